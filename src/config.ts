@@ -1,0 +1,68 @@
+/** The environment -> a frozen Config. Nothing else reads `process.env`. */
+
+export interface Config {
+  host: string;
+  port: number;
+  databaseUrl: string;
+  /** Keys that are valid beside those in the store. */
+  apiKeys: string[];
+  logLevel: string;
+  isProduction: boolean;
+  /** How long a request may take to arrive, in milliseconds. */
+  requestTimeout: number;
+  /** How long the server goes on serving after a signal, no longer ready, before it closes, in milliseconds. */
+  drainDelay: number;
+}
+
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+const SHORTEST_KEY = 16;
+
+/** @throws ConfigError that lists every wrong variable */
+export function loadConfig(env: Record<string, string | undefined>): Readonly<Config> {
+  const problems: string[] = [];
+
+  /** The value of a variable, or its default where it is not set or empty. */
+  const text = (name: string, fallback: string) => env[name] || fallback;
+  const refuse = (name: string, rule: string) =>
+    problems.push(`${name} must be ${rule}, not ${JSON.stringify(env[name])}`);
+  const integer = (name: string, fallback: number, least: number, most: number) => {
+    const value = text(name, String(fallback));
+    if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most) {
+      refuse(name, `an integer from ${least} to ${most}`);
+    }
+    return Number(value);
+  };
+
+  const apiKeys = text('API_KEYS', '')
+    .split(',')
+    .map((key) => key.trim())
+    .filter(Boolean);
+  for (const [index, key] of apiKeys.entries()) {
+    if (key.length < SHORTEST_KEY)
+      problems.push(`API_KEYS: key ${index + 1} is shorter than ${SHORTEST_KEY} characters`);
+    if (!/^[\w.~+/-]+=*$/.test(key))
+      problems.push(`API_KEYS: key ${index + 1} is no bearer token (RFC 6750, section 2.1)`);
+  }
+  const databaseUrl = text('DATABASE_URL', 'sqlite:data/petstore.db');
+  if (!/^sqlite:./.test(databaseUrl)) refuse('DATABASE_URL', 'sqlite:<file> or sqlite::memory:');
+  const logLevel = text('LOG_LEVEL', 'info');
+  if (!LOG_LEVELS.includes(logLevel)) refuse('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
+
+  const config = Object.freeze({
+    host: text('HOST', '127.0.0.1'),
+    port: integer('PORT', 3000, 0, 65535),
+    databaseUrl,
+    apiKeys,
+    logLevel,
+    isProduction: env.NODE_ENV === 'production',
+    requestTimeout: integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
+    drainDelay: integer('DRAIN_DELAY', 500, 0, 60_000),
+  });
+  if (problems.length > 0)
+    throw new ConfigError(`Wrong configuration:\n${problems.map((line) => `  - ${line}`).join('\n')}`);
+  return config;
+}

@@ -1,0 +1,400 @@
+// Made from openapi/petstore.yaml by `npm run generate`. Never edited.
+
+export interface paths {
+    "/pets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List animals
+         * @description Returns animals in the order of their creation, one page at a time. When there are more, the reply has a `Link`
+         *     header with `rel="next"`: request that URL for the next page.
+         */
+        get: operations["listPets"];
+        put?: never;
+        /**
+         * Add an animal
+         * @description Adds an animal and assigns its `id`. When the reply arrives, the animal is stored durably. A `status` that is left
+         *     out stays out: the service does not invent one.
+         */
+        post: operations["createPet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pets/{petId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an animal
+         * @deprecated
+         * @description Returns one animal. **Deprecated: to be removed on 5 December 2030.** Use `GET /pets`, with its `status` filter,
+         *     instead.
+         */
+        get: operations["getPet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * Format: int64
+         * @description Identifies an animal. Assigned by the service; never used twice.
+         * @example 1
+         */
+        PetId: bigint;
+        /**
+         * Format: int64
+         * @description Identifies the category that an animal belongs to.
+         * @example 7
+         */
+        CategoryId: bigint;
+        /**
+         * @description The animal's name: 1 to 255 characters (Unicode code points), kept exactly as sent. U+0000 and lone surrogates are
+         *     refused.
+         * @example Rex
+         */
+        PetName: string;
+        /**
+         * @description Whether an animal can be had.
+         * @example available
+         * @enum {string}
+         */
+        PetStatus: "available" | "pending" | "sold";
+        /** @description An animal to add. */
+        NewPet: {
+            name: components["schemas"]["PetName"];
+            categoryId: components["schemas"]["CategoryId"];
+            status?: components["schemas"]["PetStatus"];
+        };
+        /** @description An animal of the store. */
+        Pet: {
+            id: components["schemas"]["PetId"];
+            name: components["schemas"]["PetName"];
+            categoryId: components["schemas"]["CategoryId"];
+            status?: components["schemas"]["PetStatus"];
+        };
+        /** @description Animals, in the order of their creation. */
+        Pets: components["schemas"]["Pet"][];
+        /**
+         * @description What went wrong, for programs. Codes may be added in later versions; treat one that you do not know by its `status`.
+         *
+         *     | Code | Status | Meaning |
+         *     |---|---|---|
+         *     | `invalid_request` | 400 | A parameter, header or the body breaks a rule of this contract; `message` names each place. |
+         *     | `malformed_json` | 400 | The body is not one well-formed JSON value in UTF-8. |
+         *     | `malformed_request` | 400 | The request is not well-formed HTTP. |
+         *     | `unauthorized` | 401 | The API key is missing, unknown, expired or revoked. |
+         *     | `pet_not_found` | 404 | No animal has this identifier. |
+         *     | `route_not_found` | 404 | Nothing is served at this path. |
+         *     | `method_not_allowed` | 405 | The path does not take this method; `Allow` names those that it takes. |
+         *     | `request_timeout` | 408 | The request did not arrive in time. |
+         *     | `payload_too_large` | 413 | The body is larger than the operation takes. |
+         *     | `uri_too_long` | 414 | The URL is longer than the server takes. |
+         *     | `unsupported_media_type` | 415 | The body is not `application/json`, or is compressed. |
+         *     | `headers_too_large` | 431 | The request's headers are larger than the server takes. |
+         *     | `internal_error` | 500 | The service failed. The log has the cause under the reply's `X-Request-Id`. |
+         *     | `unavailable` | 503 | The service cannot answer now; try again after `Retry-After` seconds. |
+         * @example invalid_request
+         */
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "headers_too_large" | "internal_error" | "unavailable";
+        /** @description The body of every failure. */
+        Error: {
+            code: components["schemas"]["ErrorCode"];
+            /**
+             * @description What went wrong, for people. The wording may change.
+             * @example body.name is missing
+             */
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status code of the reply.
+             * @example 400
+             */
+            status: number;
+        };
+    };
+    responses: {
+        /** @description The request breaks a rule of this contract. The message names every offending place. */
+        InvalidRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description A required field is missing, or a value or the JSON itself is invalid. The message names every offending place. */
+        InvalidBody: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The API key is missing or invalid. */
+        Unauthorized: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body is larger than the operation takes. */
+        PayloadTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body is not JSON, or is compressed. */
+        UnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Any other failure, by its `code`. */
+        Failure: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /**
+         * @description Identifies this request in the service's log. Quote it when you report a problem.
+         * @example 5XJ0aLq3-1
+         */
+        "X-Request-Id": string;
+        /**
+         * @description How to authenticate (RFC 6750, section 3). Has `error="invalid_token"` when a key was sent.
+         * @example Bearer realm="Pet Store"
+         */
+        "WWW-Authenticate": string;
+        /**
+         * @description After how many seconds to try again. Only with status 503.
+         * @example 1
+         */
+        "Retry-After": number;
+        /**
+         * @description Since when the operation is deprecated, as `@` and Unix time in seconds (RFC 9745).
+         * @example @1795132800
+         */
+        Deprecation: string;
+        /**
+         * @description When the operation will be removed, as an HTTP date (RFC 8594).
+         * @example Thu, 05 Dec 2030 00:00:00 GMT
+         */
+        Sunset: string;
+        /**
+         * @description The operation to use instead, as `<url>; rel="successor-version"` (RFC 8288, RFC 5829).
+         * @example </v1/pets>; rel="successor-version"
+         */
+        Successor: string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listPets: {
+        parameters: {
+            query: {
+                /**
+                 * @description The most animals that one page may hold.
+                 * @example 20
+                 */
+                limit: number;
+                /**
+                 * @description Only animals with this status.
+                 * @example available
+                 */
+                status?: components["schemas"]["PetStatus"];
+                /**
+                 * @description Where the page begins: a cursor from the `Link` header of the page before, never made up. It belongs to the
+                 *     `status` it was given out for.
+                 */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of animals. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /**
+                     * @description The next page, as `<url>; rel="next"` (RFC 8288). Absent on the last page.
+                     * @example </v1/pets?limit=20&after=MjA>; rel="next"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pets"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    createPet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The animal to add. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPet"];
+            };
+        };
+        responses: {
+            /** @description The animal was added. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /**
+                     * @description The URL of the new animal (RFC 9110, section 10.2.2).
+                     * @example /v1/pets/1
+                     */
+                    Location: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pet"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getPet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the animal.
+                 * @example 1
+                 */
+                petId: components["schemas"]["PetId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The animal. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Successor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pet"];
+                };
+            };
+            /** @description The identifier is not a 64-bit integer, or an unknown parameter was sent. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Successor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Successor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No animal has this identifier. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Successor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure, by its `code`. */
+            default: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Successor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+}

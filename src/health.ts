@@ -1,0 +1,21 @@
+/** For supervisors and load balancers, without a key: `/livez`, the process answers; `/readyz`, it can do its work. */
+import type { FastifyInstance } from 'fastify';
+import { unavailable } from './errors.ts';
+import type { Store } from './store/store.ts';
+
+export function addHealth(app: FastifyInstance, store: Store, isDraining: () => boolean): void {
+  app.get('/livez', () => ({ status: 'ok' }));
+  app.get('/readyz', async () => {
+    if (isDraining()) throw unavailable('shutting down');
+    await store.check();
+    return { status: 'ok' };
+  });
+}
+
+/** Asks every client to take its next request elsewhere, from the moment the server is asked to stop. */
+export function addDraining(app: FastifyInstance, isDraining: () => boolean): void {
+  app.addHook('onRequest', (_request, reply, done) => {
+    if (isDraining()) reply.header('connection', 'close');
+    done();
+  });
+}

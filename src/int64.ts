@@ -1,0 +1,27 @@
+/** Signed 64-bit integers, exact, as `bigint`: what `type: integer, format: int64` means (OpenAPI format registry). */
+
+const MIN = -(2n ** 63n);
+const MAX = 2n ** 63n - 1n;
+
+export const INT64_RANGE = `a 64-bit integer, ${MIN} to ${MAX}`;
+
+/** One spelling per number: no sign but a minus, no leading zeros, no exponent, no white space. */
+const CANONICAL = /^-?(0|[1-9][0-9]*)$/;
+
+/** More characters than any 64-bit integer has; spares the conversion of absurdly long digits. */
+const LONGEST = 20;
+
+export function isInt64Schema(schema: { type?: unknown; format?: unknown }): boolean {
+  return schema.type === 'integer' && schema.format === 'int64';
+}
+
+/** The exact value of canonical decimal text, or `undefined` where the text is no such integer. */
+export function parseInt64(text: string): bigint | undefined {
+  return text.length <= LONGEST && CANONICAL.test(text) ? toInt64(BigInt(text)) : undefined;
+}
+
+/** The exact value of a parsed JSON number, or `undefined` where it is no 64-bit integer or not known exactly. */
+export function toInt64(value: unknown): bigint | undefined {
+  if (typeof value === 'bigint') return value >= MIN && value <= MAX ? value : undefined;
+  return Number.isSafeInteger(value) ? BigInt(value as number) : undefined;
+}

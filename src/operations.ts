@@ -1,0 +1,100 @@
+/** The wiring: each operation of the contract, with its handler, becomes a route by way of fastify-openapi-glue. */
+import { readdirSync } from 'node:fs';
+import { parse } from 'node:path';
+import type { FastifyInstance, FastifyReply, onRequestHookHandler, RouteOptions } from 'fastify';
+import openapiGlue from 'fastify-openapi-glue';
+import { type Contract, ContractError, type Operation } from './contract.ts';
+import { deprecationHeaders } from './deprecation.ts';
+import { invalidRequest } from './errors.ts';
+import type { Answer, Call, Handler, OperationId } from './handler.ts';
+import { JsonText } from './json-text.ts';
+import type { Store } from './store/store.ts';
+import { buildUrlOf } from './urls.ts';
+import { buildChecks, type Check, type RequestParts } from './validation.ts';
+
+type AnyHandler = Handler<OperationId>;
+export type Handlers = Map<string, AnyHandler>;
+
+const HANDLERS = new URL('../handlers/', import.meta.url);
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The default export of every file in `handlers/`, by the file's name. */
+export async function loadHandlers(directory = HANDLERS): Promise<Handlers> {
+  const files = readdirSync(directory).filter((name) => /\.[jt]s$/.test(name));
+  const entries = files.map(async (file): Promise<[string, AnyHandler]> => {
+    const { default: handler } = await import(new URL(file, directory).href);
+    return [parse(file).name, handler];
+  });
+  return new Map(await Promise.all(entries));
+}
+
+export interface OperationsOptions {
+  contract: Contract;
+  handlers: Handlers;
+  store: Store;
+  /** The hook that guards the operations which the contract secures. */
+  auth: onRequestHookHandler;
+}
+
+/** @throws ContractError that names every operation without a handler and every handler without an operation */
+export async function addOperations(
+  app: FastifyInstance,
+  { contract, handlers, store, auth }: OperationsOptions,
+): Promise<void> {
+  checkHandlers(contract, handlers);
+  const checks = buildChecks(contract);
+  const urlOf = buildUrlOf(contract);
+
+  function toRoute(operation: Operation): Partial<RouteOptions> {
+    const headers = deprecationHeaders(operation, contract);
+    const announce: onRequestHookHandler = (_request, reply, done) => {
+      reply.headers(headers);
+      done();
+    };
+    const handler = handlers.get(operation.id) as AnyHandler;
+    const check = checks.get(operation.id) as Check;
+    return {
+      onRequest: [...(operation.deprecation ? [announce] : []), ...(operation.secured ? [auth] : [])],
+      ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
+      // Parameters and body are checked below, together, so that one reply names all that is wrong.
+      validatorCompiler: () => () => true,
+      handler: (request, reply) => {
+        const parts = { path: request.params, query: request.query, body: request.body } as RequestParts;
+        const problems = check(parts);
+        if (problems.length > 0) return send(reply, invalidRequest(problems.join('; ')));
+        const call = { params: parts.path, query: parts.query, body: parts.body, store, urlOf };
+        return answer(reply, handler(call as unknown as Call<OperationId>));
+      },
+    };
+  }
+
+  await app.register(openapiGlue, {
+    specification: contract.document,
+    prefix: contract.prefix,
+    operationResolver: (id) => toRoute(contract.operations.get(id) as Operation) as RouteOptions,
+  });
+}
+
+function checkHandlers({ operations }: Contract, handlers: Handlers): void {
+  const problems: string[] = [];
+  for (const id of operations.keys()) {
+    if (!handlers.has(id)) problems.push(`operation ${id} has no handlers/${id}.ts`);
+  }
+  for (const [id, handler] of handlers) {
+    if (!operations.has(id)) problems.push(`handlers/${id}.ts has no operation ${id} in the contract`);
+    if (typeof handler !== 'function') problems.push(`handlers/${id}.ts has no function as its default export`);
+  }
+  if (problems.length > 0) throw new ContractError(problems);
+}
+
+async function answer(reply: FastifyReply, pending: ReturnType<AnyHandler>): Promise<FastifyReply> {
+  return send(reply, await pending);
+}
+
+function send(
+  reply: FastifyReply,
+  { status, body, headers = {} }: Answer<OperationId> & { headers?: object },
+): FastifyReply {
+  reply.code(status).headers(headers as Record<string, string>);
+  return body instanceof JsonText ? reply.type(JSON_TYPE).send(body.text) : reply.send(body);
+}

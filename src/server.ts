@@ -1,0 +1,52 @@
+/** buildServer(): every part of the server in its order of effect. It never listens; `app.listen` does. */
+import fastify, { type FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { addAuth } from './auth.ts';
+import type { Contract } from './contract.ts';
+import { addDocs } from './docs.ts';
+import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH, sendClientError } from './error-replies.ts';
+import { addDraining, addHealth } from './health.ts';
+import { addJsonBody } from './json-body.ts';
+import { addNotFound } from './not-found.ts';
+import { addOperations, type Handlers } from './operations.ts';
+import { addRequestLog, buildRequestIds } from './request-log.ts';
+import type { Store } from './store/store.ts';
+
+export interface ServerOptions {
+  contract: Contract;
+  handlers: Handlers;
+  store: Store;
+  /** Keys that are valid beside those in the store. */
+  apiKeys: string[];
+  logger: Logger;
+  /** How long a request may take to arrive, in milliseconds. */
+  requestTimeout: number;
+  /** True from the moment the server is asked to stop. */
+  isDraining: () => boolean;
+}
+
+/** @throws ContractError when contract and handlers disagree */
+export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { contract, handlers, store, apiKeys, logger, requestTimeout, isDraining } = options;
+  const sendFailure = buildSendFailure(logger);
+  const app: FastifyInstance = fastify({
+    genReqId: buildRequestIds(),
+    requestTimeout,
+    http: { requireHostHeader: false, connectionsCheckingInterval: requestTimeout / 4 },
+    routerOptions: { maxParamLength: MAX_URL_LENGTH },
+    return503OnClosing: false,
+    frameworkErrors: sendFailure,
+    clientErrorHandler: sendClientError,
+  });
+
+  addRequestLog(app, logger);
+  addErrorReplies(app, sendFailure);
+  addNotFound(app);
+  addDraining(app, isDraining);
+  addJsonBody(app);
+  const auth = await addAuth(app, { logger, store, apiKeys, realm: contract.title });
+  await addOperations(app, { contract, handlers, store, auth });
+  await addDocs(app, contract);
+  addHealth(app, store, isDraining);
+  return app;
+}

@@ -1,0 +1,55 @@
+/** What any store must do. `test/store-suite.ts` says it in tests, which every store passes. */
+import type { components } from '../generated/contract.ts';
+import type { JsonText } from '../json-text.ts';
+
+type Schemas = components['schemas'];
+export type Pet = Schemas['Pet'];
+export type NewPet = Schemas['NewPet'];
+export type PetStatus = Schemas['PetStatus'];
+
+/** Some stores answer at once, others after a round trip; `await` takes both. */
+export type Awaitable<T> = T | Promise<T>;
+
+export interface PageQuery {
+  /** At most so many pets, 1 or more. */
+  limit: number;
+  /** Only pets with this status. */
+  status?: PetStatus | undefined;
+  /** Only pets with a higher id. */
+  after?: bigint | undefined;
+}
+
+export interface Page {
+  /** The pets by ascending id. */
+  body: JsonText<Pet[]>;
+  /** The id after which the next page begins; absent on the last page. */
+  next?: bigint | undefined;
+}
+
+/** An API key as it is stored: never the key itself. Times are ISO 8601, in UTC. */
+export interface StoredKey {
+  id: string;
+  name: string;
+  /** SHA-256 of the key, in hexadecimal digits. */
+  hash: string;
+  createdAt: string;
+  expiresAt?: string | undefined;
+  revokedAt?: string | undefined;
+}
+
+/** Every method throws a Failure with status 503 where the store cannot be reached or written. */
+export interface Store {
+  /** Adds a pet and assigns its id. Resolves when the pet is durable. */
+  createPet(pet: NewPet): Awaitable<Pet>;
+  getPet(id: bigint): Awaitable<JsonText<Pet> | undefined>;
+  listPets(query: PageQuery): Awaitable<Page>;
+  createKey(key: StoredKey): Awaitable<void>;
+  /** Every key, the oldest first, revoked and expired ones too. */
+  listKeys(): Awaitable<StoredKey[]>;
+  /** True when the key was there and not yet revoked. */
+  revokeKey(id: string, revokedAt: string): Awaitable<boolean>;
+  /** Fails when the store cannot answer. */
+  check(): Awaitable<void>;
+  /** Waits for what is being written; the store is of no use afterwards. */
+  close(): Awaitable<void>;
+}
