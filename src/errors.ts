@@ -22,6 +22,9 @@ export const notFound = (code: ErrorCode, message: string) => answer(404, code, 
 /** 400: a parameter or the body breaks a rule that no schema can state; `message` names the place, as `query.after …`. */
 export const invalidRequest = (message: string) => answer(400, 'invalid_request', message);
 
+/** What a Failure tells, in the order in which it takes it. */
+export type Told = [status: number, code: ErrorCode, message: string];
+
 /** A failure on the way to a handler, or out of it. `message` is for the client, `cause` for the log. */
 export class Failure extends Error {
   override name = 'Failure';

@@ -4,11 +4,12 @@ import type { Logger } from 'pino';
 import { addAuth } from './auth.ts';
 import type { Contract } from './contract.ts';
 import { addDocs } from './docs.ts';
-import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH, sendClientError } from './error-replies.ts';
+import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH } from './error-replies.ts';
 import { addDraining, addHealth } from './health.ts';
 import { addJsonBody } from './json-body.ts';
 import { addNotFound } from './not-found.ts';
 import { addOperations, type Handlers } from './operations.ts';
+import { addNoConnect, buildSendClientError } from './raw-replies.ts';
 import { addRequestLog, buildRequestIds } from './request-log.ts';
 import type { Store } from './store/store.ts';
 
@@ -28,19 +29,21 @@ export interface ServerOptions {
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { contract, handlers, store, apiKeys, logger, requestTimeout, isDraining } = options;
+  const nextRequestId = buildRequestIds();
   const sendFailure = buildSendFailure(logger);
   const app: FastifyInstance = fastify({
-    genReqId: buildRequestIds(),
+    genReqId: nextRequestId,
     requestTimeout,
     http: { requireHostHeader: false, connectionsCheckingInterval: requestTimeout / 4 },
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     return503OnClosing: false,
     frameworkErrors: sendFailure,
-    clientErrorHandler: sendClientError,
+    clientErrorHandler: buildSendClientError(logger, nextRequestId),
   });
 
   addRequestLog(app, logger);
   addErrorReplies(app, sendFailure);
+  addNoConnect(app, nextRequestId);
   addNotFound(app);
   addDraining(app, isDraining);
   addJsonBody(app);

@@ -1,0 +1,124 @@
+/**
+ * Checks a reply against the contract, by means of its own: nothing of `src/` takes part. Status, headers and body must be
+ * documented, and well formed; objects may have no field that the contract does not name.
+ */
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { parse } from 'yaml';
+
+// biome-ignore lint/suspicious/noExplicitAny: the contract is any JSON
+type Json = any;
+
+export interface Reply {
+  status: number;
+  /** By lower-case name. */
+  headers: Record<string, string>;
+  text: string;
+}
+
+/** Headers of HTTP itself, which a contract need not name (RFC 9110, RFC 9112). */
+const HTTP_HEADERS = [
+  'allow',
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+];
+const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
+
+export class ContractCheck {
+  readonly document: Json;
+  readonly prefix: string;
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
+  readonly #validators = new Map<string, ValidateFunction>();
+
+  constructor(yaml = readFileSync(new URL('../openapi/petstore.yaml', import.meta.url), 'utf8')) {
+    this.document = parse(yaml);
+    this.prefix = this.document.servers[0].url;
+    addFormats.default(this.#ajv);
+    this.#ajv.addKeyword({
+      keyword: 'x-extensible-enum',
+      validate: (codes: unknown[], data: unknown) => codes.includes(data),
+    });
+    this.#ajv.addSchema(close(structuredClone(this.document)), 'contract');
+  }
+
+  /** What is wrong with the reply; empty when nothing is. */
+  problemsOf(method: string, url: string, { status, headers, text }: Reply): string[] {
+    const pointer = this.#responseOf(method, url, status);
+    if (!pointer) return status < 400 ? [] : [...this.#bodyProblems('/components/schemas/Error', text, status)];
+    if (pointer === 'undocumented') return [`status ${status} is not documented for ${method} ${url}`];
+    const response = this.#resolve(pointer);
+    const problems = this.#headerProblems(response.value.headers ?? {}, headers);
+    const type = headers['content-type']?.split(';')[0] as string;
+    if (!response.value.content[type]) return [...problems, `content type ${type} is not documented`];
+    if (method === 'HEAD') return text === '' ? problems : [...problems, 'the reply to HEAD has a body'];
+    const schema = `${response.pointer}/content/${escapePointer(type)}/schema`;
+    return [...problems, ...this.#bodyProblems(schema, text, status)];
+  }
+
+  /** Where the contract describes the response; nothing for a path or method that is not in the contract. */
+  #responseOf(method: string, url: string, status: number): string | undefined {
+    const path = url.split('?')[0] as string;
+    for (const [template, item] of Object.entries<Json>(this.document.paths)) {
+      const pattern = new RegExp(`^${this.prefix}${template.replace(/\{\w+\}/g, '[^/]*')}$`);
+      const name = (method === 'HEAD' ? 'GET' : method).toLowerCase();
+      if (!pattern.test(path) || !item[name]) continue;
+      const responses = `/paths/${escapePointer(template)}/${name}/responses`;
+      if (item[name].responses[status]) return `${responses}/${status}`;
+      return item[name].responses.default && status >= 400 ? `${responses}/default` : 'undocumented';
+    }
+    return undefined;
+  }
+
+  #resolve(pointer: string): { pointer: string; value: Json } {
+    const keys = pointer.slice(1).split('/').map(unescapePointer);
+    const value = keys.reduce((node, key) => node[key], this.document);
+    return value.$ref ? this.#resolve(value.$ref.slice(1)) : { pointer, value };
+  }
+
+  #headerProblems(declared: Record<string, Json>, headers: Record<string, string>): string[] {
+    const problems: string[] = [];
+    for (const [name, source] of Object.entries(declared)) {
+      const header = source.$ref ? this.#resolve(source.$ref.slice(1)).value : source;
+      const text = headers[name.toLowerCase()];
+      if (text === undefined && header.required) problems.push(`header ${name} is missing`);
+      if (text === undefined) continue;
+      const value = header.schema.type === 'integer' ? Number(text) : text;
+      if (!this.#ajv.validate(header.schema, value)) problems.push(`header ${name}: ${this.#ajv.errorsText()}`);
+    }
+    const known = [...HTTP_HEADERS, ...Object.keys(declared).map((name) => name.toLowerCase())];
+    for (const name of Object.keys(headers)) {
+      if (!known.includes(name)) problems.push(`header ${name} is not documented`);
+    }
+    return problems;
+  }
+
+  #bodyProblems(pointer: string, text: string, status: number): string[] {
+    const problems: string[] = [];
+    const body = JSON.parse(text);
+    const validate = this.#validators.get(pointer) ?? this.#ajv.compile({ $ref: `contract#${encodeURI(pointer)}` });
+    this.#validators.set(pointer, validate);
+    if (!validate(body)) problems.push(`body: ${this.#ajv.errorsText(validate.errors)}: ${text}`);
+    if (status >= 400 && body.status !== status)
+      problems.push(`body.status is ${body.status}, the reply's is ${status}`);
+    for (const [digits] of text.replace(/"(?:[^"\\]|\\.)*"/g, '""').matchAll(/-?\d{16,}/g)) {
+      if (BigInt(digits) < INT64.least || BigInt(digits) > INT64.most) problems.push(`${digits} is no 64-bit integer`);
+    }
+    return problems;
+  }
+}
+
+const escapePointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
+const unescapePointer = (key: string) => key.replaceAll('~1', '/').replaceAll('~0', '~');
+
+/** The document with every object closed: a reply may have no field that is not described. */
+function close(node: Json): Json {
+  if (typeof node !== 'object' || node === null) return node;
+  if (node.type === 'object' && node.properties) node.additionalProperties ??= false;
+  for (const value of Object.values(node)) close(value);
+  return node;
+}

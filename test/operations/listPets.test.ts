@@ -1,0 +1,137 @@
+import t from 'tap';
+import { type Service, startService } from '../service.ts';
+
+const STATUSES = ['available', 'pending', 'sold', undefined];
+
+/** Pets 1, 2, 3, … whose statuses go round, the fourth without one. */
+async function addPets({ request }: Service, count: number) {
+  for (let index = 0; index < count; index++) {
+    const status = STATUSES[index % STATUSES.length];
+    await request('/v1/pets', { method: 'POST', body: { name: `Pet ${index + 1}`, categoryId: index, status } });
+  }
+}
+
+/** The ids of every page, from this URL to the end of its links. */
+async function readPages({ request }: Service, url: string): Promise<number[][]> {
+  const pages: number[][] = [];
+  for (let next: string | undefined = url; next; ) {
+    const { body, headers } = await request(next);
+    pages.push((body as { id: number }[]).map(({ id }) => id));
+    next = headers.link?.match(/^<(.*)>; rel="next"$/)?.[1];
+  }
+  return pages;
+}
+
+t.test('an empty store lists as an empty array without a next page', async (t) => {
+  const { request } = await startService(t);
+  const { status, text, headers } = await request('/v1/pets');
+  t.equal(status, 200);
+  t.equal(text, '[]');
+  t.equal(headers.link, undefined);
+});
+
+t.test('without a limit a page holds 20 pets, in the order of their creation', async (t) => {
+  const service = await startService(t);
+  await addPets(service, 21);
+  const [first, second] = await readPages(service, '/v1/pets');
+  t.strictSame(
+    first,
+    Array.from({ length: 20 }, (_, index) => index + 1),
+  );
+  t.strictSame(second, [21]);
+});
+
+t.test('the links lead through every pet once, whatever the limit', async (t) => {
+  const service = await startService(t);
+  await addPets(service, 12);
+  for (const limit of [1, 5, 6, 11, 12, 13, 100]) {
+    const pages = await readPages(service, `/v1/pets?limit=${limit}`);
+    t.strictSame(pages.flat(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    t.equal(pages.length, Math.ceil(12 / limit));
+  }
+});
+
+t.test('a status filters every page, and the links keep it', async (t) => {
+  const service = await startService(t);
+  await addPets(service, 12);
+  t.strictSame(await readPages(service, '/v1/pets?status=available&limit=2'), [[1, 5], [9]]);
+  t.strictSame(await readPages(service, '/v1/pets?limit=3&status=sold'), [[3, 7, 11]]);
+});
+
+t.test('a pet that is added while somebody reads the pages comes on the last one', async (t) => {
+  const service = await startService(t);
+  await addPets(service, 3);
+  const { headers } = await service.request('/v1/pets?limit=2');
+  await addPets(service, 1);
+  const next = headers.link?.match(/<(.*)>/)?.[1] as string;
+  t.strictSame(await readPages(service, next), [[3, 4]]);
+});
+
+t.test('a cursor that was made up, cut short or given out for another filter is 400', async (t) => {
+  const service = await startService(t);
+  await addPets(service, 8);
+  const cursorOf = async (url: string) =>
+    (await service.request(url)).headers.link?.match(/after=([\w-]+)/)?.[1] as string;
+  const plain = await cursorOf('/v1/pets?limit=1');
+  const sold = await cursorOf('/v1/pets?limit=1&status=sold');
+  for (const query of [
+    `after=${sold}`,
+    `status=sold&after=${plain}`,
+    `after=${plain.slice(1)}`,
+    'after=MQ',
+    'after=AAAA',
+  ]) {
+    const { status, body } = await service.request(`/v1/pets?${query}`);
+    t.equal(status, 400, query);
+    t.match(body, { code: 'invalid_request', message: /^query\.after / });
+  }
+});
+
+t.test('a limit that is not written as an integer from 1 to 100 is 400 and the message names it', async (t) => {
+  const { request } = await startService(t);
+  for (const limit of [
+    '0',
+    '-1',
+    '101',
+    '1.0',
+    '1e1',
+    '0x10',
+    '+5',
+    '%205',
+    '',
+    'ten',
+    '9007199254740993',
+    '1'.repeat(40),
+  ]) {
+    const { status, body } = await request(`/v1/pets?limit=${limit}`);
+    t.equal(status, 400, limit);
+    t.match(body, { code: 'invalid_request', message: /^query\.limit must be / });
+  }
+  for (const limit of ['1', '100']) t.equal((await request(`/v1/pets?limit=${limit}`)).status, 200);
+});
+
+t.test('an unknown status, parameter or a parameter given twice is 400 and the message names it', async (t) => {
+  const { request } = await startService(t);
+  const cases: [string, string][] = [
+    ['status=lost', 'query.status must be one of available, pending, sold'],
+    ['status=', 'query.status must be one of available, pending, sold'],
+    ['stauts=sold', 'query.stauts is not a known query parameter'],
+    ['__proto__=1', 'query.__proto__ is not a known query parameter'],
+    ['status=sold&status=sold', 'query.status is given more than once'],
+    ['limit=5&limit=6&x=1', 'query.limit is given more than once; query.x is not a known query parameter'],
+  ];
+  for (const [query, message] of cases) {
+    const { status, body } = await request(`/v1/pets?${query}`);
+    t.equal(status, 400, query);
+    t.match(body, { code: 'invalid_request', message });
+  }
+});
+
+t.test('HEAD /pets is the reply to GET without its body', async (t) => {
+  const service = await startService(t);
+  await addPets(service, 3);
+  const { headers } = await service.request('/v1/pets?limit=2');
+  const head = await service.request('/v1/pets?limit=2', { method: 'HEAD' });
+  t.equal(head.headers['content-length'], headers['content-length']);
+  t.equal(head.headers.link, headers.link);
+});

@@ -1,0 +1,118 @@
+/** The service on a real socket, for one test: every reply that it gives is checked against the contract. */
+import { request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { parse } from 'lossless-json';
+import { type DestinationStream, pino } from 'pino';
+import type { Test } from 'tap';
+import { loadContract } from '../src/contract.ts';
+import { loadHandlers } from '../src/operations.ts';
+import { buildServer, type ServerOptions } from '../src/server.ts';
+import { openStore } from '../src/store/open-store.ts';
+import type { Store } from '../src/store/store.ts';
+import { ContractCheck, type Reply } from './contract-check.ts';
+
+export const KEY = 'key-of-the-tests-0123456789';
+
+export interface Received extends Reply {
+  /** The body, integers above 2^53 as bigint. */
+  body: unknown;
+}
+
+export interface RequestOptions {
+  method?: string;
+  /** The API key; null sends none. */
+  key?: string | null;
+  /** Sent as it is when it is text or bytes, otherwise as JSON. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface Service {
+  app: FastifyInstance;
+  store: Store;
+  port: number;
+  request(url: string, options?: RequestOptions): Promise<Received>;
+}
+
+export interface StartOptions extends Partial<ServerOptions> {
+  databaseUrl?: string;
+  /** Where the log goes, at level info; nowhere without. */
+  log?: DestinationStream;
+  /** The contract in place of the checked-in one, as YAML; the server gets it as `contract`. */
+  yaml?: string;
+}
+
+const contractCheck = new ContractCheck();
+
+export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
+  const { databaseUrl = 'sqlite::memory:', log, yaml, ...rest } = options;
+  const store = rest.store ?? openStore(databaseUrl);
+  const app = await buildServer({
+    contract: await loadContract(),
+    handlers: await loadHandlers(),
+    store,
+    apiKeys: [KEY],
+    logger: log ? pino({}, log) : pino({ level: 'silent' }),
+    requestTimeout: 30_000,
+    isDraining: () => false,
+    ...rest,
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  t.teardown(async () => {
+    await app.close();
+    await store.close();
+  });
+  const { port } = app.server.address() as AddressInfo;
+  const check = yaml === undefined ? contractCheck : new ContractCheck(yaml);
+
+  async function request(url: string, requestOptions: RequestOptions = {}): Promise<Received> {
+    const reply = await send(port, url, requestOptions);
+    const problems = check.problemsOf(requestOptions.method ?? 'GET', url, reply);
+    if (problems.length > 0) throw new Error(`The reply breaks the contract: ${problems.join('; ')}`);
+    return { ...reply, body: toBody(reply.text) };
+  }
+
+  return { app, store, port, request };
+}
+
+/** One request on a connection of its own. */
+export function send(port: number, url: string, options: RequestOptions = {}): Promise<Reply> {
+  const { method = 'GET', key = KEY, body, headers = {} } = options;
+  const bytes =
+    typeof body === 'string' || body instanceof Uint8Array || body === undefined ? body : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({
+      host: '127.0.0.1',
+      port,
+      path: url,
+      method,
+      agent: false,
+      headers: {
+        ...(key !== null && { authorization: `Bearer ${key}` }),
+        ...(bytes !== undefined && { 'content-type': 'application/json' }),
+        ...(bytes !== undefined && !headers['transfer-encoding'] && { 'content-length': Buffer.byteLength(bytes) }),
+        ...headers,
+      },
+    });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode as number,
+          headers: response.headers as Record<string, string>,
+          text: Buffer.concat(chunks).toString(),
+        }),
+      );
+    });
+    request.end(bytes);
+  });
+}
+
+function toBody(text: string): unknown {
+  if (!/^[[{]/.test(text)) return text;
+  return parse(text, undefined, (digits) => (Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits)));
+}
