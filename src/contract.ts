@@ -196,10 +196,8 @@ function toPrefix(servers: Json[] | undefined, problems: string[]): string {
   const prefixes = new Set(
     servers?.map(({ url }) => url.replace(/^([a-z]+:\/\/[^/]+|\{\w+\})/, '').replace(/\/$/, '')),
   );
-  const [prefix = ''] = prefixes;
-  if (prefixes.size !== 1)
-    problems.push(`servers must share one path prefix, not: ${[...prefixes].join(', ') || 'none'}`);
-  if (!/^(\/[\w.-]+)+$/.test(prefix))
-    problems.push(`servers need a path prefix, such as /v1, not: ${prefix || 'none'}`);
-  return prefix;
+  const found = [...prefixes].filter(Boolean).join(', ');
+  if (!/^(\/[\w.-]+)+$/.test(found))
+    problems.push(`servers need one path prefix, such as /v1, not: ${found || 'none'}`);
+  return found;
 }
