@@ -58,12 +58,12 @@ export async function addOperations(
       ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
       // Parameters and body are checked below, together, so that one reply names all that is wrong.
       validatorCompiler: () => () => true,
-      handler: (request, reply) => {
+      handler: async (request, reply) => {
         const parts = { path: request.params, query: request.query, body: request.body } as RequestParts;
         const problems = check(parts);
         if (problems.length > 0) return send(reply, invalidRequest(problems.join('; ')));
         const call = { params: parts.path, query: parts.query, body: parts.body, store, urlOf };
-        return answer(reply, handler(call as unknown as Call<OperationId>));
+        return send(reply, await handler(call as unknown as Call<OperationId>));
       },
     };
   }
@@ -87,14 +87,10 @@ function checkHandlers({ operations }: Contract, handlers: Handlers): void {
   if (problems.length > 0) throw new ContractError(problems);
 }
 
-async function answer(reply: FastifyReply, pending: ReturnType<AnyHandler>): Promise<FastifyReply> {
-  return send(reply, await pending);
-}
-
-function send(
-  reply: FastifyReply,
-  { status, body, headers = {} }: Answer<OperationId> & { headers?: object },
-): FastifyReply {
-  reply.code(status).headers(headers as Record<string, string>);
-  return body instanceof JsonText ? reply.type(JSON_TYPE).send(body.text) : reply.send(body);
+/** Sends the answer. Returns nothing: a promise that resolves to the reply, itself a thenable, would wait for its end. */
+function send(reply: FastifyReply, { status, body, headers }: Answer<OperationId> & { headers?: object }): void {
+  reply.code(status);
+  if (headers) reply.headers(headers as Record<string, string>);
+  if (body instanceof JsonText) reply.type(JSON_TYPE).send(body.text);
+  else reply.send(body);
 }
