@@ -1,5 +1,6 @@
 /** The contract, served: byte for byte as YAML, without loss as JSON, and as Swagger UI to read and try. */
 import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
@@ -9,13 +10,16 @@ import type { Contract } from './contract.ts';
 const CONTENT_SECURITY_POLICY = {
   'default-src': "'none'",
   'script-src': "'self'",
-  'style-src': ["'self'", "'unsafe-inline'"],
+  'style-src': "'self'",
   'img-src': ["'self'", 'data:'],
   'connect-src': "'self'",
   'base-uri': "'none'",
   'form-action': "'none'",
   'frame-ancestors': "'none'",
 };
+
+/** What is added to Swagger UI in the browser: styles, and scripts that push plugins onto its preset. */
+const ADDITIONS = new URL('src/docs/', import.meta.resolve('#package'));
 
 export async function addDocs(app: FastifyInstance, contract: Contract): Promise<void> {
   addDocument(app, '/openapi.yaml', 'application/yaml', contract.yaml);
@@ -26,16 +30,28 @@ export async function addDocs(app: FastifyInstance, contract: Contract): Promise
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: CONTENT_SECURITY_POLICY,
-    theme: { title: contract.title },
-    uiConfig: { deepLinking: true, displayOperationId: true, showExtensions: true, validatorUrl: null },
+    theme: { title: contract.title, css: loadAdditions('.css'), js: loadAdditions('.js') },
+    uiConfig: {
+      layout: 'BaseLayout',
+      deepLinking: true,
+      displayOperationId: true,
+      showExtensions: true,
+      validatorUrl: null,
+    },
     uiHooks: {
       // The plugin's own copies of the contract round its integers.
       onRequest: (request, reply, next) => {
-        if (!/^\/docs\/(json|yaml)$/.test(request.routeOptions.url ?? '')) return next();
-        reply.redirect((request.routeOptions.url as string).replace('/docs/', '/openapi.'));
+        const copy = /^\/docs\/(json|yaml)$/.exec(request.routeOptions.url as string);
+        if (copy) reply.redirect(`/openapi.${copy[1]}`);
+        else next();
       },
     },
   });
+}
+
+function loadAdditions(extension: string): { filename: string; content: string }[] {
+  const filenames = readdirSync(ADDITIONS).filter((filename) => filename.endsWith(extension));
+  return filenames.map((filename) => ({ filename, content: readFileSync(new URL(filename, ADDITIONS), 'utf8') }));
 }
 
 /** A document that does not change while the server runs, with a strong ETag (RFC 9110, section 8.8.3). */
