@@ -1,5 +1,5 @@
 /** Making and hashing API keys. A key is shown once, when it is made; only its hash is kept. */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { StoredKey } from './store/store.ts';
 
 /** Lets secret scanners recognise a leaked key: `petstore_` and 48 hexadecimal digits. */
@@ -12,7 +12,7 @@ export function makeKey(): string {
 
 /** SHA-256 in hexadecimal digits: enough for keys that are random, which cannot be guessed from a word list. */
 export function hashKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key, 'hex');
 }
 
 /** What to store of a key. */

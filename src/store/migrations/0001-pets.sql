@@ -9,3 +9,20 @@ CREATE TABLE pets (
 
 -- An index of a rowid table ends in the rowid: this one also keeps the pets of a status in the order of their ids.
 CREATE INDEX pets_by_status ON pets (status) WHERE status IS NOT NULL;
+
+-- Counts every change but the addition of a last pet: servers keep pages for as long as it stands still.
+CREATE TABLE pet_edits (count INTEGER NOT NULL) STRICT;
+INSERT INTO pet_edits VALUES (0);
+
+CREATE TRIGGER count_updated_pets AFTER UPDATE ON pets BEGIN
+  UPDATE pet_edits SET count = count + 1;
+END;
+
+CREATE TRIGGER count_deleted_pets AFTER DELETE ON pets BEGIN
+  UPDATE pet_edits SET count = count + 1;
+END;
+
+CREATE TRIGGER count_pets_added_in_between AFTER INSERT ON pets
+WHEN EXISTS (SELECT 1 FROM pets WHERE id > NEW.id) BEGIN
+  UPDATE pet_edits SET count = count + 1;
+END;
