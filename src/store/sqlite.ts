@@ -20,12 +20,12 @@ export function openSqlite(file: string): Store {
   const db = openConnection(file);
   migrate(db, loadMigrations());
 
-  const writer = inMemory ? writeInPlace(db) : startWriter(file);
   const readPage = inMemory ? prepareReadPage(db) : cachePages(db, prepareReadPage(db));
   const get = db.prepare<[bigint], string>(`SELECT ${PET_JSON} FROM pets WHERE id = ?`).pluck();
   const insertKey = db.prepare('INSERT INTO api_keys VALUES (@id, @name, @hash, @createdAt, @expiresAt, @revokedAt)');
   const selectKeys = db.prepare<[], StoredKey>(`SELECT ${KEY} FROM api_keys ORDER BY created_at, id`);
   const revoke = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
+  const writer = inMemory ? writeInPlace(db) : startWriter(file);
 
   return guard({
     createPet: async (pet) => ({ id: await writer.write(pet), ...pet }),
