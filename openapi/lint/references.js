@@ -1,0 +1,20 @@
+/** What the rules look up: nodes behind their `$ref`, with the place where they stand, responses and their headers. */
+
+/** What leads nowhere, or is not there, is empty: Redocly's own rules say so. */
+export function follow(source, place, ctx) {
+  if (!source?.$ref) return { node: source ?? {}, location: place };
+  const { node = {}, location = place } = ctx.resolve(source);
+  return { node, location };
+}
+
+/** The responses of an operation, each with its status as the contract has it: `200`, `4XX`, `default`. */
+export function responsesOf(operation, ctx) {
+  return Object.entries(operation.responses ?? {}).map(([status, source]) => {
+    const { node: response, location } = follow(source, ctx.location.child(['responses', status]), ctx);
+    return { status, response, location };
+  });
+}
+
+export function hasHeader(response, name) {
+  return Object.keys(response.headers ?? {}).some((header) => header.toLowerCase() === name.toLowerCase());
+}

@@ -1,0 +1,22 @@
+/** Whatever a client sends or receives is described, where it stands or behind its `$ref`. */
+import { follow } from '../references.js';
+
+export default function descriptions() {
+  return {
+    Operation: (operation, ctx) => check(operation, `operation ${operation.operationId}`, ctx.location, ctx),
+    Parameter: (parameter, ctx) => check(parameter, `parameter ${parameter.name}`, ctx.location, ctx),
+    Header: (header, ctx) => check(header, `header ${ctx.key}`, ctx.location, ctx),
+    RequestBody: (body, ctx) => check(body, 'request body', ctx.location, ctx),
+    NamedSchemas: (schemas, ctx) => checkEach(schemas, 'schema', ctx),
+    SchemaProperties: (fields, ctx) => checkEach(fields, 'field', ctx),
+  };
+}
+
+function checkEach(nodes, kind, ctx) {
+  for (const [name, node] of Object.entries(nodes)) check(node, `${kind} ${name}`, ctx.location.child(name), ctx);
+}
+
+function check(source, name, location, ctx) {
+  if (source?.description || follow(source, location, ctx).node.description) return;
+  ctx.report({ message: `The ${name} must have a description.`, location });
+}

@@ -1,0 +1,78 @@
+/**
+ * Every example and default fits its schema: of bodies, parameters, headers and schemas, formats included, with no field
+ * that the schema does not name, and with none but the registered codes of an `x-extensible-enum`.
+ */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { follow } from '../references.js';
+
+const CONTRACT = 'contract';
+
+export default function examples() {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
+  addFormats.default(ajv);
+  ajv.addKeyword({ keyword: 'x-extensible-enum', validate: checkCode, errors: true });
+
+  function check(value, schema, place, kind, ctx) {
+    try {
+      const $ref = CONTRACT + encodeURI(schema.pointer);
+      const validate = ajv.compile({ $ref, unevaluatedProperties: false });
+      if (validate(value)) return;
+      const problems = validate.errors.map(describeError);
+      ctx.report({ message: `The ${kind} does not fit its schema: ${problems.join('; ')}.`, location: place });
+    } catch (error) {
+      ctx.report({ message: `The ${kind} cannot be checked: ${error.message}.`, location: place });
+    }
+  }
+
+  /** The examples of a body, parameter or header. */
+  function checkExamples(node, ctx) {
+    const { location } = ctx;
+    const schema = location.child('schema');
+    if (!node.schema) return;
+    if ('example' in node) check(node.example, schema, location.child('example'), 'example', ctx);
+    for (const [name, source] of Object.entries(node.examples ?? {})) {
+      const { node: example } = follow(source, location, ctx);
+      check(example.value, schema, location.child(['examples', name]), `example ${name}`, ctx);
+    }
+  }
+
+  return {
+    Root: (root) => void ajv.addSchema(closeValues(structuredClone(root)), CONTRACT),
+    MediaType: checkExamples,
+    Parameter: checkExamples,
+    Header: checkExamples,
+    Schema(schema, ctx) {
+      const { location } = ctx;
+      if ('example' in schema) check(schema.example, location, location.child('example'), 'example', ctx);
+      if ('default' in schema) check(schema.default, location, location.child('default'), 'default', ctx);
+      for (const [index, example] of (schema.examples ?? []).entries()) {
+        check(example, location, location.child(['examples', String(index)]), 'example', ctx);
+      }
+    },
+  };
+}
+
+/** Closes what stands for a value (an item, a field), not what is put together by `allOf`: examples have no stray field. */
+function closeValues(node) {
+  if (typeof node !== 'object' || node === null) return node;
+  for (const schema of [node.items, ...Object.values(node.properties ?? {})]) {
+    if (schema instanceof Object) schema.unevaluatedProperties ??= false;
+  }
+  for (const child of Object.values(node)) closeValues(child);
+  return node;
+}
+
+function checkCode(codes, value) {
+  if (codes.includes(value)) return true;
+  checkCode.errors = [
+    { keyword: 'enum', message: `must be a code of its x-extensible-enum, not ${value}`, params: {} },
+  ];
+  return false;
+}
+
+function describeError({ instancePath, message, params }) {
+  const named = params.unevaluatedProperty ?? params.additionalProperty ?? params.allowedValues?.join(', ');
+  const place = instancePath.slice(1).replaceAll('/', '.') || 'it';
+  return `${place} ${message}${named ? `: ${named}` : ''}`;
+}

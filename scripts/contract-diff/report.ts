@@ -1,0 +1,30 @@
+/** What the gate found, in words for a reviewer: each change once, under all the places that show it. */
+import type { Change, Verdict } from './change.ts';
+import type { Judgement } from './gate.ts';
+
+const HEADINGS: Record<Verdict, string> = {
+  breaking: 'Breaking:',
+  compatible: 'Compatible:',
+  documentation: 'Compatible (documentation):',
+};
+
+export function toReport({ version, released, changes, problems }: Judgement): string {
+  const lines = [released ? `Version ${version}, compared with the released ${released}:` : 'Nothing is released yet.'];
+  for (const [verdict, heading] of Object.entries(HEADINGS)) {
+    const ours = changes.filter((change) => change.verdict === verdict);
+    if (ours.length > 0) lines.push('', heading, ...toLines(ours));
+  }
+  if (problems.length > 0) lines.push('', 'Refused:', ...problems.map((problem) => `  ${problem}`));
+  else if (version === released) lines.push('  no change.');
+  else lines.push('', `It may be released as ${version}.`);
+  return lines.join('\n');
+}
+
+function toLines(changes: Change[]): string[] {
+  const placesOf = new Map<string, Set<string>>();
+  for (const { place, what, why } of changes) {
+    const text = `${what}. ${why}`;
+    placesOf.set(text, (placesOf.get(text) ?? new Set()).add(place));
+  }
+  return [...placesOf].flatMap(([text, places]) => [...[...places].map((place) => `  ${place}`), `      ${text}`]);
+}

@@ -1,0 +1,29 @@
+/**
+ * Keeps the contract as it is released, for good: `npm run contract:release`, or with `-- <contract> <folder of the
+ * releases>` others. A contract that the lint or the comparison refuses is not released, nor is a version twice.
+ */
+import { constants, copyFileSync, existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { toFiles } from './contract-diff/files.ts';
+import { judgeContract } from './contract-diff/gate.ts';
+import { toReport } from './contract-diff/report.ts';
+import { lintContracts } from './contract-lint.ts';
+
+/** @throws Error that says why the contract is not released */
+function release(contract: string, folder: string): string {
+  const broken = lintContracts([contract]);
+  if (broken) throw new Error(broken);
+  const judgement = judgeContract(contract, folder);
+  const target = resolve(folder, `${judgement.version}.yaml`);
+  if (existsSync(target)) throw new Error(`${judgement.version} is released already: info.version must be higher.`);
+  if (judgement.problems.length > 0) throw new Error(toReport(judgement));
+  copyFileSync(contract, target, constants.COPYFILE_EXCL);
+  return target;
+}
+
+try {
+  console.log(`Released: ${release(...toFiles(process.argv.slice(2)))}`);
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 1;
+}
