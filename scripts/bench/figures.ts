@@ -1,0 +1,68 @@
+/** From the rounds to one figure: the median, with the least and the most beside it. */
+import type { Figures } from './load.ts';
+
+/** Whose figures they are. */
+interface Source {
+  round: number;
+  server: string;
+  rows: number;
+}
+
+export interface Measurement extends Source, Figures {
+  workload: string;
+  /** Processor time of the server for 1,000 requests, in milliseconds. */
+  cpu: number;
+}
+
+/** A server's whole round: the time from its start to its first reply (ms), and its memory at the end and at its peak (MB). */
+export interface Life extends Source {
+  firstReply: number;
+  resident: number;
+  peak: number;
+}
+
+export interface Results {
+  measurements: Measurement[];
+  lives: Life[];
+}
+
+export interface Spread {
+  median: number;
+  least: number;
+  most: number;
+}
+
+/** What is measured once in each round. */
+export interface Key {
+  server: string;
+  rows: number;
+  workload: string;
+}
+
+/** The measurements of a key, in the order of their rounds; none where it was not measured. */
+export function select(measurements: Measurement[], { server, rows, workload }: Key): Measurement[] {
+  return measurements.filter((one) => one.server === server && one.rows === rows && one.workload === workload);
+}
+
+/** How many times as many requests per second, round by round: what slows a whole round down leaves it alone. */
+export function ratios(measurements: Measurement[], key: Key, base: Key): number[] {
+  const bases = select(measurements, base);
+  return select(measurements, key).flatMap(({ perSecond, round }) =>
+    bases.filter((one) => one.round === round).map((one) => perSecond / one.perSecond),
+  );
+}
+
+/** Undefined where there is no value. */
+export function spread(values: number[]): Spread | undefined {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (index: number) => sorted[index] as number;
+  if (sorted.length === 0) return undefined;
+  const middle = (sorted.length - 1) / 2;
+  return { median: (at(Math.floor(middle)) + at(Math.ceil(middle))) / 2, least: at(0), most: at(sorted.length - 1) };
+}
+
+/** Three digits, or all that stand before the point; never more than two after it. */
+export function format(value: number): string {
+  if (value >= 100) return Math.round(value).toLocaleString('en');
+  return value.toFixed(value < 10 ? 2 : 1);
+}

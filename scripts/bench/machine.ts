@@ -1,0 +1,47 @@
+/** What the figures were measured on, in a few words: they mean nothing without. */
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { cpus, release, type } from 'node:os';
+import { join } from 'node:path';
+
+const FSYNCS = 100;
+
+export interface Machine {
+  cpu: string;
+  cores: number;
+  system: string;
+  node: string;
+  date: string;
+  /** How long the disk takes to make 4 KiB durable, the mean of a hundred times, in milliseconds. */
+  fsync: number;
+  /** Whether servers and load generator had a core each. */
+  isPinned: boolean;
+}
+
+export function describeMachine(directory: string, isPinned: boolean): Machine {
+  return {
+    cpu: cpus()[0]?.model.trim() ?? 'unknown processor',
+    cores: cpus().length,
+    system: `${type()} ${release()}`,
+    node: process.version,
+    date: new Date().toISOString().slice(0, 10),
+    fsync: measureFsync(join(directory, 'fsync')),
+    isPinned,
+  };
+}
+
+export function toSentence({ cpu, cores, system, node, date, fsync, isPinned }: Machine): string {
+  const place = isPinned ? 'server and load generator on a core each' : 'server and load generator not pinned to cores';
+  return `${date}, ${cpu}, ${cores} cores, ${system}, Node ${node}, ${place}, one fsync ${fsync.toFixed(2)} ms.`;
+}
+
+function measureFsync(path: string): number {
+  const file = openSync(path, 'w');
+  const page = Buffer.alloc(4096);
+  const begin = performance.now();
+  for (let n = 0; n < FSYNCS; n++) {
+    writeSync(file, page);
+    fsyncSync(file);
+  }
+  closeSync(file);
+  return (performance.now() - begin) / FSYNCS;
+}

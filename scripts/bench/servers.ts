@@ -1,0 +1,107 @@
+/** The servers that are compared, and one of them as a running process. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { toCommand } from './cores.ts';
+import { API_KEY, PREFIX } from './workloads.ts';
+
+const ROOT = new URL('../../', import.meta.url);
+const BASELINES = 'scripts/bench/baselines';
+/** How long a server may take from its start to its first reply, in milliseconds. */
+const START_DEADLINE = 30_000;
+
+export interface Server {
+  name: string;
+  title: string;
+  script: string;
+  /** Answers every request with the list of 20. */
+  isConstant: boolean;
+}
+
+export const SERVICE = 'service';
+export const STRAIGHTFORWARD = 'straightforward';
+export const CONSTANT = 'constant-node';
+
+export const SERVERS: Server[] = [
+  { name: CONSTANT, title: 'constant text, node:http', script: `${BASELINES}/constant-node.js`, isConstant: true },
+  {
+    name: 'constant-fastify',
+    title: 'constant text, bare Fastify',
+    script: `${BASELINES}/constant-fastify.js`,
+    isConstant: true,
+  },
+  {
+    name: STRAIGHTFORWARD,
+    title: 'straightforward Fastify + glue + better-sqlite3',
+    script: `${BASELINES}/straightforward.js`,
+    isConstant: false,
+  },
+  { name: SERVICE, title: 'this service', script: 'dist/src/main.js', isConstant: false },
+];
+
+export interface Running {
+  pid: number;
+  port: number;
+  /** From its start to its first reply, in milliseconds. */
+  firstReply: number;
+  /** At once: its database is not needed any more. */
+  stop(): void;
+}
+
+const processes = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of processes) child.kill('SIGKILL');
+});
+
+/** Every server takes the same environment, and nothing of ours but the path. */
+export async function startServer({ script }: Server, file: string, isPinned: boolean): Promise<Running> {
+  const port = await findPort();
+  const env = {
+    PATH: process.env.PATH,
+    NODE_ENV: 'production',
+    PORT: String(port),
+    DATABASE_URL: `sqlite:${file}`,
+    API_KEYS: API_KEY,
+    LOG_LEVEL: 'warn',
+  };
+  const begin = performance.now();
+  const [command, args] = toCommand([fileURLToPath(new URL(script, ROOT))], isPinned);
+  const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  processes.add(child);
+  child.once('exit', () => processes.delete(child));
+
+  while (!(await isAnswering(port))) {
+    if (child.exitCode !== null) throw new Error(`${script} ended with code ${child.exitCode} before it answered.`);
+    if (performance.now() - begin > START_DEADLINE) throw new Error(`${script} did not answer in time.`);
+    await sleep(2);
+  }
+  return {
+    pid: child.pid as number,
+    port,
+    firstReply: performance.now() - begin,
+    stop: () => void child.kill('SIGKILL'),
+  };
+}
+
+async function findPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function isAnswering(port: number): Promise<boolean> {
+  try {
+    const headers = { authorization: `Bearer ${API_KEY}` };
+    const reply = await fetch(`http://127.0.0.1:${port}${PREFIX}/pets`, { headers });
+    await reply.arrayBuffer();
+    return reply.ok;
+  } catch {
+    return false;
+  }
+}

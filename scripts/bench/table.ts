@@ -1,0 +1,34 @@
+/** A Markdown table, and the figures in its cells. */
+import { format, spread } from './figures.ts';
+
+interface Titled {
+  title: string;
+}
+
+/** Leaves out the lines whose cells are all empty; empty where no line is left. */
+export function toTable<Line extends Titled, Column extends Titled>(
+  title: string,
+  lines: readonly Line[],
+  columns: readonly Column[],
+  toCell: (line: Line, column: Column) => string,
+): string {
+  const rows = lines
+    .map((line) => ({ title: line.title, cells: columns.map((column) => toCell(line, column)) }))
+    .filter(({ cells }) => cells.some(Boolean));
+  if (rows.length === 0) return '';
+  return [
+    [title, ...columns.map((column) => column.title)],
+    ['---', ...columns.map(() => '--:')],
+    ...rows.map((row) => [row.title, ...row.cells]),
+  ]
+    .map((cells) => `| ${cells.join(' | ')} |\n`)
+    .join('');
+}
+
+/** The median, with the least and the most in brackets; empty where there is no value. */
+export function toRange(values: number[]): string {
+  const range = spread(values);
+  if (!range || Number.isNaN(range.median)) return '';
+  const { median, least, most } = range;
+  return values.length > 1 ? `${format(median)} (${format(least)}–${format(most)})` : format(median);
+}
