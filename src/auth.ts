@@ -13,7 +13,7 @@ export interface AuthOptions {
   logger: Logger;
   store: Store;
   /** Keys that are valid beside the stored ones. */
-  apiKeys: string[];
+  apiKeys: readonly string[];
   /** The name that the `WWW-Authenticate` header gives to what is protected. */
   realm: string;
 }
@@ -25,7 +25,7 @@ export async function addAuth(app: FastifyInstance, options: AuthOptions): Promi
   const verify = app.verifyBearerAuth as NonNullable<typeof app.verifyBearerAuth>;
   return (request, reply, done) => {
     verify(request, reply, (error) => {
-      if (error) done(reply.statusCode === 401 ? unauthorized(request, options.realm) : error);
+      if (error) done(unauthorized(request, options.realm));
       else done();
     });
   };

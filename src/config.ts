@@ -5,13 +5,15 @@ export interface Config {
   port: number;
   databaseUrl: string;
   /** Keys that are valid beside those in the store. */
-  apiKeys: string[];
+  apiKeys: readonly string[];
   logLevel: string;
   isProduction: boolean;
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;
   /** How long the server goes on serving after a signal, no longer ready, before it closes, in milliseconds. */
   drainDelay: number;
+  /** How long requests in flight may take from then on, before their connections are cut, in milliseconds. */
+  stopTimeout: number;
 }
 
 export class ConfigError extends Error {
@@ -48,7 +50,9 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
       problems.push(`API_KEYS: key ${index + 1} is no bearer token (RFC 6750, section 2.1)`);
   }
   const databaseUrl = text('DATABASE_URL', 'sqlite:data/petstore.db');
-  if (!/^sqlite:./.test(databaseUrl)) refuse('DATABASE_URL', 'sqlite:<file> or sqlite::memory:');
+  // A URL may hold a password: it is not repeated.
+  if (!/^sqlite:(?!\/\/[^/])./.test(databaseUrl))
+    problems.push('DATABASE_URL must be sqlite:<file> or sqlite::memory:');
   const logLevel = text('LOG_LEVEL', 'info');
   if (!LOG_LEVELS.includes(logLevel)) refuse('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
 
@@ -56,11 +60,12 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     host: text('HOST', '127.0.0.1'),
     port: integer('PORT', 3000, 0, 65535),
     databaseUrl,
-    apiKeys,
+    apiKeys: Object.freeze(apiKeys),
     logLevel,
     isProduction: env.NODE_ENV === 'production',
     requestTimeout: integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
     drainDelay: integer('DRAIN_DELAY', 500, 0, 60_000),
+    stopTimeout: integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
   });
   if (problems.length > 0)
     throw new ConfigError(`Wrong configuration:\n${problems.map((line) => `  - ${line}`).join('\n')}`);

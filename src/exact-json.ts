@@ -65,11 +65,12 @@ function number(token: string): number | bigint {
   return Number.isInteger(double) && Math.abs(double) < 2 ** 64 ? Number.NaN : double;
 }
 
-/** The plain digits of a number that is an integer of at most 20 digits, however it is written: `1.20e2` is `120`. */
+/** The plain digits of a number that is an integer of at most 19 digits, however it is written: `1.20e2` is `120`. */
 function integerDigits(token: string): string | undefined {
   const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(token) as RegExpExecArray;
-  const digits = `${whole}${fraction}`;
-  const point = (whole as string).length + Number(exponent);
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  if (digits === '') return '0';
+  const point = digits.length - fraction.length + Number(exponent);
   if (point < 0 || point > MAX_INT64_DIGITS || /[1-9]/.test(digits.slice(point))) return undefined;
-  return `${sign}${digits.slice(0, point).padEnd(point, '0')}` || '0';
+  return `${sign}${digits.slice(0, point).padEnd(point, '0')}`;
 }

@@ -11,11 +11,3 @@ export function addHealth(app: FastifyInstance, store: Store, isDraining: () => 
     return { status: 'ok' };
   });
 }
-
-/** Asks every client to take its next request elsewhere, from the moment the server is asked to stop. */
-export function addDraining(app: FastifyInstance, isDraining: () => boolean): void {
-  app.addHook('onRequest', (_request, reply, done) => {
-    if (isDraining()) reply.header('connection', 'close');
-    done();
-  });
-}

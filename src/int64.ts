@@ -5,8 +5,8 @@ const MAX = 2n ** 63n - 1n;
 
 export const INT64_RANGE = `a 64-bit integer, ${MIN} to ${MAX}`;
 
-/** One spelling per number: no sign but a minus, no leading zeros, no exponent, no white space. */
-const CANONICAL = /^-?(0|[1-9][0-9]*)$/;
+/** One spelling per number: no sign but the minus of a number below zero, no leading zeros, exponent or white space. */
+const CANONICAL = /^(0|-?[1-9][0-9]*)$/;
 
 /** More characters than any 64-bit integer has; spares the conversion of absurdly long digits. */
 const LONGEST = 20;

@@ -1,26 +1,35 @@
-/** The process: configuration, store, server, listen; stop on a signal. */
-import type { AddressInfo } from 'node:net';
+/** The process: configuration, contract, store, server, listen; stop on a signal. */
+import { setTimeout as wait } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
-import { pino } from 'pino';
+import type { FastifyInstance } from 'fastify';
+import { type Logger, pino } from 'pino';
 import { isValid, makeKey } from './api-keys.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
-import { ContractError, loadContract } from './contract.ts';
+import { type Contract, ContractError, loadContract } from './contract.ts';
 import { loadHandlers } from './operations.ts';
 import { buildServer } from './server.ts';
 import { openStore } from './store/open-store.ts';
-import type { Store } from './store/store.ts';
+import { type Store, StoreError } from './store/store.ts';
 
-/** How long a stop may take beyond the drain delay before it is forced, in milliseconds. */
-const STOP_DEADLINE = 10_000;
+/** How long the store may take to close, in milliseconds: what takes longer is ended by force. */
+const STORE_TIMEOUT = 5000;
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
   const contract = await loadContract();
   const logger = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
   const store = openStore(config.databaseUrl);
+  try {
+    await serve(config, contract, store, logger);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function serve(config: Config, contract: Contract, store: Store, logger: Logger): Promise<void> {
   const oneRunKey = await makeOneRunKey(config, store);
   let isDraining = false;
-
   const app = await buildServer({
     contract,
     handlers: await loadHandlers(),
@@ -31,20 +40,21 @@ async function start(): Promise<void> {
     isDraining: () => isDraining,
   });
 
-  closeWithGrace({ delay: STOP_DEADLINE + config.drainDelay, logger }, async ({ signal, err }) => {
+  const deadline = config.drainDelay + config.stopTimeout + STORE_TIMEOUT;
+  closeWithGrace({ delay: deadline, logger }, async ({ signal, err }) => {
     if (err) logger.fatal({ err }, 'stopping after an error');
     else logger.info({ signal }, 'stopping');
     isDraining = true;
-    await new Promise((resolve) => setTimeout(resolve, err ? 0 : config.drainDelay));
+    await wait(err ? 0 : config.drainDelay);
+    const cut = setTimeout(() => app.server.closeAllConnections(), config.stopTimeout);
     await app.close();
+    clearTimeout(cut);
     await store.close();
     logger.info('stopped');
   });
 
-  await app.listen({ host: config.host, port: config.port });
-  logger.info({ address: app.server.address() }, 'listening');
-  const { address, family, port } = app.server.address() as AddressInfo;
-  const origin = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  const origin = await listen(app, config);
+  logger.info({ origin }, 'listening');
   if (oneRunKey) welcome(origin, contract.prefix, oneRunKey);
 }
 
@@ -56,6 +66,16 @@ async function makeOneRunKey({ apiKeys, isProduction }: Config, store: Store): P
   throw new ConfigError(
     'No API key is configured. Make one with `npm run keys -- create <name>`, or set API_KEYS, and start again.',
   );
+}
+
+/** Where it listens, as `http://127.0.0.1:3000`. */
+async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
+  await app.ready();
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    throw new ConfigError(`Cannot listen: ${(error as Error).message}. Set HOST or PORT to another.`);
+  }
 }
 
 /** For the person who started it, on standard error: the log never sees a key. */
@@ -75,7 +95,7 @@ Documentation, to read and try: ${origin}/docs
 }
 
 start().catch((error: unknown) => {
-  const isOurs = error instanceof ConfigError || error instanceof ContractError;
-  console.error(isOurs ? error.message : error);
+  const isTold = [ConfigError, ContractError, StoreError].some((type) => error instanceof type);
+  console.error(isTold ? (error as Error).message : error);
   process.exit(1);
 });

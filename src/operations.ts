@@ -1,7 +1,7 @@
 /** The wiring: each operation of the contract, with its handler, becomes a route by way of fastify-openapi-glue. */
 import { readdirSync } from 'node:fs';
 import { parse } from 'node:path';
-import type { FastifyInstance, FastifyReply, onRequestHookHandler, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyReply, onRequestHookHandler, onSendHookHandler, RouteOptions } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
 import { type Contract, ContractError, type Operation } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
@@ -47,14 +47,16 @@ export async function addOperations(
 
   function toRoute(operation: Operation): Partial<RouteOptions> {
     const headers = deprecationHeaders(operation, contract);
-    const announce: onRequestHookHandler = (_request, reply, done) => {
+    // On its way out, so that a reply has them whatever refused the request.
+    const announce: onSendHookHandler = (_request, reply, payload, done) => {
       reply.headers(headers);
-      done();
+      done(null, payload);
     };
     const handler = handlers.get(operation.id) as AnyHandler;
     const check = checks.get(operation.id) as Check;
     return {
-      onRequest: [...(operation.deprecation ? [announce] : []), ...(operation.secured ? [auth] : [])],
+      onRequest: operation.secured ? [auth] : [],
+      onSend: operation.deprecation ? [announce] : [],
       ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
       // Parameters and body are checked below, together, so that one reply names all that is wrong.
       validatorCompiler: () => () => true,
@@ -92,5 +94,7 @@ function send(reply: FastifyReply, { status, body, headers }: Answer<OperationId
   reply.code(status);
   if (headers) reply.headers(headers as Record<string, string>);
   if (body instanceof JsonText) reply.type(JSON_TYPE).send(body.text);
+  // Fastify would take a string for text that is written already, and send it as text/plain.
+  else if (typeof body === 'string') reply.type(JSON_TYPE).send(JSON.stringify(body));
   else reply.send(body);
 }

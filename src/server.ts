@@ -4,8 +4,9 @@ import type { Logger } from 'pino';
 import { addAuth } from './auth.ts';
 import type { Contract } from './contract.ts';
 import { addDocs } from './docs.ts';
+import { addDraining } from './draining.ts';
 import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH } from './error-replies.ts';
-import { addDraining, addHealth } from './health.ts';
+import { addHealth } from './health.ts';
 import { addJsonBody } from './json-body.ts';
 import { addNotFound } from './not-found.ts';
 import { addOperations, type Handlers } from './operations.ts';
@@ -18,7 +19,7 @@ export interface ServerOptions {
   handlers: Handlers;
   store: Store;
   /** Keys that are valid beside those in the store. */
-  apiKeys: string[];
+  apiKeys: readonly string[];
   logger: Logger;
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;

@@ -60,14 +60,22 @@ function fail(validate: object, message: string): false {
   return false;
 }
 
-/** The schema with every 64-bit integer put into the hands of the keyword `int64`. */
-function withInt64(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map(withInt64);
+/**
+ * The schema with every 64-bit integer put into the hands of the keyword `int64`, and without the defaults of what is
+ * required: they would fill in what must be refused.
+ */
+function prepare(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(prepare);
   if (typeof schema !== 'object' || schema === null) return schema;
-  if (!isInt64Schema(schema))
-    return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withInt64(value)]));
-  const bounds = Object.keys(BOUNDS).filter((keyword) => keyword in schema);
-  return { int64: Object.fromEntries(bounds.map((keyword) => [keyword, schema[keyword]])) };
+  if (isInt64Schema(schema)) {
+    const bounds = Object.keys(BOUNDS).filter((keyword) => keyword in schema);
+    const int64 = Object.fromEntries(bounds.map((keyword) => [keyword, schema[keyword]]));
+    return 'default' in schema ? { int64, default: schema.default } : { int64 };
+  }
+  const prepared = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, prepare(value)]));
+  const required: string[] = Array.isArray(schema.required) ? schema.required : [];
+  for (const name of required) delete prepared.properties?.[name]?.default;
+  return prepared;
 }
 
 function buildAjv({ document }: Contract): Ajv2020 {
@@ -91,7 +99,7 @@ function buildCheck(ajv: Ajv2020, { parameters, body }: Operation): Check {
     properties: {
       path: toObjectSchema(parameters, 'path'),
       query: toObjectSchema(parameters, 'query'),
-      ...(body && { body: withInt64(body.schema) }),
+      ...(body && { body: prepare(body.schema) }),
     },
     required: ['path', 'query', ...(body?.required ? ['body'] : [])],
   });
@@ -111,12 +119,12 @@ function buildCheck(ajv: Ajv2020, { parameters, body }: Operation): Check {
 
 function toObjectSchema(parameters: Parameter[], place: Parameter['in']): object {
   const ours = parameters.filter((parameter) => parameter.in === place);
-  return {
+  return prepare({
     type: 'object',
-    properties: Object.fromEntries(ours.map(({ name, schema }) => [name, withInt64(schema)])),
+    properties: Object.fromEntries(ours.map(({ name, schema }) => [name, schema])),
     required: ours.filter(({ required }) => required).map(({ name }) => name),
     additionalProperties: false,
-  };
+  });
 }
 
 /** From the text of a parameter to the value that its schema speaks of; text that is none stays text, and is refused. */

@@ -1,5 +1,5 @@
 /** The service on a real socket, for one test: every reply that it gives is checked against the contract. */
-import { request as httpRequest } from 'node:http';
+import { Agent, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { parse } from 'lossless-json';
@@ -32,8 +32,11 @@ export interface Service {
   app: FastifyInstance;
   store: Store;
   port: number;
-  request(url: string, options?: RequestOptions): Promise<Received>;
+  request: Request;
 }
+
+/** Sends a request. @throws Error when the reply breaks the contract */
+export type Request = (url: string, options?: RequestOptions) => Promise<Received>;
 
 export interface StartOptions extends Partial<ServerOptions> {
   databaseUrl?: string;
@@ -41,12 +44,14 @@ export interface StartOptions extends Partial<ServerOptions> {
   log?: DestinationStream;
   /** The contract in place of the checked-in one, as YAML; the server gets it as `contract`. */
   yaml?: string;
+  /** Sends requests one after the other on the same connection: for tests that send very many. */
+  keepAlive?: boolean;
 }
 
 const contractCheck = new ContractCheck();
 
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
-  const { databaseUrl = 'sqlite::memory:', log, yaml, ...rest } = options;
+  const { databaseUrl = 'sqlite::memory:', log, yaml, keepAlive, ...rest } = options;
   const store = rest.store ?? openStore(databaseUrl);
   const app = await buildServer({
     contract: await loadContract(),
@@ -59,25 +64,34 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     ...rest,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
+  const agent = keepAlive ? new Agent({ keepAlive, maxSockets: 1 }) : false;
   t.teardown(async () => {
+    if (agent) agent.destroy();
     await app.close();
     await store.close();
   });
   const { port } = app.server.address() as AddressInfo;
   const check = yaml === undefined ? contractCheck : new ContractCheck(yaml);
-
-  async function request(url: string, requestOptions: RequestOptions = {}): Promise<Received> {
-    const reply = await send(port, url, requestOptions);
-    const problems = check.problemsOf(requestOptions.method ?? 'GET', url, reply);
-    if (problems.length > 0) throw new Error(`The reply breaks the contract: ${problems.join('; ')}`);
-    return { ...reply, body: toBody(reply.text) };
-  }
-
-  return { app, store, port, request };
+  return { app, store, port, request: buildRequest(port, check, agent) };
 }
 
-/** One request on a connection of its own. */
-export function send(port: number, url: string, options: RequestOptions = {}): Promise<Reply> {
+/** Requests to the server on this port of this machine. */
+export function buildRequest(port: number, check = contractCheck, agent: Agent | false = false): Request {
+  return async (url, options = {}) => {
+    const reply = await send(port, url, options, agent);
+    const problems = check.problemsOf(options.method ?? 'GET', url, reply);
+    if (problems.length > 0) throw new Error(`The reply breaks the contract: ${problems.join('; ')}`);
+    return { ...reply, body: toBody(reply.text) };
+  };
+}
+
+/** One request, without an agent on a connection of its own. */
+export function send(
+  port: number,
+  url: string,
+  options: RequestOptions = {},
+  agent: Agent | false = false,
+): Promise<Reply> {
   const { method = 'GET', key = KEY, body, headers = {} } = options;
   const bytes =
     typeof body === 'string' || body instanceof Uint8Array || body === undefined ? body : JSON.stringify(body);
@@ -87,7 +101,7 @@ export function send(port: number, url: string, options: RequestOptions = {}): P
       port,
       path: url,
       method,
-      agent: false,
+      agent,
       headers: {
         ...(key !== null && { authorization: `Bearer ${key}` }),
         ...(bytes !== undefined && { 'content-type': 'application/json' }),

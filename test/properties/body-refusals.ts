@@ -1,0 +1,118 @@
+/** Requests whose body breaks one rule: of its schema, of JSON, of its size or of its type. */
+import fc, { type Arbitrary } from 'fast-check';
+import { breaksOf } from './json-breaks.ts';
+import { type Field, fieldsOf, jsonValues, toObject } from './json-values.ts';
+import type { Json, Operation } from './operations.ts';
+import type { Refusal, Refused } from './refusals.ts';
+import { padTo, type Request, requests } from './requests.ts';
+
+/** What is other than in a request that is accepted, and the place to be named where it is not the body as a whole. */
+type Change = Pick<Request, 'body' | 'headers'> & { place?: string };
+
+const OTHER_TYPES = ['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/jsonp', 'json'];
+
+export function bodyRefusalsOf(operation: Operation): Refusal[] {
+  if (!operation.body) return [];
+  const { required, maxBytes, schema } = operation.body;
+  const texts = jsonValues(schema);
+
+  function refuse(rule: string, changes: Arbitrary<Change>, status = 400): Refusal {
+    const refused = fc.tuple(requests(operation), changes).map(([request, { place = 'body', ...change }]): Refused => {
+      return { request: { ...request, ...change }, status, place };
+    });
+    return { rule: `body${rule.startsWith('.') ? '' : ' '}${rule}`, requests: refused };
+  }
+
+  const refusals = breaksOf(schema).map(({ rule, values }) =>
+    refuse(
+      rule,
+      values.map(({ text, place }) => ({ body: text, place: `body${place}` })),
+    ),
+  );
+  refusals.push(
+    refuse('malformed JSON', malformed(texts)),
+    refuse('not UTF-8', notUtf8(texts)),
+    refuse(
+      'nested too deeply',
+      fc.integer({ min: 66, max: 4000 }).map((depth) => ({ body: '['.repeat(depth) + ']'.repeat(depth) })),
+    ),
+    refuse('other type', withHeader(texts, 'content-type', OTHER_TYPES), 415),
+    refuse('compressed', withHeader(texts, 'content-encoding', ['gzip', 'br', 'deflate']), 415),
+  );
+  if (schema.properties) refusals.push(refuse('a field twice', withFieldTwice(schema)));
+  if (required) refusals.push(refuse('required', fc.constantFrom<Change>({ body: undefined }, { body: '' })));
+  if (maxBytes !== undefined) refusals.push(refuse('x-max-bytes', longerThan(maxBytes, texts), 413));
+  return refusals;
+}
+
+/** JSON from which a piece is missing, or into which something has slipped that makes it none. */
+function malformed(texts: Arbitrary<string>): Arbitrary<Change> {
+  const slips = [
+    '',
+    ',',
+    ':',
+    '{',
+    '}',
+    '[',
+    '"',
+    "'",
+    '\\',
+    '0',
+    '.',
+    '\u0001',
+    '\ufeff',
+    'NaN',
+    '// ',
+    'undefined',
+    '\u00a0',
+  ];
+  return fc
+    .tuple(texts, fc.nat(), fc.nat(8), fc.constantFrom(...slips))
+    .map(([text, seed, length, slip]) => {
+      const at = seed % (text.length + 1);
+      return { body: text.slice(0, at) + slip + text.slice(at + length) };
+    })
+    .filter(({ body }) => body !== '' && !isJson(body) && !/\p{Cs}/u.test(body));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A byte that stands in no UTF-8 text, half a surrogate pair, or a character that is cut short (RFC 3629). */
+function notUtf8(texts: Arbitrary<string>): Arbitrary<Change> {
+  const wrong = ['ff', 'c0af', 'eda080', 'f4908080', 'e282', '80'];
+  return fc.tuple(texts, fc.nat(), fc.constantFrom(...wrong)).map(([text, seed, hex]) => {
+    const at = seed % text.length;
+    return {
+      body: Buffer.concat([Buffer.from(text.slice(0, at)), Buffer.from(hex, 'hex'), Buffer.from(text.slice(at))]),
+    };
+  });
+}
+
+function withHeader(texts: Arbitrary<string>, name: string, values: string[]): Arbitrary<Change> {
+  return fc.tuple(texts, fc.constantFrom(...values)).map(([body, value]) => ({ body, headers: { [name]: value } }));
+}
+
+/** Its meaning is left open (RFC 8259, section 4), whether the two are spelt alike or not. */
+function withFieldTwice(schema: Json): Arbitrary<Change> {
+  const names = Object.keys(schema.properties);
+  const fields = fc.constantFrom(...names).chain((name) => {
+    const field = jsonValues(schema.properties[name]).map((text): Field => [name, text]);
+    return fc.tuple(fieldsOf(schema, [name]), field, field);
+  });
+  return fields.map(([others, first, second]) => ({
+    body: toObject([first, ...others, second]),
+    place: JSON.stringify(first[0]),
+  }));
+}
+
+function longerThan(maxBytes: number, texts: Arbitrary<string>): Arbitrary<Change> {
+  const surplus = fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 5000 }));
+  return fc.tuple(texts, surplus).map(([text, bytes]) => ({ body: padTo(text, maxBytes + bytes) }));
+}

@@ -1,0 +1,125 @@
+/** Values that break one rule of a schema, as JSON text: one Break for every keyword of the schema and of its parts. */
+import fc, { type Arbitrary } from 'fast-check';
+import { fieldsOf, itemsOf, toArray, toObject } from './json-values.ts';
+import { toJson } from './json-writing.ts';
+import { isAnnotation, noWayToBreak } from './keywords.ts';
+import type { Json } from './operations.ts';
+import { BROKEN_SCALARS } from './scalars.ts';
+
+/** A broken value, and where it is broken below the place of the schema: `.name`; nothing for the value itself. */
+export interface Broken {
+  text: string;
+  place: string;
+}
+
+export interface Break {
+  /** The place in the schema and the rule there: `.name maxLength`. */
+  rule: string;
+  values: Arbitrary<Broken>;
+}
+
+type Breaker = (schema: Json) => Break[];
+
+const BREAKERS: Record<string, Breaker> = {
+  type: ({ type }) => [breakOf('type', valuesExcept(type))],
+  required: (schema) =>
+    schema.required.map((name: string) =>
+      breakOf(`.${name} required`, fieldsOf(schema, [name]).map(toObject), `.${name}`),
+    ),
+  properties: (schema) => Object.keys(schema.properties).flatMap((name) => breakProperty(schema, name)),
+  additionalProperties: (schema) => {
+    if (schema.additionalProperties === true) return [];
+    if (schema.additionalProperties === false)
+      return [{ rule: 'additionalProperties', values: objectsWithUnknownField(schema) }];
+    throw noWayToBreak('additionalProperties with a schema', 'json-breaks.ts');
+  },
+  items: (schema) => breaksOf(schema.items).map((inner) => breakItem(schema, inner)),
+  minItems: ({ items, minItems }) =>
+    minItems > 0 ? [breakOf('minItems', itemsOf({ items, maxItems: minItems - 1 }).map(toArray))] : [],
+  maxItems: ({ items, maxItems }) => [breakOf('maxItems', itemsOf({ items, minItems: maxItems + 1 }).map(toArray))],
+};
+
+/** @throws Error that names a keyword for which there is no way yet */
+export function breaksOf(schema: Json): Break[] {
+  const keywords = Object.keys(schema).filter((keyword) => !isAnnotation(keyword));
+  return keywords.flatMap((keyword) => {
+    const breaker = BREAKERS[keyword];
+    if (breaker) return breaker(schema);
+    const broken = BROKEN_SCALARS[keyword];
+    if (!broken) throw noWayToBreak(keyword, 'json-breaks.ts');
+    const values = broken(schema);
+    return values ? [breakOf(keyword, values.chain(toJson))] : [];
+  });
+}
+
+function breakOf(rule: string, texts: Arbitrary<string>, place = ''): Break {
+  return { rule, values: texts.map((text) => ({ text, place })) };
+}
+
+/** JSON of every type, and what is easily taken for another. */
+const SAMPLES = 'null true false 0 1 "" "null" "5" "true" [] {} [null] 0.5 1e-7'.split(' ');
+
+/** JSON of every type but this one; null, too, which is not the same as absent. */
+function valuesExcept(type: string): Arbitrary<string> {
+  const digits = fc.tuple(fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }), fc.nat(30));
+  const fractions = digits.map(([whole, zeros]) => `${whole}.${'0'.repeat(zeros)}1`);
+  const others = fc.oneof(
+    fc.constantFrom(...SAMPLES),
+    fc.jsonValue().map((value) => JSON.stringify(value)),
+  );
+  const wrong = others.filter((text) => !typesOf(JSON.parse(text)).includes(type));
+  return type === 'integer' ? fc.oneof(wrong, fractions, fc.constantFrom('1e-400', '-5e-324', '1e400')) : wrong;
+}
+
+function typesOf(value: unknown): string[] {
+  if (value === null) return ['null'];
+  if (Array.isArray(value)) return ['array'];
+  return Number.isInteger(value) ? ['integer', 'number'] : [typeof value];
+}
+
+function breakProperty(schema: Json, name: string): Break[] {
+  return breaksOf(schema.properties[name]).map(({ rule, values }) => ({
+    rule: joinPlace(`.${name}`, rule),
+    values: fc.tuple(fieldsOf(schema, [name]), values, fc.nat()).map(([fields, { text, place }, at]) => ({
+      text: toObject(fields.toSpliced(at % (fields.length + 1), 0, [name, text])),
+      place: `.${name}${place}`,
+    })),
+  }));
+}
+
+function breakItem(schema: Json, { rule, values }: Break): Break {
+  const others = itemsOf({
+    ...schema,
+    minItems: Math.max(0, (schema.minItems ?? 0) - 1),
+    maxItems: (schema.maxItems ?? 6) - 1,
+  });
+  return {
+    rule: joinPlace('.items', rule),
+    values: fc.tuple(others, values, fc.nat()).map(([items, { text, place }, seed]) => {
+      const at = seed % (items.length + 1);
+      return { text: toArray(items.toSpliced(at, 0, text)), place: `.${at}${place}` };
+    }),
+  };
+}
+
+/** `.owner` and `.name maxLength` are `.owner.name maxLength`; `.owner` and `type` are `.owner type`. */
+const joinPlace = (place: string, rule: string) => (rule.startsWith('.') ? place + rule : `${place} ${rule}`);
+
+function objectsWithUnknownField(schema: Json): Arbitrary<Broken> {
+  const known = Object.keys(schema.properties ?? {});
+  return fc
+    .tuple(fieldsOf(schema), unknownNames(known), fc.constantFrom('null', '1', '"x"', '{}'), fc.nat())
+    .map(([fields, name, text, at]) => ({
+      text: toObject(fields.toSpliced(at % (fields.length + 1), 0, [name, text])),
+      place: `.${name}`,
+    }));
+}
+
+/** Names that are none of those known: misspelt, of JavaScript's own objects, or any. */
+export function unknownNames(known: string[]): Arbitrary<string> {
+  const misspelt = known.flatMap((name) => [name.toUpperCase(), `${name} `, ` ${name}`, `${name}s`, name.slice(1)]);
+  const special = ['', '__proto__', 'constructor', 'toString', 'length', 'id', '$ref', 'a/b', 'a~b', '0'];
+  return fc
+    .oneof(fc.constantFrom(...misspelt, ...special), fc.string({ unit: 'binary', maxLength: 12 }))
+    .filter((name) => !known.includes(name));
+}

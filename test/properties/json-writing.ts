@@ -1,0 +1,56 @@
+/** JSON text in every notation that JSON has for a value (RFC 8259): the same number or string, spelt in many ways. */
+import fc, { type Arbitrary } from 'fast-check';
+import type { Scalar } from './scalars.ts';
+
+/** Texts that mean exactly this value. */
+export function toJson(value: Scalar): Arbitrary<string> {
+  if (typeof value === 'string') return toJsonString(value);
+  if (typeof value === 'bigint') return toJsonInteger(value);
+  if (typeof value === 'boolean') return fc.constant(String(value));
+  return fc.constantFrom(JSON.stringify(value), value.toExponential(), value.toExponential().replace('e', 'E'));
+}
+
+/** With only those characters escaped that must be, or with all of them. */
+function toJsonString(text: string): Arbitrary<string> {
+  const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const escaped = `"${text.split('').map(toEscape).join('')}"`;
+  return fc.oneof(
+    { withCrossShrink: true },
+    { weight: 3, arbitrary: fc.constant(JSON.stringify(text)) },
+    { weight: 1, arbitrary: fc.constant(escaped) },
+  );
+}
+
+/**
+ * JSON Schema takes a number without a fraction as an integer, however it is written (2020-12 Core, section 4.2.3): 120 is
+ * also `120.0`, `12e1`, `1.20E+02` or `12000e-2`, and 0 is also `-0`.
+ */
+function toJsonInteger(value: bigint): Arbitrary<string> {
+  const spelling = fc.record({
+    shift: fc.integer({ min: -25, max: 25 }),
+    zeros: fc.integer({ min: 0, max: 3 }),
+    letter: fc.constantFrom('e', 'E'),
+    plus: fc.constantFrom('', '+'),
+    leading: fc.constantFrom('', '0', '00'),
+    zeroSign: fc.constantFrom('', '-'),
+  });
+  const spelt = spelling.map(({ shift, zeros, letter, plus, leading, zeroSign }) => {
+    const sign = value < 0n ? '-' : value === 0n ? zeroSign : '';
+    const [whole, fraction] = movePoint(String(value).replace('-', ''), shift);
+    const decimals = fraction + '0'.repeat(zeros);
+    const exponent = `${letter}${shift < 0 ? '-' : plus}${leading}${Math.abs(shift)}`;
+    return `${sign}${whole}${decimals && `.${decimals}`}${shift === 0 && zeros > 0 ? '' : exponent}`;
+  });
+  return fc.oneof(
+    { withCrossShrink: true },
+    { weight: 2, arbitrary: fc.constant(String(value)) },
+    { weight: 1, arbitrary: spelt },
+  );
+}
+
+/** The digits before and after the decimal point when it moves to the left by so many places, or to the right if negative. */
+function movePoint(digits: string, places: number): [whole: string, fraction: string] {
+  if (places <= 0) return [digits === '0' ? '0' : digits + '0'.repeat(-places), ''];
+  const padded = digits.padStart(places + 1, '0');
+  return [padded.slice(0, -places), padded.slice(-places)];
+}

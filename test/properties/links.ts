@@ -1,0 +1,49 @@
+/** Where a reply says that there is something, there must be something: `Location`, `Link` to a next page, `links`. */
+import { isDeepStrictEqual } from 'node:util';
+import { KEY, type Received, type Service } from '../service.ts';
+import type { Json, Operation } from './operations.ts';
+
+/** Pages that are read on from one reply; the rest is for a test that knows what pages mean. */
+const MOST_PAGES = 3;
+
+/** Follows all links of a reply to this operation. @throws Error where one leads astray */
+export async function followLinks(
+  service: Service,
+  operations: Operation[],
+  operation: Operation,
+  reply: Received,
+): Promise<void> {
+  const { location } = reply.headers;
+  if (location !== undefined) {
+    const { body } = await follow(service, location);
+    if (!isDeepStrictEqual(body, reply.body))
+      throw new Error(`what is at ${location} is not what was made: ${reply.text}`);
+  }
+
+  let next = nextOf(reply);
+  for (let page = 0; next !== undefined && page < MOST_PAGES; page++) next = nextOf(await follow(service, next));
+
+  for (const link of Object.values<Json>(operation.responses[reply.status]?.links ?? {})) {
+    await follow(service, toLinkedUrl(link, operations, reply.body));
+  }
+}
+
+/** The URL of the next page (RFC 8288), where there is one. */
+export function nextOf({ headers }: Received): string | undefined {
+  return headers.link?.match(/^<([^>]*)>; rel="next"$/)?.[1];
+}
+
+async function follow(service: Service, url: string): Promise<Received> {
+  const reply = await service.request(url, { key: KEY });
+  if (reply.status !== 200) throw new Error(`the link to ${url} leads to ${reply.status}: ${reply.text}`);
+  return reply;
+}
+
+/** A link of the contract (OpenAPI 3.1, section 4.8.20), its parameters taken from the body of the reply. */
+function toLinkedUrl({ operationId, parameters }: Json, operations: Operation[], body: Json): string {
+  const { path } = operations.find(({ id }) => id === operationId) as Operation;
+  return path.replace(/\{(\w+)\}/g, (_, name) => {
+    const [, ...keys] = parameters[name].replace('$response.body#', '').split('/');
+    return encodeURIComponent(String(keys.reduce((node: Json, key: string) => node[key], body)));
+  });
+}

@@ -1,0 +1,143 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { parse, stringify } from 'yaml';
+import { loadContract } from '../../src/contract.ts';
+import { JsonText } from '../../src/json-text.ts';
+import { type Handlers, loadHandlers } from '../../src/operations.ts';
+import { startService } from '../service.ts';
+import { CONTRACT, type Json, readOperations } from './operations.ts';
+import type { Property } from './property.ts';
+import { refusalsOf } from './refusals.ts';
+import { requestProperties } from './request-properties.ts';
+
+const NEW = parse(readFileSync(new URL('./new-operations.yaml', import.meta.url), 'utf8'));
+const NEW_IDS = ['arrangeShelf', 'greet'];
+
+type Handle = (call: Json) => Json;
+
+const greet: Handle = () => ({ status: 200, body: 'Hello!' });
+const arrangeShelf: Handle = ({ params }) => ({ status: 200, body: { code: params.code } });
+
+/** The contract with the new operations. */
+function grown(): Json {
+  const contract = parse(CONTRACT);
+  Object.assign(contract.paths, structuredClone(NEW.paths));
+  return contract;
+}
+
+/** The properties of the new operations, served by these handlers from the contract that has them. */
+async function startGrown(t: Test, handlers: Record<string, Handle>): Promise<Property[]> {
+  const yaml = stringify(grown(), { aliasDuplicateObjects: false });
+  const file = join(t.testdir(), 'petstore.yaml');
+  writeFileSync(file, yaml);
+  const all = new Map([...(await loadHandlers()), ...Object.entries(handlers)]) as Handlers;
+  const service = await startService(t, { contract: await loadContract(file), handlers: all, yaml, keepAlive: true });
+  const added = readOperations(yaml).filter(({ id }) => NEW_IDS.includes(id));
+  return requestProperties(service, added);
+}
+
+/** The first failure among the properties of an operation. */
+async function findFailure(properties: Property[], id: string): Promise<string | undefined> {
+  for (const property of properties.filter(({ name }) => name.startsWith(id))) {
+    const failure = await property.run({ seed: 1, runs: 10 });
+    if (failure !== undefined) return failure;
+  }
+}
+
+t.test('an operation that is new in the contract is covered, every keyword of it, with no new test code', async (t) => {
+  const properties = await startGrown(t, { arrangeShelf, greet });
+  for (const id of NEW_IDS) t.equal(await findFailure(properties, id), undefined);
+  const names = properties.map(({ name }) => name);
+  for (const rule of [
+    'arrangeShelf accepts what the contract allows',
+    'arrangeShelf refuses path.code pattern',
+    'arrangeShelf refuses query.on required',
+    'arrangeShelf refuses query.tilt exclusiveMaximum',
+    'arrangeShelf refuses query.unit const',
+    'arrangeShelf refuses body.boxes.items.size exclusiveMinimum',
+    'arrangeShelf refuses body.boxes minItems',
+    'arrangeShelf asks for a key',
+    'greet refuses body minLength',
+  ]) {
+    t.ok(names.includes(rule), rule);
+  }
+  t.notOk(names.includes('greet asks for a key'));
+});
+
+t.test('a handler that breaks its own contract is found, with a line that shows it again', async (t) => {
+  const cases: [string, Handle, RegExp][] = [
+    [
+      'a field that is not declared',
+      () => ({ status: 200, body: new JsonText('{"code":"A","color":"red"}') }),
+      /must NOT have additional properties/,
+    ],
+    [
+      'a field that is missing',
+      () => ({ status: 200, body: new JsonText('{}') }),
+      /must have required property 'code'/,
+    ],
+    [
+      'a header that is not declared',
+      ({ params }) => ({ status: 200, body: { code: params.code }, headers: { 'X-Shelf': '1' } }),
+      /header x-shelf is not documented/,
+    ],
+    [
+      'a status that is not declared',
+      () => ({ status: 202, body: new JsonText('{"code":"A"}') }),
+      /status 202 is not documented/,
+    ],
+    [
+      'a failure of its own',
+      () => ({ status: 404, body: { code: 'x', message: '', status: 400 } }),
+      /body.status is 400/,
+    ],
+  ];
+  for (const [what, handle, problem] of cases) {
+    await t.test(what, async (t) => {
+      const failure = await findFailure(await startGrown(t, { arrangeShelf: handle, greet }), 'arrangeShelf');
+      t.match(failure, problem);
+      t.match(failure, /^curl -i .* -X PUT 'http:\/\/127\.0\.0\.1:3000\/v1\/shelves\/[A-Z]+\?/m);
+      t.match(failure, /^SEED=1 CASE=\d+ PROPERTY='arrangeShelf accepts what the contract allows' npm run test:deep$/m);
+    });
+  }
+});
+
+/** The contract with another schema of a pet's name, or of the limit of a page, and that of the server as it is. */
+function edited({ name = {}, limit = {} }: { name?: object; limit?: object }): string {
+  const contract = parse(CONTRACT);
+  Object.assign(contract.components.schemas.PetName, name);
+  Object.assign(contract.paths['/pets'].get.parameters[0].schema, limit);
+  return stringify(contract);
+}
+
+t.test('a server that takes more or less than the contract allows is found', async (t) => {
+  const service = await startService(t, { keepAlive: true });
+  const cases: [yaml: string, id: string, failure: RegExp][] = [
+    [edited({ limit: { maximum: 50 } }), 'listPets', /^listPets refuses query\.limit maximum: .* 200, not 400/],
+    [edited({ name: { maxLength: 9 } }), 'createPet', /^createPet refuses body\.name maxLength: .* 201, not 400/],
+    [edited({ name: { minLength: 0 } }), 'createPet', /^createPet accepts .* 400, not 2xx: .*body\.name must have/],
+  ];
+  for (const [yaml, id, expected] of cases) {
+    t.match(await findFailure(requestProperties(service, readOperations(yaml)), id), expected);
+  }
+});
+
+t.test('a rule of the contract that nothing here can break is told', async (t) => {
+  const cases: [yaml: string, rule: string, file: string][] = [
+    [edited({ name: { contentEncoding: 'base64' } }), 'contentEncoding', 'json-breaks.ts'],
+    [edited({ limit: { multipleOf: 5 } }), 'multipleOf', 'scalars.ts'],
+    [edited({ limit: { format: 'float' } }), 'format float of a number', 'numbers.ts'],
+    [edited({ name: { format: 'email' } }), 'format email of a string', 'formats.ts'],
+    [edited({ name: { type: ['string', 'null'] } }), 'type ["string","null"]', 'scalars.ts'],
+    [
+      edited({ name: { type: 'object', additionalProperties: { type: 'string' } } }),
+      'additionalProperties with a schema',
+      'json-breaks.ts',
+    ],
+  ];
+  for (const [yaml, rule, file] of cases) {
+    const message = `no way is known to break ${rule}; add one to test/properties/${file}`;
+    t.throws(() => readOperations(yaml).flatMap(refusalsOf), { message });
+  }
+});

@@ -1,0 +1,72 @@
+/** The operations of the contract as its own words describe them, references in place; nothing of `src/` takes part. */
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+// biome-ignore lint/suspicious/noExplicitAny: a JSON Schema, or any other node of the contract, is any JSON.
+export type Json = any;
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query';
+  required: boolean;
+  /** Its values are never made up by a client: they come from the server's own links. */
+  isOpaque: boolean;
+  schema: Json;
+}
+
+export interface Operation {
+  id: string;
+  /** In capitals: `GET`. */
+  method: string;
+  /** With the prefix: `/v1/pets/{petId}`. */
+  path: string;
+  parameters: Parameter[];
+  body: { required: boolean; maxBytes: number | undefined; schema: Json } | undefined;
+  isSecured: boolean;
+  /** By status, as the contract has them. */
+  responses: Record<string, Json>;
+}
+
+/** The checked-in contract, as YAML. */
+export const CONTRACT = readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8');
+
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'patch'];
+
+export function readOperations(yaml: string): Operation[] {
+  const source = parse(yaml);
+  const document = resolve(source, source);
+  return Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method]).map((method) => {
+      const { operationId, parameters = [], requestBody, security = document.security, responses } = item[method];
+      return {
+        id: operationId,
+        method: method.toUpperCase(),
+        path: document.servers[0].url + path,
+        parameters: [...(item.parameters ?? []), ...parameters].map(toParameter),
+        body: requestBody && toBody(requestBody),
+        isSecured: security?.length > 0,
+        responses,
+      };
+    }),
+  );
+}
+
+function toParameter({ name, in: place, required = false, schema, 'x-opaque': isOpaque = false }: Json): Parameter {
+  return { name, in: place, required, isOpaque, schema };
+}
+
+function toBody({ required = false, content, 'x-max-bytes': maxBytes }: Json): Operation['body'] {
+  return { required, maxBytes, schema: content['application/json'].schema };
+}
+
+/** The node with what its references name in their places, and words beside a reference on top (OpenAPI 3.1, 4.8.24). */
+function resolve(node: Json, document: Json): Json {
+  if (Array.isArray(node)) return node.map((item) => resolve(item, document));
+  if (typeof node !== 'object' || node === null) return node;
+  const { $ref, ...rest } = node;
+  const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, resolve(value, document)]));
+  if (typeof $ref !== 'string') return own;
+  const keys = $ref.slice(2).split('/');
+  const target = keys.reduce((parent, key) => parent[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+  return { ...resolve(target, document), ...own };
+}

@@ -1,0 +1,63 @@
+/** The text of parameters: allowed values in their one spelling, and texts that break one rule of their schema. */
+import fc, { type Arbitrary } from 'fast-check';
+import { isAnnotation, noWayToBreak } from './keywords.ts';
+import type { Json, Parameter } from './operations.ts';
+import { BROKEN_SCALARS, type Scalar, scalars } from './scalars.ts';
+
+export interface ParameterBreak {
+  rule: string;
+  texts: Arbitrary<string>;
+}
+
+export function parameterValues({ schema, in: place }: Parameter): Arbitrary<string> {
+  return toTexts(scalars(schema) as Arbitrary<Scalar>, place);
+}
+
+/** One break for each rule. @throws Error that names a keyword for which there is no way yet */
+export function parameterBreaks({ schema, in: place, isOpaque }: Parameter): ParameterBreak[] {
+  const breaks = Object.keys(schema).flatMap((keyword) => {
+    if (isAnnotation(keyword) || keyword === 'type' || isKeptByPath(keyword, schema, place)) return [];
+    const broken = BROKEN_SCALARS[keyword];
+    if (!broken) throw noWayToBreak(keyword, 'scalars.ts');
+    const values = broken(schema);
+    return values ? [{ rule: keyword, texts: toTexts(values, place) }] : [];
+  });
+  if (schema.type !== 'string') breaks.push({ rule: 'type', texts: misspelt(schema) });
+  if (place === 'query' && !isEmptyAllowed(schema)) breaks.push({ rule: 'empty value', texts: fc.constant('') });
+  if (isOpaque) breaks.push({ rule: 'x-opaque', texts: madeUp(schema) });
+  return breaks;
+}
+
+/** Leaves out what a URL cannot carry: half surrogate pairs (RFC 3986, section 2.5, by way of UTF-8), and no segment at all. */
+function toTexts(values: Arbitrary<Scalar>, place: Parameter['in']): Arbitrary<string> {
+  return values.map(String).filter((text) => !/\p{Cs}/u.test(text) && (place === 'query' || text !== ''));
+}
+
+/** An empty segment would be another path, so that in a path a least length of 1 cannot be broken. */
+function isKeptByPath(keyword: string, { minLength }: Json, place: Parameter['in']): boolean {
+  return place === 'path' && keyword === 'minLength' && minLength === 1;
+}
+
+function isEmptyAllowed({ type, minLength = 0, pattern = '', ...rest }: Json): boolean {
+  const isFree = !('enum' in rest || 'const' in rest || 'format' in rest);
+  return type === 'string' && minLength === 0 && isFree && new RegExp(pattern, 'u').test('');
+}
+
+/** Other spellings of a number or boolean, which has one only, and texts that are none. */
+function misspelt(schema: Json): Arbitrary<string> {
+  const none = ['ten', 'null', 'NaN', 'Infinity', '[]', '{}', '-', '.5', '5.', '0x10', '1_0', 'TRUE', ' ', '٥', '５'];
+  const special: Record<string, string[]> = { integer: ['-0', '0.5', 'true'], number: ['true'], boolean: ['0', '1'] };
+  const others = (scalars(schema) as Arbitrary<Scalar>).chain((value) =>
+    fc.constantFrom(
+      ...[`+${value}`, ` ${value}`, `${value} `, `"${value}"`, `${value},${value}`, `${value}n`, `${value}e0`],
+      String(value).replace(/^-?/, '$&0'),
+      ...(schema.type === 'integer' ? [`${value}.0`] : []),
+    ),
+  );
+  return fc.oneof(fc.constantFrom(...none, ...(special[schema.type] ?? [])), others);
+}
+
+/** Well-formed, and never given out by the server: long enough not to be hit upon by chance. */
+function madeUp(schema: Json): Arbitrary<string> {
+  return scalars({ ...schema, minLength: Math.max(schema.minLength ?? 0, 12) }) as Arbitrary<string>;
+}

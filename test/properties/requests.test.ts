@@ -1,0 +1,10 @@
+import t from 'tap';
+import { startService } from '../service.ts';
+import { CONTRACT, readOperations } from './operations.ts';
+import { requestProperties } from './request-properties.ts';
+import { runProperties } from './run.ts';
+
+t.test('each operation keeps the contract, whatever it is sent', async (t) => {
+  const service = await startService(t, { keepAlive: true });
+  await runProperties(t, requestProperties(service, readOperations(CONTRACT)));
+});

@@ -1,0 +1,95 @@
+/** Requests that the contract allows, and how they are written: as a URL, and as a line for a terminal. */
+import fc, { type Arbitrary } from 'fast-check';
+import { jsonValues } from './json-values.ts';
+import type { Operation, Parameter } from './operations.ts';
+import { parameterValues } from './parameter-values.ts';
+
+/** The parameters of one place in the order in which they are written: name and text, not yet percent-encoded. */
+export type Texts = [name: string, text: string][];
+
+export interface Request {
+  operation: Operation;
+  path: Texts;
+  query: Texts;
+  body?: string | Uint8Array | undefined;
+  /** Beside or in place of those that `send` writes. */
+  headers?: Record<string, string>;
+}
+
+/** Requests that must be accepted; the parameter to leave out is for others to put back, broken. */
+export function requests(operation: Operation, leaveOut?: Parameter): Arbitrary<Request> {
+  const parameters = operation.parameters.filter((parameter) => parameter !== leaveOut && !parameter.isOpaque);
+  return fc.record({
+    operation: fc.constant(operation),
+    path: textsOf(parameters.filter((parameter) => parameter.in === 'path')),
+    query: textsOf(parameters.filter((parameter) => parameter.in === 'query')),
+    body: bodies(operation.body),
+  });
+}
+
+/** The required ones and some of the others, in any order. */
+function textsOf(parameters: Parameter[]): Arbitrary<Texts> {
+  const texts = parameters.map((parameter) =>
+    parameterValues(parameter).map((text): Texts[number] => [parameter.name, text]),
+  );
+  const optional = parameters.filter(({ required }) => !required).map(({ name }) => name);
+  return fc.tuple(fc.tuple(...texts), fc.subarray(optional), fc.boolean()).map(([written, chosen, isReversed]) => {
+    const kept = written.filter(([name]) => !optional.includes(name) || chosen.includes(name));
+    return isReversed ? kept.reverse() : kept;
+  });
+}
+
+function bodies(body: Operation['body']): Arbitrary<string | undefined> {
+  if (!body) return fc.constant(undefined);
+  const { schema, maxBytes = Number.POSITIVE_INFINITY, required } = body;
+  const space = fc.constantFrom('', '', ' ', '\r\n\t');
+  const texts = fc
+    .tuple(space, jsonValues(schema), space)
+    .map((parts) => parts.join(''))
+    .filter((text) => Buffer.byteLength(text) <= maxBytes);
+  const full = Number.isFinite(maxBytes) ? [texts.map((text) => padTo(text, maxBytes))] : [];
+  const given = fc.oneof(
+    { withCrossShrink: true },
+    { weight: 20, arbitrary: texts },
+    ...full.map((arbitrary) => ({ weight: 1, arbitrary })),
+  );
+  return required ? given : fc.option(given, { nil: undefined });
+}
+
+/** The same JSON, with so much white space that it has this many bytes. */
+export function padTo(text: string, bytes: number): string {
+  return text + ' '.repeat(Math.max(0, bytes - Buffer.byteLength(text)));
+}
+
+/** The apostrophe too, which `encodeURIComponent` leaves, so that a URL stands between apostrophes in a shell. */
+const encode = (text: string) => encodeURIComponent(text).replaceAll("'", '%27');
+
+export function toUrl({ operation, path, query }: Request): string {
+  const values = new Map(path);
+  const filled = operation.path.replace(/\{(\w+)\}/g, (_, name) => encode(values.get(name) as string));
+  const search = query.map((pair) => pair.map(encode).join('=')).join('&');
+  return search ? `${filled}?${search}` : filled;
+}
+
+/** For a shell with `$'…'` strings, such as bash, and a server on the port that `npm start` takes. */
+export function toCurl(request: Request, authorization: string | undefined): string {
+  const { operation, body, headers } = request;
+  const sent = {
+    ...(authorization !== undefined && { authorization }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...headers,
+  };
+  return [
+    `curl -i --path-as-is -X ${operation.method} 'http://127.0.0.1:3000${toUrl(request)}'`,
+    ...Object.entries(sent).map(([name, value]) => `-H '${name}: ${value}'`),
+    ...(body === undefined ? [] : [`--data-binary ${quote(Buffer.from(body))}`]),
+  ].join(' ');
+}
+
+function quote(bytes: Buffer): string {
+  const characters = [...bytes].map((byte) => {
+    if (byte < 0x20 || byte > 0x7e) return `\\x${byte.toString(16).padStart(2, '0')}`;
+    return String.fromCharCode(byte).replace(/['\\]/, '\\$&');
+  });
+  return `$'${characters.join('')}'`;
+}

@@ -1,0 +1,86 @@
+/** Strings that a schema allows, by length in characters (Unicode code points) and pattern, and strings that it does not. */
+import fc, { type Arbitrary } from 'fast-check';
+import { formatted } from './formats.ts';
+import type { Json } from './operations.ts';
+
+/** Characters that programs trip over: escaped ones, white space, combining ones, the ends of Unicode's planes. */
+const AWKWARD = '"\\/\'%&+<>{}\t\n\r\u0001\u007f\u0085\u00a0\u0301\u200d\u2028\ufeff\ufffd\uffff😀\u{10000}\u{10ffff}';
+
+const CHARACTER = fc.oneof(
+  { withCrossShrink: true },
+  fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 1 }),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+  fc.constantFrom(...AWKWARD),
+);
+
+/** Half a character of UTF-16, which stands in no well-formed text. */
+const SURROGATE = fc.integer({ min: 0xd800, max: 0xdfff }).map((unit) => String.fromCharCode(unit));
+
+/** Where a schema sets no maximum, strings grow by so many characters over the minimum. */
+const ROOM = 50;
+
+export function strings(schema: Json): Arbitrary<string> {
+  if ('format' in schema) return formatted(schema);
+  const { minLength: min = 0, maxLength: max = min + ROOM } = schema;
+  const matches = matcherOf(schema);
+  const any = fc.oneof(
+    { withCrossShrink: true },
+    charactersOf(min, max),
+    charactersOf(min, min),
+    charactersOf(max, max),
+  );
+  if (isMostly(matches, any)) return any.filter(matches);
+  const matching = fc.stringMatching(new RegExp(schema.pattern, 'u'));
+  const stretched = fc.tuple(matching, fc.constantFrom(min, max)).map(([text, length]) => stretch(text, length));
+  const isInside = (length: number) => length >= min && length <= max;
+  return fc.oneof(matching, stretched).filter((text) => matches(text) && isInside(lengthOf(text)));
+}
+
+/** Any string at all, half surrogate pairs too. */
+export const ANY_STRING = fc.string({ unit: fc.oneof({ withCrossShrink: true }, CHARACTER, SURROGATE), maxLength: 12 });
+
+/** Too short by one character at least; nothing where there is no such string. */
+export function stringsShorterThan(minLength: number): Arbitrary<string> | undefined {
+  return minLength > 0 ? charactersOf(0, minLength - 1) : undefined;
+}
+
+/** Too long by one character at least; the pattern is kept where it says which characters there may be. */
+export function stringsLongerThan(maxLength: number, { pattern, minLength = 0 }: Json): Arbitrary<string> {
+  const seeds = strings({ ...(pattern && { pattern }), minLength: Math.max(1, minLength) });
+  const surplus = fc.oneof(fc.constant(1), fc.integer({ min: 1, max: ROOM }));
+  return fc.tuple(seeds, surplus).map(([text, length]) => stretch(text, maxLength + length));
+}
+
+/** A string that is allowed, with a character put in that the pattern forbids: U+0000, half a surrogate pair, or another. */
+export function stringsNotMatching(schema: Json): Arbitrary<string> {
+  const matches = matcherOf(schema);
+  const intruders = fc.oneof(fc.constant('\u0000'), SURROGATE, CHARACTER);
+  return fc
+    .tuple(strings(schema), intruders, fc.nat())
+    .map(([text, intruder, seed]) => {
+      const characters = [...text];
+      return characters.toSpliced(seed % (characters.length + 1), 1, intruder).join('');
+    })
+    .filter((text) => !matches(text));
+}
+
+const charactersOf = (minLength: number, maxLength: number) =>
+  fc.string({ unit: CHARACTER, minLength, maxLength, size: 'max' });
+
+const lengthOf = (text: string) => [...text].length;
+
+function matcherOf({ pattern = '' }: Json): (text: string) => boolean {
+  const regex = new RegExp(pattern, 'u');
+  return (text) => regex.test(text);
+}
+
+/** Whether so many match that a filter lets enough pass. */
+function isMostly(matches: (text: string) => boolean, texts: Arbitrary<string>): boolean {
+  return fc.sample(texts, { numRuns: 100, seed: 1 }).filter(matches).length > 50;
+}
+
+/** The text, repeated until it has this length. */
+function stretch(text: string, length: number): string {
+  const times = Math.ceil(length / Math.max(1, lengthOf(text)));
+  return [...text.repeat(times)].slice(0, length).join('');
+}
