@@ -12,8 +12,8 @@ const server = spawn(process.execPath, ['dist/src/main.js'], {
 /** The origin, from the line in which the log says where the server listens. */
 async function originOf(): Promise<string> {
   for await (const line of createInterface({ input: server.stdout })) {
-    const { msg, address } = JSON.parse(line);
-    if (msg === 'listening') return `http://${address.address}:${address.port}`;
+    const { msg, origin } = JSON.parse(line);
+    if (msg === 'listening') return origin;
   }
   throw new Error('the server ended before it listened');
 }

@@ -8,6 +8,8 @@ export interface Config {
   apiKeys: readonly string[];
   logLevel: string;
   isProduction: boolean;
+  /** How many processes share the port and the database. */
+  workers: number;
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;
   /** How long the server goes on serving after a signal, no longer ready, before it closes, in milliseconds. */
@@ -63,10 +65,14 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     apiKeys: Object.freeze(apiKeys),
     logLevel,
     isProduction: env.NODE_ENV === 'production',
+    workers: integer('WORKERS', 1, 1, 64),
     requestTimeout: integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
     drainDelay: integer('DRAIN_DELAY', 500, 0, 60_000),
     stopTimeout: integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
   });
+  if (config.workers > 1 && databaseUrl === 'sqlite::memory:') {
+    problems.push('WORKERS must be 1 with sqlite::memory:, which processes cannot share');
+  }
   if (problems.length > 0)
     throw new ConfigError(`Wrong configuration:\n${problems.map((line) => `  - ${line}`).join('\n')}`);
   return config;

@@ -1,4 +1,5 @@
 /** The process: configuration, contract, store, server, listen; stop on a signal. */
+import cluster from 'node:cluster';
 import { setTimeout as wait } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
@@ -10,6 +11,7 @@ import { loadHandlers } from './operations.ts';
 import { buildServer } from './server.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError } from './store/store.ts';
+import { onStopRequested, superviseWorkers } from './workers.ts';
 
 /** How long the store may take to close, in milliseconds: what takes longer is ended by force. */
 const STORE_TIMEOUT = 5000;
@@ -20,11 +22,24 @@ async function start(): Promise<void> {
   const logger = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
   const store = openStore(config.databaseUrl);
   try {
-    await serve(config, contract, store, logger);
+    if (config.workers > 1 && cluster.isPrimary) await serveByWorkers(config, contract, store, logger);
+    else await serve(config, contract, store, logger);
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+async function serveByWorkers(config: Config, contract: Contract, store: Store, logger: Logger): Promise<void> {
+  const oneRunKey = await makeOneRunKey(config, store);
+  await store.close();
+  superviseWorkers({
+    count: config.workers,
+    env: oneRunKey ? { API_KEYS: oneRunKey } : {},
+    logger,
+    deadline: deadlineOf(config),
+    onListening: (origin) => oneRunKey && welcome(origin, contract.prefix, oneRunKey),
+  });
 }
 
 async function serve(config: Config, contract: Contract, store: Store, logger: Logger): Promise<void> {
@@ -40,8 +55,8 @@ async function serve(config: Config, contract: Contract, store: Store, logger: L
     isDraining: () => isDraining,
   });
 
-  const deadline = config.drainDelay + config.stopTimeout + STORE_TIMEOUT;
-  closeWithGrace({ delay: deadline, logger }, async ({ signal, err }) => {
+  const skip: closeWithGrace.Signals[] = cluster.isWorker ? ['SIGINT', 'SIGTERM'] : [];
+  const stopping = closeWithGrace({ delay: deadlineOf(config), logger, skip }, async ({ signal, err }) => {
     if (err) logger.fatal({ err }, 'stopping after an error');
     else logger.info({ signal }, 'stopping');
     isDraining = true;
@@ -53,9 +68,15 @@ async function serve(config: Config, contract: Contract, store: Store, logger: L
     logger.info('stopped');
   });
 
+  if (cluster.isWorker) onStopRequested(stopping.close);
+
   const origin = await listen(app, config);
   logger.info({ origin }, 'listening');
   if (oneRunKey) welcome(origin, contract.prefix, oneRunKey);
+}
+
+function deadlineOf({ drainDelay, stopTimeout }: Config): number {
+  return drainDelay + stopTimeout + STORE_TIMEOUT;
 }
 
 /** A key for this run only, where none is configured and this is not production. */

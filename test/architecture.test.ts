@@ -23,7 +23,7 @@ function importsOf(file: string): string[] {
 /** What each file may import: the first row that fits it counts. */
 const ARROWS: [files: RegExp, mayImport: RegExp][] = [
   [/^handlers\//, /^src\/(handler|errors|pagination)\.ts$/],
-  [/^src\/main\.ts$/, /^src\/(api-keys|config|contract|operations|server|store\/open-store|store\/store)\.ts$/],
+  [/^src\/main\.ts$/, /^src\/(api-keys|config|contract|operations|server|workers|store\/open-store|store\/store)\.ts$/],
   [/^src\/store\//, /^src\/(store\/.*|errors|json-text|generated\/contract)\.ts$/],
   [/^src\/(int64|exact-json|json-text|config|generated\/contract)\.ts$/, /^$/],
   [/^src\/errors\.ts$/, /^src\/generated\/contract\.ts$/],

@@ -18,9 +18,7 @@ export function migrate(db: Database, migrations: string[]): void {
   if (version() === migrations.length) return;
   const run = db.transaction(() => {
     if (version() > migrations.length) {
-      throw new Error(
-        `${db.name} has schema version ${version()}; this program knows ${migrations.length}. Run the newer program.`,
-      );
+      throw new Error(`its schema has version ${version()}, and this program knows ${migrations.length} at most`);
     }
     for (const sql of migrations.slice(version())) db.exec(sql);
     db.pragma(`user_version = ${migrations.length}`);

@@ -11,8 +11,14 @@ import type { Page } from './store.ts';
 const MAX_SIZE = 8_000_000;
 const ENTRY_SIZE = 200;
 
+export interface Pages {
+  read: ReadPage;
+  /** Lets the next read ask again, in this very turn: for who has written, and may read at once. */
+  askAgain(): void;
+}
+
 /** The same pages, read once: `PRAGMA data_version` tells, once per turn of the event loop, whether others have written. */
-export function cachePages(db: Database, readPage: ReadPage): ReadPage {
+export function cachePages(db: Database, readPage: ReadPage): Pages {
   const dataVersion = db.prepare<[], bigint>('PRAGMA data_version').pluck();
   const countEdits = db.prepare<[], bigint>('SELECT count FROM pet_edits').pluck();
   const fullPages = buildCache();
@@ -23,9 +29,7 @@ export function cachePages(db: Database, readPage: ReadPage): ReadPage {
 
   function check(): void {
     isChecked = true;
-    setImmediate(() => {
-      isChecked = false;
-    });
+    setImmediate(askAgain);
     const newVersion = dataVersion.get();
     if (newVersion === version) return;
     lastPages.clear();
@@ -35,7 +39,7 @@ export function cachePages(db: Database, readPage: ReadPage): ReadPage {
     edits = newEdits;
   }
 
-  return (limit, status, after) => {
+  const read: ReadPage = (limit, status, after) => {
     if (!isChecked) check();
     const key = `${limit} ${after} ${status}`;
     const known = fullPages.get(key) ?? lastPages.get(key);
@@ -44,6 +48,12 @@ export function cachePages(db: Database, readPage: ReadPage): ReadPage {
     (page.next === undefined ? lastPages : fullPages).set(key, page);
     return page;
   };
+
+  function askAgain(): void {
+    isChecked = false;
+  }
+
+  return { read, askAgain };
 }
 
 function buildCache(): LRUCache<string, Page> {

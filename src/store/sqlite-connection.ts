@@ -1,17 +1,29 @@
-/** A connection to an SQLite file, set up for durable writes beside reads; what SQLite cannot do now, as a 503. */
+/** A connection to an SQLite database, set up for durable writes; what SQLite cannot do now, as a 503. */
+import { statSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { unavailable } from '../errors.ts';
 
 /** How long a statement waits for another process's lock before it gives up, in milliseconds. */
 const BUSY_TIMEOUT = 2000;
 
-/** @throws SqliteError when the file cannot be opened, or is no database */
-export function openConnection(file: string): Database {
-  const db = new Sqlite(file, { timeout: BUSY_TIMEOUT });
-  db.pragma('journal_mode = WAL');
+/** @throws SqliteError when the file cannot be opened */
+export function openConnection(file: string, { fileMustExist = false } = {}): Database {
+  const db = new Sqlite(file, { timeout: BUSY_TIMEOUT, fileMustExist });
   db.pragma('synchronous = FULL');
   db.defaultSafeIntegers();
   return db;
+}
+
+/**
+ * A check, to be made before each write, that the file is where it was opened. SQLite does not look in WAL mode, and goes on
+ * writing rows into a file that was moved, replaced or removed, where nobody finds them again.
+ */
+export function buildPlaceCheck(file: string): () => void {
+  const inode = () => statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
+  const opened = inode();
+  return () => {
+    if (inode() !== opened) throw new Sqlite.SqliteError(`${file} was moved or replaced`, 'SQLITE_READONLY_DBMOVED');
+  };
 }
 
 /** SQLite's result codes (sqlite.org/rescode.html) that speak of the disk and of other processes, not of the statement. */
@@ -19,5 +31,5 @@ const OUTAGES = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN|NOMEM|PROTOCO
 
 /** The error as a 503 where SQLite cannot be reached or written; any other as it is. */
 export function toFailure(error: unknown): unknown {
-  return OUTAGES.test((error as { code?: string }).code ?? '') ? unavailable(error) : error;
+  return OUTAGES.test(String((error as { code?: unknown }).code)) ? unavailable(error) : error;
 }

@@ -26,6 +26,7 @@ export function startWriter(file: string): Writer {
   const worker = new Worker(new URL(`./sqlite-writer${extname(import.meta.url)}`, import.meta.url), {
     workerData: file,
   });
+  const exit = once(worker, 'exit');
   let waiting: Waiting[] = [];
   let writing: Waiting[] = [];
 
@@ -55,7 +56,7 @@ export function startWriter(file: string): Writer {
     stop: async () => {
       while (writing.length > 0) await once(worker, 'message');
       worker.postMessage('stop');
-      await once(worker, 'exit');
+      await exit;
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3';
 import { JsonText } from '../json-text.ts';
 import { loadMigrations, migrate } from './migrate.ts';
 import { cachePages } from './page-cache.ts';
-import { openConnection, toFailure } from './sqlite-connection.ts';
+import { buildPlaceCheck, openConnection, toFailure } from './sqlite-connection.ts';
 import { prepareInsertPets } from './sqlite-insert.ts';
 import { PET_JSON, prepareReadPage } from './sqlite-pages.ts';
 import { startWriter, type Writer } from './sqlite-write-queue.ts';
@@ -13,31 +13,61 @@ import type { Pet, Store, StoredKey } from './store.ts';
 
 const KEY = 'id, name, hash, created_at AS createdAt, expires_at AS expiresAt, revoked_at AS revokedAt';
 
-/** @throws SqliteError when the file cannot be opened; Error when its schema is newer than this program's */
-export function openSqlite(file: string): Store {
-  const inMemory = file === ':memory:';
-  if (!inMemory) mkdirSync(dirname(file), { recursive: true });
-  const db = openConnection(file);
-  migrate(db, loadMigrations());
+interface KeyRow extends Omit<StoredKey, 'expiresAt' | 'revokedAt'> {
+  expiresAt: string | null;
+  revokedAt: string | null;
+}
 
-  const readPage = inMemory ? prepareReadPage(db) : cachePages(db, prepareReadPage(db));
+const MEMORY = ':memory:';
+
+/** @throws Error when the file cannot be opened or made, is no database, or has a newer schema than this program's */
+export function openSqlite(file: string): Store {
+  if (file !== MEMORY) mkdirSync(dirname(file), { recursive: true });
+  const db = openConnection(file);
+  try {
+    migrate(db, loadMigrations());
+    db.pragma('journal_mode = WAL');
+    return buildStore(db, file);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function buildStore(db: Database, file: string): Store {
+  const checkPlace = buildPlaceCheck(file);
+  const readPage = prepareReadPage(db);
+  const pages = file === MEMORY ? { read: readPage, askAgain: () => {} } : cachePages(db, readPage);
   const get = db.prepare<[bigint], string>(`SELECT ${PET_JSON} FROM pets WHERE id = ?`).pluck();
   const insertKey = db.prepare('INSERT INTO api_keys VALUES (@id, @name, @hash, @createdAt, @expiresAt, @revokedAt)');
-  const selectKeys = db.prepare<[], StoredKey>(`SELECT ${KEY} FROM api_keys ORDER BY created_at, id`);
+  const selectKeys = db.prepare<[], KeyRow>(`SELECT ${KEY} FROM api_keys ORDER BY created_at, id`);
   const revoke = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
-  const writer = inMemory ? writeInPlace(db) : startWriter(file);
+  const writer = file === MEMORY ? writeInPlace(db) : startWriter(file);
 
-  return guard({
-    createPet: async (pet) => ({ id: await writer.write(pet), ...pet }),
+  return guardAll({
+    createPet: async (pet) => {
+      const id = await writer.write(pet);
+      pages.askAgain();
+      return { id, ...pet };
+    },
     getPet: (id) => {
       const text = get.get(id);
       return text === undefined ? undefined : new JsonText<Pet>(text);
     },
-    listPets: ({ limit, status, after = 0n }) => readPage(limit, status, after),
-    createKey: (key) => void insertKey.run({ expiresAt: null, revokedAt: null, ...key }),
-    listKeys: () => selectKeys.all(),
-    revokeKey: (id, revokedAt) => revoke.run(revokedAt, id).changes === 1,
-    check: () => void get.get(0n),
+    listPets: ({ limit, status, after = 0n }) => pages.read(limit, status, after),
+    createKey: (key) => {
+      checkPlace();
+      insertKey.run({ ...key, expiresAt: key.expiresAt ?? null, revokedAt: key.revokedAt ?? null });
+    },
+    listKeys: () => selectKeys.all().map(toStoredKey),
+    revokeKey: (id, revokedAt) => {
+      checkPlace();
+      return revoke.run(revokedAt, id).changes === 1;
+    },
+    check: () => {
+      checkPlace();
+      get.get(0n);
+    },
     close: async () => {
       await writer.stop();
       db.close();
@@ -47,21 +77,25 @@ export function openSqlite(file: string): Store {
 
 /** Memory has no fsync to wait for, and is seen by one connection only. */
 function writeInPlace(db: Database): Writer {
-  const insertPets = prepareInsertPets(db);
+  const insertPets = guard(prepareInsertPets(db));
   return { write: async (pet) => insertPets([pet])[0] as bigint, stop: async () => {} };
 }
 
-/** The store, with SQLite's outages told as a Failure. */
-function guard(store: Store): Store {
-  const guarded = Object.entries(store).map(([name, method]) => [
-    name,
-    (...values: unknown[]) => {
-      try {
-        return method(...values);
-      } catch (error) {
-        throw toFailure(error);
-      }
-    },
-  ]);
-  return Object.fromEntries(guarded);
+function toStoredKey({ expiresAt, revokedAt, ...key }: KeyRow): StoredKey {
+  return { ...key, expiresAt: expiresAt ?? undefined, revokedAt: revokedAt ?? undefined };
+}
+
+/** The function, with SQLite's outages told as a Failure. */
+function guard<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
+  return (...values) => {
+    try {
+      return run(...values);
+    } catch (error) {
+      throw toFailure(error);
+    }
+  };
+}
+
+function guardAll(store: Store): Store {
+  return Object.fromEntries(Object.entries(store).map(([name, method]) => [name, guard(method)])) as unknown as Store;
 }

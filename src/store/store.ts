@@ -37,6 +37,11 @@ export interface StoredKey {
   revokedAt?: string | undefined;
 }
 
+/** Why a store cannot be opened, in words for the one who runs the program. */
+export class StoreError extends Error {
+  override name = 'StoreError';
+}
+
 /** Every method throws a Failure with status 503 where the store cannot be reached or written. */
 export interface Store {
   /** Adds a pet and assigns its id. Resolves when the pet is durable. */

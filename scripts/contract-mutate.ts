@@ -1,0 +1,31 @@
+/**
+ * Edits the contract in every meaningful way, one at a time, and says who notices each edit: `npm run contract:mutate`. With
+ * `-- --quick` one edit of each kind, with `-- <text>` those whose place or edit has this text. Fails when one is unnoticed.
+ */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { parse } from 'yaml';
+import type { Verdict } from './contract-mutate/judge.ts';
+import { type Mutant, mutantsOf, oneOfEach } from './contract-mutate/mutants.ts';
+import { buildProgress } from './contract-mutate/progress.ts';
+import { toReport } from './contract-mutate/report.ts';
+import { toRows } from './contract-mutate/rows.ts';
+import { judgeInProcesses } from './contract-mutate/verdicts.ts';
+
+const CONTRACT = new URL('../openapi/petstore.yaml', import.meta.url);
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: 'boolean' } } });
+const contract = parse(readFileSync(CONTRACT, 'utf8'));
+const mutants = mutantsOf(contract);
+const isChosen = ({ place, edit }: Mutant) => positionals.every((text) => `${place} ${edit}`.includes(text));
+const chosen = (values.quick ? oneOfEach(mutants) : mutants).filter(isChosen);
+const indexes = chosen.map((mutant) => mutants.indexOf(mutant));
+
+const verdicts = await judgeInProcesses({ contract, indexes }, buildProgress(chosen.length, process.stderr));
+const rows = toRows(
+  contract,
+  chosen,
+  indexes.map((index) => verdicts.get(index) as Verdict),
+);
+console.log(toReport(rows));
+process.exitCode = Number(rows.some(({ by }) => by === 'nobody'));

@@ -1,0 +1,34 @@
+/** What a contract documents of its replies, and what of that a reply shows: a promise that no reply keeps is drift, too. */
+import type { Reply } from '../../test/contract-check.ts';
+import type { Json, Operation } from '../../test/properties/operations.ts';
+
+/** Every status, header and field of every operation, as `getPet 200 body.name`. */
+export function documentedBy(operations: Operation[]): Set<string> {
+  return new Set(
+    operations.flatMap(({ id, responses }) =>
+      Object.entries(responses).flatMap(([status, { headers = {}, content = {} }]) => {
+        const place = `${id} ${status}`;
+        const names = Object.keys(headers).map((name) => `${place} header ${name.toLowerCase()}`);
+        const bodies = Object.values<Json>(content).flatMap(({ schema = {} }) => fieldsOf(schema, `${place} body`));
+        return [place, ...names, ...bodies];
+      }),
+    ),
+  );
+}
+
+/** What a reply shows of the response that documents it, such as `getPet 200`. */
+export function shownBy({ headers, text }: Reply, place: string): string[] {
+  const names = Object.keys(headers).map((name) => `${place} header ${name}`);
+  return [place, ...names, ...placesOf(JSON.parse(text), `${place} body`)];
+}
+
+function fieldsOf({ properties = {}, items }: Json, place: string): string[] {
+  const fields = Object.entries<Json>(properties).flatMap(([name, field]) => fieldsOf(field, `${place}.${name}`));
+  return [place, ...fields, ...(items ? fieldsOf(items, `${place}[]`) : [])];
+}
+
+function placesOf(value: Json, place: string): string[] {
+  if (Array.isArray(value)) return [place, ...value.flatMap((item) => placesOf(item, `${place}[]`))];
+  if (typeof value !== 'object' || value === null) return [place];
+  return [place, ...Object.entries(value).flatMap(([name, field]) => placesOf(field, `${place}.${name}`))];
+}

@@ -1,0 +1,50 @@
+/** Who has noticed each mutant: what its behaviour has shown, and for one that behaves as before, what its text tells. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import type { Json } from '../../src/contract.ts';
+import { compareContracts } from '../contract-diff/contracts.ts';
+import { lintContracts } from '../contract-lint.ts';
+import type { Verdict } from './judge.ts';
+import type { Mutant } from './mutants.ts';
+
+export interface Row {
+  mutant: Mutant;
+  by: Exclude<Verdict['by'], 'ignored' | 'unseen'> | 'lint' | 'diff' | 'nobody';
+  why: string;
+}
+
+/** In the order of the mutants, which is that of their verdicts. */
+export function toRows(contract: Json, mutants: Mutant[], verdicts: Verdict[]): Row[] {
+  const unseen = mutants.filter((_, index) => verdicts[index]?.by === 'unseen');
+  const told = new Map(readTexts(contract, unseen).map((row) => [row.mutant, row]));
+  return mutants.map((mutant, index) => {
+    const { by, why } = verdicts[index] as Verdict;
+    if (by === 'unseen') return told.get(mutant) as Row;
+    return { mutant, by: by === 'ignored' ? 'nobody' : by, why };
+  });
+}
+
+/** The lint first, on all in one run, for it takes long to start; then the comparison with the contract as it was. */
+function readTexts(contract: Json, mutants: Mutant[]): Row[] {
+  const folder = mkdtempSync(join(tmpdir(), 'contract-mutate-'));
+  const texts = mutants.map((mutant) => stringify(mutant.build()));
+  const files = texts.map((text, index) => {
+    const file = join(folder, `mutant-${index}.yaml`);
+    writeFileSync(file, text);
+    return file;
+  });
+  const report = files.length > 0 ? lintContracts(files) : '';
+  rmSync(folder, { recursive: true });
+
+  const before = stringify(contract);
+  const today = new Date().toISOString().slice(0, 10);
+  return mutants.map((mutant, index): Row => {
+    const [, problem] = new RegExp(`mutant-${index}\\.yaml.*\n(.*)`).exec(report) ?? [];
+    if (problem !== undefined) return { mutant, by: 'lint', why: problem.trim() };
+    const [change] = compareContracts(before, texts[index] as string, today);
+    if (!change) return { mutant, by: 'nobody', why: 'nothing is different anywhere' };
+    return { mutant, by: 'diff', why: `${change.verdict}: ${change.place}: ${change.what}` };
+  });
+}

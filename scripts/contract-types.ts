@@ -1,0 +1,32 @@
+/** The contract as TypeScript types, with 64-bit integers as bigint, as they are inside the server. */
+import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
+import ts from 'typescript';
+import type { Json } from '../src/contract.ts';
+
+export async function buildTypes(contract: Json): Promise<string> {
+  const document = structuredClone(contract);
+  for (const path of Object.values<Record<string, { parameters?: object[] }>>(document.paths)) {
+    for (const operation of Object.values(path)) operation.parameters?.forEach(requireDefaulted);
+  }
+  const nodes = await openapiTS(document as OpenAPI3, {
+    alphabetize: false,
+    transform(schema) {
+      if ('type' in schema && schema.type === 'integer' && schema.format === 'int64') {
+        return ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
+      }
+      const codes = (schema as { 'x-extensible-enum'?: string[] })['x-extensible-enum'];
+      if (codes) {
+        return ts.factory.createUnionTypeNode(
+          codes.map((code) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(code))),
+        );
+      }
+      return undefined;
+    },
+  });
+  return astToString(nodes);
+}
+
+/** A default is filled in before a handler is called, so the handler always finds the parameter. */
+function requireDefaulted(parameter: { required?: boolean; schema?: { default?: unknown } }) {
+  if (parameter.schema?.default !== undefined) parameter.required = true;
+}

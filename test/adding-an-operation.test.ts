@@ -1,0 +1,152 @@
+/** Adds an operation to a copy of the project as the README says, by the commands that it names. */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const PARTS = fileURLToPath(new URL('adding-an-operation', import.meta.url));
+const LEFT_OUT = ['node_modules', 'dist', 'data', '.git', '.tap'];
+const KEY = 'key-of-the-tests-0123456789';
+const ENVIRONMENT = { ...process.env, API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };
+
+interface Ended {
+  code: number | null;
+  output: string;
+}
+
+/** A command in a folder, until it ends or its output has this; in a group of its own, so that all of it can be ended. */
+function run(folder: string, command: string, until?: RegExp): { pid: number; ended: Promise<Ended> } {
+  const child = spawn(command, { cwd: folder, env: ENVIRONMENT, shell: true, detached: true });
+  const ended = new Promise<Ended>((resolve) => {
+    let output = '';
+    const collect = (chunk: Buffer) => {
+      output += chunk;
+      if (until?.test(output)) resolve({ code: null, output });
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.on('close', (code) => resolve({ code, output }));
+  });
+  return { pid: child.pid as number, ended };
+}
+
+function copyProject(t: Test): string {
+  const folder = t.testdir({});
+  for (const name of readdirSync(ROOT).filter((name) => !LEFT_OUT.includes(name))) {
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+/** The hash of every file, by its name. */
+function readFiles(folder: string): Map<string, string> {
+  const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
+  const names = files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
+  const kept = names.filter((name) => !LEFT_OUT.includes(name.split('/', 1)[0] as string));
+  return new Map(
+    kept.map((name) => [
+      name,
+      createHash('sha256')
+        .update(readFileSync(join(folder, name)))
+        .digest('hex'),
+    ]),
+  );
+}
+
+t.test('an operation is added by the contract, a handler and `npm run generate`', async (t) => {
+  const folder = copyProject(t);
+  const before = readFiles(folder);
+  const contract = join(folder, 'openapi/petstore.yaml');
+  const handler = join(folder, 'handlers/createPets.ts');
+  const rightHandler = readFileSync(join(PARTS, 'createPets.ts'), 'utf8');
+
+  const operation = readFileSync(join(PARTS, 'operation.yaml'), 'utf8').replace('paths:\n', '');
+  const [paths, components] = readFileSync(contract, 'utf8').split(/^(?=components:)/m);
+  writeFileSync(contract, `${paths}${operation}\n${components}`);
+
+  await t.test('the server does not start until there is a handler', async (t) => {
+    const { code, output } = await run(folder, 'npx tsx src/main.ts').ended;
+    t.equal(code, 1);
+    t.match(output, 'operation createPets has no handlers/createPets.ts');
+  });
+
+  await t.test('the compiler names what is missing, and what is wrong', async (t) => {
+    writeFileSync(handler, rightHandler);
+    const missing = await run(folder, 'npm run build').ended;
+    t.match(missing.output, /handlers\/createPets\.ts.*'"createPets"' does not satisfy the constraint/);
+
+    t.equal((await run(folder, 'npm run generate').ended).code, 0);
+    writeFileSync(handler, rightHandler.replace('201', '200'));
+    const wrong = await run(folder, 'npm run build').ended;
+    t.match(wrong.output, /handlers\/createPets\.ts.*Type '200' is not assignable to type '.*201'/);
+    writeFileSync(handler, rightHandler);
+  });
+
+  await t.test('with it, it is built and served: secured, validated, documented', async (t) => {
+    const server = run(folder, 'npm start', /"listening"|exited|error/);
+    t.teardown(() => process.kill(-server.pid));
+    const { output } = await server.ended;
+    const [, port] = /"port":(\d+)/.exec(output) ?? [];
+    t.ok(port, output);
+    const origin = `http://127.0.0.1:${port}`;
+    const send = async (body: unknown, headers: Record<string, string> = { authorization: `Bearer ${KEY}` }) => {
+      const type = { 'content-type': 'application/json' };
+      const reply = await fetch(`${origin}/v1/pet-batches`, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { ...type, ...headers },
+      });
+      return { status: reply.status, body: await reply.json() };
+    };
+
+    const pets = [
+      { name: 'Rex', categoryId: 7, status: 'sold' },
+      { name: 'Mia', categoryId: 7 },
+    ];
+    const added = await send(pets);
+    t.equal(added.status, 201);
+    t.strictSame(added.body, [
+      { id: 1, ...pets[0] },
+      { id: 2, ...pets[1] },
+    ]);
+    t.equal((await send(pets, {})).status, 401);
+    const { status, body } = await send([pets[0], { name: '', categoryId: '7', stauts: 'sold' }]);
+    t.equal(status, 400);
+    t.match(body, { code: 'invalid_request', message: /body\.1\.stauts.*body\.1\.name.*body\.1\.categoryId/ });
+    t.equal((await send([])).status, 400);
+    t.equal((await send(Array(101).fill(pets[1]))).status, 400);
+    const document = await (await fetch(`${origin}/openapi.json`)).json();
+    t.match(document, { paths: { '/pet-batches': { post: { operationId: 'createPets' } } } });
+  });
+
+  await t.test(
+    'the lint takes it, and the property tests hold it to every rule without a word of new test code',
+    async (t) => {
+      const [lint, properties] = await Promise.all([
+        run(folder, 'npm run contract:lint').ended,
+        run(folder, 'RUNS=300 npx tsx test/properties/requests.test.ts').ended,
+      ]);
+      t.equal(lint.code, 0, lint.output);
+      t.equal(properties.code, 0, properties.output);
+      for (const rule of ['body minItems', 'body maxItems', 'body.items.name maxLength', 'body x-max-bytes']) {
+        t.match(properties.output, `createPets refuses ${rule}`);
+      }
+      t.match(properties.output, 'createPets accepts what the contract allows');
+      t.match(properties.output, 'createPets asks for a key');
+    },
+  );
+
+  await t.test('no other file is touched', async (t) => {
+    const after = readFiles(folder);
+    const touched = [...after].filter(([name, hash]) => before.get(name) !== hash).map(([name]) => name);
+    t.strictSame(touched.sort(), ['handlers/createPets.ts', 'openapi/petstore.yaml', 'src/generated/contract.ts']);
+    t.strictSame(
+      [...before.keys()].filter((name) => !after.has(name)),
+      [],
+    );
+  });
+});

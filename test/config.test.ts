@@ -1,0 +1,130 @@
+import t from 'tap';
+import { ConfigError, loadConfig } from '../src/config.ts';
+
+/** The problems that these variables have, one line each. */
+function problemsOf(env: Record<string, string>): string[] {
+  try {
+    loadConfig(env);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const [head, ...lines] = error.message.split('\n');
+    t.equal(head, 'Wrong configuration:');
+    return lines;
+  }
+}
+
+t.test('without any variable, everything has its default', (t) => {
+  t.strictSame(loadConfig({}), {
+    host: '127.0.0.1',
+    port: 3000,
+    databaseUrl: 'sqlite:data/petstore.db',
+    apiKeys: [],
+    logLevel: 'info',
+    isProduction: false,
+    requestTimeout: 30_000,
+    drainDelay: 500,
+    stopTimeout: 10_000,
+  });
+  t.end();
+});
+
+t.test('every variable is taken', (t) => {
+  const config = loadConfig({
+    HOST: '::',
+    PORT: '8080',
+    DATABASE_URL: 'sqlite:///srv/pets.db',
+    API_KEYS: 'first-key-0123456789, second.key~+/0123456789==,',
+    LOG_LEVEL: 'debug',
+    NODE_ENV: 'production',
+    REQUEST_TIMEOUT: '5000',
+    DRAIN_DELAY: '0',
+    STOP_TIMEOUT: '600000',
+    PATH: '/bin',
+  });
+  t.strictSame(config, {
+    host: '::',
+    port: 8080,
+    databaseUrl: 'sqlite:///srv/pets.db',
+    apiKeys: ['first-key-0123456789', 'second.key~+/0123456789=='],
+    logLevel: 'debug',
+    isProduction: true,
+    requestTimeout: 5000,
+    drainDelay: 0,
+    stopTimeout: 600_000,
+  });
+  t.end();
+});
+
+t.test('a variable that is empty is as good as not set', (t) => {
+  const names = ['HOST', 'PORT', 'DATABASE_URL', 'API_KEYS', 'LOG_LEVEL', 'NODE_ENV', 'REQUEST_TIMEOUT'];
+  t.strictSame(loadConfig(Object.fromEntries(names.map((name) => [name, '']))), loadConfig({}));
+  t.end();
+});
+
+t.test('a configuration cannot be changed', (t) => {
+  const config = loadConfig({ API_KEYS: 'first-key-0123456789' }) as unknown as { port: number; apiKeys: string[] };
+  t.throws(() => {
+    config.port = 1;
+  }, TypeError);
+  t.throws(() => config.apiKeys.push('another'), TypeError);
+  t.end();
+});
+
+t.test('all wrong variables are listed at once, each with what it must be', (t) => {
+  const env = {
+    PORT: '65536',
+    DATABASE_URL: 'mysql://ada:secret@db/pets',
+    API_KEYS: 'short',
+    LOG_LEVEL: 'loud',
+    REQUEST_TIMEOUT: '99',
+    DRAIN_DELAY: '-1',
+    STOP_TIMEOUT: '1e3',
+  };
+  t.strictSame(problemsOf(env), [
+    '  - API_KEYS: key 1 is shorter than 16 characters',
+    '  - DATABASE_URL must be sqlite:<file> or sqlite::memory:',
+    '  - LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud"',
+    '  - PORT must be an integer from 0 to 65535, not "65536"',
+    '  - REQUEST_TIMEOUT must be an integer from 100 to 600000, not "99"',
+    '  - DRAIN_DELAY must be an integer from 0 to 60000, not "-1"',
+    '  - STOP_TIMEOUT must be an integer from 1000 to 600000, not "1e3"',
+  ]);
+  t.end();
+});
+
+t.test('an integer is written in digits, and in its bounds', (t) => {
+  for (const PORT of ['0', '1', '65535']) t.strictSame(problemsOf({ PORT }), []);
+  for (const PORT of ['-1', '65536', '1.5', '0x50', '1e3', ' 80', '80 ', 'http', '9'.repeat(400)]) {
+    t.strictSame(problemsOf({ PORT }), [`  - PORT must be an integer from 0 to 65535, not "${PORT}"`]);
+  }
+  t.end();
+});
+
+t.test('a database is SQLite, in a file or in memory', (t) => {
+  for (const DATABASE_URL of ['sqlite:pets.db', 'sqlite:/srv/pets.db', 'sqlite:///srv/pets.db', 'sqlite::memory:']) {
+    t.strictSame(problemsOf({ DATABASE_URL }), []);
+  }
+  for (const DATABASE_URL of ['sqlite:', 'sqlite://host/pets.db', 'postgres://db/pets', 'pets.db', ' sqlite:pets.db']) {
+    t.strictSame(problemsOf({ DATABASE_URL }), ['  - DATABASE_URL must be sqlite:<file> or sqlite::memory:']);
+  }
+  t.end();
+});
+
+t.test(
+  'a key is long enough, and can be sent as a bearer token; the message names its place, and never the key',
+  (t) => {
+    const API_KEYS =
+      'a-good-key-0123456789,fifteen-letters,not a bearer token,ünicode-key-0123456789,=,key"-0123456789012';
+    const problems = problemsOf({ API_KEYS });
+    t.strictSame(problems, [
+      '  - API_KEYS: key 2 is shorter than 16 characters',
+      '  - API_KEYS: key 3 is no bearer token (RFC 6750, section 2.1)',
+      '  - API_KEYS: key 4 is no bearer token (RFC 6750, section 2.1)',
+      '  - API_KEYS: key 5 is shorter than 16 characters',
+      '  - API_KEYS: key 5 is no bearer token (RFC 6750, section 2.1)',
+      '  - API_KEYS: key 6 is no bearer token (RFC 6750, section 2.1)',
+    ]);
+    t.end();
+  },
+);

@@ -1,0 +1,81 @@
+/** A program of the project as a process of its own, for one test, which ends it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Test } from 'tap';
+import { buildRequest, KEY, type Request } from './service.ts';
+
+export interface ProgramOptions {
+  args?: string[];
+  /** Settings of the program; those that are not named have their defaults. */
+  env?: Record<string, string>;
+  /** The project that the program belongs to, by default this one. */
+  root?: string;
+  /** What the shell is to do first. */
+  shell?: string;
+  /** False leaves out the counting of coverage, which also catches signals that Node ignores. */
+  isCovered?: boolean;
+}
+
+export interface Program {
+  child: ChildProcess;
+  /** What it has written so far. */
+  output: { stdout: string; stderr: string };
+  /** Resolves with the first match in what it has written or will write. Fails when it ends without one. */
+  written(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray>;
+  /** Its exit code, or the signal that ended it, once all it has written is there. */
+  exit: Promise<number | string>;
+}
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const DEFAULTS = { HOST: '', PORT: '', DATABASE_URL: '', API_KEYS: '', LOG_LEVEL: '', NODE_ENV: '' };
+
+/** Starts a TypeScript file with the loader that runs this test, so that its coverage counts. */
+export function startProgram(t: Test, file: string, options: ProgramOptions = {}): Program {
+  const { args = [], env = {}, root = ROOT, shell = ':', isCovered = true } = options;
+  const execArgv = process.execArgv.filter((arg) => isCovered || !arg.includes('processinfo'));
+  const script = `${isCovered ? '' : 'unset NODE_OPTIONS; '}${shell}; exec "$@"`;
+  const child = spawn('sh', ['-c', script, 'sh', process.execPath, ...execArgv, file, ...args], {
+    cwd: root,
+    env: { ...process.env, ...DEFAULTS, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  }
+  const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
+  t.teardown(async () => {
+    child.kill('SIGKILL');
+    await exit;
+  });
+
+  async function written(name: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(output[name]);
+      if (match) return match;
+      const ended = exit.then((code) => {
+        throw new Error(`it ended with ${code} and never wrote ${pattern}: ${output.stdout}${output.stderr}`);
+      });
+      await Promise.race([once(child[name] as NonNullable<ChildProcess['stdout']>, 'data'), ended]);
+    }
+  }
+
+  return { child, output, written, exit };
+}
+
+export interface Server extends Program {
+  port: number;
+  request: Request;
+}
+
+/** Starts `src/main.ts` on a free port, with the tests' key unless `env` says otherwise, and waits until it listens. */
+export async function startServer(t: Test, options: ProgramOptions = {}): Promise<Server> {
+  const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, ...options.env };
+  const program = startProgram(t, 'src/main.ts', { ...options, env });
+  const [, digits] = await program.written('stdout', /"origin":"http:[^"]*:(\d+)"/);
+  const port = Number(digits);
+  return { ...program, port, request: buildRequest(port) };
+}

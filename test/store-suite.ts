@@ -1,0 +1,320 @@
+/** What any store must do, in tests: each kind of store runs them all. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { stringify } from 'lossless-json';
+import type { Test } from 'tap';
+import { makeKey, toStoredKey } from '../src/api-keys.ts';
+import type { JsonText } from '../src/json-text.ts';
+import type { NewPet, PageQuery, Pet, Store } from '../src/store/store.ts';
+
+export interface StoreKind {
+  /** Prepares a place that is empty and the test's own. The function that comes back opens a store there, at each call. */
+  prepare(t: Test): () => Store | Promise<Store>;
+  /** Whether what one store has written is seen by the others of its place. */
+  isShared: boolean;
+}
+
+const REX: NewPet = { name: 'Rex', categoryId: 7n };
+const MOST = 2n ** 63n - 1n;
+
+export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
+  /** A store that the test closes at its end. */
+  async function openOne(t: Test, open = prepare(t)): Promise<Store> {
+    const store = await open();
+    t.teardown(() => store.close());
+    return store;
+  }
+
+  t.test('each pet gets an id of its own, higher than those before', async (t) => {
+    const store = await openOne(t);
+    const ids: bigint[] = [];
+    for (let count = 0; count < 5; count++) ids.push((await store.createPet(REX)).id);
+    t.ok((ids[0] as bigint) > 0n);
+    t.strictSame(ids, [...new Set(ids)].sort(ascending));
+  });
+
+  t.test('a pet comes back as it was given, with its id, from creation and later', async (t) => {
+    const store = await openOne(t);
+    for (const pet of [REX, ...['available', 'pending', 'sold'].map((status) => ({ ...REX, status }) as NewPet)]) {
+      const created = await store.createPet(pet);
+      t.strictSame(created, { ...pet, id: created.id });
+      t.equal((await store.getPet(created.id))?.text, toText(created));
+      t.equal(await lastOf(store), toText(created));
+    }
+  });
+
+  t.test('a status that is undefined is as absent as one that is not there', async (t) => {
+    const store = await openOne(t);
+    const { id } = await store.createPet({ ...REX, status: undefined } as unknown as NewPet);
+    t.equal((await store.getPet(id))?.text, `{"id":${id},"name":"Rex","categoryId":7}`);
+  });
+
+  t.test('a categoryId keeps every digit of 64 bits', async (t) => {
+    const store = await openOne(t);
+    for (const categoryId of [0n, -1n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, MOST, -MOST - 1n]) {
+      const created = await store.createPet({ name: 'Rex', categoryId });
+      t.equal(created.categoryId, categoryId);
+      t.equal((await store.getPet(created.id))?.text, `{"id":${created.id},"name":"Rex","categoryId":${categoryId}}`);
+      t.equal(await lastOf(store), toText(created));
+    }
+  });
+
+  t.test('every Unicode character comes back unchanged, as the JSON that a serializer prints', async (t) => {
+    const store = await openOne(t);
+    const pets = await Promise.all(unicodeNames().map((name) => store.createPet({ name, categoryId: 7n })));
+    const texts = await readAll(store, { limit: 100 });
+    // Strings of this length are compared here, and not by tap, whose report would be as long.
+    t.ok(texts.join() === pets.sort(byId).map(toText).join());
+    for (const pet of pets.filter((_, index) => index % 100 === 0)) {
+      t.equal((await store.getPet(pet.id))?.text, toText(pet));
+    }
+  });
+
+  t.test('names that look like something else, or hardly differ, stay what they are', async (t) => {
+    const store = await openOne(t);
+    for (const name of [
+      '"\\/\b\f\n\r\t\u007f\u0080\u2028\u2029\ufeff\uffff',
+      "'; DROP TABLE pets; --",
+      '{"id":1}',
+      'null',
+      '7',
+      ' ',
+      '\\u0041',
+      '$1 ? :name %s',
+      'é',
+      'e\u0301',
+      'ß',
+      'SS',
+      '🐕'.repeat(255),
+      '👩‍👩‍👧‍👦',
+    ]) {
+      const created = await store.createPet({ name, categoryId: 7n });
+      t.equal(created.name, name);
+      t.equal((await store.getPet(created.id))?.text, toText(created));
+      t.equal(await lastOf(store), toText(created));
+    }
+  });
+
+  t.test('a pet that is not there is undefined, at both ends of the range too', async (t) => {
+    const store = await openOne(t);
+    const { id } = await store.createPet(REX);
+    for (const other of [id + 1n, id - 1n, 0n, -id, MOST, -MOST - 1n]) t.equal(await store.getPet(other), undefined);
+  });
+
+  t.test('an empty store lists as an empty page without a next one', async (t) => {
+    const store = await openOne(t);
+    t.strictSame(await pageOf(store, { limit: 1 }), { text: '[]', next: undefined });
+    t.strictSame(await pageOf(store, { limit: 100, status: 'sold' }), { text: '[]', next: undefined });
+  });
+
+  t.test('pages hold up to limit pets by ascending id, and a next one where there is more', async (t) => {
+    const store = await openOne(t);
+    const pets = await addPets(store, 6);
+    const texts = pets.map(toText);
+    const ids = pets.map(({ id }) => id);
+    t.strictSame(await pageOf(store, { limit: 5 }), { text: `[${texts.slice(0, 5)}]`, next: ids[4] });
+    t.strictSame(await pageOf(store, { limit: 6 }), { text: `[${texts}]`, next: undefined });
+    t.strictSame(await pageOf(store, { limit: 7 }), { text: `[${texts}]`, next: undefined });
+    t.strictSame(await pageOf(store, { limit: 2, after: ids[1] }), { text: `[${texts.slice(2, 4)}]`, next: ids[3] });
+    t.strictSame(await pageOf(store, { limit: 2, after: ids[3] }), { text: `[${texts.slice(4)}]`, next: undefined });
+    t.strictSame(await pageOf(store, { limit: 2, after: ids[4] }), { text: `[${texts.slice(5)}]`, next: undefined });
+    t.strictSame(await pageOf(store, { limit: 2, after: ids[5] }), { text: '[]', next: undefined });
+    t.strictSame(await pageOf(store, { limit: 2, after: MOST }), { text: '[]', next: undefined });
+    t.strictSame(await pageOf(store, { limit: 6, after: -MOST - 1n }), { text: `[${texts}]`, next: undefined });
+  });
+
+  t.test('a status filters the pages, and whether there is a next one', async (t) => {
+    const store = await openOne(t);
+    const pets = await addPets(store, 8);
+    for (const status of ['available', 'pending', 'sold'] as const) {
+      const [first, second] = pets.filter((pet) => pet.status === status) as [Pet, Pet];
+      t.strictSame(await pageOf(store, { limit: 1, status }), { text: `[${toText(first)}]`, next: first.id });
+      t.strictSame(await pageOf(store, { limit: 1, status, after: first.id }), {
+        text: `[${toText(second)}]`,
+        next: undefined,
+      });
+      t.strictSame(await pageOf(store, { limit: 2, status }), {
+        text: `[${toText(first)},${toText(second)}]`,
+        next: undefined,
+      });
+      t.strictSame(await pageOf(store, { limit: 2, status, after: second.id }), { text: '[]', next: undefined });
+    }
+  });
+
+  t.test('whoever follows the pages sees each pet once, whatever the limit', async (t) => {
+    const store = await openOne(t);
+    const texts = (await addPets(store, 25)).map(toText);
+    for (const limit of [1, 2, 5, 24, 25, 26, 100]) t.strictSame(await readAll(store, { limit }), texts);
+    const sold = texts.filter((text) => text.includes('sold'));
+    t.strictSame(await readAll(store, { limit: 4, status: 'sold' }), sold);
+  });
+
+  t.test('pets that are created at once all get an id, and are all there', async (t) => {
+    const store = await openOne(t);
+    const pets = await Promise.all(
+      Array.from({ length: 1000 }, (_, index) => store.createPet({ name: `Pet ${index}`, categoryId: BigInt(index) })),
+    );
+    t.equal(new Set(pets.map(({ id }) => id)).size, 1000);
+    t.strictSame(
+      pets.map(({ name }) => name),
+      pets.map((_, index) => `Pet ${index}`),
+    );
+    t.strictSame(await readAll(store, { limit: 100 }), pets.sort(byId).map(toText));
+  });
+
+  t.test('whoever has created a pet finds it in the list at once, while others create theirs', async (t) => {
+    const store = await openOne(t);
+    const misses: bigint[] = [];
+    const createAndFind = async () => {
+      for (let count = 0; count < 20; count++) {
+        const { id } = await store.createPet(REX);
+        const { body } = await store.listPets({ limit: 1000 });
+        if (!body.text.includes(`{"id":${id},`)) misses.push(id);
+      }
+    };
+    await Promise.all(Array.from({ length: 50 }, createAndFind));
+    t.strictSame(misses, []);
+  });
+
+  t.test('keys are listed the oldest first, with all that was stored', async (t) => {
+    const store = await openOne(t);
+    const keys = [
+      { ...toStoredKey(makeKey(), 'second'), createdAt: '2026-01-02T00:00:00.000Z' },
+      { ...toStoredKey(makeKey(), 'first', new Date()), createdAt: '2026-01-01T00:00:00.000Z' },
+      { ...toStoredKey(makeKey(), "th'ird 🔑"), createdAt: '2026-01-03T00:00:00.000Z' },
+    ];
+    t.strictSame(await store.listKeys(), []);
+    for (const key of keys) await store.createKey(key);
+    t.same(await store.listKeys(), [keys[1], keys[0], keys[2]]);
+  });
+
+  t.test('a key is revoked once, and stays listed with the time of it', async (t) => {
+    const store = await openOne(t);
+    const key = toStoredKey(makeKey(), 'Ada');
+    const other = toStoredKey(makeKey(), 'Ben');
+    await store.createKey(key);
+    await store.createKey(other);
+    t.equal(await store.revokeKey(key.id, '2026-01-01T00:00:00.000Z'), true);
+    t.equal(await store.revokeKey(key.id, '2026-01-02T00:00:00.000Z'), false);
+    t.equal(await store.revokeKey('unknown', '2026-01-01T00:00:00.000Z'), false);
+    const revoked = Object.fromEntries((await store.listKeys()).map(({ id, revokedAt }) => [id, revokedAt]));
+    t.strictSame(revoked, { [key.id]: '2026-01-01T00:00:00.000Z', [other.id]: undefined });
+  });
+
+  t.test('a store that works passes its check', async (t) => {
+    const store = await openOne(t);
+    await t.resolves(async () => store.check());
+  });
+
+  t.test('closing waits for what is being written', async (t) => {
+    const open = prepare(t);
+    const store = await open();
+    const pets = Promise.all(Array.from({ length: 100 }, () => store.createPet(REX)));
+    await store.close();
+    t.equal(new Set((await pets).map(({ id }) => id)).size, 100);
+    if (!isShared) return;
+    t.strictSame(await readAll(await openOne(t, open), { limit: 100 }), (await pets).sort(byId).map(toText));
+  });
+
+  t.test('closing a second time does no harm', async (t) => {
+    const store = await openOne(t);
+    await store.createPet(REX);
+    await store.close();
+    await t.resolves(async () => store.close());
+  });
+
+  if (!isShared) return;
+
+  t.test('what one store has written, another sees: pets, keys and their end', async (t) => {
+    const open = prepare(t);
+    const writer = await openOne(t, open);
+    const reader = await openOne(t, open);
+    for (let count = 0; count < 20; count++) {
+      const pet = await writer.createPet(REX);
+      // Another process hears of the pet in a later turn of its event loop than the one in which it was written.
+      await nextTurn();
+      t.equal((await reader.getPet(pet.id))?.text, toText(pet));
+      t.equal(await lastOf(reader), toText(pet));
+    }
+    const key = toStoredKey(makeKey(), 'Ada');
+    await writer.createKey(key);
+    t.same(await reader.listKeys(), [key]);
+    await writer.revokeKey(key.id, '2026-01-01T00:00:00.000Z');
+    t.same(await reader.listKeys(), [{ ...key, revokedAt: '2026-01-01T00:00:00.000Z' }]);
+  });
+
+  t.test('two stores that write at once give no id twice', async (t) => {
+    const open = prepare(t);
+    const stores = [await openOne(t, open), await openOne(t, open)];
+    const pets = await Promise.all(stores.flatMap((store) => Array.from({ length: 200 }, () => store.createPet(REX))));
+    t.equal(new Set(pets.map(({ id }) => id)).size, 400);
+    t.strictSame(await readAll(stores[0] as Store, { limit: 100 }), pets.sort(byId).map(toText));
+  });
+
+  t.test('what is written is there after reopening, and no id comes back', async (t) => {
+    const open = prepare(t);
+    const texts: string[] = [];
+    for (let count = 0; count < 3; count++) {
+      const store = await open();
+      texts.push(toText(await store.createPet(REX)));
+      t.strictSame(await readAll(store, { limit: 100 }), texts);
+      await store.close();
+    }
+    t.equal(new Set(texts).size, 3);
+  });
+}
+
+const ascending = (a: bigint, b: bigint) => (a < b ? -1 : 1);
+const byId = (a: Pet, b: Pet) => ascending(a.id, b.id);
+
+/** The pet as the server prints it, by the order of the contract's fields. */
+function toText({ id, name, categoryId, status }: Pet): string {
+  return stringify({ id, name, categoryId, status }) as string;
+}
+
+async function pageOf(store: Store, query: PageQuery): Promise<{ text: string; next: bigint | undefined }> {
+  const { body, next } = await store.listPets(query);
+  return { text: body.text, next };
+}
+
+/** The pets of every page, one text each. */
+async function readAll(store: Store, query: PageQuery): Promise<string[]> {
+  const texts: string[] = [];
+  for (let after: bigint | undefined = 0n; after !== undefined; ) {
+    const { body, next }: { body: JsonText<Pet[]>; next?: bigint | undefined } = await store.listPets({
+      ...query,
+      after,
+    });
+    if (body.text !== '[]') texts.push(...body.text.slice(1, -1).split(/,(?=\{"id":)/));
+    after = next;
+  }
+  return texts;
+}
+
+/** The newest pet, as the list shows it. */
+async function lastOf(store: Store): Promise<string | undefined> {
+  return (await readAll(store, { limit: 100 })).at(-1);
+}
+
+/** Pets without a status and with each, in turn. */
+async function addPets(store: Store, count: number): Promise<Pet[]> {
+  const statuses = [{}, { status: 'available' }, { status: 'pending' }, { status: 'sold' }] as const;
+  const pets: Pet[] = [];
+  for (let index = 0; index < count; index++) {
+    pets.push(await store.createPet({ name: `Pet ${index}`, categoryId: BigInt(index), ...statuses[index % 4] }));
+  }
+  return pets;
+}
+
+/** Names of up to 255 characters that together hold every code point but U+0000 and the surrogates. */
+function unicodeNames(): string[] {
+  const names: string[] = [];
+  let name: string[] = [];
+  for (let code = 1; code <= 0x10ffff; code++) {
+    if (code >= 0xd800 && code <= 0xdfff) continue;
+    name.push(String.fromCodePoint(code));
+    if (name.length < 255 && code < 0x10ffff) continue;
+    names.push(name.join(''));
+    name = [];
+  }
+  return names;
+}
