@@ -18,6 +18,7 @@ t.test('without any variable, everything has its default', (t) => {
   t.strictSame(loadConfig({}), {
     host: '127.0.0.1',
     port: 3000,
+    workers: 1,
     databaseUrl: 'sqlite:data/petstore.db',
     apiKeys: [],
     logLevel: 'info',
@@ -33,6 +34,7 @@ t.test('every variable is taken', (t) => {
   const config = loadConfig({
     HOST: '::',
     PORT: '8080',
+    WORKERS: '4',
     DATABASE_URL: 'sqlite:///srv/pets.db',
     API_KEYS: 'first-key-0123456789, second.key~+/0123456789==,',
     LOG_LEVEL: 'debug',
@@ -45,6 +47,7 @@ t.test('every variable is taken', (t) => {
   t.strictSame(config, {
     host: '::',
     port: 8080,
+    workers: 4,
     databaseUrl: 'sqlite:///srv/pets.db',
     apiKeys: ['first-key-0123456789', 'second.key~+/0123456789=='],
     logLevel: 'debug',
@@ -74,6 +77,7 @@ t.test('a configuration cannot be changed', (t) => {
 t.test('all wrong variables are listed at once, each with what it must be', (t) => {
   const env = {
     PORT: '65536',
+    WORKERS: '0',
     DATABASE_URL: 'mysql://ada:secret@db/pets',
     API_KEYS: 'short',
     LOG_LEVEL: 'loud',
@@ -86,6 +90,7 @@ t.test('all wrong variables are listed at once, each with what it must be', (t) 
     '  - DATABASE_URL must be sqlite:<file> or sqlite::memory:',
     '  - LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud"',
     '  - PORT must be an integer from 0 to 65535, not "65536"',
+    '  - WORKERS must be an integer from 1 to 64, not "0"',
     '  - REQUEST_TIMEOUT must be an integer from 100 to 600000, not "99"',
     '  - DRAIN_DELAY must be an integer from 0 to 60000, not "-1"',
     '  - STOP_TIMEOUT must be an integer from 1000 to 600000, not "1e3"',

@@ -45,17 +45,13 @@ async function judge(t: Test, mutants: Mutant[], handlers: Handlers): Promise<Ro
 t.test('each edit is noticed by the first who can', async (t) => {
   const expected: [by: Row['by'], place: string, edit: string][] = [
     ['start', 'paths./pets.get', 'operationId renamed'],
-    ['start', 'paths./pets.get', 'security made optional'],
     ['start', 'components.schemas.PetName', 'format made up'],
     ['compile', 'paths./pets.get.parameters.limit', 'parameter renamed'],
-    ['compile', 'components.schemas.CategoryId', 'format changed'],
     ['compile', 'components.schemas.ErrorCode.x-extensible-enum', 'value of x-extensible-enum renamed'],
     ['follows', 'paths./pets.get.parameters.limit.schema', 'default raised'],
-    ['follows', 'paths./pets.get.parameters.limit.schema', 'maximum lowered'],
     ['follows', 'components.schemas.PetName', 'maxLength raised'],
     ['follows', 'components.schemas.PetStatus', 'default added'],
     ['follows', 'paths', 'path renamed'],
-    ['follows', 'servers.0', 'prefix changed'],
     ['follows', 'paths./pets.post.requestBody', 'x-max-bytes lowered'],
     ['follows', 'paths./pets/{petId}.get', 'x-sunset moved'],
     ['tests', 'components.headers.Retry-After.schema', 'minimum raised'],
@@ -145,7 +141,10 @@ t.test('operations with parameters and bodies of every kind are edited and probe
   };
   const contract = {
     ...CONTRACT,
-    components: { ...CONTRACT.components, responses: { ...CONTRACT.components.responses, Bare: json(text) } },
+    components: {
+      ...CONTRACT.components,
+      responses: { ...CONTRACT.components.responses, Bare: { description: 'Done.', ...json(text) } },
+    },
     paths: {
       '/things/{flag}': {
         get: {

@@ -107,6 +107,21 @@ const refusals: Refusal[] = [
     (c) => (c.components.securitySchemes.bearerAuth.scheme = 'basic'),
   ],
   [
+    'a key that may be left out',
+    'operation listPets: security {} is not one scheme of components.securitySchemes, without scopes',
+    (c) => (c.paths['/pets'].get.security = [{}]),
+  ],
+  [
+    'a key of a scheme that is not declared',
+    'operation listPets: security {"otherAuth":[]} is not one scheme of components.securitySchemes, without scopes',
+    (c) => (c.paths['/pets'].get.security = [{ otherAuth: [] }]),
+  ],
+  [
+    'a key with a scope',
+    'operation listPets: security {"bearerAuth":["admin"]} is not one scheme of components.securitySchemes, without scopes',
+    (c) => (c.paths['/pets'].get.security = [{ bearerAuth: ['admin'] }]),
+  ],
+  [
     'a deprecation without its dates',
     /getPet: is deprecated, and needs its date: x-deprecated-at\n.*needs the date of its removal: x-sunset/,
     (c) => {

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
 import Sqlite, { type Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { Failure } from '../src/errors.ts';
@@ -135,6 +137,38 @@ t.test('a place where no file can be is refused', async (t) => {
   const { file } = prepareFile(t);
   writeFileSync(file, '');
   t.throws(() => openStore(`sqlite:${file}/pets.db`), { name: 'StoreError', message: /cannot be used: E\w+:/ });
+});
+
+t.test('opening waits for another program that is writing', async (t) => {
+  const { file, open, connect } = prepareFile(t);
+  await open().close();
+  const db = connect();
+  db.pragma('journal_mode = DELETE');
+  const writing = new Worker(
+    `const { parentPort, workerData } = require('node:worker_threads');
+    const db = require('better-sqlite3')(workerData);
+    db.exec('BEGIN IMMEDIATE');
+    parentPort.postMessage('locked');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    db.exec('COMMIT');
+    db.close();`,
+    { eval: true, workerData: file },
+  );
+  const exit = once(writing, 'exit');
+  await once(writing, 'message');
+  const store = open();
+  t.equal(connect().pragma('journal_mode', { simple: true }), 'wal');
+  await store.createPet(REX);
+  await exit;
+});
+
+t.test('a file that another program keeps busy in another mode is refused', async (t) => {
+  const { file, open, connect } = prepareFile(t);
+  await open().close();
+  const db = connect();
+  db.pragma('journal_mode = DELETE');
+  db.exec('BEGIN; SELECT * FROM pets');
+  t.throws(() => openStore(`sqlite:${file}`), { message: `The database ${file} cannot be used: database is locked.` });
 });
 
 t.test('while another program holds the write lock, creating fails with 503 and reading goes on', async (t) => {

@@ -72,3 +72,12 @@ t.test('a keyword that JSON Schema does not know stops the start', async (t) => 
   );
   t.throws(() => buildCheck({}, { type: 'string', format: 'datum' }), /unknown format "datum"/);
 });
+
+t.test('a default fills in what is left out, never what is required', async (t) => {
+  const count = { type: 'integer', format: 'int64', default: 3 };
+  const properties = { count, name: { type: 'string', default: 'Rex' } };
+  const check = buildCheck({ needed: count }, { type: 'object', required: ['name'], properties });
+  const body = {};
+  t.strictSame(check({ path: {}, query: {}, body }), ['query.needed is missing', 'body.name is missing']);
+  t.strictSame(body, { count: 3n });
+});

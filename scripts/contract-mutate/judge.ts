@@ -38,7 +38,10 @@ export async function buildJudge(original: Json, handlers: Handlers): Promise<Ju
   const unedited = await startProbedServer(contract, handlers);
   const probes = probesOf(contract.json);
   const problem = problemOf(unedited, await unedited.run(probes));
-  if (problem) throw new Error(`The server does not keep the contract as it is: ${problem.why}`);
+  if (problem) {
+    await close();
+    throw new Error(`The server does not keep the contract as it is: ${problem.why}`);
+  }
 
   async function judge(mutant: Json): Promise<Verdict> {
     let contract: Contract;
@@ -91,13 +94,12 @@ export async function buildJudge(original: Json, handlers: Handlers): Promise<Ju
     return defaulted;
   }
 
-  return {
-    judge,
-    async close() {
-      await unedited.close();
-      rmSync(folder, { recursive: true });
-    },
-  };
+  async function close(): Promise<void> {
+    await unedited.close();
+    rmSync(folder, { recursive: true });
+  }
+
+  return { judge, close };
 }
 
 function problemOf({ unseen }: ProbedServer, { ignored, missed, unfit }: Findings): Verdict | undefined {

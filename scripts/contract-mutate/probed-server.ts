@@ -2,14 +2,12 @@
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { Contract, Json } from '../../src/contract.ts';
-import { unavailable } from '../../src/errors.ts';
 import type { Handlers } from '../../src/operations.ts';
 import { buildServer } from '../../src/server.ts';
-import { openStore } from '../../src/store/open-store.ts';
-import type { Store } from '../../src/store/store.ts';
 import { ContractCheck, type Reply } from '../../test/contract-check.ts';
 import { readOperations } from '../../test/properties/operations.ts';
 import { documentedBy, shownBy } from './documented.ts';
+import { openFailingStore } from './failing-store.ts';
 import type { Probe, ProbeRequest } from './probe.ts';
 
 const KEYS = { valid: 'key-of-the-probes-0123456789', unknown: 'another-key-0123456789', none: undefined };
@@ -132,24 +130,6 @@ function recorded(handlers: Handlers, reached: Reached): Handlers {
       },
     ]),
   );
-}
-
-/** A store in memory whose methods can be made to fail. */
-function openFailingStore(): { store: Store; fail(how: ProbeRequest['store']): void } {
-  const store = openStore('sqlite::memory:');
-  let failure: ProbeRequest['store'];
-  const methods = Object.entries(store).map(([name, method]) => [
-    name,
-    (...values: unknown[]) => {
-      if (failure === 'down') throw unavailable('a probe');
-      if (failure === 'broken') throw new Error('a probe');
-      return method(...values);
-    },
-  ]);
-  const fail = (how: ProbeRequest['store']) => {
-    failure = how;
-  };
-  return { store: Object.fromEntries(methods), fail };
 }
 
 async function send(app: FastifyInstance, { method, url, key, body, type }: ProbeRequest): Promise<Reply> {

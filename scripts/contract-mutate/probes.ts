@@ -1,7 +1,7 @@
 /** What a server that follows a contract does: probes made from the contract, for every rule that it has. */
-import { parse } from 'yaml';
 import { type Json, type Operation, type Parameter, readOperations } from '../../test/properties/operations.ts';
-import { type Expectation, type Probe, passing, refused, toJson, toUrl } from './probe.ts';
+import { headProbes } from './head-probes.ts';
+import { type Probe, passing, refused, toJson, toUrl } from './probe.ts';
 import { isValid, plainest, samplesOf } from './samples.ts';
 
 const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'PATCH'];
@@ -24,7 +24,7 @@ export function probesOf(yaml: string): Probe[] {
     ...makers.flatMap((operation) => Array(isMoreThanAPage).fill(passing(operation))),
     ...operations.flatMap(parameterProbes),
     ...operations.flatMap(failureProbes),
-    ...parseHeads(yaml, operations).flatMap(headProbes),
+    ...headProbes(yaml, operations),
     ...methodProbes(operations),
   ];
 }
@@ -110,48 +110,6 @@ function failureProbes(operation: Operation): Probe[] {
     passing(operation, { store: 'broken' }, { status: 500, served: false }),
     refused(operation, 414, { url: `${toUrl(operation)}?${LONG}` }),
   ];
-}
-
-/** What the contract says of an operation that the headers of its replies repeat. */
-interface Heads {
-  operation: Operation;
-  realm: string;
-  deprecation: Record<string, string | null>;
-}
-
-function parseHeads(yaml: string, operations: Operation[]): Heads[] {
-  const { info, paths } = parse(yaml);
-  const sources = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
-  return operations.map((operation) => {
-    const source = sources.find(({ operationId }) => operationId === operation.id);
-    const successor = operations.find(({ id }) => id === source['x-successor']);
-    return { operation, realm: info.title, deprecation: toDeprecation(source, successor?.path) };
-  });
-}
-
-/** RFC 9745, RFC 8594 and the link relation of RFC 5829. */
-function toDeprecation(source: Json, successor: string | undefined): Heads['deprecation'] {
-  if (!source.deprecated) return { deprecation: null, sunset: null };
-  return {
-    deprecation: `@${Date.parse(source['x-deprecated-at']) / 1000}`,
-    sunset: new Date(source['x-sunset']).toUTCString(),
-    link: `<${successor}>; rel="successor-version"`,
-  };
-}
-
-/** The challenge is that of RFC 6750, section 3. */
-function headProbes({ operation, realm, deprecation }: Heads): Probe[] {
-  const challenge = `Bearer realm="${realm}"`;
-  const refusedWith = (header: string): Partial<Expectation> => ({
-    headers: { ...deprecation, 'www-authenticate': header },
-  });
-  const keyless = operation.isSecured
-    ? [
-        refused(operation, 401, { key: 'none' }, refusedWith(challenge)),
-        refused(operation, 401, { key: 'unknown' }, refusedWith(`${challenge}, error="invalid_token"`)),
-      ]
-    : [passing(operation, { key: 'none' })];
-  return [passing(operation, {}, { headers: deprecation }), ...keyless];
 }
 
 /** 405, with the methods that there are (RFC 9110, section 15.5.6); what takes GET takes HEAD. */

@@ -15,6 +15,20 @@ export function openConnection(file: string, { fileMustExist = false } = {}): Da
 }
 
 /**
+ * Puts the database into WAL mode, in which it stays. SQLite waits for another connection's lock before it begins a
+ * transaction, but not here: programs that start together on a new file get into each other's way.
+ */
+export function useWal(db: Database, triesLeft = 10): void {
+  try {
+    db.pragma('journal_mode = WAL');
+  } catch (error) {
+    if (triesLeft === 0) throw error;
+    db.exec('BEGIN IMMEDIATE; COMMIT');
+    useWal(db, triesLeft - 1);
+  }
+}
+
+/**
  * A check, to be made before each write, that the file is where it was opened. SQLite does not look in WAL mode, and goes on
  * writing rows into a file that was moved, replaced or removed, where nobody finds them again.
  */

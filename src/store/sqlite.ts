@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3';
 import { JsonText } from '../json-text.ts';
 import { loadMigrations, migrate } from './migrate.ts';
 import { cachePages } from './page-cache.ts';
-import { buildPlaceCheck, openConnection, toFailure } from './sqlite-connection.ts';
+import { buildPlaceCheck, openConnection, toFailure, useWal } from './sqlite-connection.ts';
 import { prepareInsertPets } from './sqlite-insert.ts';
 import { PET_JSON, prepareReadPage } from './sqlite-pages.ts';
 import { startWriter, type Writer } from './sqlite-write-queue.ts';
@@ -26,7 +26,7 @@ export function openSqlite(file: string): Store {
   const db = openConnection(file);
   try {
     migrate(db, loadMigrations());
-    db.pragma('journal_mode = WAL');
+    useWal(db);
     return buildStore(db, file);
   } catch (error) {
     db.close();

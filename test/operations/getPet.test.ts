@@ -50,10 +50,11 @@ t.test('every reply of the deprecated operation says since when, until when, and
     await request('/v1/pets/x'),
     await request('/v1/pets/1', { key: null }),
     await request('/v1/pets/2'),
+    await request(`/v1/pets/1?${'x'.repeat(9000)}`),
   ];
   t.strictSame(
     replies.map(({ status }) => status),
-    [200, 400, 401, 404],
+    [200, 400, 401, 404, 414],
   );
   for (const { headers } of replies) {
     t.equal(headers.deprecation, `@${Date.UTC(2026, 10, 20) / 1000}`);
