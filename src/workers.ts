@@ -1,5 +1,6 @@
 /** Several processes on one port and one database: the first starts the others, keeps them running, and stops them. */
-import cluster, { type Address, type Worker } from 'node:cluster';
+import cluster, { type Worker } from 'node:cluster';
+import { format } from 'node:url';
 import type { Logger } from 'pino';
 
 export interface WorkersOptions {
@@ -22,7 +23,7 @@ export function superviseWorkers({ count, env, logger, deadline, onListening }: 
   let isStopping = false;
 
   function stop(): void {
-    for (const worker of Object.values(cluster.workers ?? {}) as Worker[]) {
+    for (const worker of Object.values(cluster.workers as Record<string, Worker>)) {
       if (isStopping) worker.process.kill('SIGKILL');
       else worker.send(STOP);
     }
@@ -30,7 +31,7 @@ export function superviseWorkers({ count, env, logger, deadline, onListening }: 
     setTimeout(stop, deadline).unref();
   }
 
-  cluster.once('listening', (_worker, address) => onListening(originOf(address)));
+  cluster.once('listening', (_worker, { address, port }) => onListening(toOrigin(address, port)));
   cluster.on('listening', (worker) => listening.add(worker));
   cluster.on('exit', (worker, code, signal) => {
     const hasServed = listening.delete(worker);
@@ -48,8 +49,9 @@ export function superviseWorkers({ count, env, logger, deadline, onListening }: 
   for (let started = 0; started < count; started++) cluster.fork(env);
 }
 
-function originOf({ address, port, addressType }: Address): string {
-  return `http://${addressType === 6 ? `[${address}]` : address}:${port}`;
+/** With brackets around an IPv6 address. */
+function toOrigin(hostname: string, port: number): string {
+  return format({ protocol: 'http', hostname, port });
 }
 
 /** In a worker: calls back when the first process asks it to stop. A signal to the whole group asks that process alone. */

@@ -133,3 +133,12 @@ t.test(
     t.end();
   },
 );
+
+t.test('a database in memory is for one process only', (t) => {
+  const DATABASE_URL = 'sqlite::memory:';
+  t.strictSame(problemsOf({ DATABASE_URL, WORKERS: '1' }), []);
+  t.strictSame(problemsOf({ DATABASE_URL, WORKERS: '2' }), [
+    '  - WORKERS must be 1 with sqlite::memory:, which processes cannot share',
+  ]);
+  t.end();
+});

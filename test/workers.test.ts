@@ -74,7 +74,7 @@ t.test('processes that cannot start end the service, and say why', async (t) => 
 
 t.test('without a key, one for this run is printed once and valid in every process', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2', API_KEYS: '' };
-  const { port, written, output } = await startServer(t, { env });
+  const { child, exit, port, written, output } = await startServer(t, { env });
   const [key] = await written('stderr', /petstore_[0-9a-f]{48}/);
   await written('stdout', /(?:"msg":"listening"[\s\S]*){2}/);
   const replies = [await send(port, '/v1/pets', { key }), await send(port, '/v1/pets', { key })];
@@ -83,4 +83,6 @@ t.test('without a key, one for this run is printed once and valid in every proce
     [200, 200],
   );
   t.equal(output.stderr.match(/for this run only/g)?.length, 1);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
 });

@@ -15,16 +15,15 @@ export function openConnection(file: string, { fileMustExist = false } = {}): Da
 }
 
 /**
- * Puts the database into WAL mode, in which it stays. SQLite waits for another connection's lock before it begins a
- * transaction, but not here: programs that start together on a new file get into each other's way.
+ * Puts the database into WAL mode, in which it stays. Here SQLite does not wait for another connection that writes, such as
+ * that of a program which starts on the same new file at the same time; at the begin of a transaction it does.
  */
-export function useWal(db: Database, triesLeft = 10): void {
+export function useWal(db: Database): void {
   try {
     db.pragma('journal_mode = WAL');
-  } catch (error) {
-    if (triesLeft === 0) throw error;
+  } catch {
     db.exec('BEGIN IMMEDIATE; COMMIT');
-    useWal(db, triesLeft - 1);
+    db.pragma('journal_mode = WAL');
   }
 }
 
