@@ -40,7 +40,7 @@ function buildStore(db: Database, file: string): Store {
   const pages = file === MEMORY ? { read: readPage, askAgain: () => {} } : cachePages(db, readPage);
   const get = db.prepare<[bigint], string>(`SELECT ${PET_JSON} FROM pets WHERE id = ?`).pluck();
   const insertKey = db.prepare('INSERT INTO api_keys VALUES (@id, @name, @hash, @createdAt, @expiresAt, @revokedAt)');
-  const selectKeys = db.prepare<[], KeyRow>(`SELECT ${KEY} FROM api_keys ORDER BY rowid`);
+  const selectKeys = db.prepare<[], KeyRow>(`SELECT ${KEY} FROM api_keys ORDER BY created_at, rowid`);
   const revoke = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
   const writer = file === MEMORY ? writeInPlace(db) : startWriter(file);
 
