@@ -265,3 +265,21 @@ t.test('the server follows the contract in the bounds of 64-bit integers', async
   t.match((await request('/v1/pets/0')).body, { message: 'path.petId must be more than 0' });
   t.match((await request('/v1/pets/10')).body, { message: 'path.petId must be at most 9' });
 });
+
+t.test('a contract may leave out all that OpenAPI leaves optional', async (t) => {
+  const load = (yaml: string) => {
+    const head = 'openapi: 3.1.0\ninfo: { title: Least, version: 1.0.0 }\nservers: [{ url: /v1 }]\n';
+    return loadContract(join(t.testdir({ 'least.yaml': head + yaml }), 'least.yaml'));
+  };
+  t.strictSame([...(await load('components: {}')).operations.keys()], []);
+  const { operations } = await load(`paths:
+  /ping:
+    parameters: [{ name: loud, in: query, schema: { type: boolean } }]
+    get: { operationId: ping }
+    put: { operationId: pong, requestBody: { content: { application/json: {} } }, responses: { '204': { description: Done } } }`);
+  t.match(operations.get('ping'), { secured: false, body: undefined, parameters: [{ name: 'loud', required: false }] });
+  t.strictSame(operations.get('pong')?.body, { required: false, maxBytes: undefined, schema: {} });
+  await t.rejects(load('paths: { /ping: { get: { operationId: ping, security: [{ key: [] }] } } }'), {
+    message: /operation ping: security \{"key":\[\]\} is not one scheme/,
+  });
+});
