@@ -1,6 +1,9 @@
 /** One property over many cases, and the report of a failure: all that is needed to see it again. */
 import fc, { type Arbitrary } from 'fast-check';
 
+/** How many cases are tried at most to make a failing one simpler: there are endless ones of a large body. */
+const MAX_SIMPLER = 1000;
+
 interface PropertyOptions<Case> {
   /** A sentence: `createPet refuses body.name maxLength`. */
   name: string;
@@ -18,7 +21,7 @@ export interface RunOptions {
   runs: number;
   /** Where fast-check found the failure, to go there at once. */
   path?: string | undefined;
-  /** Called after each case. */
+  /** Called for each case. */
   onCase?: () => void;
 }
 
@@ -34,7 +37,17 @@ export function toProperty<Case>({ name, weight = 1, cases, holds, toText }: Pro
     name,
     weight,
     async run({ seed, runs, path = '', onCase = () => {} }) {
-      const property = fc.asyncProperty(cases, (value) => holds(value).finally(onCase));
+      let tried: number | undefined;
+      const property = fc.asyncProperty(cases, async (value) => {
+        if (tried === undefined) onCase();
+        else if (++tried > MAX_SIMPLER) return;
+        try {
+          await holds(value);
+        } catch (error) {
+          tried ??= 0;
+          throw error;
+        }
+      });
       const details = await fc.check(property, { seed, path, numRuns: runs });
       if (!details.failed) return undefined;
       const { counterexample, counterexamplePath, errorInstance, numRuns, numShrinks } = details;
