@@ -10,6 +10,6 @@ export default async function listPets({ query, store, urlOf }: Call<'listPets'>
   }
   const { body, next } = await store.listPets({ limit, status, after });
   if (next === undefined) return { status: 200, body };
-  const url = urlOf('listPets', {}, { ...query, after: toCursor(next, status) });
+  const url = urlOf('listPets', {}, query, { after: toCursor(next, status) });
   return { status: 200, body, headers: { Link: nextLink(url) } };
 }

@@ -12,8 +12,16 @@ type BodyOf<Id extends OperationId> = ContentOf<Present<operations[Id]['requestB
 type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
 type ContentOf<T> = T extends { content: { 'application/json': infer Body } } ? Body : undefined;
 
-/** Makes the URL of an operation, with its prefix: `urlOf('getPet', { petId: 1n })` is `/v1/pets/1`. */
-export type UrlOf = <Id extends OperationId>(id: Id, params: PathOf<Id>, query?: Partial<QueryOf<Id>>) => string;
+/**
+ * Makes the URL of an operation, with its prefix: `urlOf('getPet', { petId: 1n })` is `/v1/pets/1`. The changes take the
+ * place of what the query says.
+ */
+export type UrlOf = <Id extends OperationId>(
+  id: Id,
+  params: PathOf<Id>,
+  query?: Partial<QueryOf<Id>>,
+  changes?: Partial<QueryOf<Id>>,
+) => string;
 
 /** A request that has passed the contract: parameters and body have their types, defaults are filled in. */
 export interface Call<Id extends OperationId> {

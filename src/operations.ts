@@ -60,12 +60,12 @@ export async function addOperations(
       ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
       // Parameters and body are checked below, together, so that one reply names all that is wrong.
       validatorCompiler: () => () => true,
-      handler: async (request, reply) => {
+      handler: (request, reply) => {
         const parts = { path: request.params, query: request.query, body: request.body } as RequestParts;
         const problems = check(parts);
         if (problems.length > 0) return send(reply, invalidRequest(problems.join('; ')));
         const call = { params: parts.path, query: parts.query, body: parts.body, store, urlOf };
-        return send(reply, await handler(call as unknown as Call<OperationId>));
+        return Promise.resolve(handler(call as unknown as Call<OperationId>)).then((answer) => send(reply, answer));
       },
     };
   }

@@ -1,32 +1,45 @@
-/** The URLs of the operations, made from the contract's paths. */
-import type { Contract } from './contract.ts';
+/** The URLs of the operations, made from the contract's paths and parameters. */
+import type { Contract, Operation } from './contract.ts';
 import type { UrlOf } from './handler.ts';
 
-/** What stands between the parameters of a path, and their names: `/v1/pets/{petId}` is `['/v1/pets/', '']`, `['petId']`. */
+/** Made at the start: every page of a list needs a URL. */
 interface Template {
+  /** What stands between the parameters of the path, and their names: `['/v1/pets/', '']` and `['petId']`. */
   texts: string[];
   names: string[];
+  /** The parameters of the query, and how each begins: `limit` and `limit=`. */
+  fields: { name: string; label: string }[];
 }
 
 export function buildUrlOf({ prefix, operations }: Contract): UrlOf {
-  const templates = new Map([...operations.values()].map(({ id, path }) => [id as string, toTemplate(prefix + path)]));
-  return (id, params, query = {}) => {
-    const { texts, names } = templates.get(id) as Template;
-    const values = params as Record<string, unknown>;
-    const path = texts.reduce((url, text, index) => url + encode(values[names[index - 1] as string]) + text);
-    return path + toSearch(query);
+  const templates = new Map([...operations.values()].map((operation) => [operation.id, toTemplate(prefix, operation)]));
+  return (id, params, query, changes) => {
+    const template = templates.get(id) as Template;
+    return toPath(template, params) + toSearch(template, query, changes);
   };
 }
 
-function toTemplate(path: string): Template {
-  return { texts: path.split(/\{\w+\}/), names: path.match(/(?<=\{)\w+(?=\})/g) ?? [] };
+function toTemplate(prefix: string, { path, parameters }: Operation): Template {
+  const fields = parameters.filter((parameter) => parameter.in === 'query');
+  return {
+    texts: (prefix + path).split(/\{\w+\}/),
+    names: path.match(/(?<=\{)\w+(?=\})/g) ?? [],
+    fields: fields.map(({ name }) => ({ name, label: `${encode(name)}=` })),
+  };
 }
 
-/** By hand: URLSearchParams takes several times as long, and every page of a list needs a URL. */
-function toSearch(query: object): string {
+type Values = Record<string, unknown>;
+
+function toPath({ texts, names }: Template, params: Values): string {
+  return texts.reduce((url, text, index) => url + encode(params[names[index - 1] as string]) + text);
+}
+
+/** By hand: URLSearchParams takes several times as long. */
+function toSearch({ fields }: Template, query: Values = {}, changes: Values = {}): string {
   let search = '';
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) search += `${search === '' ? '?' : '&'}${encode(name)}=${encode(value)}`;
+  for (const { name, label } of fields) {
+    const value = changes[name] ?? query[name];
+    if (value !== undefined) search += (search === '' ? '?' : '&') + label + encode(value);
   }
   return search;
 }

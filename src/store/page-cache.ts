@@ -5,31 +5,24 @@
 import type { Database } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import type { ReadPage } from './sqlite-pages.ts';
+import type { Snapshots } from './sqlite-snapshots.ts';
 import type { Page } from './store.ts';
 
 /** How much is kept of each kind of page at most, in characters; an entry's own weight counts as so many. */
 const MAX_SIZE = 8_000_000;
 const ENTRY_SIZE = 200;
 
-export interface Pages {
-  read: ReadPage;
-  /** Lets the next read ask again, in this very turn: for who has written, and may read at once. */
-  askAgain(): void;
-}
-
-/** The same pages, read once: `PRAGMA data_version` tells, once per turn of the event loop, whether others have written. */
-export function cachePages(db: Database, readPage: ReadPage): Pages {
+/** The same pages, read once: `PRAGMA data_version` tells, once per snapshot, whether others have written. */
+export function cachePages(db: Database, snapshots: Snapshots, readPage: ReadPage): ReadPage {
   const dataVersion = db.prepare<[], bigint>('PRAGMA data_version').pluck();
   const countEdits = db.prepare<[], bigint>('SELECT count FROM pet_edits').pluck();
   const fullPages = buildCache();
   const lastPages = buildCache();
+  let snapshot = 0;
   let version: bigint | undefined;
   let edits: bigint | undefined;
-  let isChecked = false;
 
-  function check(): void {
-    isChecked = true;
-    setImmediate(askAgain);
+  function forgetWhatChanged(): void {
     const newVersion = dataVersion.get();
     if (newVersion === version) return;
     lastPages.clear();
@@ -39,8 +32,10 @@ export function cachePages(db: Database, readPage: ReadPage): Pages {
     edits = newEdits;
   }
 
-  const read: ReadPage = (limit, status, after) => {
-    if (!isChecked) check();
+  return (limit, status, after) => {
+    const current = snapshots.enter();
+    if (current !== snapshot) forgetWhatChanged();
+    snapshot = current;
     const key = `${limit} ${after} ${status}`;
     const known = fullPages.get(key) ?? lastPages.get(key);
     if (known) return known;
@@ -48,12 +43,6 @@ export function cachePages(db: Database, readPage: ReadPage): Pages {
     (page.next === undefined ? lastPages : fullPages).set(key, page);
     return page;
   };
-
-  function askAgain(): void {
-    isChecked = false;
-  }
-
-  return { read, askAgain };
 }
 
 function buildCache(): LRUCache<string, Page> {

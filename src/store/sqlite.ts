@@ -8,6 +8,7 @@ import { cachePages } from './page-cache.ts';
 import { buildPlaceCheck, openConnection, toFailure, useWal } from './sqlite-connection.ts';
 import { prepareInsertPets } from './sqlite-insert.ts';
 import { PET_JSON, prepareReadPage } from './sqlite-pages.ts';
+import { type Snapshots, shareSnapshots } from './sqlite-snapshots.ts';
 import { startWriter, type Writer } from './sqlite-write-queue.ts';
 import type { Pet, Store, StoredKey } from './store.ts';
 
@@ -19,6 +20,8 @@ interface KeyRow extends Omit<StoredKey, 'expiresAt' | 'revokedAt'> {
 }
 
 const MEMORY = ':memory:';
+/** In memory there are no locks to take, and nobody else who writes. */
+const NO_SNAPSHOTS: Snapshots = { enter: () => 0, leave: () => {} };
 
 /** @throws Error when the file cannot be opened or made, is no database, or has a newer schema than this program's */
 export function openSqlite(file: string): Store {
@@ -35,32 +38,36 @@ export function openSqlite(file: string): Store {
 }
 
 function buildStore(db: Database, file: string): Store {
+  const isMemory = file === MEMORY;
   const checkPlace = buildPlaceCheck(file);
-  const readPage = prepareReadPage(db);
-  const pages = file === MEMORY ? { read: readPage, askAgain: () => {} } : cachePages(db, readPage);
+  const snapshots = isMemory ? NO_SNAPSHOTS : shareSnapshots(db);
+  const readPage = isMemory ? prepareReadPage(db) : cachePages(db, snapshots, prepareReadPage(db));
   const get = db.prepare<[bigint], string>(`SELECT ${PET_JSON} FROM pets WHERE id = ?`).pluck();
   const insertKey = db.prepare('INSERT INTO api_keys VALUES (@id, @name, @hash, @createdAt, @expiresAt, @revokedAt)');
   const selectKeys = db.prepare<[], KeyRow>(`SELECT ${KEY} FROM api_keys ORDER BY created_at, rowid`);
   const revoke = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
-  const writer = file === MEMORY ? writeInPlace(db) : startWriter(file);
+  const writer = isMemory ? writeInPlace(db) : startWriter(file);
 
   return guardAll({
     createPet: async (pet) => {
       const id = await writer.write(pet);
-      pages.askAgain();
+      snapshots.leave();
       return { id, ...pet };
     },
     getPet: (id) => {
+      snapshots.enter();
       const text = get.get(id);
       return text === undefined ? undefined : new JsonText<Pet>(text);
     },
-    listPets: ({ limit, status, after = 0n }) => pages.read(limit, status, after),
+    listPets: ({ limit, status, after = 0n }) => readPage(limit, status, after),
     createKey: (key) => {
+      snapshots.leave();
       checkPlace();
       insertKey.run({ ...key, expiresAt: key.expiresAt ?? null, revokedAt: key.revokedAt ?? null });
     },
     listKeys: () => selectKeys.all().map(toStoredKey),
     revokeKey: (id, revokedAt) => {
+      snapshots.leave();
       checkPlace();
       return revoke.run(revokedAt, id).changes === 1;
     },
@@ -70,6 +77,7 @@ function buildStore(db: Database, file: string): Store {
     },
     close: async () => {
       await writer.stop();
+      snapshots.leave();
       db.close();
     },
   });
