@@ -28,14 +28,14 @@ export function parseExactJson(text: string): unknown {
     const token = tokens[next++] as string;
     if (token === '{') return object(depth);
     if (token === '[') return array(depth);
-    return token[0] === '-' || (token >= '0' && token < ':') ? number(token) : JSON.parse(token);
+    return token[0] === '-' || (token >= '0' && token < ':') ? number(token) : scalar(token);
   }
 
   function object(depth: number): object {
     const result = Object.create(null);
     while (tokens[next] !== '}') {
       if (tokens[next] === ',') next++;
-      const name = JSON.parse(tokens[next] as string) as string;
+      const name = scalar(tokens[next] as string) as string;
       if (name in result) throw new SyntaxError(`has the field ${JSON.stringify(name)} twice`);
       next += 2;
       result[name] = value(depth + 1);
@@ -55,6 +55,11 @@ export function parseExactJson(text: string): unknown {
   }
 
   return value(0);
+}
+
+/** A string, which most often stands there as it is, or one of the three literals. */
+function scalar(token: string): unknown {
+  return token[0] === '"' && !token.includes('\\') ? token.slice(1, -1) : JSON.parse(token);
 }
 
 function number(token: string): number | bigint {

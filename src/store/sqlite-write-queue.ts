@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { toFailure } from './sqlite-connection.ts';
+import { toBatch } from './sqlite-insert.ts';
 import type { Written } from './sqlite-writer.ts';
 import type { NewPet } from './store.ts';
 
@@ -33,7 +34,7 @@ export function startWriter(file: string): Writer {
   function writeNext() {
     writing = waiting;
     waiting = [];
-    if (writing.length > 0) worker.postMessage(writing.map(({ pet }) => pet));
+    if (writing.length > 0) worker.postMessage(toBatch(writing.map(({ pet }) => pet)));
   }
 
   worker.on('message', (written: Written) => {

@@ -2,11 +2,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import { buildPlaceCheck, openConnection } from './sqlite-connection.ts';
-import { type InsertPets, prepareInsertPets } from './sqlite-insert.ts';
-import type { NewPet } from './store.ts';
+import { type Batch, type InsertPets, prepareInsertPets } from './sqlite-insert.ts';
 
 /** What comes back for a batch: the ids, or why none of it was written. */
-export type Written = { ids: bigint[] } | { code: string | undefined; message: string };
+export type Written = { ids: BigInt64Array } | { code: string | undefined; message: string };
 
 const port = parentPort as NonNullable<typeof parentPort>;
 const file = workerData as string;
@@ -18,27 +17,27 @@ function open(): InsertPets {
   db ??= openConnection(file, { fileMustExist: true });
   const checkPlace = buildPlaceCheck(file);
   const insert = prepareInsertPets(db);
-  return (pets) => {
+  return (batch) => {
     checkPlace();
-    return insert(pets);
+    return insert(batch);
   };
 }
 
-function write(pets: NewPet[]): Written {
+function write(batch: Batch): Written {
   try {
     insertPets ??= open();
-    return { ids: insertPets(pets) };
+    return { ids: insertPets(batch) };
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
     return { code, message };
   }
 }
 
-port.on('message', (pets: NewPet[] | 'stop') => {
-  if (pets === 'stop') {
+port.on('message', (batch: Batch | 'stop') => {
+  if (batch === 'stop') {
     db?.close();
     port.close();
   } else {
-    port.postMessage(write(pets));
+    port.postMessage(write(batch));
   }
 });

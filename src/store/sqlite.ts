@@ -6,7 +6,7 @@ import { JsonText } from '../json-text.ts';
 import { loadMigrations, migrate } from './migrate.ts';
 import { cachePages } from './page-cache.ts';
 import { buildPlaceCheck, openConnection, toFailure, useWal } from './sqlite-connection.ts';
-import { prepareInsertPets } from './sqlite-insert.ts';
+import { prepareInsertPets, toBatch } from './sqlite-insert.ts';
 import { PET_JSON, prepareReadPage } from './sqlite-pages.ts';
 import { type Snapshots, shareSnapshots } from './sqlite-snapshots.ts';
 import { startWriter, type Writer } from './sqlite-write-queue.ts';
@@ -86,7 +86,7 @@ function buildStore(db: Database, file: string): Store {
 /** Memory has no fsync to wait for, and is seen by one connection only. */
 function writeInPlace(db: Database): Writer {
   const insertPets = guard(prepareInsertPets(db));
-  return { write: async (pet) => insertPets([pet])[0] as bigint, stop: async () => {} };
+  return { write: async (pet) => insertPets(toBatch([pet]))[0] as bigint, stop: async () => {} };
 }
 
 function toStoredKey({ expiresAt, revokedAt, ...key }: KeyRow): StoredKey {
