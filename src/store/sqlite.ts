@@ -48,6 +48,14 @@ function buildStore(db: Database, file: string): Store {
   const revoke = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
   const writer = isMemory ? writeInPlace(db) : startWriter(file);
 
+  /** In a transaction of its own: all that is written is seen, and what it writes is written when it returns. */
+  function alone<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
+    return (...values) => {
+      snapshots.leave();
+      return run(...values);
+    };
+  }
+
   return guardAll({
     createPet: async (pet) => {
       const id = await writer.write(pet);
@@ -60,21 +68,19 @@ function buildStore(db: Database, file: string): Store {
       return text === undefined ? undefined : new JsonText<Pet>(text);
     },
     listPets: ({ limit, status, after = 0n }) => readPage(limit, status, after),
-    createKey: (key) => {
-      snapshots.leave();
+    createKey: alone((key) => {
       checkPlace();
       insertKey.run({ ...key, expiresAt: key.expiresAt ?? null, revokedAt: key.revokedAt ?? null });
-    },
-    listKeys: () => selectKeys.all().map(toStoredKey),
-    revokeKey: (id, revokedAt) => {
-      snapshots.leave();
+    }),
+    listKeys: alone(() => selectKeys.all().map(toStoredKey)),
+    revokeKey: alone((id, revokedAt) => {
       checkPlace();
       return revoke.run(revokedAt, id).changes === 1;
-    },
-    check: () => {
+    }),
+    check: alone(() => {
       checkPlace();
       get.get(0n);
-    },
+    }),
     close: async () => {
       await writer.stop();
       snapshots.leave();
