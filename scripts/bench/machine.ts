@@ -21,7 +21,7 @@ export function describeMachine(directory: string, isPinned: boolean): Machine {
   return {
     cpu: cpus()[0]?.model.trim() ?? 'unknown processor',
     cores: cpus().length,
-    system: `${type()} ${release()}`,
+    system: `${type()} ${release().split('.', 2).join('.')}`,
     node: process.version,
     date: new Date().toISOString().slice(0, 10),
     fsync: measureFsync(join(directory, 'fsync')),

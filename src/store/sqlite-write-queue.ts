@@ -1,6 +1,6 @@
 /**
- * The way to the writing thread. Pets that come while an fsync runs wait for it together and share the next one: under load
- * a create costs a fraction of an fsync, and still none is answered before its row is on disk.
+ * The way to the writing thread. Pets of one turn of the event loop, and those that come while an fsync runs, share the next
+ * one: under load a create costs a fraction of an fsync, and still none is answered before its row is on disk.
  */
 import { once } from 'node:events';
 import { extname } from 'node:path';
@@ -30,16 +30,24 @@ export function startWriter(file: string): Writer {
   const exit = once(worker, 'exit');
   let waiting: Waiting[] = [];
   let writing: Waiting[] = [];
+  let isDue = false;
 
-  function writeNext() {
-    writing = waiting;
-    waiting = [];
-    if (writing.length > 0) worker.postMessage(toBatch(writing.map(({ pet }) => pet)));
+  /** At the end of the turn, with all others of it: each batch costs two changes of threads, and the readers their cache. */
+  function writeSoon() {
+    if (isDue || writing.length > 0 || waiting.length === 0) return;
+    isDue = true;
+    setImmediate(() => {
+      isDue = false;
+      writing = waiting;
+      waiting = [];
+      worker.postMessage(toBatch(writing.map(({ pet }) => pet)));
+    });
   }
 
   worker.on('message', (written: Written) => {
     const batch = writing;
-    writeNext();
+    writing = [];
+    writeSoon();
     if ('ids' in written) {
       for (const [index, { resolve }] of batch.entries()) resolve(written.ids[index] as bigint);
     } else {
@@ -52,10 +60,10 @@ export function startWriter(file: string): Writer {
     write: (pet) =>
       new Promise((resolve, reject) => {
         waiting.push({ pet, resolve, reject });
-        if (writing.length === 0) writeNext();
+        writeSoon();
       }),
     stop: async () => {
-      while (writing.length > 0) await once(worker, 'message');
+      while (isDue || writing.length > 0) await once(worker, 'message');
       worker.postMessage('stop');
       await exit;
     },

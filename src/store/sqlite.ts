@@ -20,6 +20,8 @@ interface KeyRow extends Omit<StoredKey, 'expiresAt' | 'revokedAt'> {
 }
 
 const MEMORY = ':memory:';
+/** How much of the file is read as memory is, without a call of the system for each page, in bytes. */
+const MAX_MAPPED = 2 ** 30;
 /** In memory there are no locks to take, and nobody else who writes. */
 const NO_SNAPSHOTS: Snapshots = { enter: () => 0, leave: () => {} };
 
@@ -30,6 +32,7 @@ export function openSqlite(file: string): Store {
   try {
     migrate(db, loadMigrations());
     useWal(db);
+    db.pragma(`mmap_size = ${MAX_MAPPED}`);
     return buildStore(db, file);
   } catch (error) {
     db.close();
