@@ -11,23 +11,24 @@ const port = parentPort as NonNullable<typeof parentPort>;
 const file = workerData as string;
 let db: Database | undefined;
 let insertPets: InsertPets | undefined;
+let checkPlace: (() => void) | undefined;
 
-/** Opened at the first write: where that fails, so does the write, and the next one tries again. */
+/** At the first write, and anew after one that failed: what could only be read when it was opened stays so for SQLite. */
 function open(): InsertPets {
-  db ??= openConnection(file, { fileMustExist: true });
-  const checkPlace = buildPlaceCheck(file);
-  const insert = prepareInsertPets(db);
-  return (batch) => {
-    checkPlace();
-    return insert(batch);
-  };
+  db = openConnection(file, { fileMustExist: true });
+  checkPlace ??= buildPlaceCheck(file);
+  return prepareInsertPets(db);
 }
 
 function write(batch: Batch): Written {
   try {
+    checkPlace?.();
     insertPets ??= open();
     return { ids: insertPets(batch) };
   } catch (error) {
+    db?.close();
+    db = undefined;
+    insertPets = undefined;
     const { code, message } = error as { code?: string; message: string };
     return { code, message };
   }
