@@ -1,4 +1,4 @@
-import type { Answer, Call } from '../src/handler.ts';
+import type { Answer, Call } from '../src/wiring/handler.ts';
 
 export default async function createPet({ body, store, urlOf }: Call<'createPet'>): Promise<Answer<'createPet'>> {
   const pet = await store.createPet(body);

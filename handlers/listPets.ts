@@ -1,12 +1,12 @@
-import { invalidRequest } from '../src/errors.ts';
-import type { Answer, Call } from '../src/handler.ts';
-import { fromCursor, nextLink, toCursor } from '../src/pagination.ts';
+import { refuse } from '../src/http/errors.ts';
+import type { Answer, Call } from '../src/wiring/handler.ts';
+import { fromCursor, nextLink, toCursor } from '../src/wiring/pagination.ts';
 
 export default async function listPets({ query, store, urlOf }: Call<'listPets'>): Promise<Answer<'listPets'>> {
   const { limit, status } = query;
   const after = query.after === undefined ? undefined : fromCursor(query.after, status);
   if (query.after !== undefined && after === undefined) {
-    return invalidRequest('query.after is not a cursor that this list has given out');
+    return refuse('invalid_request', 'query.after is not a cursor that this list has given out');
   }
   const { body, next } = await store.listPets({ limit, status, after });
   if (next === undefined) return { status: 200, body };

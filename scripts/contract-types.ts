@@ -1,7 +1,7 @@
 /** The contract as TypeScript types, with 64-bit integers as bigint, as they are inside the server. */
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
-import type { Json } from '../src/contract.ts';
+import type { Json } from '../src/contract/contract.ts';
 
 export async function buildTypes(contract: Json): Promise<string> {
   const document = structuredClone(contract);

@@ -1,9 +1,10 @@
 /** The environment -> a frozen Config. Nothing else reads `process.env`. */
+import { DATABASE_FORMS, type Database, parseDatabaseUrl } from './store/database-url.ts';
 
 export interface Config {
   host: string;
   port: number;
-  databaseUrl: string;
+  database: Database;
   /** Keys that are valid beside those in the store. */
   apiKeys: readonly string[];
   logLevel: string;
@@ -51,17 +52,16 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     if (!/^[\w.~+/-]+=*$/.test(key))
       problems.push(`API_KEYS: key ${index + 1} is no bearer token (RFC 6750, section 2.1)`);
   }
-  const databaseUrl = text('DATABASE_URL', 'sqlite:data/petstore.db');
+  const database = parseDatabaseUrl(text('DATABASE_URL', 'sqlite:data/petstore.db'));
   // A URL may hold a password: it is not repeated.
-  if (!/^sqlite:(?!\/\/[^/])./.test(databaseUrl))
-    problems.push('DATABASE_URL must be sqlite:<file> or sqlite::memory:');
+  if (!database) problems.push(`DATABASE_URL must be ${DATABASE_FORMS}`);
   const logLevel = text('LOG_LEVEL', 'info');
   if (!LOG_LEVELS.includes(logLevel)) refuse('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
 
   const config = Object.freeze({
     host: text('HOST', '127.0.0.1'),
     port: integer('PORT', 3000, 0, 65535),
-    databaseUrl,
+    database: Object.freeze(database) as Database,
     apiKeys: Object.freeze(apiKeys),
     logLevel,
     isProduction: env.NODE_ENV === 'production',
@@ -70,7 +70,7 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     drainDelay: integer('DRAIN_DELAY', 500, 0, 60_000),
     stopTimeout: integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
   });
-  if (config.workers > 1 && databaseUrl === 'sqlite::memory:') {
+  if (config.workers > 1 && database?.kind === 'memory') {
     problems.push('WORKERS must be 1 with sqlite::memory:, which processes cannot share');
   }
   if (problems.length > 0)

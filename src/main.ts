@@ -4,14 +4,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
-import { isValid, makeKey } from './api-keys.ts';
+import { isValid, makeKey } from './access/api-keys.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
-import { type Contract, ContractError, loadContract } from './contract.ts';
-import { loadHandlers } from './operations.ts';
+import { type Contract, ContractError, loadContract } from './contract/contract.ts';
+import { onStopRequested, superviseWorkers } from './process/workers.ts';
 import { buildServer } from './server.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError } from './store/store.ts';
-import { onStopRequested, superviseWorkers } from './workers.ts';
+import { loadHandlers } from './wiring/operations.ts';
 
 /** How long the store may take to close, in milliseconds: what takes longer is ended by force. */
 const STORE_TIMEOUT = 5000;
@@ -20,7 +20,7 @@ async function start(): Promise<void> {
   const config = loadConfig(process.env);
   const contract = await loadContract();
   const logger = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
-  const store = openStore(config.databaseUrl);
+  const store = openStore(config.database);
   try {
     if (config.workers > 1 && cluster.isPrimary) await serveByWorkers(config, contract, store, logger);
     else await serve(config, contract, store, logger);

@@ -1,18 +1,18 @@
 /** buildServer(): every part of the server in its order of effect. It never listens; `app.listen` does. */
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { addAuth } from './auth.ts';
-import type { Contract } from './contract.ts';
-import { addDocs } from './docs.ts';
-import { addDraining } from './draining.ts';
-import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH } from './error-replies.ts';
-import { addHealth } from './health.ts';
-import { addJsonBody } from './json-body.ts';
-import { addNotFound } from './not-found.ts';
-import { addOperations, type Handlers } from './operations.ts';
-import { addNoConnect, buildSendClientError } from './raw-replies.ts';
-import { addRequestLog, buildRequestIds } from './request-log.ts';
+import { addAuth } from './access/bearer-auth.ts';
+import type { Contract } from './contract/contract.ts';
+import { addDocs } from './docs/docs.ts';
+import { addDraining } from './http/draining.ts';
+import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH } from './http/error-replies.ts';
+import { addNotFound } from './http/not-found.ts';
+import { addNoConnect, buildSendClientError } from './http/raw-replies.ts';
+import { addRequestLog, buildRequestIds } from './http/request-log.ts';
 import type { Store } from './store/store.ts';
+import { addHealth } from './telemetry/health.ts';
+import { addJsonBody } from './wiring/json-body.ts';
+import { addOperations, type Handlers } from './wiring/operations.ts';
 
 export interface ServerOptions {
   contract: Contract;

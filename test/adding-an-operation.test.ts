@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const PARTS = fileURLToPath(new URL('adding-an-operation', import.meta.url));
+const PARTS = fileURLToPath(new URL('./adding-an-operation', import.meta.url));
 const LEFT_OUT = ['node_modules', 'dist', 'data', '.git', '.tap'];
 const KEY = 'key-of-the-tests-0123456789';
 const ENVIRONMENT = { ...process.env, API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };

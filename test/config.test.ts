@@ -19,7 +19,7 @@ t.test('without any variable, everything has its default', (t) => {
     host: '127.0.0.1',
     port: 3000,
     workers: 1,
-    databaseUrl: 'sqlite:data/petstore.db',
+    database: { kind: 'sqlite', file: 'data/petstore.db' },
     apiKeys: [],
     logLevel: 'info',
     isProduction: false,
@@ -48,7 +48,7 @@ t.test('every variable is taken', (t) => {
     host: '::',
     port: 8080,
     workers: 4,
-    databaseUrl: 'sqlite:///srv/pets.db',
+    database: { kind: 'sqlite', file: '/srv/pets.db' },
     apiKeys: ['first-key-0123456789', 'second.key~+/0123456789=='],
     logLevel: 'debug',
     isProduction: true,
@@ -110,7 +110,15 @@ t.test('a database is SQLite, in a file or in memory', (t) => {
   for (const DATABASE_URL of ['sqlite:pets.db', 'sqlite:/srv/pets.db', 'sqlite:///srv/pets.db', 'sqlite::memory:']) {
     t.strictSame(problemsOf({ DATABASE_URL }), []);
   }
-  for (const DATABASE_URL of ['sqlite:', 'sqlite://host/pets.db', 'postgres://db/pets', 'pets.db', ' sqlite:pets.db']) {
+  for (const DATABASE_URL of [
+    'sqlite:',
+    'sqlite:////x',
+    'sqlite://host/pets.db',
+    'SQLITE:pets.db',
+    'postgres://db/pets',
+    'pets.db',
+    ' sqlite:pets.db',
+  ]) {
     t.strictSame(problemsOf({ DATABASE_URL }), ['  - DATABASE_URL must be sqlite:<file> or sqlite::memory:']);
   }
   t.end();

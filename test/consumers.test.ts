@@ -9,7 +9,7 @@ import t from 'tap';
 import ts from 'typescript';
 import { KEY, startService } from './service.ts';
 
-const CLIENT = new URL('consumers/typescript-client.ts', import.meta.url);
+const CLIENT = new URL('./consumers/typescript-client.ts', import.meta.url);
 const OAZAPFTS = fileURLToPath(new URL('cli.js', import.meta.resolve('oazapfts')));
 
 /** What the compiler says of a program whose main file is this; it leaves JavaScript beside each file. */

@@ -5,12 +5,12 @@ import type { FastifyInstance } from 'fastify';
 import { parse } from 'lossless-json';
 import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
-import { loadContract } from '../src/contract.ts';
-import { loadHandlers } from '../src/operations.ts';
+import { loadContract } from '../src/contract/contract.ts';
 import { buildServer, type ServerOptions } from '../src/server.ts';
-import { openStore } from '../src/store/open-store.ts';
 import type { Store } from '../src/store/store.ts';
+import { loadHandlers } from '../src/wiring/operations.ts';
 import { ContractCheck, type Reply } from './contract-check.ts';
+import { openUrl } from './database.ts';
 
 export const KEY = 'key-of-the-tests-0123456789';
 
@@ -52,7 +52,7 @@ const contractCheck = new ContractCheck();
 
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
   const { databaseUrl = 'sqlite::memory:', log, yaml, keepAlive, ...rest } = options;
-  const store = rest.store ?? openStore(databaseUrl);
+  const store = rest.store ?? openUrl(databaseUrl);
   const app = await buildServer({
     contract: await loadContract(),
     handlers: await loadHandlers(),

@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { stringify } from 'lossless-json';
 import type { Test } from 'tap';
-import { makeKey, toStoredKey } from '../src/api-keys.ts';
-import type { JsonText } from '../src/json-text.ts';
+import { makeKey, toStoredKey } from '../src/access/api-keys.ts';
+import type { JsonText } from '../src/json/json-text.ts';
 import type { NewPet, PageQuery, Pet, Store } from '../src/store/store.ts';
 
 export interface StoreKind {

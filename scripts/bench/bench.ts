@@ -11,7 +11,7 @@ import { toOptions } from './options.ts';
 import { toMarkdown } from './report.ts';
 import { runPlan } from './rounds.ts';
 
-const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
+const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 /** In the project's folder: the system's folder for temporary files is often in memory, where fsync costs nothing. */
 const DATA = fileURLToPath(new URL('../../data/', import.meta.url));
 

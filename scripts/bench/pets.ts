@@ -1,6 +1,6 @@
 /** The pets that every database of the benchmark begins with: any number of them, known without asking it. */
 import Sqlite from 'better-sqlite3';
-import { loadMigrations, migrate } from '../../src/store/migrate.ts';
+import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
 
 /** By the remainder of the id: a quarter of the pets each, and a quarter without a status. */
 const STATUSES = [undefined, 'available', 'pending', 'sold'];

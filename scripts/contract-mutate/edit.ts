@@ -1,5 +1,5 @@
 /** One edit of a contract: where it stands, what it does, and how it is done. */
-import type { Json } from '../../src/contract.ts';
+import type { Json } from '../../src/contract/contract.ts';
 
 /** The keys that lead to a node of the contract, from its root. */
 export type Path = (string | number)[];

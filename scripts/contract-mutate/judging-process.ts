@@ -1,5 +1,5 @@
 /** A process that judges its share of the mutants with the project's handlers. */
-import { loadHandlers } from '../../src/operations.ts';
+import { loadHandlers } from '../../src/wiring/operations.ts';
 import { buildJudge } from './judge.ts';
 import { mutantsOf } from './mutants.ts';
 import type { Judged, Share } from './verdicts.ts';

@@ -1,5 +1,5 @@
 /** All meaningful edits of a contract, found by walking through it; what only people read is left out. */
-import type { Json } from '../../src/contract.ts';
+import type { Json } from '../../src/contract/contract.ts';
 import { type Edit, nodeAt, type Path, put, rename, take, together, toWords } from './edit.ts';
 import { headerEdits, operationEdits, responseEdits, securityEdits } from './operation-edits.ts';
 import { schemaEdits } from './schema-edits.ts';

@@ -1,5 +1,5 @@
 /** Every edit of an operation: its name, parameters, body, responses with their headers, security and deprecation. */
-import type { Json } from '../../src/contract.ts';
+import type { Json } from '../../src/contract/contract.ts';
 import { type Edit, type Path, put, rename, take } from './edit.ts';
 import { schemaEdits } from './schema-edits.ts';
 

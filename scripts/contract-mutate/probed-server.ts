@@ -1,9 +1,9 @@
 /** A server in memory that is put to the probe: whether it does what the contract demands, and its replies fit it. */
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import type { Contract, Json } from '../../src/contract.ts';
-import type { Handlers } from '../../src/operations.ts';
+import type { Contract, Json } from '../../src/contract/contract.ts';
 import { buildServer } from '../../src/server.ts';
+import type { Handlers } from '../../src/wiring/operations.ts';
 import { ContractCheck, type Reply } from '../../test/contract-check.ts';
 import { readOperations } from '../../test/properties/operations.ts';
 import { documentedBy, shownBy } from './documented.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { Json } from '../../src/contract.ts';
+import type { Json } from '../../src/contract/contract.ts';
 import { compareContracts } from '../contract-diff/contracts.ts';
 import { lintContracts } from '../contract-lint.ts';
 import type { Verdict } from './judge.ts';

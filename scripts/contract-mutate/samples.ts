@@ -1,7 +1,7 @@
 /** Values at and beside every bound of a schema, each with whether it is valid: nothing of `src/` takes part. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { Json } from '../../src/contract.ts';
+import type { Json } from '../../src/contract/contract.ts';
 
 export interface Sample {
   /** As JSON; integers are bigint. */

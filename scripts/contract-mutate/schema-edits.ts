@@ -1,5 +1,5 @@
 /** Every edit of one schema: its type, format, bounds, lengths, pattern, values, fields and what is required of them. */
-import type { Json } from '../../src/contract.ts';
+import type { Json } from '../../src/contract/contract.ts';
 import { type Edit, type Path, put, rename, take, together } from './edit.ts';
 
 const OTHER_TYPES: Record<string, string[]> = {

@@ -1,7 +1,7 @@
 /** The verdicts on many mutants, by processes that share them out among each other. */
 import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import type { Json } from '../../src/contract.ts';
+import type { Json } from '../../src/contract/contract.ts';
 import type { Verdict } from './judge.ts';
 
 /** Mutants for which it pays to start one more process. */

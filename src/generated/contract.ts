@@ -108,12 +108,15 @@ export interface components {
          *     | `payload_too_large` | 413 | The body is larger than the operation takes. |
          *     | `uri_too_long` | 414 | The URL is longer than the server takes. |
          *     | `unsupported_media_type` | 415 | The body is not `application/json`, or is compressed. |
+         *     | `expectation_failed` | 417 | The request has an `Expect` header that the server cannot meet. |
          *     | `headers_too_large` | 431 | The request's headers are larger than the server takes. |
          *     | `internal_error` | 500 | The service failed. The log has the cause under the reply's `X-Request-Id`. |
-         *     | `unavailable` | 503 | The service cannot answer now; try again after `Retry-After` seconds. |
+         *     | `outcome_unknown` | 503 | The storage failed while it wrote: what was asked for may be done or not. |
+         *     | `overloaded` | 503 | Too much waits to be answered, and nothing was done; try again after `Retry-After` seconds. |
+         *     | `unavailable` | 503 | The service cannot answer now, and nothing was done; try again after `Retry-After` seconds. |
          * @example invalid_request
          */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "headers_too_large" | "internal_error" | "unavailable";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "internal_error" | "outcome_unknown" | "overloaded" | "unavailable";
         /** @description The body of every failure. */
         Error: {
             code: components["schemas"]["ErrorCode"];

@@ -1,14 +1,11 @@
-/** `DATABASE_URL` -> the store behind it. */
-import { openSqlite } from './sqlite.ts';
+/** A database -> the store on it. */
+import type { Database } from './database-url.ts';
+import { openSqlite } from './sqlite/open-sqlite.ts';
 import { type Store, StoreError } from './store.ts';
 
-/** `sqlite:pets.db`, `sqlite:/srv/pets.db` and `sqlite:///srv/pets.db`, but not `sqlite://pets.db`, which names a host. */
-const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(.+)$/;
-
-/** @throws StoreError that says which forms there are, or why the database cannot be used */
-export function openStore(url: string): Store {
-  const file = SQLITE.exec(url)?.[1];
-  if (file === undefined) throw new StoreError('DATABASE_URL must be sqlite:<file> or sqlite::memory:.');
+/** @throws StoreError that says why the database cannot be used */
+export function openStore(database: Database): Store {
+  const file = database.kind === 'memory' ? ':memory:' : database.file;
   try {
     return openSqlite(file);
   } catch (error) {

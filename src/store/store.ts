@@ -1,6 +1,6 @@
 /** What any store must do. `test/store-suite.ts` says it in tests, which every store passes. */
 import type { components } from '../generated/contract.ts';
-import type { JsonText } from '../json-text.ts';
+import type { JsonText } from '../json/json-text.ts';
 
 type Schemas = components['schemas'];
 export type Pet = Schemas['Pet'];
@@ -42,7 +42,16 @@ export class StoreError extends Error {
   override name = 'StoreError';
 }
 
-/** Every method throws a Failure with status 503 where the store cannot be reached or written. */
+/** The store cannot be reached or written now. The error that says why is its `cause`. */
+export class StoreUnavailable extends Error {
+  override name = 'StoreUnavailable';
+
+  constructor(cause: unknown) {
+    super('the store is unavailable', { cause });
+  }
+}
+
+/** Every method throws StoreUnavailable where the store cannot be reached or written. */
 export interface Store {
   /** Adds a pet and assigns its id. Resolves when the pet is durable. */
   createPet(pet: NewPet): Awaitable<Pet>;

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { openUrl } from '../database.ts';
 import { KEY, startService } from '../service.ts';
 import { CONTRACT, type Operation, readOperations } from './operations.ts';
 import { actionSequences, describeAction } from './pet-actions.ts';
@@ -20,7 +20,7 @@ interface EmptyableStore {
 
 /** Emptied by way of a new one: nothing else can reach memory. */
 function openMemory(): EmptyableStore {
-  const open = () => openStore('sqlite::memory:');
+  const open = () => openUrl('sqlite::memory:');
   const store = open();
   return {
     store,
@@ -34,7 +34,7 @@ function openMemory(): EmptyableStore {
 /** Emptied behind its back: what it keeps of pages must not outlive what is deleted. */
 function openFile(t: Test): EmptyableStore {
   const file = `${t.testdir()}/pets.db`;
-  const store = openStore(`sqlite:${file}`);
+  const store = openUrl(`sqlite:${file}`);
   const db = new Database(file);
   t.teardown(() => db.close());
   return { store, empty: async () => void db.exec('DELETE FROM pets') };

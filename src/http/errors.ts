@@ -1,0 +1,83 @@
+/** The catalogue of errors: every failure that a client is told of has its code, and with it its status, from here. */
+import type { components } from '../generated/contract.ts';
+
+type Schemas = components['schemas'];
+export type ErrorCode = Schemas['ErrorCode'];
+export type ErrorBody = Schemas['Error'];
+
+interface Kind {
+  /** The HTTP status of the reply. */
+  status: number;
+  /** After how many seconds to try again. */
+  retryAfter?: number;
+}
+
+const CATALOGUE = {
+  invalid_request: { status: 400 },
+  malformed_json: { status: 400 },
+  malformed_request: { status: 400 },
+  unauthorized: { status: 401 },
+  pet_not_found: { status: 404 },
+  route_not_found: { status: 404 },
+  method_not_allowed: { status: 405 },
+  request_timeout: { status: 408 },
+  payload_too_large: { status: 413 },
+  uri_too_long: { status: 414 },
+  unsupported_media_type: { status: 415 },
+  expectation_failed: { status: 417 },
+  headers_too_large: { status: 431 },
+  internal_error: { status: 500 },
+  outcome_unknown: { status: 503, retryAfter: 1 },
+  overloaded: { status: 503, retryAfter: 1 },
+  unavailable: { status: 503, retryAfter: 1 },
+} as const satisfies Record<ErrorCode, Kind>;
+
+type StatusOf<Code extends ErrorCode> = (typeof CATALOGUE)[Code]['status'];
+
+export const kindOf = (code: ErrorCode): Kind => CATALOGUE[code];
+
+export const toErrorBody = (code: ErrorCode, message: string): ErrorBody => ({
+  code,
+  message,
+  status: kindOf(code).status,
+});
+
+/** An answer of a handler that is the Error body. */
+export interface ErrorAnswer<Status extends number> {
+  status: Status;
+  body: ErrorBody;
+}
+
+/** A handler's answer: `refuse('pet_not_found', 'No pet has the id 7.')` is a 404. `message` is for people. */
+export function refuse<Code extends ErrorCode>(code: Code, message: string): ErrorAnswer<StatusOf<Code>> {
+  return { status: CATALOGUE[code].status, body: toErrorBody(code, message) };
+}
+
+/** What a Failure tells a client. */
+export type Told = [code: ErrorCode, message: string];
+
+/** A failure on the way to a handler, or out of it. `message` is for the client, `cause` for the log. */
+export class Failure extends Error {
+  override name = 'Failure';
+  readonly code: ErrorCode;
+  readonly headers: Record<string, string>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { headers = {}, cause }: { headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(message, { cause });
+    const { retryAfter } = kindOf(code);
+    this.code = code;
+    this.headers = retryAfter === undefined ? headers : { 'retry-after': String(retryAfter), ...headers };
+  }
+
+  get status(): number {
+    return kindOf(this.code).status;
+  }
+
+  get body(): ErrorBody {
+    return toErrorBody(this.code, this.message);
+  }
+}

@@ -1,0 +1,118 @@
+/** The store on SQLite: one file, or memory. Reads here, in the event loop; writes in a thread of their own. */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { JsonText } from '../../json/json-text.ts';
+import type { Pet, Store, StoredKey } from '../store.ts';
+import { buildPlaceCheck, openConnection, toStoreError, useWal } from './connection.ts';
+import { prepareInsertPets, toBatch } from './insert.ts';
+import { loadMigrations, migrate } from './migrate.ts';
+import { cachePages } from './page-cache.ts';
+import { PET_JSON, prepareReadPage } from './pages.ts';
+import { type Snapshots, shareSnapshots } from './snapshots.ts';
+import { startWriter, type Writer } from './write-queue.ts';
+
+const KEY = 'id, name, hash, created_at AS createdAt, expires_at AS expiresAt, revoked_at AS revokedAt';
+
+interface KeyRow extends Omit<StoredKey, 'expiresAt' | 'revokedAt'> {
+  expiresAt: string | null;
+  revokedAt: string | null;
+}
+
+const MEMORY = ':memory:';
+/** How much of the file is read as memory is, without a call of the system for each page, in bytes. */
+const MAX_MAPPED = 2 ** 30;
+/** In memory there are no locks to take, and nobody else who writes. */
+const NO_SNAPSHOTS: Snapshots = { enter: () => 0, leave: () => {} };
+
+/** @throws Error when the file cannot be opened or made, is no database, or has a newer schema than this program's */
+export function openSqlite(file: string): Store {
+  if (file !== MEMORY) mkdirSync(dirname(file), { recursive: true });
+  const db = openConnection(file);
+  try {
+    migrate(db, loadMigrations());
+    useWal(db);
+    db.pragma(`mmap_size = ${MAX_MAPPED}`);
+    return buildStore(db, file);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function buildStore(db: Database, file: string): Store {
+  const isMemory = file === MEMORY;
+  const checkPlace = buildPlaceCheck(file);
+  const snapshots = isMemory ? NO_SNAPSHOTS : shareSnapshots(db);
+  const readPage = isMemory ? prepareReadPage(db) : cachePages(db, snapshots, prepareReadPage(db));
+  const get = db.prepare<[bigint], string>(`SELECT ${PET_JSON} FROM pets WHERE id = ?`).pluck();
+  const insertKey = db.prepare('INSERT INTO api_keys VALUES (@id, @name, @hash, @createdAt, @expiresAt, @revokedAt)');
+  const selectKeys = db.prepare<[], KeyRow>(`SELECT ${KEY} FROM api_keys ORDER BY created_at, rowid`);
+  const revoke = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
+  const writer = isMemory ? writeInPlace(db) : startWriter(file);
+
+  /** In a transaction of its own: all that is written is seen, and what it writes is written when it returns. */
+  function alone<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
+    return (...values) => {
+      snapshots.leave();
+      return run(...values);
+    };
+  }
+
+  return guardAll({
+    createPet: async (pet) => {
+      const id = await writer.write(pet);
+      snapshots.leave();
+      return { id, ...pet };
+    },
+    getPet: (id) => {
+      snapshots.enter();
+      const text = get.get(id);
+      return text === undefined ? undefined : new JsonText<Pet>(text);
+    },
+    listPets: ({ limit, status, after = 0n }) => readPage(limit, status, after),
+    createKey: alone((key) => {
+      checkPlace();
+      insertKey.run({ ...key, expiresAt: key.expiresAt ?? null, revokedAt: key.revokedAt ?? null });
+    }),
+    listKeys: alone(() => selectKeys.all().map(toStoredKey)),
+    revokeKey: alone((id, revokedAt) => {
+      checkPlace();
+      return revoke.run(revokedAt, id).changes === 1;
+    }),
+    check: alone(() => {
+      checkPlace();
+      get.get(0n);
+    }),
+    close: async () => {
+      await writer.stop();
+      snapshots.leave();
+      db.close();
+    },
+  });
+}
+
+/** Memory has no fsync to wait for, and is seen by one connection only. */
+function writeInPlace(db: Database): Writer {
+  const insertPets = guard(prepareInsertPets(db));
+  return { write: async (pet) => insertPets(toBatch([pet]))[0] as bigint, stop: async () => {} };
+}
+
+function toStoredKey({ expiresAt, revokedAt, ...key }: KeyRow): StoredKey {
+  return { ...key, expiresAt: expiresAt ?? undefined, revokedAt: revokedAt ?? undefined };
+}
+
+/** The function, with SQLite's outages told as StoreUnavailable. */
+function guard<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
+  return (...values) => {
+    try {
+      return run(...values);
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  };
+}
+
+function guardAll(store: Store): Store {
+  return Object.fromEntries(Object.entries(store).map(([name, method]) => [name, guard(method)])) as unknown as Store;
+}

@@ -1,0 +1,17 @@
+/** Pages: the opaque cursor, bound to the filter that it was given out for, and the `Link` to the next page (RFC 8288). */
+import { parseInt64 } from '../json/int64.ts';
+
+/** The cursor after the pet with this id, in a list filtered by `filter`. */
+export function toCursor(id: bigint, filter = ''): string {
+  return Buffer.from(`${id} ${filter}`).toString('base64url');
+}
+
+/** The id in a cursor, or `undefined` where the cursor is made up or belongs to another filter. */
+export function fromCursor(cursor: string, filter = ''): bigint | undefined {
+  const id = parseInt64(Buffer.from(cursor, 'base64url').toString().split(' ', 1)[0] as string);
+  return id !== undefined && toCursor(id, filter) === cursor ? id : undefined;
+}
+
+export function nextLink(url: string): string {
+  return `<${url}>; rel="next"`;
+}

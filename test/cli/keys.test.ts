@@ -1,0 +1,156 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import t, { type Test } from 'tap';
+import { hashKey } from '../../src/access/api-keys.ts';
+import { readCommand } from '../../src/cli/key-commands.ts';
+import type { Store } from '../../src/store/store.ts';
+import { openUrl } from '../database.ts';
+import { startProgram, startServer } from '../program.ts';
+
+const USAGE = /^Usage:\n.* create <name> .*\n.* list .*\n.* revoke <id> .*$/;
+const EXPIRY = /^--expires must be a number of days or a date to come, such as 30 or 2030-12-05, not /;
+const MADE =
+  /^Key ([0-9a-f]{8}) \(([\s\S]+)\), (?:valid until (.*)|without expiry):\n\n {2}(petstore_[0-9a-f]{48})\n\n/;
+
+function openMemory(t: Test): Store {
+  const store = openUrl('sqlite::memory:');
+  t.teardown(() => store.close());
+  return store;
+}
+
+const run = (store: Store, ...args: string[]) => readCommand(args)(store);
+
+/** What `create` says of the key that it has made. */
+function toMade(text: string) {
+  const [, id, name, expiresAt, key] = MADE.exec(text) as string[];
+  return { id, name, expiresAt, key } as { id: string; name: string; expiresAt: string | undefined; key: string };
+}
+
+t.test('create shows the key, and stores its hash only', async (t) => {
+  const store = openMemory(t);
+  const { id, name, expiresAt, key } = toMade(await run(store, 'create', "Ada's laptop"));
+  t.equal(name, "Ada's laptop");
+  t.equal(expiresAt, undefined);
+  const keys = await store.listKeys();
+  t.match(keys, [{ id, name, hash: hashKey(key), expiresAt: undefined, revokedAt: undefined }]);
+  t.notMatch(JSON.stringify(keys), key.replace('petstore_', ''));
+  t.not(toMade(await run(store, 'create', 'Ben')).key, key);
+});
+
+t.test('an expiry is a date to come, or a number of days', async (t) => {
+  const store = openMemory(t);
+  for (const [text, expiry] of [
+    ['2130-12-05', '2130-12-05T00:00:00.000Z'],
+    ['2130-12-05T08:30+01:00', '2130-12-05T07:30:00.000Z'],
+  ] as const) {
+    t.equal(toMade(await run(store, 'create', 'x', '--expires', text)).expiresAt, expiry);
+    t.equal((await store.listKeys()).at(-1)?.expiresAt, expiry);
+  }
+  for (const text of ['30', '30d']) {
+    const before = Date.now();
+    const expiresAt = Date.parse(toMade(await run(store, 'create', 'x', `--expires=${text}`)).expiresAt as string);
+    t.ok(expiresAt >= before + 30 * 86_400_000 && expiresAt <= Date.now() + 30 * 86_400_000);
+  }
+});
+
+t.test('an expiry that is none, or past, is refused', (t) => {
+  for (const text of ['0', '2020-01-01', '05.12.2130', 'never', '', '9'.repeat(20), '2130-13-05', 'year 2130']) {
+    t.throws(() => readCommand(['create', 'x', '--expires', text]), { message: EXPIRY }, text);
+  }
+  t.end();
+});
+
+t.test('list shows each key in a table, the oldest first, and never the key itself', async (t) => {
+  const store = openMemory(t);
+  t.equal(await run(store, 'list'), 'There are no keys.');
+  const hashes = ['a', 'b', 'c'].map((letter) => letter.repeat(64));
+  const createdAt = (day: number) => `2026-01-0${day}T00:00:00.000Z`;
+  const [a, b, c] = hashes as [string, string, string];
+  await store.createKey({ id: 'aaaa', name: 'Ada', hash: a, createdAt: createdAt(1) });
+  await store.createKey({ id: 'bbbb', name: 'Ben', hash: b, createdAt: createdAt(2), expiresAt: createdAt(3) });
+  await store.createKey({ id: 'cccc', name: 'Cleo of the stables', hash: c, createdAt: createdAt(4) });
+  await store.revokeKey('cccc', createdAt(5));
+  t.equal(
+    await run(store, 'list'),
+    `id    state                             created                   expires                   name
+aaaa  valid                             2026-01-01T00:00:00.000Z  never                     Ada
+bbbb  expired                           2026-01-02T00:00:00.000Z  2026-01-03T00:00:00.000Z  Ben
+cccc  revoked 2026-01-05T00:00:00.000Z  2026-01-04T00:00:00.000Z  never                     Cleo of the stables`,
+  );
+});
+
+t.test('a key is revoked once; one that is not there, or revoked already, is told', async (t) => {
+  const store = openMemory(t);
+  const { id } = toMade(await run(store, 'create', 'Ada'));
+  t.equal(await run(store, 'revoke', id), `Key ${id} is revoked: running servers refuse it within a second.`);
+  for (const other of [id, 'unknown']) {
+    await t.rejects(run(store, 'revoke', other), { message: `There is no valid key ${other}.` });
+  }
+});
+
+t.test('a command that is not understood gets the usage', (t) => {
+  for (const args of [
+    [],
+    ['make', 'Ada'],
+    ['create'],
+    ['create', ''],
+    ['create', 'Ada', 'Lovelace'],
+    ['list', 'Ada'],
+    ['list', '--expires', '30'],
+    ['revoke'],
+    ['revoke', 'id', '--expires', '30'],
+    ['create', 'Ada', '--expires'],
+    ['--help'],
+  ]) {
+    t.throws(() => readCommand(args), { message: USAGE }, args.join(' '));
+  }
+  t.end();
+});
+
+t.test('beside a running server: a key that is made opens the door, and is refused when it is revoked', async (t) => {
+  const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
+  const { request } = await startServer(t, { env });
+
+  /** The status that a request has in the end: the server reads the keys again within a second. */
+  async function statusOf(key: string, expected: number): Promise<number> {
+    let { status } = await request('/v1/pets', { key });
+    for (let count = 0; status !== expected && count < 10_000; count++) {
+      status = (await request('/v1/pets', { key })).status;
+    }
+    return status;
+  }
+
+  const making = startProgram(t, 'src/cli/keys.ts', { args: ['create', 'Ada'], env });
+  t.equal(await making.exit, 0);
+  const { id, key } = toMade(making.output.stdout);
+  t.equal(await statusOf(key, 200), 200);
+  const revoking = startProgram(t, 'src/cli/keys.ts', { args: ['revoke', id], env });
+  t.equal(await revoking.exit, 0);
+  t.equal(await statusOf(key, 401), 401);
+});
+
+t.test('what cannot be done is told on standard error, with exit code 1, and makes no database', async (t) => {
+  const DATABASE_URL = `sqlite:${t.testdir()}/data/pets.db`;
+  for (const [args, env, told] of [
+    [['create'], { DATABASE_URL }, /^Usage:/],
+    [['list'], { DATABASE_URL: 'sqlite::memory:' }, /^DATABASE_URL is in memory: its keys end with its process\.\n$/],
+    [['list'], { DATABASE_URL, PORT: 'http' }, /^Wrong configuration:\n {2}- PORT /],
+  ] as const) {
+    const { exit, output } = startProgram(t, 'src/cli/keys.ts', { args: [...args], env });
+    t.equal(await exit, 1);
+    t.equal(output.stdout, '');
+    t.match(output.stderr, told);
+  }
+  t.notOk(existsSync(dirname(DATABASE_URL.replace('sqlite:', ''))));
+});
+
+t.test('several that start at once on a database that is not there yet all succeed', async (t) => {
+  const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
+  const programs = ['Ada', 'Ben', 'Cleo'].map((name) =>
+    startProgram(t, 'src/cli/keys.ts', { args: ['create', name], env }),
+  );
+  for (const { exit, output } of programs) t.equal(await exit, 0, output.stderr);
+  const store = openUrl(env.DATABASE_URL);
+  t.teardown(() => store.close());
+  t.strictSame((await store.listKeys()).map(({ name }) => name).sort(), ['Ada', 'Ben', 'Cleo']);
+});

@@ -1,0 +1,285 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { parse, stringify } from 'yaml';
+import { ContractError, loadContract } from '../../src/contract/contract.ts';
+import { loadHandlers } from '../../src/wiring/operations.ts';
+import { startService } from '../service.ts';
+
+const YAML = readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8');
+
+// biome-ignore lint/suspicious/noExplicitAny: the contract is any JSON
+type Edit = (contract: any) => unknown;
+
+/** The contract with these edits, in a file of its own. */
+function edited(t: Test, ...edits: Edit[]) {
+  const contract = parse(YAML);
+  for (const edit of edits) edit(contract);
+  const yaml = stringify(contract, { aliasDuplicateObjects: false });
+  const file = join(t.testdir(), 'petstore.yaml');
+  writeFileSync(file, yaml);
+  return { file, yaml };
+}
+
+/** Puts a value under another name. */
+function rename(node: Record<string, unknown>, from: string, to: string) {
+  node[to] = node[from];
+  delete node[from];
+}
+
+/** Every server below another prefix. */
+const withPrefix =
+  (prefix: string): Edit =>
+  (contract) => {
+    for (const server of contract.servers) server.url = server.url.replace('/v1', prefix);
+  };
+
+t.test('the contract is read as its operations, with what each says', async (t) => {
+  const { operations, prefix, title } = await loadContract();
+  t.equal(prefix, '/v1');
+  t.equal(title, 'Pet Store');
+  t.strictSame([...operations.keys()], ['listPets', 'createPet', 'getPet']);
+  t.match(operations.get('createPet'), {
+    method: 'POST',
+    path: '/pets',
+    secured: true,
+    body: { required: true, maxBytes: 16384 },
+  });
+  t.match(operations.get('getPet')?.deprecation, { sunset: new Date('2030-12-05'), successor: 'listPets' });
+});
+
+type Refusal = [sentence: string, problem: string | RegExp, edit: Edit];
+
+const refusals: Refusal[] = [
+  ['a document that is no OpenAPI', /must have required property 'info'/, (c) => delete c.info],
+  ['a document without a version', /OpenAPI/i, (c) => delete c.openapi],
+  [
+    'a missing operationId',
+    'operation post /pets: its operationId is missing or not letters and digits',
+    (c) => delete c.paths['/pets'].post.operationId,
+  ],
+  [
+    'an operationId that stands twice',
+    'operationId listPets stands twice',
+    (c) => (c.paths['/pets'].post.operationId = 'listPets'),
+  ],
+  [
+    'a path parameter that is not declared',
+    'operation getPet: path parameter {part} is not declared',
+    (c) => rename(c.paths, '/pets/{petId}', '/pets/{petId}/{part}'),
+  ],
+  [
+    'a declared path parameter that is not in the path',
+    'operation getPet: parameter petId is not in the path',
+    (c) => rename(c.paths, '/pets/{petId}', '/pets/one'),
+  ],
+  [
+    'a path parameter that is no word',
+    'operation getPet: path parameter {pet-id} may have letters, digits and _ only',
+    (c) => {
+      c.paths['/pets/{petId}'].get.parameters[0].name = 'pet-id';
+      rename(c.paths, '/pets/{petId}', '/pets/{pet-id}');
+    },
+  ],
+  [
+    'a parameter in a header',
+    'operation listPets: parameter status: in header is not supported',
+    (c) => (c.paths['/pets'].get.parameters[1].in = 'header'),
+  ],
+  [
+    'a parameter that is an array',
+    'operation listPets: parameter status: needs a schema of one simple type',
+    (c) => (c.paths['/pets'].get.parameters[1].schema = { type: 'array', items: { type: 'string' } }),
+  ],
+  [
+    'a body that is not JSON',
+    'operation createPet: its body: only application/json is supported',
+    (c) => rename(c.paths['/pets'].post.requestBody.content, 'application/json', 'text/plain'),
+  ],
+  [
+    'a response that is not JSON',
+    'operation listPets: response 200: only application/json is supported',
+    (c) => rename(c.paths['/pets'].get.responses['200'].content, 'application/json', 'text/csv'),
+  ],
+  [
+    'a security scheme that is no bearer key',
+    'security scheme bearerAuth: only type http with scheme bearer is supported',
+    (c) => (c.components.securitySchemes.bearerAuth.scheme = 'basic'),
+  ],
+  [
+    'a key that may be left out',
+    'operation listPets: security {} is not one scheme of components.securitySchemes, without scopes',
+    (c) => (c.paths['/pets'].get.security = [{}]),
+  ],
+  [
+    'a key of a scheme that is not declared',
+    'operation listPets: security {"otherAuth":[]} is not one scheme of components.securitySchemes, without scopes',
+    (c) => (c.paths['/pets'].get.security = [{ otherAuth: [] }]),
+  ],
+  [
+    'a key with a scope',
+    'operation listPets: security {"bearerAuth":["admin"]} is not one scheme of components.securitySchemes, without scopes',
+    (c) => (c.paths['/pets'].get.security = [{ bearerAuth: ['admin'] }]),
+  ],
+  [
+    'a deprecation without its dates',
+    /getPet: is deprecated, and needs its date: x-deprecated-at\n.*needs the date of its removal: x-sunset/,
+    (c) => {
+      delete c.paths['/pets/{petId}'].get['x-deprecated-at'];
+      delete c.paths['/pets/{petId}'].get['x-sunset'];
+    },
+  ],
+  [
+    'a successor that is no operation',
+    'operation getPet: needs x-successor, the operationId of one whose path has no parameters',
+    (c) => (c.paths['/pets/{petId}'].get['x-successor'] = 'findPets'),
+  ],
+  [
+    'a successor whose path has parameters',
+    'operation getPet: needs x-successor, the operationId of one whose path has no parameters',
+    (c) => (c.paths['/pets/{petId}'].get['x-successor'] = 'getPet'),
+  ],
+  [
+    'a prefix that the servers do not share',
+    'servers need one path prefix, such as /v1, not: /v2, /v1',
+    (c) => (c.servers[0].url = '/v2'),
+  ],
+  ['a document without a prefix', 'servers need one path prefix, such as /v1, not: none', withPrefix('/')],
+  ['a document without servers', 'servers need one path prefix, such as /v1, not: none', (c) => delete c.servers],
+  [
+    'a bound that a double cannot hold',
+    '#/components/schemas/CategoryId/maximum: 9007199254740993 is too large to be kept exactly',
+    (c) => (c.components.schemas.CategoryId.maximum = 9007199254740993n),
+  ],
+  [
+    'a 64-bit integer that may be null',
+    '#/components/schemas/CategoryId: int64 needs type: integer alone',
+    (c) => (c.components.schemas.CategoryId.type = ['integer', 'null']),
+  ],
+  [
+    'a 64-bit integer with an enum',
+    '#/components/schemas/CategoryId: enum is not supported for int64',
+    (c) => (c.components.schemas.CategoryId.enum = [7]),
+  ],
+];
+
+for (const [sentence, problem, edit] of refusals) {
+  t.test(`${sentence} is refused`, async (t) => {
+    const { file } = edited(t, edit);
+    const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
+    t.type(error, ContractError);
+    if (typeof problem === 'string') t.strictSame(error.problems, [problem]);
+    else t.match(error.message, problem);
+  });
+}
+
+t.test('text that is no YAML is refused', async (t) => {
+  const file = join(t.testdir({ 'petstore.yaml': 'paths: }' }), 'petstore.yaml');
+  await t.rejects(loadContract(file), { message: /Unexpected flow-map-end/ });
+});
+
+t.test('an example may be larger than a double holds, and is served as it stands', async (t) => {
+  const { file } = edited(t, (c) => (c.components.schemas.CategoryId.examples = [9223372036854775807n]));
+  t.match((await loadContract(file)).json, '"examples":[9223372036854775807]');
+});
+
+t.test('every problem is named at once', async (t) => {
+  const { file } = edited(
+    t,
+    (c) => (c.components.securitySchemes.bearerAuth.scheme = 'basic'),
+    (c) => (c.paths['/pets/{petId}'].get['x-successor'] = 'findPets'),
+    (c) => (c.paths['/pets'].post.operationId = 'listPets'),
+  );
+  const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
+  t.equal(error.problems.length, 3);
+});
+
+t.test('an operation without a handler, and a handler without an operation or a function, are refused', async (t) => {
+  const handlers = await loadHandlers();
+  handlers.delete('getPet');
+  handlers.set('feedPet', 'no function' as never);
+  const error = (await startService(t, { handlers }).catch((thrown: unknown) => thrown)) as ContractError;
+  t.strictSame(error.problems, [
+    'operation getPet has no handlers/getPet.ts',
+    'handlers/feedPet.ts has no operation feedPet in the contract',
+    'handlers/feedPet.ts has no function as its default export',
+  ]);
+});
+
+t.test('a handler is not found on Object.prototype', async (t) => {
+  const { file } = edited(t, (c) => {
+    c.paths['/pets/{petId}'].get.operationId = 'toString';
+    delete c.paths['/pets'].post.responses['201'].links;
+  });
+  const contract = await loadContract(file);
+  const error = (await startService(t, { contract }).catch((thrown: unknown) => thrown)) as ContractError;
+  t.strictSame(error.problems, [
+    'operation toString has no handlers/toString.ts',
+    'handlers/getPet.ts has no operation getPet in the contract',
+  ]);
+});
+
+t.test('the server follows the contract in its prefix', async (t) => {
+  const { file, yaml } = edited(t, withPrefix('/v2'));
+  const { request } = await startService(t, { contract: await loadContract(file), yaml });
+  t.equal((await request('/v1/pets')).status, 404);
+  const { status, headers } = await request('/v2/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
+  t.equal(status, 201);
+  t.equal(headers.location, '/v2/pets/1');
+  t.equal((await request('/v2/pets/1')).headers.link, '</v2/pets>; rel="successor-version"');
+});
+
+t.test('the server follows the contract in its limits, defaults and enums', async (t) => {
+  const { file, yaml } = edited(t, (c) => {
+    Object.assign(c.paths['/pets'].get.parameters[0].schema, { maximum: 3, default: 2 });
+    c.paths['/pets'].post.requestBody['x-max-bytes'] = 60;
+    c.components.schemas.PetStatus.enum = ['available', 'pending'];
+  });
+  const { request } = await startService(t, { contract: await loadContract(file), yaml });
+  const create = (name: string) => request('/v1/pets', { method: 'POST', body: { name, categoryId: 7 } });
+  for (const name of ['Rex', 'Mia', 'Leo']) t.equal((await create(name)).status, 201);
+  t.equal(((await request('/v1/pets')).body as unknown[]).length, 2);
+  t.equal((await request('/v1/pets?limit=4')).status, 400);
+  t.equal((await request('/v1/pets?status=sold')).status, 400);
+  t.equal((await create('x'.repeat(60))).status, 413);
+});
+
+t.test('the server follows the contract in what needs a key', async (t) => {
+  const { file, yaml } = edited(t, (c) => (c.paths['/pets'].get.security = []));
+  const { request } = await startService(t, { contract: await loadContract(file), yaml });
+  t.equal((await request('/v1/pets', { key: null })).status, 200);
+  t.equal((await request('/v1/pets/1', { key: null })).status, 401);
+});
+
+t.test('the server follows the contract in the bounds of 64-bit integers', async (t) => {
+  const { file, yaml } = edited(t, ({ components: { schemas } }) => {
+    Object.assign(schemas.CategoryId, { minimum: -5, exclusiveMaximum: 9 });
+    Object.assign(schemas.PetId, { exclusiveMinimum: 0, maximum: 9 });
+  });
+  const { request } = await startService(t, { contract: await loadContract(file), yaml });
+  const create = async (categoryId: number) =>
+    (await request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId } })).body;
+  t.match(await create(-6), { message: 'body.categoryId must be at least -5' });
+  t.match(await create(9), { message: 'body.categoryId must be less than 9' });
+  t.match(await create(-5), { categoryId: -5 });
+  t.match((await request('/v1/pets/0')).body, { message: 'path.petId must be more than 0' });
+  t.match((await request('/v1/pets/10')).body, { message: 'path.petId must be at most 9' });
+});
+
+t.test('a contract may leave out all that OpenAPI leaves optional', async (t) => {
+  const load = (yaml: string) => {
+    const head = 'openapi: 3.1.0\ninfo: { title: Least, version: 1.0.0 }\nservers: [{ url: /v1 }]\n';
+    return loadContract(join(t.testdir({ 'least.yaml': head + yaml }), 'least.yaml'));
+  };
+  t.strictSame([...(await load('components: {}')).operations.keys()], []);
+  const { operations } = await load(`paths:
+  /ping:
+    parameters: [{ name: loud, in: query, schema: { type: boolean } }]
+    get: { operationId: ping }
+    put: { operationId: pong, requestBody: { content: { application/json: {} } }, responses: { '204': { description: Done } } }`);
+  t.match(operations.get('ping'), { secured: false, body: undefined, parameters: [{ name: 'loud', required: false }] });
+  t.strictSame(operations.get('pong')?.body, { required: false, maxBytes: undefined, schema: {} });
+  await t.rejects(load('paths: { /ping: { get: { operationId: ping, security: [{ key: [] }] } } }'), {
+    message: /operation ping: security \{"key":\[\]\} is not one scheme/,
+  });
+});

@@ -1,0 +1,266 @@
+/** The documentation as a person uses it, in a real Chromium: at CHROMIUM_PATH, or where it is usually installed. */
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type ConsoleMessage, chromium, type Locator, type Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { loadContract } from '../../src/contract/contract.ts';
+import { KEY, type Service, type StartOptions, startService } from '../service.ts';
+
+const USUAL_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const executablePath = process.env.CHROMIUM_PATH ?? USUAL_PATHS.find((path) => existsSync(path));
+
+/** No sandbox, as it refuses to run as root; and no request of the browser's own. */
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** For the README. Written when it is missing, or on demand: UPDATE_PICTURE=1. */
+const PICTURE = fileURLToPath(new URL('./swagger-ui.png', import.meta.url));
+
+/** The largest 64-bit integer, and the smallest integer above 2^53 that a JavaScript number cannot hold. */
+const LARGEST = '9223372036854775807';
+const ABOVE_2_53 = '9007199254740993';
+
+const noChromium = 'No Chromium was found. Install one, or say where it is with CHROMIUM_PATH.';
+if (!executablePath && process.env.CI) t.fail(noChromium);
+
+t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, async (t) => {
+  const browser = await chromium.launch({ executablePath: executablePath as string, args: FLAGS });
+  t.teardown(() => browser.close());
+  const complaints: string[] = [];
+  const foreignUrls: string[] = [];
+
+  async function openPage(t: Test, options: StartOptions = {}): Promise<{ page: Page; service: Service }> {
+    const service = await startService(t, options);
+    const page = await newPage(t, browser);
+    const origin = `http://127.0.0.1:${service.port}`;
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !isFailedOperation(message)) complaints.push(message.text());
+    });
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url)) foreignUrls.push(url);
+    });
+    await page.goto(`${origin}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    return { page, service };
+  }
+
+  t.test('lists every operation of the contract by its name', async (t) => {
+    const { page } = await openPage(t);
+    const { operations } = await loadContract();
+    t.strictSame(await page.locator('.opblock-summary-operation-id').allInnerTexts(), [...operations.keys()]);
+  });
+
+  t.test('a try without a key shows the 401 of the server', async (t) => {
+    const { page } = await openPage(t);
+    const { status, body } = await execute(page, await unfold(page, 'listPets'));
+    t.equal(status, 401);
+    t.match(JSON.parse(body), { code: 'unauthorized', status: 401 });
+  });
+
+  t.test('with a key, a pet is added and then stands in the list', async (t) => {
+    const { page } = await openPage(t);
+    await authorize(page, KEY);
+    const createPet = await unfold(page, 'createPet');
+    await createPet.locator('textarea').fill('{ "name": "Rex {\\"the\\": [1]}", "categoryId": 7 }');
+    const added = await execute(page, createPet);
+    t.equal(added.status, 201);
+    t.equal(added.body, '{\n  "id": 1,\n  "name": "Rex {\\"the\\": [1]}",\n  "categoryId": 7\n}');
+
+    const listPets = await unfold(page, 'listPets');
+    await listPets.locator('select').first().selectOption('sold');
+    t.equal((await execute(page, listPets)).body, '[]');
+    await listPets.locator('select').first().selectOption('');
+    t.strictSame(JSON.parse((await execute(page, listPets)).body), [JSON.parse(added.body)]);
+  });
+
+  t.test('a 64-bit integer in a body is sent as it was typed and shown as it was sent', async (t) => {
+    const { page, service } = await openPage(t);
+    await authorize(page, KEY);
+    const typed = `{ "name": "Rex", "categoryId": ${LARGEST} }`;
+    const createPet = await unfold(page, 'createPet');
+    await createPet.locator('textarea').fill(typed);
+    const { sent, body } = await execute(page, createPet);
+    t.equal(sent.postData(), typed);
+    t.match(body, `"categoryId": ${LARGEST}`);
+    t.match(await createPet.locator('.curl-command').textContent(), LARGEST);
+    t.match((await service.request('/v1/pets/1')).text, `"categoryId":${LARGEST}`);
+  });
+
+  t.test('a 64-bit integer in a path is requested as it was typed', async (t) => {
+    const { page, service } = await openPage(t);
+    await authorize(page, KEY);
+    const getPet = await unfold(page, 'getPet');
+    await getPet.locator('input').fill(ABOVE_2_53);
+    const { sent, status, body } = await execute(page, getPet);
+    t.equal(sent.url(), `http://127.0.0.1:${service.port}/v1/pets/${ABOVE_2_53}`);
+    t.equal(status, 404);
+    t.match(body, ABOVE_2_53);
+    t.ok(await getPet.getByText('sunset: Thu, 05 Dec 2030 00:00:00 GMT').isVisible());
+  });
+
+  t.test('64-bit integers among the examples of the contract are shown, and offered to send, as written', async (t) => {
+    const contract = await loadChanged(t, [
+      [/example: 1\n/, `example: ${ABOVE_2_53}\n`],
+      ['examples: [7]', `examples: [${LARGEST}]`],
+      [/categoryId: 7\b/g, `categoryId: ${LARGEST}`],
+    ]);
+    const { page } = await openPage(t, { contract });
+    const createPet = await unfold(page, 'createPet');
+    t.match(await createPet.locator('textarea').inputValue(), `"categoryId": ${LARGEST}`);
+    t.match(await createPet.locator('[data-code="201"] .highlight-code').textContent(), `"categoryId": ${LARGEST}`);
+    t.equal(await (await unfold(page, 'getPet')).locator('input').inputValue(), ABOVE_2_53);
+
+    const schema = page.locator('.models article', { hasText: 'CategoryId' }).first();
+    await schema.getByRole('button', { name: 'Expand all' }).click();
+    await schema.getByText(LARGEST).waitFor();
+  });
+
+  t.test(
+    'a deprecated operation is struck through, and its dates and successor stand there, folded or not',
+    async (t) => {
+      const contract = await loadChanged(t, [
+        ['x-deprecated-at: "2026-11-20"', 'x-deprecated-at: "2027-01-02"'],
+        ['x-sunset: "2030-12-05"', 'x-sunset: "2031-03-04"'],
+        ['x-successor: listPets', 'x-successor: createPet'],
+      ]);
+      const { page } = await openPage(t, { contract });
+      const path = "document.querySelector('#operations-pets-getPet .opblock-summary-path__deprecated')";
+      t.equal(await page.evaluate(`getComputedStyle(${path}).textDecorationLine`), 'line-through');
+      const notice = page.getByText('Deprecated since 2027-01-02, to be removed on 2031-03-04, use createPet');
+      t.ok(await notice.isVisible());
+      await unfold(page, 'getPet');
+      t.ok(await notice.isVisible());
+      t.equal(await page.locator('.deprecation-notice').count(), 1);
+    },
+  );
+
+  t.test('the key is not stored, and is gone after a reload', async (t) => {
+    const { page } = await openPage(t);
+    await authorize(page, KEY);
+    t.strictSame(await stored(page), { cookies: [], origins: [] });
+    await page.reload();
+    t.notOk(await isAuthorized(page));
+  });
+
+  t.test('the key survives a reload when the person asks for it, until they log out', async (t) => {
+    const { page, service } = await openPage(t);
+    await authorize(page, KEY, { remember: true });
+    const { cookies, origins } = await stored(page);
+    t.strictSame(cookies, []);
+    t.strictSame(
+      origins.map(({ origin }) => origin),
+      [`http://127.0.0.1:${service.port}`],
+    );
+    await page.reload();
+    t.ok(await isAuthorized(page));
+    t.equal((await execute(page, await unfold(page, 'listPets'))).status, 200);
+
+    await page.locator('.btn.authorize').click();
+    t.ok(await rememberBox(page).isChecked());
+    await page.getByRole('button', { name: 'Remove authorization' }).click();
+    t.strictSame(await stored(page), { cookies: [], origins: [] });
+    await page.reload();
+    t.notOk(await isAuthorized(page));
+    await page.locator('.btn.authorize').click();
+    t.notOk(await rememberBox(page).isChecked());
+  });
+
+  t.test('the key can be remembered, or forgotten, after it was given', async (t) => {
+    const { page } = await openPage(t);
+    await authorize(page, KEY);
+    await page.locator('.btn.authorize').click();
+    await rememberBox(page).check();
+    t.match(JSON.stringify(await stored(page)), KEY);
+    await rememberBox(page).uncheck();
+    t.strictSame(await stored(page), { cookies: [], origins: [] });
+    await page.reload();
+    t.notOk(await isAuthorized(page));
+  });
+
+  const isPictureDue = process.env.UPDATE_PICTURE === '1' || !existsSync(PICTURE);
+  t.test('has its picture taken for the README', async (t) => {
+    if (!isPictureDue) return t.pass('there is one; UPDATE_PICTURE=1 takes another');
+    const { page, service } = await openPage(t);
+    await page.setViewportSize({ width: 1280, height: 3000 });
+    const body = `{"name":"Rex","categoryId":${LARGEST},"status":"available"}`;
+    await service.request('/v1/pets', { method: 'POST', body });
+    await authorize(page, KEY);
+    const getPet = await unfold(page, 'getPet');
+    await execute(page, getPet);
+    await page.mouse.move(0, 0);
+    const top = (await page.locator('.scheme-container').boundingBox())?.y as number;
+    const live = await getPet.locator('.live-responses-table').boundingBox();
+    const bottom = (live?.y as number) + (live?.height as number) + 4;
+    await page.screenshot({ path: PICTURE, clip: { x: 0, y: top, width: 1280, height: bottom - top } });
+    t.ok(existsSync(PICTURE));
+  });
+
+  t.test('through all of this, nothing was complained of in the console', async (t) => t.strictSame(complaints, []));
+
+  t.test('through all of this, no other host was called', async (t) => t.strictSame(foreignUrls, []));
+});
+
+async function newPage(t: Test, browser: Browser): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  t.teardown(() => context.close());
+  context.setDefaultTimeout(15_000);
+  return context.newPage();
+}
+
+/** Chromium writes every reply of 400 and above into the console; those of the operations are what a test asked for. */
+const isFailedOperation = (message: ConsoleMessage) => new URL(message.location().url).pathname.startsWith('/v1/');
+
+const operationOf = (page: Page, id: string) => page.locator(`#operations-pets-${id}`);
+
+const rememberBox = (page: Page) => page.getByLabel('Remember the key in this browser');
+
+const stored = (page: Page) => page.context().storageState();
+
+async function authorize(page: Page, key: string, { remember = false } = {}): Promise<void> {
+  await page.locator('.btn.authorize').click();
+  await page.getByLabel('auth-bearer-value').fill(key);
+  if (remember) await rememberBox(page).check();
+  await page.getByRole('button', { name: 'Apply credentials' }).click();
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+}
+
+async function isAuthorized(page: Page): Promise<boolean> {
+  await page.locator('.btn.authorize').waitFor();
+  return (await page.locator('.btn.authorize.locked').count()) > 0;
+}
+
+/** Opens the operation for trying out. */
+async function unfold(page: Page, id: string): Promise<Locator> {
+  const operation = operationOf(page, id);
+  await operation.locator('.opblock-summary-control').click();
+  await operation.getByRole('button', { name: 'Try it out' }).click();
+  return operation;
+}
+
+/** Presses Execute: what the browser sent, and what the page shows of the reply. */
+async function execute(page: Page, operation: Locator) {
+  const [sent] = await Promise.all([
+    page.waitForRequest((request) => new URL(request.url()).pathname.startsWith('/v1/')),
+    operation.getByRole('button', { name: 'Execute' }).click(),
+  ]);
+  await operation.locator('.loading-container').waitFor({ state: 'detached' });
+  const live = operation.locator('.live-responses-table');
+  const status = Number(await live.locator('tbody .response-col_status').textContent());
+  return { sent, status, body: (await live.locator('.highlight-code code').textContent()) as string };
+}
+
+/** The checked-in contract with some of its text replaced. */
+async function loadChanged(t: Test, changes: [string | RegExp, string][]) {
+  let yaml = readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8');
+  for (const [from, to] of changes) yaml = yaml.replace(from, to);
+  return loadContract(`${t.testdir({ 'petstore.yaml': yaml })}/petstore.yaml`);
+}

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { parse } from 'lossless-json';
+import t from 'tap';
+import { parseExactJson } from '../../src/json/exact-json.ts';
+
+t.test('what a double holds is what JSON.parse makes of it', async () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      fc.pre(!/\d{16}|\de/i.test(text));
+      return JSON.stringify(parseExactJson(text)) === JSON.stringify(JSON.parse(text));
+    }),
+  );
+});
+
+t.test('every integer of 64 bits keeps its digits, however deep it stands', async (t) => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (value) => {
+      const [{ deep }] = parseExactJson(`[{"deep":${value}}]`) as [{ deep: number | bigint }];
+      if (BigInt(deep) !== value) throw new Error(`${value} became ${deep}`);
+    }),
+  );
+  t.equal(parseExactJson('9007199254740991'), 9007199254740991);
+  t.equal(parseExactJson('9007199254740993'), 9007199254740993n);
+});
+
+t.test('an integer is an integer in every notation, and keeps its digits in every one', async (t) => {
+  const cases: [string, number | bigint][] = [
+    ['1.0', 1],
+    ['1.20e2', 120],
+    ['0.5e1', 5],
+    ['-0.00', -0],
+    ['0e0', 0],
+    ['0e-2', 0],
+    ['-0e99', -0],
+    ['0.00000000000000000000001e23', 1],
+    ['1000000000000000000000e-21', 1],
+    ['1e18', 1000000000000000000n],
+    ['9007199254740993.0', 9007199254740993n],
+    ['900719925474099.3E1', 9007199254740993n],
+    ['-9.223372036854775808e+18', -9223372036854775808n],
+  ];
+  for (const [text, value] of cases) t.equal(parseExactJson(text), value, text);
+});
+
+t.test('a number that a double would make an integer of, and is none, is NaN', async (t) => {
+  for (const text of ['1.0000000000000001', '1e-400', '999999999999999.99', '4503599627370496.5']) {
+    t.ok(Number.isNaN(parseExactJson(text)) || !Number.isInteger(parseExactJson(text)), text);
+  }
+});
+
+t.test('a number that is no integer is what a double makes of it', async (t) => {
+  const cases: [string, number][] = [
+    ['1.5', 1.5],
+    ['5e-1', 0.5],
+    ['0.12345678901234567890', 0.12345678901234568],
+    ['1e400', Number.POSITIVE_INFINITY],
+    ['1e300', 1e300],
+  ];
+  for (const [text, value] of cases) t.equal(parseExactJson(text), value, text);
+});
+
+t.test('strings are unescaped, and what looks like JSON in them is left alone', async (t) => {
+  const text = String.raw`{"a\"}":"\\\"{[,:]}\u0041é\ud83d\ude00 12345678901234567890","":[[],{},true,false,null]}`;
+  t.strictSame(JSON.parse(JSON.stringify(parseExactJson(text))), JSON.parse(text));
+  t.strictSame(parse(JSON.stringify(parseExactJson(text))), parse(text));
+});
+
+t.test('a name that stands twice in one object is an error that names it', async (t) => {
+  t.throws(() => parseExactJson('{"a":{"b":1,"c":2,"b":1}}'), new SyntaxError('has the field "b" twice'));
+  t.doesNotThrow(() => parseExactJson('{"a":{"b":1},"b":1,"toString":2}'));
+});
+
+t.test('__proto__ is a field like any other', async (t) => {
+  const value = parseExactJson('{"__proto__":{"polluted":true}}') as object;
+  t.strictSame(Object.keys(value), ['__proto__']);
+  t.equal(Object.getPrototypeOf(value), null);
+});
+
+t.test('what is not JSON, or nested beyond reason, is an error', async (t) => {
+  for (const text of ['', '{', '[1,]', '01', 'NaN', "'a'", '"\t"', '{"a":1}x', '\ufeff1']) {
+    t.throws(() => parseExactJson(text), new SyntaxError('is not well-formed JSON'), text);
+  }
+  t.throws(() => parseExactJson('['.repeat(100) + ']'.repeat(100)), /nested deeper than 64 levels/);
+});

@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { type ProgramOptions, startProgram, startServer } from '../program.ts';
+import { KEY } from '../service.ts';
+
+/** Starts the server where it is expected to end at once, and returns what it left. */
+async function startInVain(t: Test, options: ProgramOptions) {
+  const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, ...options.env };
+  const program = startProgram(t, 'src/main.ts', { ...options, env });
+  return { code: await program.exit, ...program.output };
+}
+
+t.test('without a key, it prints one for this run, never to the log, and a curl line that works', async (t) => {
+  const server = await startServer(t, { env: { API_KEYS: '' } });
+  const [line, key] = await server.written('stderr', /curl -H 'Authorization: Bearer (petstore_[0-9a-f]{48})' .*/);
+  const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`]);
+  t.equal(stdout, '[]');
+  t.equal((await server.request('/v1/pets', { key: KEY })).status, 401);
+  t.notMatch(server.output.stdout, key as string);
+  t.match(server.output.stderr, `http://127.0.0.1:${server.port}/docs`);
+});
+
+t.test('with a key in the environment or in the store, it prints none', async (t) => {
+  const folder = t.testdir();
+  const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, API_KEYS: '', NODE_ENV: 'production' };
+  const keys = startProgram(t, 'src/cli/keys.ts', { args: ['create', 'Ada'], env });
+  t.equal(await keys.exit, 0);
+  const key = keys.output.stdout.match(/petstore_\w+/)?.[0] as string;
+  const server = await startServer(t, { env });
+  t.equal((await server.request('/v1/pets', { key })).status, 200);
+  t.equal(server.output.stderr, '');
+  t.equal((await startServer(t)).output.stderr, '');
+});
+
+t.test('in production without a key, it refuses to start, says what to do, and leaves the store closed', async (t) => {
+  const folder = t.testdir();
+  const env = { NODE_ENV: 'production', API_KEYS: '', DATABASE_URL: `sqlite:${folder}/pets.db` };
+  t.strictSame(await startInVain(t, { env }), {
+    code: 1,
+    stdout: '',
+    stderr:
+      'No API key is configured. Make one with `npm run keys -- create <name>`, or set API_KEYS, and start again.\n',
+  });
+  t.strictSame(readdirSync(folder), ['pets.db']);
+});
+
+t.test('wrong variables are listed, all at once', async (t) => {
+  const { code, stdout, stderr } = await startInVain(t, {
+    env: { PORT: 'http', LOG_LEVEL: 'loud', API_KEYS: 'short' },
+  });
+  t.equal(code, 1);
+  t.equal(stdout, '');
+  for (const name of ['PORT', 'LOG_LEVEL', 'API_KEYS']) t.match(stderr, `  - ${name}`);
+  t.notMatch(stderr, 'short ');
+  t.notMatch(stderr, /\n {4}at /);
+});
+
+t.test('an address that cannot be listened on is told in one line, and the store is left closed', async (t) => {
+  const folder = t.testdir();
+  const DATABASE_URL = `sqlite:${folder}/pets.db`;
+  const other = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => other.close());
+  await once(other, 'listening');
+  const PORT = String((other.address() as AddressInfo).port);
+  t.strictSame(await startInVain(t, { env: { PORT, DATABASE_URL } }), {
+    code: 1,
+    stdout: '',
+    stderr: `Cannot listen: listen EADDRINUSE: address already in use 127.0.0.1:${PORT}. Set HOST or PORT to another.\n`,
+  });
+  t.strictSame(readdirSync(folder), ['pets.db']);
+});
+
+t.test('a database that cannot be used is told in one line', async (t) => {
+  const folder = t.testdir({ 'pets.db': 'This is no database, whatever its name says.' });
+  t.strictSame(await startInVain(t, { env: { DATABASE_URL: `sqlite:${folder}/pets.db` } }), {
+    code: 1,
+    stdout: '',
+    stderr: `The database ${folder}/pets.db cannot be used: file is not a database.\n`,
+  });
+});
+
+t.test('all that contract and handlers disagree on is named at start', async (t) => {
+  const root = t.testdir();
+  for (const name of ['src', 'handlers', 'openapi', 'package.json', 'tsconfig.json']) {
+    cpSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), `${root}/${name}`, { recursive: true });
+  }
+  renameSync(`${root}/handlers/listPets.ts`, `${root}/handlers/listAnimals.ts`);
+  renameSync(`${root}/handlers/getPet.ts`, `${root}/handlers/fetchPet.ts`);
+  const env = { DATABASE_URL: `sqlite:${root}/data/pets.db` };
+  t.strictSame(await startInVain(t, { root, env, isCovered: false }), {
+    code: 1,
+    stdout: '',
+    stderr: `The contract cannot be served:
+  - operation listPets has no handlers/listPets.ts
+  - operation getPet has no handlers/getPet.ts
+  - handlers/fetchPet.ts has no operation fetchPet in the contract
+  - handlers/listAnimals.ts has no operation listAnimals in the contract
+`,
+  });
+  t.strictSame(readdirSync(`${root}/data`), ['pets.db']);
+
+  const yaml = readFileSync(`${root}/openapi/petstore.yaml`, 'utf8');
+  writeFileSync(`${root}/openapi/petstore.yaml`, yaml.replace('operationId: createPet', 'operationId: create-pet'));
+  const { code, stderr } = await startInVain(t, { root, env, isCovered: false });
+  t.equal(code, 1);
+  t.match(stderr, /^The contract cannot be served:\n {2}- .*create-pet/);
+});
+
+t.test('a fault of the program itself is shown with its stack', async (t) => {
+  const shell = 'export NODE_OPTIONS="$NODE_OPTIONS --disallow-code-generation-from-strings"';
+  const { code, stderr } = await startInVain(t, { shell });
+  t.equal(code, 1);
+  t.match(stderr, /EvalError: Code generation from strings disallowed/);
+  t.match(stderr, /\n {4}at /);
+});
+
+t.test('an error that nobody catches is logged, and stops the server in good order with exit code 1', async (t) => {
+  const folder = t.testdir();
+  const program = startProgram(t, 'src/main.ts', { env: { PORT: '0', DATABASE_URL: `sqlite:${folder}/pets.db` } });
+  program.child.stderr?.destroy();
+  t.equal(await program.exit, 1);
+  const lines = program.output.stdout.trim().split('\n');
+  // Each line says when it was logged; a fatal one may be written ahead of one that is still on its way.
+  t.match(
+    lines.map((line) => JSON.parse(line)).sort((a, b) => a.time - b.time),
+    [{ msg: 'listening' }, { level: 60, msg: 'stopping after an error', err: { code: 'EPIPE' } }, { msg: 'stopped' }],
+  );
+  t.strictSame(readdirSync(folder), ['pets.db']);
+});
+
+t.test('pets and their ids survive a restart, after a stop and after a crash', async (t) => {
+  const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
+  const names: string[] = [];
+  for (const end of ['SIGTERM', 'SIGKILL', 'SIGINT'] as const) {
+    const server = await startServer(t, { env });
+    names.push(`added before ${end}`);
+    await server.request('/v1/pets', { method: 'POST', body: { name: names.at(-1), categoryId: 7 } });
+    const { body } = await server.request('/v1/pets');
+    t.strictSame(
+      body,
+      names.map((name, index) => ({ id: index + 1, name, categoryId: 7 })),
+    );
+    server.child.kill(end);
+    t.equal(await server.exit, end === 'SIGKILL' ? end : 0);
+  }
+});

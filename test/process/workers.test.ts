@@ -1,0 +1,88 @@
+import t, { type Test } from 'tap';
+import { startServer } from '../program.ts';
+import { type Received, send } from '../service.ts';
+
+const WORKERS = 2;
+
+async function startWorkers(t: Test, isCovered = true) {
+  const file = `${t.testdir()}/pets.db`;
+  const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}`, WORKERS: String(WORKERS) }, isCovered });
+  await server.written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${WORKERS}}`));
+  return server;
+}
+
+/** The process that has answered: request ids begin with a part of its own. */
+const processOf = ({ headers }: Pick<Received, 'headers'>) => headers['x-request-id']?.slice(0, 8);
+
+t.test('what a client created through one process it sees through every other at once', async (t) => {
+  const { request } = await startWorkers(t);
+  const processes = new Set<string | undefined>();
+  for (let count = 1; count <= 20; count++) {
+    const created = await request('/v1/pets', { method: 'POST', body: { name: `Pet ${count}`, categoryId: count } });
+    t.equal(created.status, 201);
+    for (let connection = 0; connection < WORKERS; connection++) {
+      const listed = await request('/v1/pets?limit=100');
+      t.equal((listed.body as unknown[]).length, count);
+      t.strictSame((await request(`/v1/pets/${count}`)).body, created.body);
+      processes.add(processOf(listed));
+    }
+  }
+  t.equal(processes.size, WORKERS);
+
+  const create = (index: number) => request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: index } });
+  const replies = await Promise.all(Array.from({ length: 60 }, (_, index) => create(index)));
+  t.equal(new Set(replies.map(({ body }) => (body as { id: number }).id)).size, 60);
+  t.equal(new Set(replies.map(processOf)).size, WORKERS);
+});
+
+t.test('a process that ends is replaced, and SIGTERM to the first stops all of them', async (t) => {
+  const { child, exit, request, written, output } = await startWorkers(t);
+  const [, pid] = /"pid":(\d+)[^\n]*"msg":"listening"/.exec(output.stdout) as RegExpExecArray;
+  process.kill(Number(pid), 'SIGKILL');
+  await written('stdout', /"msg":"a worker ended, and is replaced"/);
+  await written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${WORKERS + 1}}`));
+  for (let count = 0; count < 2 * WORKERS; count++) t.equal((await request('/v1/pets')).status, 200);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+  t.equal(output.stdout.match(/"msg":"stopped"/g)?.length, WORKERS);
+});
+
+t.test('a signal to the whole group, as a terminal sends it, is one stop', async (t) => {
+  const { child, exit, output } = await startWorkers(t, false);
+  for (const [, pid] of output.stdout.matchAll(/"pid":(\d+)[^\n]*"msg":"listening"/g))
+    process.kill(Number(pid), 'SIGINT');
+  child.kill('SIGINT');
+  t.equal(await exit, 0);
+  t.equal(output.stdout.match(/"msg":"stopped"/g)?.length, WORKERS);
+});
+
+t.test('a second signal kills what has not stopped yet', async (t) => {
+  const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2', DRAIN_DELAY: '60000' };
+  const { child, exit, written } = await startServer(t, { env });
+  await written('stdout', /(?:"msg":"listening"[\s\S]*){2}/);
+  child.kill('SIGTERM');
+  await written('stdout', /"msg":"stopping"/);
+  child.kill('SIGTERM');
+  t.equal(await exit, 1);
+});
+
+t.test('processes that cannot start end the service, and say why', async (t) => {
+  const { port } = await startServer(t);
+  const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2', PORT: String(port) };
+  await t.rejects(startServer(t, { env }), /ended with 1 and never wrote .*EADDRINUSE/s);
+});
+
+t.test('without a key, one for this run is printed once and valid in every process', async (t) => {
+  const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2', API_KEYS: '' };
+  const { child, exit, port, written, output } = await startServer(t, { env });
+  const [key] = await written('stderr', /petstore_[0-9a-f]{48}/);
+  await written('stdout', /(?:"msg":"listening"[\s\S]*){2}/);
+  const replies = [await send(port, '/v1/pets', { key }), await send(port, '/v1/pets', { key })];
+  t.strictSame(
+    replies.map(({ status }) => status),
+    [200, 200],
+  );
+  t.equal(output.stderr.match(/for this run only/g)?.length, 1);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});

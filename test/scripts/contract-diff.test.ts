@@ -1,0 +1,379 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { compareContracts } from '../../scripts/contract-diff/contracts.ts';
+import { judgeContract } from '../../scripts/contract-diff/gate.ts';
+import { type Edit, edited, SOURCE } from '../edited-contract.ts';
+import { CHANGES } from './contract-changes.ts';
+
+const TODAY = '2026-11-20';
+const NAMES = ['allOf', '$ref', 'example', 'default', 'constructor'];
+
+/** Verdict, place and what, of every change from one contract to the other. */
+function report(before: string, after: string, today = TODAY): string[] {
+  return compareContracts(before, after, today).map(({ verdict, place, what }) => `${verdict}: ${place}: ${what}`);
+}
+
+t.test('of every change, the comparison says what it does to clients', async (t) => {
+  for (const [sentence, edit, verdict, reported] of CHANGES) {
+    const changes = report(SOURCE, edited(edit));
+    const worst = ['breaking', 'compatible', 'documentation'].find((name) =>
+      changes.some((text) => text.startsWith(name)),
+    );
+    t.equal(worst, verdict, sentence);
+    t.ok(changes.includes(`${verdict}: ${reported}`), `${sentence}, and says: ${reported}`, { changes });
+  }
+});
+
+t.test('a deprecated operation may be removed when its sunset has come, and not before', async (t) => {
+  const without = edited(({ paths }) => delete paths['/pets/{petId}']);
+  t.strictSame(report(SOURCE, without, '2999-12-04'), ['breaking: getPet: was removed from GET /pets/{petId}']);
+  t.strictSame(report(SOURCE, without, '2999-12-05'), ['compatible: getPet: was removed from GET /pets/{petId}']);
+});
+
+t.test('comments, layout and the order of keys are no change', async (t) => {
+  t.strictSame(report(SOURCE, `# A comment.\n${SOURCE}`), []);
+  t.strictSame(
+    report(
+      SOURCE,
+      edited(() => {}),
+    ),
+    [],
+  );
+});
+
+t.test('what is only arranged in another way is documentation', async (t) => {
+  const rearranged: Edit[] = [
+    // Into parts, in the words of the interface: an animal is the fields of a new animal, plus an identifier.
+    ({ schemas, Pet }) => {
+      const { id, ...fields } = Pet.properties;
+      schemas.PetFields = { type: 'object', required: ['name', 'categoryId'], properties: fields };
+      schemas.Pet = {
+        description: Pet.description,
+        allOf: [{ $ref: '#/components/schemas/PetFields' }, { required: ['id'], properties: { id } }],
+      };
+    },
+    ({ headers, createPet }) => {
+      headers.Location = createPet.responses['201'].headers.Location;
+      createPet.responses['201'].headers.Location = { $ref: '#/components/headers/Location' };
+    },
+    ({ createPet }) => {
+      const { headers } = createPet.responses['201'];
+      headers.location = headers.Location;
+      delete headers.Location;
+    },
+    ({ PetStatus }) => PetStatus.enum.reverse(),
+    ({ listPets }) => listPets.parameters.reverse(),
+    ({ PetName }) => {
+      PetName.uniqueItems = false;
+    },
+    ({ PetStatus }) => {
+      PetStatus.minLength = 0;
+    },
+  ];
+  for (const edit of rearranged) {
+    t.strictSame(report(SOURCE, edited(edit)), ['documentation: contract: its parts are arranged in another way']);
+  }
+});
+
+t.test('a schema that contains itself is compared down to where it begins again', async (t) => {
+  const family = edited(({ Pet }) => {
+    Pet.properties.parents = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
+  });
+  t.strictSame(report(family, family), []);
+  const changes = report(
+    family,
+    edited(({ Pet }) => Pet.required.pop(), family),
+  );
+  t.ok(changes.includes('breaking: getPet: response 200: body.categoryId: is no longer required'));
+});
+
+t.test('schemas that are put together of parts, or are a choice of some, are compared part by part', async (t) => {
+  const text = { type: 'string' };
+  const parted = edited(({ NewPet, Pet, schemas }) => {
+    schemas.Never = false;
+    schemas.Twice = {
+      allOf: [{ minLength: 1 }, { minLength: 2 }, { properties: { a: text } }, { properties: { a: { minLength: 5 } } }],
+    };
+    Object.assign(NewPet.properties, {
+      any: { anyOf: [text, { type: 'integer', maximum: 9 }] },
+      all: { allOf: [{ ...text, minLength: 1 }, { minLength: 2 }] },
+      named: { allOf: [{ patternProperties: { a: text } }, { patternProperties: { b: text } }] },
+      twice: { $ref: '#/components/schemas/Twice', allOf: [{ minLength: 3 }, { minLength: 4 }] },
+      unique: { type: 'array', items: text, uniqueItems: true },
+      never: { $ref: '#/components/schemas/Never' },
+      neverEither: { allOf: [text, false] },
+    });
+    Object.assign(Pet.properties, {
+      some: { allOf: [{ additionalProperties: false, properties: { a: text } }, { properties: { b: text } }] },
+      more: { allOf: [{ unevaluatedProperties: false, properties: { a: text } }, { properties: { b: text } }] },
+    });
+  });
+  const cases: [edit: Edit, reported: string][] = [
+    [
+      ({ NewPet }) => NewPet.properties.any.anyOf.reverse(),
+      'documentation: contract: its parts are arranged in another way',
+    ],
+    [
+      ({ NewPet }) => NewPet.properties.any.anyOf.pop(),
+      'breaking: createPet: body.any: anyOf lost {"type":"integer","maximum":9}',
+    ],
+    [
+      ({ NewPet }) => NewPet.properties.any.anyOf.push({ const: 0 }),
+      'compatible: createPet: body.any: anyOf gained {"const":0}',
+    ],
+    [
+      ({ NewPet }) => Object.assign(NewPet.properties.any.anyOf[1], { maximum: 8 }),
+      'breaking: createPet: body.any: a part of anyOf: maximum changed from 9 to 8',
+    ],
+    [
+      ({ NewPet }) => Object.assign(NewPet.properties, { any: true }),
+      'compatible: createPet: body.any: anyOf [{"type":"string"},{"type":"integer","maximum":9}] was removed',
+    ],
+    [
+      ({ NewPet }) => Object.assign(NewPet.properties, { any: false }),
+      'breaking: createPet: body.any: may no longer be there',
+    ],
+    [
+      ({ NewPet }) => Object.assign(NewPet.properties.any, { not: text }),
+      'breaking: createPet: body.any: not {"type":"string"} was added',
+    ],
+    [
+      ({ NewPet }) => Object.assign(NewPet.properties.all, { anyOf: [text] }),
+      'breaking: createPet: body.all: anyOf [{"type":"string"}] was added',
+    ],
+    [
+      ({ NewPet }) => NewPet.properties.twice.allOf.pop(),
+      'compatible: createPet: body.twice: allOf lost {"minLength":4}',
+    ],
+    [
+      ({ schemas }) => delete schemas.Twice.allOf[3].properties.a.minLength,
+      'compatible: createPet: body.twice.a: minLength 5 was removed',
+    ],
+    [
+      ({ NewPet }) => delete NewPet.properties.unique.uniqueItems,
+      'compatible: createPet: body.unique: uniqueItems true was removed',
+    ],
+    [
+      ({ NewPet }) => Object.assign(NewPet.properties.twice, { uniqueItems: true }),
+      'breaking: createPet: body.twice: uniqueItems true was added',
+    ],
+    [
+      ({ NewPet }) => delete NewPet.properties.unique.items,
+      'compatible: createPet: body.unique[]: type string was removed',
+    ],
+    [({ NewPet }) => NewPet.properties.all.allOf.pop(), 'compatible: createPet: body.all: allOf lost {"minLength":2}'],
+    [
+      ({ NewPet }) => Object.assign(NewPet.properties.all.allOf[1], { minLength: 3 }),
+      'breaking: createPet: body.all: a part of allOf: minLength changed from 2 to 3',
+    ],
+    [
+      ({ NewPet }) => Object.assign(NewPet.properties.named.allOf[0].patternProperties, { a: { maxLength: 9 } }),
+      'breaking: createPet: body.named: a part of allOf: patternProperties changed from {"a":{"type":"string"}} to {"a":{"maxLength":9}}',
+    ],
+    [({ schemas }) => Object.assign(schemas, { Never: text }), 'compatible: createPet: body.never: may be there now'],
+    [
+      ({ NewPet }) => NewPet.properties.neverEither.allOf.pop(),
+      'compatible: createPet: body.neverEither: may be there now',
+    ],
+    [
+      ({ Pet }) => delete Pet.properties.some.allOf[0].properties.a,
+      'breaking: getPet: response 200: body.some: a part of allOf.a: was removed',
+    ],
+    [
+      ({ Pet }) => Object.assign(Pet.properties.more.allOf[0], { unevaluatedProperties: text }),
+      'breaking: getPet: response 200: body.more: a part of allOf: any other field: may be there now',
+    ],
+  ];
+  for (const [edit, reported] of cases) {
+    const changes = report(parted, edited(edit, parted));
+    t.ok(changes.includes(reported), reported, { changes });
+  }
+});
+
+t.test('tying down what was free breaks: other fields, a field by its name, the size of a body', async (t) => {
+  const open = edited(({ NewPet, Pet, createPet }) => {
+    NewPet.additionalProperties = true;
+    Pet.additionalProperties = false;
+    delete createPet.requestBody['x-max-bytes'];
+  });
+  const changes = report(
+    open,
+    edited(({ NewPet, Pet }) => {
+      NewPet.properties.note = Pet.properties.note = { type: 'string' };
+    }, open),
+  );
+  t.ok(changes.includes('breaking: createPet: body.note: was added'));
+  t.ok(changes.includes('breaking: getPet: response 200: body.note: was added'));
+  t.ok(report(open, SOURCE).includes('breaking: createPet: body: any other field: may no longer be there'));
+  t.ok(report(open, SOURCE).includes('breaking: createPet: body: x-max-bytes 16384 was added'));
+});
+
+t.test('two integers that are the same as doubles are not the same', async (t) => {
+  const after = SOURCE.replace('value: { id: 1, name: Rex', 'value: { id: 9007199254740993, name: Rex');
+  t.strictSame(report(after.replace('9007199254740993', '9007199254740992'), after), [
+    'documentation: createPet: response 201: body: examples changed',
+  ]);
+});
+
+t.test('names of fields and values of clients are not taken for words of the contract', async (t) => {
+  const before = edited(({ NewPet }) => {
+    for (const name of NAMES) NewPet.properties[name] = { type: 'string', maxLength: 9 };
+    NewPet.properties.any = { examples: [{ $ref: '#/nowhere', allOf: 1 }] };
+  });
+  t.strictSame(
+    report(before, before.replaceAll('"maxLength":9', '"maxLength":8')),
+    NAMES.map((name) => `breaking: createPet: body.${name}: maxLength changed from 9 to 8`),
+  );
+});
+
+t.test('a field may have the name of what every object inherits', async (t) => {
+  const after = edited(({ NewPet }) => Object.assign(NewPet.properties, { constructor: { type: 'string' } }));
+  t.strictSame(report(SOURCE, after), ['compatible: createPet: body.constructor: was added, and is optional']);
+});
+
+t.test('a reference to nothing is named', async (t) => {
+  const broken = SOURCE.replace('$ref: "#/components/schemas/Pets"', '$ref: "#/components/schemas/Dogs"');
+  t.throws(() => compareContracts(SOURCE, broken, TODAY), {
+    message: 'The contract has nothing at #/components/schemas/Dogs.',
+  });
+});
+
+t.test('the version must rise as far as the changes ask, from the newest release', async (t) => {
+  const describe: Edit = ({ contract }) => {
+    contract.info.description = 'New.';
+  };
+  const extend: Edit = ({ Pet }) => {
+    Pet.properties.note = { type: 'string' };
+  };
+  const cut: Edit = ({ Pet }) => delete Pet.properties.status;
+  const move: Edit = ({ contract }) => {
+    for (const server of contract.servers) server.url = server.url.replace('/v1', '/v2');
+  };
+  const cases: [version: string, edits: Edit[], problems: string[]][] = [
+    ['1.9.0', [], []],
+    ['1.9.1', [], []],
+    ['1.8.0', [], ['info.version 1.8.0 is lower than 1.9.0, which is released.']],
+    ['1.9.0', [describe], ['After 1.9.0, changes of the documentation need the version 1.9.1, not 1.9.0.']],
+    ['1.9.1', [describe], []],
+    ['1.9.1', [extend], ['After 1.9.0, compatible changes need the version 1.10.0, not 1.9.1.']],
+    ['1.10.0', [extend, describe], []],
+    [
+      '1.10.0',
+      [cut],
+      [
+        'After 1.9.0, breaking changes need the version 2.0.0, not 1.10.0.',
+        'After 1.9.0, breaking changes need the path prefix /v2 in servers, not /v1.',
+      ],
+    ],
+    ['2.0.0', [cut], ['After 1.9.0, breaking changes need the path prefix /v2 in servers, not /v1.']],
+    ['1.10.0', [cut, move], ['After 1.9.0, breaking changes need the version 2.0.0, not 1.10.0.']],
+    ['2.0.0', [cut, move], []],
+    ['2.0', [], ['info.version must be three numbers, as in 1.2.3, not 2.0.']],
+    ['2.0.0-rc.1', [], ['info.version must be three numbers, as in 1.2.3, not 2.0.0-rc.1.']],
+  ];
+  for (const [version, edits, problems] of cases) {
+    const contract = edited((parts) => {
+      parts.contract.info.version = version;
+      for (const edit of edits) edit(parts);
+    });
+    const folder = t.testdir({
+      'petstore.yaml': contract,
+      released: { '1.9.0.yaml': SOURCE, '1.8.0.yaml': 'none', '1.10.yaml': 'none', 'README.md': '' },
+    });
+    const judgement = judgeContract(`${folder}/petstore.yaml`, `${folder}/released`);
+    t.equal(judgement.released, '1.9.0');
+    t.strictSame(judgement.problems, problems, `${version} with ${edits.length} edits`);
+  }
+});
+
+/** What a script of `npm run` does with these files, loaded by what loads this test. */
+function run(script: string, ...files: string[]) {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [...process.execArgv, `scripts/${script}.ts`, ...files],
+    {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      encoding: 'utf8',
+    },
+  );
+  return { status, stdout, stderr };
+}
+
+t.test('contract:diff fails and says each change once, with all its places and what is asked', async (t) => {
+  const contract = edited(({ contract, PetStatus, listPets }) => {
+    contract.info.version = '1.1.0';
+    PetStatus.enum.pop();
+    listPets.summary = 'Animals';
+  });
+  const folder = t.testdir({ 'petstore.yaml': contract, released: { '1.0.0.yaml': SOURCE } });
+  const { status, stdout } = run('contract-diff', `${folder}/petstore.yaml`, `${folder}/released`);
+  t.equal(status, 1);
+  t.equal(
+    stdout,
+    `Version 1.1.0, compared with the released 1.0.0:
+
+Breaking:
+  listPets: query parameter status
+  createPet: body.status
+      enum lost sold. Requests that were fine are refused now.
+
+Compatible:
+  listPets: response 200: body[].status
+  createPet: response 201: body.status
+  getPet: response 200: body.status
+      enum lost sold. Clients get nothing that is new to them.
+
+Compatible (documentation):
+  listPets
+      summary changed. Only people read it.
+
+Refused:
+  After 1.0.0, breaking changes need the version 2.0.0, not 1.1.0.
+  After 1.0.0, breaking changes need the path prefix /v2 in servers, not /v1.
+`,
+  );
+});
+
+t.test('contract:diff passes a contract whose version fits, and takes ours unless it is given another', async (t) => {
+  const longer = edited(({ contract, limit }) => {
+    contract.info.version = '1.1.0';
+    limit.schema.maximum = 200;
+  });
+  const folder = t.testdir({ 'petstore.yaml': longer, released: { '1.0.0.yaml': SOURCE }, empty: {} });
+  const fitting = run('contract-diff', `${folder}/petstore.yaml`, `${folder}/released`);
+  t.equal(fitting.status, 0);
+  t.match(fitting.stdout, /^Compatible:\n {2}listPets: query parameter limit\n {6}maximum changed from 100 to 200\./m);
+  t.match(fitting.stdout, /It may be released as 1\.1\.0\.$/m);
+  t.match(run('contract-diff', `${folder}/petstore.yaml`, `${folder}/empty`), {
+    status: 0,
+    stdout: /Nothing is released yet/,
+  });
+  t.match(run('contract-diff').stdout, /compared with the released/);
+});
+
+t.test('contract:release keeps the contract byte for byte, and never twice under one version', async (t) => {
+  const folder = t.testdir({ 'petstore.yaml': SOURCE, released: {} });
+  const files = [`${folder}/petstore.yaml`, `${folder}/released`];
+  t.match(run('contract-release', ...files), { status: 0, stdout: /^Released: .*\/1\.0\.0\.yaml$/m });
+  t.equal(readFileSync(`${folder}/released/1.0.0.yaml`, 'utf8'), SOURCE);
+  t.match(run('contract-release', ...files), { status: 1, stderr: /^1\.0\.0 is released already/ });
+});
+
+t.test('contract:release refuses what the lint or the comparison refuses', async (t) => {
+  const unlinted = edited(({ Pet }) => delete Pet.description);
+  const breaking = edited(({ contract, limit }) => {
+    contract.info.version = '1.1.0';
+    limit.schema.maximum = 50;
+  });
+  const folder = t.testdir({
+    'unlinted.yaml': unlinted,
+    'breaking.yaml': breaking,
+    released: { '1.0.0.yaml': SOURCE },
+  });
+  const release = (file: string) => run('contract-release', `${folder}/${file}`, `${folder}/released`);
+  t.match(release('unlinted.yaml'), { status: 1, stderr: /The schema Pet must have a description/ });
+  t.match(release('breaking.yaml'), { status: 1, stderr: /breaking changes need the version 2\.0\.0, not 1\.1\.0/ });
+  t.strictSame(readdirSync(`${folder}/released`), ['1.0.0.yaml']);
+});

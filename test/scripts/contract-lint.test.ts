@@ -1,0 +1,314 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { lintContracts } from '../../scripts/contract-lint.ts';
+import { type Edit, edited } from '../edited-contract.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../scripts/contract-lint.ts', import.meta.url));
+const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+const OPEN =
+  'An object in a request body must be closed: add additionalProperties: false, or with allOf unevaluatedProperties: false.';
+
+/** What is refused, the edit that breaks the contract, and everything that the lint then says. */
+const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
+  [
+    'an error response whose body is not the schema Error, or that has no body, is refused',
+    ({ paths, components }) => {
+      components.responses.PayloadTooLarge.content['application/json'] = { schema: { type: 'string' } };
+      delete paths['/pets/{petId}'].get.responses.default.content;
+    },
+    [
+      'The body of 413 of createPet must be application/json with the schema Error.',
+      'The body of default of getPet must be application/json with the schema Error.',
+      'Component: "PayloadTooLarge" is never used.',
+    ],
+  ],
+  [
+    'an Error that does not require one of its fields is refused',
+    ({ components }) => {
+      components.schemas.Error.required = ['code', 'message'];
+    },
+    ['The schema Error must require code, message, status; it does not require status.'],
+  ],
+  [
+    'an error shown under another status than its own is refused',
+    ({ components }) => {
+      components.examples.PetNotFound.value.status = 400;
+    },
+    ['The example unknown has the status 400, and stands under 404 of getPet.'],
+  ],
+  [
+    'an error with a code that is not registered is refused',
+    ({ components }) => {
+      components.examples.PetNotFound.value.code = 'no_pet';
+    },
+    ['The example unknown does not fit its schema: code must be a code of its x-extensible-enum, not no_pet.'],
+  ],
+  [
+    'an operation that takes a key and declares neither 401 nor 400 is refused',
+    ({ paths }) => {
+      delete paths['/pets'].post.responses['401'];
+      delete paths['/pets'].post.responses['400'];
+    },
+    [
+      'createPet takes an API key, so it must declare the response 401.',
+      'createPet takes an API key, so it must declare the response 400: unknown query parameters are refused everywhere.',
+      'Component: "InvalidBody" is never used.',
+    ],
+  ],
+  [
+    'a 401 that does not say how to authenticate is refused',
+    ({ paths }) => {
+      delete paths['/pets/{petId}'].get.responses['401'].headers['WWW-Authenticate'];
+    },
+    ['getPet takes an API key, so its 401 must declare the header WWW-Authenticate (RFC 9110, section 11.6.1).'],
+  ],
+  [
+    'a deprecated operation that does not say since when, until when, and what to use instead is refused',
+    ({ paths }) => {
+      for (const name of ['x-deprecated-at', 'x-sunset', 'x-successor']) delete paths['/pets/{petId}'].get[name];
+    },
+    [
+      'getPet is deprecated, so x-deprecated-at must be a date, as in "2026-11-20", not undefined.',
+      'getPet is deprecated, so x-sunset must be a date, as in "2030-12-05", not undefined.',
+      'getPet is deprecated, so x-successor must be the operationId of what to use instead.',
+    ],
+  ],
+  [
+    'a sunset on a day that no calendar has is refused',
+    ({ paths }) => {
+      paths['/pets/{petId}'].get['x-sunset'] = '2031-02-30';
+    },
+    ['getPet is deprecated, so x-sunset must be a date, as in "2030-12-05", not 2031-02-30.'],
+  ],
+  [
+    'a sunset before the deprecation is refused',
+    ({ paths }) => {
+      paths['/pets/{petId}'].get['x-deprecated-at'] = '3000-01-01';
+    },
+    ['getPet is deprecated, so x-sunset must be later than x-deprecated-at, 3000-01-01, not 2999-12-05.'],
+  ],
+  [
+    'a deprecated operation whose time is over is refused',
+    ({ paths }) => {
+      paths['/pets/{petId}'].get['x-deprecated-at'] = '2020-01-01';
+      paths['/pets/{petId}'].get['x-sunset'] = YESTERDAY;
+    },
+    [
+      `getPet is deprecated, so its x-sunset, ${YESTERDAY}, must be still to come: remove the operation or move the date.`,
+    ],
+  ],
+  [
+    'a successor that is deprecated itself is refused',
+    ({ paths }) => {
+      paths['/pets/{petId}'].get['x-successor'] = 'getPet';
+    },
+    ['getPet is deprecated, so x-successor must not be getPet, which is deprecated itself.'],
+  ],
+  [
+    'a reply of a deprecated operation without the headers that say so is refused',
+    ({ paths }) => {
+      delete paths['/pets/{petId}'].get.responses['404'].headers.Sunset;
+      delete paths['/pets/{petId}'].get.responses['404'].headers.Link;
+    },
+    ['getPet is deprecated, so its 404 must declare the headers Sunset, Link.'],
+  ],
+  [
+    'an example of a body with a field that its schema does not name is refused',
+    ({ paths }) => {
+      paths['/pets'].get.responses['200'].content['application/json'].examples.two.value[1].stauts = 'sold';
+    },
+    ['The example two does not fit its schema: 1 must NOT have unevaluated properties: stauts.'],
+  ],
+  [
+    'an example of a parameter that is out of bounds is refused',
+    ({ paths }) => {
+      paths['/pets'].get.parameters[0].example = 101;
+    },
+    ['The example does not fit its schema: it must be <= 100.'],
+  ],
+  [
+    'an example of a header that has the wrong type or format is refused',
+    ({ paths, components }) => {
+      components.headers['Retry-After'].example = 'soon';
+      paths['/pets'].post.responses['201'].headers.Location.example = 'a pet';
+    },
+    [
+      'The example does not fit its schema: it must be integer.',
+      'The example does not fit its schema: it must match format "uri-reference".',
+    ],
+  ],
+  [
+    'an example and a default of a schema that the schema itself refuses are refused',
+    ({ paths, components }) => {
+      components.schemas.PetStatus.examples = ['lost'];
+      components.schemas.PetName.example = '';
+      paths['/pets'].get.parameters[0].schema.default = 0;
+    },
+    [
+      'The example does not fit its schema: it must be equal to one of the allowed values: available, pending, sold.',
+      'The example does not fit its schema: it must NOT have fewer than 1 characters.',
+      'The default does not fit its schema: it must be >= 1.',
+    ],
+  ],
+  [
+    'a pattern that is no regular expression is refused',
+    ({ components }) => {
+      components.headers.Deprecation.schema.pattern = '^@[0-9';
+    },
+    ['The example cannot be checked: Invalid regular expression: /^@[0-9/u: Unterminated character class.'],
+  ],
+  [
+    'a request body that takes any field is refused',
+    ({ components }) => {
+      delete components.schemas.NewPet.additionalProperties;
+    },
+    [OPEN],
+  ],
+  [
+    'an open object is refused in a field, an item, a part of allOf, an array of anything and an alternative',
+    ({ components }) => {
+      const open = { description: 'Open.', type: 'object' };
+      const closed = { description: 'Closed.', type: 'object', additionalProperties: false };
+      Object.assign(components.schemas.NewPet.properties, {
+        field: open,
+        items: { description: 'Items.', type: 'array', items: open },
+        parts: { description: 'Parts.', unevaluatedProperties: false, allOf: [{ properties: { part: open } }] },
+        anything: { description: 'Items.', type: 'array' },
+        alternatives: { description: 'Text or open.', oneOf: [{ type: 'string' }, open] },
+        closedAlternatives: { description: 'Fine.', anyOf: [closed, { type: 'string' }, { const: 1 }] },
+        family: { $ref: '#/components/schemas/NewPet' },
+        anyValue: true,
+        noValue: false,
+        closedPart: { description: 'Fine.', allOf: [closed, open] },
+      });
+    },
+    [
+      OPEN,
+      OPEN,
+      OPEN,
+      OPEN,
+      OPEN,
+      OPEN,
+      ...['anyValue', 'noValue'].map((name) => `The field ${name} must have a description.`),
+    ],
+  ],
+  [
+    'a response that does not declare X-Request-Id is refused',
+    ({ components }) => {
+      components.responses.PayloadTooLarge.headers = {};
+    },
+    ['Response object must contain a "X-Request-Id" header.'],
+  ],
+  [
+    'an operationId that is not in camelCase is refused',
+    ({ paths }) => {
+      paths['/pets'].post.operationId = 'create_pet';
+    },
+    ['An operationId must be in camelCase, since it names a handler and a method of every client.'],
+  ],
+  [
+    'an operation without a tag, a tag that is not declared, and one that is not described are refused',
+    ({ paths, tags }) => {
+      paths['/pets'].get.tags = [];
+      paths['/pets'].post.tags = ['animals'];
+      delete tags[0].description;
+    },
+    [
+      'An operation must have a tag, under which the documentation lists it.',
+      'Operation tags should be defined in global tags.',
+      'Tag object should contain `description` field.',
+    ],
+  ],
+  [
+    'whatever a client sends or receives is refused without a description',
+    ({ paths, components }) => {
+      delete components.schemas.Error.properties.message.description;
+      delete paths['/pets'].get.parameters[0].description;
+      delete components.headers.Sunset.description;
+      delete components.schemas.Pets.description;
+      delete paths['/pets'].post.requestBody.description;
+      delete paths['/pets'].post.description;
+    },
+    [
+      'The field message must have a description.',
+      'The parameter limit must have a description.',
+      'The header Sunset must have a description.',
+      'The schema Pets must have a description.',
+      'The request body must have a description.',
+      'The operation createPet must have a description.',
+    ],
+  ],
+  [
+    'an integer without a format is refused',
+    ({ components }) => {
+      delete components.schemas.Error.properties.status.format;
+    },
+    ['An integer must have a format: int32 or int64.'],
+  ],
+  [
+    'a server whose prefix is not the major version is refused',
+    ({ servers }) => {
+      servers[2].url = '{staging_origin}/v2';
+    },
+    ['The path prefix of server {staging_origin}/v2 must be /v1, that of version 1.0.0.'],
+  ],
+];
+
+/** What `npm run contract:lint` does, loaded by what loads this test. */
+function run(...files: string[]) {
+  const { status, stdout } = spawnSync(process.execPath, [...process.execArgv, SCRIPT, ...files], { encoding: 'utf8' });
+  return { status, stdout };
+}
+
+t.test('contract:lint passes our contract', async (t) => {
+  t.strictSame(run(), { status: 0, stdout: 'The contract keeps every rule.\n' });
+});
+
+t.test('contract:lint fails on a broken contract, and says where it is broken', async (t) => {
+  const folder = t.testdir({ 'broken.yaml': edited(({ Pet }) => delete Pet.description) });
+  t.match(run(`${folder}/broken.yaml`), {
+    status: 1,
+    stdout: /broken\.yaml:\n +\d+:\d+ +error .* The schema Pet must/,
+  });
+});
+
+t.test('a broken contract is refused, with one message for each thing that is wrong', async (t) => {
+  const broken = REFUSED.map(([, edit], index): [string, string] => [`broken-${index}.yaml`, edited(edit)]);
+  const folder = t.testdir(Object.fromEntries(broken));
+  const reports = lintContracts(broken.map(([file]) => `${folder}/${file}`)).split(/^(?=\S)/m);
+  for (const [index, [sentence, , messages]] of REFUSED.entries()) {
+    const report = reports.find((text) => text.includes(`broken-${index}.yaml:`)) ?? '';
+    const found = [...report.matchAll(/^ +\d+:\d+ +error +\S+ +(.*)$/gm)].map(([, message]) => message);
+    t.strictSame(found.sort(), messages.sort(), sentence);
+  }
+});
+
+t.test('a contract that is no OpenAPI either is refused in the same way', async (t) => {
+  const bare = edited((parts) => {
+    delete parts.contract.info;
+    delete parts.contract.servers;
+    delete parts.contract.security;
+    parts.paths['/pets'].get = {};
+    parts.createPet.requestBody.content['text/plain'] = null;
+    parts.NewPet.properties.nothing = null;
+    parts.paths['/pets'].patch = { requestBody: {} };
+    parts.paths['/pets'].put = { requestBody: { content: { 'application/json': {} } } };
+    parts.getPet.parameters[0] = { name: 'petId', in: 'path', content: {} };
+    parts.getPet.responses['404'] = null;
+    parts.getPet.responses['401'].$ref = '#/components/responses/None';
+  });
+  const folder = t.testdir({ 'bare.yaml': bare, 'empty.yaml': 'openapi: 3.1.0' });
+  const report = lintContracts([`${folder}/bare.yaml`, `${folder}/empty.yaml`]);
+  t.match(report, /The field `info` must be present on this level/);
+  t.match(report, /The body of 404 of getPet must be application\/json with the schema Error/);
+  t.match(report, /Can't resolve \$ref/);
+  t.match(report, new RegExp(OPEN));
+  t.match(report, /empty\.yaml/);
+});
+
+t.test('a file that is missing or no YAML is refused', async (t) => {
+  const folder = t.testdir({ 'broken.yaml': 'info: [' });
+  t.match(lintContracts([`${folder}/broken.yaml`]), /Failed to parse API description/);
+  t.match(lintContracts([`${folder}/missing.yaml`]), /does not exist/);
+});

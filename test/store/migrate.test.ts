@@ -1,0 +1,76 @@
+import { readdirSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import Sqlite, { type Database } from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
+
+const STEPS = [
+  'CREATE TABLE steps (step INTEGER); INSERT INTO steps VALUES (1)',
+  'INSERT INTO steps VALUES (2)',
+  'INSERT INTO steps VALUES (3)',
+];
+
+function openMemory(t: Test): Database {
+  const db = new Sqlite(':memory:');
+  t.teardown(() => db.close());
+  return db;
+}
+
+const stepsOf = (db: Database) => db.prepare('SELECT step FROM steps ORDER BY rowid').pluck().all();
+const versionOf = (db: Database) => db.pragma('user_version', { simple: true });
+
+t.test('an empty database goes through every migration, in order', (t) => {
+  const db = openMemory(t);
+  migrate(db, STEPS);
+  t.strictSame(stepsOf(db), [1, 2, 3]);
+  t.equal(versionOf(db), 3);
+  t.end();
+});
+
+t.test('a database goes through those migrations only that it has not seen', (t) => {
+  const db = openMemory(t);
+  for (const count of [1, 1, 2, 3, 3]) {
+    migrate(db, STEPS.slice(0, count));
+    t.strictSame(stepsOf(db), [1, 2, 3].slice(0, count));
+    t.equal(versionOf(db), count);
+  }
+  t.end();
+});
+
+t.test('a migration that fails takes back those before it', (t) => {
+  const db = openMemory(t);
+  t.throws(() => migrate(db, [...STEPS.slice(0, 2), 'INSERT INTO nowhere VALUES (3)']), { code: 'SQLITE_ERROR' });
+  t.equal(versionOf(db), 0);
+  t.strictSame(db.prepare('SELECT * FROM sqlite_schema').all(), []);
+  migrate(db, STEPS);
+  t.strictSame(stepsOf(db), [1, 2, 3]);
+  t.end();
+});
+
+t.test('a database of a newer program is refused and stays as it is', (t) => {
+  const db = openMemory(t);
+  migrate(db, STEPS);
+  t.throws(
+    () => migrate(db, STEPS.slice(0, 2)),
+    new Error('its schema has version 3, and this program knows 2 at most'),
+  );
+  t.strictSame(stepsOf(db), [1, 2, 3]);
+  t.equal(versionOf(db), 3);
+  t.end();
+});
+
+t.test('migrations are the .sql files of their folder, by name', (t) => {
+  const folder = t.testdir({ '0002-b.sql': 'second', '0010-c.sql': 'third', '0001-a.sql': 'first', 'README.md': 'no' });
+  t.strictSame(loadMigrations(pathToFileURL(`${folder}/`)), ['first', 'second', 'third']);
+  t.end();
+});
+
+t.test('our migrations are numbered from 0001 without a gap, so that a version is the number of a file', (t) => {
+  const names = readdirSync(new URL('../../src/store/sqlite/migrations/', import.meta.url)).sort();
+  t.ok(names.length > 0);
+  for (const [index, name] of names.entries()) {
+    t.match(name, new RegExp(`^${String(index + 1).padStart(4, '0')}-[a-z-]+\\.sql$`));
+  }
+  t.equal(loadMigrations().length, names.length);
+  t.end();
+});

@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
+import t, { type Test } from 'tap';
+import { openUrl } from '../database.ts';
+
+async function openAndClose(t: Test, url: string): Promise<void> {
+  const store = openUrl(url);
+  await t.resolves(async () => store.check(), url);
+  await store.close();
+}
+
+t.test('a file is named by its path, from the root or from here, with or without slashes before it', async (t) => {
+  const folder = t.testdir();
+  const urls = [
+    `sqlite:${folder}/1.db`,
+    `sqlite://${folder}/2.db`,
+    `sqlite:${relative('.', folder)}/3.db`,
+    `sqlite:./${relative('.', folder)}/4.db`,
+    `sqlite:${folder}/Größe #5 50%.db`,
+  ];
+  for (const url of urls) await openAndClose(t, url);
+  for (const name of ['1.db', '2.db', '3.db', '4.db', 'Größe #5 50%.db']) t.ok(existsSync(`${folder}/${name}`), name);
+});
+
+t.test('memory is no file, and no other store shares it', async (t) => {
+  const one = openUrl('sqlite::memory:');
+  const other = openUrl('sqlite::memory:');
+  t.teardown(() => [one.close(), other.close()]);
+  await one.createPet({ name: 'Rex', categoryId: 7n });
+  t.equal((await other.listPets({ limit: 1 })).body.text, '[]');
+  t.notOk(existsSync(':memory:'));
+});

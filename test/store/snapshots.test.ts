@@ -1,0 +1,57 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { shareSnapshots } from '../../src/store/sqlite/snapshots.ts';
+
+/** A connection that reads from shared snapshots, and another that writes to the same file. */
+function open(t: Test) {
+  const file = `${t.testdir()}/counts.db`;
+  const [reader, writer] = [new Sqlite(file), new Sqlite(file)];
+  writer.exec('PRAGMA journal_mode = WAL; CREATE TABLE counts (value)');
+  t.teardown(() => {
+    reader.close();
+    writer.close();
+  });
+  const snapshots = shareSnapshots(reader);
+  const count = reader.prepare<[], number>('SELECT count(*) FROM counts').pluck();
+  return {
+    reader,
+    snapshots,
+    add: () => writer.exec('INSERT INTO counts VALUES (1)'),
+    read: () => ({ snapshot: snapshots.enter(), count: count.get() }),
+  };
+}
+
+t.test('the reads of one turn see the same, those of the next what was written meanwhile', async (t) => {
+  const { add, read } = open(t);
+  t.strictSame(read(), { snapshot: 1, count: 0 });
+  add();
+  t.strictSame(read(), { snapshot: 1, count: 0 });
+  await nextTurn();
+  t.strictSame(read(), { snapshot: 2, count: 1 });
+});
+
+t.test('who leaves the snapshot sees what is written by now', async (t) => {
+  const { snapshots, add, read } = open(t);
+  read();
+  add();
+  snapshots.leave();
+  t.strictSame(read(), { snapshot: 2, count: 1 });
+});
+
+t.test('no snapshot outlives its turn, so that none keeps the log of writes from being emptied', async (t) => {
+  const { reader, read } = open(t);
+  read();
+  t.equal(reader.inTransaction, true);
+  await nextTurn();
+  t.equal(reader.inTransaction, false);
+});
+
+t.test('where SQLite has ended the transaction itself, the next read begins another', async (t) => {
+  const { reader, snapshots, add, read } = open(t);
+  read();
+  reader.exec('ROLLBACK');
+  add();
+  snapshots.leave();
+  t.strictSame(read(), { snapshot: 2, count: 1 });
+});

@@ -1,0 +1,261 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import Sqlite, { type Database } from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { openConnection } from '../../src/store/sqlite/connection.ts';
+import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
+import { type NewPet, type Store, StoreError, StoreUnavailable } from '../../src/store/store.ts';
+import { openUrl } from '../database.ts';
+import { testStore } from '../store-suite.ts';
+
+t.test('a file', async (t) => {
+  testStore(t, {
+    isShared: true,
+    prepare: (t) => {
+      const url = `sqlite:${t.testdir()}/pets.db`;
+      return () => openUrl(url);
+    },
+  });
+});
+
+t.test('memory', async (t) => {
+  testStore(t, { isShared: false, prepare: () => () => openUrl('sqlite::memory:') });
+});
+
+const REX: NewPet = { name: 'Rex', categoryId: 7n };
+
+/** A path that is the test's own, and a way to open a store there which the test closes. */
+function prepareFile(t: Test) {
+  const file = `${t.testdir()}/pets.db`;
+  const open = (): Store => {
+    const store = openUrl(`sqlite:${file}`);
+    t.teardown(() => store.close());
+    return store;
+  };
+  /** Another connection, as another program would have. */
+  const connect = (): Database => {
+    const db = new Sqlite(file);
+    t.teardown(() => db.close());
+    return db;
+  };
+  return { file, open, connect };
+}
+
+t.test('the file and its folders are made where they are missing', async (t) => {
+  const file = `${t.testdir()}/some/where/pets.db`;
+  const store = openUrl(`sqlite:${file}`);
+  t.teardown(() => store.close());
+  t.ok(existsSync(file));
+});
+
+t.test('the database is in WAL mode, and its tables are strict', async (t) => {
+  const { open, connect } = prepareFile(t);
+  open();
+  const db = connect();
+  t.equal(db.pragma('journal_mode', { simple: true }), 'wal');
+  const ours = "FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%'";
+  t.match(db.prepare(`SELECT name ${ours} AND strict`).pluck().all(), ['pets', 'api_keys']);
+  t.strictSame(db.prepare(`SELECT name ${ours} AND NOT strict`).pluck().all(), []);
+});
+
+t.test('each commit waits for the disk: synchronous is FULL', (t) => {
+  const db = openConnection(prepareFile(t).file);
+  t.teardown(() => db.close());
+  t.equal(db.pragma('synchronous', { simple: true }), 2n);
+  t.end();
+});
+
+t.test('after the last store is closed, the database is one whole file', async (t) => {
+  const { file, open, connect } = prepareFile(t);
+  const stores = [open(), open()];
+  for (const store of stores) await store.createPet(REX);
+  for (const store of stores) await store.close();
+  t.notOk(existsSync(`${file}-wal`));
+  t.equal(connect().pragma('integrity_check', { simple: true }), 'ok');
+});
+
+t.test('the id of a pet that somebody deletes by hand never comes back', async (t) => {
+  const { open, connect } = prepareFile(t);
+  const store = open();
+  await store.createPet(REX);
+  const { id } = await store.createPet(REX);
+  connect().prepare('DELETE FROM pets').run();
+  t.ok((await store.createPet(REX)).id > id);
+});
+
+t.test('a database of every earlier version is brought to this one, with its pets', async (t) => {
+  const migrations = loadMigrations();
+  for (const [version] of migrations.entries()) {
+    const { open, connect } = prepareFile(t);
+    const db = connect();
+    migrate(db, migrations.slice(0, version));
+    if (version > 0) db.exec("INSERT INTO pets (name, category_id) VALUES ('Rex', 9007199254740993)");
+    const store = open();
+    t.equal(db.pragma('user_version', { simple: true }), migrations.length);
+    const pet = '{"id":1,"name":"Rex","categoryId":9007199254740993}';
+    t.equal((await store.listPets({ limit: 1 })).body.text, version > 0 ? `[${pet}]` : '[]');
+    await store.createPet(REX);
+    await store.close();
+    db.close();
+  }
+});
+
+t.test('a database with a newer schema is refused, and not a byte of it changes', async (t) => {
+  for (const mode of ['wal', 'delete']) {
+    const { file, connect } = prepareFile(t);
+    const db = connect();
+    db.pragma(`journal_mode = ${mode}`);
+    db.exec('CREATE TABLE pets (id INTEGER); PRAGMA user_version = 1000');
+    db.close();
+    const bytes = readFileSync(file);
+    t.throws(
+      () => openUrl(`sqlite:${file}`),
+      new StoreError(
+        `The database ${file} cannot be used: its schema has version 1000, and this program knows ${loadMigrations().length} at most.`,
+      ),
+    );
+    t.ok(bytes.equals(readFileSync(file)));
+    t.notOk(existsSync(`${file}-wal`));
+    rmSync(file);
+  }
+});
+
+t.test('a file that is no database is refused, and not a byte of it changes', async (t) => {
+  const { file } = prepareFile(t);
+  writeFileSync(file, 'My notes, which nobody may overwrite.\n'.repeat(100));
+  const bytes = readFileSync(file);
+  t.throws(() => openUrl(`sqlite:${file}`), {
+    name: 'StoreError',
+    message: /cannot be used: file is not a database/,
+  });
+  t.ok(bytes.equals(readFileSync(file)));
+});
+
+t.test('a place where no file can be is refused', async (t) => {
+  const { file } = prepareFile(t);
+  writeFileSync(file, '');
+  t.throws(() => openUrl(`sqlite:${file}/pets.db`), { name: 'StoreError', message: /cannot be used: E\w+:/ });
+});
+
+t.test('opening waits for another program that is writing', async (t) => {
+  const { file, open, connect } = prepareFile(t);
+  await open().close();
+  const db = connect();
+  db.pragma('journal_mode = DELETE');
+  const writing = new Worker(
+    `const { parentPort, workerData } = require('node:worker_threads');
+    const db = require('better-sqlite3')(workerData);
+    db.exec('BEGIN IMMEDIATE');
+    parentPort.postMessage('locked');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    db.exec('COMMIT');
+    db.close();`,
+    { eval: true, workerData: file },
+  );
+  const exit = once(writing, 'exit');
+  await once(writing, 'message');
+  const store = open();
+  t.equal(connect().pragma('journal_mode', { simple: true }), 'wal');
+  await store.createPet(REX);
+  await exit;
+});
+
+t.test('a file that another program keeps busy in another mode is refused', async (t) => {
+  const { file, open, connect } = prepareFile(t);
+  await open().close();
+  const db = connect();
+  db.pragma('journal_mode = DELETE');
+  db.exec('BEGIN; SELECT * FROM pets');
+  t.throws(() => openUrl(`sqlite:${file}`), { message: `The database ${file} cannot be used: database is locked.` });
+});
+
+t.test('while another program holds the write lock, creating fails with 503 and reading goes on', async (t) => {
+  const { open, connect } = prepareFile(t);
+  const store = open();
+  await store.createPet(REX);
+  const other = connect();
+  other.exec('BEGIN EXCLUSIVE');
+  await rejectsUnavailable(t, store, 'SQLITE_BUSY');
+  t.equal(await idsIn(store), '[1]');
+  await store.check();
+  other.exec('ROLLBACK');
+  await store.createPet(REX);
+  t.equal(await idsIn(store), '[1,2]');
+});
+
+t.test('a file that is moved away or replaced takes no more writes, until it is back', async (t) => {
+  const { file, open } = prepareFile(t);
+  const store = open();
+  await store.createPet(REX);
+  t.equal(await idsIn(store), '[1]');
+  renameSync(file, `${file}.moved`);
+  for (const away of [() => {}, () => writeFileSync(file, '')]) {
+    away();
+    await rejectsUnavailable(t, store, 'SQLITE_READONLY_DBMOVED');
+    t.throws(() => store.check(), { name: 'Failure', status: 503 });
+    t.throws(() => store.createKey({ id: 'a', name: 'a', hash: 'a'.repeat(64), createdAt: 'now' }), {
+      name: 'Failure',
+    });
+    t.throws(() => store.revokeKey('a', 'now'), { name: 'Failure', status: 503 });
+    t.equal(await idsIn(store), '[1]');
+  }
+  renameSync(`${file}.moved`, file);
+  await store.check();
+  await store.createPet(REX);
+  t.equal(await idsIn(store), '[1,2]');
+});
+
+t.test('a file that is moved away before the first write is not made anew', async (t) => {
+  const { file, open } = prepareFile(t);
+  const store = open();
+  renameSync(file, `${file}.moved`);
+  await rejectsUnavailable(t, store, 'SQLITE_CANTOPEN');
+  t.notOk(existsSync(file));
+  renameSync(`${file}.moved`, file);
+  t.equal((await store.createPet(REX)).id, 1n);
+});
+
+t.test('a file that is damaged fails reads and the check with 503', async (t) => {
+  const { file, open, connect } = prepareFile(t);
+  const first = open();
+  await first.createPet(REX);
+  await first.close();
+  const db = connect();
+  const page = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'pets'").pluck().get() as number;
+  const size = db.pragma('page_size', { simple: true }) as number;
+  db.close();
+  const bytes = readFileSync(file);
+  writeFileSync(file, bytes.fill(0xaa, (page - 1) * size, page * size));
+  const store = open();
+  for (const read of [() => store.getPet(1n), () => store.listPets({ limit: 1 }), () => store.check()]) {
+    t.throws(read, { name: 'Failure', status: 503, cause: { code: 'SQLITE_CORRUPT' } });
+  }
+});
+
+t.test('a pet that breaks a rule of the table fails as what it is: a fault, and no outage', async (t) => {
+  for (const url of ['sqlite::memory:', `sqlite:${t.testdir()}/pets.db`]) {
+    const store = openUrl(url);
+    t.teardown(() => store.close());
+    const broken = store.createPet({ name: 'a\0b', categoryId: 7n });
+    await t.rejects(Promise.resolve(broken), { code: 'SQLITE_CONSTRAINT_CHECK' });
+    t.equal((await store.createPet(REX)).name, 'Rex');
+  }
+});
+
+/** The ids of the pets, as a list. */
+async function idsIn(store: Store): Promise<string> {
+  const { body } = await store.listPets({ limit: 100 });
+  return `[${[...body.text.matchAll(/"id":(\d+)/g)].map(([, id]) => id)}]`;
+}
+
+/** Creating fails with 503 for each of the pets that come at once. */
+async function rejectsUnavailable(t: Test, store: Store, code: string): Promise<void> {
+  const pets = [store.createPet(REX), store.createPet(REX), store.createPet(REX)];
+  const results = await Promise.allSettled(pets);
+  for (const result of results) {
+    const { reason } = result as PromiseRejectedResult;
+    t.ok(reason instanceof StoreUnavailable);
+    t.match(reason, { name: 'StoreUnavailable', cause: { code } });
+  }
+}

@@ -1,0 +1,22 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { fromCursor, toCursor } from '../../src/wiring/pagination.ts';
+
+const ids = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+
+t.test('a cursor gives back its id, for its own filter only', async () => {
+  fc.assert(
+    fc.property(ids, fc.string(), fc.string(), (id, filter, other) => {
+      const cursor = toCursor(id, filter);
+      return fromCursor(cursor, filter) === id && (filter === other || fromCursor(cursor, other) === undefined);
+    }),
+  );
+});
+
+t.test('what no list gave out is no cursor', async (t) => {
+  fc.assert(
+    fc.property(fc.string(), (text) => fromCursor(text) === undefined || toCursor(fromCursor(text) as bigint) === text),
+  );
+  for (const cursor of ['', '1', 'AAAA', `${toCursor(5n)}=`, toCursor(2n ** 63n)])
+    t.equal(fromCursor(cursor), undefined);
+});
