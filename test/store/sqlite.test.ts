@@ -193,11 +193,11 @@ t.test('a file that is moved away or replaced takes no more writes, until it is 
   for (const away of [() => {}, () => writeFileSync(file, '')]) {
     away();
     await rejectsUnavailable(t, store, 'SQLITE_READONLY_DBMOVED');
-    t.throws(() => store.check(), { name: 'Failure', status: 503 });
+    t.throws(() => store.check(), { name: 'StoreUnavailable' });
     t.throws(() => store.createKey({ id: 'a', name: 'a', hash: 'a'.repeat(64), createdAt: 'now' }), {
-      name: 'Failure',
+      name: 'StoreUnavailable',
     });
-    t.throws(() => store.revokeKey('a', 'now'), { name: 'Failure', status: 503 });
+    t.throws(() => store.revokeKey('a', 'now'), { name: 'StoreUnavailable' });
     t.equal(await idsIn(store), '[1]');
   }
   renameSync(`${file}.moved`, file);
@@ -229,7 +229,7 @@ t.test('a file that is damaged fails reads and the check with 503', async (t) =>
   writeFileSync(file, bytes.fill(0xaa, (page - 1) * size, page * size));
   const store = open();
   for (const read of [() => store.getPet(1n), () => store.listPets({ limit: 1 }), () => store.check()]) {
-    t.throws(read, { name: 'Failure', status: 503, cause: { code: 'SQLITE_CORRUPT' } });
+    t.throws(read, { name: 'StoreUnavailable', cause: { code: 'SQLITE_CORRUPT' } });
   }
 });
 
