@@ -13,6 +13,9 @@ import { openStore } from './store/open-store.ts';
 import { type Store, StoreError } from './store/store.ts';
 import { loadHandlers } from './wiring/operations.ts';
 
+/** What the machine raises at a fault of the program: a listener would only bring the same fault again, for ever. */
+const FAULTS: closeWithGrace.Signals[] = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'];
+
 /** How long the store may take to close, in milliseconds: what takes longer is ended by force. */
 const STORE_TIMEOUT = 5000;
 
@@ -55,7 +58,7 @@ async function serve(config: Config, contract: Contract, store: Store, logger: L
     isDraining: () => isDraining,
   });
 
-  const skip: closeWithGrace.Signals[] = cluster.isWorker ? ['SIGINT', 'SIGTERM'] : [];
+  const skip = cluster.isWorker ? [...FAULTS, 'SIGINT' as const, 'SIGTERM' as const] : FAULTS;
   const stopping = closeWithGrace({ delay: deadlineOf(config), logger, skip }, async ({ signal, err }) => {
     if (err) logger.fatal({ err }, 'stopping after an error');
     else logger.info({ signal }, 'stopping');

@@ -133,6 +133,14 @@ t.test('an error that nobody catches is logged, and stops the server in good ord
   t.strictSame(readdirSync(folder), ['pets.db']);
 });
 
+t.test('a fault that the machine raises ends it at once', async (t) => {
+  for (const fault of ['SIGBUS', 'SIGSEGV'] as const) {
+    const { child, exit } = await startServer(t, { isCovered: false });
+    child.kill(fault);
+    t.equal(await exit, fault);
+  }
+});
+
 t.test('pets and their ids survive a restart, after a stop and after a crash', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
   const names: string[] = [];
