@@ -1,6 +1,6 @@
 /** Writes the types of the contract: `npm run generate`, or with `--check` fails when the committed ones are stale. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { loadContract } from '../src/contract/contract.ts';
+import { loadContract } from '../src/contract/load-contract.ts';
 import { buildTypes } from './contract-types.ts';
 
 const target = new URL('../src/generated/contract.ts', import.meta.url);

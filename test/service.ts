@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { parse } from 'lossless-json';
 import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
-import { loadContract } from '../src/contract/contract.ts';
+import { loadContract } from '../src/contract/load-contract.ts';
 import { buildServer, type ServerOptions } from '../src/server.ts';
 import type { Store } from '../src/store/store.ts';
 import { loadHandlers } from '../src/wiring/operations.ts';

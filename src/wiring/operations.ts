@@ -7,10 +7,10 @@ import { type Contract, ContractError, type Operation } from '../contract/contra
 import { refuse } from '../http/errors.ts';
 import { JsonText } from '../json/json-text.ts';
 import type { Store } from '../store/store.ts';
+import { buildChecks, type Check, type RequestParts } from './checks.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import type { Answer, Call, Handler, OperationId } from './handler.ts';
 import { buildUrlOf } from './urls.ts';
-import { buildChecks, type Check, type RequestParts } from './validation.ts';
 
 type AnyHandler = Handler<OperationId>;
 export type Handlers = Map<string, AnyHandler>;

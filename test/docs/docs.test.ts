@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse as parseJson } from 'lossless-json';
 import t, { type Test } from 'tap';
 import { parse as parseYaml } from 'yaml';
-import { loadContract } from '../../src/contract/contract.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
 import { startService } from '../service.ts';
 
 const CONTRACT = new URL('../../openapi/petstore.yaml', import.meta.url);

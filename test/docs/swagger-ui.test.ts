@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type ConsoleMessage, chromium, type Locator, type Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { loadContract } from '../../src/contract/contract.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
 import { KEY, type Service, type StartOptions, startService } from '../service.ts';
 
 const USUAL_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];

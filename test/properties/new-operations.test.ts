@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { loadContract } from '../../src/contract/contract.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
 import { JsonText } from '../../src/json/json-text.ts';
 import { type Handlers, loadHandlers } from '../../src/wiring/operations.ts';
 import { startService } from '../service.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Contract, Operation, Parameter } from '../../src/contract/contract.ts';
-import { buildChecks, type Check } from '../../src/wiring/validation.ts';
+import { buildChecks, type Check } from '../../src/wiring/checks.ts';
 
 /** The check of an operation with these query parameters, each required, and this schema of its body. */
 function buildCheck(query: Record<string, object>, body?: object): Check {

@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { ContractError, loadContract } from '../../src/contract/contract.ts';
+import { ContractError } from '../../src/contract/contract.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
 import { loadHandlers } from '../../src/wiring/operations.ts';
 import { startService } from '../service.ts';
 

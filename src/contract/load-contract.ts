@@ -1,0 +1,42 @@
+/** `openapi/petstore.yaml`, read once. Whatever the server could not keep is refused here, every problem at once. */
+import { readFileSync } from 'node:fs';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { stringify } from 'lossless-json';
+import { parseDocument } from 'yaml';
+import { type Contract, ContractError, type Json } from './contract.ts';
+import { checkNumbers } from './numbers.ts';
+import { toOperations } from './operations.ts';
+import { checkSecuritySchemes } from './security.ts';
+import { toPrefix } from './servers.ts';
+
+/** Compiles the schema of OpenAPI once, which takes longer than all else here. */
+const VALIDATOR = new Validator();
+const CONTRACT = new URL('openapi/petstore.yaml', import.meta.resolve('#package'));
+
+/** @throws ContractError */
+export async function loadContract(file: URL | string = CONTRACT): Promise<Contract> {
+  const yaml = readFileSync(file);
+  const source = parseDocument(yaml.toString('utf8'), { intAsBigInt: true });
+  if (source.errors.length > 0) throw new ContractError(source.errors.map((error) => error.message));
+  const exact = source.toJS();
+  const json = stringify(exact) as string;
+  const document = JSON.parse(json);
+
+  const validity = await VALIDATOR.validate(document);
+  if (!validity.valid) throw new ContractError(describeInvalidity(validity.errors));
+  const resolved = new Validator().resolveRefs({ specification: structuredClone(document) }) as Json;
+
+  const problems: string[] = [];
+  const refuse = (problem: string) => problems.push(problem);
+  const operations = toOperations(resolved, refuse);
+  checkNumbers(exact, '#', refuse);
+  checkSecuritySchemes(resolved.components?.securitySchemes, refuse);
+  const prefix = toPrefix(document.servers, refuse);
+  if (problems.length > 0) throw new ContractError(problems);
+  return { yaml, json, document, title: document.info.title, prefix, operations };
+}
+
+function describeInvalidity(errors: Json): string[] {
+  if (!Array.isArray(errors)) return [String(errors)];
+  return [...new Set(errors.map(({ instancePath, message }) => `${instancePath || '/'} ${message}`))];
+}

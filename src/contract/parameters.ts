@@ -1,0 +1,29 @@
+/** The parameters of an operation, and whether they fit its path. */
+import type { Json, Parameter, Refuse } from './contract.ts';
+
+const TYPES = ['string', 'integer', 'number', 'boolean'];
+
+/** Those of the path item first: one of the operation takes the place of its namesake. */
+export function toParameters(path: string, sources: Json[], refuse: Refuse): Parameter[] {
+  const byName = new Map<string, Parameter>();
+  for (const { name, in: place, required = false, schema } of sources) {
+    if (place !== 'path' && place !== 'query') refuse(`parameter ${name}: in ${place} is not supported`);
+    if (!TYPES.includes(schema?.type)) refuse(`parameter ${name}: needs a schema of one simple type`);
+    byName.set(`${place} ${name}`, { name, in: place, required, schema });
+  }
+  const parameters = [...byName.values()];
+  checkPath(path, parameters, refuse);
+  return parameters;
+}
+
+function checkPath(path: string, parameters: Parameter[], refuse: Refuse): void {
+  const declared = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+  const inPath = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name as string);
+  for (const name of inPath) {
+    if (!/^\w+$/.test(name)) refuse(`path parameter {${name}} may have letters, digits and _ only`);
+    if (!declared.includes(name)) refuse(`path parameter {${name}} is not declared`);
+  }
+  for (const name of declared) {
+    if (!inPath.includes(name)) refuse(`parameter ${name} is not in the path`);
+  }
+}

@@ -1,0 +1,32 @@
+/** What a request breaks, in words for the client, with its place: `body.name is missing`. */
+import type { ErrorObject } from 'ajv/dist/2020.js';
+
+export function toProblem({ instancePath, keyword, params, message }: ErrorObject): string {
+  const place = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+  const inside = (name: string) => (place ? `${place}.${name}` : name);
+  const noun = place === 'query' ? 'query parameter' : 'field';
+  switch (keyword) {
+    case 'required':
+      return `${inside(params.missingProperty)} is missing`;
+    case 'additionalProperties':
+      return `${inside(params.additionalProperty)} is not a known ${noun}`;
+    case 'unevaluatedProperties':
+      return `${inside(params.unevaluatedProperty)} is not a known ${noun}`;
+    case 'enum':
+      return `${place} must be one of ${params.allowedValues.join(', ')}`;
+    case 'type':
+      return `${place} must be of type ${params.type}`;
+    case 'minLength':
+      return `${place} must have at least ${params.limit} characters`;
+    case 'maxLength':
+      return `${place} must have at most ${params.limit} characters`;
+    case 'pattern':
+      return `${place} must match ${params.pattern}`;
+    case 'minimum':
+      return `${place} must be at least ${params.limit}`;
+    case 'maximum':
+      return `${place} must be at most ${params.limit}`;
+    default:
+      return `${place} ${message}`;
+  }
+}
