@@ -1,14 +1,14 @@
 /** The wiring: each operation of the contract, with its handler, becomes a route by way of fastify-openapi-glue. */
 import { readdirSync } from 'node:fs';
 import { parse } from 'node:path';
-import type { FastifyInstance, FastifyReply, onRequestHookHandler, onSendHookHandler, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyReply, onRequestHookHandler, RouteOptions } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
 import { refuse } from '../http/errors.ts';
 import { JsonText } from '../json/json-text.ts';
 import type { Store } from '../store/store.ts';
 import { buildChecks, type Check, type RequestParts } from './checks.ts';
-import { deprecationHeaders } from './deprecation.ts';
+import { announceDeprecation } from './deprecation.ts';
 import type { Answer, Call, Handler, OperationId } from './handler.ts';
 import { buildUrlOf } from './urls.ts';
 
@@ -46,17 +46,11 @@ export async function addOperations(
   const urlOf = buildUrlOf(contract);
 
   function toRoute(operation: Operation): Partial<RouteOptions> {
-    const headers = deprecationHeaders(operation, contract);
-    // On its way out, so that a reply has them whatever refused the request.
-    const announce: onSendHookHandler = (_request, reply, payload, done) => {
-      reply.headers(headers);
-      done(null, payload);
-    };
     const handler = handlers.get(operation.id) as AnyHandler;
     const check = checks.get(operation.id) as Check;
     return {
       onRequest: operation.secured ? [auth] : [],
-      onSend: operation.deprecation ? [announce] : [],
+      onSend: announceDeprecation(operation, contract),
       ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
       // Parameters and body are checked below, together, so that one reply names all that is wrong.
       validatorCompiler: () => () => true,

@@ -28,9 +28,9 @@ export async function followLinks(
   }
 }
 
-/** The URL of the next page (RFC 8288), where there is one. */
+/** The URL of the next page, where there is one, among what may be several links (RFC 8288). */
 export function nextOf({ headers }: Received): string | undefined {
-  return headers.link?.match(/^<([^>]*)>; rel="next"$/)?.[1];
+  return headers.link?.match(/<([^>]*)>; rel="next"/)?.[1];
 }
 
 async function follow(service: Service, url: string): Promise<Received> {

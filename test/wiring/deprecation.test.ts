@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { loadContract } from '../../src/contract/load-contract.ts';
+import { edited } from '../edited-contract.ts';
+import { nextOf } from '../properties/links.ts';
+import { type Received, startService } from '../service.ts';
+
+const PAGING = '^(<[^>]+>; rel="next", )?<[^>]+>; rel="successor-version"$';
+
+/** The contract in which listPets is deprecated, too, and says so on every reply. */
+const YAML = edited(({ listPets, contract, headers }) => {
+  Object.assign(listPets, { deprecated: true, 'x-deprecated-at': '2026-11-20', 'x-sunset': '2999-12-05' });
+  listPets['x-successor'] = 'createPet';
+  for (const [status, response] of Object.entries<{ $ref?: string }>(listPets.responses)) {
+    const name = response.$ref?.replace('#/components/responses/', '') as string;
+    const inPlace = structuredClone(response.$ref ? contract.components.responses[name] : response);
+    Object.assign(inPlace.headers, {
+      Deprecation: { $ref: '#/components/headers/Deprecation' },
+      Sunset: { $ref: '#/components/headers/Sunset' },
+      Link: { ...headers.Successor, schema: { type: 'string', pattern: PAGING }, example: undefined },
+    });
+    listPets.responses[status] = inPlace;
+  }
+});
+
+async function start(t: Test) {
+  const file = join(t.testdir({ 'petstore.yaml': YAML }), 'petstore.yaml');
+  const service = await startService(t, { contract: await loadContract(file), yaml: YAML });
+  for (let count = 0; count < 5; count++) {
+    await service.request('/v1/pets', { method: 'POST', body: { name: `Rex ${count}`, categoryId: 7 } });
+  }
+  return service;
+}
+
+t.test('a deprecated list still has its pages, and names its successor on each', async (t) => {
+  const { request } = await start(t);
+  const replies: Received[] = [];
+  for (let url: string | undefined = '/v1/pets?limit=2'; url; url = nextOf(replies.at(-1) as Received)) {
+    replies.push(await request(url));
+  }
+  t.strictSame(
+    replies.map(({ body }) => (body as { id: number }[]).map(({ id }) => id)),
+    [[1, 2], [3, 4], [5]],
+  );
+  for (const { headers } of replies) t.match(headers.link, /(^|, )<\/v1\/pets>; rel="successor-version"$/);
+});
+
+t.test('a deprecated list that refuses names its successor alone', async (t) => {
+  const { request } = await start(t);
+  const { status, headers } = await request('/v1/pets?limit=0');
+  t.equal(status, 400);
+  t.equal(headers.link, '</v1/pets>; rel="successor-version"');
+});
