@@ -6,9 +6,16 @@ import { makeKey, toStoredKey } from '../src/access/api-keys.ts';
 import type { JsonText } from '../src/json/json-text.ts';
 import type { NewPet, PageQuery, Pet, Store } from '../src/store/store.ts';
 
+/** Where a store keeps its pets: empty, and the test's own. */
+export interface Place {
+  /** Opens a store there, at each call another. */
+  open(): Store | Promise<Store>;
+  /** Runs SQL there, past every store. */
+  execute(sql: string): void | Promise<void>;
+}
+
 export interface StoreKind {
-  /** Prepares a place that is empty and the test's own. The function that comes back opens a store there, at each call. */
-  prepare(t: Test): () => Store | Promise<Store>;
+  prepare(t: Test): Place;
   /** Whether what one store has written is seen by the others of its place. */
   isShared: boolean;
 }
@@ -18,7 +25,7 @@ const MOST = 2n ** 63n - 1n;
 
 export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
   /** A store that the test closes at its end. */
-  async function openOne(t: Test, open = prepare(t)): Promise<Store> {
+  async function openOne(t: Test, { open } = prepare(t)): Promise<Store> {
     const store = await open();
     t.teardown(() => store.close());
     return store;
@@ -206,13 +213,13 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
   });
 
   t.test('closing waits for what is being written', async (t) => {
-    const open = prepare(t);
-    const store = await open();
+    const place = prepare(t);
+    const store = await place.open();
     const pets = Promise.all(Array.from({ length: 100 }, () => store.createPet(REX)));
     await store.close();
     t.equal(new Set((await pets).map(({ id }) => id)).size, 100);
     if (!isShared) return;
-    t.strictSame(await readAll(await openOne(t, open), { limit: 100 }), (await pets).sort(byId).map(toText));
+    t.strictSame(await readAll(await openOne(t, place), { limit: 100 }), (await pets).sort(byId).map(toText));
   });
 
   t.test('closing a second time does no harm', async (t) => {
@@ -225,9 +232,9 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
   if (!isShared) return;
 
   t.test('what one store has written, another sees: pets, keys and their end', async (t) => {
-    const open = prepare(t);
-    const writer = await openOne(t, open);
-    const reader = await openOne(t, open);
+    const place = prepare(t);
+    const writer = await openOne(t, place);
+    const reader = await openOne(t, place);
     for (let count = 0; count < 20; count++) {
       const pet = await writer.createPet(REX);
       // Another process hears of the pet in a later turn of its event loop than the one in which it was written.
@@ -242,19 +249,63 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     t.same(await reader.listKeys(), [{ ...key, revokedAt: '2026-01-01T00:00:00.000Z' }]);
   });
 
+  t.test('whoever changes, deletes or adds pets past the store, its lists and gets show it at once', async (t) => {
+    const place = prepare(t);
+    const store = await openOne(t, place);
+    const ids = (await addPets(store, 6)).map(({ id }) => id);
+    const edits: [sql: string, names: string[], sold: string[]][] = [
+      [
+        `UPDATE pets SET name = 'Abe' WHERE id = ${ids[0]}`,
+        ['Abe', 'Pet 1', 'Pet 2', 'Pet 3', 'Pet 4', 'Pet 5'],
+        ['Pet 3'],
+      ],
+      [
+        `UPDATE pets SET status = 'sold' WHERE id = ${ids[0]}`,
+        ['Abe', 'Pet 1', 'Pet 2', 'Pet 3', 'Pet 4', 'Pet 5'],
+        ['Abe', 'Pet 3'],
+      ],
+      [`DELETE FROM pets WHERE id = ${ids[1]}`, ['Abe', 'Pet 2', 'Pet 3', 'Pet 4', 'Pet 5'], ['Abe', 'Pet 3']],
+      [`DELETE FROM pets WHERE id = ${ids[5]}`, ['Abe', 'Pet 2', 'Pet 3', 'Pet 4'], ['Abe', 'Pet 3']],
+      [
+        `INSERT INTO pets (id, name, category_id, status) VALUES (${ids[1]}, 'Ben', 7, 'sold')`,
+        ['Abe', 'Ben', 'Pet 2', 'Pet 3', 'Pet 4'],
+        ['Abe', 'Ben', 'Pet 3'],
+      ],
+      [
+        `UPDATE pets SET id = id + 100 WHERE id = ${ids[0]}`,
+        ['Ben', 'Pet 2', 'Pet 3', 'Pet 4', 'Abe'],
+        ['Ben', 'Pet 3', 'Abe'],
+      ],
+      ['DELETE FROM pets', [], []],
+    ];
+    const namesOf = (texts: string[]) => texts.map((text) => JSON.parse(text).name);
+    for (const [sql, names, sold] of edits) {
+      await place.execute(sql);
+      await nextTurn();
+      for (const limit of [2, 100]) {
+        t.strictSame(namesOf(await readAll(store, { limit })), names, sql);
+        t.strictSame(namesOf(await readAll(store, { limit, status: 'sold' })), sold, sql);
+      }
+      const texts = await readAll(store, { limit: 100 });
+      for (const text of texts) t.equal((await store.getPet(BigInt(JSON.parse(text).id)))?.text, text);
+      for (const id of ids.filter((id) => !texts.some((text) => text.startsWith(`{"id":${id},`))))
+        t.equal(await store.getPet(id), undefined);
+    }
+  });
+
   t.test('two stores that write at once give no id twice', async (t) => {
-    const open = prepare(t);
-    const stores = [await openOne(t, open), await openOne(t, open)];
+    const place = prepare(t);
+    const stores = [await openOne(t, place), await openOne(t, place)];
     const pets = await Promise.all(stores.flatMap((store) => Array.from({ length: 200 }, () => store.createPet(REX))));
     t.equal(new Set(pets.map(({ id }) => id)).size, 400);
     t.strictSame(await readAll(stores[0] as Store, { limit: 100 }), pets.sort(byId).map(toText));
   });
 
   t.test('what is written is there after reopening, and no id comes back', async (t) => {
-    const open = prepare(t);
+    const place = prepare(t);
     const texts: string[] = [];
     for (let count = 0; count < 3; count++) {
-      const store = await open();
+      const store = await place.open();
       texts.push(toText(await store.createPet(REX)));
       t.strictSame(await readAll(store, { limit: 100 }), texts);
       await store.close();

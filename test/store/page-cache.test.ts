@@ -1,6 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import Sqlite from 'better-sqlite3';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import Sqlite, { type Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
+import { cachePages } from '../../src/store/sqlite/page-cache.ts';
+import { prepareReadPage } from '../../src/store/sqlite/pages.ts';
+import { shareSnapshots } from '../../src/store/sqlite/snapshots.ts';
 import type { PageQuery } from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';
 
@@ -22,7 +26,14 @@ async function openShared(t: Test) {
     const { body } = await store.listPets(query);
     return JSON.parse(body.text).map(({ name }: { name: string }) => name);
   }
-  return { store, db, names };
+  return { file, store, db, names };
+}
+
+/** Puts the content of one database in place of another's, as `.restore` does. */
+async function restore(from: string, to: string): Promise<void> {
+  const db = new Sqlite(from);
+  await db.backup(to);
+  db.close();
 }
 
 const FULL = { limit: 2 };
@@ -63,4 +74,123 @@ t.test('a pet that another program changes, deletes or puts in between is seen a
   t.strictSame(await names(FULL), ['Amy', 'Ben']);
   db.exec('DELETE FROM pets');
   t.strictSame(await names(FULL), []);
+});
+
+/** What a file may go through while a server has it open, beside changes of single pets. */
+const CHANGES: Record<string, (db: Database, file: string, list: () => Promise<string[]>) => unknown> = {
+  'an older backup is restored': async (db, file, list) => {
+    await db.backup(`${file}.old.db`);
+    db.exec('UPDATE pets SET name = upper(name) WHERE id = 2');
+    await list();
+    await restore(`${file}.old.db`, file);
+  },
+  'a backup with as many edits is restored': async (db, file) => {
+    await db.backup(`${file}.other.db`);
+    const other = new Sqlite(`${file}.other.db`);
+    other.exec("UPDATE pets SET name = 'Zoe' WHERE id = 1; UPDATE pet_edits SET count = count - 1");
+    other.close();
+    await restore(`${file}.other.db`, file);
+  },
+  'another database is restored': async (_db, file) => {
+    const other = openUrl(`sqlite:${file}.other.db`);
+    for (const name of ['Xan', 'Yue', 'Zoe']) await other.createPet({ name, categoryId: 8n });
+    await other.close();
+    await restore(`${file}.other.db`, file);
+  },
+  'the file is rewritten by VACUUM, and a pet changes': (db) =>
+    db.exec("VACUUM; UPDATE pets SET name = 'Abe' WHERE id = 1"),
+  'the triggers that count are dropped, and a pet changes': (db) => {
+    for (const name of db.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").pluck().all())
+      db.exec(`DROP TRIGGER ${name}`);
+    db.exec("UPDATE pets SET name = 'Abe' WHERE id = 1");
+  },
+  'the count of edits is gone, and a pet changes': (db) =>
+    db.exec("DELETE FROM pet_edits; UPDATE pets SET name = 'Abe' WHERE id = 1"),
+  'the table is made anew': (db) =>
+    db.exec(
+      'CREATE TABLE new AS SELECT id, lower(name) AS name, category_id, status FROM pets; DROP TABLE pets; ALTER TABLE new RENAME TO pets',
+    ),
+};
+
+for (const [way, change] of Object.entries(CHANGES)) {
+  t.test(`a list shows what a get shows after this: ${way}`, async (t) => {
+    const { file, store, db, names } = await openShared(t);
+    let shown: string[] = [];
+    const list = async () => {
+      shown = await names(FULL);
+      return shown;
+    };
+    await list();
+    await change(db, file, list);
+    const before = shown;
+    const after = await list();
+    t.strictNotSame(after, before);
+    for (const [index, name] of after.entries())
+      t.match((await store.getPet(BigInt(index + 1)))?.text, `"name":"${name}"`);
+    // Later changes are seen as well.
+    await nextTurn();
+    db.exec("UPDATE pets SET name = 'Amy' WHERE id = 1");
+    t.strictSame((await names(FULL))[0], 'Amy');
+  });
+}
+
+t.test('the last pet, replaced by one of another status, is no next page any more', async (t) => {
+  const { store, db } = await openShared(t);
+  const query = { limit: 4, status: 'sold' } as const;
+  t.equal((await store.listPets(query)).next, 4n);
+  await nextTurn();
+  db.exec("INSERT OR REPLACE INTO pets (id, name, category_id) VALUES (5, 'Eva', 7)");
+  t.equal((await store.listPets(query)).next, undefined);
+});
+
+t.test('a change that nothing counts is seen within a second', async (t) => {
+  const { db, names } = await openShared(t);
+  await names(FULL);
+  db.exec("BEGIN; UPDATE pets SET name = 'Abe' WHERE id = 1; UPDATE pet_edits SET count = count - 1; COMMIT");
+  for (let count = 0; (await names(FULL))[0] !== 'Abe' && count < 500; count++) await wait(10);
+  t.strictSame(await names(FULL), ['Abe', 'Bob']);
+});
+
+t.test("a change by the connection that reads is seen, though SQLite's version of the data stands still", async (t) => {
+  const db = new Sqlite(`${t.testdir()}/pets.db`);
+  t.teardown(() => db.close());
+  db.defaultSafeIntegers();
+  migrate(db, loadMigrations());
+  const snapshots = shareSnapshots(db);
+  const readPage = cachePages(db, snapshots, prepareReadPage(db));
+  const idsOf = async (limit: number) => {
+    await nextTurn();
+    return JSON.parse(readPage(limit, undefined, 0n).body.text).map(({ id }: { id: number }) => id);
+  };
+  /** As every method of the store writes: in a transaction of its own. */
+  const write = (sql: string) => {
+    snapshots.leave();
+    db.exec(sql);
+  };
+  write("INSERT INTO pets (name, category_id) VALUES ('Ada', 7), ('Bob', 7), ('Cid', 7)");
+  t.strictSame(
+    [await idsOf(2), await idsOf(5)],
+    [
+      [1, 2],
+      [1, 2, 3],
+    ],
+  );
+  write("INSERT INTO pets (name, category_id) VALUES ('Dot', 7)");
+  t.strictSame(
+    [await idsOf(2), await idsOf(5)],
+    [
+      [1, 2],
+      [1, 2, 3, 4],
+    ],
+  );
+  write('DELETE FROM pets WHERE id = 2');
+  t.strictSame(
+    [await idsOf(2), await idsOf(5)],
+    [
+      [1, 3],
+      [1, 3, 4],
+    ],
+  );
+  write('DELETE FROM pets');
+  t.strictSame([await idsOf(2), await idsOf(5)], [[], []]);
 });

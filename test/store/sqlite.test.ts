@@ -13,15 +13,22 @@ t.test('a file', async (t) => {
   testStore(t, {
     isShared: true,
     prepare: (t) => {
-      const url = `sqlite:${t.testdir()}/pets.db`;
-      return () => openUrl(url);
+      const file = `${t.testdir()}/pets.db`;
+      return { open: () => openUrl(`sqlite:${file}`), execute: (sql) => executeIn(file, sql) };
     },
   });
 });
 
 t.test('memory', async (t) => {
-  testStore(t, { isShared: false, prepare: () => () => openUrl('sqlite::memory:') });
+  const place = { open: () => openUrl('sqlite::memory:'), execute: () => {} };
+  testStore(t, { isShared: false, prepare: () => place });
 });
+
+function executeIn(file: string, sql: string): void {
+  const db = new Sqlite(file);
+  db.exec(sql);
+  db.close();
+}
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
 

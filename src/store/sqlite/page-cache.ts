@@ -1,35 +1,39 @@
 /**
  * Pages, kept as text for as long as they are true, whoever writes to the file. A page that has a next one does not change
- * when pets are added after it; a last page does. The database itself counts every other change (`pet_edits`).
+ * when pets are added after it; a last page does.
  */
 import type { Database } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import type { Page } from '../store.ts';
+import { watchChanges } from './changes.ts';
 import type { ReadPage } from './pages.ts';
 import type { Snapshots } from './snapshots.ts';
 
 /** How much is kept of each kind of page at most, in characters; an entry's own weight counts as so many. */
 const MAX_SIZE = 8_000_000;
 const ENTRY_SIZE = 200;
+/** How long after a write a full page is still trusted, in milliseconds: the writer may have turned the triggers off. */
+const MAX_TRUST = 1000;
 
-/** The same pages, read once: `PRAGMA data_version` tells, once per snapshot, whether others have written. */
+/** The same pages, read once. What has changed is asked once per snapshot. */
 export function cachePages(db: Database, snapshots: Snapshots, readPage: ReadPage): ReadPage {
-  const dataVersion = db.prepare<[], bigint>('PRAGMA data_version').pluck();
-  const countEdits = db.prepare<[], bigint>('SELECT count FROM pet_edits').pluck();
+  const readChange = watchChanges(db);
   const fullPages = buildCache();
   const lastPages = buildCache();
   let snapshot = 0;
-  let version: bigint | undefined;
-  let edits: bigint | undefined;
+  let trustedUntil = Number.POSITIVE_INFINITY;
 
   function forgetWhatChanged(): void {
-    const newVersion = dataVersion.get();
-    if (newVersion === version) return;
-    lastPages.clear();
-    const newEdits = countEdits.get();
-    if (newEdits !== edits) fullPages.clear();
-    version = newVersion;
-    edits = newEdits;
+    const change = readChange();
+    const now = performance.now();
+    if (change !== 'none') {
+      lastPages.clear();
+      trustedUntil = Math.min(trustedUntil, now + MAX_TRUST);
+    }
+    if (change === 'any' || now > trustedUntil) {
+      fullPages.clear();
+      trustedUntil = Number.POSITIVE_INFINITY;
+    }
   }
 
   return (limit, status, after) => {
