@@ -1,24 +1,17 @@
 /** The process: configuration, contract, store, server, listen; stop on a signal. */
 import cluster from 'node:cluster';
-import { setTimeout as wait } from 'node:timers/promises';
-import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
-import { isValid, makeKey } from './access/api-keys.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { type Contract, ContractError } from './contract/contract.ts';
 import { loadContract } from './contract/load-contract.ts';
+import { makeOneRunKey, showOneRunKey } from './process/one-run-key.ts';
+import { prepareStop, stopDeadline } from './process/stopping.ts';
 import { onStopRequested, superviseWorkers } from './process/workers.ts';
 import { buildServer } from './server.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError } from './store/store.ts';
 import { loadHandlers } from './wiring/operations.ts';
-
-/** What the machine raises at a fault of the program: a listener would only bring the same fault again, for ever. */
-const FAULTS: closeWithGrace.Signals[] = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'];
-
-/** How long the store may take to close, in milliseconds: what takes longer is ended by force. */
-const STORE_TIMEOUT = 5000;
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
@@ -41,14 +34,14 @@ async function serveByWorkers(config: Config, contract: Contract, store: Store, 
     count: config.workers,
     env: oneRunKey ? { API_KEYS: oneRunKey } : {},
     logger,
-    deadline: deadlineOf(config),
-    onListening: (origin) => oneRunKey && welcome(origin, contract.prefix, oneRunKey),
+    deadline: stopDeadline(config),
+    onListening: (origin) => oneRunKey && showOneRunKey(oneRunKey, origin, contract.prefix),
   });
 }
 
 async function serve(config: Config, contract: Contract, store: Store, logger: Logger): Promise<void> {
   const oneRunKey = await makeOneRunKey(config, store);
-  let isDraining = false;
+  const stop = { isAsked: false };
   const app = await buildServer({
     contract,
     handlers: await loadHandlers(),
@@ -56,41 +49,14 @@ async function serve(config: Config, contract: Contract, store: Store, logger: L
     apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys,
     logger,
     requestTimeout: config.requestTimeout,
-    isDraining: () => isDraining,
+    isDraining: () => stop.isAsked,
   });
-
-  const skip = cluster.isWorker ? [...FAULTS, 'SIGINT' as const, 'SIGTERM' as const] : FAULTS;
-  const stopping = closeWithGrace({ delay: deadlineOf(config), logger, skip }, async ({ signal, err }) => {
-    if (err) logger.fatal({ err }, 'stopping after an error');
-    else logger.info({ signal }, 'stopping');
-    isDraining = true;
-    await wait(err ? 0 : config.drainDelay);
-    const cut = setTimeout(() => app.server.closeAllConnections(), config.stopTimeout);
-    await app.close();
-    clearTimeout(cut);
-    await store.close();
-    logger.info('stopped');
-  });
-
-  if (cluster.isWorker) onStopRequested(stopping.close);
+  const askToStop = prepareStop({ app, store, config, logger, stop, onSignals: cluster.isPrimary });
+  if (cluster.isWorker) onStopRequested(askToStop);
 
   const origin = await listen(app, config);
   logger.info({ origin }, 'listening');
-  if (oneRunKey) welcome(origin, contract.prefix, oneRunKey);
-}
-
-function deadlineOf({ drainDelay, stopTimeout }: Config): number {
-  return drainDelay + stopTimeout + STORE_TIMEOUT;
-}
-
-/** A key for this run only, where none is configured and this is not production. */
-async function makeOneRunKey({ apiKeys, isProduction }: Config, store: Store): Promise<string | undefined> {
-  const keys = await store.listKeys();
-  if (apiKeys.length > 0 || keys.some((key) => isValid(key, Date.now()))) return undefined;
-  if (!isProduction) return makeKey();
-  throw new ConfigError(
-    'No API key is configured. Make one with `npm run keys -- create <name>`, or set API_KEYS, and start again.',
-  );
+  if (oneRunKey) showOneRunKey(oneRunKey, origin, contract.prefix);
 }
 
 /** Where it listens, as `http://127.0.0.1:3000`. */
@@ -101,22 +67,6 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   } catch (error) {
     throw new ConfigError(`Cannot listen: ${(error as Error).message}. Set HOST or PORT to another.`);
   }
-}
-
-/** For the person who started it, on standard error: the log never sees a key. */
-function welcome(origin: string, prefix: string, key: string): void {
-  process.stderr.write(`
-No API key is configured. This one is for this run only:
-
-  ${key}
-
-Try it:
-
-  curl -H 'Authorization: Bearer ${key}' ${origin}${prefix}/pets
-
-Documentation, to read and try: ${origin}/docs
-
-`);
 }
 
 start().catch((error: unknown) => {

@@ -1,0 +1,34 @@
+/** A key for this run only, so that a first start needs no preparation. */
+import { isValid, makeKey } from '../access/api-keys.ts';
+import { type Config, ConfigError } from '../config.ts';
+import type { Store } from '../store/store.ts';
+
+/**
+ * Undefined where there is a valid key already.
+ * @throws ConfigError in production without a key
+ */
+export async function makeOneRunKey({ apiKeys, isProduction }: Config, store: Store): Promise<string | undefined> {
+  const keys = await store.listKeys();
+  if (apiKeys.length > 0 || keys.some((key) => isValid(key, Date.now()))) return undefined;
+  if (!isProduction) return makeKey();
+  // A deployment has no development tools: `npm run keys` would try to compile.
+  throw new ConfigError(
+    'No API key is configured. Make one with `node dist/src/cli/keys.js create <name>`, or set API_KEYS, and start again.',
+  );
+}
+
+/** For the person who started it, on standard error: the log never sees a key. */
+export function showOneRunKey(key: string, origin: string, prefix: string): void {
+  process.stderr.write(`
+No API key is configured. This one is for this run only:
+
+  ${key}
+
+Try it:
+
+  curl -H 'Authorization: Bearer ${key}' ${origin}${prefix}/pets
+
+Documentation, to read and try: ${origin}/docs
+
+`);
+}
