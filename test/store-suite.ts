@@ -55,6 +55,13 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     t.equal((await store.getPet(id))?.text, `{"id":${id},"name":"Rex","categoryId":7}`);
   });
 
+  t.test('what the store does not keep of a pet, it does not answer either', async (t) => {
+    const store = await openOne(t);
+    const created = await store.createPet({ ...REX, nickname: 'T' } as NewPet);
+    t.strictSame(created, { ...REX, id: created.id });
+    t.equal((await store.getPet(created.id))?.text, toText(created));
+  });
+
   t.test('a categoryId keeps every digit of 64 bits', async (t) => {
     const store = await openOne(t);
     for (const categoryId of [0n, -1n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, MOST, -MOST - 1n]) {

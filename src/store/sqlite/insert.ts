@@ -1,33 +1,37 @@
 /** Writes pets in one transaction: all of them or none, one fsync however many they are (group commit). */
 import type { Database } from 'better-sqlite3';
-import type { NewPet, PetStatus } from '../store.ts';
+import type { NewPet } from '../store.ts';
+import { COLUMNS, NEW_FIELDS } from './columns.ts';
+
+type Value = string | bigint | null;
 
 /** Pets by column: to copy them from thread to thread costs less than as many objects. */
 export interface Batch {
-  names: string[];
-  categoryIds: BigInt64Array;
-  statuses: (PetStatus | null)[];
+  count: number;
+  /** The values of each of NEW_FIELDS, in the order of the pets. */
+  columns: (Value[] | BigInt64Array)[];
 }
 
 /** The ids of the pets, in their order. */
 export type InsertPets = (batch: Batch) => BigInt64Array;
 
 export function toBatch(pets: NewPet[]): Batch {
-  return {
-    names: pets.map(({ name }) => name),
-    categoryIds: BigInt64Array.from(pets, ({ categoryId }) => categoryId),
-    statuses: pets.map(({ status }) => status ?? null),
-  };
+  return { count: pets.length, columns: NEW_FIELDS.map((field) => toColumn(pets, field)) };
+}
+
+function toColumn(pets: NewPet[], field: keyof NewPet): Value[] | BigInt64Array {
+  const { type, isRequired } = COLUMNS[field];
+  const values = pets.map((pet) => pet[field] ?? null);
+  return type === 'integer' && isRequired ? BigInt64Array.from(values as bigint[]) : values;
 }
 
 export function prepareInsertPets(db: Database): InsertPets {
-  const insert = db.prepare<[string, bigint, string | null]>(
-    'INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)',
-  );
-  const run = db.transaction(({ names, categoryIds, statuses }: Batch) =>
-    categoryIds.map((categoryId, index) => {
-      const { lastInsertRowid } = insert.run(names[index] as string, categoryId, statuses[index] as PetStatus | null);
-      return lastInsertRowid as bigint;
+  const names = NEW_FIELDS.map((field) => COLUMNS[field].column);
+  const insert = db.prepare<Value[]>(`INSERT INTO pets (${names}) VALUES (${names.map(() => '?')})`);
+  const run = db.transaction(({ count, columns }: Batch) =>
+    new BigInt64Array(count).map((_, index) => {
+      const values = columns.map((column) => column[index] as Value);
+      return insert.run(...values).lastInsertRowid as bigint;
     }),
   );
   return run.immediate as InsertPets;

@@ -4,11 +4,12 @@ import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
 import type { Pet, Store, StoredKey } from '../store.ts';
+import { PET_JSON, toWritten } from './columns.ts';
 import { buildPlaceCheck, openConnection, toStoreError, useWal } from './connection.ts';
 import { prepareInsertPets, toBatch } from './insert.ts';
 import { loadMigrations, migrate } from './migrate.ts';
 import { cachePages } from './page-cache.ts';
-import { PET_JSON, prepareReadPage } from './pages.ts';
+import { prepareReadPage } from './pages.ts';
 import { type Snapshots, shareSnapshots } from './snapshots.ts';
 import { startWriter, type Writer } from './write-queue.ts';
 
@@ -63,7 +64,7 @@ function buildStore(db: Database, file: string): Store {
     createPet: async (pet) => {
       const id = await writer.write(pet);
       snapshots.leave();
-      return { id, ...pet };
+      return { id, ...toWritten(pet) };
     },
     getPet: (id) => {
       snapshots.enter();

@@ -2,15 +2,10 @@
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
 import type { Page, PetStatus } from '../store.ts';
+import { PET_JSON } from './columns.ts';
 
 /** The page of at most `limit` pets, of one status or any, with ids higher than `after`. */
 export type ReadPage = (limit: number, status: PetStatus | undefined, after: bigint) => Page;
-
-/** A row of pets as the contract's JSON: a status that is absent stays out. */
-export const PET_JSON = `CASE WHEN status IS NULL
-  THEN json_object('id', id, 'name', name, 'categoryId', category_id)
-  ELSE json_object('id', id, 'name', name, 'categoryId', category_id, 'status', status)
-END`;
 
 type PageRow = [texts: string | null, count: bigint, last: bigint | null];
 
