@@ -34,7 +34,7 @@ const ARROWS: Record<string, string[]> = {
   'src/json': [],
   'src/http': ['src/store/store.ts', 'src/generated'],
   'src/access': ['src/http/errors.ts', 'src/store/store.ts'],
-  'src/docs': ['src/contract'],
+  'src/docs': ['src/contract', 'src/http/errors.ts'],
   'src/telemetry': ['src/http/errors.ts', 'src/store/store.ts'],
   'src/store': ['src/json', 'src/generated', 'src/store/sqlite/open-sqlite.ts'],
   'src/store/sqlite': ['src/store', 'src/json'],

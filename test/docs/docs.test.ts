@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { parse as parseJson } from 'lossless-json';
 import t, { type Test } from 'tap';
 import { parse as parseYaml } from 'yaml';
 import { loadContract } from '../../src/contract/load-contract.ts';
+import { connectRaw, sendRaw } from '../raw-client.ts';
 import { startService } from '../service.ts';
 
 const CONTRACT = new URL('../../openapi/petstore.yaml', import.meta.url);
@@ -114,3 +115,77 @@ t.test('the page has the title of the contract, and all that it refers to is the
     }
   }
 });
+
+t.test("the page's files are sent again only when they have changed", async (t) => {
+  const { app } = await startService(t);
+  const url = '/docs/static/swagger-ui-bundle.js';
+  const { headers, rawPayload } = await app.inject(url);
+  t.ok(rawPayload.length > 1_000_000);
+  t.match(headers['content-type'], 'text/javascript');
+  const again = await app.inject({ url, headers: { 'if-none-match': headers.etag as string } });
+  t.equal(again.statusCode, 304);
+});
+
+t.test('below the page is served what it needs, and nothing else, whatever the request says', async (t) => {
+  const { port } = await startService(t);
+  const ask = async (start: string, ...headers: string[]) => {
+    const [reply] = await sendRaw(
+      port,
+      [`${start} HTTP/1.1`, 'Host: pets', 'Connection: close', ...headers, '', ''].join('\r\n'),
+    );
+    return reply as NonNullable<typeof reply>;
+  };
+  for (const path of [
+    'nope',
+    '',
+    '../../x',
+    '../package.json',
+    '%2e%2e/%2e%2e/x',
+    '..%2f..%2fx',
+    '%5c..%5cpackage.json',
+    '%00',
+    'swagger-ui.css%00',
+    'swagger-ui.js',
+    'swagger-ui-bundle.js.map',
+    'x'.repeat(8000),
+  ]) {
+    for (const method of ['GET', 'POST', 'QUERY']) {
+      const { status, text } = await ask(`${method} /docs/static/${path}`);
+      t.equal(status, 404, `${method} ${path.slice(0, 40)}`);
+      t.equal(JSON.parse(text).code, 'route_not_found');
+    }
+  }
+  for (const header of [
+    'Range: bytes=9-1',
+    'Range: bytes=99999999-',
+    'Range: pets=1-2',
+    'If-Match: "x"',
+    'If-Unmodified-Since: never',
+    'If-Modified-Since: never',
+  ]) {
+    t.equal((await ask('GET /docs/static/swagger-ui.css', header)).status, 200, header);
+  }
+  t.equal((await ask('DELETE /docs/static/swagger-ui.css')).status, 405);
+});
+
+t.test("clients that ask for the page's files at once, and go away, leave none of them open", async (t) => {
+  const { port } = await startService(t);
+  const get = 'GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: pets\r\n\r\n';
+  const clients = Array.from({ length: 10 }, () => connectRaw(port, get.repeat(5)));
+  await Promise.all(clients.map(({ socket }) => new Promise((resolve) => socket.once('data', resolve))));
+  for (const { socket } of clients) socket.resetAndDestroy();
+  await Promise.all(clients.map(({ closed }) => closed));
+  t.strictSame(
+    openFiles().filter((file) => file.includes('swagger-ui')),
+    [],
+  );
+});
+
+/** Where the system says so: what this process has open. */
+function openFiles(): string[] {
+  try {
+    return readdirSync('/proc/self/fd').map((fd) => readlinkSync(`/proc/self/fd/${fd}`));
+  } catch {
+    return [];
+  }
+}
