@@ -7,8 +7,8 @@ import { addDocs } from './docs/docs.ts';
 import { addDraining } from './http/draining.ts';
 import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH } from './http/error-replies.ts';
 import { addNotFound } from './http/not-found.ts';
-import { addNoConnect, buildSendClientError } from './http/raw-replies.ts';
-import { addRequestLog, buildRequestIds } from './http/request-log.ts';
+import { addRawReplies, buildSendClientError } from './http/raw-replies.ts';
+import { addRequestLog, buildLogRequest, buildRequestIds } from './http/request-log.ts';
 import type { Store } from './store/store.ts';
 import { addHealth } from './telemetry/health.ts';
 import { addJsonBody } from './wiring/json-body.ts';
@@ -31,20 +31,30 @@ export interface ServerOptions {
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { contract, handlers, store, apiKeys, logger, requestTimeout, isDraining } = options;
   const nextRequestId = buildRequestIds();
+  const logRequest = buildLogRequest(logger);
   const sendFailure = buildSendFailure(logger);
   const app: FastifyInstance = fastify({
     genReqId: nextRequestId,
     requestTimeout,
-    http: { requireHostHeader: false, connectionsCheckingInterval: requestTimeout / 4 },
+    http: {
+      requireHostHeader: false,
+      requestTimeout,
+      // Where it is longer, Node lets the whole request take as long.
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: Math.ceil(requestTimeout / 4),
+    },
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     return503OnClosing: false,
-    frameworkErrors: sendFailure,
+    frameworkErrors: (error, request, reply) => {
+      logRequest(request, reply);
+      sendFailure(error, request, reply);
+    },
     clientErrorHandler: buildSendClientError(logger, nextRequestId),
   });
 
-  addRequestLog(app, logger);
+  addRequestLog(app, logRequest);
   addErrorReplies(app, sendFailure);
-  addNoConnect(app, nextRequestId);
+  addRawReplies(app, logger, nextRequestId);
   addNotFound(app);
   addDraining(app, isDraining);
   addJsonBody(app);

@@ -8,17 +8,22 @@ import { Failure, type Told } from './errors.ts';
 export const MAX_URL_LENGTH = 8192;
 
 export const URI_TOO_LONG: Told = ['uri_too_long', `The URL is longer than ${MAX_URL_LENGTH} characters.`];
+export const MALFORMED: Told = ['malformed_request', 'The request is not well-formed HTTP.'];
 const NO_HOST: Told = ['malformed_request', 'The Host header is missing.'];
+const BAD_URL: Told = ['malformed_request', 'The URL is not well-formed.'];
+const UNMET: Told = ['expectation_failed', 'The server cannot meet the Expect header: it knows 100-continue only.'];
 
 const UNAVAILABLE: Told = ['unavailable', 'The service is unavailable. Try again later.'];
 
-/** Fastify's own errors (fastify.dev/docs/latest/Reference/Errors), in our words. */
-const FASTIFY_ERRORS: Record<string, Told> = {
-  FST_ERR_BAD_URL: ['malformed_request', 'The URL is not well-formed.'],
-  FST_ERR_MAX_PARAM_LENGTH: URI_TOO_LONG,
-  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is larger than this operation takes.'],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'The body must be application/json.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_request', 'The body is not as long as Content-Length says.'],
+/**
+ * What Fastify or a plugin of it refuses with a status of its own keeps that status, in our words. A status from 400 to 499
+ * that is not here becomes 400.
+ */
+const TOLD_BY_STATUS: Record<number, Told> = {
+  404: ['route_not_found', 'Nothing is served at this path.'],
+  413: ['payload_too_large', 'The body is larger than this operation takes.'],
+  414: URI_TOO_LONG,
+  415: ['unsupported_media_type', 'The body must be application/json.'],
 };
 
 export type SendFailure = (error: FastifyError | Failure, request: FastifyRequest, reply: FastifyReply) => void;
@@ -36,19 +41,23 @@ export function buildSendFailure(logger: Logger): SendFailure {
 export function addErrorReplies(app: FastifyInstance, sendFailure: SendFailure): void {
   app.setErrorHandler<FastifyError | Failure>(sendFailure);
   app.addHook('onRequest', refuseMalformed);
+  // Node would answer it without a body.
+  app.server.on('checkExpectation', app.routing);
 }
 
 function toFailure(error: FastifyError | Failure): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof StoreUnavailable) return new Failure(...UNAVAILABLE, { cause: error.cause });
-  const told = FASTIFY_ERRORS[error.code];
-  if (told) return new Failure(...told);
+  if (error.code === 'FST_ERR_BAD_URL') return new Failure(...BAD_URL);
+  const status = error.statusCode ?? 500;
+  if (status >= 400 && status < 500) return new Failure(...(TOLD_BY_STATUS[status] ?? MALFORMED));
   return new Failure('internal_error', 'The service failed. Its log has the cause.', { cause: error });
 }
 
 /** What Node lets through, and would answer without a body if it were told not to. */
-function refuseMalformed(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
-  if (request.url.length > MAX_URL_LENGTH) done(new Failure(...URI_TOO_LONG));
-  else if (request.headers.host === undefined && request.raw.httpVersion === '1.1') done(new Failure(...NO_HOST));
+function refuseMalformed({ raw, headers }: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+  if ((raw.url as string).length > MAX_URL_LENGTH) done(new Failure(...URI_TOO_LONG));
+  else if (headers.host === undefined && raw.httpVersion === '1.1') done(new Failure(...NO_HOST));
+  else if (headers.expect !== undefined && !/100-continue/i.test(headers.expect)) done(new Failure(...UNMET));
   else done();
 }

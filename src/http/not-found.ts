@@ -4,19 +4,28 @@ import findMyWay from 'find-my-way';
 import { MAX_URL_LENGTH } from './error-replies.ts';
 import { Failure } from './errors.ts';
 
-/** 404 for a path that is not served, 405 with `Allow` (RFC 9110, section 15.5.6) for a method that the path does not take. */
+/**
+ * 404 for a path that is not served, 405 with `Allow` (RFC 9110, section 15.5.6) for a method that the path does not take:
+ * as a hook, before Fastify looks at the body.
+ */
 export function addNotFound(app: FastifyInstance): void {
   const methodsOf = new Map<string, Set<string>>();
   const paths = findMyWay({ maxParamLength: MAX_URL_LENGTH });
   app.addHook('onRoute', ({ url, method }) => {
+    // A route with a wildcard is no path of its own: it says itself what it has not.
+    if (url.includes('*')) return;
     if (!methodsOf.has(url)) paths.on('GET', url, () => {}, methodsOf.set(url, new Set()).get(url));
     for (const name of [method].flat()) methodsOf.get(url)?.add(name);
   });
-  app.setNotFoundHandler((request) => {
-    const path = request.url.split('?', 1)[0] as string;
-    const methods = paths.find('GET', path)?.store as Set<string> | undefined;
-    if (!methods) throw new Failure('route_not_found', 'Nothing is served at this path.');
-    const allow = [...methods].sort().join(', ');
-    throw new Failure('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.is404) done(toFailure(request.url));
+    else done();
   });
+
+  function toFailure(url: string): Failure {
+    const methods = paths.find('GET', url.split('?', 1)[0] as string)?.store as Set<string> | undefined;
+    if (!methods) return new Failure('route_not_found', 'Nothing is served at this path.');
+    const allow = [...methods].sort().join(', ');
+    return new Failure('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
+  }
 }

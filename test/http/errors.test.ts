@@ -1,36 +1,13 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { type Store, StoreUnavailable } from '../../src/store/store.ts';
 import { ContractCheck, type Reply } from '../contract-check.ts';
 import { openUrl } from '../database.ts';
+import { connectRaw, sendRaw } from '../raw-client.ts';
 import { KEY, startService } from '../service.ts';
 
 const check = new ContractCheck();
-
-/** What comes back on a connection of its own for these bytes, until the server closes it. */
-async function sendRaw(port: number, ...bytes: string[]): Promise<Reply[]> {
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-  let received = '';
-  socket.on('data', (chunk) => {
-    received += chunk;
-  });
-  for (const part of bytes) socket.write(part);
-  await new Promise((resolve, reject) => socket.on('end', resolve).on('error', reject));
-  socket.end();
-  return received
-    .split(/(?=HTTP\/1\.1 \d{3} )/)
-    .filter(Boolean)
-    .map(toReply);
-}
-
-function toReply(text: string): Reply {
-  const [head = '', body = ''] = text.split('\r\n\r\n');
-  const [start = '', ...lines] = head.split('\r\n');
-  const headers = Object.fromEntries(
-    lines.map((line) => line.split(/: (.*)/).slice(0, 2)).map(([name = '', value = '']) => [name.toLowerCase(), value]),
-  );
-  return { status: Number(start.split(' ')[1]), headers, text: body };
-}
 
 /** The last reply to these bytes, which must be the Error body in full, under every rule of the contract's default. */
 async function failureOf(
@@ -85,6 +62,27 @@ t.test('headers beyond reason are 431', async (t) => {
   });
 });
 
+t.test('what is too long is told from what is not, also when it comes in two packets', async (t) => {
+  const { port } = await startService(t);
+  const x = 'x'.repeat(10_000);
+  const path = '/v1/pets';
+  for (const [first, second, status] of [
+    [get(path, `X-Long: ${x}`).slice(0, -4), `${x}\r\n\r\n`, 431],
+    [get(path, `X-Long: ${x}`).slice(0, -2), `X-More: ${x}\r\n\r\n`, 431],
+    [`GET ${path}?${x}`, `${x} HTTP/1.1\r\nHost: pets\r\n\r\n`, 414],
+  ] as [string, string, number][]) {
+    const { socket, replies } = connectRaw(port, first);
+    await once(socket, 'connect');
+    await wait(50);
+    socket.write(second);
+    t.strictSame(
+      (await replies()).map((reply) => reply.status),
+      [status],
+    );
+    socket.destroy();
+  }
+});
+
 t.test('a URL beyond reason is 414, however far beyond, in its path as in its query', async (t) => {
   const { port } = await startService(t);
   for (const length of [8_192, 12_000, 100_000]) {
@@ -124,6 +122,59 @@ t.test('CONNECT is 405', async (t) => {
     status: 405,
     headers: { allow: 'GET, HEAD' },
   });
+});
+
+t.test('an expectation that nobody can meet is 417, the usual one is met', async (t) => {
+  const { port } = await startService(t);
+  t.match(await failureOf(port, get('/v1/pets', 'Expect: a miracle')), { status: 417, code: 'expectation_failed' });
+  const [reply] = await sendRaw(port, get('/v1/pets', 'Expect: 100-continue'));
+  t.equal(reply?.status, 200);
+});
+
+t.test('what no route takes is 404 or 405 whatever its body is, and QUERY without a media type, too', async (t) => {
+  const { port } = await startService(t);
+  for (const headers of [
+    [],
+    ['Content-Type: nonsense'],
+    ['Content-Type: application/json', 'Content-Length: 1', '', '{'],
+    ['Content-Type: application/json', 'Content-Length: 999999999'],
+  ]) {
+    for (const method of ['PUT', 'QUERY', 'DELETE']) {
+      for (const [url, status] of [
+        ['/nope', 404],
+        ['/v1/pets', 405],
+        ['/docs', 405],
+        ['/livez', 405],
+      ] as [string, number][]) {
+        const bytes = [`${method} ${url} HTTP/1.1`, 'Host: pets', 'Connection: close', ...headers, '', ''].join('\r\n');
+        t.match(await failureOf(port, bytes), { status }, `${method} ${url}`);
+      }
+    }
+  }
+});
+
+t.test("what Fastify or a plugin refuses with a status of its own keeps it, in the contract's words", async (t) => {
+  let error: Error;
+  const store: Store = {
+    ...openUrl('sqlite::memory:'),
+    getPet: () => {
+      throw error;
+    },
+  };
+  const { request } = await startService(t, { store });
+  for (const [statusCode, status, code] of [
+    [400, 400, 'malformed_request'],
+    [404, 404, 'route_not_found'],
+    [413, 413, 'payload_too_large'],
+    [414, 414, 'uri_too_long'],
+    [415, 415, 'unsupported_media_type'],
+    [418, 400, 'malformed_request'],
+    [500, 500, 'internal_error'],
+    [302, 500, 'internal_error'],
+  ] as [number, number, string][]) {
+    error = Object.assign(new Error('A plugin says so.'), { statusCode });
+    t.match(await request('/v1/pets/1'), { status, body: { code } });
+  }
 });
 
 t.test('an unknown path is 404, whatever the method, and needs no key', async (t) => {

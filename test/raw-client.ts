@@ -1,0 +1,74 @@
+/** A client that writes bytes, and takes what comes back apart: for requests that no HTTP library would send. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { Reply } from './contract-check.ts';
+
+export interface RawClient {
+  socket: Socket;
+  /** Resolves with the first `count` replies, or with those that came until the server closed. */
+  replies(count?: number): Promise<Reply[]>;
+  /** Resolves when the connection is closed, whoever closed it and how. */
+  closed: Promise<unknown>;
+}
+
+/** The client leaves its own side open until the server has closed, as one that has died would. */
+export function connectRaw(port: number, ...bytes: string[]): RawClient {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  let received = '';
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    received += text;
+  });
+  // A reset counts as an end.
+  socket.on('error', () => {});
+  const ended = Promise.race([once(socket, 'end'), once(socket, 'close')]);
+  const closed = once(socket, 'close');
+  for (const part of bytes) socket.write(part, 'latin1');
+
+  async function replies(count = Number.POSITIVE_INFINITY): Promise<Reply[]> {
+    for (;;) {
+      const { replies } = splitReplies(received);
+      if (replies.length >= count) return replies.slice(0, count);
+      const isOver = await Promise.race([ended.then(() => true), once(socket, 'data').then(() => false)]);
+      if (isOver) return splitReplies(received, isOver).replies;
+    }
+  }
+  return { socket, replies, closed };
+}
+
+/** All that comes back for these bytes until the server closes. */
+export async function sendRaw(port: number, ...bytes: string[]): Promise<Reply[]> {
+  const { socket, replies } = connectRaw(port, ...bytes);
+  const all = await replies();
+  socket.destroy();
+  return all;
+}
+
+/** Complete replies, as RFC 9112 frames them, and what is left over. A reply to HEAD ends where the next begins, or all is over. */
+export function splitReplies(received: string, isOver = false): { replies: Reply[]; rest: string } {
+  const replies: Reply[] = [];
+  let rest = received;
+  for (;;) {
+    const head = /^HTTP\/1\.1 (\d{3}) [^\r\n]*\r\n((?:[^\r\n]+\r\n)*)\r\n/.exec(rest);
+    if (!head) return { replies, rest };
+    const [text, status, lines] = head as unknown as [string, string, string];
+    const headers = toHeaders(lines);
+    const after = rest.slice(text.length);
+    const length = isWithoutBody(status, after, isOver) ? 0 : Number(headers['content-length'] ?? 0);
+    if (after.length < length) return { replies, rest };
+    const body = Buffer.from(after.slice(0, length), 'latin1').toString();
+    if (!status.startsWith('1')) replies.push({ status: Number(status), headers, text: body });
+    rest = after.slice(length);
+  }
+}
+
+function toHeaders(lines: string): Record<string, string> {
+  const pairs = lines
+    .trimEnd()
+    .split('\r\n')
+    .map((line) => line.split(/: ?(.*)/, 2) as [string, string]);
+  return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function isWithoutBody(status: string, after: string, isOver: boolean): boolean {
+  return /^1|204|304/.test(status) || (isOver && after === '') || after.startsWith('HTTP/1.1 ');
+}
