@@ -1,6 +1,6 @@
-import type { Answer, Call } from '../src/wiring/handler.ts';
+import { handle } from '../src/wiring/handler.ts';
 
-export default async function createPet({ body, store, urlOf }: Call<'createPet'>): Promise<Answer<'createPet'>> {
+export default handle('createPet', async ({ body, store, urlOf }) => {
   const pet = await store.createPet(body);
   return { status: 201, body: pet, headers: { Location: urlOf('getPet', { petId: pet.id }) } };
-}
+});

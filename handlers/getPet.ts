@@ -1,7 +1,7 @@
 import { refuse } from '../src/http/errors.ts';
-import type { Answer, Call } from '../src/wiring/handler.ts';
+import { handle } from '../src/wiring/handler.ts';
 
-export default async function getPet({ params, store }: Call<'getPet'>): Promise<Answer<'getPet'>> {
+export default handle('getPet', async ({ params, store }) => {
   const pet = await store.getPet(params.petId);
   return pet ? { status: 200, body: pet } : refuse('pet_not_found', `No pet has the id ${params.petId}.`);
-}
+});

@@ -1,8 +1,8 @@
 import { refuse } from '../src/http/errors.ts';
-import type { Answer, Call } from '../src/wiring/handler.ts';
+import { handle } from '../src/wiring/handler.ts';
 import { fromCursor, nextLink, toCursor } from '../src/wiring/pagination.ts';
 
-export default async function listPets({ query, store, urlOf }: Call<'listPets'>): Promise<Answer<'listPets'>> {
+export default handle('listPets', async ({ query, store, urlOf }) => {
   const { limit, status } = query;
   const after = query.after === undefined ? undefined : fromCursor(query.after, status);
   if (query.after !== undefined && after === undefined) {
@@ -12,4 +12,4 @@ export default async function listPets({ query, store, urlOf }: Call<'listPets'>
   if (next === undefined) return { status: 200, body };
   const url = urlOf('listPets', {}, query, { after: toCursor(next, status) });
   return { status: 200, body, headers: { Link: nextLink(url) } };
-}
+});

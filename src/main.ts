@@ -4,18 +4,20 @@ import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { type Contract, ContractError } from './contract/contract.ts';
+import { checkDigest } from './contract/digest.ts';
 import { loadContract } from './contract/load-contract.ts';
+import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
 import { makeOneRunKey, showOneRunKey } from './process/one-run-key.ts';
 import { prepareStop, stopDeadline } from './process/stopping.ts';
 import { onStopRequested, superviseWorkers } from './process/workers.ts';
 import { buildServer } from './server.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError } from './store/store.ts';
-import { loadHandlers } from './wiring/operations.ts';
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
   const contract = await loadContract();
+  checkDigest(contract, CONTRACT_DIGEST);
   const logger = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
   const store = openStore(config.database);
   try {
@@ -44,7 +46,7 @@ async function serve(config: Config, contract: Contract, store: Store, logger: L
   const stop = { isAsked: false };
   const app = await buildServer({
     contract,
-    handlers: await loadHandlers(),
+    handlers,
     store,
     apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys,
     logger,

@@ -54,6 +54,7 @@ export class ContractCheck {
     const response = this.#resolve(pointer);
     const problems = this.#headerProblems(response.value.headers ?? {}, headers);
     const type = headers['content-type']?.split(';')[0] as string;
+    if (!response.value.content) return text === '' && !type ? problems : [...problems, 'a body is not documented'];
     if (!response.value.content[type]) return [...problems, `content type ${type} is not documented`];
     if (method === 'HEAD') return text === '' ? problems : [...problems, 'the reply to HEAD has a body'];
     const schema = `${response.pointer}/content/${escapePointer(type)}/schema`;

@@ -6,9 +6,9 @@ import { parse } from 'lossless-json';
 import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
 import { loadContract } from '../src/contract/load-contract.ts';
+import { handlers } from '../src/generated/handlers.ts';
 import { buildServer, type ServerOptions } from '../src/server.ts';
 import type { Store } from '../src/store/store.ts';
-import { loadHandlers } from '../src/wiring/operations.ts';
 import { ContractCheck, type Reply } from './contract-check.ts';
 import { openUrl } from './database.ts';
 
@@ -55,7 +55,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const store = rest.store ?? openUrl(databaseUrl);
   const app = await buildServer({
     contract: await loadContract(),
-    handlers: await loadHandlers(),
+    handlers,
     store,
     apiKeys: [KEY],
     logger: log ? pino({}, log) : pino({ level: 'silent' }),

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { Contract, Json } from '../../src/contract/contract.ts';
 import { buildServer } from '../../src/server.ts';
+import type { AnyHandler } from '../../src/wiring/handler.ts';
 import type { Handlers } from '../../src/wiring/operations.ts';
 import { ContractCheck, type Reply } from '../../test/contract-check.ts';
 import { readOperations } from '../../test/properties/operations.ts';
@@ -121,8 +122,8 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
 
 /** The handlers, each noting that it was reached, and with what. */
 function recorded(handlers: Handlers, reached: Reached): Handlers {
-  return new Map(
-    [...handlers].map(([id, handler]) => [
+  return Object.fromEntries(
+    Object.entries(handlers).map(([id, handler]): [string, AnyHandler] => [
       id,
       (call) => {
         reached.set(id, structuredClone({ query: call.query, body: call.body }));

@@ -12,7 +12,7 @@ interface Kind {
   retryAfter?: number;
 }
 
-const CATALOGUE = {
+export const CATALOGUE = {
   invalid_request: { status: 400 },
   malformed_json: { status: 400 },
   malformed_request: { status: 400 },
@@ -36,20 +36,20 @@ type StatusOf<Code extends ErrorCode> = (typeof CATALOGUE)[Code]['status'];
 
 export const kindOf = (code: ErrorCode): Kind => CATALOGUE[code];
 
-export const toErrorBody = (code: ErrorCode, message: string): ErrorBody => ({
-  code,
-  message,
-  status: kindOf(code).status,
-});
+type BodyOf<Code extends ErrorCode> = ErrorBody & { status: StatusOf<Code> };
+
+export function toErrorBody<Code extends ErrorCode>(code: Code, message: string): BodyOf<Code> {
+  return { code, message, status: CATALOGUE[code].status };
+}
 
 /** An answer of a handler that is the Error body. */
-export interface ErrorAnswer<Status extends number> {
-  status: Status;
-  body: ErrorBody;
+export interface ErrorAnswer<Code extends ErrorCode> {
+  status: StatusOf<Code>;
+  body: BodyOf<Code>;
 }
 
 /** A handler's answer: `refuse('pet_not_found', 'No pet has the id 7.')` is a 404. `message` is for people. */
-export function refuse<Code extends ErrorCode>(code: Code, message: string): ErrorAnswer<StatusOf<Code>> {
+export function refuse<Code extends ErrorCode>(code: Code, message: string): ErrorAnswer<Code> {
   return { status: CATALOGUE[code].status, body: toErrorBody(code, message) };
 }
 

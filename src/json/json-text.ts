@@ -6,7 +6,12 @@ export class JsonText<T> {
   declare protected readonly says: T;
   readonly text: string;
 
-  constructor(text: string) {
+  private constructor(text: string) {
     this.text = text;
+  }
+
+  /** `JsonText.of<Pet>(text)`: what the text says is never guessed from where it is used. */
+  static of<T>(text: string): JsonText<NoInfer<T>> {
+    return new JsonText(text);
   }
 }

@@ -1,16 +1,17 @@
-/** Types only: what a handler is given, `Call<'getPet'>`, and what it may answer, `Answer<'getPet'>`, as the contract says. */
-import type { operations } from '../generated/contract.ts';
+/** How a handler is written: `handle('getPet', async (call) => answer)`, with the types of both from the contract. */
+import type { components, operations } from '../generated/contract.ts';
 import type { JsonText } from '../json/json-text.ts';
-import type { Store } from '../store/store.ts';
+import type { Awaitable, Store } from '../store/store.ts';
 
 export type OperationId = keyof operations;
 
 type ParametersOf<Id extends OperationId> = operations[Id]['parameters'];
 export type PathOf<Id extends OperationId> = Present<ParametersOf<Id>['path']>;
 export type QueryOf<Id extends OperationId> = Present<ParametersOf<Id>['query']>;
-type BodyOf<Id extends OperationId> = ContentOf<Present<operations[Id]['requestBody']>>;
 type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
-type ContentOf<T> = T extends { content: { 'application/json': infer Body } } ? Body : undefined;
+
+/** A body that may be left out is `undefined` then. */
+type BodyOf<Request> = Request extends { content: { 'application/json': infer Body } } ? Body : undefined;
 
 /**
  * Makes the URL of an operation, with its prefix: `urlOf('getPet', { petId: 1n })` is `/v1/pets/1`. The changes take the
@@ -24,33 +25,84 @@ export type UrlOf = <Id extends OperationId>(
 ) => string;
 
 /** A request that has passed the contract: parameters and body have their types, defaults are filled in. */
-export interface Call<Id extends OperationId> {
-  params: PathOf<Id>;
-  query: QueryOf<Id>;
-  body: BodyOf<Id>;
+interface Call<Params, Query, Body> {
+  params: Params;
+  query: Query;
+  body: Body;
   store: Store;
   urlOf: UrlOf;
 }
+type CallOf<Id extends OperationId> = Call<PathOf<Id>, QueryOf<Id>, BodyOf<operations[Id]['requestBody']>>;
 
 /** The headers that the server itself puts on every reply for which the contract declares them. */
-type ServerHeaders = 'X-Request-Id' | 'WWW-Authenticate' | 'Retry-After' | 'Deprecation' | 'Sunset';
+type ServerHeader = 'X-Request-Id' | 'WWW-Authenticate' | 'Retry-After' | 'Deprecation' | 'Sunset';
+/** On a deprecated operation the server links to its successor. The handler may add links of its own. */
 type SuccessorLink<Headers> = Headers extends { Sunset: unknown } ? 'Link' : never;
 type Declared<Headers> = {
   [Name in keyof Headers as string extends Name
     ? never
-    : Name extends ServerHeaders | SuccessorLink<Headers>
-      ? never
-      : Name]: Headers[Name];
-};
-type WithHeaders<Headers> = Record<never, never> extends Headers ? { headers?: Headers } : { headers: Headers };
+    : Exclude<Name, ServerHeader | SuccessorLink<Headers>>]: Headers[Name];
+} & { [Name in SuccessorLink<Headers>]?: string };
+type WithHeaders<Headers> =
+  Record<never, never> extends Headers ? { headers?: Headers & object } : { headers: Headers };
+
+/** The Error body says the status of its reply. */
+type Repeated<Body, Status> = Body extends components['schemas']['Error'] ? Body & { status: Status } : Body;
+type WithBody<Response, Status> = Response extends { content: { 'application/json': infer Body } }
+  ? { body: Repeated<Body, Status> | JsonText<Body> }
+  : { body?: never };
+
 type Responses<Id extends OperationId> = operations[Id]['responses'];
-type AnswerOf<Status, Response> = Response extends { headers: infer Headers }
-  ? { status: Status; body: ContentOf<Response> | JsonText<ContentOf<Response>> } & WithHeaders<Declared<Headers>>
+type AnswerTo<Status, Response> = Response extends { headers: infer Headers }
+  ? { status: Status } & WithBody<Response, Status> & WithHeaders<Declared<Headers>>
   : never;
 
-/** A declared status with its body and headers; anything else does not compile. */
-export type Answer<Id extends OperationId> = {
-  [Status in keyof Responses<Id> & number]: AnswerOf<Status, Responses<Id>[Status]>;
+/** A declared status with its body and headers. */
+type AnswerOf<Id extends OperationId> = {
+  [Status in keyof Responses<Id> & number]: AnswerTo<Status, Responses<Id>[Status]>;
 }[keyof Responses<Id> & number];
 
-export type Handler<Id extends OperationId> = (call: Call<Id>) => Answer<Id> | Promise<Answer<Id>>;
+/** Stands in the compiler's message where an answer has more than the contract declares. */
+interface NotInTheContract {
+  readonly notInTheContract: never;
+}
+
+/** The given type, closed: TypeScript by itself lets fields pass that nobody has declared, and `any` wherever it stands. */
+type Exact<Given, Allowed> = 0 extends 1 & Given
+  ? never
+  : unknown extends Allowed
+    ? Given
+    : Given extends JsonText<unknown> | string | number | bigint | boolean | null | undefined
+      ? Given
+      : {
+          [Key in keyof Given]: Key extends KeyOf<Allowed>
+            ? Exact<Given[Key], ValueOf<Allowed, Key>>
+            : NotInTheContract;
+        };
+type KeyOf<T> = T extends unknown ? keyof T : never;
+type ValueOf<T, Key> = T extends unknown ? (Key extends keyof T ? T[Key] : never) : never;
+type ExactAnswer<Id extends OperationId, Given> = Given extends { status: infer Status }
+  ? Exact<Given, Extract<AnswerOf<Id>, { status: Status }>>
+  : never;
+
+/** What the wiring knows of any handler. */
+export type AnyCall = Call<unknown, unknown, unknown>;
+export interface AnyAnswer {
+  status: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+export type AnyHandler = (call: AnyCall) => Awaitable<AnyAnswer>;
+
+/** A handler, and the operation that it is for. */
+export interface Handler<Id extends OperationId> extends AnyHandler {
+  readonly operation: Id;
+}
+
+/** The handler of an operation: a status, body, header or field that the contract does not declare does not compile. */
+export function handle<Id extends OperationId, Given extends AnswerOf<Id>>(
+  operation: Id,
+  run: (call: CallOf<Id>) => Promise<Given & ExactAnswer<Id, Given>>,
+): Handler<Id> {
+  return Object.assign(run as AnyHandler, { operation });
+}

@@ -1,6 +1,4 @@
 /** The wiring: each operation of the contract, with its handler, becomes a route by way of fastify-openapi-glue. */
-import { readdirSync } from 'node:fs';
-import { parse } from 'node:path';
 import type { FastifyInstance, FastifyReply, onRequestHookHandler, RouteOptions } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
@@ -9,24 +7,14 @@ import { JsonText } from '../json/json-text.ts';
 import type { Store } from '../store/store.ts';
 import { buildChecks, type Check, type RequestParts } from './checks.ts';
 import { announceDeprecation } from './deprecation.ts';
-import type { Answer, Call, Handler, OperationId } from './handler.ts';
+import type { AnyAnswer, AnyHandler } from './handler.ts';
+import { describeUnmatched } from './unmatched.ts';
 import { buildUrlOf } from './urls.ts';
 
-type AnyHandler = Handler<OperationId>;
-export type Handlers = Map<string, AnyHandler>;
+/** By the name of their operations; the compiler holds those of `src/generated/handlers.ts` to the contract. */
+export type Handlers = Readonly<Record<string, AnyHandler>>;
 
-const HANDLERS = new URL('../../handlers/', import.meta.url);
 const JSON_TYPE = 'application/json; charset=utf-8';
-
-/** The default export of every file in `handlers/`, by the file's name. */
-export async function loadHandlers(directory = HANDLERS): Promise<Handlers> {
-  const files = readdirSync(directory).filter((name) => /\.[jt]s$/.test(name));
-  const entries = files.map(async (file): Promise<[string, AnyHandler]> => {
-    const { default: handler } = await import(new URL(file, directory).href);
-    return [parse(file).name, handler];
-  });
-  return new Map(await Promise.all(entries));
-}
 
 export interface OperationsOptions {
   contract: Contract;
@@ -41,12 +29,13 @@ export async function addOperations(
   app: FastifyInstance,
   { contract, handlers, store, auth }: OperationsOptions,
 ): Promise<void> {
-  checkHandlers(contract, handlers);
+  const problems = describeUnmatched([...contract.operations.keys()], Object.keys(handlers));
+  if (problems.length > 0) throw new ContractError(problems);
   const checks = buildChecks(contract);
   const urlOf = buildUrlOf(contract);
 
   function toRoute(operation: Operation): Partial<RouteOptions> {
-    const handler = handlers.get(operation.id) as AnyHandler;
+    const handler = handlers[operation.id] as AnyHandler;
     const check = checks.get(operation.id) as Check;
     return {
       onRequest: operation.secured ? [auth] : [],
@@ -59,7 +48,7 @@ export async function addOperations(
         const problems = check(parts);
         if (problems.length > 0) return send(reply, refuse('invalid_request', problems.join('; ')));
         const call = { params: parts.path, query: parts.query, body: parts.body, store, urlOf };
-        return Promise.resolve(handler(call as unknown as Call<OperationId>)).then((answer) => send(reply, answer));
+        return Promise.resolve(handler(call)).then((answer) => send(reply, answer));
       },
     };
   }
@@ -71,22 +60,10 @@ export async function addOperations(
   });
 }
 
-function checkHandlers({ operations }: Contract, handlers: Handlers): void {
-  const problems: string[] = [];
-  for (const id of operations.keys()) {
-    if (!handlers.has(id)) problems.push(`operation ${id} has no handlers/${id}.ts`);
-  }
-  for (const [id, handler] of handlers) {
-    if (!operations.has(id)) problems.push(`handlers/${id}.ts has no operation ${id} in the contract`);
-    if (typeof handler !== 'function') problems.push(`handlers/${id}.ts has no function as its default export`);
-  }
-  if (problems.length > 0) throw new ContractError(problems);
-}
-
 /** Sends the answer. Returns nothing: a promise that resolves to the reply, itself a thenable, would wait for its end. */
-function send(reply: FastifyReply, { status, body, headers }: Answer<OperationId> & { headers?: object }): void {
+function send(reply: FastifyReply, { status, body, headers }: AnyAnswer): void {
   reply.code(status);
-  if (headers) reply.headers(headers as Record<string, string>);
+  if (headers) reply.headers(headers);
   if (body instanceof JsonText) reply.type(JSON_TYPE).send(body.text);
   // Fastify would take a string for text that is written already, and send it as text/plain.
   else if (typeof body === 'string') reply.type(JSON_TYPE).send(JSON.stringify(body));

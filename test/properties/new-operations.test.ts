@@ -3,37 +3,42 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { loadContract } from '../../src/contract/load-contract.ts';
+import { handlers as ours } from '../../src/generated/handlers.ts';
 import { JsonText } from '../../src/json/json-text.ts';
-import { type Handlers, loadHandlers } from '../../src/wiring/operations.ts';
-import { startService } from '../service.ts';
+import { type Service, startService } from '../service.ts';
 import { CONTRACT, type Json, readOperations } from './operations.ts';
 import type { Property } from './property.ts';
 import { refusalsOf } from './refusals.ts';
 import { requestProperties } from './request-properties.ts';
 
 const NEW = parse(readFileSync(new URL('./new-operations.yaml', import.meta.url), 'utf8'));
-const NEW_IDS = ['arrangeShelf', 'greet'];
+const NEW_IDS = ['arrangeShelf', 'greet', 'clearShelf'];
 
 type Handle = (call: Json) => Json;
 
 const greet: Handle = () => ({ status: 200, body: 'Hello!' });
 const arrangeShelf: Handle = ({ params }) => ({ status: 200, body: { code: params.code } });
+const clearShelf: Handle = () => ({ status: 204 });
 
 /** The contract with the new operations. */
-function grown(): Json {
+function grown(): string {
   const contract = parse(CONTRACT);
   Object.assign(contract.paths, structuredClone(NEW.paths));
-  return contract;
+  return stringify(contract, { aliasDuplicateObjects: false });
 }
 
-/** The properties of the new operations, served by these handlers from the contract that has them. */
-async function startGrown(t: Test, handlers: Record<string, Handle>): Promise<Property[]> {
-  const yaml = stringify(grown(), { aliasDuplicateObjects: false });
+/** The new operations, served by these handlers from the contract that has them. */
+async function startGrown(t: Test, handlers: Record<string, Handle> = {}): Promise<Service> {
+  const yaml = grown();
   const file = join(t.testdir(), 'petstore.yaml');
   writeFileSync(file, yaml);
-  const all = new Map([...(await loadHandlers()), ...Object.entries(handlers)]) as Handlers;
-  const service = await startService(t, { contract: await loadContract(file), handlers: all, yaml, keepAlive: true });
-  const added = readOperations(yaml).filter(({ id }) => NEW_IDS.includes(id));
+  const contract = await loadContract(file);
+  const all = { ...ours, arrangeShelf, clearShelf, greet, ...handlers };
+  return startService(t, { contract, handlers: all, yaml, keepAlive: true });
+}
+
+function propertiesOf(service: Service): Property[] {
+  const added = readOperations(grown()).filter(({ id }) => NEW_IDS.includes(id));
   return requestProperties(service, added);
 }
 
@@ -46,7 +51,7 @@ async function findFailure(properties: Property[], id: string): Promise<string |
 }
 
 t.test('an operation that is new in the contract is covered, every keyword of it, with no new test code', async (t) => {
-  const properties = await startGrown(t, { arrangeShelf, greet });
+  const properties = propertiesOf(await startGrown(t));
   for (const id of NEW_IDS) t.equal(await findFailure(properties, id), undefined);
   const names = properties.map(({ name }) => name);
   for (const rule of [
@@ -65,18 +70,21 @@ t.test('an operation that is new in the contract is covered, every keyword of it
   t.notOk(names.includes('greet asks for a key'));
 });
 
+t.test('an answer without a body is sent without a body and a content type', async (t) => {
+  const { request } = await startGrown(t);
+  const { status, text, headers } = await request('/v1/shelves/A/boxes', { method: 'DELETE' });
+  t.strictSame({ status, text }, { status: 204, text: '' });
+  t.strictSame(Object.keys(headers).sort(), ['connection', 'date', 'keep-alive', 'x-request-id']);
+});
+
 t.test('a handler that breaks its own contract is found, with a line that shows it again', async (t) => {
   const cases: [string, Handle, RegExp][] = [
     [
       'a field that is not declared',
-      () => ({ status: 200, body: new JsonText('{"code":"A","color":"red"}') }),
+      () => ({ status: 200, body: JsonText.of('{"code":"A","color":"red"}') }),
       /must NOT have additional properties/,
     ],
-    [
-      'a field that is missing',
-      () => ({ status: 200, body: new JsonText('{}') }),
-      /must have required property 'code'/,
-    ],
+    ['a field that is missing', () => ({ status: 200, body: JsonText.of('{}') }), /must have required property 'code'/],
     [
       'a header that is not declared',
       ({ params }) => ({ status: 200, body: { code: params.code }, headers: { 'X-Shelf': '1' } }),
@@ -84,7 +92,7 @@ t.test('a handler that breaks its own contract is found, with a line that shows 
     ],
     [
       'a status that is not declared',
-      () => ({ status: 202, body: new JsonText('{"code":"A"}') }),
+      () => ({ status: 202, body: JsonText.of('{"code":"A"}') }),
       /status 202 is not documented/,
     ],
     [
@@ -95,7 +103,8 @@ t.test('a handler that breaks its own contract is found, with a line that shows 
   ];
   for (const [what, handle, problem] of cases) {
     await t.test(what, async (t) => {
-      const failure = await findFailure(await startGrown(t, { arrangeShelf: handle, greet }), 'arrangeShelf');
+      const service = await startGrown(t, { arrangeShelf: handle });
+      const failure = await findFailure(propertiesOf(service), 'arrangeShelf');
       t.match(failure, problem);
       t.match(failure, /^curl -i .* -X PUT 'http:\/\/127\.0\.0\.1:3000\/v1\/shelves\/[A-Z]+\?/m);
       t.match(failure, /^SEED=1 CASE=\d+ PROPERTY='arrangeShelf accepts what the contract allows' npm run test:deep$/m);

@@ -12,7 +12,8 @@ import { buildProgress } from '../../scripts/contract-mutate/progress.ts';
 import { toReport } from '../../scripts/contract-mutate/report.ts';
 import { type Row, toRows } from '../../scripts/contract-mutate/rows.ts';
 import { judgeInProcesses } from '../../scripts/contract-mutate/verdicts.ts';
-import { type Handlers, loadHandlers } from '../../src/wiring/operations.ts';
+import { handlers as ours } from '../../src/generated/handlers.ts';
+import type { Handlers } from '../../src/wiring/operations.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/contract-mutate.ts', import.meta.url));
 const CONTRACT = parse(readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8'));
@@ -21,12 +22,8 @@ const MUTANTS = mutantsOf(CONTRACT);
 // biome-ignore lint/suspicious/noExplicitAny: handlers that are wrong, or of operations that the contract does not have
 type AnyHandler = (call: any) => any;
 
-const toHandlers = (handlers: Record<string, AnyHandler>) => new Map(Object.entries(handlers)) as Handlers;
-
 /** The project's handlers, with these in place of theirs. */
-async function handlersWith(handlers: Record<string, AnyHandler>): Promise<Handlers> {
-  return new Map([...(await loadHandlers()), ...toHandlers(handlers)]);
-}
+const handlersWith = (handlers: Record<string, AnyHandler>): Handlers => ({ ...ours, ...handlers });
 
 function mutant(place: string, edit: string): Mutant {
   const found = MUTANTS.find((candidate) => candidate.place === place && candidate.edit.startsWith(edit));
@@ -63,14 +60,14 @@ t.test('each edit is noticed by the first who can', async (t) => {
     ['diff', 'components.headers.Sunset', 'header made optional'],
   ];
   const mutants = expected.map(([, place, edit]) => mutant(place, edit));
-  const rows = await judge(t, mutants, await loadHandlers());
+  const rows = await judge(t, mutants, ours);
   for (const [index, { mutant, by, why }] of rows.entries()) {
     t.equal(by, expected[index]?.[0], `${mutant.place}: ${mutant.edit}: ${why}`);
   }
 });
 
 t.test('what a handler repeats of the contract survives: a default, a path', async (t) => {
-  const handlers = await handlersWith({
+  const handlers = handlersWith({
     listPets: ({ query, ...call }) => listPets({ ...call, query: { ...query, limit: Math.min(query.limit, 20) } }),
     createPet: async (call) => {
       const { body, ...answer } = (await createPet(call)) as { status: 201; body: { id: bigint } };
@@ -104,7 +101,7 @@ t.test('a server that does not keep the contract as it is judges nothing', async
     [{ getPet: () => Promise.reject(new Error('a bug')) }, /hands out \/v1\/pets\/1, which is 500/],
   ];
   for (const [handlers, problem] of wrong) {
-    await t.rejects(buildJudge(CONTRACT, await handlersWith(handlers)), { message: problem });
+    await t.rejects(buildJudge(CONTRACT, handlersWith(handlers)), { message: problem });
   }
 });
 
@@ -115,7 +112,7 @@ t.test('an edit that changes nothing at all survives', async (t) => {
     edit: 'nothing',
     build: () => structuredClone(CONTRACT),
   };
-  const [row] = await judge(t, [nothing], await loadHandlers());
+  const [row] = await judge(t, [nothing], ours);
   t.match(row, { by: 'nobody', why: 'nothing is different anywhere' });
 });
 
@@ -196,11 +193,11 @@ t.test('operations with parameters and bodies of every kind are edited and probe
       return { status, body: bodyOf(call) };
     };
   };
-  const handlers = toHandlers({
+  const handlers = {
     getThing: answering(200, ({ query }) => ({ ratio: query.ratio })),
     createThing: answering(201, ({ body = { tags: ['a'], pairs: [['a'], ['b']], anything: [], size: 1n } }) => body),
     putTags: answering(200, ({ body }) => body),
-  });
+  };
   const { close } = await buildJudge(contract, handlers);
   await close();
   const edits = mutantsOf(contract).map(({ edit }) => edit);

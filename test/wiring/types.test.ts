@@ -1,73 +1,195 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import ts from 'typescript';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const TYPES = 'src/generated/contract.ts';
+const MAP = 'src/generated/handlers.ts';
+const ERRORS = 'src/http/errors.ts';
 
-/** What the compiler says of handlers with these bodies, each by its number, in one run. */
-function diagnose(...handlers: [operation: string, answer: string][]): string[] {
-  const sources = new Map(
-    handlers.map(([operation, answer], index) => [`${ROOT}handlers/wrong${index}.ts`, toSource(operation, answer)]),
-  );
-  const config = ts.readConfigFile(`${ROOT}tsconfig.json`, ts.sys.readFile);
-  const strict = ts.parseJsonConfigFileContent(config.config, ts.sys, ROOT).options;
-  const options = { ...strict, noUnusedLocals: false, noUnusedParameters: false };
+const read = (file: string) => readFileSync(ROOT + file, 'utf8');
+
+const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, ts.sys.readFile);
+const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
+/** Read once for all runs. */
+const known = new Map<string, ts.SourceFile | undefined>();
+
+/** What the compiler says of each of these files, which take the place of the project's own; nothing where it compiles. */
+function diagnose(sources: Record<string, string>): Record<string, string> {
   const host = ts.createCompilerHost(options);
   const { getSourceFile, fileExists } = host;
-  host.fileExists = (file) => sources.has(file) || fileExists(file);
+  const sourceOf = (file: string) => sources[file.slice(ROOT.length)];
+  host.fileExists = (file) => sourceOf(file) !== undefined || fileExists(file);
   host.getSourceFile = (file, language) => {
-    const source = sources.get(file);
-    return source === undefined ? getSourceFile(file, language) : ts.createSourceFile(file, source, language);
+    const source = sourceOf(file);
+    if (source !== undefined) return ts.createSourceFile(file, source, language);
+    if (!known.has(file)) known.set(file, getSourceFile(file, language));
+    return known.get(file);
   };
-  const program = ts.createProgram([...sources.keys()], options, host);
-  return [...sources.keys()].map((file) =>
-    program
-      .getSemanticDiagnostics(program.getSourceFile(file))
-      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
-      .join(' '),
+  const files = Object.keys(sources);
+  const program = ts.createProgram(
+    files.map((file) => ROOT + file),
+    { ...options, noUnusedLocals: false, noUnusedParameters: false },
+    host,
   );
+  const messagesOf = (file: string) =>
+    program
+      .getSemanticDiagnostics(program.getSourceFile(ROOT + file))
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
+      .join(' ');
+  return Object.fromEntries(files.map((file) => [file, messagesOf(file)]));
 }
 
-const toSource = (operation: string, answer: string) => `
+/** What the compiler says of handlers with these answers, each by its number, in one run. */
+function diagnoseAnswers(answers: [operation: string, answer: string][], types = read(TYPES)): string[] {
+  const handlers = answers.map(([operation, answer], index) => [
+    `handlers/answer${index}.ts`,
+    `
 import { refuse } from '../src/http/errors.ts';
-import type { Answer, Call } from '../src/wiring/handler.ts';
-export default function handle(call: Call<'${operation}'>): Answer<'${operation}'> {
-  const pet = { id: 1n, name: 'Rex', categoryId: 7n };
-  return ${answer};
+import { handle } from '../src/wiring/handler.ts';
+import { JsonText } from '../src/json/json-text.ts';
+const pet = { id: 1n, name: 'Rex', categoryId: 7n };
+const redPet = { ...pet, colour: 'red' };
+const error = { code: 'pet_not_found', message: 'No.', status: 404 } as const;
+const location = { Location: '/', 'X-Foo': '1' };
+const anything = JSON.parse('1');
+export default handle('${operation}', async (call) => {
+  ${answer.startsWith('return') || answer.startsWith('if') ? answer : `return ${answer};`}
+});
+export { anything, error, JsonText, location, redPet, refuse };
+`,
+  ]);
+  return Object.values(diagnose({ ...Object.fromEntries(handlers), [TYPES]: types })).slice(0, answers.length);
 }
-export { refuse };
-`;
+
+/** The types of the contract with one more operation. */
+const withOperation = (operation: string) =>
+  read(TYPES).replace('export interface operations {', `export interface operations {\n${operation}`);
+
+const NO_PARAMETERS = '{ query?: never; header?: never; path?: never; cookie?: never }';
 
 t.test('a handler that answers what the contract declares compiles', async (t) => {
-  const [found, missing, created, listed] = diagnose(
+  const right: [operation: string, answer: string][] = [
     ['getPet', '{ status: 200, body: { ...pet, id: call.params.petId } }'],
+    ['getPet', '{ status: 404, body: error }'],
     ['getPet', "refuse('pet_not_found', 'No.')"],
+    ['getPet', "call.params.petId === 1n ? { status: 200, body: pet } : refuse('pet_not_found', 'No.')"],
+    ['getPet', "{ status: 200, body: JsonText.of<typeof pet>('') }"],
     [
       'createPet',
       "{ status: 201, body: { id: 1n, ...call.body }, headers: { Location: call.urlOf('getPet', { petId: 1n }) } }",
     ],
     ['listPets', '{ status: 200, body: [pet].slice(0, call.query.limit), headers: { Link: \'<x>; rel="next"\' } }'],
-  );
-  t.strictSame([found, missing, created, listed], ['', '', '', '']);
+    [
+      'listPets',
+      "if (call.query.limit > 1) return { status: 200, body: [] }; return refuse('invalid_request', 'No.');",
+    ],
+  ];
+  for (const [index, message] of diagnoseAnswers(right).entries()) {
+    t.equal(message, '', String(right[index]));
+  }
 });
 
-t.test('a handler that answers anything else does not', async (t) => {
-  const wrong: [operation: string, answer: string][] = [
-    ['getPet', '{ status: 202, body: pet }'],
-    ['listPets', "refuse('pet_not_found', 'No.')"],
-    ['getPet', "refuse('no_such_code', 'No.')"],
-    ['getPet', "{ status: 200, body: { ...pet, status: 'lost' } }"],
-    ['getPet', '{ status: 200, body: { ...pet, id: 1 } }'],
-    ['getPet', "{ status: 200, body: { id: 1n, name: 'Rex' } }"],
-    ['getPet', "{ status: 200, body: { id: 1n, name: 'Rex', categoryId: 7n, colour: 'red' } }"],
-    ['createPet', '{ status: 201, body: pet }'],
-    ['createPet', "{ status: 201, body: pet, headers: { Location: '/', Lokation: '/' } }"],
-    ['listPets', "{ status: 200, body: [pet], headers: { 'X-Total': '1' } }"],
-    ['getPet', "{ status: 200, body: pet, headers: { Location: call.urlOf('getPet', {}) } }"],
-    ['getPet', '{ status: 200, body: call.body }'],
-    ['listPets', '{ status: 200, body: [{ ...pet, name: call.query.name }] }'],
+t.test('a handler that answers anything else does not, and is told why', async (t) => {
+  const wrong: [operation: string, answer: string, message: string][] = [
+    ['getPet', '{ status: 202, body: pet }', "Type '202' is not assignable to type '\\d+'"],
+    ['listPets', "refuse('pet_not_found', 'No.')", "Type '404' is not assignable to type '\\d+'"],
+    ['getPet', "refuse('no_such_code', 'No.')", '\'"no_such_code"\' is not assignable'],
+    ['getPet', "{ status: 200, body: { ...pet, status: 'lost' } }", "Types of property 'body' are incompatible"],
+    ['getPet', '{ status: 200, body: { ...pet, id: 1 } }', "Type 'number' is not assignable to type 'bigint'"],
+    ['getPet', "{ status: 200, body: { id: 1n, name: 'Rex' } }", "Property 'categoryId' is missing"],
+    ['createPet', '{ status: 201, body: pet }', "Property 'headers' is missing"],
+    ['getPet', "{ status: 200, body: call.urlOf('getPet', {}) }", "Property 'petId' is missing"],
+    ['getPet', '{ status: 200, body: call.body }', "Type 'undefined' is not assignable"],
+    ['listPets', '{ status: 200, body: [{ ...pet, name: call.query.name }] }', "Property 'name' does not exist"],
+    ['getPet', '{ status: 200, body: { ...pet, colour: "red" } }', "'body.colour' .* 'NotInTheContract'"],
+    ['getPet', '{ status: 200, body: redPet }', "'body.colour' .* 'NotInTheContract'"],
+    ['listPets', '{ status: 200, body: [redPet] }', "'colour' .* 'NotInTheContract'"],
+    ['getPet', '{ status: 404, body: { ...error, hint: "None." } }', "'body.hint' .* 'NotInTheContract'"],
+    ['getPet', "{ status: 200, body: pet, headers: { 'X-Foo': '1' } }", "'headers..X-Foo..' .* 'NotInTheContract'"],
+    ['getPet', "{ status: 404, body: error, headers: { 'X-Foo': '1' } }", "'headers..X-Foo..' .* 'NotInTheContract'"],
+    ['listPets', "{ ...refuse('invalid_request', ''), headers: { 'X-Foo': '1' } }", "X-Foo.* 'NotInTheContract'"],
+    ['getPet', "{ status: 200, body: pet, headers: 'X-Foo: 1' }", "Type 'string' is not assignable to type 'object'"],
+    ['getPet', "{ status: 404, body: error, headers: 'X-Foo: 1' }", "Type 'string' is not assignable to type 'object'"],
+    [
+      'listPets',
+      "{ ...refuse('invalid_request', ''), headers: 'X' }",
+      "Type 'string' is not assignable to type 'object'",
+    ],
+    ['createPet', '{ status: 201, body: pet, headers: location }', "'headers..X-Foo..' .* 'NotInTheContract'"],
+    [
+      'getPet',
+      "{ status: 200, body: pet, headers: { Deprecation: '@1' } }",
+      "'headers.Deprecation' .* 'NotInTheContract'",
+    ],
+    ['getPet', '{ status: 404, body: { ...error, status: 400 } }', "Types of property 'status' are incompatible"],
+    ['getPet', '{ status: 200, body: JsonText.of(\'{"foo":1}\') }', "'JsonText<unknown>' is not assignable"],
+    ['getPet', '{ status: 200, body: new JsonText(\'{"foo":1}\') }', 'Constructor .* is private'],
+    ['listPets', '{ status: 200, body: JsonText.of<typeof pet>("") }', "Types of property 'body' are incompatible"],
+    ['getPet', '{ status: 200, body: anything }', "Type 'any' is not assignable to type 'never'"],
+    ['getPet', 'anything', "Type 'any' is not assignable to type 'never'"],
+    ['getPet', '"anything"', "Type 'string' is not assignable"],
+    ['getPet', '{ status: 200, body: pet, extra: 1 }', "'extra' .* 'NotInTheContract'"],
+    ['getPet', '{ status: 200 }', "Property 'body' is missing"],
+    ['feedPet', '{ status: 200, body: pet }', '\'"feedPet"\' is not assignable'],
   ];
-  for (const [index, message] of diagnose(...wrong).entries()) {
-    t.not(message, '', String(wrong[index]));
+  const messages = diagnoseAnswers(wrong.map(([operation, answer]) => [operation, answer]));
+  for (const [index, [operation, answer, message]] of wrong.entries()) {
+    t.match(messages[index], new RegExp(message), `${operation}: ${answer}`);
   }
+});
+
+t.test('a body that may be left out may be undefined', async (t) => {
+  const body = "content: { 'application/json': string }";
+  const types = (requestBody: string) =>
+    withOperation(`greet: { parameters: ${NO_PARAMETERS}; ${requestBody}: { ${body} };
+      responses: { 200: { headers: { [name: string]: unknown }; ${body} } } };`);
+  const optional = types('requestBody?');
+  const given: [string, string] = ['greet', "{ status: 200, body: call.body ?? 'Hello!' }"];
+  const assumed: [string, string] = ['greet', '{ status: 200, body: call.body.trim() }'];
+  t.strictSame(diagnoseAnswers([given, assumed], optional), ['', "'call.body' is possibly 'undefined'."]);
+  t.strictSame(diagnoseAnswers([given, assumed], types('requestBody')), ['', '']);
+});
+
+t.test('where the contract has no content, an answer has no body', async (t) => {
+  const types = withOperation(`feedPet: { parameters: ${NO_PARAMETERS}; requestBody?: never;
+    responses: { 204: { headers: { [name: string]: unknown }; content?: never } } };`);
+  const [right, wrong] = diagnoseAnswers(
+    [
+      ['feedPet', '{ status: 204 }'],
+      ['feedPet', '{ status: 204, body: pet }'],
+    ],
+    types,
+  );
+  t.equal(right, '');
+  t.match(wrong, "Types of property 'body' are incompatible");
+});
+
+t.test('every file of handlers/ is the handler of the operation that it is named after, made by handle', async (t) => {
+  const from = (file: string) => read(MAP).replace('handlers/listPets.ts', file);
+  const plain = 'export default async function listPets() { return { status: 200, body: JSON.parse("1") }; }';
+  const maps = diagnose({
+    [MAP]: read(MAP),
+    'src/generated/other.ts': from('handlers/getPet.ts'),
+    'src/generated/missing.ts': from('handlers/findPets.ts'),
+    'src/generated/plain.ts': from('handlers/plain.ts'),
+    'src/generated/less.ts': read(MAP).replace('listPets: listPetsHandler,', ''),
+    'handlers/plain.ts': plain,
+  });
+  t.equal(maps[MAP], '');
+  t.match(maps['src/generated/other.ts'], 'Type \'"getPet"\' is not assignable to type \'"listPets"\'');
+  t.match(maps['src/generated/missing.ts'], "Cannot find module '../../handlers/findPets.ts'");
+  t.match(maps['src/generated/plain.ts'], "Property 'operation' is missing in type '() => Promise<");
+  t.match(maps['src/generated/less.ts'], "Property 'listPets' is missing");
+});
+
+t.test('a new field of Error does not compile until every failure has it', async (t) => {
+  const types = read(TYPES).replace(/( Error: \{)/, '$1 hint: string;');
+  const errors = read(ERRORS);
+  const without = diagnose({ [TYPES]: types, [ERRORS]: errors });
+  t.match(without[ERRORS], "Property 'hint' is missing");
+  const withHint = errors.replace('return { code, message,', "return { hint: '', code, message,");
+  t.not(withHint, errors);
+  t.strictSame(diagnose({ [TYPES]: types, [ERRORS]: withHint }), { [TYPES]: '', [ERRORS]: '' });
 });

@@ -69,7 +69,7 @@ function buildStore(db: Database, file: string): Store {
     getPet: (id) => {
       snapshots.enter();
       const text = get.get(id);
-      return text === undefined ? undefined : new JsonText<Pet>(text);
+      return text === undefined ? undefined : JsonText.of<Pet>(text);
     },
     listPets: ({ limit, status, after = 0n }) => readPage(limit, status, after),
     createKey: alone((key) => {

@@ -1,7 +1,7 @@
 /** Pages of pets, which SQLite writes as JSON text. */
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
-import type { Page, PetStatus } from '../store.ts';
+import type { Page, Pet, PetStatus } from '../store.ts';
 import { PET_JSON } from './columns.ts';
 
 /** The page of at most `limit` pets, of one status or any, with ids higher than `after`. */
@@ -18,7 +18,7 @@ export function prepareReadPage(db: Database): ReadPage {
     const [texts, count, last] = page.get(...filter, after, limit) as PageRow;
     const isFull = last !== null && count === BigInt(limit);
     const next = isFull && hasMore.get(...filter, last) === 1n ? last : undefined;
-    return { body: new JsonText(`[${texts ?? ''}]`), next };
+    return { body: JsonText.of<Pet[]>(`[${texts ?? ''}]`), next };
   };
 }
 

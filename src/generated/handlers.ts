@@ -1,0 +1,15 @@
+// Made from openapi/petstore.yaml by `npm run generate`. Never edited.
+
+import listPetsHandler from '../../handlers/listPets.ts';
+import createPetHandler from '../../handlers/createPet.ts';
+import getPetHandler from '../../handlers/getPet.ts';
+import type { Handler, OperationId } from '../wiring/handler.ts';
+
+export const handlers = {
+  listPets: listPetsHandler,
+  createPet: createPetHandler,
+  getPet: getPetHandler,
+} satisfies { [Id in OperationId]: Handler<Id> };
+
+/** SHA-256 of the contract that the types and this map are made from. */
+export const CONTRACT_DIGEST = '2444fc29802132ccccafd9380395e1f9caabac886ee1ccca1801c7603e9965d6';
