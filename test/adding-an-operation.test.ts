@@ -1,4 +1,4 @@
-/** Adds an operation to a copy of the project as the README says, by the commands that it names. */
+/** Adds an operation to a copy of the project as handlers/README.md says, by the commands that it names. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -7,13 +7,16 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const PARTS = fileURLToPath(new URL('./adding-an-operation', import.meta.url));
+const README = readFileSync(join(ROOT, 'handlers/README.md'), 'utf8');
 const LEFT_OUT = ['node_modules', 'dist', 'data', '.git', '.tap'];
 const KEY = 'key-of-the-tests-0123456789';
 const ENVIRONMENT = { ...process.env, API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };
 
 /** Where the server says that it listens. */
 const ORIGIN = /http:\/\/127\.0\.0\.1:\d+/;
+
+/** The tests that go by the operations there are. */
+const TESTS = ['architecture', 'contract/load-contract', 'http/errors', 'http/catalogue', 'wiring/types'];
 
 interface Ended {
   code: number | null;
@@ -50,44 +53,48 @@ function readFiles(folder: string): Map<string, string> {
   const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
   const names = files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
   const kept = names.filter((name) => !LEFT_OUT.includes(name.split('/', 1)[0] as string));
-  return new Map(
-    kept.map((name) => [
-      name,
-      createHash('sha256')
-        .update(readFileSync(join(folder, name)))
-        .digest('hex'),
-    ]),
-  );
+  const toHash = (name: string) =>
+    createHash('sha256')
+      .update(readFileSync(join(folder, name)))
+      .digest('hex');
+  return new Map(kept.map((name) => [name, toHash(name)]));
+}
+
+/** The example of the README in this language. */
+function exampleIn(language: string): string {
+  const [, indent, text] = new RegExp(`^( *)\`\`\`${language}\n([^]*?)^ *\`\`\`$`, 'm').exec(README) ?? [];
+  return (text as string).replaceAll(new RegExp(`^${indent}`, 'gm'), '');
 }
 
 t.test('an operation is added by the contract, a handler and `npm run generate`', async (t) => {
   const folder = copyProject(t);
   const before = readFiles(folder);
   const contract = join(folder, 'openapi/petstore.yaml');
-  const handler = join(folder, 'handlers/createPets.ts');
-  const rightHandler = readFileSync(join(PARTS, 'createPets.ts'), 'utf8');
-
-  const operation = readFileSync(join(PARTS, 'operation.yaml'), 'utf8').replace('paths:\n', '');
   const [paths, components] = readFileSync(contract, 'utf8').split(/^(?=components:)/m);
-  writeFileSync(contract, `${paths}${operation}\n${components}`);
+  writeFileSync(contract, `${paths}${exampleIn('yaml').replace('paths:\n', '')}\n${components}`);
 
-  await t.test('the server does not start until there is a handler', async (t) => {
-    const { code, output } = await run(folder, 'npx tsx src/main.ts').ended;
+  await t.test('the server does not start with stale types, and the next command is named', async (t) => {
+    const { code, output } = await run(folder, 'node_modules/.bin/tsx src/main.ts').ended;
     t.equal(code, 1);
-    t.match(output, 'operation createPets has no handlers/createPets.ts');
+    t.match(output, 'it has changed since this program was built: run `npm run generate`, and build again');
   });
 
-  await t.test('the compiler names what is missing, and what is wrong', async (t) => {
-    writeFileSync(handler, rightHandler);
-    const missing = await run(folder, 'npm run build').ended;
-    t.match(missing.output, /handlers\/createPets\.ts.*'"createPets"' does not satisfy the constraint/);
+  await t.test(
+    '`npm run generate` says which handler is missing, as does the check of what is committed',
+    async (t) => {
+      const { code, output } = await run(folder, 'npm run generate').ended;
+      t.equal(code, 0);
+      t.match(output, /^operation createPets has no handlers\/createPets\.ts$/m);
+      const check = await run(folder, 'npm run generate -- --check').ended;
+      t.equal(check.code, 1);
+      t.match(check.output, /^operation createPets has no handlers\/createPets\.ts$/m);
+      t.notMatch(check.output, 'stale');
+    },
+  );
 
-    t.equal((await run(folder, 'npm run generate').ended).code, 0);
-    writeFileSync(handler, rightHandler.replace('201', '200'));
-    const wrong = await run(folder, 'npm run build').ended;
-    t.match(wrong.output, /handlers\/createPets\.ts.*Type '200' is not assignable to type '[^']*\b201\b/);
-    writeFileSync(handler, rightHandler);
-  });
+  writeFileSync(join(folder, 'handlers/createPets.ts'), exampleIn('ts'));
+  const test = "import t from 'tap';\n\nt.test('the test of its own', async (t) => t.ok(true));\n";
+  writeFileSync(join(folder, 'test/operations/createPets.test.ts'), test);
 
   await t.test('with it, it is built and served: secured, validated, documented', async (t) => {
     const server = run(folder, 'npm start', ORIGIN);
@@ -125,27 +132,37 @@ t.test('an operation is added by the contract, a handler and `npm run generate`'
     t.match(document, { paths: { '/pet-batches': { post: { operationId: 'createPets' } } } });
   });
 
-  await t.test(
-    'the lint takes it, and the property tests hold it to every rule without a word of new test code',
-    async (t) => {
-      const [lint, properties] = await Promise.all([
-        run(folder, 'npm run contract:lint').ended,
-        run(folder, 'RUNS=300 npx tsx test/properties/requests.test.ts').ended,
-      ]);
-      t.equal(lint.code, 0, lint.output);
-      t.equal(properties.code, 0, properties.output);
-      for (const rule of ['body minItems', 'body maxItems', 'body.items.name maxLength', 'body x-max-bytes']) {
-        t.match(properties.output, `createPets refuses ${rule}`);
-      }
-      t.match(properties.output, 'createPets accepts what the contract allows');
-      t.match(properties.output, 'createPets asks for a key');
-    },
-  );
+  const inOrder = TESTS.map((name) => `node_modules/.bin/tsx test/${name}.test.ts`).join(' && ');
+  const [lint, properties, others] = await Promise.all([
+    run(folder, 'npm run contract:lint').ended,
+    run(folder, 'RUNS=300 node_modules/.bin/tsx test/properties/requests.test.ts').ended,
+    run(folder, inOrder).ended,
+  ]);
+
+  await t.test('the lint takes it, and the property tests hold it to every rule without new test code', async (t) => {
+    t.equal(lint.code, 0, lint.output);
+    t.equal(properties.code, 0, properties.output);
+    for (const rule of ['body minItems', 'body maxItems', 'body.items.name maxLength', 'body x-max-bytes']) {
+      t.match(properties.output, `createPets refuses ${rule}`);
+    }
+    t.match(properties.output, 'createPets accepts what the contract allows');
+    t.match(properties.output, 'createPets asks for a key');
+  });
+
+  await t.test('no test of another operation breaks', async (t) => {
+    t.equal(others.code, 0, others.output.replace(/^ *ok .*\n/gm, ''));
+  });
 
   await t.test('no other file is touched', async (t) => {
     const after = readFiles(folder);
     const touched = [...after].filter(([name, hash]) => before.get(name) !== hash).map(([name]) => name);
-    t.strictSame(touched.sort(), ['handlers/createPets.ts', 'openapi/petstore.yaml', 'src/generated/contract.ts']);
+    t.strictSame(touched.sort(), [
+      'handlers/createPets.ts',
+      'openapi/petstore.yaml',
+      'src/generated/contract.ts',
+      'src/generated/handlers.ts',
+      'test/operations/createPets.test.ts',
+    ]);
     t.strictSame(
       [...before.keys()].filter((name) => !after.has(name)),
       [],

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { loadContract } from '../../src/contract/load-contract.ts';
 import { checkDigest } from '../../src/contract/digest.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
 import { CONTRACT_DIGEST } from '../../src/generated/handlers.ts';
 
 const YAML = readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8');
