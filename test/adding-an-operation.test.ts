@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const README = readFileSync(join(ROOT, 'handlers/README.md'), 'utf8');
 const LEFT_OUT = ['node_modules', 'dist', 'data', '.git', '.tap'];
 const KEY = 'key-of-the-tests-0123456789';
-const ENVIRONMENT = { ...process.env, API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };
+const ENVIRONMENT = { ...process.env, NODE_V8_COVERAGE: '', API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };
 
 /** Where the server says that it listens. */
 const ORIGIN = /http:\/\/127\.0\.0\.1:\d+/;

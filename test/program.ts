@@ -7,7 +7,7 @@ import { buildRequest, KEY, type Request } from './service.ts';
 
 export interface ProgramOptions {
   args?: string[];
-  /** Settings of the program; those that are not named have their defaults. */
+  /** Settings of the program; those that are not named have their defaults, but `DRAIN_DELAY` is 0. */
   env?: Record<string, string>;
   /** The project that the program belongs to, by default this one. */
   root?: string;
@@ -28,14 +28,16 @@ export interface Program {
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const DEFAULTS = { HOST: '', PORT: '', DATABASE_URL: '', API_KEYS: '', LOG_LEVEL: '', NODE_ENV: '' };
+const DEFAULTS = { HOST: '', PORT: '', DATABASE_URL: '', API_KEYS: '', LOG_LEVEL: '', NODE_ENV: '', DRAIN_DELAY: '0' };
 
-/** Starts a TypeScript file with the loader that runs this test, so that its coverage counts. */
+/** What Node needs to run a TypeScript file. */
+export const NODE_ARGS = [`--import=${new URL('../scripts/typescript/register.js', import.meta.url)}`];
+
+/** Starts a TypeScript file. Its coverage counts as that of the test does. */
 export function startProgram(t: Test, file: string, options: ProgramOptions = {}): Program {
   const { args = [], env = {}, root = ROOT, shell = ':', isCovered = true } = options;
-  const execArgv = process.execArgv.filter((arg) => isCovered || !arg.includes('processinfo'));
-  const script = `${isCovered ? '' : 'unset NODE_OPTIONS; '}${shell}; exec "$@"`;
-  const child = spawn('sh', ['-c', script, 'sh', process.execPath, ...execArgv, file, ...args], {
+  const script = `${isCovered ? '' : 'unset NODE_OPTIONS NODE_V8_COVERAGE; '}${shell}; exec "$@"`;
+  const child = spawn('sh', ['-c', script, 'sh', process.execPath, ...NODE_ARGS, file, ...args], {
     cwd: root,
     env: { ...process.env, ...DEFAULTS, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

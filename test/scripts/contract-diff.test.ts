@@ -5,6 +5,7 @@ import t from 'tap';
 import { compareContracts } from '../../scripts/contract-diff/contracts.ts';
 import { judgeContract } from '../../scripts/contract-diff/gate.ts';
 import { type Edit, edited, SOURCE } from '../edited-contract.ts';
+import { NODE_ARGS } from '../program.ts';
 import { CHANGES } from './contract-changes.ts';
 
 const TODAY = '2026-11-20';
@@ -290,14 +291,10 @@ t.test('the version must rise as far as the changes ask, from the newest release
 
 /** What a script of `npm run` does with these files, loaded by what loads this test. */
 function run(script: string, ...files: string[]) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [...process.execArgv, `scripts/${script}.ts`, ...files],
-    {
-      cwd: fileURLToPath(new URL('../..', import.meta.url)),
-      encoding: 'utf8',
-    },
-  );
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...NODE_ARGS, `scripts/${script}.ts`, ...files], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    encoding: 'utf8',
+  });
   return { status, stdout, stderr };
 }
 

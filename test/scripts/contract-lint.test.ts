@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { lintContracts } from '../../scripts/contract-lint.ts';
 import { type Edit, edited } from '../edited-contract.ts';
+import { NODE_ARGS } from '../program.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/contract-lint.ts', import.meta.url));
 const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
@@ -257,7 +258,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
 
 /** What `npm run contract:lint` does, loaded by what loads this test. */
 function run(...files: string[]) {
-  const { status, stdout } = spawnSync(process.execPath, [...process.execArgv, SCRIPT, ...files], { encoding: 'utf8' });
+  const { status, stdout } = spawnSync(process.execPath, [...NODE_ARGS, SCRIPT, ...files], { encoding: 'utf8' });
   return { status, stdout };
 }
 

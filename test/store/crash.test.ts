@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { type Server, startServer } from '../program.ts';
 import { KEY } from '../service.ts';
 
-const ROUNDS = 8;
+const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const CLIENTS = 16;
 const STATUSES = ['available', 'pending', 'sold', undefined];
 

@@ -6,16 +6,17 @@ import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import createPet from '../../handlers/createPet.ts';
 import listPets from '../../handlers/listPets.ts';
-import { buildJudge } from '../../scripts/contract-mutate/judge.ts';
-import { type Mutant, mutantsOf, oneOfEach } from '../../scripts/contract-mutate/mutants.ts';
-import { buildProgress } from '../../scripts/contract-mutate/progress.ts';
-import { toReport } from '../../scripts/contract-mutate/report.ts';
-import { type Row, toRows } from '../../scripts/contract-mutate/rows.ts';
-import { judgeInProcesses } from '../../scripts/contract-mutate/verdicts.ts';
 import { handlers as ours } from '../../src/generated/handlers.ts';
 import type { Handlers } from '../../src/wiring/operations.ts';
+import { NODE_ARGS } from '../program.ts';
+import { buildJudge } from './judge.ts';
+import { type Mutant, mutantsOf, oneOfEach } from './mutants.ts';
+import { buildProgress } from './progress.ts';
+import { toReport } from './report.ts';
+import { type Row, toRows } from './rows.ts';
+import { judgeInProcesses } from './verdicts.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../scripts/contract-mutate.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('./mutate.ts', import.meta.url));
 const CONTRACT = parse(readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8'));
 const MUTANTS = mutantsOf(CONTRACT);
 
@@ -219,7 +220,7 @@ t.test('the quick run has one edit of each kind', async (t) => {
 
 t.test('the command judges the edits that are asked for, says how far it is, and prints a table', async (t) => {
   const run = (...asked: string[]) =>
-    spawnSync(process.execPath, [...process.execArgv, SCRIPT, ...asked], { encoding: 'utf8' });
+    spawnSync(process.execPath, [...NODE_ARGS, SCRIPT, ...asked], { encoding: 'utf8' });
   const { status, stdout, stderr } = run('limit.schema', 'default raised');
   t.equal(status, 0, stderr);
   t.match(stdout, /^paths\.\/pets\.get\.parameters\.limit\.schema {2}default raised \(default: 21\) {2}follows\n/);

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { compareContracts } from '../../scripts/contract-diff/contracts.ts';
+import { lintContracts } from '../../scripts/contract-lint.ts';
 import type { Json } from '../../src/contract/contract.ts';
-import { compareContracts } from '../contract-diff/contracts.ts';
-import { lintContracts } from '../contract-lint.ts';
 import type { Verdict } from './judge.ts';
 import type { Mutant } from './mutants.ts';
 

@@ -5,14 +5,14 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
-import type { Verdict } from './contract-mutate/judge.ts';
-import { type Mutant, mutantsOf, oneOfEach } from './contract-mutate/mutants.ts';
-import { buildProgress } from './contract-mutate/progress.ts';
-import { toReport } from './contract-mutate/report.ts';
-import { toRows } from './contract-mutate/rows.ts';
-import { judgeInProcesses } from './contract-mutate/verdicts.ts';
+import type { Verdict } from './judge.ts';
+import { type Mutant, mutantsOf, oneOfEach } from './mutants.ts';
+import { buildProgress } from './progress.ts';
+import { toReport } from './report.ts';
+import { toRows } from './rows.ts';
+import { judgeInProcesses } from './verdicts.ts';
 
-const CONTRACT = new URL('../openapi/petstore.yaml', import.meta.url);
+const CONTRACT = new URL('../../openapi/petstore.yaml', import.meta.url);
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: 'boolean' } } });
 const contract = parse(readFileSync(CONTRACT, 'utf8'));

@@ -1,6 +1,6 @@
 /** What a contract documents of its replies, and what of that a reply shows: a promise that no reply keeps is drift, too. */
-import type { Reply } from '../../test/contract-check.ts';
-import type { Json, Operation } from '../../test/properties/operations.ts';
+import type { Reply } from '../contract-check.ts';
+import type { Json, Operation } from '../properties/operations.ts';
 
 /** Every status, header and field of every operation, as `getPet 200 body.name`. */
 export function documentedBy(operations: Operation[]): Set<string> {

@@ -1,5 +1,5 @@
 /** What a server that follows a contract does: probes made from the contract, for every rule that it has. */
-import { type Json, type Operation, type Parameter, readOperations } from '../../test/properties/operations.ts';
+import { type Json, type Operation, type Parameter, readOperations } from '../properties/operations.ts';
 import { headProbes } from './head-probes.ts';
 import { type Probe, passing, refused, toJson, toUrl } from './probe.ts';
 import { isValid, plainest, samplesOf } from './samples.ts';

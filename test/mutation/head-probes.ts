@@ -1,6 +1,6 @@
 /** Probes of the headers that repeat what the contract says: the challenge to those without a key, and a deprecation. */
 import { parse } from 'yaml';
-import type { Json, Operation } from '../../test/properties/operations.ts';
+import type { Json, Operation } from '../properties/operations.ts';
 import { type Expectation, type Probe, passing, refused } from './probe.ts';
 
 export function headProbes(yaml: string, operations: Operation[]): Probe[] {

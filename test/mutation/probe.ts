@@ -1,6 +1,6 @@
 /** One request to a server, with what must come of it when the server follows the contract. */
 import { stringify } from 'lossless-json';
-import type { Json, Operation } from '../../test/properties/operations.ts';
+import type { Json, Operation } from '../properties/operations.ts';
 import { plainest } from './samples.ts';
 
 export interface Probe {

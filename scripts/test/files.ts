@@ -1,0 +1,17 @@
+/** The files with tests, those first that take longest, so that no core is left with one of them at the end. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** In seconds of one core: only their order matters. */
+const LONGEST = ['adding-an-operation', 'store/sqlite', 'process', 'http/draining', 'store', 'docs', 'scripts'].map(
+  (name) => `test/${name}`,
+);
+
+export function filesBelow(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(folder, name))
+    .sort();
+  const rank = (file: string) => LONGEST.findIndex((start) => file.startsWith(start)) + 1 || LONGEST.length + 1;
+  return files.sort((a, b) => rank(a) - rank(b));
+}

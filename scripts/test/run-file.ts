@@ -1,0 +1,49 @@
+/** One file of tests in a process of its own, and what it says, counted. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Parser, type Result } from 'tap-parser';
+import { stringify } from 'yaml';
+
+export interface Outcome {
+  passed: number;
+  /** What failed and why, each as it is to be shown. */
+  failures: string[];
+  seconds: number;
+}
+
+const LOADER = new URL('../typescript/register.js', import.meta.url);
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** After so many seconds a file fails: at first by itself, so that it ends what it has started, then by force. */
+const TIMEOUT = Number(process.env.TEST_TIMEOUT) || 300;
+const GRACE = 20;
+
+/** With a folder, the coverage of all its processes is written there. */
+export async function runFile(file: string, coverageFolder?: string): Promise<Outcome> {
+  const outcome: Outcome = { passed: 0, failures: [], seconds: 0 };
+  const started = Date.now();
+  const child = spawn(process.execPath, [`--import=${LOADER}`, file], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, TAP_TIMEOUT: String(TIMEOUT), ...(coverageFolder && { NODE_V8_COVERAGE: coverageFolder }) },
+  });
+  const force = setTimeout(() => child.kill('SIGKILL'), (TIMEOUT + GRACE) * 1000);
+  const parser = new Parser();
+  parser.on('pass', () => outcome.passed++);
+  for (const kind of ['fail', 'skip', 'todo']) {
+    parser.on(kind, ({ fullname, diag }: Result) => outcome.failures.push(`${kind}: ${fullname}\n${stringify(diag)}`));
+  }
+  let complaints = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints += text;
+  });
+
+  const [[code, signal]] = await Promise.all([once(child, 'close'), once(child.stdout.pipe(parser), 'finish')]);
+  clearTimeout(force);
+  if (outcome.failures.length === 0 && (code !== 0 || !parser.ok))
+    outcome.failures.push(`It ended with ${code ?? signal}.`);
+  if (outcome.failures.length > 0) outcome.failures.push(...(complaints ? [complaints.trimEnd()] : []));
+  outcome.seconds = (Date.now() - started) / 1000;
+  return outcome;
+}

@@ -1,0 +1,30 @@
+/**
+ * Puts blanks where types stand, so that lines and columns stay as they are written: stack traces and coverage need no source
+ * maps. Results are kept in `node_modules/.cache` by the hash of their source, since a run of the tests starts hundreds of processes.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/erased-types/', import.meta.url));
+const IS_TYPESCRIPT = /^file:(?!.*\/node_modules\/).*\.ts$/;
+
+export async function load(url, context, nextLoad) {
+  if (!IS_TYPESCRIPT.test(url)) return nextLoad(url, context);
+  return { format: 'module', shortCircuit: true, source: await toJavaScript(readFileSync(fileURLToPath(url), 'utf8')) };
+}
+
+async function toJavaScript(source) {
+  const file = `${CACHE}${createHash('sha256').update(source).digest('hex')}.js`;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    const { default: blankSpace } = await import('ts-blank-space');
+    const text = blankSpace(source);
+    mkdirSync(CACHE, { recursive: true });
+    // Another process may be reading it: it is there as a whole, or not at all.
+    writeFileSync(`${file}.${process.pid}`, text);
+    renameSync(`${file}.${process.pid}`, file);
+    return text;
+  }
+}
