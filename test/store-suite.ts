@@ -4,7 +4,7 @@ import { stringify } from 'lossless-json';
 import type { Test } from 'tap';
 import { makeKey, toStoredKey } from '../src/access/api-keys.ts';
 import type { JsonText } from '../src/json/json-text.ts';
-import type { NewPet, PageQuery, Pet, Store } from '../src/store/store.ts';
+import type { NewPet, PageQuery, Pet, Store, StoredKey } from '../src/store/store.ts';
 
 /** Where a store keeps its pets: empty, and the test's own. */
 export interface Place {
@@ -214,6 +214,36 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     t.strictSame(revoked, { [key.id]: '2026-01-01T00:00:00.000Z', [other.id]: undefined });
   });
 
+  t.test(
+    'the valid keys are those neither revoked nor expired, and their version is another after each change',
+    async (t) => {
+      const store = await openOne(t);
+      const now = '2026-01-02T00:00:00.000Z';
+      const [lasting, later, expired, revoked] = ['a', 'b', 'c', 'd'].map((name) => toStoredKey(makeKey(), name)) as [
+        StoredKey,
+        StoredKey,
+        StoredKey,
+        StoredKey,
+      ];
+      later.expiresAt = '2026-01-02T00:00:00.001Z';
+      expired.expiresAt = now;
+      const versions = [await store.keysVersion()];
+      for (const key of [lasting, later, expired, revoked]) {
+        await store.createKey(key);
+        versions.push(await store.keysVersion());
+      }
+      await store.revokeKey(revoked.id, now);
+      versions.push(await store.keysVersion());
+      t.equal(new Set(versions).size, 6);
+      t.equal(await store.keysVersion(), versions.at(-1));
+      t.strictSame((await store.listValidKeys(now)).map(({ name }) => name).sort(), ['a', 'b']);
+      t.same(
+        (await store.listValidKeys(now)).find(({ name }) => name === 'b'),
+        later,
+      );
+    },
+  );
+
   t.test('a store that works passes its check', async (t) => {
     const store = await openOne(t);
     await t.resolves(async () => store.check());
@@ -250,7 +280,9 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
       t.equal(await lastOf(reader), toText(pet));
     }
     const key = toStoredKey(makeKey(), 'Ada');
+    const version = await reader.keysVersion();
     await writer.createKey(key);
+    t.not(await reader.keysVersion(), version);
     t.same(await reader.listKeys(), [key]);
     await writer.revokeKey(key.id, '2026-01-01T00:00:00.000Z');
     t.same(await reader.listKeys(), [{ ...key, revokedAt: '2026-01-01T00:00:00.000Z' }]);

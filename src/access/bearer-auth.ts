@@ -4,10 +4,8 @@ import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fast
 import type { Logger } from 'pino';
 import { Failure } from '../http/errors.ts';
 import type { Store } from '../store/store.ts';
-import { hashKey, isValid } from './api-keys.ts';
-
-/** How often the stored keys are read again, in milliseconds: a revoked key is refused within a second. */
-const REFRESH_INTERVAL = 500;
+import { hashKey } from './api-keys.ts';
+import { readStoredKeys } from './stored-keys.ts';
 
 export interface AuthOptions {
   logger: Logger;
@@ -16,52 +14,30 @@ export interface AuthOptions {
   apiKeys: readonly string[];
   /** The name that the `WWW-Authenticate` header gives to what is protected. */
   realm: string;
+  /** How long the stored keys that are known stay valid while they cannot be read, in milliseconds. */
+  maxKeyAge?: number;
 }
 
-/** Returns the hook that lets a request with a valid key pass, and answers any other with 401. */
-export async function addAuth(app: FastifyInstance, options: AuthOptions): Promise<onRequestHookHandler> {
-  const auth = await loadKeys(app, options);
+/** Returns the hook that lets a request with a valid key pass, and answers any other with 401; 503 while keys cannot be known. */
+export async function addAuth(
+  app: FastifyInstance,
+  { logger, store, apiKeys, realm, maxKeyAge }: AuthOptions,
+): Promise<onRequestHookHandler> {
+  const configured = new Set(apiKeys.map(hashKey));
+  const stored = await readStoredKeys(store, logger, maxKeyAge);
+  app.addHook('onClose', async () => stored.stop());
+  const auth = (key: string): boolean => {
+    const hash = hashKey(key);
+    return configured.has(hash) || stored.isValid(hash);
+  };
   await app.register(bearerAuth, { addHook: false, keys: [], auth, specCompliance: 'rfc6749' });
   const verify = app.verifyBearerAuth as NonNullable<typeof app.verifyBearerAuth>;
   return (request, reply, done) => {
     verify(request, reply, (error) => {
-      if (error) done(unauthorized(request, options.realm));
+      if (error) done(error instanceof Failure ? error : unauthorized(request, realm));
       else done();
     });
   };
-}
-
-/** Reads the stored keys now and ever again, and returns the check of a key against them and the configured ones. */
-async function loadKeys(
-  app: FastifyInstance,
-  { logger, store, apiKeys }: AuthOptions,
-): Promise<(key: string) => boolean> {
-  const configured = new Set(apiKeys.map(hashKey));
-  let stored = await readKeys(store);
-  const timer = setInterval(async () => {
-    try {
-      stored = await readKeys(store);
-    } catch (error) {
-      logger.warn({ err: error }, 'the API keys could not be read again; those known stay valid');
-    }
-  }, REFRESH_INTERVAL);
-  timer.unref();
-  app.addHook('onClose', () => clearInterval(timer));
-
-  return (key) => {
-    const hash = hashKey(key);
-    const expiry = stored.get(hash);
-    return configured.has(hash) || (expiry !== undefined && Date.now() < expiry);
-  };
-}
-
-/** The hash of each valid key -> when it expires, in milliseconds since the epoch, or Infinity. */
-async function readKeys(store: Store): Promise<Map<string, number>> {
-  const keys = await store.listKeys();
-  const valid = keys.filter((key) => isValid(key, Date.now()));
-  return new Map(
-    valid.map(({ hash, expiresAt }) => [hash, expiresAt ? Date.parse(expiresAt) : Number.POSITIVE_INFINITY]),
-  );
 }
 
 /** `error="invalid_token"` only where a bearer key was sent (RFC 6750, section 3.1). */

@@ -8,8 +8,12 @@ const USAGE = `Usage:
   npm run keys -- list                                       shows every key, never the key itself
   npm run keys -- revoke <id>                                refuses a key from now on`;
 
-/** Does what was asked for, and returns what to print. @throws Error with what to print where it cannot be done */
-export type Command = (store: Store) => Promise<string>;
+export interface Command {
+  /** Returns what to print. @throws Error with what to print where it cannot be done */
+  run(store: Store): Promise<string>;
+  /** Whether it may be run on a database that is not there yet. */
+  makesDatabase: boolean;
+}
 
 /** @throws Error that says how to use it */
 export function readCommand(args: string[]): Command {
@@ -17,9 +21,10 @@ export function readCommand(args: string[]): Command {
   const [name, subject = '', ...rest] = positionals;
   const expiry = values.expires === undefined ? undefined : toExpiry(values.expires);
   if (rest.length === 0) {
-    if (name === 'create' && subject) return (store) => create(store, subject, expiry);
-    if (name === 'list' && !subject && !expiry) return list;
-    if (name === 'revoke' && subject && !expiry) return (store) => revoke(store, subject);
+    if (name === 'create' && subject) return { run: (store) => create(store, subject, expiry), makesDatabase: true };
+    if (name === 'list' && !subject && !expiry) return { run: list, makesDatabase: false };
+    if (name === 'revoke' && subject && !expiry)
+      return { run: (store) => revoke(store, subject), makesDatabase: false };
   }
   throw new Error(USAGE);
 }

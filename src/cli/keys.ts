@@ -1,15 +1,20 @@
 /** Makes, lists and revokes API keys, beside a running server or without one. */
 import { loadConfig } from '../config.ts';
-import { openStore } from '../store/open-store.ts';
+import { missingFile, openStore } from '../store/open-store.ts';
 import { readCommand } from './key-commands.ts';
 
 async function main(): Promise<void> {
   const command = readCommand(process.argv.slice(2));
   const { database } = loadConfig(process.env);
   if (database.kind === 'memory') throw new Error('DATABASE_URL is in memory: its keys end with its process.');
+  const missing = missingFile(database);
+  if (missing && !command.makesDatabase) {
+    throw new Error(`There is no database ${missing}. Go to the folder of the service, or set DATABASE_URL.`);
+  }
   const store = openStore(database);
   try {
-    console.log(await command(store));
+    console.log(await command.run(store));
+    if (missing) console.error(`There was no database yet. It is new: ${missing}`);
   } finally {
     await store.close();
   }

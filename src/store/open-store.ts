@@ -1,4 +1,6 @@
 /** A database -> the store on it. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Database } from './database-url.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { type Store, StoreError } from './store.ts';
@@ -11,4 +13,9 @@ export function openStore(database: Database): Store {
   } catch (error) {
     throw new StoreError(`The database ${file} cannot be used: ${(error as Error).message}.`, { cause: error });
   }
+}
+
+/** The path, from the root, of a database that is not there yet, and that opening it would make. */
+export function missingFile(database: Database): string | undefined {
+  return database.kind === 'sqlite' && !existsSync(database.file) ? resolve(database.file) : undefined;
 }

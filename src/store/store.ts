@@ -60,6 +60,10 @@ export interface Store {
   createKey(key: StoredKey): Awaitable<void>;
   /** Every key, the oldest first, revoked and expired ones too. */
   listKeys(): Awaitable<StoredKey[]>;
+  /** Those that are neither revoked nor expired at this time (ISO 8601, in UTC), in no order. */
+  listValidKeys(now: string): Awaitable<StoredKey[]>;
+  /** Another one than before when a key may have been made or revoked since. Fails where keys can be read, and not written. */
+  keysVersion(): Awaitable<string>;
   /** True when the key was there and not yet revoked. */
   revokeKey(id: string, revokedAt: string): Awaitable<boolean>;
   /** Fails when the store cannot answer. */

@@ -1,9 +1,16 @@
 import { once } from 'node:events';
+import { renameSync } from 'node:fs';
 import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
+import fastify from 'fastify';
 import { pino } from 'pino';
 import t from 'tap';
 import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
+import { addAuth } from '../../src/access/bearer-auth.ts';
+import { readStoredKeys } from '../../src/access/stored-keys.ts';
+import type { Failure } from '../../src/http/errors.ts';
+import type { Store } from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';
 import { KEY, type Received, type RequestOptions, type Service, startService } from '../service.ts';
 
@@ -187,6 +194,91 @@ t.test('while the store does not answer, the keys that are known stay valid, and
   db.exec('ALTER TABLE elsewhere RENAME TO api_keys');
   await store.createKey(toStoredKey(added, 'added'));
   t.equal((await askUntil(service, added, 200)).status, 200);
+});
+
+t.test(
+  'while the file is not where it was, the log says so once, and a revocation is seen when it is back',
+  async (t) => {
+    const file = `${t.testdir()}/pets.db`;
+    const store = openUrl(`sqlite:${file}`);
+    const key = makeKey();
+    const stored = toStoredKey(key, 'Ada');
+    await store.createKey(stored);
+    const log = new LineLog();
+    const service = await startService(t, { store, log });
+    renameSync(file, `${file}.moved`);
+    await log.has('could not be read again; those known stay valid for 60 seconds');
+    t.equal((await service.request('/readyz')).status, 503);
+    t.equal((await service.request('/v1/pets', { key })).status, 200);
+    renameSync(`${file}.moved`, file);
+    await log.has('can be read again');
+    await store.revokeKey(stored.id, new Date().toISOString());
+    t.equal((await askUntil(service, key, 401)).status, 401);
+    t.equal(log.text.match(/could not be read again/g)?.length, 1);
+  },
+);
+
+t.test(
+  'when the keys could not be read for too long, stored ones are 503, and configured ones open the door',
+  async (t) => {
+    const file = `${t.testdir()}/pets.db`;
+    const store = openUrl(`sqlite:${file}`);
+    const key = makeKey();
+    await store.createKey(toStoredKey(key, 'Ada'));
+    const app = fastify();
+    const logger = pino({ level: 'silent' });
+    const options = { logger, store, apiKeys: [KEY], realm: 'Test', maxKeyAge: 2000 };
+    app.setErrorHandler<Failure>(({ status, body }, _request, reply) => reply.code(status).send(body));
+    app.addHook('onRequest', await addAuth(app, options));
+    app.get('/', () => 'ok');
+    t.teardown(async () => {
+      await app.close();
+      await store.close();
+    });
+    const statusOf = async (token: string) =>
+      (await app.inject({ url: '/', headers: { authorization: `Bearer ${token}` } })).statusCode;
+    const until = async (status: number) => {
+      for (let count = 0; (await statusOf(key)) !== status && count < 1000; count++) await wait(20);
+    };
+    t.equal(await statusOf(key), 200);
+    renameSync(file, `${file}.moved`);
+    await until(503);
+    t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [503, 503, 200]);
+    renameSync(`${file}.moved`, file);
+    await until(200);
+    t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [200, 401, 200]);
+  },
+);
+
+t.test('keys are read one reading after the other, and only when something was written', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  t.teardown(() => store.close());
+  let [asked, atOnce, most, listed] = [0, 0, 0, 0];
+  const slow: Store = {
+    ...store,
+    keysVersion: async () => {
+      asked++;
+      most = Math.max(most, ++atOnce);
+      await wait(700);
+      atOnce--;
+      return store.keysVersion();
+    },
+    listValidKeys: (now) => {
+      listed++;
+      return store.listValidKeys(now);
+    },
+  };
+  const keys = await readStoredKeys(slow, pino({ level: 'silent' }));
+  while (asked < 3) await wait(50);
+  t.strictSame([most, listed], [1, 1]);
+  const stored = toStoredKey(makeKey(), 'Ada');
+  await store.createKey(stored);
+  while (!keys.isValid(stored.hash)) await wait(50);
+  t.strictSame([most, listed], [1, 2]);
+  keys.stop();
+  const before = asked;
+  await wait(1500);
+  t.ok(asked <= before + 1);
 });
 
 t.test('a key never gets into the log, however much is logged', async (t) => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, relative } from 'node:path';
 import t, { type Test } from 'tap';
 import { hashKey } from '../../src/access/api-keys.ts';
 import { readCommand } from '../../src/cli/key-commands.ts';
@@ -18,7 +18,7 @@ function openMemory(t: Test): Store {
   return store;
 }
 
-const run = (store: Store, ...args: string[]) => readCommand(args)(store);
+const run = (store: Store, ...args: string[]) => readCommand(args).run(store);
 
 /** What `create` says of the key that it has made. */
 function toMade(text: string) {
@@ -134,6 +134,12 @@ t.test('what cannot be done is told on standard error, with exit code 1, and mak
   for (const [args, env, told] of [
     [['create'], { DATABASE_URL }, /^Usage:/],
     [['list'], { DATABASE_URL: 'sqlite::memory:' }, /^DATABASE_URL is in memory: its keys end with its process\.\n$/],
+    [
+      ['list'],
+      { DATABASE_URL },
+      /^There is no database \/.*\/data\/pets\.db\. Go to the folder of the service, or set DATABASE_URL\.\n$/,
+    ],
+    [['revoke', 'aaaa'], { DATABASE_URL }, /^There is no database \/.*\/data\/pets\.db\. /],
     [['list'], { DATABASE_URL, PORT: 'http' }, /^Wrong configuration:\n {2}- PORT /],
   ] as const) {
     const { exit, output } = startProgram(t, 'src/cli/keys.ts', { args: [...args], env });
@@ -142,6 +148,17 @@ t.test('what cannot be done is told on standard error, with exit code 1, and mak
     t.match(output.stderr, told);
   }
   t.notOk(existsSync(dirname(DATABASE_URL.replace('sqlite:', ''))));
+});
+
+t.test('a key that is made before the first start makes the database, and says where', async (t) => {
+  const DATABASE_URL = `sqlite:${relative('.', t.testdir())}/data/pets.db`;
+  const told = ['There was no database yet. It is new: /.*/data/pets.db\n', ''];
+  for (const words of told) {
+    const { exit, output } = startProgram(t, 'src/cli/keys.ts', { args: ['create', 'Ada'], env: { DATABASE_URL } });
+    t.equal(await exit, 0);
+    t.match(output.stdout, MADE);
+    t.match(output.stderr, new RegExp(`^${words}$`));
+  }
 });
 
 t.test('several that start at once on a database that is not there yet all succeed', async (t) => {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { Worker } from 'node:worker_threads';
 import Sqlite, { type Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { openConnection } from '../../src/store/sqlite/connection.ts';
+import { openConnection, useWal } from '../../src/store/sqlite/connection.ts';
 import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
 import { type NewPet, type Store, StoreError, StoreUnavailable } from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';
@@ -64,6 +64,14 @@ t.test('the database is in WAL mode, and its tables are strict', async (t) => {
   const ours = "FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%'";
   t.match(db.prepare(`SELECT name ${ours} AND strict`).pluck().all(), ['pets', 'api_keys']);
   t.strictSame(db.prepare(`SELECT name ${ours} AND NOT strict`).pluck().all(), []);
+});
+
+t.test('a database that cannot be put into WAL mode is refused', (t) => {
+  // SQLite makes it in a temporary file, without shared memory.
+  const db = new Sqlite('');
+  t.teardown(() => db.close());
+  t.throws(() => useWal(db), { message: 'it stays in journal mode delete, and needs WAL: put it on a local disk' });
+  t.end();
 });
 
 t.test('each commit waits for the disk: synchronous is FULL', (t) => {

@@ -17,13 +17,21 @@ export function openConnection(file: string, { fileMustExist = false } = {}): Da
 /**
  * Puts the database into WAL mode, in which it stays. Here SQLite does not wait for another connection that writes, such as
  * that of a program which starts on the same new file at the same time; at the begin of a transaction it does.
+ * @throws Error when the mode stays another, as on a file system without shared memory
  */
 export function useWal(db: Database): void {
+  let mode: unknown;
+  const setMode = () => {
+    mode = db.pragma('journal_mode = WAL', { simple: true });
+  };
   try {
-    db.pragma('journal_mode = WAL');
+    setMode();
   } catch {
     db.exec('BEGIN IMMEDIATE; COMMIT');
-    db.pragma('journal_mode = WAL');
+    setMode();
+  }
+  if (mode !== 'wal' && mode !== 'memory') {
+    throw new Error(`it stays in journal mode ${mode}, and needs WAL: put it on a local disk`);
   }
 }
 

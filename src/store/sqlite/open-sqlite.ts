@@ -3,22 +3,16 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
-import type { Pet, Store, StoredKey } from '../store.ts';
+import type { Pet, Store } from '../store.ts';
 import { PET_JSON, toWritten } from './columns.ts';
 import { buildPlaceCheck, openConnection, toStoreError, useWal } from './connection.ts';
 import { prepareInsertPets, toBatch } from './insert.ts';
+import { prepareKeys } from './keys.ts';
 import { loadMigrations, migrate } from './migrate.ts';
 import { cachePages } from './page-cache.ts';
 import { prepareReadPage } from './pages.ts';
 import { type Snapshots, shareSnapshots } from './snapshots.ts';
 import { startWriter, type Writer } from './write-queue.ts';
-
-const KEY = 'id, name, hash, created_at AS createdAt, expires_at AS expiresAt, revoked_at AS revokedAt';
-
-interface KeyRow extends Omit<StoredKey, 'expiresAt' | 'revokedAt'> {
-  expiresAt: string | null;
-  revokedAt: string | null;
-}
 
 const MEMORY = ':memory:';
 /** How much of the file is read as memory is, without a call of the system for each page, in bytes. */
@@ -47,9 +41,7 @@ function buildStore(db: Database, file: string): Store {
   const snapshots = isMemory ? NO_SNAPSHOTS : shareSnapshots(db);
   const readPage = isMemory ? prepareReadPage(db) : cachePages(db, snapshots, prepareReadPage(db));
   const get = db.prepare<[bigint], string>(`SELECT ${PET_JSON} FROM pets WHERE id = ?`).pluck();
-  const insertKey = db.prepare('INSERT INTO api_keys VALUES (@id, @name, @hash, @createdAt, @expiresAt, @revokedAt)');
-  const selectKeys = db.prepare<[], KeyRow>(`SELECT ${KEY} FROM api_keys ORDER BY created_at, rowid`);
-  const revoke = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
+  const keys = prepareKeys(db);
   const writer = isMemory ? writeInPlace(db) : startWriter(file);
 
   /** In a transaction of its own: all that is written is seen, and what it writes is written when it returns. */
@@ -74,12 +66,17 @@ function buildStore(db: Database, file: string): Store {
     listPets: ({ limit, status, after = 0n }) => readPage(limit, status, after),
     createKey: alone((key) => {
       checkPlace();
-      insertKey.run({ ...key, expiresAt: key.expiresAt ?? null, revokedAt: key.revokedAt ?? null });
+      keys.insert(key);
     }),
-    listKeys: alone(() => selectKeys.all().map(toStoredKey)),
+    listKeys: alone(keys.list),
+    listValidKeys: alone(keys.listValid),
+    keysVersion: alone(() => {
+      checkPlace();
+      return keys.version();
+    }),
     revokeKey: alone((id, revokedAt) => {
       checkPlace();
-      return revoke.run(revokedAt, id).changes === 1;
+      return keys.revoke(id, revokedAt);
     }),
     check: alone(() => {
       checkPlace();
@@ -97,10 +94,6 @@ function buildStore(db: Database, file: string): Store {
 function writeInPlace(db: Database): Writer {
   const insertPets = guard(prepareInsertPets(db));
   return { write: async (pet) => insertPets(toBatch([pet]))[0] as bigint, stop: async () => {} };
-}
-
-function toStoredKey({ expiresAt, revokedAt, ...key }: KeyRow): StoredKey {
-  return { ...key, expiresAt: expiresAt ?? undefined, revokedAt: revokedAt ?? undefined };
 }
 
 /** The function, with SQLite's outages told as StoreUnavailable. */

@@ -1,0 +1,72 @@
+/** The keys of the store that are valid, read again whenever they may have changed. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { Failure } from '../http/errors.ts';
+import type { Store, StoredKey } from '../store/store.ts';
+
+/** How often to ask whether they have changed, in milliseconds: a revoked key is refused within a second. */
+const INTERVAL = 500;
+
+/** How long the keys that are known stay valid while they cannot be read, in milliseconds: one may be revoked, unseen. */
+const MAX_AGE = 60_000;
+
+export interface StoredKeys {
+  /** @throws Failure while it cannot be known */
+  isValid(hash: string): boolean;
+  /** Reads them no more. */
+  stop(): void;
+}
+
+export async function readStoredKeys(store: Store, logger: Logger, maxAge = MAX_AGE): Promise<StoredKeys> {
+  const stopping = new AbortController();
+  let version: string | undefined;
+  let expiries = new Map<string, number>();
+  let readAt = 0;
+  let isFailing = false;
+
+  async function read(): Promise<void> {
+    const now = performance.now();
+    const current = await store.keysVersion();
+    if (current !== version) expiries = toExpiries(await store.listValidKeys(new Date().toISOString()));
+    version = current;
+    readAt = now;
+  }
+
+  async function readAgain(): Promise<void> {
+    try {
+      await read();
+      if (isFailing) logger.info('the API keys can be read again');
+      isFailing = false;
+    } catch (error) {
+      const known = `those known stay valid for ${maxAge / 1000} seconds`;
+      if (!isFailing) logger.warn({ err: error }, `the API keys could not be read again; ${known}`);
+      isFailing = true;
+    }
+  }
+
+  /** One reading after the other, however long each takes. */
+  async function readOnAndOn(): Promise<never> {
+    for (;;) {
+      await wait(INTERVAL, undefined, { ref: false, signal: stopping.signal });
+      await readAgain();
+    }
+  }
+
+  await read();
+  readOnAndOn().catch(() => {});
+  return {
+    isValid: (hash) => {
+      if (performance.now() - readAt > maxAge) throw new Failure('unavailable', 'The API keys cannot be read now.');
+      const expiry = expiries.get(hash);
+      return expiry !== undefined && Date.now() < expiry;
+    },
+    stop: () => stopping.abort(),
+  };
+}
+
+/** The hash of each key -> when it expires, in milliseconds since the epoch, or Infinity. */
+function toExpiries(keys: StoredKey[]): Map<string, number> {
+  return new Map(
+    keys.map(({ hash, expiresAt }) => [hash, expiresAt ? Date.parse(expiresAt) : Number.POSITIVE_INFINITY]),
+  );
+}

@@ -1,0 +1,36 @@
+/** API keys, as rows. */
+import type { Database } from 'better-sqlite3';
+import type { StoredKey } from '../store.ts';
+
+const KEY = 'id, name, hash, created_at AS createdAt, expires_at AS expiresAt, revoked_at AS revokedAt';
+
+interface KeyRow extends Omit<StoredKey, 'expiresAt' | 'revokedAt'> {
+  expiresAt: string | null;
+  revokedAt: string | null;
+}
+
+export function prepareKeys(db: Database) {
+  const insert = db.prepare('INSERT INTO api_keys VALUES (@id, @name, @hash, @createdAt, @expiresAt, @revokedAt)');
+  const selectAll = db.prepare<[], KeyRow>(`SELECT ${KEY} FROM api_keys ORDER BY created_at, rowid`);
+  const selectValid = db.prepare<[string], KeyRow>(
+    `SELECT ${KEY} FROM api_keys WHERE revoked_at IS NULL AND ifnull(expires_at > ?, true)`,
+  );
+  const revoke = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
+  const readOthers = db.prepare<[], bigint>('PRAGMA data_version').pluck();
+  const readOwn = db.prepare<[], bigint>('SELECT total_changes()').pluck();
+
+  return {
+    insert: ({ expiresAt = null, revokedAt = null, ...key }: StoredKey | KeyRow) => {
+      insert.run({ ...key, expiresAt, revokedAt });
+    },
+    list: () => selectAll.all().map(toStoredKey),
+    listValid: (now: string) => selectValid.all(now).map(toStoredKey),
+    revoke: (id: string, revokedAt: string) => revoke.run(revokedAt, id).changes === 1,
+    /** Whatever is written, by whom ever, makes it another. */
+    version: () => `${readOthers.get()} ${readOwn.get()}`,
+  };
+}
+
+function toStoredKey({ expiresAt, revokedAt, ...key }: KeyRow): StoredKey {
+  return { ...key, expiresAt: expiresAt ?? undefined, revokedAt: revokedAt ?? undefined };
+}
