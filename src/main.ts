@@ -7,6 +7,7 @@ import { type Contract, ContractError } from './contract/contract.ts';
 import { checkDigest } from './contract/digest.ts';
 import { loadContract } from './contract/load-contract.ts';
 import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
+import { listen } from './http/listening.ts';
 import { makeOneRunKey, showOneRunKey } from './process/one-run-key.ts';
 import { prepareStop, stopDeadline } from './process/stopping.ts';
 import { onStopRequested, superviseWorkers } from './process/workers.ts';
@@ -56,16 +57,15 @@ async function serve(config: Config, contract: Contract, store: Store, logger: L
   const askToStop = prepareStop({ app, store, config, logger, stop, onSignals: cluster.isPrimary });
   if (cluster.isWorker) onStopRequested(askToStop);
 
-  const origin = await listen(app, config);
+  const origin = await startListening(app, config);
   logger.info({ origin }, 'listening');
   if (oneRunKey) showOneRunKey(oneRunKey, origin, contract.prefix);
 }
 
 /** Where it listens, as `http://127.0.0.1:3000`. */
-async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
-  await app.ready();
+async function startListening(app: FastifyInstance, config: Config): Promise<string> {
   try {
-    return await app.listen({ host, port });
+    return await listen(app, config);
   } catch (error) {
     throw new ConfigError(`Cannot listen: ${(error as Error).message}. Set HOST or PORT to another.`);
   }

@@ -7,6 +7,7 @@ import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
 import { loadContract } from '../src/contract/load-contract.ts';
 import { handlers } from '../src/generated/handlers.ts';
+import { type Address, listen } from '../src/http/listening.ts';
 import { buildServer, type ServerOptions } from '../src/server.ts';
 import type { Store } from '../src/store/store.ts';
 import { ContractCheck, type Reply } from './contract-check.ts';
@@ -46,12 +47,16 @@ export interface StartOptions extends Partial<ServerOptions> {
   yaml?: string;
   /** Sends requests one after the other on the same connection: for tests that send very many. */
   keepAlive?: boolean;
+  /** Where it listens; on a free port of 127.0.0.1 without. */
+  address?: Address;
+  /** Looks up the address, in place of the system. */
+  resolve?: Parameters<typeof listen>[2];
 }
 
 const contractCheck = new ContractCheck();
 
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
-  const { databaseUrl = 'sqlite::memory:', log, yaml, keepAlive, ...rest } = options;
+  const { databaseUrl = 'sqlite::memory:', log, yaml, keepAlive, address, resolve, ...rest } = options;
   const store = rest.store ?? openUrl(databaseUrl);
   const app = await buildServer({
     contract: await loadContract(),
@@ -63,13 +68,13 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     isDraining: () => false,
     ...rest,
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
   const agent = keepAlive ? new Agent({ keepAlive, maxSockets: 1 }) : false;
   t.teardown(async () => {
     if (agent) agent.destroy();
     await app.close();
     await store.close();
   });
+  await listen(app, address ?? { host: '127.0.0.1', port: 0 }, resolve);
   const { port } = app.server.address() as AddressInfo;
   const check = yaml === undefined ? contractCheck : new ContractCheck(yaml);
   return { app, store, port, request: buildRequest(port, check, agent) };

@@ -1,0 +1,50 @@
+/** Listens at every address of the host's name, with one HTTP server: `localhost` has two. */
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+
+export interface Address {
+  /** A name or an address. */
+  host: string;
+  port: number;
+}
+
+/** Errors that say: this machine has no such address. */
+const NOT_OURS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
+
+/**
+ * Returns where it listens first, as `http://127.0.0.1:3000`. Given a name with several addresses, Fastify would start a
+ * second server, which knows nothing of what was added to the first: here further addresses only hand over connections.
+ */
+export async function listen(app: FastifyInstance, { host, port }: Address, resolve = lookup): Promise<string> {
+  const others: Server[] = [];
+  const ends: Promise<unknown>[] = [];
+  app.addHook('preClose', async () => {
+    for (const server of others) ends.push(once(server.close(), 'close'));
+  });
+  app.addHook('onClose', async () => {
+    await Promise.all(ends);
+  });
+  await app.ready();
+  // IPv4 first: a machine may have a name for ::1, and no IPv6.
+  const [first, ...rest] = await resolve(host, { all: true, verbatim: false });
+  const origin = await app.listen({ host: first?.address as string, port });
+  const taken = (app.server.address() as AddressInfo).port;
+  for (const { address } of rest) others.push(...(await handOver(app, address, taken)));
+  return origin;
+}
+
+/** The server that takes the connections at this address; none where the machine does not have it. */
+async function handOver(app: FastifyInstance, host: string, port: number): Promise<Server[]> {
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
+    app.server.emit('connection', socket),
+  );
+  try {
+    await once(server.listen({ host, port }), 'listening');
+    return [server];
+  } catch (error) {
+    if (NOT_OURS.includes((error as NodeJS.ErrnoException).code as string)) return [];
+    throw error;
+  }
+}
