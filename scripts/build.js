@@ -6,9 +6,17 @@ import { fileURLToPath } from 'node:url';
 /** What is not compiled, and read at the start. */
 const ASSETS = ['src/docs/page', 'src/store/sqlite/migrations'];
 
+/** First that what is made from the contract is fresh, and every operation has its handler: the compiler would say less. */
+const CHECK = ['--import=./scripts/typescript/register.js', 'scripts/generate.ts', '--check'];
+const COMPILE = [
+  fileURLToPath(new URL('../bin/tsc', import.meta.resolve('typescript'))),
+  '-p',
+  'scripts/tsconfig.build.json',
+];
+
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 rmSync('dist', { recursive: true, force: true });
-const tsc = fileURLToPath(new URL('../bin/tsc', import.meta.resolve('typescript')));
-const { status } = spawnSync(process.execPath, [tsc, '-p', 'scripts/tsconfig.build.json'], { stdio: 'inherit' });
+const run = (args) => spawnSync(process.execPath, args, { stdio: 'inherit' }).status === 0;
+const isBuilt = run(CHECK) && run(COMPILE);
 for (const folder of ASSETS) cpSync(folder, `dist/${folder}`, { recursive: true });
-process.exitCode = status ?? 1;
+process.exitCode = isBuilt ? 0 : 1;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -86,31 +86,50 @@ t.test('a database that cannot be used is told in one line', async (t) => {
   });
 });
 
-t.test('all that contract and handlers disagree on is named at start', async (t) => {
+/** A copy of the project, to be edited. */
+function copyProject(t: Test): string {
   const root = t.testdir();
-  for (const name of ['src', 'handlers', 'openapi', 'package.json', 'tsconfig.json']) {
+  for (const name of ['src', 'handlers', 'openapi', 'scripts', 'package.json', 'tsconfig.json']) {
     cpSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), `${root}/${name}`, { recursive: true });
   }
+  return root;
+}
+
+t.test('all that contract and handlers disagree on is named before the build', async (t) => {
+  const root = copyProject(t);
   renameSync(`${root}/handlers/listPets.ts`, `${root}/handlers/listAnimals.ts`);
   renameSync(`${root}/handlers/getPet.ts`, `${root}/handlers/fetchPet.ts`);
+  const build = startProgram(t, 'scripts/build.js', { root, isCovered: false });
+  t.equal(await build.exit, 1);
+  t.strictSame(build.output, {
+    stdout: '',
+    stderr: `operation listPets has no handlers/listPets.ts
+operation getPet has no handlers/getPet.ts
+handlers/fetchPet.ts has no operation fetchPet in the contract
+handlers/listAnimals.ts has no operation listAnimals in the contract
+`,
+  });
+});
+
+t.test('a contract that has changed since the build, or cannot be served, is told at start', async (t) => {
+  const root = copyProject(t);
   const env = { DATABASE_URL: `sqlite:${root}/data/pets.db` };
-  t.strictSame(await startInVain(t, { root, env, isCovered: false }), {
+  const yaml = readFileSync(`${root}/openapi/petstore.yaml`, 'utf8');
+  const startWith = async (text: string) => {
+    writeFileSync(`${root}/openapi/petstore.yaml`, text);
+    return startInVain(t, { root, env, isCovered: false });
+  };
+  t.strictSame(await startWith(yaml.replace('maximum: 100', 'maximum: 200')), {
     code: 1,
     stdout: '',
     stderr: `The contract cannot be served:
-  - operation listPets has no handlers/listPets.ts
-  - operation getPet has no handlers/getPet.ts
-  - handlers/fetchPet.ts has no operation fetchPet in the contract
-  - handlers/listAnimals.ts has no operation listAnimals in the contract
+  - it has changed since this program was built: run \`npm run generate\`, and build again
 `,
   });
-  t.strictSame(readdirSync(`${root}/data`), ['pets.db']);
-
-  const yaml = readFileSync(`${root}/openapi/petstore.yaml`, 'utf8');
-  writeFileSync(`${root}/openapi/petstore.yaml`, yaml.replace('operationId: createPet', 'operationId: create-pet'));
-  const { code, stderr } = await startInVain(t, { root, env, isCovered: false });
+  const { code, stderr } = await startWith(yaml.replace('operationId: createPet', 'operationId: create-pet'));
   t.equal(code, 1);
   t.match(stderr, /^The contract cannot be served:\n {2}- .*create-pet/);
+  t.notOk(existsSync(`${root}/data`), 'nothing was begun');
 });
 
 t.test('a fault of the program itself is shown with its stack', async (t) => {
