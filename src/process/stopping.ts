@@ -2,9 +2,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Store } from '../store/store.ts';
+import type { Log } from '../telemetry/log.ts';
 
 /** What the machine raises at a fault of the program: a listener would only bring the same fault again, for ever. */
 const FAULTS: closeWithGrace.Signals[] = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'];
@@ -16,7 +16,7 @@ export interface StoppingOptions {
   app: FastifyInstance;
   store: Store;
   config: Config;
-  logger: Logger;
+  log: Log;
   /** Tells everybody who asks that the stop has begun. */
   stop: { isAsked: boolean };
   /** False leaves SIGINT and SIGTERM to somebody else. */
@@ -24,7 +24,8 @@ export interface StoppingOptions {
 }
 
 /** Returns what asks for a stop without a signal. The process then ends: with 0, or with 1 after an error or too long a stop. */
-export function prepareStop({ app, store, config, logger, stop, onSignals }: StoppingOptions): () => void {
+export function prepareStop({ app, store, config, log, stop, onSignals }: StoppingOptions): () => void {
+  const { logger } = log;
   const skip: closeWithGrace.Signals[] = onSignals ? FAULTS : [...FAULTS, 'SIGINT', 'SIGTERM'];
   const stopping = closeWithGrace({ delay: stopDeadline(config), logger, skip }, async ({ signal, err }) => {
     if (err) logger.fatal({ err }, 'stopping after an error');
@@ -36,6 +37,7 @@ export function prepareStop({ app, store, config, logger, stop, onSignals }: Sto
     clearTimeout(cut);
     await store.close();
     logger.info('stopped');
+    await log.end();
   });
   return stopping.close;
 }
