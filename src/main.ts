@@ -1,6 +1,7 @@
 /** The process: configuration, contract, store, server, listen; stop on a signal. */
 import cluster from 'node:cluster';
 import type { FastifyInstance } from 'fastify';
+import { type Logger, pino } from 'pino';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { type Contract, ContractError } from './contract/contract.ts';
 import { checkDigest } from './contract/digest.ts';
@@ -8,29 +9,30 @@ import { loadContract } from './contract/load-contract.ts';
 import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
 import { listen } from './http/listening.ts';
 import { makeOneRunKey, showOneRunKey } from './process/one-run-key.ts';
+import { onStopSignals } from './process/signals.ts';
 import { prepareStop, stopDeadline } from './process/stopping.ts';
-import { onStopRequested, superviseWorkers } from './process/workers.ts';
+import { onStopAsked, untilNoneListens } from './process/worker.ts';
+import { superviseWorkers } from './process/workers.ts';
 import { buildServer } from './server.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError } from './store/store.ts';
-import { type Log, openLog } from './telemetry/log.ts';
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
   const contract = await loadContract();
   checkDigest(contract, CONTRACT_DIGEST);
-  const log = openLog(config.logLevel);
+  const logger = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
   const store = openStore(config.database);
   try {
-    if (config.workers > 1 && cluster.isPrimary) await serveByWorkers(config, contract, store, log);
-    else await serve(config, contract, store, log);
+    if (config.workers > 1 && cluster.isPrimary) await serveByWorkers(config, contract, store, logger);
+    else await serve(config, contract, store, logger);
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-async function serveByWorkers(config: Config, contract: Contract, store: Store, { logger }: Log): Promise<void> {
+async function serveByWorkers(config: Config, contract: Contract, store: Store, logger: Logger): Promise<void> {
   const oneRunKey = await makeOneRunKey(config, store);
   await store.close();
   superviseWorkers({
@@ -42,8 +44,7 @@ async function serveByWorkers(config: Config, contract: Contract, store: Store, 
   });
 }
 
-async function serve(config: Config, contract: Contract, store: Store, log: Log): Promise<void> {
-  const { logger } = log;
+async function serve(config: Config, contract: Contract, store: Store, logger: Logger): Promise<void> {
   const oneRunKey = await makeOneRunKey(config, store);
   const stop = { isAsked: false };
   const app = await buildServer({
@@ -54,11 +55,14 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
     logger,
     requestTimeout: config.requestTimeout,
     isDraining: () => stop.isAsked,
+    untilNoneListens: async () => cluster.isWorker && untilNoneListens(config.stopTimeout / 4),
   });
-  const askToStop = prepareStop({ app, store, config, log, stop, onSignals: cluster.isPrimary });
-  if (cluster.isWorker) onStopRequested(askToStop);
+  const listening = startListening(app, config);
+  const askToStop = prepareStop({ app, store, config, logger, listening, stop });
+  if (cluster.isWorker) onStopAsked(askToStop);
+  else onStopSignals(askToStop, () => process.exit(1));
 
-  const origin = await startListening(app, config);
+  const origin = await listening;
   logger.info({ origin }, 'listening');
   if (oneRunKey) showOneRunKey(oneRunKey, origin, contract.prefix);
 }

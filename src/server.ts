@@ -25,11 +25,13 @@ export interface ServerOptions {
   requestTimeout: number;
   /** True from the moment the server is asked to stop. */
   isDraining: () => boolean;
+  /** Asked when the server has ended listening: resolves when no other process listens on its port either. */
+  untilNoneListens: () => Promise<unknown>;
 }
 
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { contract, handlers, store, apiKeys, logger, requestTimeout, isDraining } = options;
+  const { contract, handlers, store, apiKeys, logger, requestTimeout, isDraining, untilNoneListens } = options;
   const nextRequestId = buildRequestIds();
   const logRequest = buildLogRequest(logger);
   const sendFailure = buildSendFailure(logger);
@@ -56,7 +58,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addErrorReplies(app, sendFailure);
   addRawReplies(app, logger, nextRequestId);
   addNotFound(app);
-  addDraining(app, isDraining);
+  addDraining(app, isDraining, untilNoneListens);
   addJsonBody(app);
   const auth = await addAuth(app, { logger, store, apiKeys, realm: contract.title });
   await addOperations(app, { contract, handlers, store, auth });

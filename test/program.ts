@@ -1,6 +1,7 @@
 /** A program of the project as a process of its own, for one test, which ends it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { buildRequest, KEY, type Request } from './service.ts';
@@ -66,6 +67,13 @@ export function startProgram(t: Test, file: string, options: ProgramOptions = {}
   }
 
   return { child, output, written, exit };
+}
+
+/** Sends a second signal, late enough not to be taken for the first one. */
+export async function forceEnd({ child, exit }: Program, signal: NodeJS.Signals): Promise<number | string> {
+  await wait(600);
+  child.kill(signal);
+  return exit;
 }
 
 export interface Server extends Program {

@@ -66,6 +66,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     logger: log ? pino({}, log) : pino({ level: 'silent' }),
     requestTimeout: 30_000,
     isDraining: () => false,
+    untilNoneListens: async () => {},
     ...rest,
   });
   const agent = keepAlive ? new Agent({ keepAlive, maxSockets: 1 }) : false;

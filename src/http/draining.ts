@@ -3,10 +3,15 @@ import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** How long requests wait for the server to end listening, in milliseconds: time for everybody just answered to come back. */
+/** How long everybody just answered has to come back, in milliseconds; again and again while some do, up to MOST_CALLS. */
 const LAST_CALL = 100;
+const MOST_CALLS = 5;
 
-export function addDraining(app: FastifyInstance, isDraining: () => boolean): void {
+export function addDraining(
+  app: FastifyInstance,
+  isDraining: () => boolean,
+  untilNoneListens: () => Promise<unknown>,
+): void {
   // As late as can be: a request that came before the stop, and is answered after it, is to end its connection too.
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (isDraining()) reply.header('connection', 'close');
@@ -27,14 +32,18 @@ export function addDraining(app: FastifyInstance, isDraining: () => boolean): vo
   });
 
   // The kernel resets connections that it has taken, and the server not yet. Clients that are answered come back at once:
-  // so nobody is answered until those that are on their way have arrived, and the server listens no more.
+  // so nobody is answered until those that are on their way have arrived, and no process listens any more.
   app.addHook('preClose', async () => {
     if (!isDraining()) return;
     waiting = [];
     const silent = [...sockets].filter(isSilent);
-    await wait(LAST_CALL);
+    for (let calls = 0, came = -1; came < waiting.length && calls < MOST_CALLS; calls++) {
+      came = waiting.length;
+      await wait(LAST_CALL);
+    }
     for (const socket of silent.filter(isSilent)) socket.destroy();
-    setImmediate(() => {
+    setImmediate(async () => {
+      await untilNoneListens();
       const last = waiting as (() => void)[];
       waiting = undefined;
       for (const done of last) done();

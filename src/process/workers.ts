@@ -2,6 +2,9 @@
 import cluster, { type Worker } from 'node:cluster';
 import { format } from 'node:url';
 import type { Logger } from 'pino';
+import { onStopSignals } from './signals.ts';
+import { closeUntaken } from './untaken.ts';
+import { ANSWER, CLOSED, STOP } from './worker.ts';
 
 export interface WorkersOptions {
   count: number;
@@ -14,50 +17,97 @@ export interface WorkersOptions {
   onListening: (origin: string) => void;
 }
 
-/** To a worker: stop as after a signal. Signals themselves are the first process's, whoever sends them. */
-const STOP = 'stop';
+/** How long a place stays empty when its worker ends, in milliseconds: twice as long after each failure, up to a bound. */
+const SHORTEST_DELAY = 50;
+const LONGEST_DELAY = 30_000;
+/** How long a worker runs, in milliseconds, to make up for one failure. */
+const STEADY = 10_000;
 
-/** Runs until every worker has ended; the process then ends with 0, or with 1 when a worker could not start or stop. */
+/**
+ * Runs until every worker has ended; the process then ends with 0, or with 1 when workers cannot start, or did not stop in
+ * good order. The others start when the first one listens: what keeps it from starting would keep all of them.
+ */
 export function superviseWorkers({ count, env, logger, deadline, onListening }: WorkersOptions): void {
+  const workers = new Set<Worker>();
   const listening = new Set<Worker>();
+  const closed = new Set<Worker>();
+  const delayed = new Set<NodeJS.Timeout>();
+  let hasListened = false;
   let isStopping = false;
 
-  function stop(): void {
-    for (const worker of Object.values(cluster.workers as Record<string, Worker>)) {
-      if (isStopping) worker.process.kill('SIGKILL');
-      else worker.send(STOP);
-    }
-    isStopping = true;
-    setTimeout(stop, deadline).unref();
+  /** Fills one place, now and whenever its worker ends. `failures`: how many have failed there, one after the other. */
+  function keepWorker(failures = 0): void {
+    const worker = cluster.fork(env);
+    const started = Date.now();
+    workers.add(worker);
+    closeUntaken(worker);
+    // What could not be sent to a worker that dies: its end says all there is to say.
+    worker.on('error', () => {});
+    worker.once('listening', ({ address, port }) => {
+      listening.add(worker);
+      if (hasListened) return;
+      hasListened = true;
+      onListening(toOrigin(address, port));
+      for (let others = 1; others < count; others++) keepWorker();
+    });
+    worker.once('exit', (code, signal) => {
+      workers.delete(worker);
+      if (isStopping) {
+        if (code !== 0 && listening.has(worker)) process.exitCode = 1;
+        answerWhenClosed();
+      } else if (!hasListened && signal === null) {
+        // It would fail again; it has told why on standard error.
+        process.exitCode = 1;
+        stop();
+      } else {
+        const failed = Math.max(0, failures + 1 - Math.floor((Date.now() - started) / STEADY));
+        const delay = Math.min(SHORTEST_DELAY * 2 ** failed, LONGEST_DELAY);
+        logger.error({ worker: worker.process.pid, code, signal, delay }, 'a worker ended, and is replaced');
+        const timer = setTimeout(() => {
+          delayed.delete(timer);
+          keepWorker(failed);
+        }, delay);
+        delayed.add(timer);
+      }
+      listening.delete(worker);
+    });
+    worker.on('message', (message) => {
+      if (message === CLOSED) closed.add(worker);
+      answerWhenClosed();
+    });
   }
 
-  cluster.once('listening', (_worker, { address, port }) => onListening(toOrigin(address, port)));
-  cluster.on('listening', (worker) => listening.add(worker));
-  cluster.on('exit', (worker, code, signal) => {
-    const hasServed = listening.delete(worker);
-    if (code !== 0 && (isStopping || !hasServed)) process.exitCode = 1;
-    if (isStopping) return;
-    if (hasServed) {
-      logger.error({ worker: worker.process.pid, code, signal }, 'a worker ended, and is replaced');
-      cluster.fork(env);
-    } else {
-      // It would fail again; it has told why on standard error.
-      stop();
+  /** All answer together: a client that one of them answered could come back to another that is about to close. */
+  function answerWhenClosed(): void {
+    if ([...workers].every((worker) => closed.has(worker))) for (const worker of workers) tell(worker, ANSWER);
+  }
+
+  function stop(): void {
+    isStopping = true;
+    for (const timer of delayed) clearTimeout(timer);
+    for (const worker of workers) {
+      tell(worker, STOP);
+      // One that does not listen yet ends by the signal: later it leaves signals to this process.
+      if (!listening.has(worker)) worker.process.kill('SIGTERM');
     }
-  });
-  process.on('SIGTERM', stop).on('SIGINT', stop);
-  for (let started = 0; started < count; started++) cluster.fork(env);
+    setTimeout(end, deadline).unref();
+  }
+
+  function end(): void {
+    process.exitCode = 1;
+    for (const worker of workers) worker.process.kill('SIGKILL');
+  }
+
+  onStopSignals(stop, end);
+  keepWorker();
+}
+
+/** Also to one that has just died. */
+function tell(worker: Worker, message: string): void {
+  worker.send(message, () => {});
 }
 
 /** With brackets around an IPv6 address. */
 function toOrigin(hostname: string, port: number): string {
   return format({ protocol: 'http', hostname, port });
-}
-
-/** In a worker: calls back when the first process asks it to stop. A signal to the whole group asks that process alone. */
-export function onStopRequested(stop: () => void): void {
-  process.on('SIGTERM', () => {}).on('SIGINT', () => {});
-  process.on('message', (message) => {
-    if (message === STOP) stop();
-  });
 }

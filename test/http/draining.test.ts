@@ -2,10 +2,11 @@ import { EventEmitter, once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
-import { type Server, startServer } from '../program.ts';
-import { KEY } from '../service.ts';
+import { forceEnd, type Server, startServer } from '../program.ts';
+import { KEY, startService } from '../service.ts';
 
 /** How often the server is stopped under load. */
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
@@ -121,7 +122,7 @@ t.test('from the signal on it is not ready, and asks clients to close, but answe
     t.equal((await server.request(url, { headers: { connection: 'keep-alive' } })).headers.connection, 'close', url);
   }
   t.equal((await server.request('/v1/pets')).status, 200);
-  t.equal(await stop(server), 1);
+  t.equal(await forceEnd(server, 'SIGTERM'), 1);
 });
 
 t.test('a second signal ends it at once, whatever is in flight', async (t) => {
@@ -129,9 +130,40 @@ t.test('a second signal ends it at once, whatever is in flight', async (t) => {
   const request = await startPost(server.port, '{}');
   server.child.kill('SIGINT');
   await server.written('stdout', /"stopping"/);
-  server.child.kill('SIGINT');
-  const [code] = await Promise.all([server.exit, t.rejects(replyTo(request))]);
+  const [code] = await Promise.all([forceEnd(server, 'SIGINT'), t.rejects(replyTo(request))]);
   t.equal(code, 1);
+});
+
+t.test('Ctrl-C on `npm start`, which comes from the terminal and from npm, is one signal', async (t) => {
+  const server = await startServer(t);
+  server.child.kill('SIGINT');
+  server.child.kill('SIGTERM');
+  await server.written('stdout', /"stopping"/);
+  server.child.kill('SIGINT');
+  t.equal(await server.exit, 0);
+});
+
+t.test('who comes at the last call is answered when no process listens any more', async (t) => {
+  const asking = new EventEmitter();
+  const { app, port, request } = await startService(t, {
+    isDraining: () => true,
+    untilNoneListens: () => new Promise((resolve) => asking.emit('asked', resolve)),
+  });
+  const socket = connect(port, '127.0.0.1');
+  socket.write('GET /livez HTTP/1.1\r\n');
+  await once(socket, 'connect');
+  // The answer on a later connection says that the server has taken the earlier one.
+  t.equal((await request('/livez')).status, 200);
+  const asked = once(asking, 'asked');
+  const closed = app.close();
+  const [answerAll] = await asked;
+  const answer = once(socket, 'data');
+  socket.write('Host: petstore\r\n\r\n');
+  await wait(200);
+  t.equal(socket.bytesRead, 0);
+  answerAll();
+  t.match(String(await answer), /^HTTP\/1.1 200 OK\r\n.*connection: close\r\n/s);
+  await closed;
 });
 
 t.test('a request that never ends does not hold the stop beyond STOP_TIMEOUT', async (t) => {

@@ -50,6 +50,7 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     logger: pino({ level: 'silent' }),
     requestTimeout: 30_000,
     isDraining: () => false,
+    untilNoneListens: async () => {},
   });
   await app.ready();
   const check = new ContractCheck(contract.json);

@@ -1,6 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { startServer } from '../program.ts';
-import { type Received, send } from '../service.ts';
+import { forceEnd, startProgram, startServer } from '../program.ts';
+import { KEY, type Received, send } from '../service.ts';
 
 const WORKERS = 2;
 
@@ -58,18 +61,79 @@ t.test('a signal to the whole group, as a terminal sends it, is one stop', async
 
 t.test('a second signal kills what has not stopped yet', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2', DRAIN_DELAY: '60000' };
-  const { child, exit, written } = await startServer(t, { env });
-  await written('stdout', /(?:"msg":"listening"[\s\S]*){2}/);
-  child.kill('SIGTERM');
-  await written('stdout', /"msg":"stopping"/);
-  child.kill('SIGTERM');
-  t.equal(await exit, 1);
+  const server = await startServer(t, { env });
+  await server.written('stdout', /(?:"msg":"listening"[\s\S]*){2}/);
+  server.child.kill('SIGTERM');
+  await server.written('stdout', /"msg":"stopping"/);
+  t.equal(await forceEnd(server, 'SIGTERM'), 1);
 });
+
+/** The first process as soon as it has started the first of the others, and that one. */
+async function startFirstWorker(t: Test) {
+  const env = { PORT: '0', API_KEYS: KEY, DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2' };
+  const program = startProgram(t, 'src/main.ts', { env });
+  const { pid } = program.child;
+  for (;;) {
+    const [worker] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number);
+    if (worker) return { ...program, worker };
+    await wait(5);
+  }
+}
+
+t.test('SIGTERM while the first process waits for another to start ends both at once, with 0', async (t) => {
+  const { child, exit, output } = await startFirstWorker(t);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+  t.strictSame(output, { stdout: '', stderr: '' });
+});
+
+t.test('a process that is killed while it starts, the very first too, is started again, each time later', async (t) => {
+  const { child, exit, written, worker } = await startFirstWorker(t);
+  process.kill(worker, 'SIGKILL');
+  const [line] = await written('stdout', /.*"msg":"a worker ended, and is replaced"/);
+  t.match(line, `"worker":${worker},"code":null,"signal":"SIGKILL","delay":100`);
+  await written('stdout', /"msg":"listening"/);
+  t.equal(child.exitCode, null);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
+
+t.test('SIGTERM while a process waits to be started again ends the service with 0', async (t) => {
+  const { child, exit, written, worker } = await startFirstWorker(t);
+  process.kill(worker, 'SIGKILL');
+  await written('stdout', /"msg":"a worker ended, and is replaced"/);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
+
+t.test(
+  'who is connected to a process that dies is told so, and the first process keeps nothing of theirs',
+  async (t) => {
+    const { child, port, output, written } = await startWorkers(t, false);
+    const count = () => readdirSync(`/proc/${child.pid}/fd`).length;
+    const before = count();
+    const pids = [...output.stdout.matchAll(/"pid":(\d+)[^\n]*"msg":"listening"/g)].map(([, pid]) => Number(pid));
+    // They take no connections from now on: each is given one, which it will never take.
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    const ask = () =>
+      new Promise((resolve) => {
+        const socket = connect(port, '127.0.0.1', () => socket.resume());
+        socket.write('GET /livez HTTP/1.1\r\nHost: petstore\r\nConnection: close\r\n\r\n');
+        socket.on('error', () => {}).on('close', resolve);
+      });
+    const clients = Array.from({ length: 2 * WORKERS }, ask);
+    while (count() < before + clients.length) await wait(20);
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    await Promise.all(clients);
+    await written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${2 * WORKERS}}`));
+    t.equal(count(), before);
+  },
+);
 
 t.test('processes that cannot start end the service, and say why', async (t) => {
   const { port } = await startServer(t);
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2', PORT: String(port) };
-  await t.rejects(startServer(t, { env }), /ended with 1 and never wrote .*EADDRINUSE/s);
+  await t.rejects(startServer(t, { env }), /ended with 1 and never wrote [\s\S]*?: Cannot listen: .*EADDRINUSE.*\n$/);
 });
 
 t.test('without a key, one for this run is printed once and valid in every process', async (t) => {

@@ -1,0 +1,65 @@
+import { readdirSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { type Server, startServer } from '../program.ts';
+import { KEY } from '../service.ts';
+import { startClients } from './clients.ts';
+import { addFigures } from './figures.ts';
+
+const STOPS = 20;
+const KILLS = 20;
+const CLIENTS = 40;
+
+/** As an operator starts it, with the default time to drain. */
+async function startWorkers(t: Test, count: number): Promise<Server> {
+  const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: String(count), DRAIN_DELAY: '' };
+  const server = await startServer(t, { env, isCovered: false });
+  await server.written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${count}}`));
+  return server;
+}
+
+for (const count of [2, 3, 4]) {
+  t.test(`no request is lost in ${STOPS} stops of ${count} processes under load`, async (t) => {
+    let [answered, lost, hung] = [0, 0, 0];
+    for (let stop = 0; stop < STOPS; stop++) {
+      await t.test(`stop ${stop + 1}`, async (t) => {
+        const server = await startWorkers(t, count);
+        const clients = startClients(server.port, CLIENTS, KEY);
+        await wait(500);
+        server.child.kill('SIGTERM');
+        t.equal(await server.exit, 0);
+        const outcomes = await clients.ended;
+        answered += outcomes.answered;
+        lost += outcomes.lost;
+        hung += outcomes.hung;
+      });
+    }
+    addFigures(`stops, WORKERS=${count}`, `${lost} lost and ${hung} hung of ${answered} requests in ${STOPS} stops`);
+    t.equal(lost, 0);
+    t.equal(hung, 0);
+  });
+}
+
+t.test(`in ${KILLS} kills of a process no request hangs, and the first process keeps no descriptor`, async (t) => {
+  const { child, port, output, written } = await startWorkers(t, 2);
+  const descriptors = () => readdirSync(`/proc/${child.pid}/fd`).length;
+  const before = descriptors();
+  const clients = startClients(port, CLIENTS, KEY);
+  for (let kill = 0; kill < KILLS; kill++) {
+    await wait(300);
+    const pids = [...output.stdout.matchAll(/"pid":(\d+)[^\n]*"msg":"listening"/g)].map(([, pid]) => Number(pid));
+    process.kill(pids.at(-2) as number, 'SIGKILL');
+    await written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${pids.length + 1}}`));
+  }
+  clients.finish();
+  const { answered, lost, hung } = await clients.ended;
+  await wait(500);
+  const after = descriptors();
+  addFigures(
+    'kills, WORKERS=2',
+    `${hung} hung, ${lost} reset of ${answered + lost} requests in ${KILLS} kills; descriptors of the first process ${before}, then ${after}`,
+  );
+  t.equal(hung, 0);
+  t.equal(after, before);
+  child.kill('SIGTERM');
+});
