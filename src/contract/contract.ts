@@ -1,5 +1,7 @@
 /** The contract as the server is wired from it. */
 
+import type { Place } from './int64-places.ts';
+
 // biome-ignore lint/suspicious/noExplicitAny: a JSON Schema, or any other node of the contract, is any JSON.
 export type Json = any;
 
@@ -8,6 +10,9 @@ export interface Parameter {
   in: 'path' | 'query';
   required: boolean;
   schema: Json;
+  int64s: Place;
+  /** Its values are given out by the server, never made up by a client: `x-opaque`. */
+  isOpaque: boolean;
 }
 
 export interface Deprecation {
@@ -19,6 +24,23 @@ export interface Deprecation {
   successor: string;
 }
 
+export interface Body {
+  /** Whether there must be one. */
+  required: boolean;
+  /** The largest in bytes. */
+  maxBytes: number | undefined;
+  schema: Json;
+}
+
+export interface Reply {
+  /** As the contract has it: `200`, `4XX`, `default`. */
+  status: string;
+  schema: Json;
+  int64s: Place;
+  /** By their names as the contract has them. */
+  headers: Record<string, { required?: boolean; schema?: Json }>;
+}
+
 export interface Operation {
   id: string;
   /** In capitals: `GET`. */
@@ -26,8 +48,8 @@ export interface Operation {
   /** As the contract has it, below the prefix: `/pets/{petId}`. */
   path: string;
   parameters: Parameter[];
-  /** The largest body in bytes, the schema of the body, and whether there must be one. */
-  body: { required: boolean; maxBytes: number | undefined; schema: Json } | undefined;
+  body: Body | undefined;
+  replies: Reply[];
   /** False where the contract lifts the requirement of a key with `security: []`. */
   secured: boolean;
   deprecation: Deprecation | undefined;
@@ -40,6 +62,8 @@ export interface Contract {
   json: string;
   /** The same as an object, references in place. */
   document: Json;
+  /** The same with what the references lead to. */
+  resolved: Json;
   title: string;
   /** What stands before every path: `/v1`. */
   prefix: string;

@@ -1,15 +1,21 @@
 /** The operations of the contract, by their ids. */
-import type { Json, Operation, Refuse } from './contract.ts';
+import type { Body, Json, Operation, Refuse, Reply } from './contract.ts';
 import { checkSuccessors, toDeprecation } from './deprecation.ts';
+import { findInt64s } from './int64-places.ts';
+import { checkLinks } from './links.ts';
 import { toParameters } from './parameters.ts';
 import { checkSecurity } from './security.ts';
 
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 const MEDIA_TYPE = 'application/json';
+
+/** How problems call an operation. */
+export const nameOf = (id: string | undefined, method: string, path: string) =>
+  `operation ${id || `${method} ${path}`}`;
 
 export function toOperations(resolved: Json, refuse: Refuse): Map<string, Operation> {
   const operations = new Map<string, Operation>();
-  for (const [path, item] of Object.entries<Json>(resolved.paths ?? {})) {
+  for (const [path, item] of Object.entries<Json>(resolved.paths)) {
     for (const method of METHODS.filter((name) => item[name])) {
       const operation = toOperation(method, path, item, resolved, refuse);
       if (operations.has(operation.id)) refuse(`operationId ${operation.id} stands twice`);
@@ -17,39 +23,43 @@ export function toOperations(resolved: Json, refuse: Refuse): Map<string, Operat
     }
   }
   checkSuccessors(operations, refuse);
+  checkLinks(resolved, operations, refuse);
   return operations;
 }
 
 function toOperation(method: string, path: string, item: Json, resolved: Json, refuseAny: Refuse): Operation {
   const source = item[method];
   const id: string = source.operationId ?? '';
-  const refuse = (problem: string) => refuseAny(`operation ${id || `${method} ${path}`}: ${problem}`);
+  const refuse = (problem: string) => refuseAny(`${nameOf(id, method, path)}: ${problem}`);
   if (!/^[A-Za-z][A-Za-z0-9]*$/.test(id)) refuse('its operationId is missing or not letters and digits');
   const security: Record<string, string[]>[] = source.security ?? resolved.security ?? [];
-  checkSecurity(security, resolved.components?.securitySchemes, refuse);
-  checkResponses(source.responses, refuse);
+  checkSecurity(security, resolved.components.securitySchemes, refuse);
   return {
     id,
     method: method.toUpperCase(),
     path,
     parameters: toParameters(path, [...(item.parameters ?? []), ...(source.parameters ?? [])], refuse),
     body: toBody(source.requestBody, refuse),
+    replies: Object.entries(source.responses ?? {}).map(([status, response]) => toReply(status, response, refuse)),
     secured: security.length > 0,
     deprecation: toDeprecation(source, refuse),
   };
 }
 
-function checkResponses(responses: Json, refuse: Refuse): void {
-  for (const [status, { content }] of Object.entries<Json>(responses ?? {})) {
-    if (content && !isJson(content)) refuse(`response ${status}: only ${MEDIA_TYPE} is supported`);
-  }
+function toReply(status: string, { content, headers = {} }: Json, refuse: Refuse): Reply {
+  const name = `response ${status}`;
+  if (content && !isJson(content)) refuse(`${name}: only ${MEDIA_TYPE} is supported`);
+  const schema = content?.[MEDIA_TYPE]?.schema ?? {};
+  return { status, schema, int64s: findInt64s(schema, `${name}: body`, refuse), headers };
 }
 
-function toBody(source: Json, refuse: Refuse): Operation['body'] {
+function toBody(source: Json, refuse: Refuse): Body | undefined {
   if (!source) return undefined;
   const { required = false, content, 'x-max-bytes': maxBytes } = source;
   if (!isJson(content)) refuse(`its body: only ${MEDIA_TYPE} is supported`);
-  return { required, maxBytes, schema: content[MEDIA_TYPE]?.schema ?? {} };
+  const schema = content[MEDIA_TYPE]?.schema ?? {};
+  findInt64s(schema, 'body', refuse);
+  return { required, maxBytes, schema };
 }
 
 const isJson = (content: object) => Object.keys(content).join() === MEDIA_TYPE;

@@ -1,15 +1,17 @@
 /** The parameters of an operation, and whether they fit its path. */
 import type { Json, Parameter, Refuse } from './contract.ts';
+import { findInt64s } from './int64-places.ts';
 
 const TYPES = ['string', 'integer', 'number', 'boolean'];
 
 /** Those of the path item first: one of the operation takes the place of its namesake. */
 export function toParameters(path: string, sources: Json[], refuse: Refuse): Parameter[] {
   const byName = new Map<string, Parameter>();
-  for (const { name, in: place, required = false, schema } of sources) {
+  for (const { name, in: place, required = false, schema, 'x-opaque': isOpaque = false } of sources) {
     if (place !== 'path' && place !== 'query') refuse(`parameter ${name}: in ${place} is not supported`);
     if (!TYPES.includes(schema?.type)) refuse(`parameter ${name}: needs a schema of one simple type`);
-    byName.set(`${place} ${name}`, { name, in: place, required, schema });
+    const int64s = findInt64s(schema ?? true, `parameter ${name}`, refuse);
+    byName.set(`${place} ${name}`, { name, in: place, required, schema, int64s, isOpaque });
   }
   const parameters = [...byName.values()];
   checkPath(path, parameters, refuse);

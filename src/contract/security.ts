@@ -2,7 +2,7 @@
 import type { Json, Refuse } from './contract.ts';
 
 /** A key that may be left out, one among several, or one with scopes would not be checked as the contract says. */
-export function checkSecurity(requirements: Record<string, string[]>[], schemes: object = {}, refuse: Refuse): void {
+export function checkSecurity(requirements: Record<string, string[]>[], schemes: object, refuse: Refuse): void {
   for (const requirement of requirements) {
     const [[name, scopes] = ['', []], ...others] = Object.entries(requirement);
     if (!(name in schemes) || scopes.length > 0 || others.length > 0) {
@@ -11,8 +11,11 @@ export function checkSecurity(requirements: Record<string, string[]>[], schemes:
   }
 }
 
-export function checkSecuritySchemes(schemes: Json = {}, refuse: Refuse): void {
-  for (const [name, { type, scheme }] of Object.entries<Json>(schemes)) {
+/** Every key opens every operation: a second scheme would promise that some do not. */
+export function checkSecuritySchemes(schemes: Record<string, Json>, refuse: Refuse): void {
+  const names = Object.keys(schemes);
+  if (names.length > 1) refuse(`security schemes ${names.join(', ')}: only one is supported`);
+  for (const [name, { type, scheme }] of Object.entries(schemes)) {
     if (type !== 'http' || scheme?.toLowerCase() !== 'bearer') {
       refuse(`security scheme ${name}: only type http with scheme bearer is supported`);
     }

@@ -34,6 +34,8 @@ export const CATALOGUE = {
 
 type StatusOf<Code extends ErrorCode> = (typeof CATALOGUE)[Code]['status'];
 
+export const CODES = Object.keys(CATALOGUE) as ErrorCode[];
+
 export const kindOf = (code: ErrorCode): Kind => CATALOGUE[code];
 
 type BodyOf<Code extends ErrorCode> = ErrorBody & { status: StatusOf<Code> };

@@ -11,10 +11,6 @@ const CANONICAL = /^(0|-?[1-9][0-9]*)$/;
 /** More characters than any 64-bit integer has; spares the conversion of absurdly long digits. */
 const LONGEST = 20;
 
-export function isInt64Schema(schema: { type?: unknown; format?: unknown }): boolean {
-  return schema.type === 'integer' && schema.format === 'int64';
-}
-
 /** The exact value of canonical decimal text, or `undefined` where the text is no such integer. */
 export function parseInt64(text: string): bigint | undefined {
   return text.length <= LONGEST && CANONICAL.test(text) ? toInt64(BigInt(text)) : undefined;

@@ -3,57 +3,57 @@
  * numbers in parameters, nothing unknown let through. All problems of a request are told in one message.
  */
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Contract, Operation, Parameter } from '../contract/contract.ts';
-import { toConvert } from './parameter-values.ts';
+import type { Operation, Parameter, Refuse } from '../contract/contract.ts';
+import { findInt64s } from '../contract/int64-places.ts';
+import { buildToBigints } from './bigints.ts';
+import { compile } from './compilation.ts';
+import { buildToValues, type Texts, type Values } from './parameter-values.ts';
 import { toProblem } from './problems.ts';
-import { buildAjv, prepare } from './schemas.ts';
+import { prepare } from './schemas.ts';
 
-/** The parts of a request that the contract speaks of. Parameters come as text, and leave with their types. */
-export interface RequestParts {
-  path: Record<string, unknown>;
-  query: Record<string, unknown>;
+/** A request that the contract allows, with the types that it gives to parameters and body, and defaults filled in. */
+export interface Accepted {
+  path: Values;
+  query: Values;
   body: unknown;
 }
 
-/** What is wrong with a request, each problem with its place (`body.name …`); empty when nothing is. */
-export type Check = (parts: RequestParts) => string[];
-
-/** A check for each operation, by its id. */
-export function buildChecks(contract: Contract): Map<string, Check> {
-  const ajv = buildAjv(contract.document);
-  return new Map([...contract.operations.values()].map((operation) => [operation.id, buildCheck(ajv, operation)]));
+/** What is wrong with a request, each problem with its place: `body.name is missing`. */
+export interface Refused {
+  problems: string[];
 }
 
-function buildCheck(ajv: Ajv2020, { parameters, body }: Operation): Check {
-  const validate = ajv.compile({
+/** Parameters come as text and stay as they are. The body becomes part of the result: bigints and defaults are put into it. */
+export type Check = (path: Texts, query: Texts, body: unknown) => Accepted | Refused;
+
+export function buildCheck(ajv: Ajv2020, { parameters, body }: Operation, refuse: Refuse): Check {
+  const inPath = parameters.filter((parameter) => parameter.in === 'path');
+  const inQuery = parameters.filter((parameter) => parameter.in === 'query');
+  const schema = {
     type: 'object',
-    properties: {
-      path: toObjectSchema(parameters, 'path'),
-      query: toObjectSchema(parameters, 'query'),
-      ...(body && { body: prepare(body.schema) }),
-    },
+    properties: { path: toObjectSchema(inPath), query: toObjectSchema(inQuery), ...(body && { body: body.schema }) },
     required: ['path', 'query', ...(body?.required ? ['body'] : [])],
-  });
-  const ours = parameters.map(({ name, in: place, schema }) => ({ name, place, convert: toConvert(schema) }));
-  return (parts) => {
-    const problems: string[] = [];
-    for (const { name, place, convert } of ours) {
-      const given = parts[place][name];
-      if (Array.isArray(given)) problems.push(`${place}.${name} is given more than once`);
-      const text = Array.isArray(given) ? given[0] : given;
-      if (text !== undefined) parts[place][name] = convert(text);
-    }
-    if (!validate(parts)) problems.push(...new Set(validate.errors?.map(toProblem)));
-    return problems;
+  };
+  const int64s = findInt64s(schema, '', () => {});
+  const validate = compile(ajv, prepare(schema, int64s), 'request', refuse);
+  const toPath = buildToValues(inPath);
+  const toQuery = buildToValues(inQuery);
+  const toBigints = buildToBigints(int64s);
+
+  return (path, query, body) => {
+    const repeated: string[] = [];
+    const request: Accepted = { path: toPath(path, repeated), query: toQuery(query, repeated), body };
+    if (validate(request) && repeated.length === 0) return toBigints ? (toBigints(request) as Accepted) : request;
+    const problems = repeated.map((name) => `query.${name} is given more than once`);
+    return { problems: [...problems, ...new Set(validate.errors?.map(toProblem))] };
   };
 }
 
-function toObjectSchema(parameters: Parameter[], place: Parameter['in']): object {
-  const ours = parameters.filter((parameter) => parameter.in === place);
-  return prepare({
+function toObjectSchema(parameters: Parameter[]): object {
+  return {
     type: 'object',
-    properties: Object.fromEntries(ours.map(({ name, schema }) => [name, schema])),
-    required: ours.filter(({ required }) => required).map(({ name }) => name),
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
     additionalProperties: false,
-  });
+  };
 }

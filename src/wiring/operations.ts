@@ -5,9 +5,10 @@ import { type Contract, ContractError, type Operation } from '../contract/contra
 import { refuse } from '../http/errors.ts';
 import { JsonText } from '../json/json-text.ts';
 import type { Store } from '../store/store.ts';
-import { buildChecks, type Check, type RequestParts } from './checks.ts';
+import { type CompiledOperation, compileOperations } from './compiled-operations.ts';
 import { announceDeprecation } from './deprecation.ts';
 import type { AnyAnswer, AnyHandler } from './handler.ts';
+import type { Texts } from './parameter-values.ts';
 import { describeUnmatched } from './unmatched.ts';
 import { buildUrlOf } from './urls.ts';
 
@@ -31,30 +32,30 @@ export async function addOperations(
 ): Promise<void> {
   const problems = describeUnmatched([...contract.operations.keys()], Object.keys(handlers));
   if (problems.length > 0) throw new ContractError(problems);
-  const checks = buildChecks(contract);
+  const compiled = compileOperations(contract);
   const urlOf = buildUrlOf(contract);
 
   function toRoute(operation: Operation): Partial<RouteOptions> {
     const handler = handlers[operation.id] as AnyHandler;
-    const check = checks.get(operation.id) as Check;
+    const { check, serializerCompiler } = compiled.get(operation.id) as CompiledOperation;
     return {
       onRequest: operation.secured ? [auth] : [],
       onSend: announceDeprecation(operation, contract),
       ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
       // Parameters and body are checked below, together, so that one reply names all that is wrong.
       validatorCompiler: () => () => true,
+      ...(serializerCompiler && { serializerCompiler }),
       handler: (request, reply) => {
-        const parts = { path: request.params, query: request.query, body: request.body } as RequestParts;
-        const problems = check(parts);
-        if (problems.length > 0) return send(reply, refuse('invalid_request', problems.join('; ')));
-        const call = { params: parts.path, query: parts.query, body: parts.body, store, urlOf };
+        const checked = check(request.params as Texts, request.query as Texts, request.body);
+        if ('problems' in checked) return send(reply, refuse('invalid_request', checked.problems.join('; ')));
+        const call = { params: checked.path, query: checked.query, body: checked.body, store, urlOf };
         return Promise.resolve(handler(call)).then((answer) => send(reply, answer));
       },
     };
   }
 
   await app.register(openapiGlue, {
-    specification: contract.document,
+    specification: contract.resolved,
     prefix: contract.prefix,
     operationResolver: (id) => toRoute(contract.operations.get(id) as Operation) as RouteOptions,
   });

@@ -12,6 +12,12 @@ export function fromCursor(cursor: string, filter = ''): bigint | undefined {
   return id !== undefined && toCursor(id, filter) === cursor ? id : undefined;
 }
 
+/** Two cursors that a list may give out: the shortest one, and the longest one with the longest of these filters. */
+export function extremeCursors(filters: string[]): string[] {
+  const [longest = ''] = [...filters].sort((a, b) => b.length - a.length);
+  return [toCursor(1n), toCursor(-(2n ** 63n), longest)];
+}
+
 export function nextLink(url: string): string {
   return `<${url}>; rel="next"`;
 }

@@ -2,35 +2,44 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Json } from '../contract/contract.ts';
-import { isInt64Schema } from '../json/int64.ts';
-import { BOUNDS, int64 } from './int64-keyword.ts';
+import { type Place, placeUnder } from '../contract/int64-places.ts';
+import { mapSubschemas } from '../contract/subschemas.ts';
+import { BOUND_NAMES, int64, int64Bounds } from './int64-keywords.ts';
 
 /** Words of OpenAPI's schemas that say nothing about validity (OpenAPI 3.1, section 4.8.24). */
 const OPENAPI_ANNOTATIONS = ['discriminator', 'example', 'externalDocs', 'xml'];
 
-/**
- * The schema with every 64-bit integer put into the hands of the keyword `int64`, and without the defaults of what is
- * required: they would fill in what must be refused.
- */
-export function prepare(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map(prepare);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  if (isInt64Schema(schema)) {
-    const bounds = Object.keys(BOUNDS).filter((keyword) => keyword in schema);
-    const int64 = Object.fromEntries(bounds.map((keyword) => [keyword, schema[keyword]]));
-    return 'default' in schema ? { int64, default: schema.default } : { int64 };
-  }
-  const prepared = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, prepare(value)]));
-  const required: string[] = Array.isArray(schema.required) ? schema.required : [];
-  for (const name of required) delete prepared.properties?.[name]?.default;
-  return prepared;
-}
-
-export function buildAjv(document: Json): Ajv2020 {
-  const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, useDefaults: true });
+/** `useDefaults` fills in what a value leaves out: in a request, never in a reply. */
+export function buildAjv(document: Json, useDefaults: boolean): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, useDefaults, logger: false });
   addFormats.default(ajv);
   ajv.addKeyword(int64);
+  ajv.addKeyword(int64Bounds);
   const extensions = JSON.stringify(document).match(/(?<=")x-[\w-]+(?=":)/g) ?? [];
   ajv.addVocabulary([...OPENAPI_ANNOTATIONS, ...new Set(extensions)]);
   return ajv;
+}
+
+/**
+ * The schema with every 64-bit integer put into the hands of our keywords, and without the defaults of what is required:
+ * they would fill in what must be refused.
+ */
+export function prepare(schema: Json, place: Place): Json {
+  if (typeof schema === 'boolean') return schema;
+  const prepared = mapSubschemas(schema, (subschema, keyword, name) =>
+    prepare(subschema, placeUnder(place, keyword, name)),
+  );
+  for (const name of schema.required ?? []) delete prepared.properties?.[name]?.default;
+  return place.isInt64 ? withInt64(prepared) : prepared;
+}
+
+/** Schemas of the same value that do not speak of numbers keep their type: `anyOf` a 64-bit integer and text. */
+function withInt64(schema: Json): Json {
+  const { type, format, ...others } = schema;
+  const types: string[] = [type ?? []].flat();
+  const rest = types.filter((name) => name !== 'integer' && name !== 'number');
+  const made = rest.length === types.length ? { ...schema } : { ...others, int64: rest };
+  const bounds = BOUND_NAMES.filter((name) => name in made).map((name) => [name, made[name]]);
+  for (const [name] of bounds) delete made[name];
+  return bounds.length > 0 ? { ...made, int64Bounds: Object.fromEntries(bounds) } : made;
 }

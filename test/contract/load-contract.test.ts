@@ -79,6 +79,7 @@ const refusals: Refusal[] = [
     'operation getPet: path parameter {pet-id} may have letters, digits and _ only',
     (c) => {
       c.paths['/pets/{petId}'].get.parameters[0].name = 'pet-id';
+      delete c.paths['/pets'].post.responses['201'].links;
       rename(c.paths, '/pets/{petId}', '/pets/{pet-id}');
     },
   ],
@@ -91,6 +92,16 @@ const refusals: Refusal[] = [
     'a parameter that is an array',
     'operation listPets: parameter status: needs a schema of one simple type',
     (c) => (c.paths['/pets'].get.parameters[1].schema = { type: 'array', items: { type: 'string' } }),
+  ],
+  [
+    'a parameter that is JSON',
+    'operation listPets: parameter status: needs a schema of one simple type',
+    (c) => {
+      const [, status] = c.paths['/pets'].get.parameters;
+      status.content = { 'application/json': { schema: status.schema } };
+      delete status.schema;
+      delete status.example;
+    },
   ],
   [
     'a body that is not JSON',
@@ -153,14 +164,101 @@ const refusals: Refusal[] = [
     (c) => (c.components.schemas.CategoryId.maximum = 9007199254740993n),
   ],
   [
-    'a 64-bit integer that may be null',
-    '#/components/schemas/CategoryId: int64 needs type: integer alone',
-    (c) => (c.components.schemas.CategoryId.type = ['integer', 'null']),
+    'a 64-bit integer that is no integer',
+    '#/components/schemas/CategoryId: int64 needs type: integer',
+    (c) => (c.components.schemas.CategoryId.type = 'string'),
   ],
   [
     'a 64-bit integer with an enum',
-    '#/components/schemas/CategoryId: enum is not supported for int64',
+    /operation createPet: body\.categoryId: enum is not supported for int64\n/,
     (c) => (c.components.schemas.CategoryId.enum = [7]),
+  ],
+  [
+    'an enum beside the reference to a 64-bit integer',
+    /operation createPet: body\.categoryId: enum is not supported for int64/,
+    (c) => (c.components.schemas.NewPet.properties.categoryId.enum = [7, 8]),
+  ],
+  [
+    'a value with 64 bits in one alternative and fewer in another',
+    /operation createPet: body\.sizes\.\*: is int64 in one alternative and not in another/,
+    (c) => {
+      const items = { anyOf: [{ type: 'integer', format: 'int64' }, { type: 'integer' }] };
+      c.components.schemas.NewPet.properties.sizes = { type: 'array', items };
+    },
+  ],
+  [
+    'a schema that refers to itself',
+    'operation listPets: #/components/schemas/Pet refers to itself, which is not supported',
+    (c) => (c.components.schemas.Pet.properties.mother = { $ref: '#/components/schemas/Pet' }),
+  ],
+  [
+    'a reference that leads nowhere',
+    'operation getPet: $ref #/components/schemas/PetID leads nowhere in this document',
+    (c) => (c.paths['/pets/{petId}'].get.parameters[0].schema.$ref = '#/components/schemas/PetID'),
+  ],
+  [
+    'a reference to another document',
+    'operation getPet: $ref pets.yaml#/PetId leads nowhere in this document',
+    (c) => (c.paths['/pets/{petId}'].get.parameters[0].schema.$ref = 'pets.yaml#/PetId'),
+  ],
+  [
+    'a reference that leads nowhere, and that nothing needs',
+    "Can't resolve #/components/schemas/PetID",
+    (c) => (c.components.schemas.Unused = { $ref: '#/components/schemas/PetID' }),
+  ],
+  [
+    'a path that leads nowhere',
+    'path /dogs: $ref #/components/pathItems/dogs leads nowhere in this document',
+    (c) => (c.paths['/dogs'] = { $ref: '#/components/pathItems/dogs' }),
+  ],
+  [
+    'a parameter of a path that leads nowhere',
+    'path /pets: $ref #/components/parameters/limit leads nowhere in this document',
+    (c) => (c.paths['/pets'].parameters = [{ $ref: '#/components/parameters/limit' }]),
+  ],
+  [
+    'a second security scheme',
+    'security schemes bearerAuth, adminAuth: only one is supported',
+    (c) => (c.components.securitySchemes.adminAuth = { type: 'http', scheme: 'bearer' }),
+  ],
+  [
+    'a server without the prefix of the others',
+    'servers need one path prefix, such as /v1, not: none, /v1',
+    (c) => (c.servers[0].url = '/'),
+  ],
+  [
+    'a server whose variable brings a path of its own',
+    'servers need one path prefix, such as /v1, not: /v1, /store/v1',
+    (c) => (c.servers[1].variables.production_origin.enum = ['https://petstore.example', 'https://example.com/store']),
+  ],
+  [
+    'a server with a variable in its path',
+    'servers need one path prefix, such as /v1, not: /{version}',
+    (c) => (c.servers = [{ url: 'https://petstore.example/{version}', variables: { version: { default: 'v1' } } }]),
+  ],
+  [
+    'an operation with a server of its own prefix',
+    'servers need one path prefix, such as /v1, not: /v1, /v2',
+    (c) => (c.paths['/pets'].post.servers = [{ url: '/v2' }]),
+  ],
+  [
+    'a link to an operation that is not there',
+    'operation createPet: response 201: link self: there is no operation getAnimal',
+    (c) => (c.paths['/pets'].post.responses['201'].links.self.operationId = 'getAnimal'),
+  ],
+  [
+    'a link by a reference to an operation that is not there',
+    'operation createPet: response 201: link self: there is no operation #/paths/~1pets/put',
+    (c) => {
+      const { self } = c.paths['/pets'].post.responses['201'].links;
+      rename(self, 'operationId', 'operationRef');
+      self.operationRef = '#/paths/~1pets/put';
+    },
+  ],
+  [
+    'a link with a parameter that its operation does not have',
+    'operation createPet: response 201: link self: operation getPet has no parameter query.petId',
+    (c) => rename(c.paths['/pets'].post.responses['201'].links.self.parameters, 'petId', 'query.petId'),
   ],
 ];
 
@@ -173,6 +271,22 @@ for (const [sentence, problem, edit] of refusals) {
     else t.match(error.message, problem);
   });
 }
+
+t.test('what a reference leads to is read, wherever it stands', async (t) => {
+  const { file } = edited(t, (c) => {
+    const { get } = c.paths['/pets/{petId}'];
+    c.components.pathItems = { pet: { get } };
+    c.paths['/pets/{petId}'] = { $ref: '#/components/pathItems/pet', summary: 'A pet' };
+    const { self } = c.paths['/pets'].post.responses['201'].links;
+    rename(self, 'operationId', 'operationRef');
+    self.operationRef = '#/paths/~1pets~1%7BpetId%7D/get';
+    c.components.schemas.Anything = true;
+    c.components.schemas.NewPet.properties.extra = { $ref: '#/components/schemas/Anything', description: 'Anything' };
+  });
+  const { operations } = await loadContract(file);
+  t.equal(operations.get('getPet')?.parameters[0]?.schema.format, 'int64');
+  t.equal(operations.get('createPet')?.body?.schema.properties.extra, true);
+});
 
 t.test('text that is no YAML is refused', async (t) => {
   const file = join(t.testdir({ 'petstore.yaml': 'paths: }' }), 'petstore.yaml');

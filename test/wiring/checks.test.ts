@@ -1,19 +1,33 @@
 import t from 'tap';
-import type { Contract, Operation, Parameter } from '../../src/contract/contract.ts';
-import { buildChecks, type Check } from '../../src/wiring/checks.ts';
+import type { Body, Operation, Parameter } from '../../src/contract/contract.ts';
+import { findInt64s } from '../../src/contract/int64-places.ts';
+import { type Accepted, buildCheck, type Refused } from '../../src/wiring/checks.ts';
+import type { Texts } from '../../src/wiring/parameter-values.ts';
+import { buildAjv } from '../../src/wiring/schemas.ts';
 
-/** The check of an operation with these query parameters, each required, and this schema of its body. */
-function buildCheck(query: Record<string, object>, body?: object): Check {
-  const parameters = Object.entries(query).map(
-    ([name, schema]): Parameter => ({ name, in: 'query', required: true, schema }),
-  );
-  const operation = { id: 'op', parameters, body: body && { required: false, schema: body } } as Operation;
-  const contract = { document: { parameters, body }, operations: new Map([['op', operation]]) } as unknown as Contract;
-  return buildChecks(contract).get('op') as Check;
+interface Sent {
+  query?: Texts;
+  body?: unknown;
 }
 
+/** Checks requests to an operation with these query parameters, each required, and this schema of its body. */
+function build(query: Record<string, object>, body?: object): (sent: Sent) => Accepted | Refused {
+  const problems: string[] = [];
+  const refuse = (problem: string) => problems.push(problem);
+  const parameters = Object.entries(query).map(([name, schema]): Parameter => {
+    const int64s = findInt64s(schema, name, refuse);
+    return { name, in: 'query', required: true, schema, int64s, isOpaque: false };
+  });
+  const operation = { id: 'op', parameters, body: body && ({ required: false, schema: body } as Body) } as Operation;
+  const check = buildCheck(buildAjv({ parameters, body }, true), operation, refuse);
+  if (problems.length > 0) throw new Error(problems.join());
+  return (sent) => check({}, sent.query ?? {}, sent.body);
+}
+
+const problemsOf = (checked: Accepted | Refused) => ('problems' in checked ? checked.problems : []);
+
 t.test('a parameter arrives as the type that its schema names', async (t) => {
-  const check = buildCheck({
+  const check = build({
     a: { type: 'integer' },
     b: { type: 'number' },
     c: { type: 'boolean' },
@@ -21,27 +35,24 @@ t.test('a parameter arrives as the type that its schema names', async (t) => {
     e: { type: 'string' },
     f: { type: 'boolean' },
   });
-  const query: Record<string, unknown> = { a: '5', b: '-1.5', c: 'true', d: '7', e: '5', f: 'false' };
-  t.strictSame(check({ path: {}, query, body: undefined }), []);
-  t.strictSame(query, { a: 5, b: -1.5, c: true, d: 7n, e: '5', f: false });
+  const query = { a: '5', b: '-1.5', c: 'true', d: '7', e: '5', f: 'false' };
+  const values = { a: 5, b: -1.5, c: true, d: 7n, e: '5', f: false };
+  t.strictSame({ ...(check({ query }) as Accepted).query }, values);
+  t.equal(query.a, '5', 'and what was given stays as it is');
 });
 
 t.test('a parameter that is not written as its type is named', async (t) => {
-  const check = buildCheck({ a: { type: 'integer' }, b: { type: 'number' }, c: { type: 'boolean' } });
-  t.strictSame(check({ path: {}, query: { a: '9007199254740993', b: '1e5', c: '1' }, body: undefined }), [
+  const check = build({ a: { type: 'integer' }, b: { type: 'number' }, c: { type: 'boolean' } });
+  t.strictSame(problemsOf(check({ query: { a: '9007199254740993', b: '1e5', c: '1' } })), [
     'query.a must be of type integer',
     'query.b must be of type number',
     'query.c must be of type boolean',
   ]);
-  t.strictSame(check({ path: {}, query: {}, body: undefined }), [
-    'query.a is missing',
-    'query.b is missing',
-    'query.c is missing',
-  ]);
+  t.strictSame(problemsOf(check({})), ['query.a is missing', 'query.b is missing', 'query.c is missing']);
 });
 
 t.test('a body is checked by every keyword of JSON Schema 2020-12, each place named', async (t) => {
-  const check = buildCheck(
+  const check = build(
     {},
     {
       type: 'object',
@@ -55,29 +66,28 @@ t.test('a body is checked by every keyword of JSON Schema 2020-12, each place na
     },
   );
   const body = { 'a/b': [3, 2, 2 ** 53], when: 'today', few: [1, 2], extra: 1 };
-  t.strictSame(check({ path: {}, query: {}, body }).sort(), [
+  t.strictSame(problemsOf(check({ body })).sort(), [
     'body.a/b.1 must be at least 3',
     'body.a/b.2 must be a 64-bit integer, -9223372036854775808 to 9223372036854775807',
     'body.extra is not a known field',
     'body.few must NOT have more than 1 items',
     'body.when must match format "date"',
   ]);
-  t.strictSame(check({ path: {}, query: {}, body: undefined }), []);
+  t.strictSame(problemsOf(check({})), []);
 });
 
 t.test('a keyword that JSON Schema does not know stops the start', async (t) => {
   t.throws(
-    () => buildCheck({}, { type: 'object', properties: { a: { type: 'string', maxLenght: 3 } } }),
+    () => build({}, { type: 'object', properties: { a: { type: 'string', maxLenght: 3 } } }),
     /unknown keyword: "maxLenght"/,
   );
-  t.throws(() => buildCheck({}, { type: 'string', format: 'datum' }), /unknown format "datum"/);
+  t.throws(() => build({}, { type: 'string', format: 'datum' }), /unknown format "datum"/);
 });
 
 t.test('a default fills in what is left out, never what is required', async (t) => {
   const count = { type: 'integer', format: 'int64', default: 3 };
   const properties = { count, name: { type: 'string', default: 'Rex' } };
-  const check = buildCheck({ needed: count }, { type: 'object', required: ['name'], properties });
-  const body = {};
-  t.strictSame(check({ path: {}, query: {}, body }), ['query.needed is missing', 'body.name is missing']);
-  t.strictSame(body, { count: 3n });
+  const check = build({ needed: count }, { type: 'object', required: ['name'], properties });
+  t.strictSame(problemsOf(check({ body: {} })), ['query.needed is missing', 'body.name is missing']);
+  t.match(check({ query: { needed: '1' }, body: { name: 'Mia' } }), { body: { name: 'Mia', count: 3n } });
 });

@@ -1,0 +1,75 @@
+/** Where 64-bit integers stand in the values that a schema describes, whichever of its parts says so. */
+import type { Json, Refuse } from './contract.ts';
+import { mapSubschemas, scopeOf } from './subschemas.ts';
+
+/** A value, or one within it. */
+export interface Place {
+  isInt64: boolean;
+  /** Whether it is always one: no alternative says something else. */
+  isAlwaysInt64: boolean;
+  /** Whether some part of the schema says that it is a number, and not that it has 64 bits. */
+  isOtherNumber: boolean;
+  /** Keywords that compare it with a number, and are not supported for bigint. */
+  comparisons: Set<string>;
+  fields: Map<string, Place>;
+  /** Every field and item that has no place of its own. */
+  rest: Place | undefined;
+}
+
+/** Refuses what would have two types, or could not be compared. `name` is how problems call the value. */
+export function findInt64s(schema: Json, name: string, refuse: Refuse): Place {
+  const root = newPlace();
+  collect(schema, root, true);
+  checkPlace(root, name, refuse);
+  return root;
+}
+
+/** The place of what a schema under this keyword speaks of. */
+export function placeUnder(place: Place, keyword: string, name: string): Place {
+  const scope = scopeOf(keyword);
+  if (scope === 'value') return place;
+  if (scope === 'fields') {
+    place.rest ??= newPlace();
+    return place.rest;
+  }
+  const field = place.fields.get(name) ?? newPlace();
+  place.fields.set(name, field);
+  return field;
+}
+
+function newPlace(): Place {
+  return {
+    isInt64: false,
+    isAlwaysInt64: false,
+    isOtherNumber: false,
+    comparisons: new Set(),
+    fields: new Map(),
+    rest: undefined,
+  };
+}
+
+function collect(schema: Json, place: Place, isAlways: boolean): void {
+  if (typeof schema === 'boolean') return;
+  const { type, format } = schema;
+  if ([type].flat().some((name) => name === 'integer' || name === 'number')) {
+    if (format === 'int64') place.isInt64 = true;
+    else place.isOtherNumber = true;
+    place.isAlwaysInt64 ||= isAlways && format === 'int64';
+  }
+  for (const keyword of ['enum', 'const', 'multipleOf']) {
+    if ([schema[keyword]].flat().some((value) => typeof value === 'number')) place.comparisons.add(keyword);
+  }
+  mapSubschemas(schema, (subschema, keyword, name) => {
+    const isStill = isAlways && (keyword === 'allOf' || scopeOf(keyword) !== 'value');
+    collect(subschema, placeUnder(place, keyword, name), isStill);
+  });
+}
+
+function checkPlace(place: Place, name: string, refuse: Refuse): void {
+  if (place.isInt64) {
+    for (const keyword of place.comparisons) refuse(`${name}: ${keyword} is not supported for int64`);
+    if (place.isOtherNumber && !place.isAlwaysInt64) refuse(`${name}: is int64 in one alternative and not in another`);
+  }
+  for (const [field, inside] of place.fields) checkPlace(inside, `${name}.${field}`, refuse);
+  if (place.rest) checkPlace(place.rest, `${name}.*`, refuse);
+}

@@ -1,0 +1,69 @@
+/** References within the contract, with what they lead to in their place, and what stands beside them kept. */
+import type { Json, Refuse } from './contract.ts';
+
+/** Words that say nothing about which values are valid (JSON Schema 2020-12, Validation, section 9; OpenAPI 3.1, 4.8.24). */
+const ANNOTATION =
+  /^(title|description|default|examples?|deprecated|readOnly|writeOnly|externalDocs|xml|discriminator|x-.*)$/;
+
+/** What one asks of a schema without looking into its `allOf`. */
+const KIND = /^(type|format)$/;
+
+export type Resolve = (node: Json, refuse: Refuse) => Json;
+
+/** Resolves the same reference to the same object, so that it is compiled once. */
+export function buildResolve(document: Json): Resolve {
+  const targets = new Map<string, Json>();
+  const open = new Set<string>();
+
+  return function resolveNode(node, refuse) {
+    return resolve(node, false);
+
+    function resolve(node: Json, isSchema: boolean): Json {
+      if (typeof node !== 'object' || node === null) return node;
+      if (Array.isArray(node)) return node.map((item) => resolve(item, isSchema));
+      const { $ref, ...others } = node;
+      const isReference = typeof $ref === 'string';
+      const entries = Object.entries(isReference ? others : node);
+      const beside = Object.fromEntries(
+        entries.map(([key, value]) => [key, resolve(value, isSchema || key === 'schema')]),
+      );
+      if (!isReference) return beside;
+      const target = targetOf($ref, isSchema);
+      if (entries.length === 0 || typeof target === 'boolean') return target;
+      return isSchema ? combine(target, beside) : { ...target, ...beside };
+    }
+
+    function targetOf($ref: string, isSchema: boolean): Json {
+      const known = targets.get($ref);
+      if (known !== undefined) return known;
+      const node = lookUp(document, $ref);
+      if (open.has($ref)) refuse(`${$ref} refers to itself, which is not supported`);
+      else if (node === undefined) refuse(`$ref ${$ref} leads nowhere in this document`);
+      else {
+        open.add($ref);
+        const target = resolve(node, isSchema);
+        open.delete($ref);
+        targets.set($ref, target);
+        return target;
+      }
+      return {};
+    }
+  };
+}
+
+/** The node at a JSON Pointer of the document (RFC 6901, section 6), not followed further. */
+export function lookUp(document: Json, $ref: string): Json {
+  if (!$ref.startsWith('#/')) return undefined;
+  const keys = decodeURIComponent($ref.slice(2)).split('/');
+  return keys.reduce((node, key) => node?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+}
+
+/** A schema that says what both say. Keywords that may say something else together than alone are kept apart by `allOf`. */
+function combine(target: Json, beside: Json): Json {
+  if (Object.keys(beside).every((key) => ANNOTATION.test(key))) return { ...target, ...beside };
+  const { allOf = [], ...others } = beside;
+  const ofTarget = Object.entries(target);
+  const shown = ofTarget.filter(([key]) => ANNOTATION.test(key) || KIND.test(key));
+  const checked = ofTarget.filter(([key]) => !ANNOTATION.test(key));
+  return { ...Object.fromEntries(shown), ...others, allOf: [Object.fromEntries(checked), ...allOf] };
+}

@@ -1,0 +1,21 @@
+/** The parts of the document that are served, with what their references lead to. */
+import type { Json, Refuse } from './contract.ts';
+import { METHODS, nameOf } from './operations.ts';
+import { buildResolve } from './references.ts';
+
+/** Again a valid document of OpenAPI. Problems are told with the operation that has them. */
+export function resolveDocument({ openapi, info, security, components = {}, ...rest }: Json, refuse: Refuse): Json {
+  const resolve = buildResolve({ components, ...rest });
+  const paths = Object.entries<Json>(rest.paths ?? {}).map(([path, item]) => [path, resolveItem(path, item)]);
+  const securitySchemes = resolve(components.securitySchemes ?? {}, refuse);
+  return { openapi, info, security, paths: Object.fromEntries(paths), components: { securitySchemes } };
+
+  function resolveItem(path: string, item: Json): Json {
+    if (item.$ref) return resolve(item, (problem) => refuse(`path ${path}: ${problem}`));
+    const entries = Object.entries<Json>(item).map(([key, node]) => {
+      const owner = METHODS.includes(key) ? nameOf(node.operationId, key, path) : `path ${path}`;
+      return [key, resolve(node, (problem) => refuse(`${owner}: ${problem}`))];
+    });
+    return Object.fromEntries(entries);
+  }
+}

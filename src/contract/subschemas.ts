@@ -1,0 +1,37 @@
+/** The schemas within a schema (JSON Schema 2020-12, Core, section 10), each with the place of what it speaks of. */
+import type { Json } from './contract.ts';
+
+/** Keywords with one schema, and with several in an array or by name. */
+const ONE = [
+  'not',
+  'if',
+  'then',
+  'else',
+  'items',
+  'contains',
+  'additionalProperties',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+];
+const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'properties', 'patternProperties', 'prefixItems'];
+
+/** Keywords whose schemas speak of the same value, and of its fields or items one by one. Others speak of all fields. */
+const SAME = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'not', 'if', 'then', 'else'];
+const NAMED = ['properties', 'prefixItems'];
+
+/** Whether a schema under this keyword speaks of the same value, of one field, or of any. */
+export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
+  if (SAME.includes(keyword)) return 'value';
+  return NAMED.includes(keyword) ? 'field' : 'fields';
+}
+
+/** The schema, with each schema within it replaced by what `map` makes of it. `name` is that of a field, or an index. */
+export function mapSubschemas(schema: Json, map: (subschema: Json, keyword: string, name: string) => Json): Json {
+  const mapped = { ...schema };
+  for (const keyword of ONE.filter((name) => name in schema)) mapped[keyword] = map(schema[keyword], keyword, '');
+  for (const keyword of SEVERAL.filter((name) => name in schema)) {
+    const entries = Object.entries(schema[keyword]).map(([name, subschema]) => [name, map(subschema, keyword, name)]);
+    mapped[keyword] = Array.isArray(schema[keyword]) ? entries.map(([, made]) => made) : Object.fromEntries(entries);
+  }
+  return mapped;
+}

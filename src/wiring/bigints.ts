@@ -1,0 +1,28 @@
+/** The 64-bit integers of a body as bigint, by the places where its schema has them. */
+import type { Place } from '../contract/int64-places.ts';
+import { toInt64 } from '../json/int64.ts';
+
+/** Takes the value over: fields are replaced within it. */
+export type ToBigints = (value: unknown) => unknown;
+
+/** Nothing, where the value has no 64-bit integers. */
+export function buildToBigints({ isInt64, fields, rest }: Place): ToBigints | undefined {
+  const ofFields = [...fields].flatMap(([name, place]): [string, ToBigints][] => {
+    const convert = buildToBigints(place);
+    return convert ? [[name, convert]] : [];
+  });
+  const ofRest = rest && buildToBigints(rest);
+  if (!isInt64 && ofFields.length === 0 && !ofRest) return undefined;
+
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return isInt64 ? (toInt64(value) ?? value) : value;
+    const values = value as Record<string, unknown>;
+    for (const [name, convert] of ofFields) {
+      if (Object.hasOwn(values, name)) values[name] = convert(values[name]);
+    }
+    for (const name of ofRest ? Object.keys(values) : []) {
+      if (!fields.has(name)) values[name] = (ofRest as ToBigints)(values[name]);
+    }
+    return values;
+  };
+}

@@ -1,0 +1,29 @@
+/** Each operation of the contract as the functions that keep it. What could not be kept is refused, every problem at once. */
+import type { FastifySerializerCompiler } from 'fastify';
+import { type Contract, ContractError } from '../contract/contract.ts';
+import { buildCheck, type Check } from './checks.ts';
+import { checkOwnReplies } from './own-replies.ts';
+import { buildWriters } from './reply-writers.ts';
+import { buildAjv } from './schemas.ts';
+
+export interface CompiledOperation {
+  check: Check;
+  /** Where Fastify's own does not do. */
+  serializerCompiler: FastifySerializerCompiler<unknown> | undefined;
+}
+
+/** By their ids. @throws ContractError */
+export function compileOperations(contract: Contract): Map<string, CompiledOperation> {
+  const ofRequests = buildAjv(contract.document, true);
+  const ofReplies = buildAjv(contract.document, false);
+  const problems: string[] = [];
+  const compiled = [...contract.operations.values()].map((operation): [string, CompiledOperation] => {
+    const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
+    const check = buildCheck(ofRequests, operation, refuse);
+    const serializerCompiler = buildWriters(ofReplies, operation, refuse);
+    checkOwnReplies(ofReplies, contract, operation, refuse);
+    return [operation.id, { check, serializerCompiler }];
+  });
+  if (problems.length > 0) throw new ContractError(problems);
+  return new Map(compiled);
+}

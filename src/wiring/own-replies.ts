@@ -1,0 +1,70 @@
+/** What the server itself sends, whatever a handler answers, and whether the contract declares it so. */
+import type { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Contract, Operation, Refuse, Reply } from '../contract/contract.ts';
+import { CODES, kindOf, toErrorBody } from '../http/errors.ts';
+import { compile } from './compilation.ts';
+import { deprecationHeaders } from './deprecation.ts';
+import { extremeCursors } from './pagination.ts';
+import { prepare } from './schemas.ts';
+
+/** Only handlers and the router answer with these. */
+const OTHERS = [404, 405];
+const OWN_CODES = CODES.filter((code) => !OTHERS.includes(kindOf(code).status));
+
+/** Headers that no handler sends. */
+const OWN_HEADERS = ['x-request-id', 'www-authenticate', 'retry-after', 'deprecation', 'sunset'];
+
+export function checkOwnReplies(ajv: Ajv2020, contract: Contract, operation: Operation, refuse: Refuse): void {
+  const announced = Object.entries(deprecationHeaders(operation, contract));
+  for (const reply of operation.replies) {
+    const refuseReply = (problem: string) => refuse(`response ${reply.status}: ${problem}`);
+    checkErrorBody(ajv, reply, operation, refuseReply);
+    checkRequiredHeaders(reply, operation, refuseReply);
+    for (const [name, value] of announced) checkHeader(ajv, reply, name, value, refuseReply);
+  }
+  checkCursors(ajv, operation, refuse);
+}
+
+/** The codes of the failures that have this reply: `400`, or whatever has no reply of its own for `4XX` and `default`. */
+function codesOf({ status }: Reply, { replies }: Operation) {
+  const names = replies.map((reply) => reply.status.toUpperCase());
+  return OWN_CODES.filter((code) => {
+    const own = String(kindOf(code).status);
+    return [own, `${own[0]}XX`, 'DEFAULT'].find((name) => names.includes(name)) === status.toUpperCase();
+  });
+}
+
+function checkErrorBody(ajv: Ajv2020, reply: Reply, operation: Operation, refuse: Refuse): void {
+  const validate = compile(ajv, prepare(reply.schema, reply.int64s), 'body', () => {});
+  const refused = codesOf(reply, operation).find((code) => !validate(toErrorBody(code, 'What went wrong.')));
+  if (refused) refuse(`its body cannot be the Error ${refused} of the server: ${ajv.errorsText(validate.errors)}`);
+}
+
+function checkRequiredHeaders(reply: Reply, operation: Operation, refuse: Refuse): void {
+  const sent = ['x-request-id'];
+  if (reply.status === '401') sent.push('www-authenticate');
+  if (reply.status === '503') sent.push('retry-after');
+  if (operation.deprecation) sent.push('deprecation', 'sunset', 'link');
+  const isOwn = codesOf(reply, operation).length > 0;
+  for (const [name, { required }] of Object.entries(reply.headers)) {
+    const isSent = sent.includes(name.toLowerCase()) || !(isOwn || OWN_HEADERS.includes(name.toLowerCase()));
+    if (required && !isSent) refuse(`header ${name} is required, and not sent`);
+  }
+}
+
+function checkHeader(ajv: Ajv2020, { headers }: Reply, name: string, value: string, refuse: Refuse): void {
+  const declared = Object.entries(headers).find(([key]) => key.toLowerCase() === name);
+  const validate = compile(ajv, declared?.[1].schema ?? true, `header ${name}`, refuse);
+  if (!declared) refuse(`header ${name} is sent, and not declared`);
+  else if (!validate(value)) refuse(`header ${name} is sent as ${value}, which ${ajv.errorsText(validate.errors)}`);
+}
+
+/** A list's own link to its next page must be a request that it takes. */
+function checkCursors(ajv: Ajv2020, { parameters }: Operation, refuse: Refuse): void {
+  const filters = parameters.flatMap(({ schema }): string[] => schema.enum ?? []);
+  for (const { name, schema, int64s } of parameters.filter(({ isOpaque }) => isOpaque)) {
+    const validate = compile(ajv, prepare(schema, int64s), `parameter ${name}`, () => {});
+    const refused = extremeCursors(filters.map(String)).find((cursor) => !validate(cursor));
+    if (refused) refuse(`parameter ${name}: cannot be the cursor ${refused}: ${ajv.errorsText(validate.errors)}`);
+  }
+}

@@ -1,0 +1,40 @@
+/** What writes replies that Fastify's serializer cannot: it does not find out which alternative a bigint belongs to. */
+import type { Ajv2020 } from 'ajv/dist/2020.js';
+import type { FastifySerializerCompiler } from 'fastify';
+import { stringify } from 'lossless-json';
+import type { Json, Operation, Refuse, Reply } from '../contract/contract.ts';
+import { mapSubschemas } from '../contract/subschemas.ts';
+import { buildToBigints } from './bigints.ts';
+import { compile } from './compilation.ts';
+import { prepare } from './schemas.ts';
+
+type WriterCompiler = FastifySerializerCompiler<unknown>;
+
+/** Nothing, where Fastify's own serializer does: it is faster, and leaves out what the contract does not declare. */
+export function buildWriters(ajv: Ajv2020, { replies }: Operation, refuse: Refuse): WriterCompiler | undefined {
+  const writers = new Map(replies.map((reply) => [reply.status.toLowerCase(), buildWriter(ajv, reply, refuse)]));
+  if (!replies.some(hasInt64Choice)) return undefined;
+  return ({ httpStatus }) => writers.get(httpStatus as string) as (body: unknown) => string;
+}
+
+/** Writes every digit, and throws where the body is not what the contract declares. */
+function buildWriter(ajv: Ajv2020, { status, schema, int64s }: Reply, refuse: Refuse): (body: unknown) => string {
+  const validate = compile(ajv, prepare(schema, int64s), `response ${status}: body`, refuse);
+  return (body) => {
+    if (!validate(body)) throw new Error(`the answer breaks the contract: ${ajv.errorsText(validate.errors)}`);
+    return stringify(body) as string;
+  };
+}
+
+function hasInt64Choice({ schema, int64s }: Reply): boolean {
+  return buildToBigints(int64s) !== undefined && hasChoice(schema);
+}
+
+function hasChoice(schema: Json): boolean {
+  if (['oneOf', 'anyOf', 'if'].some((keyword) => keyword in schema) || Array.isArray(schema.type)) return true;
+  let isInside = false;
+  mapSubschemas(schema, (subschema) => {
+    isInside ||= typeof subschema === 'object' && hasChoice(subschema);
+  });
+  return isInside;
+}

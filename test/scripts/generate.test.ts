@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { type Edit, edited } from '../edited-contract.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PARTS = ['handlers', 'openapi', 'scripts', 'src', 'package.json', 'tsconfig.json'];
+
+/** A copy of the project with this contract. */
+function copyProject(t: Test, yaml: string): string {
+  const folder = t.testdir({});
+  for (const name of PARTS) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'openapi/petstore.yaml'), yaml);
+  return folder;
+}
+
+const contracts: [sentence: string, problem: string, edit: Edit][] = [
+  [
+    'a schema that refers to itself',
+    'operation listPets: #/components/schemas/Pet refers to itself, which is not supported',
+    ({ Pet }) => (Pet.properties.mother = { $ref: '#/components/schemas/Pet' }),
+  ],
+  [
+    'an unknown format',
+    'operation createPet: request.body.nickname: unknown format "nick" ignored',
+    ({ NewPet }) => (NewPet.properties.nickname = { type: 'string', format: 'nick' }),
+  ],
+  [
+    'a default that cannot be filled in',
+    'operation createPet: request.body: strict mode: default is ignored for: name',
+    ({ NewPet }) => (NewPet.anyOf = [{ properties: { name: { default: 'Rex' } } }]),
+  ],
+];
+
+for (const [sentence, problem, edit] of contracts) {
+  t.test(`${sentence} is refused in one line, and nothing is written`, async (t) => {
+    const folder = copyProject(t, edited(edit));
+    const generated = readFileSync(join(folder, 'src/generated/contract.ts'), 'utf8');
+    const { status, stderr } = spawnSync('node_modules/.bin/tsx', ['scripts/generate.ts'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    t.equal(status, 1);
+    t.equal(stderr, `The contract cannot be served:\n  - ${problem}\n`);
+    t.equal(readFileSync(join(folder, 'src/generated/contract.ts'), 'utf8'), generated, 'nothing is written');
+  });
+}
