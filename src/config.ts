@@ -17,6 +17,10 @@ export interface Config {
   drainDelay: number;
   /** How long requests in flight may take from then on, before their connections are cut, in milliseconds. */
   stopTimeout: number;
+  /** How long a pet may wait to be durable, in milliseconds. */
+  createTimeout: number;
+  /** How many pets may wait at once. */
+  maxCreates: number;
 }
 
 export class ConfigError extends Error {
@@ -69,6 +73,8 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     requestTimeout: integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
     drainDelay: integer('DRAIN_DELAY', 500, 0, 60_000),
     stopTimeout: integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
+    createTimeout: integer('CREATE_TIMEOUT', 5000, 100, 600_000),
+    maxCreates: integer('MAX_CREATES', 10_000, 1, 1_000_000),
   });
   if (config.workers > 1 && database?.kind === 'memory') {
     problems.push('WORKERS must be 1 with sqlite::memory:, which processes cannot share');

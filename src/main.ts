@@ -22,7 +22,7 @@ async function start(): Promise<void> {
   const contract = await loadContract();
   checkDigest(contract, CONTRACT_DIGEST);
   const logger = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
-  const store = openStore(config.database);
+  const store = openStore(config.database, config);
   try {
     if (config.workers > 1 && cluster.isPrimary) await serveByWorkers(config, contract, store, logger);
     else await serve(config, contract, store, logger);

@@ -26,6 +26,8 @@ t.test('without any variable, everything has its default', (t) => {
     requestTimeout: 30_000,
     drainDelay: 500,
     stopTimeout: 10_000,
+    createTimeout: 5000,
+    maxCreates: 10_000,
   });
   t.end();
 });
@@ -42,6 +44,8 @@ t.test('every variable is taken', (t) => {
     REQUEST_TIMEOUT: '5000',
     DRAIN_DELAY: '0',
     STOP_TIMEOUT: '600000',
+    CREATE_TIMEOUT: '100',
+    MAX_CREATES: '1',
     PATH: '/bin',
   });
   t.strictSame(config, {
@@ -55,6 +59,8 @@ t.test('every variable is taken', (t) => {
     requestTimeout: 5000,
     drainDelay: 0,
     stopTimeout: 600_000,
+    createTimeout: 100,
+    maxCreates: 1,
   });
   t.end();
 });

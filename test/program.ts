@@ -29,7 +29,16 @@ export interface Program {
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const DEFAULTS = { HOST: '', PORT: '', DATABASE_URL: '', API_KEYS: '', LOG_LEVEL: '', NODE_ENV: '', DRAIN_DELAY: '0' };
+const DEFAULTS = {
+  HOST: '',
+  PORT: '',
+  DATABASE_URL: '',
+  API_KEYS: '',
+  LOG_LEVEL: '',
+  NODE_ENV: '',
+  DRAIN_DELAY: '0',
+  CREATE_TIMEOUT: '60000',
+};
 
 /** What Node needs to run a TypeScript file. */
 export const NODE_ARGS = [`--import=${new URL('../scripts/typescript/register.js', import.meta.url)}`];

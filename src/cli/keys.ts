@@ -5,13 +5,14 @@ import { readCommand } from './key-commands.ts';
 
 async function main(): Promise<void> {
   const command = readCommand(process.argv.slice(2));
-  const { database } = loadConfig(process.env);
+  const config = loadConfig(process.env);
+  const { database } = config;
   if (database.kind === 'memory') throw new Error('DATABASE_URL is in memory: its keys end with its process.');
   const missing = missingFile(database);
   if (missing && !command.makesDatabase) {
     throw new Error(`There is no database ${missing}. Go to the folder of the service, or set DATABASE_URL.`);
   }
-  const store = openStore(database);
+  const store = openStore(database, config);
   try {
     console.log(await command.run(store));
     if (missing) console.error(`There was no database yet. It is new: ${missing}`);

@@ -1,7 +1,7 @@
 /** Any failure of a request -> the Error body of the contract. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { StoreUnavailable } from '../store/store.ts';
+import { type OutageKind, StoreUnavailable } from '../store/store.ts';
 import { Failure, type Told } from './errors.ts';
 
 /** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
@@ -13,7 +13,15 @@ const NO_HOST: Told = ['malformed_request', 'The Host header is missing.'];
 const BAD_URL: Told = ['malformed_request', 'The URL is not well-formed.'];
 const UNMET: Told = ['expectation_failed', 'The server cannot meet the Expect header: it knows 100-continue only.'];
 
-const UNAVAILABLE: Told = ['unavailable', 'The service is unavailable. Try again later.'];
+/** What the store says of an outage, in our words. */
+const OUTAGES: Record<OutageKind, Told> = {
+  unavailable: ['unavailable', 'The service is unavailable. Try again later.'],
+  overloaded: ['overloaded', 'Too much waits to be written. Try again later.'],
+  outcome_unknown: [
+    'outcome_unknown',
+    'The storage failed while it wrote. Look whether it is done before you try again.',
+  ],
+};
 
 /**
  * What Fastify or a plugin of it refuses with a status of its own keeps that status, in our words. A status from 400 to 499
@@ -47,7 +55,7 @@ export function addErrorReplies(app: FastifyInstance, sendFailure: SendFailure):
 
 function toFailure(error: FastifyError | Failure): Failure {
   if (error instanceof Failure) return error;
-  if (error instanceof StoreUnavailable) return new Failure(...UNAVAILABLE, { cause: error.cause });
+  if (error instanceof StoreUnavailable) return new Failure(...OUTAGES[error.kind], { cause: error.cause });
   if (error.code === 'FST_ERR_BAD_URL') return new Failure(...BAD_URL);
   const status = error.statusCode ?? 500;
   if (status >= 400 && status < 500) return new Failure(...(TOLD_BY_STATUS[status] ?? MALFORMED));

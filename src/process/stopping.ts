@@ -15,6 +15,9 @@ const SKIPPED: closeWithGrace.Signals[] = [...FAULTS, 'SIGINT', 'SIGTERM'];
 /** How long the store may take to close, in milliseconds: what takes longer is ended by force. */
 const STORE_TIMEOUT = 5000;
 
+/** How long the last line of the log has, in milliseconds. */
+const LAST_LINE = 100;
+
 export interface StoppingOptions {
   app: FastifyInstance;
   store: Store;
@@ -26,11 +29,13 @@ export interface StoppingOptions {
   stop: { isAsked: boolean };
 }
 
-/** Stops after an error. Returns what asks for a stop; the process then ends: with 0, or with 1 when it takes too long. */
+/** Stops after an error. Returns what asks for a stop; the process then ends: with 0, with 1 after an error, or by force. */
 export function prepareStop(options: StoppingOptions): (signal?: string) => void {
   const { app, store, config, logger, listening, stop } = options;
+  const endByForce = buildForcedEnd(logger, process.pid);
   let askedBy: string | undefined;
-  const stopping = closeWithGrace({ delay: stopDeadline(config), logger, skip: SKIPPED }, async ({ err }) => {
+  const stopping = closeWithGrace({ delay: false, logger, skip: SKIPPED }, async ({ err }) => {
+    setTimeout(endByForce, stopDeadline(config)).unref();
     if (err) logger.fatal({ err }, 'stopping after an error');
     else logger.info({ signal: askedBy }, 'stopping');
     stop.isAsked = true;
@@ -45,6 +50,15 @@ export function prepareStop(options: StoppingOptions): (signal?: string) => void
   return (signal) => {
     askedBy = signal;
     stopping.close();
+  };
+}
+
+/** Ends a process that did not stop in time. One that exits waits for its threads, and so for a disk that stalls. */
+export function buildForcedEnd(logger: Logger, pid: number): () => Promise<void> {
+  return async () => {
+    logger.error('killed, because it did not stop in time');
+    await wait(LAST_LINE);
+    process.kill(pid, 'SIGKILL');
   };
 }
 

@@ -42,13 +42,31 @@ export class StoreError extends Error {
   override name = 'StoreError';
 }
 
+/**
+ * What an outage means for what was asked: `unavailable`, it is not done; `overloaded`, it is not done, because too much else
+ * waits; `outcome_unknown`, it may be done or not.
+ */
+export type OutageKind = 'unavailable' | 'overloaded' | 'outcome_unknown';
+
 /** The store cannot be reached or written now. The error that says why is its `cause`. */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
+  readonly kind: OutageKind;
 
-  constructor(cause: unknown) {
+  constructor(cause: unknown, kind: OutageKind = 'unavailable') {
     super('the store is unavailable', { cause });
+    this.kind = kind;
   }
+}
+
+/** What a store lets wait. */
+export interface StoreLimits {
+  /** How long a pet may wait to be durable, in milliseconds. */
+  createTimeout: number;
+  /** How many pets may wait at once. */
+  maxCreates: number;
+  /** How long a check may take, in milliseconds; without, less than a second. */
+  checkTimeout?: number;
 }
 
 /** Every method throws StoreUnavailable where the store cannot be reached or written. */
@@ -66,7 +84,7 @@ export interface Store {
   keysVersion(): Awaitable<string>;
   /** True when the key was there and not yet revoked. */
   revokeKey(id: string, revokedAt: string): Awaitable<boolean>;
-  /** Fails when the store cannot answer. */
+  /** Fails when the store cannot answer, or cannot write. */
   check(): Awaitable<void>;
   /** Waits for what is being written; the store is of no use afterwards. */
   close(): Awaitable<void>;

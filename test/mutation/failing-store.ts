@@ -4,7 +4,7 @@ import { type Store, StoreUnavailable } from '../../src/store/store.ts';
 import type { ProbeRequest } from './probe.ts';
 
 export function openFailingStore(): { store: Store; fail(how: ProbeRequest['store']): void } {
-  const store = openStore({ kind: 'memory' });
+  const store = openStore({ kind: 'memory' }, { createTimeout: 5000, maxCreates: 100 });
   let failure: ProbeRequest['store'];
   const methods = Object.entries(store).map(([name, method]) => [
     name,

@@ -225,7 +225,7 @@ t.test('a file that is moved away before the first write is not made anew', asyn
   const { file, open } = prepareFile(t);
   const store = open();
   renameSync(file, `${file}.moved`);
-  await rejectsUnavailable(t, store, 'SQLITE_CANTOPEN');
+  await rejectsUnavailable(t, store, 'SQLITE_READONLY_DBMOVED');
   t.notOk(existsSync(file));
   renameSync(`${file}.moved`, file);
   t.equal((await store.createPet(REX)).id, 1n);

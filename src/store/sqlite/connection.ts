@@ -36,15 +36,36 @@ export function useWal(db: Database): void {
 }
 
 /**
- * A check, to be made before each write, that the file is where it was opened. SQLite does not look in WAL mode, and goes on
- * writing rows into a file that was moved, replaced or removed, where nobody finds them again.
+ * Where the files of an open database are: SQLite does not look in WAL mode, and goes on writing rows into a file that was
+ * moved, replaced or removed, where nobody finds them again.
  */
-export function buildPlaceCheck(file: string): () => void {
-  const inode = () => statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
-  const opened = inode();
-  return () => {
-    if (inode() !== opened) throw new Sqlite.SqliteError(`${file} was moved or replaced`, 'SQLITE_READONLY_DBMOVED');
-  };
+export type Places = [path: string, inode: bigint | undefined][];
+
+export function notePlaces(db: Database, file: string): Places {
+  // The first read after the change to WAL mode makes the log.
+  db.pragma('schema_version');
+  return [file, `${file}-wal`, `${file}-shm`].map((path) => [path, inodeOf(path)]);
+}
+
+/** To be called before each write. @throws SqliteError when a file is not where it was */
+export function checkPlaces(places: Places): void {
+  for (const [path, inode] of places) {
+    if (inodeOf(path) !== inode) {
+      throw new Sqlite.SqliteError(`${path} was moved, replaced or removed`, 'SQLITE_READONLY_DBMOVED');
+    }
+  }
+}
+
+function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+}
+
+/** Writes what is there already, and waits for the disk. @throws SqliteError when that cannot be done */
+export function proveWritable(db: Database): void {
+  const rewrite = db.transaction(() => {
+    db.pragma(`user_version = ${db.pragma('user_version', { simple: true })}`);
+  });
+  rewrite.immediate();
 }
 
 /** SQLite's result codes (sqlite.org/rescode.html) that speak of the disk and of other processes, not of the statement. */

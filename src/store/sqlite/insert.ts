@@ -1,6 +1,6 @@
 /** Writes pets in one transaction: all of them or none, one fsync however many they are (group commit). */
 import type { Database } from 'better-sqlite3';
-import type { NewPet } from '../store.ts';
+import { type NewPet, StoreUnavailable } from '../store.ts';
 import { COLUMNS, NEW_FIELDS } from './columns.ts';
 
 type Value = string | bigint | null;
@@ -12,8 +12,14 @@ export interface Batch {
   columns: (Value[] | BigInt64Array)[];
 }
 
-/** The ids of the pets, in their order. */
+/** The ids of the pets, in their order. @throws StoreUnavailable when COMMIT leaves it open whether they are there */
 export type InsertPets = (batch: Batch) => BigInt64Array;
+
+/**
+ * COMMIT fails with one of these before its record is whole in the log. After any other, such as that of an fsync, the record
+ * may be there: nobody sees it now, but after a crash it counts, unless another has been written over it.
+ */
+const UNWRITTEN = /^SQLITE_(BUSY|FULL|IOERR_WRITE)/;
 
 export function toBatch(pets: NewPet[]): Batch {
   return { count: pets.length, columns: NEW_FIELDS.map((field) => toColumn(pets, field)) };
@@ -28,11 +34,23 @@ function toColumn(pets: NewPet[], field: keyof NewPet): Value[] | BigInt64Array 
 export function prepareInsertPets(db: Database): InsertPets {
   const names = NEW_FIELDS.map((field) => COLUMNS[field].column);
   const insert = db.prepare<Value[]>(`INSERT INTO pets (${names}) VALUES (${names.map(() => '?')})`);
-  const run = db.transaction(({ count, columns }: Batch) =>
-    new BigInt64Array(count).map((_, index) => {
+  let isCommitting = false;
+  const run = db.transaction(({ count, columns }: Batch) => {
+    const ids = new BigInt64Array(count).map((_, index) => {
       const values = columns.map((column) => column[index] as Value);
       return insert.run(...values).lastInsertRowid as bigint;
-    }),
-  );
-  return run.immediate as InsertPets;
+    });
+    isCommitting = true;
+    return ids;
+  });
+  return (batch) => {
+    isCommitting = false;
+    try {
+      return run.immediate(batch) as BigInt64Array;
+    } catch (error) {
+      throw isCommitting && !UNWRITTEN.test((error as { code: string }).code)
+        ? new StoreUnavailable(error, 'outcome_unknown')
+        : error;
+    }
+  };
 }

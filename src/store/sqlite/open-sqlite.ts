@@ -3,9 +3,9 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
-import type { Pet, Store } from '../store.ts';
+import type { NewPet, Pet, Store, StoreLimits } from '../store.ts';
 import { PET_JSON, toWritten } from './columns.ts';
-import { buildPlaceCheck, openConnection, toStoreError, useWal } from './connection.ts';
+import { checkPlaces, notePlaces, openConnection, toStoreError, useWal } from './connection.ts';
 import { prepareInsertPets, toBatch } from './insert.ts';
 import { prepareKeys } from './keys.ts';
 import { loadMigrations, migrate } from './migrate.ts';
@@ -15,34 +15,31 @@ import { type Snapshots, shareSnapshots } from './snapshots.ts';
 import { startWriter, type Writer } from './write-queue.ts';
 
 const MEMORY = ':memory:';
-/** How much of the file is read as memory is, without a call of the system for each page, in bytes. */
-const MAX_MAPPED = 2 ** 30;
 /** In memory there are no locks to take, and nobody else who writes. */
 const NO_SNAPSHOTS: Snapshots = { enter: () => 0, leave: () => {} };
 
 /** @throws Error when the file cannot be opened or made, is no database, or has a newer schema than this program's */
-export function openSqlite(file: string): Store {
+export function openSqlite(file: string, limits: StoreLimits): Store {
   if (file !== MEMORY) mkdirSync(dirname(file), { recursive: true });
   const db = openConnection(file);
   try {
     migrate(db, loadMigrations());
     useWal(db);
-    db.pragma(`mmap_size = ${MAX_MAPPED}`);
-    return buildStore(db, file);
+    return buildStore(db, file, limits);
   } catch (error) {
     db.close();
     throw error;
   }
 }
 
-function buildStore(db: Database, file: string): Store {
+function buildStore(db: Database, file: string, limits: StoreLimits): Store {
   const isMemory = file === MEMORY;
-  const checkPlace = buildPlaceCheck(file);
   const snapshots = isMemory ? NO_SNAPSHOTS : shareSnapshots(db);
   const readPage = isMemory ? prepareReadPage(db) : cachePages(db, snapshots, prepareReadPage(db));
   const get = db.prepare<[bigint], string>(`SELECT ${PET_JSON} FROM pets WHERE id = ?`).pluck();
   const keys = prepareKeys(db);
-  const writer = isMemory ? writeInPlace(db) : startWriter(file);
+  const places = isMemory ? [] : notePlaces(db, file);
+  const writer = isMemory ? writeInPlace(db) : startWriter({ file, places }, limits);
 
   /** In a transaction of its own: all that is written is seen, and what it writes is written when it returns. */
   function alone<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
@@ -65,27 +62,30 @@ function buildStore(db: Database, file: string): Store {
     },
     listPets: ({ limit, status, after = 0n }) => readPage(limit, status, after),
     createKey: alone((key) => {
-      checkPlace();
+      checkPlaces(places);
       keys.insert(key);
     }),
     listKeys: alone(keys.list),
     listValidKeys: alone(keys.listValid),
     keysVersion: alone(() => {
-      checkPlace();
+      checkPlaces(places);
       return keys.version();
     }),
     revokeKey: alone((id, revokedAt) => {
-      checkPlace();
+      checkPlaces(places);
       return keys.revoke(id, revokedAt);
     }),
     check: alone(() => {
-      checkPlace();
+      checkPlaces(places);
       get.get(0n);
+      return writer.check();
     }),
     close: async () => {
-      await writer.stop();
+      await writer.flush();
       snapshots.leave();
+      // The last connection to close brings the file up to date: in the thread, where a slow disk does no harm.
       db.close();
+      await writer.stop();
     },
   });
 }
@@ -93,7 +93,8 @@ function buildStore(db: Database, file: string): Store {
 /** Memory has no fsync to wait for, and is seen by one connection only. */
 function writeInPlace(db: Database): Writer {
   const insertPets = guard(prepareInsertPets(db));
-  return { write: async (pet) => insertPets(toBatch([pet]))[0] as bigint, stop: async () => {} };
+  const write = async (pet: NewPet) => insertPets(toBatch([pet]))[0] as bigint;
+  return { write, check: async () => {}, flush: async () => {}, stop: async () => {} };
 }
 
 /** The function, with SQLite's outages told as StoreUnavailable. */

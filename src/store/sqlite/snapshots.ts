@@ -21,8 +21,12 @@ export function shareSnapshots(db: Database): Snapshots {
   function leave(): void {
     if (!isOpen) return;
     isOpen = false;
-    // SQLite ends it by itself at some errors, such as a failing disk.
-    if (db.inTransaction) commit.run();
+    try {
+      // SQLite ends it by itself at some errors, such as a failing disk.
+      if (db.inTransaction) commit.run();
+    } catch {
+      // COMMIT has ended it all the same. The damage that it tells of has failed the read that met it.
+    }
   }
 
   return {

@@ -2,70 +2,174 @@
  * The way to the writing thread. Pets of one turn of the event loop, and those that come while an fsync runs, share the next
  * one: under load a create costs a fraction of an fsync, and still none is answered before its row is on disk.
  */
-import { once } from 'node:events';
-import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import type { NewPet } from '../store.ts';
-import { toStoreError } from './connection.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type NewPet, type OutageKind, type StoreLimits, StoreUnavailable } from '../store.ts';
 import { toBatch } from './insert.ts';
-import type { Written } from './writer.ts';
+import type { Target, Written } from './writer.ts';
+import { startThread } from './writing-thread.ts';
 
 export interface Writer {
-  /** The id of the pet, once it is durable. @throws StoreUnavailable when it could not be written, and is not there */
+  /** The id of the pet, once it is durable. @throws StoreUnavailable when it is not, or cannot be said in time */
   write(pet: NewPet): Promise<bigint>;
-  /** Ends the thread when everything that waits is written. */
+  /** @throws StoreUnavailable when the disk does not take what is written, or not in time */
+  check(): Promise<void>;
+  /** Waits until all that was taken is written. */
+  flush(): Promise<void>;
   stop(): Promise<void>;
 }
 
-interface Waiting {
-  pet: NewPet;
-  resolve: (id: bigint) => void;
+interface Waiting<Result> {
+  since: number;
+  resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
 
-export function startWriter(file: string): Writer {
-  const worker = new Worker(new URL(`./writer${extname(import.meta.url)}`, import.meta.url), {
-    workerData: file,
-  });
-  const exit = once(worker, 'exit');
-  let waiting: Waiting[] = [];
-  let writing: Waiting[] = [];
+interface WaitingPet extends Waiting<bigint> {
+  pet: NewPet;
+}
+
+/** How often it is looked who has waited too long, in milliseconds. */
+const SWEEP_INTERVAL = 100;
+/** How long a check waits for the disk, in milliseconds. */
+const CHECK_TIMEOUT = 700;
+/** How long after a write no other is needed to know that the disk takes them, in milliseconds. */
+const PROOF_AGE = 10_000;
+const FLUSH_INTERVAL = 5;
+
+const TOO_MANY = new Error('too many pets wait to be written');
+const NOT_BEGUN = new Error('the disk was busy for too long with what came before');
+const NOT_ENDED = new Error('the disk has not answered in time');
+
+export function startWriter(target: Target, limits: StoreLimits): Writer {
+  const { createTimeout, maxCreates, checkTimeout = CHECK_TIMEOUT } = limits;
+  let waiting: WaitingPet[] = [];
+  let writing: WaitingPet[] = [];
+  let checks: Waiting<void>[] = [];
+  /** Since when the thread has a batch that it has not answered, or is down. */
+  let busySince: number | undefined;
   let isDue = false;
+  /** How many pets go to the thread at once: fewer while the one is looked for that makes all fail. */
+  let most = maxCreates;
+  let provenAt = Number.NEGATIVE_INFINITY;
+  const thread = startThread(target, { onWritten, onEnd, onStart: setIdle });
+  const sweeping = setInterval(sweep, SWEEP_INTERVAL).unref();
 
   /** At the end of the turn, with all others of it: each batch costs two changes of threads, and the readers their cache. */
-  function writeSoon() {
-    if (isDue || writing.length > 0 || waiting.length === 0) return;
+  function writeSoon(): void {
+    if (isDue || busySince !== undefined || waiting.length + checks.length === 0) return;
     isDue = true;
-    setImmediate(() => {
-      isDue = false;
-      writing = waiting;
-      waiting = [];
-      worker.postMessage(toBatch(writing.map(({ pet }) => pet)));
-    });
+    setImmediate(handOver);
   }
 
-  worker.on('message', (written: Written) => {
-    const batch = writing;
+  function handOver(): void {
+    isDue = false;
+    writing = waiting.splice(0, most);
+    busySince = performance.now();
+    try {
+      thread.post(toBatch(writing.map(({ pet }) => pet)));
+    } catch (error) {
+      blameOne(error);
+      setIdle();
+    }
+  }
+
+  function onWritten(written: Written): void {
+    if ('ids' in written) {
+      for (const [index, { resolve }] of writing.entries()) resolve(written.ids[index] as bigint);
+      prove();
+    } else {
+      const { kind, code, message } = written;
+      const cause = Object.assign(new Error(message), { code });
+      if (kind) fail(cause, kind);
+      else blameOne(cause);
+    }
+    setIdle();
+  }
+
+  function setIdle(): void {
+    busySince = undefined;
     writing = [];
     writeSoon();
-    if ('ids' in written) {
-      for (const [index, { resolve }] of batch.entries()) resolve(written.ids[index] as bigint);
+  }
+
+  function prove(): void {
+    provenAt = performance.now();
+    most = maxCreates;
+    for (const { resolve } of checks) resolve();
+    checks = [];
+  }
+
+  /** Another process that holds the lock for too long is no fault of the disk. */
+  function fail(cause: Error & { code?: string | undefined }, kind: OutageKind): void {
+    if (!cause.code?.startsWith('SQLITE_BUSY')) provenAt = Number.NEGATIVE_INFINITY;
+    refuse(writing, new StoreUnavailable(cause, kind));
+    refuse(checks, new StoreUnavailable(cause));
+    checks = [];
+  }
+
+  /** None is written, because of one of them: fewer at a time are, until that one is alone. */
+  function blameOne(error: unknown): void {
+    if (writing.length > 1) {
+      most = Math.ceil(writing.length / 2);
+      waiting.unshift(...writing);
     } else {
-      const failure = toStoreError(Object.assign(new Error(written.message), { code: written.code }));
-      for (const { reject } of batch) reject(failure);
+      most = maxCreates;
+      refuse(writing, error);
     }
-  });
+  }
+
+  function onEnd(cause: Error): void {
+    busySince ??= performance.now();
+    fail(cause, 'outcome_unknown');
+    writing = [];
+  }
+
+  /** Refuses what has waited too long. What the thread has it may still write, and answer in vain. */
+  function sweep(): void {
+    const now = performance.now();
+    const isLate = ({ since }: WaitingPet) => since < now - createTimeout;
+    refuse(writing.filter(isLate), new StoreUnavailable(NOT_ENDED, 'outcome_unknown'));
+    refuse(waiting.filter(isLate), new StoreUnavailable(NOT_BEGUN));
+    waiting = waiting.filter((pet) => !isLate(pet));
+    const isOverdue = ({ since }: Waiting<void>) => since < now - checkTimeout;
+    refuse(checks.filter(isOverdue), new StoreUnavailable(NOT_ENDED));
+    checks = checks.filter((check) => !isOverdue(check));
+  }
+
+  /** Whether the thread has been at the same batch for longer than this. */
+  const isStuck = (now: number, time: number) => busySince !== undefined && busySince < now - time;
 
   return {
     write: (pet) =>
       new Promise((resolve, reject) => {
-        waiting.push({ pet, resolve, reject });
+        const since = performance.now();
+        if (waiting.length + writing.length >= maxCreates || isStuck(since, createTimeout)) {
+          reject(new StoreUnavailable(TOO_MANY, 'overloaded'));
+          return;
+        }
+        waiting.push({ pet, since, resolve, reject });
         writeSoon();
       }),
+    check: () =>
+      new Promise((resolve, reject) => {
+        const since = performance.now();
+        if (isStuck(since, checkTimeout)) reject(new StoreUnavailable(NOT_ENDED));
+        else if (since - provenAt < PROOF_AGE) resolve();
+        else {
+          checks.push({ since, resolve, reject });
+          writeSoon();
+        }
+      }),
+    flush: async () => {
+      while (isDue || busySince !== undefined || waiting.length > 0) await wait(FLUSH_INTERVAL);
+    },
     stop: async () => {
-      while (isDue || writing.length > 0) await once(worker, 'message');
-      worker.postMessage('stop');
-      await exit;
+      await thread.stop();
+      clearInterval(sweeping);
     },
   };
+}
+
+function refuse(all: Waiting<never>[], error: unknown): void {
+  for (const { reject } of all) reject(error);
 }

@@ -1,42 +1,84 @@
 /** The thread that writes: it has a connection of its own, so that no read waits for an fsync. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
-import { buildPlaceCheck, openConnection } from './connection.ts';
+import { type OutageKind, StoreUnavailable } from '../store.ts';
+import { checkPlaces, openConnection, type Places, proveWritable, toStoreError } from './connection.ts';
 import { type Batch, type InsertPets, prepareInsertPets } from './insert.ts';
 
-/** What comes back for a batch: the ids, or why none of it was written. */
-export type Written = { ids: BigInt64Array } | { code: string | undefined; message: string };
+/** What the thread writes to. */
+export interface Target {
+  file: string;
+  places: Places;
+}
+
+/** What comes back for a batch: the ids, or why there are none; `kind` is absent where one of the pets is to blame. */
+export type Written =
+  | { ids: BigInt64Array }
+  | { kind: OutageKind | undefined; code: string | undefined; message: string };
+
+/** How often the thread looks where the files are, beside each write, in milliseconds. */
+const LOOK_INTERVAL = 1000;
 
 const port = parentPort as NonNullable<typeof parentPort>;
-const file = workerData as string;
+const { file, places } = workerData as Target;
 let db: Database | undefined;
 let insertPets: InsertPets | undefined;
-let checkPlace: (() => void) | undefined;
 
-/** At the first write, and anew after one that failed: what could only be read when it was opened stays so for SQLite. */
+/** At the start, and again after a write that failed: what could only be read when it was opened stays so for SQLite. */
 function open(): InsertPets {
   db = openConnection(file, { fileMustExist: true });
-  checkPlace ??= buildPlaceCheck(file);
   return prepareInsertPets(db);
 }
 
-function write(batch: Batch): Written {
+function close(): void {
+  db?.close();
+  db = undefined;
+  insertPets = undefined;
+}
+
+/** What is in a log that was removed is lost with this connection: it is brought into the file as soon as that is noticed. */
+function look(): void {
   try {
-    checkPlace?.();
-    insertPets ??= open();
-    return { ids: insertPets(batch) };
+    checkPlaces(places);
   } catch (error) {
-    db?.close();
-    db = undefined;
-    insertPets = undefined;
-    const { code, message } = error as { code?: string; message: string };
-    return { code, message };
+    db?.pragma('wal_checkpoint(PASSIVE)');
+    throw error;
   }
 }
 
+/** An empty batch proves that the disk takes what is written. */
+function write(batch: Batch): Written {
+  try {
+    look();
+    insertPets ??= open();
+    if (batch.count === 0) proveWritable(db as Database);
+    return { ids: insertPets(batch) };
+  } catch (thrown) {
+    close();
+    const error = toStoreError(thrown);
+    const kind = error instanceof StoreUnavailable ? error.kind : undefined;
+    const { code, message } = (kind ? (error as Error).cause : error) as { code?: string; message: string };
+    return { kind, code, message };
+  }
+}
+
+function tryTo(act: () => void): void {
+  try {
+    act();
+  } catch {
+    close();
+  }
+}
+
+tryTo(() => {
+  look();
+  insertPets = open();
+});
+setInterval(() => tryTo(look), LOOK_INTERVAL).unref();
+
 port.on('message', (batch: Batch | 'stop') => {
   if (batch === 'stop') {
-    db?.close();
+    close();
     port.close();
   } else {
     port.postMessage(write(batch));

@@ -1,0 +1,67 @@
+/** The life of the writing thread: started, and started again when it ends, each time after a longer pause. */
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Batch } from './insert.ts';
+import type { Target, Written } from './writer.ts';
+
+const WRITER = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
+
+/** The pause before a start again, in milliseconds; it doubles each time, up to the most, until a batch is answered. */
+const FIRST_PAUSE = 100;
+const MOST_PAUSE = 10_000;
+
+export interface ThreadEvents {
+  /** A batch is answered. */
+  onWritten: (written: Written) => void;
+  /** The thread has ended, and takes nothing until it is started again. */
+  onEnd: (cause: Error) => void;
+  /** The thread is started again. */
+  onStart: () => void;
+}
+
+export interface WritingThread {
+  /** One at a time. @throws Error when the batch cannot be copied */
+  post(batch: Batch): void;
+  stop(): Promise<void>;
+}
+
+export function startThread(target: Target, { onWritten, onEnd, onStart }: ThreadEvents): WritingThread {
+  let pause = FIRST_PAUSE;
+  let isStopping = false;
+  let timer: NodeJS.Timeout | undefined;
+  let exit: Promise<void>;
+  let worker = start();
+
+  function start(): Worker {
+    const started = new Worker(WRITER, { workerData: target });
+    started.on('message', (written: Written) => {
+      pause = FIRST_PAUSE;
+      onWritten(written);
+    });
+    exit = Promise.allSettled([once(started, 'exit')]).then(([end]) => {
+      if (isStopping) return;
+      startAgain(new Error('the writing thread has ended', { cause: (end as PromiseRejectedResult).reason }));
+    });
+    return started;
+  }
+
+  function startAgain(cause: Error): void {
+    timer = setTimeout(() => {
+      worker = start();
+      onStart();
+    }, pause);
+    pause = Math.min(2 * pause, MOST_PAUSE);
+    onEnd(cause);
+  }
+
+  return {
+    post: (batch) => worker.postMessage(batch),
+    stop: () => {
+      isStopping = true;
+      clearTimeout(timer);
+      worker.postMessage('stop');
+      return exit;
+    },
+  };
+}

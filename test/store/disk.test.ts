@@ -1,0 +1,68 @@
+import t from 'tap';
+import { prepareFaultyDisk } from '../faulty-disk.ts';
+import { startServer } from '../program.ts';
+import type { Received } from '../service.ts';
+
+const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
+
+const codeOf = ({ body }: Received) => (body as { code?: string }).code ?? 'created';
+
+t.test('while the disk stalls, every create is answered, and told whether its pet may be there', async (t) => {
+  const disk = prepareFaultyDisk(t);
+  const { request, child, exit } = await startServer(t, { env: { ...disk.env, CREATE_TIMEOUT: '5000' } });
+  const create = async () => codeOf(await request('/v1/pets', CREATE));
+  while ((await request('/readyz')).status !== 200);
+  t.equal(await create(), 'created');
+
+  disk.stall();
+  const handedOver = create();
+  t.equal((await request('/v1/pets/1')).status, 200);
+  const waiting = create();
+  // Here it still takes creates, and is no longer ready.
+  while ((await request('/readyz')).status === 200);
+  t.equal((await request('/livez')).status, 200);
+  t.equal(await handedOver, 'outcome_unknown');
+  t.equal(await waiting, 'unavailable');
+  t.equal(await create(), 'overloaded');
+  t.equal((await request('/readyz')).status, 503);
+  t.equal((await request('/v1/pets')).status, 200);
+
+  disk.mend();
+  while ((await request('/readyz')).status !== 200);
+  t.equal(await create(), 'created');
+  t.strictSame(
+    ((await request('/v1/pets')).body as { id: number }[]).map(({ id }) => id),
+    [1, 2, 3],
+  );
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
+
+t.test('when an fsync fails, the pet may be there; while it does, the server is not ready', async (t) => {
+  const disk = prepareFaultyDisk(t);
+  const { request, child, exit } = await startServer(t, { env: disk.env });
+  const create = async () => codeOf(await request('/v1/pets', CREATE));
+  t.equal(await create(), 'created');
+  disk.fail();
+  t.equal(await create(), 'outcome_unknown');
+  t.equal((await request('/readyz')).status, 503);
+  t.equal((await request('/v1/pets')).status, 200);
+  disk.mend();
+  t.equal((await request('/readyz')).status, 200);
+  t.equal(await create(), 'created');
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
+
+t.test('SIGTERM ends the server in time, though the disk stalls', async (t) => {
+  const disk = prepareFaultyDisk(t);
+  const env = { ...disk.env, CREATE_TIMEOUT: '500', DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' };
+  const { request, child, exit, output } = await startServer(t, { env, isCovered: false });
+  while ((await request('/readyz')).status !== 200);
+  disk.stall();
+  const create = request('/v1/pets', CREATE);
+  child.kill('SIGTERM');
+  t.equal(codeOf(await create), 'outcome_unknown');
+  t.equal(await exit, 'SIGKILL');
+  t.match(output.stdout, 'killed, because it did not stop in time');
+});

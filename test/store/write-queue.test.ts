@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import { copyFileSync, openSync, renameSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import Sqlite, { type Database } from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import type { NewPet, Store, StoreLimits } from '../../src/store/store.ts';
+import { openUrl } from '../database.ts';
+
+const REX: NewPet = { name: 'Rex', categoryId: 7n };
+
+/** A store in a file, its writing thread, and a connection to the file as another program has it. */
+async function openShared(t: Test, limits: Partial<StoreLimits> = {}) {
+  const file = `${t.testdir()}/pets.db`;
+  const started = once(process, 'worker');
+  const store = openUrl(`sqlite:${file}`, limits);
+  const [thread] = (await started) as [Worker];
+  const other: Database = new Sqlite(file);
+  t.teardown(async () => {
+    other.close();
+    await store.close();
+  });
+  return { file, store, thread, other };
+}
+
+/** What has become of each create: its name when it is done, otherwise the kind of the outage or the name of the error. */
+async function outcomesOf(creates: ReturnType<Store['createPet']>[]): Promise<unknown[]> {
+  const results = await Promise.allSettled(creates);
+  return results.map((result) =>
+    result.status === 'fulfilled' ? result.value.name : (result.reason.kind ?? result.reason.name),
+  );
+}
+
+const namesIn = (db: Database) => db.prepare('SELECT name FROM pets ORDER BY id').pluck().all();
+
+/** The names of the pets that are in the file, whatever is in the log beside it. */
+function namesInFile(t: Test, file: string): unknown[] {
+  const copy = `${t.testdirName}-copy.db`;
+  copyFileSync(file, copy);
+  const db = new Sqlite(copy);
+  try {
+    return namesIn(db);
+  } finally {
+    db.close();
+    rmSync(copy);
+  }
+}
+
+t.test('more creates than may wait are refused at once, and the others are done', async (t) => {
+  const { store, other } = await openShared(t, { maxCreates: 3 });
+  other.exec('BEGIN EXCLUSIVE');
+  const creates = Array.from({ length: 5 }, () => store.createPet(REX));
+  t.strictSame(await outcomesOf(creates.slice(3)), ['overloaded', 'overloaded']);
+  other.exec('ROLLBACK');
+  t.strictSame(await outcomesOf(creates.slice(0, 3)), ['Rex', 'Rex', 'Rex']);
+});
+
+t.test('one create that cannot be done fails alone', async (t) => {
+  const { store, other } = await openShared(t);
+  const names = ['Ada', 'Bob', 'Cid', 'Dot', 'Eve', 'Fay', 'Gus'];
+  for (const [broken, outcome] of [
+    [{ name: 'a\0b', categoryId: 7n }, 'Error'],
+    [{ name: 'Rex', categoryId: 7 }, 'TypeError'],
+    [{ name: () => {}, categoryId: 7n }, 'DataCloneError'],
+  ] as [NewPet, string][]) {
+    for (const place of [0, 3, 7]) {
+      other.exec('DELETE FROM pets');
+      const pets: NewPet[] = names.map((name) => ({ name, categoryId: 7n }));
+      pets.splice(place, 0, broken);
+      const outcomes = await outcomesOf(pets.map((pet) => store.createPet(pet)));
+      t.strictSame(outcomes, [...names.slice(0, place), outcome, ...names.slice(place)]);
+      t.strictSame(namesIn(other), names);
+    }
+  }
+});
+
+t.test('a thread that ends leaves no create unanswered, and is started again', async (t) => {
+  const { store, thread, other } = await openShared(t);
+  let current = thread;
+  for (let count = 1; count <= 2; count++) {
+    await store.createPet(REX);
+    const restarted = once(process, 'worker');
+    other.exec('BEGIN EXCLUSIVE');
+    const handedOver = outcomesOf([store.createPet(REX), store.createPet(REX)]);
+    await nextTurn();
+    const waiting = outcomesOf([store.createPet(REX)]);
+    current.terminate();
+    t.strictSame(await handedOver, ['outcome_unknown', 'outcome_unknown']);
+    other.exec('ROLLBACK');
+    [current] = (await restarted) as [Worker];
+    t.strictSame(await waiting, ['Rex']);
+    await store.check();
+    t.equal(namesIn(other).length, 2 * count);
+  }
+});
+
+t.test('a thread that ended is not started again for a store that closes', async (t) => {
+  const { store, thread } = await openShared(t);
+  await store.createPet(REX);
+  await thread.terminate();
+  await store.close();
+});
+
+t.test('a log that is removed takes no more pets, and those it had are brought into the file', async (t) => {
+  for (const name of ['-wal', '-shm']) {
+    for (const isIdle of [false, true]) {
+      const { file, store } = await openShared(t);
+      for (let count = 0; count < 3; count++) await store.createPet(REX);
+      rmSync(file + name);
+      t.throws(() => store.check(), { kind: 'unavailable', cause: { code: 'SQLITE_READONLY_DBMOVED' } });
+      if (!isIdle) t.strictSame(await outcomesOf([store.createPet(REX)]), ['unavailable']);
+      while (namesInFile(t, file).length < 3) await wait(20);
+      t.strictSame(await outcomesOf([store.createPet(REX)]), ['unavailable']);
+      t.equal(JSON.parse((await store.listPets({ limit: 10 })).body.text).length, 3);
+      await store.close();
+      t.equal(namesInFile(t, file).length, 3);
+      rmSync(file);
+    }
+  }
+});
+
+t.test('a file that is replaced before the first write takes no pets', async (t) => {
+  const { file, store } = await openShared(t);
+  renameSync(file, `${file}.moved`);
+  copyFileSync(`${file}.moved`, file);
+  t.strictSame(await outcomesOf([store.createPet(REX)]), ['unavailable']);
+  t.strictSame(namesInFile(t, file), []);
+});
+
+t.test('damage under an open store fails the reads that meet it, and nothing else', async (t) => {
+  const MANY = 20_000;
+  for (const damage of [
+    (file: string) => truncateSync(file, 0),
+    (file: string) => truncateSync(file, statSync(file).size / 2),
+    (file: string) => writeSync(openSync(file, 'r+'), Buffer.alloc(statSync(file).size - 8192, 0xaa), 0, null, 8192),
+  ]) {
+    const { file, store, other } = await openShared(t);
+    other.exec(`
+      WITH RECURSIVE counts(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM counts WHERE i < ${MANY})
+      INSERT INTO pets (name, category_id) SELECT 'Rex', i FROM counts`);
+    other.pragma('wal_checkpoint(TRUNCATE)');
+    damage(file);
+    for (const read of [() => store.getPet(BigInt(MANY)), () => store.listPets({ limit: 100, after: 10_000n })]) {
+      t.throws(read, { kind: 'unavailable', cause: { code: /^SQLITE_(CORRUPT|NOTADB|IOERR)/ } });
+      await nextTurn();
+      await nextTurn();
+    }
+    rmSync(file);
+  }
+});
