@@ -1,12 +1,23 @@
 /** A client that writes bytes, and takes what comes back apart: for requests that no HTTP library would send. */
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Reply } from './contract-check.ts';
+
+export interface Received {
+  text: string;
+  /** The replies that are complete. */
+  replies: Reply[];
+  /** What came after them. */
+  rest: string;
+}
 
 export interface RawClient {
   socket: Socket;
   /** Resolves with the first `count` replies, or with those that came until the server closed. */
   replies(count?: number): Promise<Reply[]>;
+  /** What has come so far. */
+  received(): Received;
+  /** Resolves when the server has closed its side. */
+  ended: Promise<unknown>;
   /** Resolves when the connection is closed, whoever closed it and how. */
   closed: Promise<unknown>;
 }
@@ -14,25 +25,26 @@ export interface RawClient {
 /** The client leaves its own side open until the server has closed, as one that has died would. */
 export function connectRaw(port: number, ...bytes: string[]): RawClient {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-  let received = '';
-  socket.setEncoding('latin1').on('data', (text: string) => {
-    received += text;
+  let text = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => {
+    text += chunk;
   });
   // A reset counts as an end.
   socket.on('error', () => {});
-  const ended = Promise.race([once(socket, 'end'), once(socket, 'close')]);
-  const closed = once(socket, 'close');
+  const next = (event: string) => new Promise((resolve) => socket.once(event, resolve));
+  const closed = next('close');
+  const ended = Promise.race([next('end'), closed]);
   for (const part of bytes) socket.write(part, 'latin1');
 
   async function replies(count = Number.POSITIVE_INFINITY): Promise<Reply[]> {
     for (;;) {
-      const { replies } = splitReplies(received);
+      const { replies } = splitReplies(text);
       if (replies.length >= count) return replies.slice(0, count);
-      const isOver = await Promise.race([ended.then(() => true), once(socket, 'data').then(() => false)]);
-      if (isOver) return splitReplies(received, isOver).replies;
+      const isOver = await Promise.race([ended.then(() => true), next('data').then(() => false)]);
+      if (isOver) return splitReplies(text, isOver).replies;
     }
   }
-  return { socket, replies, closed };
+  return { socket, replies, received: () => ({ text, ...splitReplies(text, true) }), ended, closed };
 }
 
 /** All that comes back for these bytes until the server closes. */
@@ -44,7 +56,7 @@ export async function sendRaw(port: number, ...bytes: string[]): Promise<Reply[]
 }
 
 /** Complete replies, as RFC 9112 frames them, and what is left over. A reply to HEAD ends where the next begins, or all is over. */
-export function splitReplies(received: string, isOver = false): { replies: Reply[]; rest: string } {
+function splitReplies(received: string, isOver = false): { replies: Reply[]; rest: string } {
   const replies: Reply[] = [];
   let rest = received;
   for (;;) {

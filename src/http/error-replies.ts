@@ -51,6 +51,11 @@ export function addErrorReplies(app: FastifyInstance, sendFailure: SendFailure):
   app.addHook('onRequest', refuseMalformed);
   // Node would answer it without a body.
   app.server.on('checkExpectation', app.routing);
+  app.server.on('checkContinue', (request, response) => {
+    // Behind other replies that are on their way, Node would write it into the middle of this one.
+    if (response.socket) response.writeContinue();
+    app.routing(request, response);
+  });
 }
 
 function toFailure(error: FastifyError | Failure): Failure {

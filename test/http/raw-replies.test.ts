@@ -121,6 +121,20 @@ t.test('a request that was answered before its body turned out malformed gets no
   socket.destroy();
 });
 
+t.test('100 Continue never stands in the middle of a reply', async (t) => {
+  const { port } = await startService(t);
+  const { replies, received, socket } = connectRaw(
+    port,
+    head('GET /v1/pets') + head('GET /docs/static/index.css', 'Expect: 100-continue', 'Connection: close'),
+  );
+  t.strictSame(
+    (await replies()).map(({ status }) => status),
+    [200, 200],
+  );
+  t.equal(received().rest, '');
+  socket.destroy();
+});
+
 t.test('nothing is said after a reply that ends the connection', async (t) => {
   const { port } = await startService(t);
   const { socket, replies } = connectRaw(port, `${head('GET /v1/pets', 'Connection: close')}nonsense\r\n\r\n`);
