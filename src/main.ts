@@ -1,7 +1,6 @@
 /** The process: configuration, contract, store, server, listen; stop on a signal. */
 import cluster from 'node:cluster';
 import type { FastifyInstance } from 'fastify';
-import { type Logger, pino } from 'pino';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { type Contract, ContractError } from './contract/contract.ts';
 import { checkDigest } from './contract/digest.ts';
@@ -16,23 +15,24 @@ import { superviseWorkers } from './process/workers.ts';
 import { buildServer } from './server.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError } from './store/store.ts';
+import { type Log, openLog } from './telemetry/log.ts';
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
   const contract = await loadContract();
   checkDigest(contract, CONTRACT_DIGEST);
-  const logger = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
+  const log = openLog(config.logLevel);
   const store = openStore(config.database, config);
   try {
-    if (config.workers > 1 && cluster.isPrimary) await serveByWorkers(config, contract, store, logger);
-    else await serve(config, contract, store, logger);
+    if (config.workers > 1 && cluster.isPrimary) await serveByWorkers(config, contract, store, log);
+    else await serve(config, contract, store, log);
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-async function serveByWorkers(config: Config, contract: Contract, store: Store, logger: Logger): Promise<void> {
+async function serveByWorkers(config: Config, contract: Contract, store: Store, { logger }: Log): Promise<void> {
   const oneRunKey = await makeOneRunKey(config, store);
   await store.close();
   superviseWorkers({
@@ -44,7 +44,8 @@ async function serveByWorkers(config: Config, contract: Contract, store: Store, 
   });
 }
 
-async function serve(config: Config, contract: Contract, store: Store, logger: Logger): Promise<void> {
+async function serve(config: Config, contract: Contract, store: Store, log: Log): Promise<void> {
+  const { logger } = log;
   const oneRunKey = await makeOneRunKey(config, store);
   const stop = { isAsked: false };
   const app = await buildServer({
@@ -58,7 +59,7 @@ async function serve(config: Config, contract: Contract, store: Store, logger: L
     untilNoneListens: async () => cluster.isWorker && untilNoneListens(config.stopTimeout / 4),
   });
   const listening = startListening(app, config);
-  const askToStop = prepareStop({ app, store, config, logger, listening, stop });
+  const askToStop = prepareStop({ app, store, config, log, listening, stop });
   if (cluster.isWorker) onStopAsked(askToStop);
   else onStopSignals(askToStop, () => process.exit(1));
 

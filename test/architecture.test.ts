@@ -28,7 +28,7 @@ const ARROWS: Record<string, string[]> = {
   'src/main.ts': ['src/config.ts', 'src/server.ts', 'src/generated', ...SRC.map((room) => `src/${room}`)],
   'src/config.ts': ['src/store/database-url.ts'],
   'src/server.ts': SRC.map((room) => `src/${room}`),
-  'src/process': ['src/config.ts', 'src/access/api-keys.ts', 'src/store/store.ts'],
+  'src/process': ['src/config.ts', 'src/access/api-keys.ts', 'src/store/store.ts', 'src/telemetry/log.ts'],
   'src/contract': ['src/json'],
   'src/wiring': ['src/contract', 'src/http/errors.ts', 'src/json', 'src/store/store.ts', 'src/generated'],
   'src/json': [],

@@ -2,9 +2,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Store } from '../store/store.ts';
+import type { Log } from '../telemetry/log.ts';
 
 /** What the machine raises at a fault of the program: a listener would only bring the same fault again, for ever. */
 const FAULTS: closeWithGrace.Signals[] = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'];
@@ -22,7 +22,7 @@ export interface StoppingOptions {
   app: FastifyInstance;
   store: Store;
   config: Config;
-  logger: Logger;
+  log: Log;
   /** Resolves when the server listens: it cannot be closed while it begins to. */
   listening: Promise<unknown>;
   /** Tells everybody who asks that the stop has begun. */
@@ -31,7 +31,8 @@ export interface StoppingOptions {
 
 /** Stops after an error. Returns what asks for a stop; the process then ends: with 0, with 1 after an error, or by force. */
 export function prepareStop(options: StoppingOptions): (signal?: string) => void {
-  const { app, store, config, logger, listening, stop } = options;
+  const { app, store, config, log, listening, stop } = options;
+  const { logger } = log;
   const endByForce = buildForcedEnd(logger, process.pid);
   let askedBy: string | undefined;
   const stopping = closeWithGrace({ delay: false, logger, skip: SKIPPED }, async ({ err }) => {
@@ -46,6 +47,7 @@ export function prepareStop(options: StoppingOptions): (signal?: string) => void
     clearTimeout(cut);
     await store.close();
     logger.info('stopped');
+    await log.end();
   });
   return (signal) => {
     askedBy = signal;

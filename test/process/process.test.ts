@@ -129,6 +129,9 @@ t.test('a contract that has changed since the build, or cannot be served, is tol
   const { code, stderr } = await startWith(yaml.replace('operationId: createPet', 'operationId: create-pet'));
   t.equal(code, 1);
   t.match(stderr, /^The contract cannot be served:\n {2}- .*create-pet/);
+  const generate = startProgram(t, 'scripts/generate.ts', { root, isCovered: false });
+  t.equal(await generate.exit, 1);
+  t.equal(generate.output.stderr, stderr);
   t.notOk(existsSync(`${root}/data`), 'nothing was begun');
 });
 

@@ -1,0 +1,94 @@
+/** The log, on standard output. It never holds up the server: lines that cannot be written wait, and are lost when too many do. */
+import { write, writeSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Logger, pino } from 'pino';
+
+/** How much may wait, in characters. */
+const MOST_WAITING = 4 * 1024 * 1024;
+/** What is written at once, in characters: a pipe that several processes share takes so much in one piece (PIPE_BUF). */
+const PIECE = 4096;
+/** For how long lines gather, in milliseconds: writing many together costs each next to nothing. */
+const GATHERING = 20;
+/** After how long a failed write is tried again, in milliseconds; the time doubles with each failure. */
+const RETRY = { first: 1, last: 100 };
+/** For how long the end of the process waits for its last lines, in milliseconds. */
+const LAST_LINES = 1000;
+
+export interface Log {
+  logger: Logger;
+  /** Resolves when every line is written, or cannot be. */
+  end(): Promise<void>;
+}
+
+export function openLog(level: string): Log {
+  // Asking for `process.stdout` makes a pipe non-blocking: a write that nobody reads fails, and does not hang.
+  const { fd } = process.stdout;
+  const lines = buildLines(fd, (count) => logger.error({ count }, 'lines of the log were lost'));
+  const logger = pino({ level, redact: ['req.headers.authorization', 'headers.authorization'] }, lines);
+  process.once('exit', lines.writeRest);
+  return { logger, end: lines.end };
+}
+
+function buildLines(fd: number, onLost: (count: number) => void) {
+  /** Whole lines, in pieces to be written. */
+  const waiting: string[] = [];
+  let length = 0;
+  let lost = 0;
+  /** What is left of a piece that was written in part, or not at all. */
+  let left: Buffer = Buffer.alloc(0);
+  let isDue = false;
+  let retry = RETRY.first;
+
+  function writeIn(milliseconds: number): void {
+    isDue = true;
+    setTimeout(writePiece, milliseconds).unref();
+  }
+
+  function writePiece(): void {
+    isDue = true;
+    const piece = left.length > 0 ? left : takePiece();
+    left = Buffer.alloc(0);
+    write(fd, piece, (error, count) => {
+      isDue = false;
+      left = piece.subarray(error ? 0 : count);
+      if (error) writeIn(retry);
+      else if (left.length > 0 || waiting.length > 1) writePiece();
+      else if (waiting.length > 0) writeIn(GATHERING);
+      retry = error ? Math.min(2 * retry, RETRY.last) : RETRY.first;
+    });
+  }
+
+  function takePiece(): Buffer {
+    const text = waiting.shift() as string;
+    length -= text.length;
+    if (lost > 0) onLost(lost);
+    lost = 0;
+    return Buffer.from(text);
+  }
+
+  return {
+    write(line: string): void {
+      if (length + line.length > MOST_WAITING) {
+        lost++;
+        return;
+      }
+      length += line.length;
+      const last = waiting.length - 1;
+      if (last >= 0 && (waiting[last] as string).length + line.length <= PIECE) waiting[last] += line;
+      else waiting.push(line);
+      if (!isDue) writeIn(GATHERING);
+    },
+    async end(): Promise<void> {
+      const deadline = Date.now() + LAST_LINES;
+      while (isDue && Date.now() < deadline) await wait(GATHERING);
+    },
+    /** At the very end, when nothing can be waited for. */
+    writeRest(): void {
+      try {
+        writeSync(fd, Buffer.concat([left, Buffer.from(waiting.join(''))]));
+      } catch {
+        // There is nobody left to tell.
+      }
+    },
+  };
+}

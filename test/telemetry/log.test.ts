@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { type Server, startProgram, startServer } from '../program.ts';
+import { buildRequest, KEY, type Request } from '../service.ts';
+
+/** What a signal ends with, whether or not somebody still reads its output. */
+async function stop({ child }: Pick<Server, 'child'>): Promise<number> {
+  child.kill('SIGTERM');
+  const [code] = await once(child, 'exit');
+  return code;
+}
+
+/** Requests one after the other on one connection. */
+function requestOn(t: Test, port: number): Request {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  return buildRequest(port, undefined, agent);
+}
+
+/** Each makes a line of 8000 characters in the log. */
+async function requestLongUrls(request: Request, count: number): Promise<void> {
+  for (let sent = 0; sent < count; sent++) {
+    const { status } = await request(`/livez?${sent}=${'x'.repeat(8000)}`);
+    if (status !== 200) throw new Error(`${status}`);
+  }
+}
+
+/** A server whose standard output the shell has sent elsewhere, and that therefore tells its port and key with its welcome. */
+async function startWithLog(t: Test, shell: string, isCovered = true) {
+  const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: '', DRAIN_DELAY: '0' };
+  const program = startProgram(t, 'src/main.ts', { env, shell, isCovered });
+  const [, key, port] = await program.written('stderr', /Bearer (\S+)' http:[^ ]*:(\d+)\//);
+  return { ...program, key: key as string, request: requestOn(t, Number(port)) };
+}
+
+t.test('a log on a full disk holds up neither requests nor the stop', async (t) => {
+  const server = await startWithLog(t, 'exec >/dev/full');
+  t.equal((await server.request('/v1/pets', { key: server.key })).status, 200);
+  t.equal((await server.request('/livez')).status, 200);
+  t.equal(await stop(server), 0);
+});
+
+t.test('a log is whole again when its disk has space again', async (t) => {
+  const file = `${t.testdir()}/log`;
+  const server = await startWithLog(t, `exec >${file}`, false);
+  const limitFiles = (bytes: string) => execFileSync('prlimit', [`--pid=${server.child.pid}`, `--fsize=${bytes}`]);
+  limitFiles('20000:unlimited');
+  await requestLongUrls(server.request, 10);
+  await server.request('/livez?when-full');
+  await wait(200);
+  t.ok(readFileSync(file).length <= 20000);
+  limitFiles('unlimited');
+  await server.request('/livez?when-free');
+  t.equal(await stop(server), 0);
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  t.match(lines.map((line) => JSON.parse(line)).slice(-5), [
+    { msg: 'request' },
+    { url: '/livez?when-full' },
+    { url: '/livez?when-free' },
+    { msg: 'stopping' },
+    { msg: 'stopped' },
+  ]);
+  t.equal(lines.length, 1 + 12 + 2);
+});
+
+t.test(
+  'a log that nobody reads holds up nothing, and tells how many lines were lost when somebody reads again',
+  async (t) => {
+    const server = await startServer(t, { env: { DRAIN_DELAY: '0' } });
+    const request = requestOn(t, server.port);
+    server.child.stdout?.pause();
+    await requestLongUrls(request, 800);
+    t.equal((await request('/v1/pets')).status, 200);
+
+    server.child.stdout?.resume();
+    const [, digits] = await server.written('stdout', /"count":(\d+),"msg":"lines of the log were lost"/);
+    const lost = Number(digits);
+    t.ok(lost > 200 && lost < 400, `${lost} lines were lost`);
+    await request('/livez?the-last');
+    await server.written('stdout', /the-last/);
+    const lines = server.output.stdout.trimEnd().split('\n');
+    // The rest is whole: a line each for listening, for the requests that are left, and for what was lost.
+    t.equal(lines.map((line) => JSON.parse(line)).length, 1 + 802 - lost + 1);
+
+    server.child.stdout?.pause();
+    await requestLongUrls(request, 100);
+    t.equal(await stop(server), 0);
+  },
+);
+
+t.test('a log whose reader has gone holds up nothing', async (t) => {
+  const server = await startServer(t, { env: { DRAIN_DELAY: '0' } });
+  server.child.stdout?.destroy();
+  for (let sent = 0; sent < 3; sent++) t.equal((await server.request('/v1/pets', { key: KEY })).status, 200);
+  t.equal(await stop(server), 0);
+});
