@@ -13,6 +13,14 @@ export interface Config {
   workers: number;
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;
+  /** How long a client may take to read a reply, in milliseconds. */
+  replyTimeout: number;
+  /** How many connections are served at a time, by each process. */
+  maxConnections: number;
+  /** How many requests a client may send ahead of their answers, on one connection. */
+  maxPipelined: number;
+  /** How many requests are taken at once, of all connections, before those sent ahead are refused. */
+  maxRequests: number;
   /** How long the server goes on serving after a signal, no longer ready, before it closes, in milliseconds. */
   drainDelay: number;
   /** How long requests in flight may take from then on, before their connections are cut, in milliseconds. */
@@ -71,6 +79,10 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     isProduction: env.NODE_ENV === 'production',
     workers: integer('WORKERS', 1, 1, 64),
     requestTimeout: integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
+    replyTimeout: integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
+    maxConnections: integer('MAX_CONNECTIONS', 1000, 1, 1_000_000),
+    maxPipelined: integer('MAX_PIPELINED', 64, 1, 1000),
+    maxRequests: integer('MAX_REQUESTS', 1024, 1, 1_000_000),
     drainDelay: integer('DRAIN_DELAY', 500, 0, 60_000),
     stopTimeout: integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
     createTimeout: integer('CREATE_TIMEOUT', 5000, 100, 600_000),

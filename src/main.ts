@@ -55,6 +55,7 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
     apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys,
     logger,
     requestTimeout: config.requestTimeout,
+    limits: config,
     isDraining: () => stop.isAsked,
     untilNoneListens: async () => cluster.isWorker && untilNoneListens(config.stopTimeout / 4),
   });

@@ -4,9 +4,11 @@ import type { Logger } from 'pino';
 import { addAuth } from './access/bearer-auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
+import { addConnections, type ConnectionLimits } from './http/connections.ts';
 import { addDraining } from './http/draining.ts';
 import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH } from './http/error-replies.ts';
 import { addNotFound } from './http/not-found.ts';
+import { addOverload, type RequestLimits } from './http/overload.ts';
 import { addRawReplies, buildSendClientError } from './http/raw-replies.ts';
 import { addRequestLog, buildLogRequest, buildRequestIds } from './http/request-log.ts';
 import type { Store } from './store/store.ts';
@@ -23,6 +25,8 @@ export interface ServerOptions {
   logger: Logger;
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;
+  /** How much clients can make pile up. */
+  limits: ConnectionLimits & RequestLimits;
   /** True from the moment the server is asked to stop. */
   isDraining: () => boolean;
   /** Asked when the server has ended listening: resolves when no other process listens on its port either. */
@@ -31,7 +35,7 @@ export interface ServerOptions {
 
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { contract, handlers, store, apiKeys, logger, requestTimeout, isDraining, untilNoneListens } = options;
+  const { contract, handlers, store, apiKeys, logger, requestTimeout, limits, isDraining, untilNoneListens } = options;
   const nextRequestId = buildRequestIds();
   const logRequest = buildLogRequest(logger);
   const sendFailure = buildSendFailure(logger);
@@ -54,6 +58,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     clientErrorHandler: buildSendClientError(logger, nextRequestId),
   });
 
+  const connections = addConnections(app, limits, logger);
+  addOverload(app, { ...limits, connections, nextRequestId, logger });
   addRequestLog(app, logRequest);
   addErrorReplies(app, sendFailure);
   addRawReplies(app, logger, nextRequestId);

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { parse } from 'lossless-json';
 import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
+import { loadConfig } from '../src/config.ts';
 import { loadContract } from '../src/contract/load-contract.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { type Address, listen } from '../src/http/listening.ts';
@@ -65,6 +66,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     apiKeys: [KEY],
     logger: log ? pino({}, log) : pino({ level: 'silent' }),
     requestTimeout: 30_000,
+    limits: loadConfig({}),
     isDraining: () => false,
     untilNoneListens: async () => {},
     ...rest,

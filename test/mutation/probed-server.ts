@@ -1,6 +1,7 @@
 /** A server in memory that is put to the probe: whether it does what the contract demands, and its replies fit it. */
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import { loadConfig } from '../../src/config.ts';
 import type { Contract, Json } from '../../src/contract/contract.ts';
 import { buildServer } from '../../src/server.ts';
 import type { AnyHandler } from '../../src/wiring/handler.ts';
@@ -49,6 +50,7 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     apiKeys: [KEYS.valid],
     logger: pino({ level: 'silent' }),
     requestTimeout: 30_000,
+    limits: loadConfig({}),
     isDraining: () => false,
     untilNoneListens: async () => {},
   });

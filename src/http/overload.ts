@@ -1,0 +1,89 @@
+/** What is more than the server can do is refused at once, before key and body: its cost must be a fraction of an answer's. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { ConnectionState, Connections } from './connections.ts';
+import { Failure } from './errors.ts';
+
+export interface RequestLimits {
+  /** How many requests a client may send ahead of their answers, on one connection. */
+  maxPipelined: number;
+  /** How many requests are taken at once, of all connections, before those sent ahead are refused. */
+  maxRequests: number;
+}
+
+const OVERLOADED = new Failure('overloaded', 'Too much waits to be answered. Try again later.');
+const BODY = JSON.stringify(OVERLOADED.body);
+const HEADERS = {
+  ...OVERLOADED.headers,
+  'content-type': 'application/json; charset=utf-8',
+  'content-length': Buffer.byteLength(BODY),
+  connection: 'close',
+};
+
+/** Asked for by those who decide whether to send requests here at all. */
+const HEALTH = new Set<string | undefined>(['/livez', '/readyz']);
+
+/** With Node's parser, which hands over each request when its headers are there. */
+type HttpSocket = Socket & { parser: { onIncoming: () => number } };
+
+export interface OverloadOptions extends RequestLimits {
+  connections: Connections;
+  nextRequestId: () => string;
+  logger: Logger;
+}
+
+/** After all of Fastify's own listeners are there. */
+export function addOverload(app: FastifyInstance, options: OverloadOptions): void {
+  const { connections, maxPipelined, maxRequests, nextRequestId, logger } = options;
+  const [serve] = app.server.listeners('request') as [RequestListener];
+  let turn = 0;
+  let taken = 0;
+  let isTurn = false;
+  let refused = 0;
+  let told = 0;
+
+  function endTurn(): void {
+    isTurn = false;
+  }
+
+  function isOver({ url }: IncomingMessage, { requests, isSurplus }: ConnectionState): boolean {
+    if (requests > maxPipelined) return true;
+    if (requests === 1 && !isSurplus) return false;
+    if (HEALTH.has(url)) return false;
+    return (isSurplus && connections.isFull()) || taken > maxRequests;
+  }
+
+  function refuse(socket: HttpSocket, response: ServerResponse): void {
+    // The rest of what was sent ahead is not even parsed, which would cost more than the answers: 2 stops Node's parser, as before an upgrade.
+    socket.parser.onIncoming = () => 2;
+    socket.pause();
+    response.writeHead(OVERLOADED.status, { 'x-request-id': nextRequestId(), ...HEADERS }).end(BODY);
+    refused++;
+    // A line a second at most.
+    if (connections.second === told) return;
+    told = connections.second;
+    logger.warn({ refused }, 'requests were refused: too many at once');
+    refused = 0;
+  }
+
+  app.server.removeListener('request', serve).on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const state = connections.stateOf(request.socket);
+    if (!isTurn) {
+      isTurn = true;
+      turn++;
+      taken = 0;
+      setImmediate(endTurn);
+    }
+    if (state.turn !== turn) {
+      state.turn = turn;
+      state.requests = 0;
+    }
+    state.requests++;
+    taken++;
+    state.lastUse = connections.second;
+    if (isOver(request, state)) refuse(request.socket as HttpSocket, response);
+    else serve(request, response);
+  });
+}

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { loadConfig } from '../../src/config.ts';
+import { KEY, type Service, startService } from '../service.ts';
+
+const get = (url: string) => `GET ${url} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
+
+function startLimited(t: Test, limits: Record<string, string>): Promise<Service> {
+  return startService(t, { limits: loadConfig(limits) });
+}
+
+async function open(t: Test, { port }: Service): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  t.teardown(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** The statuses of all replies until the server closes the connection. */
+async function statusesOf(socket: Socket): Promise<string[]> {
+  let text = '';
+  socket.setEncoding('latin1').on('data', (chunk) => {
+    text += chunk;
+  });
+  await once(socket, 'close');
+  return [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status as string);
+}
+
+t.test('requests ahead of their answers are answered up to the bound; then it says 503, and closes', async (t) => {
+  const service = await startLimited(t, { MAX_PIPELINED: '16' });
+  for (const url of ['/v1/pets', '/livez']) {
+    const socket = await open(t, service);
+    socket.write(get(url).repeat(5000));
+    t.strictSame(await statusesOf(socket), [...Array(16).fill('200'), '503'], url);
+  }
+  const fair = await open(t, service);
+  fair.write(get('/v1/pets').repeat(15) + get('/v1/pets').replace('Host', 'Connection: close\r\nHost'));
+  t.strictSame(await statusesOf(fair), Array(16).fill('200'));
+  const reply = await service.request('/v1/pets');
+  t.equal(reply.status, 200);
+});
+
+t.test('what is refused is told in the Error body, and when to come again', async (t) => {
+  const service = await startLimited(t, { MAX_PIPELINED: '1' });
+  const socket = await open(t, service);
+  socket.write(get('/livez').repeat(2));
+  const text = Buffer.concat(await socket.toArray()).toString();
+  t.match(text, /^HTTP\/1\.1 200 .*HTTP\/1\.1 503 .*retry-after: 1\r\n.*connection: close\r\n/s);
+  t.match(text, /x-request-id: \S+\r\n/);
+  t.match(JSON.parse(text.slice(text.lastIndexOf('{'))), { code: 'overloaded', status: 503 });
+});
+
+t.test(
+  'when too many requests come at once, those sent ahead are refused, but not those that ask for its health',
+  async (t) => {
+    const service = await startLimited(t, { MAX_REQUESTS: '2' });
+    const closing = (url: string) => get(url).replace('Host', 'Connection: close\r\nHost');
+    const socket = await open(t, service);
+    socket.write(get('/v1/pets').repeat(4));
+    t.strictSame(await statusesOf(socket), ['200', '200', '503']);
+    const probe = await open(t, service);
+    probe.write(get('/livez').repeat(3) + closing('/readyz'));
+    t.strictSame(await statusesOf(probe), ['200', '200', '200', '200']);
+  },
+);
+
+t.test(
+  'connections beyond the bound: an idle one makes room; else only its health is told, then nothing',
+  async (t) => {
+    const service = await startLimited(t, { MAX_CONNECTIONS: '2' });
+    const first = await open(t, service);
+    first.write(get('/livez'));
+    await once(first, 'data');
+    const second = await open(t, service);
+    t.equal((await service.request('/livez')).status, 200);
+    t.match(await service.request('/v1/pets'), { status: 503, body: { code: 'overloaded' } });
+
+    const third = await open(t, service);
+    const fourth = await open(t, service);
+    const fifth = await open(t, service);
+    await once(fifth, 'close');
+    third.destroy();
+    fourth.write(get('/livez'));
+    await once(fourth, 'data');
+
+    // Idle for more than a second, the oldest goes first.
+    const isClosed = once(first, 'close');
+    while (first.readyState !== 'closed') {
+      await wait(200);
+      await Promise.race([service.request('/v1/pets').catch(() => {}), isClosed]);
+    }
+    t.equal((await service.request('/v1/pets')).status, 200);
+    t.notOk(second.destroyed && fourth.destroyed);
+  },
+);
+
+t.test('a client that does not read what it asked for is closed after REPLY_TIMEOUT', async (t) => {
+  const service = await startLimited(t, { REPLY_TIMEOUT: '1000', MAX_PIPELINED: '1000', MAX_REQUESTS: '10000' });
+  const silent = await open(t, service);
+  const idle = await open(t, service);
+  silent.pause();
+  silent.write(get('/openapi.json').repeat(700));
+  for (let connections = 2; connections > 1; ) {
+    await wait(100);
+    connections = await new Promise((resolve) => service.app.server.getConnections((_, count) => resolve(count)));
+  }
+  t.notOk(idle.destroyed);
+  t.equal((await service.request('/livez')).status, 200);
+});
