@@ -1,12 +1,16 @@
-/** Lints the contract by the rules in `openapi/lint`: `npm run contract:lint`, or with `-- <file> ...` other contracts. */
+/**
+ * Lints the contract by the rules in `openapi/lint` and by Spectral's: `npm run contract:lint`, or with `-- <file> ...` other
+ * contracts.
+ */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { lintBySpectral } from './contract-lint/spectral.ts';
 
 const CONTRACT = new URL('../openapi/petstore.yaml', import.meta.url);
 const CONFIG = new URL('../openapi/lint/redocly.yaml', import.meta.url);
 const REDOCLY = import.meta.resolve('@redocly/cli/bin/cli.js');
 
-/** All that is wrong, a line for each problem; empty when nothing is. */
+/** All that is wrong by the rules in `openapi/lint`, a line for each problem; empty when nothing is. */
 export function lintContracts(files: string[]): string {
   const options = ['--config', fileURLToPath(CONFIG), '--lint-config=error', '--format=stylish', '--max-problems=1000'];
   const { status, stdout, stderr } = spawnSync(
@@ -23,8 +27,9 @@ export function lintContracts(files: string[]): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const files = process.argv.slice(2);
-  const problems = lintContracts(files.length > 0 ? files : [fileURLToPath(CONTRACT)]);
+  const asked = process.argv.slice(2);
+  const files = asked.length > 0 ? asked : [fileURLToPath(CONTRACT)];
+  const problems = [lintContracts(files), ...(await Promise.all(files.map(lintBySpectral)))].join('');
   console.log(problems || 'The contract keeps every rule.');
   process.exitCode = problems ? 1 : 0;
 }

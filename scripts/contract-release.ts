@@ -7,11 +7,12 @@ import { resolve } from 'node:path';
 import { toFiles } from './contract-diff/files.ts';
 import { judgeContract } from './contract-diff/gate.ts';
 import { toReport } from './contract-diff/report.ts';
+import { lintBySpectral } from './contract-lint/spectral.ts';
 import { lintContracts } from './contract-lint.ts';
 
 /** @throws Error that says why the contract is not released */
-function release(contract: string, folder: string): string {
-  const broken = lintContracts([contract]);
+async function release(contract: string, folder: string): Promise<string> {
+  const broken = lintContracts([contract]) || (await lintBySpectral(contract));
   if (broken) throw new Error(broken);
   const judgement = judgeContract(contract, folder);
   const target = resolve(folder, `${judgement.version}.yaml`);
@@ -22,7 +23,7 @@ function release(contract: string, folder: string): string {
 }
 
 try {
-  console.log(`Released: ${release(...toFiles(process.argv.slice(2)))}`);
+  console.log(`Released: ${await release(...toFiles(process.argv.slice(2)))}`);
 } catch (error) {
   console.error((error as Error).message);
   process.exitCode = 1;

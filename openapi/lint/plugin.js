@@ -5,6 +5,7 @@ import descriptions from './rules/descriptions.js';
 import errorResponses from './rules/error-responses.js';
 import examples from './rules/examples.js';
 import integerFormats from './rules/integer-formats.js';
+import portablePatterns from './rules/portable-patterns.js';
 import securedOperations from './rules/secured-operations.js';
 import servers from './rules/servers.js';
 
@@ -19,6 +20,7 @@ export default function petstore() {
         'error-responses': errorResponses,
         examples,
         'integer-formats': integerFormats,
+        'portable-patterns': portablePatterns,
         'secured-operations': securedOperations,
         servers,
       },

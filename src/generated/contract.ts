@@ -66,8 +66,7 @@ export interface components {
          */
         CategoryId: bigint;
         /**
-         * @description The animal's name: 1 to 255 characters (Unicode code points), kept exactly as sent. U+0000 and lone surrogates are
-         *     refused.
+         * @description The animal's name: 1 to 255 characters (Unicode code points), kept exactly as sent. U+0000 is refused.
          * @example Rex
          */
         PetName: string;
@@ -243,10 +242,7 @@ export interface operations {
                  * @example 20
                  */
                 limit: number;
-                /**
-                 * @description Only animals with this status.
-                 * @example available
-                 */
+                /** @description Only animals with this status. */
                 status?: components["schemas"]["PetStatus"];
                 /**
                  * @description Where the page begins: a cursor from the `Link` header of the page before, never made up. It belongs to the

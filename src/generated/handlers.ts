@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = '2444fc29802132ccccafd9380395e1f9caabac886ee1ccca1801c7603e9965d6';
+export const CONTRACT_DIGEST = 'eda3dc5b432cb5c67dab9833b30487e49b80d5a86d3dc9fbc1eea2bdee3fab98';

@@ -70,6 +70,13 @@ t.test('a name that stands twice in one object is an error that names it', async
   t.doesNotThrow(() => parseExactJson('{"a":{"b":1},"b":1,"toString":2}'));
 });
 
+t.test('half a surrogate pair is an error, in values and in names', async (t) => {
+  for (const text of [String.raw`"\ud800"`, String.raw`["a\udc00b"]`, String.raw`{"\udc00\ud800":1}`]) {
+    t.throws(() => parseExactJson(text), new SyntaxError('has half a surrogate pair in a string'), text);
+  }
+  t.equal(parseExactJson(String.raw`"\ud83d\ude00"`), '😀');
+});
+
 t.test('__proto__ is a field like any other', async (t) => {
   const value = parseExactJson('{"__proto__":{"polluted":true}}') as object;
   t.strictSame(Object.keys(value), ['__proto__']);

@@ -76,9 +76,9 @@ t.test('every Unicode name of 1 to 255 characters comes back unchanged', async (
   }
 });
 
-t.test('a name that is empty, too long, holds U+0000 or a lone surrogate is 400', async (t) => {
+t.test('a name that is empty, too long or holds U+0000 is 400', async (t) => {
   const { request } = await startService(t);
-  for (const name of ['', 'x'.repeat(256), '🐕'.repeat(256), 'a\0b', '\ud800', 'a\udc00']) {
+  for (const name of ['', 'x'.repeat(256), '🐕'.repeat(256), 'a\0b']) {
     const { status, body } = await request('/v1/pets', post({ name, categoryId: 7 }));
     t.equal(status, 400);
     t.match(body, { code: 'invalid_request', message: /^body\.name / });
@@ -135,6 +135,9 @@ t.test('a body that is not one well-formed JSON value in UTF-8 is 400', async (t
     '{"a":01}',
     '\ufeff{}',
     Buffer.from('{"name":"\xe9"}', 'latin1'),
+    String.raw`{"name":"\ud800","categoryId":7}`,
+    String.raw`{"name":"a\udc00","categoryId":7}`,
+    Buffer.from('{"name":"\xed\xa0\x80","categoryId":7}', 'latin1'),
   ]) {
     const reply = await request('/v1/pets', post(body));
     t.equal(reply.status, 400);

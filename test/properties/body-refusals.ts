@@ -5,6 +5,7 @@ import { type Field, fieldsOf, jsonValues, toObject } from './json-values.ts';
 import type { Json, Operation } from './operations.ts';
 import type { Refusal, Refused } from './refusals.ts';
 import { padTo, type Request, requests } from './requests.ts';
+import { SURROGATE } from './strings.ts';
 
 /** What is other than in a request that is accepted, and the place to be named where it is not the body as a whole. */
 type Change = Pick<Request, 'body' | 'headers'> & { place?: string };
@@ -36,6 +37,7 @@ export function bodyRefusalsOf(operation: Operation): Refusal[] {
   refusals.push(
     refuse('malformed JSON', malformed(texts)),
     refuse('not UTF-8', notUtf8(texts)),
+    refuse('half a surrogate pair', withSurrogate(texts)),
     refuse(
       'nested too deeply',
       fc.integer({ min: 66, max: 4000 }).map((depth) => ({ body: '['.repeat(depth) + ']'.repeat(depth) })),
@@ -97,6 +99,11 @@ function notUtf8(texts: Arbitrary<string>): Arbitrary<Change> {
       body: Buffer.concat([Buffer.from(text.slice(0, at)), Buffer.from(hex, 'hex'), Buffer.from(text.slice(at))]),
     };
   });
+}
+
+/** An escape that stands for half a character, in a string beside the value (RFC 8259, section 8.2). */
+function withSurrogate(texts: Arbitrary<string>): Arbitrary<Change> {
+  return fc.tuple(texts, SURROGATE).map(([text, unit]) => ({ body: `[${JSON.stringify(unit)},${text}]` }));
 }
 
 function withHeader(texts: Arbitrary<string>, name: string, values: string[]): Arbitrary<Change> {

@@ -157,7 +157,43 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ({ components }) => {
       components.headers.Deprecation.schema.pattern = '^@[0-9';
     },
-    ['The example cannot be checked: Invalid regular expression: /^@[0-9/u: Unterminated character class.'],
+    [
+      'The example cannot be checked: Invalid regular expression: /^@[0-9/u: Unterminated character class.',
+      'The pattern ^@[0-9 is not understood alike by every engine, from [0-9 on.',
+    ],
+  ],
+  [
+    'a pattern that engines of regular expressions understand in different ways is refused',
+    ({ components }) => {
+      const patterns = {
+        property: String.raw`\p{L}`,
+        unicodeEscape: String.raw`^[^\u0000]*$`,
+        quote: 'a"',
+        anyCharacter: 'a.',
+        lookahead: '(?=a)',
+        longRepeat: 'a{2000}',
+        counted: '[^a]{2}',
+        intersection: '[a&&b]',
+        foreign: 'é',
+        fine: String.raw`^(?:[^\x00-\x1f]+|[A-Z]{2,3}|\x22\.)*?$`,
+      };
+      const fields = Object.entries(patterns).map(([name, pattern]) => [
+        name,
+        { description: 'A field.', type: 'string', pattern },
+      ]);
+      Object.assign(components.schemas.NewPet.properties, Object.fromEntries(fields));
+    },
+    [
+      ['\\p{L}', '\\p{L}'],
+      ['^[^\\u0000]*$', '[^\\u0000]*$'],
+      ['a"', '"'],
+      ['a.', '.'],
+      ['(?=a)', '(?=a)'],
+      ['a{2000}', '{2000}'],
+      ['[^a]{2}', '[^a]{2}'],
+      ['[a&&b]', '[a&&b]'],
+      ['é', 'é'],
+    ].map(([pattern, rest]) => `The pattern ${pattern} is not understood alike by every engine, from ${rest} on.`),
   ],
   [
     'a request body that takes any field is refused',
@@ -271,6 +307,14 @@ t.test('contract:lint fails on a broken contract, and says where it is broken', 
   t.match(run(`${folder}/broken.yaml`), {
     status: 1,
     stdout: /broken\.yaml:\n +\d+:\d+ +error .* The schema Pet must/,
+  });
+});
+
+t.test('contract:lint holds the rules of Spectral, too', async (t) => {
+  const folder = t.testdir({ 'nobody.yaml': edited(({ contract }) => delete contract.info.contact) });
+  t.match(run(`${folder}/nobody.yaml`), {
+    status: 1,
+    stdout: /nobody\.yaml:\n +1 {2}spectral\/info-contact {2}Info object must have "contact" object/,
   });
 });
 

@@ -1,0 +1,15 @@
+/** Spectral's rules for OpenAPI (`spectral:oas`), by which the contract is held beside Redocly's. */
+import { readFileSync } from 'node:fs';
+import core, { type RulesetDefinition } from '@stoplight/spectral-core';
+import parsers from '@stoplight/spectral-parsers';
+import rulesets from '@stoplight/spectral-rulesets';
+
+/** A line for each problem; empty when there is none. */
+export async function lintBySpectral(file: string): Promise<string> {
+  const spectral = new core.Spectral();
+  // Its own type has every part of a ruleset optional.
+  spectral.setRuleset(rulesets.oas as RulesetDefinition);
+  const found = await spectral.run(new core.Document(readFileSync(file, 'utf8'), parsers.Yaml, file));
+  const lines = found.map(({ range, code, message }) => `  ${range.start.line + 1}  spectral/${code}  ${message}\n`);
+  return lines.length > 0 ? `${file}:\n${lines.join('')}` : '';
+}
