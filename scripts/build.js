@@ -1,4 +1,7 @@
-/** Builds `dist/` from nothing: the compiled program, and the files that it reads beside itself. */
+/**
+ * Builds `dist/` from nothing: the compiled program, and the files that it reads beside itself. With `--assets`, only copies
+ * those files.
+ */
 import { spawnSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -15,8 +18,9 @@ const COMPILE = [
 ];
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-rmSync('dist', { recursive: true, force: true });
+const isCopy = process.argv.includes('--assets');
+if (!isCopy) rmSync('dist', { recursive: true, force: true });
 const run = (args) => spawnSync(process.execPath, args, { stdio: 'inherit' }).status === 0;
-const isBuilt = run(CHECK) && run(COMPILE);
+const isBuilt = isCopy || (run(CHECK) && run(COMPILE));
 for (const folder of ASSETS) cpSync(folder, `dist/${folder}`, { recursive: true });
 process.exitCode = isBuilt ? 0 : 1;

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const NEEDED = ['src', 'handlers', 'openapi', 'scripts', 'package.json', 'tsconfig.json'];
+const KEY = 'key-of-the-tests-0123456789';
+const ENVIRONMENT = { ...process.env, NODE_V8_COVERAGE: '', API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };
+
+/** npm in this folder, as somebody at a terminal starts it. */
+function startNpm(t: Test, folder: string, ...args: string[]) {
+  const child = spawn('npm', args, {
+    cwd: folder,
+    env: ENVIRONMENT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  // All of its group: npm, and whatever it started.
+  t.teardown(() => child.exitCode === null && process.kill(-(child.pid as number), 'SIGKILL'));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+      child.emit('output');
+    });
+  }
+  /** The first match in what it writes after the one before. */
+  async function next(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(output);
+      if (match) {
+        output = output.slice(match.index + match[0].length);
+        return match;
+      }
+      await once(child, 'output');
+    }
+  }
+  return { child, next, listening: async () => (await next(/"origin":"([^"]+)"/))[1] as string };
+}
+
+async function statusOf(origin: string, path: string): Promise<number> {
+  return (await fetch(origin + path, { headers: { authorization: `Bearer ${KEY}` } })).status;
+}
+
+t.test('npm run dev follows each change, and keeps the last good server; npm start hears a signal', async (t) => {
+  const folder = t.testdir({});
+  for (const name of NEEDED) cpSync(`${ROOT}/${name}`, `${folder}/${name}`, { recursive: true });
+  symlinkSync(`${ROOT}/node_modules`, `${folder}/node_modules`);
+  const edit = (file: string, from: string, to: string) => {
+    const text = readFileSync(`${folder}/${file}`, 'utf8');
+    writeFileSync(`${folder}/${file}`, text.replaceAll(from, to));
+  };
+
+  const dev = startNpm(t, folder, 'run', 'dev');
+  const first = await dev.listening();
+  edit('handlers/getPet.ts', 'status: 200', 'status: 201');
+  await dev.next(/handlers\/getPet\.ts\(\d+,\d+\): error TS/);
+  await dev.next(/The last good server goes on\./);
+  t.equal(await statusOf(first, '/v1/pets'), 200);
+
+  edit('handlers/getPet.ts', 'status: 201', 'status: 200');
+  await dev.listening();
+  edit('openapi/petstore.yaml', '  /pets:', '  /animals:');
+  const second = await dev.listening();
+  t.equal(await statusOf(second, '/v1/animals'), 200);
+
+  edit('openapi/petstore.yaml', 'operationId: getPet', 'operationId: fetchPet');
+  await dev.next(/operation fetchPet has no handlers\/fetchPet\.ts/);
+  await dev.next(/The last good server goes on\./);
+  t.equal(await statusOf(second, '/v1/animals'), 200);
+  dev.child.kill('SIGTERM');
+  t.strictSame(await once(dev.child, 'close'), [0, null]);
+  await t.rejects(statusOf(second, '/v1/animals'));
+
+  // What was compiled last, as it stands.
+  edit('openapi/petstore.yaml', 'operationId: fetchPet', 'operationId: getPet');
+  const start = startNpm(t, folder, 'start', '--ignore-scripts');
+  const origin = await start.listening();
+  start.child.kill('SIGTERM');
+  await start.next(/"msg":"stopped"/);
+  t.strictSame(await once(start.child, 'close'), [0, null]);
+  await t.rejects(statusOf(origin, '/v1/animals'));
+});
