@@ -52,7 +52,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      logRequest(request, reply);
+      logRequest?.(request, reply);
       sendFailure(error, request, reply);
     },
     clientErrorHandler: buildSendClientError(logger, nextRequestId),

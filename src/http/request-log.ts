@@ -13,8 +13,9 @@ export function buildRequestIds(): () => string {
 /** Writes the line of a request that has just come: when it is answered, or its client has gone. */
 export type LogRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
-export function buildLogRequest(logger: Logger): LogRequest {
-  if (!logger.isLevelEnabled('info')) return () => {};
+/** Nothing where the log does not take such lines. */
+export function buildLogRequest(logger: Logger): LogRequest | undefined {
+  if (!logger.isLevelEnabled('info')) return undefined;
   return ({ id, method, url, ip }, reply) => {
     const start = performance.now();
     reply.raw.once('close', () => {
@@ -26,12 +27,13 @@ export function buildLogRequest(logger: Logger): LogRequest {
   };
 }
 
-export function addRequestLog(app: FastifyInstance, logRequest: LogRequest): void {
+export function addRequestLog(app: FastifyInstance, logRequest: LogRequest | undefined): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    logRequest(request, reply);
+    logRequest?.(request, reply);
     done();
   });
+  if (!logRequest) return;
   // A reply that waits behind another when its client goes: Node forgets it without a word.
   app.addHook('onSend', ({ raw }, reply, _payload, done) => {
     if (reply.raw.socket === null && raw.socket.destroyed) reply.raw.emit('close');

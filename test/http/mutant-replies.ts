@@ -42,7 +42,7 @@ export async function sendMutants(port: number, seed: number, count: number): Pr
 
 async function exchange(port: number, packets: string[], isHasty: boolean): Promise<Received> {
   const { socket, ended, closed, received } = connectRaw(port);
-  await new Promise((resolve) => socket.once('connect', resolve));
+  await Promise.race([new Promise((resolve) => socket.once('connect', resolve)), closed]);
   for (const packet of [...packets, LAST]) {
     socket.write(packet, 'latin1');
     await wait(1);
