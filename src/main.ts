@@ -16,6 +16,7 @@ import { buildServer } from './server.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError } from './store/store.ts';
 import { type Log, openLog } from './telemetry/log.ts';
+import { checkStoredPets } from './wiring/stored-pets.ts';
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
@@ -24,6 +25,7 @@ async function start(): Promise<void> {
   const log = openLog(config.logLevel);
   const store = openStore(config.database, config);
   try {
+    await checkStoredPets(contract, store);
     if (config.workers > 1 && cluster.isPrimary) await serveByWorkers(config, contract, store, log);
     else await serve(config, contract, store, log);
   } catch (error) {

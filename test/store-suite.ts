@@ -189,6 +189,32 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     t.strictSame(misses, []);
   });
 
+  t.test(
+    'pets that do not fit a contract are counted, until all fit: from then on they are not read again',
+    async (t) => {
+      const store = await openOne(t);
+      const pets = await addPets(store, 8);
+      let seen: Pet[] = [];
+      const isUnsold = (pet: Pet) => seen.push(pet) > 0 && pet.status !== 'sold';
+      for (let count = 0; count < 2; count++) {
+        seen = [];
+        t.equal(await store.countMisfits('first', isUnsold), 2);
+        t.strictSame(seen.sort(byId), pets);
+      }
+      const isAny = (pet: Pet) => seen.push(pet) > 0;
+      for (const [contract, read] of [
+        ['second', 8],
+        ['second', 0],
+        ['third', 8],
+        ['second', 8],
+      ] as const) {
+        seen = [];
+        t.equal(await store.countMisfits(contract, isAny), 0);
+        t.equal(seen.length, read, contract);
+      }
+    },
+  );
+
   t.test('keys are listed the oldest first, with all that was stored', async (t) => {
     const store = await openOne(t);
     const keys = [

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import type { Change, Verdict } from './change.ts';
 import { compareContracts } from './contracts.ts';
 import { prefixesOf } from './servers.ts';
+import { compareStoredPets } from './stored-pets.ts';
 import { compareVersions, parseVersion, toNextVersion, type Version } from './versions.ts';
 
 export interface Judgement {
@@ -12,6 +13,8 @@ export interface Judgement {
   /** The newest release, which the contract was compared with. */
   released: string | undefined;
   changes: Change[];
+  /** What may be the matter with the pets that are stored. */
+  ofStoredPets: Change[];
   /** Why the contract may not be released; empty when it may. */
   problems: string[];
 }
@@ -24,11 +27,18 @@ export function judgeContract(file: string, folder: string, today = new Date()):
   const { info, servers } = parse(yaml);
   const version = parseVersion(info.version);
   const released = newestIn(folder);
-  const judgement: Judgement = { version: info.version, released: released?.join('.'), changes: [], problems: [] };
+  const judgement: Judgement = {
+    version: info.version,
+    released: released?.join('.'),
+    changes: [],
+    ofStoredPets: [],
+    problems: [],
+  };
   if (!version) judgement.problems.push(`info.version must be three numbers, as in 1.2.3, not ${info.version}.`);
   if (!released) return judgement;
   const before = readFileSync(resolve(folder, `${judgement.released}.yaml`), 'utf8');
   judgement.changes = compareContracts(before, yaml, today.toISOString().slice(0, 10));
+  judgement.ofStoredPets = compareStoredPets(before, yaml);
   if (version) judgement.problems.push(...judgeVersion(version, released, judgement.changes, prefixesOf(servers)));
   return judgement;
 }

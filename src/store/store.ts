@@ -75,6 +75,11 @@ export interface Store {
   createPet(pet: NewPet): Awaitable<Pet>;
   getPet(id: bigint): Awaitable<JsonText<Pet> | undefined>;
   listPets(query: PageQuery): Awaitable<Page>;
+  /**
+   * How many pets do not fit the contract of this digest. All are read once for each contract: where none was found that does not
+   * fit, the answer is 0 from then on.
+   */
+  countMisfits(contract: string, fits: (pet: Pet) => boolean): Awaitable<number>;
   createKey(key: StoredKey): Awaitable<void>;
   /** Every key, the oldest first, revoked and expired ones too. */
   listKeys(): Awaitable<StoredKey[]>;

@@ -4,7 +4,9 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSyn
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
 import { type ProgramOptions, startProgram, startServer } from '../program.ts';
 import { KEY } from '../service.ts';
 
@@ -84,6 +86,25 @@ t.test('a database that cannot be used is told in one line', async (t) => {
     stdout: '',
     stderr: `The database ${folder}/pets.db cannot be used: file is not a database.\n`,
   });
+});
+
+t.test('stored pets that do not fit the contract are counted at the start, which is refused', async (t) => {
+  const file = `${t.testdir()}/pets.db`;
+  const db = new Sqlite(file);
+  migrate(db, loadMigrations());
+  db.exec(
+    "INSERT INTO pets (name, category_id, status) VALUES ('Ada', 7, 'lost'), ('Bob', 7, 'sold'), ('', 7, 'lost')",
+  );
+  db.close();
+  const { code, stderr } = await startInVain(t, { env: { DATABASE_URL: `sqlite:${file}` } });
+  t.equal(code, 1);
+  t.equal(
+    stderr,
+    `The contract cannot be served:
+  - stored pets that do not fit its schema Pet: 2 (pet 1: status must be one of available, pending, sold); \
+correct them, or take back the edit of the contract
+`,
+  );
 });
 
 /** A copy of the project, to be edited. */

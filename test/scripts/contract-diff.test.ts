@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { compareContracts } from '../../scripts/contract-diff/contracts.ts';
 import { judgeContract } from '../../scripts/contract-diff/gate.ts';
+import { compareStoredPets } from '../../scripts/contract-diff/stored-pets.ts';
 import { type Edit, edited, SOURCE } from '../edited-contract.ts';
 import { NODE_ARGS } from '../program.ts';
 import { CHANGES } from './contract-changes.ts';
@@ -25,6 +26,39 @@ t.test('of every change, the comparison says what it does to clients', async (t)
     t.equal(worst, verdict, sentence);
     t.ok(changes.includes(`${verdict}: ${reported}`), `${sentence}, and says: ${reported}`, { changes });
   }
+});
+
+t.test('a change that stored pets may not fit is told, and no other', async (t) => {
+  const cases: [edit: Edit, told: string[]][] = [
+    [({ PetStatus }) => PetStatus.enum.splice(2, 1, 'gone'), ['stored pets.status: enum lost sold and gained gone']],
+    [({ PetStatus }) => PetStatus.enum.pop(), ['stored pets.status: enum lost sold']],
+    [
+      ({ PetName }) => Object.assign(PetName, { maxLength: 100 }),
+      ['stored pets.name: maxLength changed from 255 to 100'],
+    ],
+    [({ CategoryId }) => Object.assign(CategoryId, { minimum: 1 }), ['stored pets.categoryId: minimum 1 was added']],
+    [({ Pet }) => Pet.required.push('status'), ['stored pets.status: became required']],
+    [({ Pet }) => delete Pet.properties.status, ['stored pets.status: was removed']],
+    [
+      ({ Pet }) => {
+        Pet.properties.color = { type: 'string' };
+        Pet.required.push('color');
+      },
+      ['stored pets.color: was added, and is required'],
+    ],
+    [({ Pet }) => Object.assign(Pet.properties, { color: { type: 'string' } }), []],
+    [({ PetStatus }) => PetStatus.enum.push('lost'), []],
+    [({ PetName }) => Object.assign(PetName, { maxLength: 300, default: 'Rex', description: 'A name.' }), []],
+    [({ NewPet }) => NewPet.required.push('status'), []],
+    [({ listPets }) => listPets.parameters.pop(), []],
+  ];
+  for (const [edit, told] of cases) {
+    t.strictSame(
+      compareStoredPets(SOURCE, edited(edit)).map(({ place, what }) => `${place}: ${what}`),
+      told,
+    );
+  }
+  t.strictSame(compareStoredPets('{}', '{}'), []);
 });
 
 t.test('a deprecated operation may be removed when its sunset has come, and not before', async (t) => {
@@ -325,6 +359,10 @@ Compatible:
 Compatible (documentation):
   listPets
       summary changed. Only people read it.
+
+Stored data is affected (a start with pets that do not fit refuses, and counts them):
+  stored pets.status
+      enum lost sold
 
 Refused:
   After 1.0.0, breaking changes need the version 2.0.0, not 1.1.0.

@@ -62,7 +62,8 @@ t.test('the database is in WAL mode, and its tables are strict', async (t) => {
   const db = connect();
   t.equal(db.pragma('journal_mode', { simple: true }), 'wal');
   const ours = "FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%'";
-  t.match(db.prepare(`SELECT name ${ours} AND strict`).pluck().all(), ['pets', 'api_keys']);
+  const strict = db.prepare(`SELECT name ${ours} AND strict ORDER BY name`).pluck().all();
+  t.strictSame(strict, ['api_keys', 'passed_check', 'pet_edits', 'pets']);
   t.strictSame(db.prepare(`SELECT name ${ours} AND NOT strict`).pluck().all(), []);
 });
 

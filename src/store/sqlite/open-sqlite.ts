@@ -9,6 +9,7 @@ import { checkPlaces, notePlaces, openConnection, toStoreError, useWal } from '.
 import { prepareInsertPets, toBatch } from './insert.ts';
 import { prepareKeys } from './keys.ts';
 import { loadMigrations, migrate } from './migrate.ts';
+import { prepareCountMisfits } from './misfits.ts';
 import { cachePages } from './page-cache.ts';
 import { prepareReadPage } from './pages.ts';
 import { type Snapshots, shareSnapshots } from './snapshots.ts';
@@ -61,6 +62,7 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
       return text === undefined ? undefined : JsonText.of<Pet>(text);
     },
     listPets: ({ limit, status, after = 0n }) => readPage(limit, status, after),
+    countMisfits: alone(prepareCountMisfits(db)),
     createKey: alone((key) => {
       checkPlaces(places);
       keys.insert(key);

@@ -1,0 +1,36 @@
+/** The stored pets against the contract, which may have been edited since they were written. */
+import { type Contract, ContractError } from '../contract/contract.ts';
+import { toDigest } from '../contract/digest.ts';
+import { findInt64s } from '../contract/int64-places.ts';
+import { buildResolve } from '../contract/references.ts';
+import type { Pet, Store } from '../store/store.ts';
+import { toProblem } from './problems.ts';
+import { buildAjv, prepare } from './schemas.ts';
+
+/** @throws ContractError that says how many pets could not be sent as the contract says */
+export async function checkStoredPets(contract: Contract, store: Store): Promise<void> {
+  let validate: ReturnType<typeof compilePet> | undefined;
+  let first: string | undefined;
+  const fits = (pet: Pet): boolean => {
+    validate ??= compilePet(contract);
+    const { id } = pet;
+    if (validate(pet)) return true;
+    first ??= `pet ${id}: ${validate.errors?.map(toProblem).join('; ')}`;
+    return false;
+  };
+  const count = await store.countMisfits(toDigest(contract), fits);
+  if (count === 0) return;
+  const advice = 'correct them, or take back the edit of the contract';
+  throw new ContractError([`stored pets that do not fit its schema Pet: ${count} (${first}); ${advice}`]);
+}
+
+function compilePet({ document }: Contract) {
+  const pet = { schema: { $ref: '#/components/schemas/Pet' } };
+  const { schema } = buildResolve(document)(pet, () => {});
+  return buildAjv(document, false).compile(
+    prepare(
+      schema,
+      findInt64s(schema, 'Pet', () => {}),
+    ),
+  );
+}
