@@ -8,7 +8,7 @@ export interface OpenLoad {
   port: number;
   /** What is sent each time, to the byte. */
   request: string;
-  /** Requests per second. */
+  /** Requests per second; with 0, each connection has 16 on the way, and sends the next when one is answered. */
   rate: number;
   seconds: number;
   connections: number;
@@ -69,17 +69,20 @@ class Client {
     const now = performance.now();
     const all = this.#rest + text;
     let from = 0;
+    let replies = 0;
     for (;;) {
       const at = all.indexOf('HTTP/1.1 ', from);
       if (at < 0 || at + 12 > all.length) break;
       const status = all.slice(at + 9, at + 12);
       if (status !== '100') {
         this.result.replies[status] = (this.result.replies[status] ?? 0) + 1;
+        replies++;
         const due = this.#due.shift() as number;
         if (status !== '503') this.latencies.push(now - due);
       }
       from = at + 12;
     }
+    if (this.load.rate === 0 && !this.#isClosed) this.send(replies, now);
     this.#rest = all.slice(Math.max(from, all.length - 12));
   }
 
@@ -92,6 +95,7 @@ async function run(load: OpenLoad): Promise<OpenLoadResult> {
   const result: OpenLoadResult = { sent: 0, replies: {}, closed: 0, p50: 0, p99: 0 };
   const latencies: number[] = [];
   const clients = Array.from({ length: load.connections }, () => new Client(load, result, latencies));
+  if (load.rate === 0) for (const client of clients) client.send(16, performance.now());
   const began = performance.now();
   let scheduled = 0;
   let next = 0;

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { type Server, startServer } from '../program.ts';
+import { KEY } from '../service.ts';
+import { addFigures } from './figures.ts';
+import type { OpenLoad, OpenLoadResult } from './open-loop.ts';
+
+const REQUEST = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
+
+const start = () =>
+  startServer(t, {
+    isCovered: false,
+    env: { LOG_LEVEL: 'info' },
+    shell: 'export NODE_OPTIONS=--max-old-space-size=512',
+  });
+
+async function run(load: Omit<OpenLoad, 'request'>): Promise<OpenLoadResult & { perSecond: number }> {
+  const file = fileURLToPath(new URL('open-loop.ts', import.meta.url));
+  const options = JSON.stringify({ ...load, request: REQUEST });
+  const child = spawn(process.execPath, [...process.execArgv, file, options], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'close');
+  const result = JSON.parse(Buffer.concat(await child.stdout.toArray()).toString());
+  await ended;
+  return { ...result, perSecond: Math.round((result.replies['200'] ?? 0) / load.seconds) };
+}
+
+/** Memory of a process, in MiB: now, or the most so far. */
+function memory({ child }: Server, which: 'VmRSS' | 'VmHWM'): number {
+  const [, kibibytes] = new RegExp(`${which}:\\s+(\\d+)`).exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kibibytes) / 1024);
+}
+
+/** Asks for health ten times a second, until it is stopped: how long the slowest answer took, in milliseconds. */
+function watchHealth({ request }: Server) {
+  let isOver = false;
+  const slowest = (async () => {
+    let most = 0;
+    for (let asked = 0; !isOver; asked++) {
+      const sent = performance.now();
+      const { status } = await request(asked % 2 === 0 ? '/livez' : '/readyz');
+      if (status !== 200) throw new Error(`${status}`);
+      most = Math.max(most, performance.now() - sent);
+      await wait(100);
+    }
+    return Math.round(most);
+  })();
+  return () => {
+    isOver = true;
+    return slowest;
+  };
+}
+
+t.test('five times its capacity: what is accepted stays quick, health is told, memory is bounded', async (t) => {
+  const server = await start();
+  const { port } = server;
+  const capacity = (await run({ port, rate: 0, seconds: 5, connections: 64 })).perSecond;
+  const usual = await run({ port, rate: 0.8 * capacity, seconds: 5, connections: 64 });
+  const before = memory(server, 'VmHWM');
+  for (const connections of [64, 500]) {
+    const stop = watchHealth(server);
+    const over = await run({ port, rate: 5 * capacity, seconds: 5, connections });
+    const slowest = await stop();
+    await wait(1000);
+    const sent = performance.now();
+    t.equal((await server.request('/v1/pets')).status, 200);
+    const after = Math.round(performance.now() - sent);
+    const most = memory(server, 'VmHWM');
+    t.ok(most < 1.5 * before + 50, `${most} MiB at most, ${before} before`);
+    t.ok(over.perSecond > 0.2 * capacity, `${over.perSecond} answered a second of ${capacity}`);
+    addFigures(
+      `5 times its capacity, ${connections} connections`,
+      `${over.perSecond}/s of ${capacity}/s accepted, p99 ${over.p99.toFixed(1)} ms (${usual.p99.toFixed(1)} at 80 %), slowest health ${slowest} ms, ${most} MiB (${before} before), a second later ${after} ms`,
+    );
+  }
+  server.child.kill('SIGTERM');
+  t.equal(await server.exit, 0);
+});
+
+t.test('200 clients that pipeline 5,000 requests and read nothing are closed, and cost little', async (t) => {
+  const server = await start();
+  const before = memory(server, 'VmRSS');
+  const flood = 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(5000);
+  const sockets = Array.from({ length: 200 }, () =>
+    connect(server.port, '127.0.0.1')
+      .on('error', () => {})
+      .pause(),
+  );
+  for (const socket of sockets) socket.write(flood);
+  const stop = watchHealth(server);
+  await wait(10_000);
+  const slowest = await stop();
+  const during = memory(server, 'VmHWM');
+  t.ok(during < before + 150, `${during} MiB at most, ${before} before`);
+  t.equal((await server.request('/v1/pets')).status, 200);
+  for (const socket of sockets) socket.destroy();
+  server.child.kill('SIGTERM');
+  t.equal(await server.exit, 0);
+  addFigures('200 clients that read nothing', `${during} MiB at most (${before} before), slowest health ${slowest} ms`);
+});
