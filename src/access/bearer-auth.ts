@@ -1,11 +1,15 @@
 /** The bearer check (RFC 6750), before the body is read. Keys come from the configuration and from the store. */
 import bearerAuth from '@fastify/bearer-auth';
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { Failure } from '../http/errors.ts';
 import type { Store } from '../store/store.ts';
 import { hashKey } from './api-keys.ts';
 import { readStoredKeys } from './stored-keys.ts';
+
+/** How many headers are remembered that were found valid: hashing a key costs a sixth of an answer. */
+const MAX_VERIFIED = 1000;
 
 export interface AuthOptions {
   logger: Logger;
@@ -26,13 +30,23 @@ export async function addAuth(
   const configured = new Set(apiKeys.map(hashKey));
   const stored = await readStoredKeys(store, logger, maxKeyAge);
   app.addHook('onClose', async () => stored.stop());
-  const auth = (key: string): boolean => {
+  const isValid = (hash: string) => configured.has(hash) || stored.isValid(hash);
+  /** The hash of the key in each header that was found valid. Only the hash says whether it still is. */
+  const verified = new LRUCache<string, string>({ max: MAX_VERIFIED });
+  const auth = (key: string, { headers }: FastifyRequest) => {
     const hash = hashKey(key);
-    return configured.has(hash) || stored.isValid(hash);
+    if (!isValid(hash)) return false;
+    verified.set(headers.authorization as string, hash);
+    return true;
   };
   await app.register(bearerAuth, { addHook: false, keys: [], auth, specCompliance: 'rfc6749' });
   const verify = app.verifyBearerAuth as NonNullable<typeof app.verifyBearerAuth>;
   return (request, reply, done) => {
+    const known = verified.get(request.headers.authorization ?? '');
+    if (known !== undefined && isValid(known)) {
+      done();
+      return;
+    }
     verify(request, reply, (error) => {
       if (error) done(error instanceof Failure ? error : unauthorized(request, realm));
       else done();
