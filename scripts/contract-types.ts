@@ -3,6 +3,14 @@ import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
 import type { Json } from '../src/contract/contract.ts';
 
+/** What a 64-bit integer is, and what it may be instead. */
+const INT64_TYPES = {
+  integer: ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword),
+  string: ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword),
+  boolean: ts.factory.createKeywordTypeNode(ts.SyntaxKind.BooleanKeyword),
+  null: ts.factory.createLiteralTypeNode(ts.factory.createNull()),
+};
+
 export async function buildTypes(contract: Json): Promise<string> {
   const document = structuredClone(contract);
   for (const path of Object.values<Record<string, { parameters?: object[] }>>(document.paths)) {
@@ -11,8 +19,9 @@ export async function buildTypes(contract: Json): Promise<string> {
   const nodes = await openapiTS(document as OpenAPI3, {
     alphabetize: false,
     transform(schema) {
-      if ('type' in schema && schema.type === 'integer' && schema.format === 'int64') {
-        return ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
+      const types: string[] = 'type' in schema ? [schema.type ?? []].flat() : [];
+      if (types.includes('integer') && schema.format === 'int64') {
+        return ts.factory.createUnionTypeNode(types.map((type) => INT64_TYPES[type as keyof typeof INT64_TYPES]));
       }
       const codes = (schema as { 'x-extensible-enum'?: string[] })['x-extensible-enum'];
       if (codes) {

@@ -6,12 +6,14 @@ import { toInt64 } from '../json/int64.ts';
 export type ToBigints = (value: unknown) => unknown;
 
 /** Nothing, where the value has no 64-bit integers. */
-export function buildToBigints({ isInt64, fields, rest }: Place): ToBigints | undefined {
-  const ofFields = [...fields].flatMap(([name, place]): [string, ToBigints][] => {
-    const convert = buildToBigints(place);
+export function buildToBigints(place: Place | undefined): ToBigints | undefined {
+  if (!place) return undefined;
+  const { isInt64, fields, rest } = place;
+  const ofFields = [...fields].flatMap(([name, inside]): [string, ToBigints][] => {
+    const convert = buildToBigints(inside);
     return convert ? [[name, convert]] : [];
   });
-  const ofRest = rest && buildToBigints(rest);
+  const ofRest = buildToBigints(rest);
   if (!isInt64 && ofFields.length === 0 && !ofRest) return undefined;
 
   return (value) => {

@@ -5,6 +5,7 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Operation, Parameter, Refuse } from '../contract/contract.ts';
 import { findInt64s } from '../contract/int64-places.ts';
+import { toInt64 } from '../json/int64.ts';
 import { buildToBigints } from './bigints.ts';
 import { compile } from './compilation.ts';
 import { buildToValues, type Texts, type Values } from './parameter-values.ts';
@@ -38,14 +39,20 @@ export function buildCheck(ajv: Ajv2020, { parameters, body }: Operation, refuse
   const validate = compile(ajv, prepare(schema, int64s), 'request', refuse);
   const toPath = buildToValues(inPath);
   const toQuery = buildToValues(inQuery);
-  const toBigints = buildToBigints(int64s);
+  const toBody = buildToBigints(int64s.fields.get('body'));
+  // Their text becomes a bigint, and their default does not.
+  const defaulted = inQuery.filter((parameter) => parameter.int64s.isInt64 && 'default' in parameter.schema);
 
   return (path, query, body) => {
     const repeated: string[] = [];
     const request: Accepted = { path: toPath(path, repeated), query: toQuery(query, repeated), body };
-    if (validate(request) && repeated.length === 0) return toBigints ? (toBigints(request) as Accepted) : request;
-    const problems = repeated.map((name) => `query.${name} is given more than once`);
-    return { problems: [...problems, ...new Set(validate.errors?.map(toProblem))] };
+    if (!validate(request) || repeated.length > 0) {
+      const problems = repeated.map((name) => `query.${name} is given more than once`);
+      return { problems: [...problems, ...new Set(validate.errors?.map(toProblem))] };
+    }
+    for (const { name } of defaulted) request.query[name] = toInt64(request.query[name]);
+    if (toBody) request.body = toBody(request.body);
+    return request;
   };
 }
 

@@ -1,7 +1,8 @@
 /** Schemas become functions. One that cannot is refused in one line. */
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
-import type { Json, Refuse } from '../contract/contract.ts';
+import type { Json, Refuse, Reply } from '../contract/contract.ts';
 import { mapSubschemas } from '../contract/subschemas.ts';
+import { prepare } from './schemas.ts';
 
 /** Compiles a prepared schema. `name` is how problems call its value: `request` has its fault at `request.body.name`. */
 export function compile(ajv: Ajv2020, schema: Json, name: string, refuse: Refuse): ValidateFunction {
@@ -13,6 +14,19 @@ export function compile(ajv: Ajv2020, schema: Json, name: string, refuse: Refuse
     refuse(`${name}${findFault(ajv, schema)}: ${message}`);
     return ajv.compile(true);
   }
+}
+
+/** Compiles the body of a reply, the same schema once for all replies that have it. */
+export type CompileReply = (reply: Reply, refuse: Refuse) => ValidateFunction;
+
+export function buildCompileReply(ajv: Ajv2020): CompileReply {
+  const compiled = new Map<Json, ValidateFunction>();
+  return ({ status, schema, int64s }, refuse) => {
+    const known = compiled.get(schema);
+    const validate = known ?? compile(ajv, prepare(schema, int64s), `response ${status}: body`, refuse);
+    if (!known) compiled.set(schema, validate);
+    return validate;
+  };
 }
 
 /** The place of the innermost schema that cannot be compiled by itself. */

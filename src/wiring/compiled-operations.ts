@@ -2,6 +2,7 @@
 import type { FastifySerializerCompiler } from 'fastify';
 import { type Contract, ContractError } from '../contract/contract.ts';
 import { buildCheck, type Check } from './checks.ts';
+import { buildCompileReply } from './compilation.ts';
 import { checkOwnReplies } from './own-replies.ts';
 import { buildWriters } from './reply-writers.ts';
 import { buildAjv } from './schemas.ts';
@@ -16,12 +17,13 @@ export interface CompiledOperation {
 export function compileOperations(contract: Contract): Map<string, CompiledOperation> {
   const ofRequests = buildAjv(contract.document, true);
   const ofReplies = buildAjv(contract.document, false);
+  const compileReply = buildCompileReply(ofReplies);
   const problems: string[] = [];
   const compiled = [...contract.operations.values()].map((operation): [string, CompiledOperation] => {
     const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
     const check = buildCheck(ofRequests, operation, refuse);
-    const serializerCompiler = buildWriters(ofReplies, operation, refuse);
-    checkOwnReplies(ofReplies, contract, operation, refuse);
+    const serializerCompiler = buildWriters(compileReply, operation, refuse);
+    checkOwnReplies({ ajv: ofReplies, compileReply, contract, operation }, refuse);
     return [operation.id, { check, serializerCompiler }];
   });
   if (problems.length > 0) throw new ContractError(problems);

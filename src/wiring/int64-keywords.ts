@@ -23,7 +23,7 @@ export const int64: KeywordDefinition = {
     const expected = ['a 64-bit integer'].concat(others).join(' or ');
     const message = others.length === 0 ? `must be ${INT64_RANGE}` : `must be ${expected}`;
     const validate: DataValidateFunction = (data) =>
-      toInt64(data) !== undefined || others.includes(typeOf(data)) || fail(validate, message);
+      toInt64(data) !== undefined || others.includes(data === null ? 'null' : typeof data) || fail(validate, message);
     return validate;
   },
 };
@@ -42,11 +42,6 @@ export const int64Bounds: KeywordDefinition = {
     return validate;
   },
 };
-
-function typeOf(data: unknown): string {
-  if (data === null) return 'null';
-  return Array.isArray(data) ? 'array' : typeof data;
-}
 
 function fail(validate: DataValidateFunction, message: string): false {
   validate.errors = [{ keyword: 'int64', message, params: {} }];

@@ -1,8 +1,8 @@
 /** What the server itself sends, whatever a handler answers, and whether the contract declares it so. */
-import type { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Contract, Operation, Refuse, Reply } from '../contract/contract.ts';
-import { CODES, kindOf, toErrorBody } from '../http/errors.ts';
-import { compile } from './compilation.ts';
+import { CODES, type ErrorCode, kindOf, toErrorBody } from '../http/errors.ts';
+import { type CompileReply, compile } from './compilation.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { extremeCursors } from './pagination.ts';
 import { prepare } from './schemas.ts';
@@ -14,11 +14,19 @@ const OWN_CODES = CODES.filter((code) => !OTHERS.includes(kindOf(code).status));
 /** Headers that no handler sends. */
 const OWN_HEADERS = ['x-request-id', 'www-authenticate', 'retry-after', 'deprecation', 'sunset'];
 
-export function checkOwnReplies(ajv: Ajv2020, contract: Contract, operation: Operation, refuse: Refuse): void {
+export interface OwnRepliesOptions {
+  ajv: Ajv2020;
+  compileReply: CompileReply;
+  contract: Contract;
+  operation: Operation;
+}
+
+export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): void {
+  const { ajv, compileReply, contract, operation } = options;
   const announced = Object.entries(deprecationHeaders(operation, contract));
   for (const reply of operation.replies) {
     const refuseReply = (problem: string) => refuse(`response ${reply.status}: ${problem}`);
-    checkErrorBody(ajv, reply, operation, refuseReply);
+    checkErrorBody(ajv, compileReply(reply, refuse), codesOf(reply, operation), refuseReply);
     checkRequiredHeaders(reply, operation, refuseReply);
     for (const [name, value] of announced) checkHeader(ajv, reply, name, value, refuseReply);
   }
@@ -34,9 +42,8 @@ function codesOf({ status }: Reply, { replies }: Operation) {
   });
 }
 
-function checkErrorBody(ajv: Ajv2020, reply: Reply, operation: Operation, refuse: Refuse): void {
-  const validate = compile(ajv, prepare(reply.schema, reply.int64s), 'body', () => {});
-  const refused = codesOf(reply, operation).find((code) => !validate(toErrorBody(code, 'What went wrong.')));
+function checkErrorBody(ajv: Ajv2020, validate: ValidateFunction, codes: ErrorCode[], refuse: Refuse): void {
+  const refused = codes.find((code) => !validate(toErrorBody(code, 'What went wrong.')));
   if (refused) refuse(`its body cannot be the Error ${refused} of the server: ${ajv.errorsText(validate.errors)}`);
 }
 

@@ -1,27 +1,31 @@
 /** What writes replies that Fastify's serializer cannot: it does not find out which alternative a bigint belongs to. */
-import type { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { FastifySerializerCompiler } from 'fastify';
 import { stringify } from 'lossless-json';
 import type { Json, Operation, Refuse, Reply } from '../contract/contract.ts';
 import { mapSubschemas } from '../contract/subschemas.ts';
 import { buildToBigints } from './bigints.ts';
-import { compile } from './compilation.ts';
-import { prepare } from './schemas.ts';
+import type { CompileReply } from './compilation.ts';
 
 type WriterCompiler = FastifySerializerCompiler<unknown>;
 
 /** Nothing, where Fastify's own serializer does: it is faster, and leaves out what the contract does not declare. */
-export function buildWriters(ajv: Ajv2020, { replies }: Operation, refuse: Refuse): WriterCompiler | undefined {
-  const writers = new Map(replies.map((reply) => [reply.status.toLowerCase(), buildWriter(ajv, reply, refuse)]));
+export function buildWriters(
+  compileReply: CompileReply,
+  { replies }: Operation,
+  refuse: Refuse,
+): WriterCompiler | undefined {
+  const writers = new Map(
+    replies.map((reply) => [reply.status.toLowerCase(), buildWriter(compileReply(reply, refuse))]),
+  );
   if (!replies.some(hasInt64Choice)) return undefined;
   return ({ httpStatus }) => writers.get(httpStatus as string) as (body: unknown) => string;
 }
 
 /** Writes every digit, and throws where the body is not what the contract declares. */
-function buildWriter(ajv: Ajv2020, { status, schema, int64s }: Reply, refuse: Refuse): (body: unknown) => string {
-  const validate = compile(ajv, prepare(schema, int64s), `response ${status}: body`, refuse);
+function buildWriter(validate: ValidateFunction): (body: unknown) => string {
   return (body) => {
-    if (!validate(body)) throw new Error(`the answer breaks the contract: ${ajv.errorsText(validate.errors)}`);
+    if (!validate(body)) throw new Error(`The answer breaks the contract: ${JSON.stringify(validate.errors)}`);
     return stringify(body) as string;
   };
 }

@@ -165,8 +165,18 @@ const refusals: Refusal[] = [
   ],
   [
     'a 64-bit integer that is no integer',
-    '#/components/schemas/CategoryId: int64 needs type: integer',
+    '#/components/schemas/CategoryId: int64 needs type: integer, alone or beside string, boolean or null',
     (c) => (c.components.schemas.CategoryId.type = 'string'),
+  ],
+  [
+    'a 64-bit integer or an array',
+    '#/components/schemas/CategoryId: int64 needs type: integer, alone or beside string, boolean or null',
+    (c) => (c.components.schemas.CategoryId.type = ['integer', 'array']),
+  ],
+  [
+    'a format without a type',
+    '#/components/schemas/CategoryId: int64 needs type: integer, alone or beside string, boolean or null',
+    (c) => delete c.components.schemas.CategoryId.type,
   ],
   [
     'a 64-bit integer with an enum',

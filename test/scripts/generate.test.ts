@@ -48,3 +48,13 @@ for (const [sentence, problem, edit] of contracts) {
     t.equal(readFileSync(join(folder, 'src/generated/contract.ts'), 'utf8'), generated, 'nothing is written');
   });
 }
+
+t.test('a 64-bit integer that may be null is a bigint or null in the types', async (t) => {
+  const owner = { type: ['integer', 'null'], format: 'int64' };
+  const folder = copyProject(
+    t,
+    edited(({ NewPet }) => Object.assign(NewPet.properties, { owner })),
+  );
+  t.equal(spawnSync('node_modules/.bin/tsx', ['scripts/generate.ts'], { cwd: folder }).status, 0);
+  t.match(readFileSync(join(folder, 'src/generated/contract.ts'), 'utf8'), /^ *owner\?: bigint \| null;$/m);
+});

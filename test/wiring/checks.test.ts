@@ -51,6 +51,18 @@ t.test('a parameter that is not written as its type is named', async (t) => {
   t.strictSame(problemsOf(check({})), ['query.a is missing', 'query.b is missing', 'query.c is missing']);
 });
 
+t.test('a parameter that is unknown is named, even if every object of JavaScript has that name', async (t) => {
+  const check = build({});
+  const query = { constructor: '1', toString: ['1', '2'], ...JSON.parse('{"__proto__":"3"}') };
+  t.strictSame(problemsOf(check({ query })).sort(), [
+    'query.__proto__ is not a known query parameter',
+    'query.constructor is not a known query parameter',
+    'query.toString is given more than once',
+    'query.toString is not a known query parameter',
+  ]);
+  t.strictSame(problemsOf(build({ constructor: { type: 'string' } })({})), ['query.constructor is missing']);
+});
+
 t.test('a body is checked by every keyword of JSON Schema 2020-12, each place named', async (t) => {
   const check = build(
     {},

@@ -83,6 +83,16 @@ t.test('what stands beside a reference in a parameter counts', async (t) => {
   t.equal(await send('1', '?q=1.5'), 'query.q must be of type integer');
 });
 
+t.test('the default of a parameter is a bigint where its text is', async (t) => {
+  const { send, given } = await start(t, { q: { $ref: '#/components/schemas/Least', default: 12 } });
+  await send('1');
+  await send('1', '?q=13');
+  t.strictSame(
+    given.map(({ query }) => query.q),
+    [12n, 13n],
+  );
+});
+
 t.test('a reference keeps what it leads to, whatever stands beside it', async (t) => {
   const { send, given } = await start(t, { q: { $ref: '#/components/schemas/Limit', maximum: 500, minimum: 5 } });
   await send('1');
@@ -176,12 +186,13 @@ t.test('a 64-bit integer is one alternative among others, in requests and in rep
 
 t.test('a 64-bit integer may be null, in requests and in replies', async (t) => {
   const owner = { type: ['integer', 'null'], format: 'int64', maximum: 9007199254740991 };
-  const tags = { type: ['array', 'integer', 'null'], format: 'int64', items: { type: 'string' } };
-  const { send, given } = await start(t, { body: { type: 'object', properties: { owner, tags } } });
-  for (const text of ['{"owner":null}', '{"owner":7}', '{"tags":["a"]}', `{"tags":${LARGE}}`]) {
+  const tag = { type: ['string', 'integer', 'null'], format: 'int64', maxLength: 3 };
+  const { send, given } = await start(t, { body: { type: 'object', properties: { owner, tag } } });
+  for (const text of ['{"owner":null}', '{"owner":7}', '{"tag":"a"}', `{"tag":${LARGE}}`]) {
     t.equal(await send(text), text);
   }
   t.equal(given[1]?.body.owner, 7n);
+  t.equal(await send('{"tag":"long"}'), 'body.tag must have at most 3 characters');
   t.equal(await send('{"owner":"7"}'), 'body.owner must be a 64-bit integer or null');
   t.equal(await send(`{"owner":${LARGE}}`), 'body.owner must be at most 9007199254740991');
 });
