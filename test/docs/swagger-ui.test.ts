@@ -143,6 +143,40 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
     },
   );
 
+  t.test('a server that the page may not call says so, in place of a button that would fail', async (t) => {
+    const { page } = await openPage(t);
+    const listPets = await unfold(page, 'listPets');
+    await page.locator('.servers select').selectOption({ index: 1 });
+    const note = listPets.getByText('This page can only call the server that it came from.');
+    await note.waitFor();
+    t.match(await note.textContent(), 'open its own page, https://petstore.example/docs.');
+    t.equal(await listPets.getByRole('button', { name: 'Execute' }).count(), 0);
+    await page.locator('.servers input').fill('https://eu.petstore.example');
+    await listPets.getByText('To call https://eu.petstore.example').waitFor();
+    await page.locator('.servers select').selectOption({ index: 0 });
+    await listPets.getByRole('button', { name: 'Execute' }).waitFor();
+  });
+
+  t.test('a list is asked for without a filter that nobody chose', async (t) => {
+    const { page } = await openPage(t);
+    await authorize(page, KEY);
+    const { sent } = await execute(page, await unfold(page, 'listPets'));
+    t.equal(new URL(sent.url()).searchParams.get('status'), null);
+  });
+
+  t.test('it fits a phone, and is dark for those who prefer that', async (t) => {
+    const { page } = await openPage(t);
+    t.equal(await page.locator('meta[name=viewport]').getAttribute('content'), 'width=device-width, initial-scale=1');
+    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    t.equal(await background(), 'rgb(250, 250, 250)');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.locator('html.dark-mode').waitFor({ state: 'attached' });
+    t.equal(await background(), 'rgb(28, 32, 34)');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.locator('html:not(.dark-mode)').waitFor({ state: 'attached' });
+    t.equal(await background(), 'rgb(250, 250, 250)');
+  });
+
   t.test('the key is not stored, and is gone after a reload', async (t) => {
     const { page } = await openPage(t);
     await authorize(page, KEY);

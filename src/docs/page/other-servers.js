@@ -1,0 +1,23 @@
+/** Says, in place of the button that would fail, that the browser lets this page call no server but its own. */
+(() => {
+  /** The origin of the chosen server, if it is not this page's. What is not filled in yet is none. */
+  function foreignOrigin({ oas3Selectors }) {
+    const url = oas3Selectors.serverEffectiveValue(oas3Selectors.selectedServer());
+    const origin = URL.canParse(url, location.href) ? new URL(url, location.href).origin : url;
+    return origin === location.origin ? undefined : origin;
+  }
+
+  SwaggerUIStandalonePreset.push({
+    wrapComponents: {
+      execute(Original, { React: { createElement, useSyncExternalStore }, ...system }) {
+        const { subscribe } = system.getStore();
+        return (props) => {
+          const origin = useSyncExternalStore(subscribe, () => foreignOrigin(system));
+          if (!origin) return createElement(Original, props);
+          const note = `This page can only call the server that it came from. To call ${origin}, open its own page, ${origin}/docs.`;
+          return createElement('p', { className: 'other-server' }, note);
+        };
+      },
+    },
+  });
+})();
