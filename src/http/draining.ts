@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
 /** How long everybody just answered has to come back, in milliseconds; again and again while some do, up to MOST_CALLS. */
-const LAST_CALL = 100;
-const MOST_CALLS = 5;
+const LAST_CALL = 200;
+const MOST_CALLS = 3;
 
 export function addDraining(
   app: FastifyInstance,
