@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { type FaultyDisk, prepareFaultyDisk } from '../faulty-disk.ts';
+import { type Server, startServer } from '../program.ts';
+import { type Received, type RequestOptions, send } from '../service.ts';
+import { addFigures } from './figures.ts';
+
+const CLIENTS = 300;
+const LOAD_TIME = 3000;
+const STALL_TIME = 20_000;
+const RETRY_AFTER = 200;
+const KILLS = 5;
+
+const create = (name: string): RequestOptions => ({ method: 'POST', body: { name, categoryId: 7 } });
+const codeOf = (body: unknown) => (body as { code?: string }).code ?? 'created';
+const startOn = (t: Test, disk: FaultyDisk, env: Record<string, string> = {}) =>
+  startServer(t, { env: { ...disk.env, CREATE_TIMEOUT: '', ...env }, isCovered: false });
+
+/** The memory that the server has, in MiB. */
+function memoryOf({ child }: Server): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
+}
+
+/** How long a request takes that must be answered so, in milliseconds. */
+async function timeOf(t: Test, { port }: Server, url: string, status: number): Promise<number> {
+  const start = performance.now();
+  t.equal((await send(port, url)).status, status, url);
+  return Math.round(performance.now() - start);
+}
+
+t.test('a disk that stalls under load', async (t) => {
+  const disk = prepareFaultyDisk(t);
+  const server = await startOn(t, disk);
+  const agent = new Agent({ keepAlive: true });
+  t.teardown(() => agent.destroy());
+  let replies: Record<string, number> = {};
+  let isOver = false;
+  const load = Array.from({ length: CLIENTS }, async () => {
+    while (!isOver) {
+      const { text } = await send(server.port, '/v1/pets', create('Rex'), agent);
+      const code = codeOf(JSON.parse(text));
+      replies[code] = (replies[code] ?? 0) + 1;
+      if (code !== 'created') await wait(RETRY_AFTER);
+    }
+  });
+  await wait(LOAD_TIME);
+  const before = memoryOf(server);
+  t.match(Object.keys(replies), ['created']);
+
+  replies = {};
+  disk.stall();
+  await wait(STALL_TIME);
+  const during = memoryOf(server);
+  const told = { ...replies };
+  const times = [await timeOf(t, server, '/readyz', 503), await timeOf(t, server, '/livez', 200)];
+  await timeOf(t, server, '/v1/pets/1', 200);
+  t.ok((told.outcome_unknown ?? 0) > 0);
+  t.ok((told.overloaded ?? 0) > 0);
+
+  disk.mend();
+  const mended = performance.now();
+  while ((await send(server.port, '/readyz')).status !== 200) await wait(10);
+  const recovery = Math.round(performance.now() - mended);
+  replies = {};
+  await wait(LOAD_TIME);
+  t.match(Object.keys(replies), ['created']);
+  const after = memoryOf(server);
+  t.ok(during < 1.5 * before, `${during} MiB, ${before} before`);
+
+  disk.stall();
+  await wait(500);
+  const asked = performance.now();
+  server.child.kill('SIGTERM');
+  isOver = true;
+  await Promise.allSettled(load);
+  await server.exit;
+  const stopped = performance.now() - asked;
+  t.ok(stopped < 20_000);
+  addFigures(
+    'disk: stalled for 20 s, 300 clients',
+    `${JSON.stringify(told)}; memory before, during, after: ${before}, ${during}, ${after} MiB; readyz ${times[0]} ms, livez ${times[1]} ms; ready again after ${recovery} ms; SIGTERM while stalled: ${(stopped / 1000).toFixed(1)} s`,
+  );
+});
+
+/** The names of all pets that are there. */
+async function namesIn({ request }: Server): Promise<Set<string>> {
+  const names = new Set<string>();
+  for (let next: string | undefined = '/v1/pets?limit=100'; next; ) {
+    const { body, headers }: Received = await request(next);
+    for (const { name } of body as { name: string }[]) names.add(name);
+    next = headers.link?.match(/^<(.*)>/)?.[1];
+  }
+  return names;
+}
+
+/** Creates pets before and during the fault, kills the server, and counts by reply how many pets there are and were asked for. */
+async function countAfterKills(
+  t: Test,
+  fault: 'stall' | 'fail',
+): Promise<Record<string, [there: number, all: number]>> {
+  const counts: Record<string, [there: number, all: number]> = {};
+  for (let round = 0; round < KILLS; round++) {
+    const disk = prepareFaultyDisk(t);
+    const server = await startOn(t, disk, { CREATE_TIMEOUT: '1000' });
+    const codes = new Map<string, string>();
+    const add = async (name: string) => {
+      codes.set(name, codeOf((await server.request('/v1/pets', create(name))).body));
+    };
+    while ((await server.request('/readyz')).status !== 200);
+    for (let count = 0; count < 20; count++) await add(`before ${count}`);
+    disk[fault]();
+    const adding: Promise<void>[] = [];
+    for (let count = 0; count < 20; count++) {
+      adding.push(add(`during ${count}`));
+      await wait(round);
+    }
+    await Promise.all(adding);
+    server.child.kill('SIGKILL');
+    await server.exit;
+    disk.mend();
+    const names = await namesIn(await startOn(t, disk));
+    for (const [name, code] of codes) {
+      const [there, all] = counts[code] ?? [0, 0];
+      counts[code] = [there + (names.has(name) ? 1 : 0), all + 1];
+    }
+  }
+  return counts;
+}
+
+for (const [fault, title] of [
+  ['stall', 'a disk that stalls, and then a kill'],
+  ['fail', 'an fsync that fails with EIO, and then a kill'],
+] as const) {
+  t.test(title, async (t) => {
+    const { created, outcome_unknown, unavailable = [0, 0], ...others } = await countAfterKills(t, fault);
+    t.strictSame(created, [20 * KILLS, 20 * KILLS]);
+    t.ok((outcome_unknown?.[1] ?? 0) > 0);
+    t.equal(unavailable[0], 0);
+    t.strictSame(
+      Object.keys(others).filter((code) => code !== 'overloaded'),
+      [],
+    );
+    addFigures(
+      `disk: ${title} (${KILLS} times)`,
+      `there of created ${created?.join(' of ')}, outcome_unknown ${outcome_unknown?.join(' of ')}, unavailable ${unavailable.join(' of ')}, overloaded ${others.overloaded?.join(' of ') ?? 'none'}`,
+    );
+  });
+}
