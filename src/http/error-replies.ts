@@ -40,7 +40,10 @@ export type SendFailure = (error: FastifyError | Failure, request: FastifyReques
 export function buildSendFailure(logger: Logger): SendFailure {
   return (error, request, reply) => {
     const failure = toFailure(error);
-    if (failure.status >= 500) logger.error({ reqId: request.id, err: failure.cause ?? error }, failure.message);
+    // What is refused in a flood is no fault: its line as a request says enough.
+    if (failure.status >= 500 && failure.code !== 'overloaded') {
+      logger.error({ reqId: request.id, err: failure.cause ?? error }, failure.message);
+    }
     reply.code(failure.status).headers(failure.headers).header('x-request-id', request.id);
     reply.type('application/json; charset=utf-8').send(JSON.stringify(failure.body));
   };

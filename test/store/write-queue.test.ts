@@ -55,6 +55,15 @@ t.test('more creates than may wait are refused at once, and the others are done'
   t.strictSame(await outcomesOf(creates.slice(0, 3)), ['Rex', 'Rex', 'Rex']);
 });
 
+t.test('a check that the disk does not answer in time fails, and the next one asks again', async (t) => {
+  const { store, other } = await openShared(t, { checkTimeout: 200 });
+  other.exec('BEGIN EXCLUSIVE');
+  await t.rejects(async () => store.check(), { kind: 'unavailable', cause: { message: /not answered in time/ } });
+  other.exec('ROLLBACK');
+  await store.createPet(REX);
+  await store.check();
+});
+
 t.test('one create that cannot be done fails alone', async (t) => {
   const { store, other } = await openShared(t);
   const names = ['Ada', 'Bob', 'Cid', 'Dot', 'Eve', 'Fay', 'Gus'];
