@@ -6,8 +6,9 @@ import { KEY } from '../service.ts';
 import { startClients } from './clients.ts';
 import { addFigures } from './figures.ts';
 
-const STOPS = 20;
-const KILLS = 20;
+const STOPS = 10;
+/** Each is followed by a longer pause: 25 seconds in all. */
+const KILLS = 8;
 const CLIENTS = 40;
 
 /** As an operator starts it, with the default time to drain. */
