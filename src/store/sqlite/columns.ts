@@ -1,6 +1,6 @@
 /** The column of each field of a pet. What is read, written and answered is made from this table. */
 import type { KeptFields } from '../fields.ts';
-import type { NewPet } from '../store.ts';
+import type { NewPet, Pet } from '../store.ts';
 
 export const COLUMNS = {
   id: { column: 'id', type: 'integer', isRequired: true },
@@ -25,9 +25,9 @@ function toJsonSql(field: Field, comma: string): string {
   return isRequired ? member : `iif(${column} IS NULL, '', ${member})`;
 }
 
-/** What of a new pet is written: every field that has a column. */
-export function toWritten(pet: NewPet): NewPet {
-  const written: Partial<Record<Field, unknown>> = {};
+/** The pet as it was written: every field that has a column. */
+export function toWritten(id: bigint, pet: NewPet): Pet {
+  const written: Partial<Record<Field, unknown>> = { id };
   for (const field of NEW_FIELDS) if (pet[field] !== undefined) written[field] = pet[field];
-  return written as NewPet;
+  return written as Pet;
 }

@@ -27,8 +27,10 @@ export function toBatch(pets: NewPet[]): Batch {
 
 function toColumn(pets: NewPet[], field: keyof NewPet): Value[] | BigInt64Array {
   const { type, isRequired } = COLUMNS[field];
-  const values = pets.map((pet) => pet[field] ?? null);
-  return type === 'integer' && isRequired ? BigInt64Array.from(values as bigint[]) : values;
+  if (type !== 'integer' || !isRequired) return pets.map((pet) => pet[field] ?? null);
+  const values = new BigInt64Array(pets.length);
+  for (const [index, pet] of pets.entries()) values[index] = pet[field] as unknown as bigint;
+  return values;
 }
 
 export function prepareInsertPets(db: Database): InsertPets {
@@ -36,10 +38,12 @@ export function prepareInsertPets(db: Database): InsertPets {
   const insert = db.prepare<Value[]>(`INSERT INTO pets (${names}) VALUES (${names.map(() => '?')})`);
   let isCommitting = false;
   const run = db.transaction(({ count, columns }: Batch) => {
-    const ids = new BigInt64Array(count).map((_, index) => {
-      const values = columns.map((column) => column[index] as Value);
-      return insert.run(...values).lastInsertRowid as bigint;
-    });
+    const ids = new BigInt64Array(count);
+    const values: Value[] = [];
+    for (let index = 0; index < count; index++) {
+      for (let column = 0; column < columns.length; column++) values[column] = columns[column]?.[index] as Value;
+      ids[index] = insert.run(...values).lastInsertRowid as bigint;
+    }
     isCommitting = true;
     return ids;
   });

@@ -54,7 +54,7 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
     createPet: async (pet) => {
       const id = await writer.write(pet);
       snapshots.leave();
-      return { id, ...toWritten(pet) };
+      return toWritten(id, pet);
     },
     getPet: (id) => {
       snapshots.enter();
