@@ -19,7 +19,7 @@ export interface Config {
   maxConnections: number;
   /** How many requests a client may send ahead of their answers, on one connection. */
   maxPipelined: number;
-  /** How many requests are taken at once, of all connections, before those sent ahead are refused. */
+  /** How many requests of all connections are taken in one turn of the event loop, before those sent ahead are refused. */
   maxRequests: number;
   /** How long the server goes on serving after a signal, no longer ready, before it closes, in milliseconds. */
   drainDelay: number;
@@ -42,7 +42,7 @@ const SHORTEST_KEY = 16;
 export function loadConfig(env: Record<string, string | undefined>): Readonly<Config> {
   const problems: string[] = [];
 
-  /** The value of a variable, or its default where it is not set or empty. */
+  /** An empty variable counts as not set. */
   const text = (name: string, fallback: string) => env[name] || fallback;
   const refuse = (name: string, rule: string) =>
     problems.push(`${name} must be ${rule}, not ${JSON.stringify(env[name])}`);
@@ -62,7 +62,7 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     if (key.length < SHORTEST_KEY)
       problems.push(`API_KEYS: key ${index + 1} is shorter than ${SHORTEST_KEY} characters`);
     if (!/^[\w.~+/-]+=*$/.test(key))
-      problems.push(`API_KEYS: key ${index + 1} is no bearer token (RFC 6750, section 2.1)`);
+      problems.push(`API_KEYS: key ${index + 1} is not a bearer token (RFC 6750, section 2.1)`);
   }
   const database = parseDatabaseUrl(text('DATABASE_URL', 'sqlite:data/petstore.db'));
   // A URL may hold a password: it is not repeated.

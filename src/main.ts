@@ -71,7 +71,7 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
   if (oneRunKey) showOneRunKey(oneRunKey, origin, contract.prefix);
 }
 
-/** Where it listens, as `http://127.0.0.1:3000`. */
+/** Returns the origin: `http://127.0.0.1:3000`. */
 async function startListening(app: FastifyInstance, config: Config): Promise<string> {
   try {
     return await listen(app, config);

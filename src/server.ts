@@ -25,11 +25,11 @@ export interface ServerOptions {
   logger: Logger;
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;
-  /** How much clients can make pile up. */
+  /** How much the server takes from its clients at a time. */
   limits: ConnectionLimits & RequestLimits;
   /** True from the moment the server is asked to stop. */
   isDraining: () => boolean;
-  /** Asked when the server has ended listening: resolves when no other process listens on its port either. */
+  /** Called when the server no longer listens: resolves when no other process listens on its port either. */
   untilNoneListens: () => Promise<unknown>;
 }
 
@@ -45,7 +45,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     http: {
       requireHostHeader: false,
       requestTimeout,
-      // Where it is longer, Node lets the whole request take as long.
+      // If it were longer, Node would give the whole request that time.
       headersTimeout: requestTimeout,
       connectionsCheckingInterval: Math.ceil(requestTimeout / 4),
     },

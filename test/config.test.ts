@@ -150,11 +150,11 @@ t.test(
     const problems = problemsOf({ API_KEYS });
     t.strictSame(problems, [
       '  - API_KEYS: key 2 is shorter than 16 characters',
-      '  - API_KEYS: key 3 is no bearer token (RFC 6750, section 2.1)',
-      '  - API_KEYS: key 4 is no bearer token (RFC 6750, section 2.1)',
+      '  - API_KEYS: key 3 is not a bearer token (RFC 6750, section 2.1)',
+      '  - API_KEYS: key 4 is not a bearer token (RFC 6750, section 2.1)',
       '  - API_KEYS: key 5 is shorter than 16 characters',
-      '  - API_KEYS: key 5 is no bearer token (RFC 6750, section 2.1)',
-      '  - API_KEYS: key 6 is no bearer token (RFC 6750, section 2.1)',
+      '  - API_KEYS: key 5 is not a bearer token (RFC 6750, section 2.1)',
+      '  - API_KEYS: key 6 is not a bearer token (RFC 6750, section 2.1)',
     ]);
     t.end();
   },

@@ -46,7 +46,7 @@ function relateEnums(before: Json, after: Json): Relation | undefined {
   return before && after ? relateSets(before, after) : relateRules(before, after);
 }
 
-export function relateSets(before: Json[], after: Json[]): Relation | undefined {
+function relateSets(before: Json[], after: Json[]): Relation | undefined {
   const { lost, gained } = compareLists(before, after);
   if (lost.length > 0) return gained.length > 0 ? 'other' : 'fewer';
   return gained.length > 0 ? 'more' : undefined;

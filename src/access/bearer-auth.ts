@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 import { hashKey } from './api-keys.ts';
 import { readStoredKeys } from './stored-keys.ts';
 
-/** How many headers are remembered that were found valid: hashing a key costs a sixth of an answer. */
+/** How many valid `Authorization` headers are remembered: hashing a key takes a sixth of the time of a request. */
 const MAX_VERIFIED = 1000;
 
 export interface AuthOptions {
@@ -16,13 +16,13 @@ export interface AuthOptions {
   store: Store;
   /** Keys that are valid beside the stored ones. */
   apiKeys: readonly string[];
-  /** The name that the `WWW-Authenticate` header gives to what is protected. */
+  /** The `realm` in the `WWW-Authenticate` header. */
   realm: string;
-  /** How long the stored keys that are known stay valid while they cannot be read, in milliseconds. */
+  /** How long the last stored keys that were read stay valid while the store cannot be read, in milliseconds. */
   maxKeyAge?: number;
 }
 
-/** Returns the hook that lets a request with a valid key pass, and answers any other with 401; 503 while keys cannot be known. */
+/** Returns the hook that lets a request with a valid key pass, and answers any other with 401; 503 while the keys cannot be read. */
 export async function addAuth(
   app: FastifyInstance,
   { logger, store, apiKeys, realm, maxKeyAge }: AuthOptions,

@@ -7,13 +7,13 @@ import type { Store, StoredKey } from '../store/store.ts';
 /** How often to ask whether they have changed, in milliseconds: a revoked key is refused within a second. */
 const INTERVAL = 500;
 
-/** How long the keys that are known stay valid while they cannot be read, in milliseconds: one may be revoked, unseen. */
+/** How long the last keys that were read stay valid while the store cannot be read, in milliseconds. */
 const MAX_AGE = 60_000;
 
 export interface StoredKeys {
-  /** @throws Failure while it cannot be known */
+  /** @throws Failure while the keys cannot be read */
   isValid(hash: string): boolean;
-  /** Reads them no more. */
+  /** Stops reading them. */
   stop(): void;
 }
 
@@ -44,7 +44,7 @@ export async function readStoredKeys(store: Store, logger: Logger, maxAge = MAX_
     }
   }
 
-  /** One reading after the other, however long each takes. */
+  /** Not by setInterval: a slow read must not overlap the next one. */
   async function readOnAndOn(): Promise<never> {
     for (;;) {
       await wait(INTERVAL, undefined, { ref: false, signal: stopping.signal });

@@ -5,7 +5,7 @@ import type { Store, StoredKey } from '../store/store.ts';
 
 const USAGE = `Usage:
   npm run keys -- create <name> [--expires <date or days>]   makes a key and shows it, once
-  npm run keys -- list                                       shows every key, never the key itself
+  npm run keys -- list                                       lists the keys by name and id, never the keys themselves
   npm run keys -- revoke <id>                                refuses a key from now on`;
 
 export interface Command {
@@ -79,13 +79,13 @@ async function revoke(store: Store, id: string): Promise<string> {
   return `Key ${id} is revoked: running servers refuse it within a second.`;
 }
 
-/** A number of days from now, or a date to come (ISO 8601). */
+/** A number of days from now, or a future date (ISO 8601). */
 function toExpiry(text: string): Date {
   const days = /^(\d+)d?$/.exec(text)?.[1];
   const date = days ? new Date(Date.now() + Number(days) * 86_400_000) : new Date(text);
   const isDate = days !== undefined || /^\d{4}-\d\d-\d\d(T|$)/.test(text);
   if (!isDate || !(date.getTime() > Date.now())) {
-    throw new Error(`--expires must be a number of days or a date to come, such as 30 or 2030-12-05, not ${text}`);
+    throw new Error(`--expires must be a number of days or a future date, such as 30 or 2030-12-05, not ${text}`);
   }
   return date;
 }

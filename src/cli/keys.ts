@@ -7,7 +7,7 @@ async function main(): Promise<void> {
   const command = readCommand(process.argv.slice(2));
   const config = loadConfig(process.env);
   const { database } = config;
-  if (database.kind === 'memory') throw new Error('DATABASE_URL is in memory: its keys end with its process.');
+  if (database.kind === 'memory') throw new Error('DATABASE_URL is in memory, where no server would find the keys.');
   const missing = missingFile(database);
   if (missing && !command.makesDatabase) {
     throw new Error(`There is no database ${missing}. Go to the folder of the service, or set DATABASE_URL.`);
@@ -15,7 +15,7 @@ async function main(): Promise<void> {
   const store = openStore(database, config);
   try {
     console.log(await command.run(store));
-    if (missing) console.error(`There was no database yet. It is new: ${missing}`);
+    if (missing) console.error(`There was no database yet. A new one was made: ${missing}`);
   } finally {
     await store.close();
   }

@@ -62,15 +62,15 @@ export interface Contract {
   json: string;
   /** The same as an object, references in place. */
   document: Json;
-  /** The same with what the references lead to. */
+  /** The same, with every reference replaced by its target. */
   resolved: Json;
   title: string;
-  /** What stands before every path: `/v1`. */
+  /** The start of every path: `/v1`. */
   prefix: string;
   operations: Map<string, Operation>;
 }
 
-/** The contract says what the server could not keep: every problem at once, each one line that names its place. */
+/** The contract says what the server cannot do. Lists every problem, each in one line that names its place. */
 export class ContractError extends Error {
   override name = 'ContractError';
   readonly problems: string[];
@@ -81,5 +81,5 @@ export class ContractError extends Error {
   }
 }
 
-/** Takes down a problem. */
+/** Records a problem. */
 export type Refuse = (problem: string) => void;

@@ -10,7 +10,7 @@ export function toDeprecation(source: Json, refuse: Refuse): Deprecation | undef
   return { at, sunset, successor: source['x-successor'] };
 }
 
-/** The URL of a successor is sent without knowing any parameter. */
+/** The successor's URL is sent as it is, so its path must not have parameters. */
 export function checkSuccessors(operations: Map<string, Operation>, refuse: Refuse): void {
   for (const { id, deprecation } of operations.values()) {
     const successor = deprecation && operations.get(deprecation.successor);

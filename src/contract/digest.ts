@@ -1,10 +1,10 @@
-/** The contract's digest: whether a program is built for the contract that it reads, or for an earlier one. */
+/** The contract's digest: tells whether the program was built for this contract or for an earlier one. */
 import { createHash } from 'node:crypto';
 import { type Contract, ContractError } from './contract.ts';
 
 const STALE = 'it has changed since this program was built: run `npm run generate`, and build again';
 
-/** Of what the contract says: comments and layout do not count. */
+/** Comments and layout of the YAML do not count. */
 export function toDigest({ json }: Contract): string {
   return createHash('sha256').update(json).digest('hex');
 }

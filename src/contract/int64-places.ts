@@ -1,22 +1,22 @@
-/** Where 64-bit integers stand in the values that a schema describes, whichever of its parts says so. */
+/** Where 64-bit integers are in the values that a schema describes, also when a part such as `allOf` says so. */
 import type { Json, Refuse } from './contract.ts';
 import { mapSubschemas, scopeOf } from './subschemas.ts';
 
 /** A value, or one within it. */
 export interface Place {
   isInt64: boolean;
-  /** Whether it is always one: no alternative says something else. */
+  /** Whether it is a 64-bit integer in every alternative. */
   isAlwaysInt64: boolean;
-  /** Whether some part of the schema says that it is a number, and not that it has 64 bits. */
+  /** Whether some part of the schema declares a number without `format: int64`. */
   isOtherNumber: boolean;
-  /** Keywords that compare it with a number, and are not supported for bigint. */
+  /** Keywords that compare it with a number: not supported for bigint. */
   comparisons: Set<string>;
   fields: Map<string, Place>;
   /** Every field and item that has no place of its own. */
   rest: Place | undefined;
 }
 
-/** Refuses what would have two types, or could not be compared. `name` is how problems call the value. */
+/** Refuses what would have two types, or could not be compared. `name` is the value's name in problems. */
 export function findInt64s(schema: Json, name: string, refuse: Refuse): Place {
   const root = newPlace();
   collect(schema, root, true);
@@ -24,7 +24,7 @@ export function findInt64s(schema: Json, name: string, refuse: Refuse): Place {
   return root;
 }
 
-/** The place of what a schema under this keyword speaks of. */
+/** The place that a schema under this keyword describes. */
 export function placeUnder(place: Place, keyword: string, name: string): Place {
   const scope = scopeOf(keyword);
   if (scope === 'value') return place;

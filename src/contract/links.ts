@@ -1,4 +1,4 @@
-/** The links of responses (OpenAPI 3.1, section 4.8.20): each leads to an operation and parameters that are there. */
+/** The links of responses (OpenAPI 3.1, section 4.8.20): each leads to an operation and parameters that exist. */
 import type { Json, Operation, Parameter, Refuse } from './contract.ts';
 import { lookUp } from './references.ts';
 

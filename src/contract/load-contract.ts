@@ -1,4 +1,4 @@
-/** `openapi/petstore.yaml`, read once. Whatever the server could not keep is refused here, every problem at once. */
+/** `openapi/petstore.yaml`, read once. What the server cannot serve is refused here, with every problem at once. */
 import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { stringify } from 'lossless-json';
@@ -10,7 +10,7 @@ import { resolveDocument } from './resolved.ts';
 import { checkSecuritySchemes } from './security.ts';
 import { toPrefix } from './servers.ts';
 
-/** Compiles the schema of OpenAPI once, which takes longer than all else here. */
+/** Made once: compiling the schema of OpenAPI takes longer than everything else here. */
 const VALIDATOR = new Validator();
 const DANGLING = /^Can't resolve /;
 const CONTRACT = new URL('openapi/petstore.yaml', import.meta.resolve('#package'));
@@ -30,7 +30,7 @@ export async function loadContract(file: URL | string = CONTRACT): Promise<Contr
   const problems: string[] = [];
   const refuse = (problem: string) => problems.push(problem);
   const resolved = resolveDocument(document, refuse);
-  // A reference that leads nowhere is named by its operation, or else, where no operation needs it, by the validator.
+  // A reference to nothing is reported with its operation; the validator reports those that no operation uses.
   if (!valid && problems.length === 0) refuse(String(errors));
   if (problems.length > 0) throw new ContractError(problems);
   const operations = toOperations(resolved, refuse);

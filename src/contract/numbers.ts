@@ -1,9 +1,9 @@
-/** The numbers in the contract: bounds that can be kept exactly, and 64-bit integers that are integers. */
+/** The numbers in the contract: bounds must be exact as a double, and `int64` must be of type integer. */
 import type { Json, Refuse } from './contract.ts';
 
 const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
 
-/** A number that a double cannot hold is fine in an example, and could not be kept as a bound. */
+/** A number that a double cannot hold is allowed in an example, but as a bound it would be rounded. */
 export function checkNumbers(node: Json, place: string, refuse: Refuse): void {
   if (typeof node === 'bigint') {
     if (!Number.isSafeInteger(Number(node))) refuse(`${place}: ${node} is too large to be kept exactly`);

@@ -9,7 +9,7 @@ import { checkSecurity } from './security.ts';
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 const MEDIA_TYPE = 'application/json';
 
-/** How problems call an operation. */
+/** An operation's name in problems. */
 export const nameOf = (id: string | undefined, method: string, path: string) =>
   `operation ${id || `${method} ${path}`}`;
 
@@ -18,7 +18,7 @@ export function toOperations(resolved: Json, refuse: Refuse): Map<string, Operat
   for (const [path, item] of Object.entries<Json>(resolved.paths)) {
     for (const method of METHODS.filter((name) => item[name])) {
       const operation = toOperation(method, path, item, resolved, refuse);
-      if (operations.has(operation.id)) refuse(`operationId ${operation.id} stands twice`);
+      if (operations.has(operation.id)) refuse(`operationId ${operation.id} is used twice`);
       operations.set(operation.id, operation);
     }
   }

@@ -4,7 +4,7 @@ import { findInt64s } from './int64-places.ts';
 
 const TYPES = ['string', 'integer', 'number', 'boolean'];
 
-/** Those of the path item first: one of the operation takes the place of its namesake. */
+/** `sources` has those of the path item first: an operation's parameter overrides the one of the same name and place. */
 export function toParameters(path: string, sources: Json[], refuse: Refuse): Parameter[] {
   const byName = new Map<string, Parameter>();
   for (const { name, in: place, required = false, schema, 'x-opaque': isOpaque = false } of sources) {

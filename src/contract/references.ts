@@ -1,11 +1,11 @@
-/** References within the contract, with what they lead to in their place, and what stands beside them kept. */
+/** Replaces each `$ref` by its target. Keywords beside the `$ref` count, too. */
 import type { Json, Refuse } from './contract.ts';
 
-/** Words that say nothing about which values are valid (JSON Schema 2020-12, Validation, section 9; OpenAPI 3.1, 4.8.24). */
+/** Keywords that say nothing about which values are valid (JSON Schema 2020-12, Validation, section 9; OpenAPI 3.1, 4.8.24). */
 const ANNOTATION =
   /^(title|description|default|examples?|deprecated|readOnly|writeOnly|externalDocs|xml|discriminator|x-.*)$/;
 
-/** What one asks of a schema without looking into its `allOf`. */
+/** Keywords that other code reads without looking into `allOf`. */
 const KIND = /^(type|format)$/;
 
 export type Resolve = (node: Json, refuse: Refuse) => Json;
@@ -38,7 +38,7 @@ export function buildResolve(document: Json): Resolve {
       if (known !== undefined) return known;
       const node = lookUp(document, $ref);
       if (open.has($ref)) refuse(`${$ref} refers to itself, which is not supported`);
-      else if (node === undefined) refuse(`$ref ${$ref} leads nowhere in this document`);
+      else if (node === undefined) refuse(`$ref ${$ref} is not in this document`);
       else {
         open.add($ref);
         const target = resolve(node, isSchema);
@@ -58,7 +58,7 @@ export function lookUp(document: Json, $ref: string): Json {
   return keys.reduce((node, key) => node?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
 }
 
-/** A schema that says what both say. Keywords that may say something else together than alone are kept apart by `allOf`. */
+/** A schema that demands what both demand. The target goes into `allOf`, because some keywords change their meaning beside others. */
 function combine(target: Json, beside: Json): Json {
   if (Object.keys(beside).every((key) => ANNOTATION.test(key))) return { ...target, ...beside };
   const { allOf = [], ...others } = beside;

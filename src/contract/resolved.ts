@@ -1,9 +1,9 @@
-/** The parts of the document that are served, with what their references lead to. */
+/** The parts of the document that are served, with their references replaced. */
 import type { Json, Refuse } from './contract.ts';
 import { METHODS, nameOf } from './operations.ts';
 import { buildResolve } from './references.ts';
 
-/** Again a valid document of OpenAPI. Problems are told with the operation that has them. */
+/** The result is a valid OpenAPI document, too. Problems name their operation. */
 export function resolveDocument({ openapi, info, security, components = {}, ...rest }: Json, refuse: Refuse): Json {
   const resolve = buildResolve({ components, ...rest });
   const paths = Object.entries<Json>(rest.paths ?? {}).map(([path, item]) => [path, resolveItem(path, item)]);

@@ -1,7 +1,7 @@
-/** Who may call an operation: anyone, or whoever has a bearer key. Nothing else could be checked as the contract says. */
+/** Who may call an operation: everyone, or clients with a bearer key. Any other kind of security is refused. */
 import type { Json, Refuse } from './contract.ts';
 
-/** A key that may be left out, one among several, or one with scopes would not be checked as the contract says. */
+/** Optional keys, combined schemes and scopes are not implemented. */
 export function checkSecurity(requirements: Record<string, string[]>[], schemes: object, refuse: Refuse): void {
   for (const requirement of requirements) {
     const [[name, scopes] = ['', []], ...others] = Object.entries(requirement);
@@ -11,7 +11,7 @@ export function checkSecurity(requirements: Record<string, string[]>[], schemes:
   }
 }
 
-/** Every key opens every operation: a second scheme would promise that some do not. */
+/** Every key is valid for every operation: with a second scheme, the contract would promise otherwise. */
 export function checkSecuritySchemes(schemes: Record<string, Json>, refuse: Refuse): void {
   const names = Object.keys(schemes);
   if (names.length > 1) refuse(`security schemes ${names.join(', ')}: only one is supported`);

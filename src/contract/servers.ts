@@ -19,7 +19,7 @@ export function toPrefix({ servers = [], paths = {} }: Json, refuse: Refuse): st
   return prefix;
 }
 
-/** One for each value that a variable at the beginning may have: it may bring a path of its own. */
+/** One for each value of a variable at the start of the URL: the value may contain a path. */
 function prefixesOf({ url, variables = {} }: Server): string[] {
   const [start = '', name = ''] = /^\{(\w+)\}/.exec(url) ?? [];
   const { default: value = '', enum: values = [value] } = variables[name] ?? {};

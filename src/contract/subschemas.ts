@@ -1,4 +1,4 @@
-/** The schemas within a schema (JSON Schema 2020-12, Core, section 10), each with the place of what it speaks of. */
+/** The schemas within a schema (JSON Schema 2020-12, Core, section 10), and what each of them describes. */
 import type { Json } from './contract.ts';
 
 /** Keywords with one schema, and with several in an array or by name. */
@@ -15,11 +15,11 @@ const ONE = [
 ];
 const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'properties', 'patternProperties', 'prefixItems'];
 
-/** Keywords whose schemas speak of the same value, and of its fields or items one by one. Others speak of all fields. */
+/** Keywords whose schemas describe the same value, and single fields or items of it. Others describe all fields. */
 const SAME = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'not', 'if', 'then', 'else'];
 const NAMED = ['properties', 'prefixItems'];
 
-/** Whether a schema under this keyword speaks of the same value, of one field, or of any. */
+/** Whether a schema under this keyword describes the same value, one field, or all fields. */
 export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
   if (SAME.includes(keyword)) return 'value';
   return NAMED.includes(keyword) ? 'field' : 'fields';

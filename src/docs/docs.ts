@@ -7,7 +7,7 @@ import type { Contract } from '../contract/contract.ts';
 import { Failure } from '../http/errors.ts';
 import { addDocument } from './documents.ts';
 
-/** Nothing from elsewhere, and no `upgrade-insecure-requests`: it would leave the page blank on plain HTTP. */
+/** The page loads nothing from other sites. No `upgrade-insecure-requests`: it would leave the page blank on plain HTTP. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -63,8 +63,8 @@ export async function addDocs(app: FastifyInstance, contract: Contract): Promise
 }
 
 /**
- * In place of the plugin's own way, which opens a file for each request, also for those that a client sends ahead, and keeps
- * it open when the client goes.
+ * Serves Swagger UI's files from memory. The plugin would open a file for each request, and leave it open when the client
+ * disconnects.
  */
 function addAssets(app: FastifyInstance): void {
   for (const [name, type] of Object.entries(ASSET_TYPES)) {

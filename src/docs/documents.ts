@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 
-/** With a strong ETag (RFC 9110, section 8.8.3): who has it already gets 304. */
+/** With a strong ETag (RFC 9110, section 8.8.3): a client that has the file already gets 304. */
 export function addDocument(
   app: FastifyInstance,
   url: string,

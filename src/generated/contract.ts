@@ -71,7 +71,7 @@ export interface components {
          */
         PetName: string;
         /**
-         * @description Whether an animal can be had.
+         * @description Whether an animal is available, reserved or sold.
          * @example available
          * @enum {string}
          */
@@ -92,7 +92,7 @@ export interface components {
         /** @description Animals, in the order of their creation. */
         Pets: components["schemas"]["Pet"][];
         /**
-         * @description What went wrong, for programs. Codes may be added in later versions; treat one that you do not know by its `status`.
+         * @description What went wrong, for programs. Codes may be added in later versions; handle an unknown code by its `status`.
          *
          *     | Code | Status | Meaning |
          *     |---|---|---|
@@ -110,8 +110,8 @@ export interface components {
          *     | `expectation_failed` | 417 | The request has an `Expect` header that the server cannot meet. |
          *     | `headers_too_large` | 431 | The request's headers are larger than the server takes. |
          *     | `internal_error` | 500 | The service failed. The log has the cause under the reply's `X-Request-Id`. |
-         *     | `outcome_unknown` | 503 | The storage failed while it wrote: what was asked for may be done or not. |
-         *     | `overloaded` | 503 | Too much waits to be answered, and nothing was done; try again after `Retry-After` seconds. |
+         *     | `outcome_unknown` | 503 | The storage failed while it wrote: the request may have been carried out or not. |
+         *     | `overloaded` | 503 | Too many requests are waiting, and nothing was done; try again after `Retry-After` seconds. |
          *     | `unavailable` | 503 | The service cannot answer now, and nothing was done; try again after `Retry-After` seconds. |
          * @example invalid_request
          */
@@ -238,15 +238,15 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The most animals that one page may hold.
+                 * @description The maximum number of animals on a page.
                  * @example 20
                  */
                 limit: number;
                 /** @description Only animals with this status. */
                 status?: components["schemas"]["PetStatus"];
                 /**
-                 * @description Where the page begins: a cursor from the `Link` header of the page before, never made up. It belongs to the
-                 *     `status` it was given out for.
+                 * @description Where the page begins: the cursor from the `Link` header of the previous page. Send it unchanged, with the same
+                 *     `status`.
                  */
                 after?: string;
             };

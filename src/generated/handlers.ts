@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = 'eda3dc5b432cb5c67dab9833b30487e49b80d5a86d3dc9fbc1eea2bdee3fab98';
+export const CONTRACT_DIGEST = 'f938392d1fe3224f418360d24e4813dea1b808f1f108172357b228c3bbe03760';

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 
 export interface ConnectionLimits {
-  /** How many connections are served at a time. As many again are told that it is overloaded, and may ask for its health. */
+  /** How many connections are served at a time. As many again are accepted, but get health checks and 503 only. */
   maxConnections: number;
   /** How long a client may take to read what was sent, in milliseconds. */
   replyTimeout: number;
@@ -13,11 +13,11 @@ export interface ConnectionLimits {
 const STATE = Symbol('state');
 
 export interface ConnectionState {
-  /** The second in which the last request came, or else the connection. */
+  /** The second of the last request; before the first request, that of the connection. */
   lastUse: number;
-  /** It was one too many when it came. */
+  /** The limit was reached when it came. */
   isSurplus: boolean;
-  /** How many bytes it has to read, and since which second. */
+  /** Up to which byte the client has to read, and since which second. */
   awaited: number;
   awaitedSince: number;
   /** The last turn of the event loop in which requests came, and how many did. */
@@ -25,7 +25,7 @@ export interface ConnectionState {
   requests: number;
 }
 
-/** Node's response that has the turn on a connection: none while nothing is asked. */
+/** `_httpMessage` is Node's response that is being sent; absent while there is no request. */
 type HttpSocket = Socket & { [STATE]: ConnectionState; _httpMessage?: unknown };
 
 export interface Connections {
@@ -60,7 +60,7 @@ export function addConnections(
     dropped++;
   });
 
-  /** Makes room: a connection on which nothing is asked for, and was not in the last second, can be opened again. */
+  /** Closes one connection that has no request now and had none in the last second: its client can open another. */
   function closeIdle(): boolean {
     for (const socket of sockets) {
       if (socket._httpMessage || connections.second - socket[STATE].lastUse < 2) continue;
@@ -71,7 +71,7 @@ export function addConnections(
     return false;
   }
 
-  /** What a client does not read stays in memory. */
+  /** Replies that a client does not read take up memory. */
   function closeUnread(): void {
     const { second } = connections;
     for (const socket of sockets) {

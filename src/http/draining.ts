@@ -1,9 +1,9 @@
-/** Stopping without the loss of a request. */
+/** Stopping without losing a request. */
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** How long everybody just answered has to come back, in milliseconds; again and again while some do, up to MOST_CALLS. */
+/** How long to wait for requests that are on their way, in milliseconds; repeated while some arrive, at most MOST_CALLS times. */
 const LAST_CALL = 200;
 const MOST_CALLS = 3;
 
@@ -12,13 +12,13 @@ export function addDraining(
   isDraining: () => boolean,
   untilNoneListens: () => Promise<unknown>,
 ): void {
-  // As late as can be: a request that came before the stop, and is answered after it, is to end its connection too.
+  // In onSend: a request that came before the stop, and is answered after it, must close its connection, too.
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (isDraining()) reply.header('connection', 'close');
     done();
   });
 
-  /** Requests that wait; none does before the last call. */
+  /** Requests that wait for the end of the last call; undefined before it. */
   let waiting: (() => void)[] | undefined;
   app.addHook('onRequest', (_request, _reply, done) => {
     if (waiting) waiting.push(done);
@@ -31,8 +31,8 @@ export function addDraining(
     socket.once('close', () => sockets.delete(socket));
   });
 
-  // The kernel resets connections that it has taken, and the server not yet. Clients that are answered come back at once:
-  // so nobody is answered until those that are on their way have arrived, and no process listens any more.
+  // When the server closes, the kernel resets connections that it has accepted and the server has not. Clients that are
+  // answered come back at once: so nobody is answered until requests on their way have arrived, and no process listens any more.
   app.addHook('preClose', async () => {
     if (!isDraining()) return;
     waiting = [];
@@ -51,7 +51,7 @@ export function addDraining(
   });
 }
 
-/** Browsers open connections before they need them. Node takes one that is silent yet for one in use, and waits for it. */
+/** Browsers open connections in advance. Node counts one without any bytes yet as in use, and would wait for it. */
 function isSilent({ bytesRead }: Socket): boolean {
   return bytesRead === 0;
 }

@@ -13,19 +13,19 @@ const NO_HOST: Told = ['malformed_request', 'The Host header is missing.'];
 const BAD_URL: Told = ['malformed_request', 'The URL is not well-formed.'];
 const UNMET: Told = ['expectation_failed', 'The server cannot meet the Expect header: it knows 100-continue only.'];
 
-/** What the store says of an outage, in our words. */
+/** The store's outages, as clients are told of them. */
 const OUTAGES: Record<OutageKind, Told> = {
   unavailable: ['unavailable', 'The service is unavailable. Try again later.'],
-  overloaded: ['overloaded', 'Too much waits to be written. Try again later.'],
+  overloaded: ['overloaded', 'Too many writes are waiting. Try again later.'],
   outcome_unknown: [
     'outcome_unknown',
-    'The storage failed while it wrote. Look whether it is done before you try again.',
+    'The storage failed while it wrote. Check whether it was done before you try again.',
   ],
 };
 
 /**
- * What Fastify or a plugin of it refuses with a status of its own keeps that status, in our words. A status from 400 to 499
- * that is not here becomes 400.
+ * What Fastify or a plugin refuses keeps its status, with our code and message. A status from 400 to 499 that is not here
+ * becomes 400.
  */
 const TOLD_BY_STATUS: Record<number, Told> = {
   404: ['route_not_found', 'Nothing is served at this path.'],
@@ -52,10 +52,10 @@ export function buildSendFailure(logger: Logger): SendFailure {
 export function addErrorReplies(app: FastifyInstance, sendFailure: SendFailure): void {
   app.setErrorHandler<FastifyError | Failure>(sendFailure);
   app.addHook('onRequest', refuseMalformed);
-  // Node would answer it without a body.
+  // Node itself would reply without a body.
   app.server.on('checkExpectation', app.routing);
   app.server.on('checkContinue', (request, response) => {
-    // Behind other replies that are on their way, Node would write it into the middle of this one.
+    // While earlier replies are being sent on this connection, Node would write `100 Continue` into the middle of one.
     if (response.socket) response.writeContinue();
     app.routing(request, response);
   });
@@ -70,7 +70,7 @@ function toFailure(error: FastifyError | Failure): Failure {
   return new Failure('internal_error', 'The service failed. Its log has the cause.', { cause: error });
 }
 
-/** What Node lets through, and would answer without a body if it were told not to. */
+/** Checks that Node could make as well, but then its replies would have no body. */
 function refuseMalformed({ raw, headers }: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   if ((raw.url as string).length > MAX_URL_LENGTH) done(new Failure(...URI_TOO_LONG));
   else if (headers.host === undefined && raw.httpVersion === '1.1') done(new Failure(...NO_HOST));

@@ -1,4 +1,4 @@
-/** The catalogue of errors: every failure that a client is told of has its code, and with it its status, from here. */
+/** The catalogue of errors: every failure that is sent to a client has its code and status from here. */
 import type { components } from '../generated/contract.ts';
 
 type Schemas = components['schemas'];
@@ -44,7 +44,7 @@ export function toErrorBody<Code extends ErrorCode>(code: Code, message: string)
   return { code, message, status: CATALOGUE[code].status };
 }
 
-/** An answer of a handler that is the Error body. */
+/** A handler's answer with the Error body. */
 export interface ErrorAnswer<Code extends ErrorCode> {
   status: StatusOf<Code>;
   body: BodyOf<Code>;
@@ -58,7 +58,7 @@ export function refuse<Code extends ErrorCode>(code: Code, message: string): Err
 /** What a Failure tells a client. */
 export type Told = [code: ErrorCode, message: string];
 
-/** A failure on the way to a handler, or out of it. `message` is for the client, `cause` for the log. */
+/** A failure before or after the handler. `message` is for the client, `cause` for the log. */
 export class Failure extends Error {
   override name = 'Failure';
   readonly code: ErrorCode;

@@ -14,8 +14,8 @@ export interface Address {
 const NOT_OURS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
 /**
- * Returns where it listens first, as `http://127.0.0.1:3000`. Given a name with several addresses, Fastify would start a
- * second server, which knows nothing of what was added to the first: here further addresses only hand over connections.
+ * Returns the first address, as `http://127.0.0.1:3000`. For a name with several addresses, Fastify would start a second HTTP
+ * server without what was added to the first; here, further addresses only pass their connections to the first server.
  */
 export async function listen(app: FastifyInstance, { host, port }: Address, resolve = lookup): Promise<string> {
   const others: Server[] = [];
@@ -35,7 +35,7 @@ export async function listen(app: FastifyInstance, { host, port }: Address, reso
   return origin;
 }
 
-/** The server that takes the connections at this address; none where the machine does not have it. */
+/** The server that accepts connections at this address; none where the machine does not have the address. */
 async function handOver(app: FastifyInstance, host: string, port: number): Promise<Server[]> {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
     app.server.emit('connection', socket),

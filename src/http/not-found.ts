@@ -1,4 +1,4 @@
-/** What no route takes: 404 for the path, or 405 for the method. */
+/** Requests without a route: 404 for an unknown path, 405 for a method that the path does not take. */
 import type { FastifyInstance } from 'fastify';
 import findMyWay from 'find-my-way';
 import { MAX_URL_LENGTH } from './error-replies.ts';
@@ -12,7 +12,7 @@ export function addNotFound(app: FastifyInstance): void {
   const methodsOf = new Map<string, Set<string>>();
   const paths = findMyWay({ maxParamLength: MAX_URL_LENGTH });
   app.addHook('onRoute', ({ url, method }) => {
-    // A route with a wildcard is no path of its own: it says itself what it has not.
+    // A route with a wildcard answers 404 itself.
     if (url.includes('*')) return;
     if (!methodsOf.has(url)) paths.on('GET', url, () => {}, methodsOf.set(url, new Set()).get(url));
     for (const name of [method].flat()) methodsOf.get(url)?.add(name);

@@ -1,4 +1,4 @@
-/** What is more than the server can do is refused at once, before key and body: its cost must be a fraction of an answer's. */
+/** Requests beyond the limits are refused at once, before key and body: a refusal must cost a fraction of an answer. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -9,11 +9,11 @@ import { Failure } from './errors.ts';
 export interface RequestLimits {
   /** How many requests a client may send ahead of their answers, on one connection. */
   maxPipelined: number;
-  /** How many requests are taken at once, of all connections, before those sent ahead are refused. */
+  /** How many requests of all connections are taken in one turn of the event loop, before those sent ahead are refused. */
   maxRequests: number;
 }
 
-const OVERLOADED = new Failure('overloaded', 'Too much waits to be answered. Try again later.');
+const OVERLOADED = new Failure('overloaded', 'Too many requests are waiting. Try again later.');
 const BODY = JSON.stringify(OVERLOADED.body);
 const HEADERS = {
   ...OVERLOADED.headers,
@@ -22,10 +22,10 @@ const HEADERS = {
   connection: 'close',
 };
 
-/** Asked for by those who decide whether to send requests here at all. */
+/** Load balancers decide by these whether to send requests here. */
 const HEALTH = new Set<string | undefined>(['/livez', '/readyz']);
 
-/** With Node's parser, which hands over each request when its headers are there. */
+/** Node's parser calls `onIncoming` for each request, when it has read the headers. */
 type HttpSocket = Socket & { parser: { onIncoming: () => number } };
 
 export interface OverloadOptions extends RequestLimits {
@@ -34,7 +34,7 @@ export interface OverloadOptions extends RequestLimits {
   logger: Logger;
 }
 
-/** After all of Fastify's own listeners are there. */
+/** To be called when Fastify has added its own listener. */
 export function addOverload(app: FastifyInstance, options: OverloadOptions): void {
   const { connections, maxPipelined, maxRequests, nextRequestId, logger } = options;
   const [serve] = app.server.listeners('request') as [RequestListener];
@@ -56,12 +56,12 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
   }
 
   function refuse(socket: HttpSocket, response: ServerResponse): void {
-    // The rest of what was sent ahead is not even parsed, which would cost more than the answers: 2 stops Node's parser, as before an upgrade.
+    // Requests behind this one are not even parsed: that would cost more than refusing them. 2 stops Node's parser, as an upgrade does.
     socket.parser.onIncoming = () => 2;
     socket.pause();
     response.writeHead(OVERLOADED.status, { 'x-request-id': nextRequestId(), ...HEADERS }).end(BODY);
     refused++;
-    // A line a second at most.
+    // At most one line a second.
     if (connections.second === told) return;
     told = connections.second;
     logger.warn({ refused }, 'requests were refused: too many at once');

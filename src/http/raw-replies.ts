@@ -1,4 +1,4 @@
-/** The Error body where Node's HTTP server gives up on a connection: what came is no request, or not all of one. */
+/** Replies with the Error body where Node's HTTP server gives up: the request is malformed or incomplete. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyInstance, FastifyReply } from 'fastify';
@@ -20,10 +20,10 @@ const LINGER = 1000;
 
 const REPLY = Symbol('reply');
 
-/** A request as Node knows it, with the reply that Fastify makes to it. */
+/** Node's request, with Fastify's reply to it. */
 type Request = IncomingMessage & { [REPLY]?: FastifyReply };
 
-/** What Node's HTTP server keeps at a connection: the request that arrives, and the reply that is sent. */
+/** What Node keeps on a connection: the request that is being received, and the reply that is being sent. */
 type HttpSocket = Socket & { parser?: { incoming: Request | null } | null; _httpMessage?: ServerResponse | null };
 
 export type SendClientError = (error: ConnectionError, socket: Socket) => void;
@@ -58,9 +58,9 @@ export function addRawReplies(app: FastifyInstance, logger: Logger, nextRequestI
     (request.raw as Request)[REPLY] = reply;
     done();
   });
-  // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a word.
+  // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a reply.
   app.server.on('connect', ({ method, url }, socket: Socket) => {
-    // Node has taken its own listener away: without one, a reset would end the process.
+    // Node has removed its own error listener: without one, a reset would end the process.
     socket.on('error', () => {});
     const reqId = nextRequestId();
     logger.info({ reqId, method, url, ip: socket.remoteAddress, status: 405 }, 'request');
@@ -69,31 +69,31 @@ export function addRawReplies(app: FastifyInstance, logger: Logger, nextRequestI
   });
 }
 
-/** A request without the rest of its body: its own reply says so, unless it has been answered already. */
+/** The body has not arrived in full: the request's own reply says so, unless it has been answered already. */
 function refuseBody(request: Request, told: Told): void {
   const reply = request[REPLY];
   if (reply && !reply.sent) reply.header('connection', 'close').send(new Failure(...told));
 }
 
-/** What still comes is read, so that the client gets its reply rather than a reset, and is given to nobody. */
+/** Reads and drops what still comes: otherwise the client would get a reset instead of its reply. */
 function stopReading(socket: Socket): void {
   socket.removeAllListeners('data');
   socket.on('data', () => {});
   socket.resume();
-  // Node's way to end a connection after its last reply.
+  // Node calls this to end a connection after its last reply.
   socket.destroySoon = () => linger(socket);
 }
 
-/** Calls back when no reply is on its way any more: one before its turn would be taken for another's. */
+/** Calls back when all earlier replies are sent: a reply out of order would be taken for another request's. */
 function whenAnswered(socket: HttpSocket, done: () => void): void {
   if (socket._httpMessage) socket._httpMessage.once('finish', () => whenAnswered(socket, done));
   else done();
 }
 
-/** Node counts the URL among the headers; it is to blame when the line that is too long is the first of the request. */
+/** Node counts the URL as part of the headers. The URL is too long if the first line of the request is what is too long. */
 function isUrlTooLong({ code, rawPacket, bytesParsed }: ConnectionError): boolean {
   if (code !== 'HPE_HEADER_OVERFLOW') return false;
-  // Fastify's type says otherwise: Node hands over the bytes, of the last packet only.
+  // Fastify's type is wrong: Node passes bytes, and only those of the last packet.
   const text = (rawPacket as unknown as Buffer).toString('latin1');
   const line = text
     .slice(text.lastIndexOf('\r\n', bytesParsed - 1) + 1)
@@ -118,7 +118,7 @@ function sendRaw(socket: Socket, reqId: string, [code, message]: Told, ...header
   linger(socket);
 }
 
-/** Node's own end closes one side only, and such a connection stays for as long as its client likes. */
+/** `end` closes our side only: without the timeout, a client could keep the connection open for ever. */
 function linger(socket: Socket): void {
   socket.end();
   setTimeout(() => socket.destroy(), LINGER).unref();

@@ -1,4 +1,4 @@
-/** On every reply the id that finds it in the log; in the log one line per request, when it is over. */
+/** Puts the request's id on every reply, and writes one line to the log when a request is over. */
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -13,7 +13,7 @@ export function buildRequestIds(): () => string {
 /** Writes the line of a request that has just come: when it is answered, or its client has gone. */
 export type LogRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** Nothing where the log does not take such lines. */
+/** Undefined where the log's level leaves such lines out. */
 export function buildLogRequest(logger: Logger): LogRequest | undefined {
   if (!logger.isLevelEnabled('info')) return undefined;
   return ({ id, method, url, ip }, reply) => {
@@ -34,7 +34,7 @@ export function addRequestLog(app: FastifyInstance, logRequest: LogRequest | und
     done();
   });
   if (!logRequest) return;
-  // A reply that waits behind another when its client goes: Node forgets it without a word.
+  // When a client disconnects, Node emits no event for a reply that waits behind another one.
   app.addHook('onSend', ({ raw }, reply, _payload, done) => {
     if (reply.raw.socket === null && raw.socket.destroyed) reply.raw.emit('close');
     done();

@@ -1,8 +1,8 @@
 /**
- * JSON (RFC 8259) in, without loss. Integers above 2^53 become `bigint`; a number that a double would turn into an integer
- * that it is not becomes NaN, which no schema accepts; objects have no prototype, so that `__proto__` is a field like any
- * other; a name that stands twice in one object is an error (RFC 8259, section 4, leaves its meaning open), and so is half a
- * surrogate pair, which is no character (RFC 8259, section 8.2; RFC 7493, section 2.1).
+ * JSON (RFC 8259) in, without loss. Integers above 2^53 become `bigint`; a number that a double would round to an
+ * integer becomes NaN, which no schema accepts; objects have no prototype, so that `__proto__` is a field like any
+ * other; the same name twice in one object is an error (RFC 8259, section 4, leaves its meaning open), and so is half a
+ * surrogate pair, which is not a character (RFC 8259, section 8.2; RFC 7493, section 2.1).
  */
 
 const MAX_DEPTH = 64;
@@ -58,7 +58,7 @@ export function parseExactJson(text: string): unknown {
   return value(0);
 }
 
-/** A string, which most often stands there as it is, or one of the three literals. */
+/** A string, which most often has no escapes, or one of the three literals. */
 function scalar(token: string): unknown {
   if (!token.includes('\\')) return token[0] === '"' ? token.slice(1, -1) : JSON.parse(token);
   const text: string = JSON.parse(token);

@@ -5,10 +5,10 @@ const MAX = 2n ** 63n - 1n;
 
 export const INT64_RANGE = `a 64-bit integer, ${MIN} to ${MAX}`;
 
-/** One spelling per number: no sign but the minus of a number below zero, no leading zeros, exponent or white space. */
+/** One spelling per number: no plus sign, leading zeros, exponent or white space. */
 const CANONICAL = /^(0|-?[1-9][0-9]*)$/;
 
-/** More characters than any 64-bit integer has; spares the conversion of absurdly long digits. */
+/** As long as the longest 64-bit integer, -9223372036854775808: spares the conversion of very long numbers. */
 const LONGEST = 20;
 
 /** The exact value of canonical decimal text, or `undefined` where the text is no such integer. */

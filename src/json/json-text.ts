@@ -1,6 +1,6 @@
 /**
- * JSON that is text already, such as SQLite writes it: sent as it is, with every digit. `T` is what it says when parsed; a
- * reply declared as `T` takes it in place of a `T`.
+ * JSON that is text already, as SQLite writes it: it is sent unchanged, with every digit. `T` is the type of its value: it may
+ * be sent where a reply is declared as `T`.
  */
 export class JsonText<T> {
   declare protected readonly says: T;
@@ -10,7 +10,7 @@ export class JsonText<T> {
     this.text = text;
   }
 
-  /** `JsonText.of<Pet>(text)`: what the text says is never guessed from where it is used. */
+  /** `JsonText.of<Pet>(text)`: the type must be named, and is not inferred. */
   static of<T>(text: string): JsonText<NoInfer<T>> {
     return new JsonText(text);
   }

@@ -1,6 +1,6 @@
-/** SIGINT and SIGTERM: the first asks for a stop in good order, a second one for the end. */
+/** SIGINT and SIGTERM: the first asks for a graceful stop, a second one for a stop at once. */
 
-/** Ctrl-C on `npm start` comes twice, from the terminal and from npm: what comes so soon, in milliseconds, is the same. */
+/** Ctrl-C on `npm start` comes twice, from the terminal and from npm: within this time, in milliseconds, it counts once. */
 const SAME = 500;
 
 export function onStopSignals(onFirst: (signal: string) => void, onSecond: (signal: string) => void): void {

@@ -1,4 +1,4 @@
-/** Stopping in good order, after a signal or an error that nobody caught. */
+/** The graceful stop, after a signal or an uncaught error. */
 import { setTimeout as wait } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
@@ -7,16 +7,16 @@ import type { Config } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** What the machine raises at a fault of the program: a listener would only bring the same fault again, for ever. */
+/** Signals at a fault of the program itself: with a listener, the same fault would repeat for ever. */
 const FAULTS: closeWithGrace.Signals[] = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'];
 
-/** What `signals.ts` listens for, or leaves to the first of several processes. */
+/** close-with-grace leaves these alone: `signals.ts` and `worker.ts` handle SIGINT and SIGTERM. */
 const SKIPPED: closeWithGrace.Signals[] = [...FAULTS, 'SIGINT', 'SIGTERM'];
 
-/** How long the store may take to close, in milliseconds: what takes longer is ended by force. */
+/** How long the store may take to close, in milliseconds; then the process is killed. */
 const STORE_TIMEOUT = 5000;
 
-/** How long the last line of the log has, in milliseconds. */
+/** How long to wait for the last line of the log to be written, in milliseconds. */
 const LAST_LINE = 100;
 
 export interface StoppingOptions {
@@ -24,13 +24,13 @@ export interface StoppingOptions {
   store: Store;
   config: Config;
   log: Log;
-  /** Resolves when the server listens: it cannot be closed while it begins to. */
+  /** Resolves when the server listens: before that it cannot be closed. */
   listening: Promise<unknown>;
-  /** Tells everybody who asks that the stop has begun. */
+  /** `isAsked` becomes true when the stop begins. */
   stop: { isAsked: boolean };
 }
 
-/** Stops after an error. Returns what asks for a stop; the process then ends: with 0, with 1 after an error, or by force. */
+/** Stops the process after an uncaught error, and by the function that it returns. The exit code is 0, or 1 after an error. */
 export function prepareStop(options: StoppingOptions): (signal?: string) => void {
   const { app, store, config, log, listening, stop } = options;
   const { logger } = log;
@@ -56,7 +56,7 @@ export function prepareStop(options: StoppingOptions): (signal?: string) => void
   };
 }
 
-/** Ends a process that did not stop in time. One that exits waits for its threads, and so for a disk that stalls. */
+/** Kills a process that did not stop in time: `process.exit` would wait for its threads, and so for a stalled disk. */
 export function buildForcedEnd(logger: Logger, pid: number): () => Promise<void> {
   return async () => {
     logger.error('killed, because it did not stop in time');

@@ -1,4 +1,4 @@
-/** Connections that were given to a worker which died before it took them. */
+/** Connections that were passed to a worker which died before it accepted them. */
 import type { Worker } from 'node:cluster';
 
 interface Connection {
@@ -22,9 +22,9 @@ export function closeUntaken(worker: Worker): void {
   };
   worker.process.send = sendAndRemember;
   worker.on('exit', () => {
-    // To close once more what the worker has taken does nothing.
+    // Closing a connection that the worker has accepted does nothing.
     for (const connection of given.values()) connection.close();
-    // As long as Node waits for it, it takes the worker for one that may come back, and goes on listening for it.
+    // Until then, Node waits for the dead worker, and goes on listening on its behalf.
     worker.disconnect();
   });
 }

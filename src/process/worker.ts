@@ -1,15 +1,15 @@
-/** One of several processes: what it hears from the first one, and tells it. */
+/** One of several processes: the messages between it and the first one. */
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** To a worker: stop as after a signal. */
 export const STOP = 'stop';
-/** From a worker: it listens no more, and holds back its answers. */
+/** From a worker: it no longer listens, and holds back its answers. */
 export const CLOSED = 'closed';
-/** To a worker: nobody listens any more, so that nobody who is answered can come back. */
+/** To a worker: no worker listens any more, so it may answer: the clients cannot come back to one that is closing. */
 export const ANSWER = 'answer';
 
-/** Signals themselves are the first process's, whoever sends them: a terminal sends them to the whole group. */
+/** Ignores signals, which a terminal sends to the whole group: only the first process acts on them. */
 export function onStopAsked(stop: () => void): void {
   process.on('SIGTERM', () => {}).on('SIGINT', () => {});
   process.on('message', (message) => {
@@ -17,7 +17,7 @@ export function onStopAsked(stop: () => void): void {
   });
 }
 
-/** Resolves when no worker listens any more, or after `patience` milliseconds: one that hangs holds up nobody for longer. */
+/** Resolves when no worker listens any more, or after `patience` milliseconds: a worker that hangs must not hold up the others for longer. */
 export async function untilNoneListens(patience: number): Promise<void> {
   const answer = once(process, 'message');
   process.send?.(CLOSED);

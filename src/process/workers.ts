@@ -8,7 +8,7 @@ import { ANSWER, CLOSED, STOP } from './worker.ts';
 
 export interface WorkersOptions {
   count: number;
-  /** What every worker finds in its environment, beside what is there. */
+  /** Variables that are added to the environment of every worker. */
   env: Record<string, string>;
   logger: Logger;
   /** How long workers may take to stop, in milliseconds; then they are killed. */
@@ -17,15 +17,15 @@ export interface WorkersOptions {
   onListening: (origin: string) => void;
 }
 
-/** How long a place stays empty when its worker ends, in milliseconds: twice as long after each failure, up to a bound. */
+/** The pause before a worker that ended is replaced, in milliseconds: doubled by each failure, up to a bound. */
 const SHORTEST_DELAY = 50;
 const LONGEST_DELAY = 30_000;
-/** How long a worker runs, in milliseconds, to make up for one failure. */
+/** How long a worker must run, in milliseconds, for one earlier failure not to count any more. */
 const STEADY = 10_000;
 
 /**
- * Runs until every worker has ended; the process then ends with 0, or with 1 when workers cannot start, or did not stop in
- * good order. The others start when the first one listens: what keeps it from starting would keep all of them.
+ * Runs until every worker has ended; the process then ends with 0, or with 1 when workers cannot start, or did not stop
+ * gracefully. The others start when the first one listens: what stops the first from starting would stop all of them.
  */
 export function superviseWorkers({ count, env, logger, deadline, onListening }: WorkersOptions): void {
   const workers = new Set<Worker>();
@@ -35,13 +35,13 @@ export function superviseWorkers({ count, env, logger, deadline, onListening }: 
   let hasListened = false;
   let isStopping = false;
 
-  /** Fills one place, now and whenever its worker ends. `failures`: how many have failed there, one after the other. */
+  /** Starts a worker, and another one whenever it ends. `failures`: how many have failed in a row. */
   function keepWorker(failures = 0): void {
     const worker = cluster.fork(env);
     const started = Date.now();
     workers.add(worker);
     closeUntaken(worker);
-    // What could not be sent to a worker that dies: its end says all there is to say.
+    // Sending to a worker that is dying fails: its `exit` event is enough.
     worker.on('error', () => {});
     worker.once('listening', ({ address, port }) => {
       listening.add(worker);
@@ -56,7 +56,7 @@ export function superviseWorkers({ count, env, logger, deadline, onListening }: 
         if (code !== 0 && listening.has(worker)) process.exitCode = 1;
         answerWhenClosed();
       } else if (!hasListened && signal === null) {
-        // It would fail again; it has told why on standard error.
+        // It would fail again; it has printed why.
         process.exitCode = 1;
         stop();
       } else {
@@ -77,7 +77,7 @@ export function superviseWorkers({ count, env, logger, deadline, onListening }: 
     });
   }
 
-  /** All answer together: a client that one of them answered could come back to another that is about to close. */
+  /** All answer together: a client that is answered early could come back to another worker that is about to close. */
   function answerWhenClosed(): void {
     if ([...workers].every((worker) => closed.has(worker))) for (const worker of workers) tell(worker, ANSWER);
   }
@@ -87,7 +87,7 @@ export function superviseWorkers({ count, env, logger, deadline, onListening }: 
     for (const timer of delayed) clearTimeout(timer);
     for (const worker of workers) {
       tell(worker, STOP);
-      // One that does not listen yet ends by the signal: later it leaves signals to this process.
+      // The signal ends a worker that does not listen yet; later, workers ignore signals.
       if (!listening.has(worker)) worker.process.kill('SIGTERM');
     }
     setTimeout(end, deadline).unref();
@@ -102,7 +102,7 @@ export function superviseWorkers({ count, env, logger, deadline, onListening }: 
   keepWorker();
 }
 
-/** Also to one that has just died. */
+/** No error where the worker has just died. */
 function tell(worker: Worker, message: string): void {
   worker.send(message, () => {});
 }

@@ -15,7 +15,7 @@ export function openStore(database: Database, limits: StoreLimits): Store {
   }
 }
 
-/** The path, from the root, of a database that is not there yet, and that opening it would make. */
+/** The absolute path of a database that does not exist yet; undefined where it does, or is in memory. */
 export function missingFile(database: Database): string | undefined {
   return database.kind === 'sqlite' && !existsSync(database.file) ? resolve(database.file) : undefined;
 }

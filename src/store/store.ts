@@ -1,4 +1,4 @@
-/** What any store must do. `test/store-suite.ts` says it in tests, which every store passes. */
+/** What any store must do. Every store passes the tests in `test/store-suite.ts`. */
 import type { components } from '../generated/contract.ts';
 import type { JsonText } from '../json/json-text.ts';
 
@@ -37,14 +37,14 @@ export interface StoredKey {
   revokedAt?: string | undefined;
 }
 
-/** Why a store cannot be opened, in words for the one who runs the program. */
+/** Why a store cannot be opened, in words for the operator. */
 export class StoreError extends Error {
   override name = 'StoreError';
 }
 
 /**
- * What an outage means for what was asked: `unavailable`, it is not done; `overloaded`, it is not done, because too much else
- * waits; `outcome_unknown`, it may be done or not.
+ * What an outage means for the call: `unavailable`: it was not done; `overloaded`: it was not done, because too much is
+ * waiting; `outcome_unknown`: it may have been done or not.
  */
 export type OutageKind = 'unavailable' | 'overloaded' | 'outcome_unknown';
 
@@ -59,7 +59,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** What a store lets wait. */
+/** How long, and how many, calls may wait. */
 export interface StoreLimits {
   /** How long a pet may wait to be durable, in milliseconds. */
   createTimeout: number;
@@ -76,21 +76,21 @@ export interface Store {
   getPet(id: bigint): Awaitable<JsonText<Pet> | undefined>;
   listPets(query: PageQuery): Awaitable<Page>;
   /**
-   * How many pets do not fit the contract of this digest. All are read once for each contract: where none was found that does not
-   * fit, the answer is 0 from then on.
+   * How many pets do not fit the contract with this digest. Once all of them fit, that is remembered, and they are not read
+   * again for this contract.
    */
   countMisfits(contract: string, fits: (pet: Pet) => boolean): Awaitable<number>;
   createKey(key: StoredKey): Awaitable<void>;
   /** Every key, the oldest first, revoked and expired ones too. */
   listKeys(): Awaitable<StoredKey[]>;
-  /** Those that are neither revoked nor expired at this time (ISO 8601, in UTC), in no order. */
+  /** Those that are neither revoked nor expired at this time (ISO 8601, in UTC), in any order. */
   listValidKeys(now: string): Awaitable<StoredKey[]>;
-  /** Another one than before when a key may have been made or revoked since. Fails where keys can be read, and not written. */
+  /** Changes when a key may have been made or revoked. Fails also when keys can be read, but not written. */
   keysVersion(): Awaitable<string>;
-  /** True when the key was there and not yet revoked. */
+  /** True when the key existed and was not yet revoked. */
   revokeKey(id: string, revokedAt: string): Awaitable<boolean>;
   /** Fails when the store cannot answer, or cannot write. */
   check(): Awaitable<void>;
-  /** Waits for what is being written; the store is of no use afterwards. */
+  /** Waits for writes in progress. The store cannot be used afterwards. */
   close(): Awaitable<void>;
 }

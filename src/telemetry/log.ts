@@ -1,13 +1,13 @@
-/** The log, on standard output. It never holds up the server: lines that cannot be written wait, and are lost when too many do. */
+/** The log, on standard output. It never holds up the server: lines that cannot be written wait, and are dropped when too many wait. */
 import { write, writeSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 
 /** How much may wait, in characters. */
 const MOST_WAITING = 4 * 1024 * 1024;
-/** What is written at once, in characters: a pipe that several processes share takes so much in one piece (PIPE_BUF). */
+/** What is written at once, in characters: so much is not mixed with other processes' lines in a shared pipe (PIPE_BUF). */
 const PIECE = 4096;
-/** For how long lines gather, in milliseconds: writing many together costs each next to nothing. */
+/** How long lines are collected before they are written together, in milliseconds. */
 const GATHERING = 20;
 /** After how long a failed write is tried again, in milliseconds; the time doubles with each failure. */
 const RETRY = { first: 1, last: 100 };
@@ -21,7 +21,7 @@ export interface Log {
 }
 
 export function openLog(level: string): Log {
-  // Asking for `process.stdout` makes a pipe non-blocking: a write that nobody reads fails, and does not hang.
+  // Reading `process.stdout` makes a pipe non-blocking: when nobody reads it, a write fails, and does not hang.
   const { fd } = process.stdout;
   const lines = buildLines(fd, (count) => logger.error({ count }, 'lines of the log were lost'));
   const logger = pino({ level, redact: ['req.headers.authorization', 'headers.authorization'] }, lines);

@@ -2,10 +2,10 @@
 import type { Place } from '../contract/int64-places.ts';
 import { toInt64 } from '../json/int64.ts';
 
-/** Takes the value over: fields are replaced within it. */
+/** Changes the value in place. */
 export type ToBigints = (value: unknown) => unknown;
 
-/** Nothing, where the value has no 64-bit integers. */
+/** Undefined where the value has no 64-bit integers. */
 export function buildToBigints(place: Place | undefined): ToBigints | undefined {
   if (!place) return undefined;
   const { isInt64, fields, rest } = place;

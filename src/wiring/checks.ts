@@ -1,6 +1,6 @@
 /**
  * Requests against the contract: JSON Schema 2020-12 as OpenAPI 3.1 has it, nothing coerced in bodies, one spelling for
- * numbers in parameters, nothing unknown let through. All problems of a request are told in one message.
+ * numbers in parameters, unknown names refused. One message names all problems of a request.
  */
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Operation, Parameter, Refuse } from '../contract/contract.ts';
@@ -40,7 +40,7 @@ export function buildCheck(ajv: Ajv2020, { parameters, body }: Operation, refuse
   const toPath = buildToValues(inPath);
   const toQuery = buildToValues(inQuery);
   const toBody = buildToBigints(int64s.fields.get('body'));
-  // Their text becomes a bigint, and their default does not.
+  // A sent value is a bigint already, but a default is a number.
   const defaulted = inQuery.filter((parameter) => parameter.int64s.isInt64 && 'default' in parameter.schema);
 
   return (path, query, body) => {

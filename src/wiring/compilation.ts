@@ -1,15 +1,15 @@
-/** Schemas become functions. One that cannot is refused in one line. */
+/** Compiles schemas to functions. A schema that does not compile is refused in one line. */
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, Refuse, Reply } from '../contract/contract.ts';
 import { mapSubschemas } from '../contract/subschemas.ts';
 import { prepare } from './schemas.ts';
 
-/** Compiles a prepared schema. `name` is how problems call its value: `request` has its fault at `request.body.name`. */
+/** Compiles a prepared schema. `name` is the value's name in problems: `request` has its fault at `request.body.name`. */
 export function compile(ajv: Ajv2020, schema: Json, name: string, refuse: Refuse): ValidateFunction {
   try {
     return ajv.compile(schema);
   } catch (error) {
-    // Less what it says of the place in words of its own.
+    // Without ajv's own words for the place.
     const message = (error as Error).message.replace(/ in schema at path .*|(?<= for: )data\d*\./, '');
     refuse(`${name}${findFault(ajv, schema)}: ${message}`);
     return ajv.compile(true);

@@ -1,4 +1,4 @@
-/** Each operation of the contract as the functions that keep it. What could not be kept is refused, every problem at once. */
+/** Compiles each operation's check and writers. What cannot be served is refused, with every problem at once. */
 import type { FastifySerializerCompiler } from 'fastify';
 import { type Contract, ContractError } from '../contract/contract.ts';
 import { buildCheck, type Check } from './checks.ts';
@@ -9,7 +9,7 @@ import { buildAjv } from './schemas.ts';
 
 export interface CompiledOperation {
   check: Check;
-  /** Where Fastify's own does not do. */
+  /** Undefined where Fastify's own serializer is enough. */
   serializerCompiler: FastifySerializerCompiler<unknown> | undefined;
 }
 

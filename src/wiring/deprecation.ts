@@ -1,4 +1,4 @@
-/** What a deprecated operation says of itself on every reply, from the dates in the contract. */
+/** The headers on every reply of a deprecated operation, from the dates in the contract. */
 import type { onSendHookHandler } from 'fastify';
 import type { Contract, Operation } from '../contract/contract.ts';
 
@@ -16,7 +16,7 @@ export function deprecationHeaders(
   };
 }
 
-/** Adds the headers on the way out, so that a reply has them whatever refused the request. */
+/** Adds the headers in onSend, so that errors have them, too. */
 export function announceDeprecation(operation: Operation, contract: Contract): onSendHookHandler[] {
   if (!operation.deprecation) return [];
   const headers = deprecationHeaders(operation, contract);

@@ -10,12 +10,12 @@ export type PathOf<Id extends OperationId> = Present<ParametersOf<Id>['path']>;
 export type QueryOf<Id extends OperationId> = Present<ParametersOf<Id>['query']>;
 type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
 
-/** A body that may be left out is `undefined` then. */
+/** `undefined` where there is no body, or where it may be left out. */
 type BodyOf<Request> = Request extends { content: { 'application/json': infer Body } } ? Body : undefined;
 
 /**
- * Makes the URL of an operation, with its prefix: `urlOf('getPet', { petId: 1n })` is `/v1/pets/1`. The changes take the
- * place of what the query says.
+ * Makes the URL of an operation, with its prefix: `urlOf('getPet', { petId: 1n })` is `/v1/pets/1`. `changes` override
+ * the query.
  */
 export type UrlOf = <Id extends OperationId>(
   id: Id,
@@ -46,7 +46,7 @@ type Declared<Headers> = {
 type WithHeaders<Headers> =
   Record<never, never> extends Headers ? { headers?: Headers & object } : { headers: Headers };
 
-/** The Error body says the status of its reply. */
+/** The Error body repeats the status of its reply. */
 type Repeated<Body, Status> = Body extends components['schemas']['Error'] ? Body & { status: Status } : Body;
 type WithBody<Response, Status> = Response extends { content: { 'application/json': infer Body } }
   ? { body: Repeated<Body, Status> | JsonText<Body> }
@@ -62,12 +62,12 @@ type AnswerOf<Id extends OperationId> = {
   [Status in keyof Responses<Id> & number]: AnswerTo<Status, Responses<Id>[Status]>;
 }[keyof Responses<Id> & number];
 
-/** Stands in the compiler's message where an answer has more than the contract declares. */
+/** Appears in the compiler's message where an answer has more than the contract declares. */
 interface NotInTheContract {
   readonly notInTheContract: never;
 }
 
-/** The given type, closed: TypeScript by itself lets fields pass that nobody has declared, and `any` wherever it stands. */
+/** The given type, without undeclared fields and `any`, both of which TypeScript itself would accept. */
 type Exact<Given, Allowed> = 0 extends 1 & Given
   ? never
   : unknown extends Allowed

@@ -28,7 +28,7 @@ export const int64: KeywordDefinition = {
   },
 };
 
-/** `int64Bounds: { minimum: 1 }` says nothing about what is no number. */
+/** `int64Bounds: { minimum: 1 }` ignores values that are not numbers, as JSON Schema's bounds do. */
 export const int64Bounds: KeywordDefinition = {
   keyword: 'int64Bounds',
   errors: true,

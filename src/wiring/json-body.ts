@@ -1,4 +1,4 @@
-/** The one kind of body there is: JSON in UTF-8 (RFC 8259), read without loss. */
+/** The only kind of body: JSON in UTF-8 (RFC 8259), read without loss. */
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import { Failure, type Told } from '../http/errors.ts';
@@ -18,7 +18,7 @@ export function addJsonBody(app: FastifyInstance): void {
   });
 }
 
-/** An empty body is none: whether there must be one is the contract's to say. @throws Failure */
+/** An empty body counts as none: the contract says whether one is required. @throws Failure */
 function parse(body: Buffer, coding = 'identity'): unknown {
   if (coding !== 'identity') throw new Failure(...COMPRESSED);
   if (!isUtf8(body)) throw new Failure(...NOT_UTF8);

@@ -12,7 +12,7 @@ import type { Texts } from './parameter-values.ts';
 import { describeUnmatched } from './unmatched.ts';
 import { buildUrlOf } from './urls.ts';
 
-/** By the name of their operations; the compiler holds those of `src/generated/handlers.ts` to the contract. */
+/** By operationId; the compiler checks `src/generated/handlers.ts` against the contract. */
 export type Handlers = Readonly<Record<string, AnyHandler>>;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -21,7 +21,7 @@ export interface OperationsOptions {
   contract: Contract;
   handlers: Handlers;
   store: Store;
-  /** The hook that guards the operations which the contract secures. */
+  /** The hook that checks the key on operations that need one. */
   auth: onRequestHookHandler;
 }
 
@@ -61,12 +61,12 @@ export async function addOperations(
   });
 }
 
-/** Sends the answer. Returns nothing: a promise that resolves to the reply, itself a thenable, would wait for its end. */
+/** Returns nothing: the reply is a thenable, so a promise of it would wait until it is sent. */
 function send(reply: FastifyReply, { status, body, headers }: AnyAnswer): void {
   reply.code(status);
   if (headers) reply.headers(headers);
   if (body instanceof JsonText) reply.type(JSON_TYPE).send(body.text);
-  // Fastify would take a string for text that is written already, and send it as text/plain.
+  // Fastify would send a string as text/plain, without quotes.
   else if (typeof body === 'string') reply.type(JSON_TYPE).send(JSON.stringify(body));
   else reply.send(body);
 }

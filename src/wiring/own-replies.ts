@@ -1,4 +1,4 @@
-/** What the server itself sends, whatever a handler answers, and whether the contract declares it so. */
+/** Checks that the contract declares what the server itself sends: errors, headers and cursors. */
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Contract, Operation, Refuse, Reply } from '../contract/contract.ts';
 import { CODES, type ErrorCode, kindOf, toErrorBody } from '../http/errors.ts';
@@ -33,7 +33,7 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
   checkCursors(ajv, operation, refuse);
 }
 
-/** The codes of the failures that have this reply: `400`, or whatever has no reply of its own for `4XX` and `default`. */
+/** The error codes sent with this reply: those of its status; for `4XX` and `default` those without a reply of their own. */
 function codesOf({ status }: Reply, { replies }: Operation) {
   const names = replies.map((reply) => reply.status.toUpperCase());
   return OWN_CODES.filter((code) => {

@@ -1,4 +1,4 @@
-/** What writes replies that Fastify's serializer cannot: it does not find out which alternative a bigint belongs to. */
+/** Writes replies that Fastify's serializer cannot: it does not know which alternative a bigint belongs to. */
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { FastifySerializerCompiler } from 'fastify';
 import { stringify } from 'lossless-json';
@@ -9,7 +9,7 @@ import type { CompileReply } from './compilation.ts';
 
 type WriterCompiler = FastifySerializerCompiler<unknown>;
 
-/** Nothing, where Fastify's own serializer does: it is faster, and leaves out what the contract does not declare. */
+/** Undefined where Fastify's own serializer works: it is faster, and leaves out what the contract does not declare. */
 export function buildWriters(
   compileReply: CompileReply,
   { replies }: Operation,

@@ -6,7 +6,7 @@ import { type Place, placeUnder } from '../contract/int64-places.ts';
 import { mapSubschemas } from '../contract/subschemas.ts';
 import { BOUND_NAMES, int64, int64Bounds } from './int64-keywords.ts';
 
-/** Words of OpenAPI's schemas that say nothing about validity (OpenAPI 3.1, section 4.8.24). */
+/** Keywords of OpenAPI's schemas that say nothing about validity (OpenAPI 3.1, section 4.8.24). */
 const OPENAPI_ANNOTATIONS = ['discriminator', 'example', 'externalDocs', 'xml'];
 
 /** `useDefaults` fills in what a value leaves out: in a request, never in a reply. */
@@ -21,8 +21,8 @@ export function buildAjv(document: Json, useDefaults: boolean): Ajv2020 {
 }
 
 /**
- * The schema with every 64-bit integer put into the hands of our keywords, and without the defaults of what is required:
- * they would fill in what must be refused.
+ * The schema with our keywords for 64-bit integers, and without the defaults of required fields: ajv would fill in what must
+ * be refused.
  */
 export function prepare(schema: Json, place: Place): Json {
   if (typeof schema === 'boolean') return schema;
@@ -33,7 +33,7 @@ export function prepare(schema: Json, place: Place): Json {
   return place.isInt64 ? withInt64(prepared) : prepared;
 }
 
-/** Schemas of the same value that do not speak of numbers keep their type: `anyOf` a 64-bit integer and text. */
+/** Types other than numbers stay: in `anyOf` a 64-bit integer or a string, the string is unchanged. */
 function withInt64(schema: Json): Json {
   const { type, format, ...others } = schema;
   const types: string[] = [type ?? []].flat();

@@ -1,4 +1,4 @@
-/** The stored pets against the contract, which may have been edited since they were written. */
+/** Checks the stored pets against the contract, which may have been edited since they were written. */
 import { type Contract, ContractError } from '../contract/contract.ts';
 import { toDigest } from '../contract/digest.ts';
 import { findInt64s } from '../contract/int64-places.ts';
@@ -20,7 +20,7 @@ export async function checkStoredPets(contract: Contract, store: Store): Promise
   };
   const count = await store.countMisfits(toDigest(contract), fits);
   if (count === 0) return;
-  const advice = 'correct them, or take back the edit of the contract';
+  const advice = 'correct them, or undo the edit of the contract';
   throw new ContractError([`stored pets that do not fit its schema Pet: ${count} (${first}); ${advice}`]);
 }
 

@@ -1,6 +1,6 @@
-/** What the contract and the handlers lack of each other. */
+/** Operations without a handler, and handlers without an operation. */
 
-/** Each problem in a line of its own; none where every operation has its handler and every handler its operation. */
+/** Each problem in a line of its own; empty where all match. */
 export function describeUnmatched(operations: readonly string[], handlers: readonly string[]): string[] {
   const missing = operations.filter((id) => !handlers.includes(id));
   const unused = handlers.filter((id) => !operations.includes(id));

@@ -4,7 +4,7 @@ import type { UrlOf } from './handler.ts';
 
 /** Made at the start: every page of a list needs a URL. */
 interface Template {
-  /** What stands between the parameters of the path, and their names: `['/v1/pets/', '']` and `['petId']`. */
+  /** The texts between the parameters of the path, and their names: `['/v1/pets/', '']` and `['petId']`. */
   texts: string[];
   names: string[];
   /** The parameters of the query, and how each begins: `limit` and `limit=`. */

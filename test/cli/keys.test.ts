@@ -8,7 +8,7 @@ import { openUrl } from '../database.ts';
 import { startProgram, startServer } from '../program.ts';
 
 const USAGE = /^Usage:\n.* create <name> .*\n.* list .*\n.* revoke <id> .*$/;
-const EXPIRY = /^--expires must be a number of days or a date to come, such as 30 or 2030-12-05, not /;
+const EXPIRY = /^--expires must be a number of days or a future date, such as 30 or 2030-12-05, not /;
 const MADE =
   /^Key ([0-9a-f]{8}) \(([\s\S]+)\), (?:valid until (.*)|without expiry):\n\n {2}(petstore_[0-9a-f]{48})\n\n/;
 
@@ -37,7 +37,7 @@ t.test('create shows the key, and stores its hash only', async (t) => {
   t.not(toMade(await run(store, 'create', 'Ben')).key, key);
 });
 
-t.test('an expiry is a date to come, or a number of days', async (t) => {
+t.test('an expiry is a future date, or a number of days', async (t) => {
   const store = openMemory(t);
   for (const [text, expiry] of [
     ['2130-12-05', '2130-12-05T00:00:00.000Z'],
@@ -133,7 +133,11 @@ t.test('what cannot be done is told on standard error, with exit code 1, and mak
   const DATABASE_URL = `sqlite:${t.testdir()}/data/pets.db`;
   for (const [args, env, told] of [
     [['create'], { DATABASE_URL }, /^Usage:/],
-    [['list'], { DATABASE_URL: 'sqlite::memory:' }, /^DATABASE_URL is in memory: its keys end with its process\.\n$/],
+    [
+      ['list'],
+      { DATABASE_URL: 'sqlite::memory:' },
+      /^DATABASE_URL is in memory, where no server would find the keys\.\n$/,
+    ],
     [
       ['list'],
       { DATABASE_URL },
@@ -152,7 +156,7 @@ t.test('what cannot be done is told on standard error, with exit code 1, and mak
 
 t.test('a key that is made before the first start makes the database, and says where', async (t) => {
   const DATABASE_URL = `sqlite:${relative('.', t.testdir())}/data/pets.db`;
-  const told = ['There was no database yet. It is new: /.*/data/pets.db\n', ''];
+  const told = ['There was no database yet. A new one was made: /.*/data/pets.db\n', ''];
   for (const words of told) {
     const { exit, output } = startProgram(t, 'src/cli/keys.ts', { args: ['create', 'Ada'], env: { DATABASE_URL } });
     t.equal(await exit, 0);

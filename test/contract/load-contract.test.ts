@@ -61,7 +61,7 @@ const refusals: Refusal[] = [
   ],
   [
     'an operationId that stands twice',
-    'operationId listPets stands twice',
+    'operationId listPets is used twice',
     (c) => (c.paths['/pets'].post.operationId = 'listPets'),
   ],
   [
@@ -203,12 +203,12 @@ const refusals: Refusal[] = [
   ],
   [
     'a reference that leads nowhere',
-    'operation getPet: $ref #/components/schemas/PetID leads nowhere in this document',
+    'operation getPet: $ref #/components/schemas/PetID is not in this document',
     (c) => (c.paths['/pets/{petId}'].get.parameters[0].schema.$ref = '#/components/schemas/PetID'),
   ],
   [
     'a reference to another document',
-    'operation getPet: $ref pets.yaml#/PetId leads nowhere in this document',
+    'operation getPet: $ref pets.yaml#/PetId is not in this document',
     (c) => (c.paths['/pets/{petId}'].get.parameters[0].schema.$ref = 'pets.yaml#/PetId'),
   ],
   [
@@ -218,12 +218,12 @@ const refusals: Refusal[] = [
   ],
   [
     'a path that leads nowhere',
-    'path /dogs: $ref #/components/pathItems/dogs leads nowhere in this document',
+    'path /dogs: $ref #/components/pathItems/dogs is not in this document',
     (c) => (c.paths['/dogs'] = { $ref: '#/components/pathItems/dogs' }),
   ],
   [
     'a parameter of a path that leads nowhere',
-    'path /pets: $ref #/components/parameters/limit leads nowhere in this document',
+    'path /pets: $ref #/components/parameters/limit is not in this document',
     (c) => (c.paths['/pets'].parameters = [{ $ref: '#/components/parameters/limit' }]),
   ],
   [

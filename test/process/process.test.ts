@@ -102,7 +102,7 @@ t.test('stored pets that do not fit the contract are counted at the start, which
     stderr,
     `The contract cannot be served:
   - stored pets that do not fit its schema Pet: 2 (pet 1: status must be one of available, pending, sold); \
-correct them, or take back the edit of the contract
+correct them, or undo the edit of the contract
 `,
   );
 });

@@ -39,7 +39,7 @@ t.test('an edit of the contract that stored pets do not fit is refused, with the
   ];
   for (const [edit, told] of edits) {
     const contract = await loadEdited(t.testdir(), edit);
-    const problem = `stored pets that do not fit its schema Pet: ${told}; correct them, or take back the edit of the contract`;
+    const problem = `stored pets that do not fit its schema Pet: ${told}; correct them, or undo the edit of the contract`;
     await t.rejects(checkStoredPets(contract, store), new ContractError([problem]));
   }
 });

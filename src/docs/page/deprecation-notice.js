@@ -1,4 +1,4 @@
-/** Says of every deprecated operation, folded or not, since when it is, when it will be removed, and what to use instead. */
+/** Shows at every deprecated operation, folded or not, since when it is deprecated, when it will be removed, and what to use. */
 (() => {
   function describe(operation) {
     const [since, sunset, successor] = ['x-deprecated-at', 'x-sunset', 'x-successor'].map((name) =>

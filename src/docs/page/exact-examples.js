@@ -7,14 +7,14 @@
 
   const toBigInt = (value) => (String(value).startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value);
 
-  /** A copy of the document, each of its values changed. */
+  /** A copy of the document, with `change` applied to each of its values. */
   function copy(node, change) {
     if (Array.isArray(node)) return node.map((item) => copy(item, change));
     if (typeof node !== 'object' || node === null) return change(node);
     return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, copy(value, change)]));
   }
 
-  /** For JSON.parse. Browsers give the source of a number since 2025; one that does not gets it rounded. */
+  /** For JSON.parse. Browsers pass the source text of a number since 2025; older ones round it. */
   function keepInteger(_name, value, context) {
     const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
     return isRounded && /^-?\d+$/.test(context?.source) ? BigInt(context.source) : value;

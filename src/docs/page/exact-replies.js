@@ -1,11 +1,11 @@
 /**
- * A reply, shown as it came: Swagger UI prints its body by way of JavaScript's numbers, which round integers above 2^53,
- * and its headers without the space after a comma.
+ * Shows a reply as it came. Swagger UI itself would round integers above 2^53 in the body, and leave out the space after a
+ * comma in headers.
  */
 (() => {
   const TOKEN = /"(?:[^"\\]|\\.)*"|[^\s{}[\],:"]+|[{}[\],:]/g;
 
-  /** JSON text, indented: nothing but the white space changes. */
+  /** JSON text, indented: only white space changes. */
   function indent(json) {
     let text = '';
     let depth = 0;

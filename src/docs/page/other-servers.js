@@ -1,6 +1,6 @@
-/** Says, in place of the button that would fail, that the browser lets this page call no server but its own. */
+/** Replaces the Execute button where it would fail: the page's security policy lets it call its own server only. */
 (() => {
-  /** The origin of the chosen server, if it is not this page's. What is not filled in yet is none. */
+  /** The origin of the chosen server, or undefined if it is this page's, as it is while a variable is empty. */
   function foreignOrigin({ oas3Selectors }) {
     const url = oas3Selectors.serverEffectiveValue(oas3Selectors.selectedServer());
     const origin = URL.canParse(url, location.href) ? new URL(url, location.href).origin : url;

@@ -14,7 +14,7 @@ type Field = keyof typeof COLUMNS;
 /** The fields that are written; SQLite assigns the id. */
 export const NEW_FIELDS = (Object.keys(COLUMNS) as Field[]).filter((field) => field !== 'id');
 
-/** A row of pets as the contract's JSON: what is absent (NULL) stays out. */
+/** A row of pets as the contract's JSON: fields that are NULL are left out. */
 export const PET_JSON = `'{' || ${Object.keys(COLUMNS)
   .map((field, index) => toJsonSql(field as Field, index === 0 ? '' : ','))
   .join(' || ')} || '}'`;
@@ -25,7 +25,7 @@ function toJsonSql(field: Field, comma: string): string {
   return isRequired ? member : `iif(${column} IS NULL, '', ${member})`;
 }
 
-/** The pet as it was written: every field that has a column. */
+/** The pet as it is stored: its id, and every field with a column. */
 export function toWritten(id: bigint, pet: NewPet): Pet {
   const written: Partial<Record<Field, unknown>> = { id };
   for (const field of NEW_FIELDS) if (pet[field] !== undefined) written[field] = pet[field];

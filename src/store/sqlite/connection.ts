@@ -15,9 +15,9 @@ export function openConnection(file: string, { fileMustExist = false } = {}): Da
 }
 
 /**
- * Puts the database into WAL mode, in which it stays. Here SQLite does not wait for another connection that writes, such as
- * that of a program which starts on the same new file at the same time; at the begin of a transaction it does.
- * @throws Error when the mode stays another, as on a file system without shared memory
+ * Puts the database into WAL mode for good. SQLite fails at once if another connection is writing, such as another program
+ * that starts on the same new file; beginning a transaction waits for it, and then the mode can be set.
+ * @throws Error when WAL is not possible, as on a file system without shared memory
  */
 export function useWal(db: Database): void {
   let mode: unknown;
@@ -36,13 +36,13 @@ export function useWal(db: Database): void {
 }
 
 /**
- * Where the files of an open database are: SQLite does not look in WAL mode, and goes on writing rows into a file that was
- * moved, replaced or removed, where nobody finds them again.
+ * The files of an open database, and what identifies them. In WAL mode, SQLite does not notice that a file was moved, replaced
+ * or removed: it would go on writing rows that nobody finds again.
  */
 export type Places = [path: string, inode: bigint | undefined][];
 
 export function notePlaces(db: Database, file: string): Places {
-  // The first read after the change to WAL mode makes the log.
+  // The first read after the change to WAL mode creates the `-wal` file.
   db.pragma('schema_version');
   return [file, `${file}-wal`, `${file}-shm`].map((path) => [path, inodeOf(path)]);
 }
@@ -60,7 +60,7 @@ function inodeOf(path: string): bigint | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
-/** Writes what is there already, and waits for the disk. @throws SqliteError when that cannot be done */
+/** Writes a page without changing it, and waits for the disk. @throws SqliteError when that fails */
 export function proveWritable(db: Database): void {
   const rewrite = db.transaction(() => {
     db.pragma(`user_version = ${db.pragma('user_version', { simple: true })}`);
@@ -68,7 +68,7 @@ export function proveWritable(db: Database): void {
   rewrite.immediate();
 }
 
-/** SQLite's result codes (sqlite.org/rescode.html) that speak of the disk and of other processes, not of the statement. */
+/** SQLite's result codes (sqlite.org/rescode.html) that are about the disk or other processes, not about the statement. */
 const OUTAGES = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN|NOMEM|PROTOCOL|CORRUPT|NOTADB)/;
 
 /** The error as StoreUnavailable where SQLite cannot be reached or written; any other as it is. */

@@ -5,19 +5,19 @@ import { COLUMNS, NEW_FIELDS } from './columns.ts';
 
 type Value = string | bigint | null;
 
-/** Pets by column: to copy them from thread to thread costs less than as many objects. */
+/** Pets by column: copying these between threads costs less than copying one object per pet. */
 export interface Batch {
   count: number;
   /** The values of each of NEW_FIELDS, in the order of the pets. */
   columns: (Value[] | BigInt64Array)[];
 }
 
-/** The ids of the pets, in their order. @throws StoreUnavailable when COMMIT leaves it open whether they are there */
+/** The ids of the pets, in their order. @throws StoreUnavailable when it is unknown whether COMMIT stored them */
 export type InsertPets = (batch: Batch) => BigInt64Array;
 
 /**
- * COMMIT fails with one of these before its record is whole in the log. After any other, such as that of an fsync, the record
- * may be there: nobody sees it now, but after a crash it counts, unless another has been written over it.
+ * After one of these errors of COMMIT, its record is not complete in SQLite's log. After any other, such as a failed fsync, it
+ * may be: nobody sees the pets now, but a crash may bring them back, unless another record was written over this one.
  */
 const UNWRITTEN = /^SQLITE_(BUSY|FULL|IOERR_WRITE)/;
 

@@ -26,7 +26,7 @@ export function prepareKeys(db: Database) {
     list: () => selectAll.all().map(toStoredKey),
     listValid: (now: string) => selectValid.all(now).map(toStoredKey),
     revoke: (id: string, revokedAt: string) => revoke.run(revokedAt, id).changes === 1,
-    /** Whatever is written, by whom ever, makes it another. */
+    /** Changes with every write, by any connection. */
     version: () => `${readOthers.get()} ${readOwn.get()}`,
   };
 }

@@ -1,4 +1,4 @@
-/** Counts the stored pets that do not pass a check, which is made once for each contract. */
+/** Counts the stored pets that do not fit a contract. Reads them only until all have been found to fit it. */
 import type { Database } from 'better-sqlite3';
 import type { Pet } from '../store.ts';
 import { COLUMNS } from './columns.ts';
@@ -20,7 +20,7 @@ export function prepareCountMisfits(db: Database) {
   };
 }
 
-/** What is NULL is absent. */
+/** Fields that are NULL are left out. */
 function toPet(row: Row): Pet {
   for (const field of Object.keys(row) as (keyof Pet)[]) if (row[field] === null) delete row[field];
   return row as Pet;

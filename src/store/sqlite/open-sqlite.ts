@@ -1,4 +1,4 @@
-/** The store on SQLite: one file, or memory. Reads here, in the event loop; writes in a thread of their own. */
+/** The store on SQLite: one file, or memory. Reads run in the event loop, pets are written in a thread of their own. */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -42,7 +42,7 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
   const places = isMemory ? [] : notePlaces(db, file);
   const writer = isMemory ? writeInPlace(db) : startWriter({ file, places }, limits);
 
-  /** In a transaction of its own: all that is written is seen, and what it writes is written when it returns. */
+  /** Outside of the shared snapshot: it sees all that is written, and what it writes is stored when it returns. */
   function alone<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
     return (...values) => {
       snapshots.leave();
@@ -85,7 +85,7 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
     close: async () => {
       await writer.flush();
       snapshots.leave();
-      // The last connection to close brings the file up to date: in the thread, where a slow disk does no harm.
+      // The last connection to close moves SQLite's log into the file. That is the thread's, where a slow disk blocks nobody.
       db.close();
       await writer.stop();
     },
@@ -99,7 +99,7 @@ function writeInPlace(db: Database): Writer {
   return { write, check: async () => {}, flush: async () => {}, stop: async () => {} };
 }
 
-/** The function, with SQLite's outages told as StoreUnavailable. */
+/** The function, with SQLite's outages thrown as StoreUnavailable. */
 function guard<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
   return (...values) => {
     try {

@@ -1,6 +1,6 @@
 /**
- * Pages, kept as text for as long as they are true, whoever writes to the file. A page that has a next one does not change
- * when pets are added after it; a last page does.
+ * Pages, kept as text until the pets on them may have changed, whoever changed them. Pets that are added at the end change
+ * last pages only, not full ones, which have a next page.
  */
 import type { Database } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
@@ -9,13 +9,13 @@ import { watchChanges } from './changes.ts';
 import type { ReadPage } from './pages.ts';
 import type { Snapshots } from './snapshots.ts';
 
-/** How much is kept of each kind of page at most, in characters; an entry's own weight counts as so many. */
+/** How much is kept of full pages and of last pages, in characters; each entry counts ENTRY_SIZE more. */
 const MAX_SIZE = 8_000_000;
 const ENTRY_SIZE = 200;
 /** How long after a write a full page is still trusted, in milliseconds: the writer may have turned the triggers off. */
 const MAX_TRUST = 1000;
 
-/** The same pages, read once. What has changed is asked once per snapshot. */
+/** Reads each page once. Looks for changes once per snapshot. */
 export function cachePages(db: Database, snapshots: Snapshots, readPage: ReadPage): ReadPage {
   const readChange = watchChanges(db);
   const fullPages = buildCache();

@@ -24,7 +24,7 @@ export function prepareReadPage(db: Database): ReadPage {
 
 function prepareQueries(db: Database, filter: string) {
   return {
-    // SQLite prepares a statement anew at every bind of a bare `LIMIT ?`, and not for an expression.
+    // With a bare `LIMIT ?`, SQLite prepares the statement again at every bind; with an expression it does not.
     page: db
       .prepare<unknown[], PageRow>(`
         SELECT group_concat(pet, ','), count(*), max(id)

@@ -1,17 +1,17 @@
 /**
- * One snapshot of the database for all reads of a turn of the event loop: within it a read takes a fifth of the time of one
- * that takes and gives back SQLite's locks by itself. Whoever writes, a request that arrives later sees it.
+ * One snapshot of the database for all reads in a turn of the event loop: a read that takes SQLite's locks for itself takes five
+ * times as long. Whatever is written, by anyone, is seen by every request that arrives later.
  */
 import type { Database } from 'better-sqlite3';
 
 export interface Snapshots {
-  /** Before each read. The number of the snapshot that it sees. */
+  /** To be called before each read. Returns the number of the snapshot that the read sees. */
   enter(): number;
-  /** Lets the next read see all that is written, in this very turn: for who has written, and may read at once. */
+  /** Ends the snapshot, so that the next read sees all that is written, also when it comes in the same turn. */
   leave(): void;
 }
 
-/** For the connection that reads; a transaction of its own that writes begins after `leave()`. */
+/** For the connection that reads. To write on it, call `leave()` first. */
 export function shareSnapshots(db: Database): Snapshots {
   const begin = db.prepare('BEGIN');
   const commit = db.prepare('COMMIT');
@@ -22,10 +22,10 @@ export function shareSnapshots(db: Database): Snapshots {
     if (!isOpen) return;
     isOpen = false;
     try {
-      // SQLite ends it by itself at some errors, such as a failing disk.
+      // SQLite itself ends the transaction at some errors, such as a failing disk.
       if (db.inTransaction) commit.run();
     } catch {
-      // COMMIT has ended it all the same. The damage that it tells of has failed the read that met it.
+      // The transaction is over all the same, and the read that met the error has failed already.
     }
   }
 

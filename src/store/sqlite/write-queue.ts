@@ -1,6 +1,6 @@
 /**
  * The way to the writing thread. Pets of one turn of the event loop, and those that come while an fsync runs, share the next
- * one: under load a create costs a fraction of an fsync, and still none is answered before its row is on disk.
+ * one: under load a create costs a fraction of an fsync. Still, no create is answered before its row is on disk.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type NewPet, type OutageKind, type StoreLimits, StoreUnavailable } from '../store.ts';
@@ -9,11 +9,11 @@ import type { Target, Written } from './writer.ts';
 import { startThread } from './writing-thread.ts';
 
 export interface Writer {
-  /** The id of the pet, once it is durable. @throws StoreUnavailable when it is not, or cannot be said in time */
+  /** The id of the pet, once it is durable. @throws StoreUnavailable when it is not stored, or that is not known in time */
   write(pet: NewPet): Promise<bigint>;
-  /** @throws StoreUnavailable when the disk does not take what is written, or not in time */
+  /** @throws StoreUnavailable when the disk cannot be written, or not in time */
   check(): Promise<void>;
-  /** Waits until all that was taken is written. */
+  /** Waits until every pet in the queue is written. */
   flush(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -28,11 +28,11 @@ interface WaitingPet extends Waiting<bigint> {
   pet: NewPet;
 }
 
-/** How often it is looked who has waited too long, in milliseconds. */
+/** How often to look for what has waited too long, in milliseconds. */
 const SWEEP_INTERVAL = 100;
 /** How long a check waits for the disk, in milliseconds. */
 const CHECK_TIMEOUT = 700;
-/** How long after a write no other is needed to know that the disk takes them, in milliseconds. */
+/** How long a successful write proves that the disk can be written, in milliseconds. */
 const PROOF_AGE = 10_000;
 const FLUSH_INTERVAL = 5;
 
@@ -45,16 +45,16 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
   let waiting: WaitingPet[] = [];
   let writing: WaitingPet[] = [];
   let checks: Waiting<void>[] = [];
-  /** Since when the thread has a batch that it has not answered, or is down. */
+  /** Since when the thread works on a batch, or is down; undefined while it is idle. */
   let busySince: number | undefined;
   let isDue = false;
-  /** How many pets go to the thread at once: fewer while the one is looked for that makes all fail. */
+  /** How many pets go to the thread at once: fewer while it looks for the one pet that makes a batch fail. */
   let most = maxCreates;
   let provenAt = Number.NEGATIVE_INFINITY;
   const thread = startThread(target, { onWritten, onEnd, onStart: setIdle });
   const sweeping = setInterval(sweep, SWEEP_INTERVAL).unref();
 
-  /** At the end of the turn, with all others of it: each batch costs two changes of threads, and the readers their cache. */
+  /** Hands over at the end of the turn, with all other pets of it: each batch costs two thread switches, and cached pages. */
   function writeSoon(): void {
     if (isDue || busySince !== undefined || waiting.length + checks.length === 0) return;
     isDue = true;
@@ -99,7 +99,7 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
     checks = [];
   }
 
-  /** Another process that holds the lock for too long is no fault of the disk. */
+  /** When another process holds the lock for too long, the disk is not at fault. */
   function fail(cause: Error & { code?: string | undefined }, kind: OutageKind): void {
     if (!cause.code?.startsWith('SQLITE_BUSY')) provenAt = Number.NEGATIVE_INFINITY;
     refuse(writing, new StoreUnavailable(cause, kind));
@@ -107,7 +107,7 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
     checks = [];
   }
 
-  /** None is written, because of one of them: fewer at a time are, until that one is alone. */
+  /** One pet made the whole batch fail: halves the batch until that pet is alone. */
   function blameOne(error: unknown): void {
     if (writing.length > 1) {
       most = Math.ceil(writing.length / 2);
@@ -124,7 +124,7 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
     writing = [];
   }
 
-  /** Refuses what has waited too long. What the thread has it may still write, and answer in vain. */
+  /** Refuses what has waited too long. The thread may still write what it has already; its answer is then ignored. */
   function sweep(): void {
     const now = performance.now();
     const isLate = ({ since }: WaitingPet) => since < now - createTimeout;

@@ -16,7 +16,7 @@ export type Written =
   | { ids: BigInt64Array }
   | { kind: OutageKind | undefined; code: string | undefined; message: string };
 
-/** How often the thread looks where the files are, beside each write, in milliseconds. */
+/** How often the thread checks that the files are in place, beside each write, in milliseconds. */
 const LOOK_INTERVAL = 1000;
 
 const port = parentPort as NonNullable<typeof parentPort>;
@@ -24,7 +24,7 @@ const { file, places } = workerData as Target;
 let db: Database | undefined;
 let insertPets: InsertPets | undefined;
 
-/** At the start, and again after a write that failed: what could only be read when it was opened stays so for SQLite. */
+/** At the start, and again after a failed write: a connection that was opened read-only stays read-only. */
 function open(): InsertPets {
   db = openConnection(file, { fileMustExist: true });
   return prepareInsertPets(db);
@@ -36,7 +36,7 @@ function close(): void {
   insertPets = undefined;
 }
 
-/** What is in a log that was removed is lost with this connection: it is brought into the file as soon as that is noticed. */
+/** Where the `-wal` file was removed, its content is lost with this connection: it is moved into the database file first. */
 function look(): void {
   try {
     checkPlaces(places);
@@ -46,7 +46,7 @@ function look(): void {
   }
 }
 
-/** An empty batch proves that the disk takes what is written. */
+/** An empty batch proves that the disk can be written. */
 function write(batch: Batch): Written {
   try {
     look();

@@ -10,7 +10,7 @@ CREATE TABLE pets (
 -- An index of a rowid table ends in the rowid: this one also keeps the pets of a status in the order of their ids.
 CREATE INDEX pets_by_status ON pets (status) WHERE status IS NOT NULL;
 
--- Counts every change but the addition of a last pet: servers keep pages for as long as it stands still.
+-- Counts every change but the addition of a last pet: servers keep pages while the count stays the same.
 CREATE TABLE pet_edits (count INTEGER NOT NULL) STRICT;
 INSERT INTO pet_edits VALUES (0);
 
