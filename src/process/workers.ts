@@ -45,7 +45,7 @@ export function superviseWorkers({ count, env, logger, deadline, onListening }: 
     worker.on('error', () => {});
     worker.once('listening', ({ address, port }) => {
       listening.add(worker);
-      if (hasListened) return;
+      if (hasListened || isStopping) return;
       hasListened = true;
       onListening(toOrigin(address, port));
       for (let others = 1; others < count; others++) keepWorker();

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { type Server, startServer } from '../program.ts';
+import { type Server, startProgram, startServer } from '../program.ts';
 import { KEY } from '../service.ts';
 import { startClients } from './clients.ts';
 import { addFigures } from './figures.ts';
@@ -63,4 +63,23 @@ t.test(`in ${KILLS} kills of a process no request hangs, and the first process k
   t.equal(hung, 0);
   t.equal(after, before);
   child.kill('SIGTERM');
+});
+
+t.test('at every moment of the start SIGTERM ends all processes, in order or at once', async (t) => {
+  const ends: Record<string, number> = {};
+  let slowest = 0;
+  for (let delay = 300; delay < 1800; delay += 50) {
+    await t.test(`after ${delay} ms`, async (t) => {
+      const env = { PORT: '0', DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, API_KEYS: KEY, WORKERS: '2' };
+      const { child, exit } = startProgram(t, 'src/main.ts', { env, isCovered: false });
+      await wait(delay);
+      const asked = performance.now();
+      child.kill('SIGTERM');
+      const end = await exit;
+      slowest = Math.max(slowest, performance.now() - asked);
+      ends[end] = (ends[end] ?? 0) + 1;
+      t.ok(end === 0 || end === 'SIGTERM', `ended with ${end}`);
+    });
+  }
+  addFigures('SIGTERM in the start, WORKERS=2', `${JSON.stringify(ends)}, ${Math.round(slowest)} ms at most`);
 });
