@@ -9,6 +9,7 @@ import t, { type Test } from 'tap';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const README = readFileSync(join(ROOT, 'handlers/README.md'), 'utf8');
 const LEFT_OUT = ['node_modules', 'dist', 'data', '.git', '.tap'];
+const NODE = 'node --import=./scripts/typescript/register.js';
 const KEY = 'key-of-the-tests-0123456789';
 const ENVIRONMENT = { ...process.env, NODE_V8_COVERAGE: '', API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };
 
@@ -127,10 +128,10 @@ t.test('an operation is added by the contract, a handler and `npm run generate`'
     t.match(document, { paths: { '/pet-batches': { post: { operationId: 'createPets' } } } });
   });
 
-  const inOrder = TESTS.map((name) => `node_modules/.bin/tsx test/${name}.test.ts`).join(' && ');
+  const inOrder = TESTS.map((name) => `${NODE} test/${name}.test.ts`).join(' && ');
   const [lint, properties, others] = await Promise.all([
     run(folder, 'npm run contract:lint').ended,
-    run(folder, 'RUNS=300 node_modules/.bin/tsx test/properties/requests.test.ts').ended,
+    run(folder, `RUNS=300 ${NODE} test/properties/requests.test.ts`).ended,
     run(folder, inOrder).ended,
   ]);
 

@@ -39,10 +39,14 @@ for (const [sentence, problem, edit] of contracts) {
   t.test(`${sentence} is refused in one line, and nothing is written`, async (t) => {
     const folder = copyProject(t, edited(edit));
     const generated = readFileSync(join(folder, 'src/generated/contract.ts'), 'utf8');
-    const { status, stderr } = spawnSync('node_modules/.bin/tsx', ['scripts/generate.ts'], {
-      cwd: folder,
-      encoding: 'utf8',
-    });
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--import=./scripts/typescript/register.js', 'scripts/generate.ts'],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+      },
+    );
     t.equal(status, 1);
     t.equal(stderr, `The contract cannot be served:\n  - ${problem}\n`);
     t.equal(readFileSync(join(folder, 'src/generated/contract.ts'), 'utf8'), generated, 'nothing is written');
@@ -55,6 +59,10 @@ t.test('a 64-bit integer that may be null is a bigint or null in the types', asy
     t,
     edited(({ NewPet }) => Object.assign(NewPet.properties, { owner })),
   );
-  t.equal(spawnSync('node_modules/.bin/tsx', ['scripts/generate.ts'], { cwd: folder }).status, 0);
+  t.equal(
+    spawnSync(process.execPath, ['--import=./scripts/typescript/register.js', 'scripts/generate.ts'], { cwd: folder })
+      .status,
+    0,
+  );
   t.match(readFileSync(join(folder, 'src/generated/contract.ts'), 'utf8'), /^ *owner\?: bigint \| null;$/m);
 });
