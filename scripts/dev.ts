@@ -1,4 +1,4 @@
-/** `npm run dev`: builds and starts the service, and again at each change; what is wrong is told, and the last good one goes on. */
+/** `npm run dev`: builds and starts the service, and again at each change; while there is an error, shows it and keeps the last good server. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';

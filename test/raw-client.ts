@@ -18,7 +18,7 @@ export interface RawClient {
   received(): Received;
   /** Resolves when the server has closed its side. */
   ended: Promise<unknown>;
-  /** Resolves when the connection is closed, whoever closed it and how. */
+  /** Resolves when the connection is closed, by either side, in any way. */
   closed: Promise<unknown>;
 }
 

@@ -1,6 +1,6 @@
 /** What the rules look up: nodes behind their `$ref`, with the place where they stand, responses and their headers. */
 
-/** What leads nowhere, or is not there, is empty: Redocly's own rules say so. */
+/** Empty where there is nothing: Redocly's own rules report that. */
 export function follow(source, place, ctx) {
   if (!source?.$ref) return { node: source ?? {}, location: place };
   const { node = {}, location = place } = ctx.resolve(source);

@@ -44,7 +44,7 @@ export function select(measurements: Measurement[], { server, rows, workload }: 
   return measurements.filter((one) => one.server === server && one.rows === rows && one.workload === workload);
 }
 
-/** How many times as many requests per second, round by round: what slows a whole round down leaves it alone. */
+/** How many times as many requests per second, round by round: a slow round does not change it. */
 export function ratios(measurements: Measurement[], key: Key, base: Key): number[] {
   const bases = select(measurements, base);
   return select(measurements, key).flatMap(({ perSecond, round }) =>

@@ -13,7 +13,7 @@ export class Latencies {
     this.count += 1;
   }
 
-  /** The latency in milliseconds that this share of the replies kept within: `at(0.99)` is the 99th percentile. */
+  /** The latency in milliseconds within which this share of the replies came: `at(0.99)` is the 99th percentile. */
   at(share: number): number {
     let left = Math.ceil(share * this.count);
     let microseconds = 0;

@@ -32,8 +32,8 @@ export function pairs(before: Json = {}, after: Json = {}): [name: string, befor
 }
 
 /**
- * The keys that no other rule judges. A change of what people read is documentation; any other is held to be breaking, so
- * that what this comparison does not know fails rather than passes.
+ * The keys that no other rule judges. A change of what people read is documentation; any other counts as breaking, so
+ * that a change which this comparison does not know fails.
  */
 export function* compareRest(
   before: Json,

@@ -1,4 +1,4 @@
-/** Compares what an operation answers. Taking away what was there, or sending what nobody told of, breaks clients. */
+/** Compares what an operation answers. Removing what was there, or sending what was not declared, breaks clients. */
 import { type Changes, compareRest, pairs, toChange } from './change.ts';
 import { compareContent } from './content.ts';
 import type { Json } from './expand.ts';

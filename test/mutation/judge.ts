@@ -1,4 +1,4 @@
-/** Who notices an edit of the contract: those who refuse it, or the server, which follows it by itself. */
+/** What notices an edit of the contract: a check that refuses it, or the server, which follows it by itself. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

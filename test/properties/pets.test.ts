@@ -18,7 +18,7 @@ interface EmptyableStore {
   empty(): Promise<void>;
 }
 
-/** Emptied by way of a new one: nothing else can reach memory. */
+/** Emptied by opening a new one: there is no other access to a database in memory. */
 function openMemory(): EmptyableStore {
   const open = () => openUrl('sqlite::memory:');
   const store = open();
@@ -31,7 +31,7 @@ function openMemory(): EmptyableStore {
   };
 }
 
-/** Emptied behind its back: what it keeps of pages must not outlive what is deleted. */
+/** Emptied past the store: cached pages must not outlive deleted pets. */
 function openFile(t: Test): EmptyableStore {
   const file = `${t.testdir()}/pets.db`;
   const store = openUrl(`sqlite:${file}`);

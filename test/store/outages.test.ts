@@ -101,7 +101,7 @@ t.test(
       created.sort((a, b) => a - b),
     );
 
-    // Room again: the log, which is what has grown, is moved into the database, and starts anew.
+    // Room again: SQLite's log, which is what has grown, is moved into the database and starts again.
     connect().pragma('wal_checkpoint(TRUNCATE)');
     const { status, body } = await request('/v1/pets', CREATE);
     t.equal(status, 201);
