@@ -32,9 +32,11 @@ function partsOf(contract: Json) {
 
 export type Edit = (parts: ReturnType<typeof partsOf>) => void;
 
+const PARSED = parse(SOURCE);
+
 /** The contract after an edit. */
 export function edited(edit: Edit, source = SOURCE): string {
-  const contract = parse(source);
+  const contract = source === SOURCE ? structuredClone(PARSED) : parse(source);
   edit(partsOf(contract));
   return JSON.stringify(contract);
 }

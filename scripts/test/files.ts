@@ -2,10 +2,22 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** In seconds of one core: only their order matters. */
-const LONGEST = ['adding-an-operation', 'store/sqlite', 'process', 'http/draining', 'store', 'docs', 'scripts'].map(
-  (name) => `test/${name}`,
-);
+/** Only their order matters. */
+const LONGEST = [
+  'adding-an-operation',
+  'docs/swagger-ui',
+  'process/workers',
+  'process',
+  'store/sqlite',
+  'scripts',
+  'http/draining',
+  'store/disk',
+  'access',
+  'http/raw-replies',
+  'telemetry/log',
+  'http/limits',
+  'consumers',
+].map((name) => `test/${name}`);
 
 export function filesBelow(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -24,10 +24,13 @@ const OPERATIONS: [url: string, options: RequestOptions][] = [
 
 const withHeader = (authorization: string): RequestOptions => ({ key: null, headers: { authorization } });
 
-/** Asks for the list with this key until the status is this one, as often as takes a few seconds at most. */
+/** Asks for the list with this key until the status is this one, for half a minute at most. */
 async function askUntil({ request }: Service, key: string, status: number): Promise<Received> {
   let reply = await request('/v1/pets', { key });
-  for (let count = 0; reply.status !== status && count < 10_000; count++) reply = await request('/v1/pets', { key });
+  for (let count = 0; reply.status !== status && count < 600; count++) {
+    await wait(50);
+    reply = await request('/v1/pets', { key });
+  }
   return reply;
 }
 

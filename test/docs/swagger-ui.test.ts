@@ -53,58 +53,89 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
     return { page, service };
   }
 
-  t.test('lists every operation of the contract by its name', async (t) => {
+  t.test('without a key', async (t) => {
     const { page } = await openPage(t);
-    const { operations } = await loadContract();
-    t.strictSame(await page.locator('.opblock-summary-operation-id').allInnerTexts(), [...operations.keys()]);
+
+    t.test('lists every operation of the contract by its name', async (t) => {
+      const { operations } = await loadContract();
+      t.strictSame(await page.locator('.opblock-summary-operation-id').allInnerTexts(), [...operations.keys()]);
+    });
+
+    t.test('it fits a phone, and is dark for those who prefer that', async (t) => {
+      t.equal(await page.locator('meta[name=viewport]').getAttribute('content'), 'width=device-width, initial-scale=1');
+      const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+      t.equal(await background(), 'rgb(250, 250, 250)');
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.locator('html.dark-mode').waitFor({ state: 'attached' });
+      t.equal(await background(), 'rgb(28, 32, 34)');
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.locator('html:not(.dark-mode)').waitFor({ state: 'attached' });
+      t.equal(await background(), 'rgb(250, 250, 250)');
+    });
+
+    t.test('a try without a key shows the 401 of the server', async (t) => {
+      const { status, body } = await execute(page, await unfold(page, 'listPets'));
+      t.equal(status, 401);
+      t.match(JSON.parse(body), { code: 'unauthorized', status: 401 });
+    });
+
+    t.test('a server that the page may not call says so, in place of a button that would fail', async (t) => {
+      const listPets = await unfold(page, 'listPets');
+      await page.locator('.servers select').selectOption({ index: 1 });
+      const note = listPets.getByText('This page can only call the server that it came from.');
+      await note.waitFor();
+      t.match(await note.textContent(), 'open its own page, https://petstore.example/docs.');
+      t.equal(await listPets.getByRole('button', { name: 'Execute' }).count(), 0);
+      await page.locator('.servers input').fill('https://eu.petstore.example');
+      await listPets.getByText('To call https://eu.petstore.example').waitFor();
+      await page.locator('.servers select').selectOption({ index: 0 });
+      await listPets.getByRole('button', { name: 'Execute' }).waitFor();
+    });
   });
 
-  t.test('a try without a key shows the 401 of the server', async (t) => {
-    const { page } = await openPage(t);
-    const { status, body } = await execute(page, await unfold(page, 'listPets'));
-    t.equal(status, 401);
-    t.match(JSON.parse(body), { code: 'unauthorized', status: 401 });
-  });
-
-  t.test('with a key, a pet is added and then stands in the list', async (t) => {
-    const { page } = await openPage(t);
-    await authorize(page, KEY);
-    const createPet = await unfold(page, 'createPet');
-    await createPet.locator('textarea').fill('{ "name": "Rex {\\"the\\": [1]}", "categoryId": 7 }');
-    const added = await execute(page, createPet);
-    t.equal(added.status, 201);
-    t.equal(added.body, '{\n  "id": 1,\n  "name": "Rex {\\"the\\": [1]}",\n  "categoryId": 7\n}');
-
-    const listPets = await unfold(page, 'listPets');
-    await listPets.locator('select').first().selectOption('sold');
-    t.equal((await execute(page, listPets)).body, '[]');
-    await listPets.locator('select').first().selectOption('');
-    t.strictSame(JSON.parse((await execute(page, listPets)).body), [JSON.parse(added.body)]);
-  });
-
-  t.test('a 64-bit integer in a body is sent as it was typed and shown as it was sent', async (t) => {
+  t.test('with a key', async (t) => {
     const { page, service } = await openPage(t);
     await authorize(page, KEY);
-    const typed = `{ "name": "Rex", "categoryId": ${LARGEST} }`;
-    const createPet = await unfold(page, 'createPet');
-    await createPet.locator('textarea').fill(typed);
-    const { sent, body } = await execute(page, createPet);
-    t.equal(sent.postData(), typed);
-    t.match(body, `"categoryId": ${LARGEST}`);
-    t.match(await createPet.locator('.curl-command').textContent(), LARGEST);
-    t.match((await service.request('/v1/pets/1')).text, `"categoryId":${LARGEST}`);
-  });
 
-  t.test('a 64-bit integer in a path is requested as it was typed', async (t) => {
-    const { page, service } = await openPage(t);
-    await authorize(page, KEY);
-    const getPet = await unfold(page, 'getPet');
-    await getPet.locator('input').fill(ABOVE_2_53);
-    const { sent, status, body } = await execute(page, getPet);
-    t.equal(sent.url(), `http://127.0.0.1:${service.port}/v1/pets/${ABOVE_2_53}`);
-    t.equal(status, 404);
-    t.match(body, ABOVE_2_53);
-    t.ok(await getPet.getByText('sunset: Thu, 05 Dec 2030 00:00:00 GMT').isVisible());
+    t.test('a list is asked for without a filter that nobody chose', async (t) => {
+      const { sent } = await execute(page, await unfold(page, 'listPets'));
+      t.equal(new URL(sent.url()).searchParams.get('status'), null);
+    });
+
+    t.test('a pet is added and then stands in the list', async (t) => {
+      const createPet = await unfold(page, 'createPet');
+      await createPet.locator('textarea').fill('{ "name": "Rex {\\"the\\": [1]}", "categoryId": 7 }');
+      const added = await execute(page, createPet);
+      t.equal(added.status, 201);
+      t.equal(added.body, '{\n  "id": 1,\n  "name": "Rex {\\"the\\": [1]}",\n  "categoryId": 7\n}');
+
+      const listPets = await unfold(page, 'listPets');
+      await listPets.locator('select').first().selectOption('sold');
+      t.equal((await execute(page, listPets)).body, '[]');
+      await listPets.locator('select').first().selectOption('');
+      t.strictSame(JSON.parse((await execute(page, listPets)).body), [JSON.parse(added.body)]);
+    });
+
+    t.test('a 64-bit integer in a body is sent as it was typed and shown as it was sent', async (t) => {
+      const typed = `{ "name": "Rex", "categoryId": ${LARGEST} }`;
+      const createPet = await unfold(page, 'createPet');
+      await createPet.locator('textarea').fill(typed);
+      const { sent, body } = await execute(page, createPet);
+      t.equal(sent.postData(), typed);
+      t.match(body, `"categoryId": ${LARGEST}`);
+      t.match(await createPet.locator('.curl-command').textContent(), LARGEST);
+      t.match((await service.request(`/v1/pets/${JSON.parse(body).id}`)).text, `"categoryId":${LARGEST}`);
+    });
+
+    t.test('a 64-bit integer in a path is requested as it was typed', async (t) => {
+      const getPet = await unfold(page, 'getPet');
+      await getPet.locator('input').fill(ABOVE_2_53);
+      const { sent, status, body } = await execute(page, getPet);
+      t.equal(sent.url(), `http://127.0.0.1:${service.port}/v1/pets/${ABOVE_2_53}`);
+      t.equal(status, 404);
+      t.match(body, ABOVE_2_53);
+      t.ok(await getPet.getByText('sunset: Thu, 05 Dec 2030 00:00:00 GMT').isVisible());
+    });
   });
 
   t.test('64-bit integers among the examples of the contract are shown, and offered to send, as written', async (t) => {
@@ -142,40 +173,6 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
       t.equal(await page.locator('.deprecation-notice').count(), 1);
     },
   );
-
-  t.test('a server that the page may not call says so, in place of a button that would fail', async (t) => {
-    const { page } = await openPage(t);
-    const listPets = await unfold(page, 'listPets');
-    await page.locator('.servers select').selectOption({ index: 1 });
-    const note = listPets.getByText('This page can only call the server that it came from.');
-    await note.waitFor();
-    t.match(await note.textContent(), 'open its own page, https://petstore.example/docs.');
-    t.equal(await listPets.getByRole('button', { name: 'Execute' }).count(), 0);
-    await page.locator('.servers input').fill('https://eu.petstore.example');
-    await listPets.getByText('To call https://eu.petstore.example').waitFor();
-    await page.locator('.servers select').selectOption({ index: 0 });
-    await listPets.getByRole('button', { name: 'Execute' }).waitFor();
-  });
-
-  t.test('a list is asked for without a filter that nobody chose', async (t) => {
-    const { page } = await openPage(t);
-    await authorize(page, KEY);
-    const { sent } = await execute(page, await unfold(page, 'listPets'));
-    t.equal(new URL(sent.url()).searchParams.get('status'), null);
-  });
-
-  t.test('it fits a phone, and is dark for those who prefer that', async (t) => {
-    const { page } = await openPage(t);
-    t.equal(await page.locator('meta[name=viewport]').getAttribute('content'), 'width=device-width, initial-scale=1');
-    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
-    t.equal(await background(), 'rgb(250, 250, 250)');
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await page.locator('html.dark-mode').waitFor({ state: 'attached' });
-    t.equal(await background(), 'rgb(28, 32, 34)');
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.locator('html:not(.dark-mode)').waitFor({ state: 'attached' });
-    t.equal(await background(), 'rgb(250, 250, 250)');
-  });
 
   t.test('the key is not stored, and is gone after a reload', async (t) => {
     const { page } = await openPage(t);
@@ -272,9 +269,10 @@ async function isAuthorized(page: Page): Promise<boolean> {
   return (await page.locator('.btn.authorize.locked').count()) > 0;
 }
 
-/** Opens the operation for trying out. */
+/** Opens the operation for trying out, unless it is open. */
 async function unfold(page: Page, id: string): Promise<Locator> {
   const operation = operationOf(page, id);
+  if (await operation.locator('.opblock-body').isVisible()) return operation;
   await operation.locator('.opblock-summary-control').click();
   await operation.getByRole('button', { name: 'Try it out' }).click();
   return operation;

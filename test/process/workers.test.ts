@@ -18,7 +18,7 @@ async function startWorkers(t: Test, isCovered = true) {
 const processOf = ({ headers }: Pick<Received, 'headers'>) => headers['x-request-id']?.slice(0, 8);
 
 t.test('what a client created through one process it sees through every other at once', async (t) => {
-  const { request } = await startWorkers(t);
+  const { request } = await startWorkers(t, false);
   const processes = new Set<string | undefined>();
   for (let count = 1; count <= 20; count++) {
     const created = await request('/v1/pets', { method: 'POST', body: { name: `Pet ${count}`, categoryId: count } });
@@ -131,7 +131,7 @@ t.test(
 );
 
 t.test('processes that cannot start end the service, and say why', async (t) => {
-  const { port } = await startServer(t);
+  const { port } = await startServer(t, { isCovered: false });
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2', PORT: String(port) };
   await t.rejects(startServer(t, { env }), /ended with 1 and never wrote [\s\S]*?: Cannot listen: .*EADDRINUSE.*\n$/);
 });

@@ -1,9 +1,15 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { prepareFaultyDisk } from '../faulty-disk.ts';
 import { startServer } from '../program.ts';
-import type { Received } from '../service.ts';
+import type { Received, Request } from '../service.ts';
 
 const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
+
+/** Resolves when `/readyz` answers that it is, or is not, ready. */
+async function untilReady(request: Request, isReady = true): Promise<void> {
+  while (((await request('/readyz')).status === 200) !== isReady) await wait(20);
+}
 
 const codeOf = ({ body }: Received) => (body as { code?: string }).code ?? 'created';
 
@@ -11,7 +17,7 @@ t.test('while the disk stalls, every create is answered, and told whether its pe
   const disk = prepareFaultyDisk(t);
   const { request, child, exit } = await startServer(t, { env: { ...disk.env, CREATE_TIMEOUT: '5000' } });
   const create = async () => codeOf(await request('/v1/pets', CREATE));
-  while ((await request('/readyz')).status !== 200);
+  await untilReady(request);
   t.equal(await create(), 'created');
 
   disk.stall();
@@ -19,7 +25,7 @@ t.test('while the disk stalls, every create is answered, and told whether its pe
   t.equal((await request('/v1/pets/1')).status, 200);
   const waiting = create();
   // Here it still takes creates, and is no longer ready.
-  while ((await request('/readyz')).status === 200);
+  await untilReady(request, false);
   t.equal((await request('/livez')).status, 200);
   t.equal(await handedOver, 'outcome_unknown');
   t.equal(await waiting, 'unavailable');
@@ -28,7 +34,7 @@ t.test('while the disk stalls, every create is answered, and told whether its pe
   t.equal((await request('/v1/pets')).status, 200);
 
   disk.mend();
-  while ((await request('/readyz')).status !== 200);
+  await untilReady(request);
   t.equal(await create(), 'created');
   t.strictSame(
     ((await request('/v1/pets')).body as { id: number }[]).map(({ id }) => id),
@@ -58,7 +64,7 @@ t.test('SIGTERM ends the server in time, though the disk stalls', async (t) => {
   const disk = prepareFaultyDisk(t);
   const env = { ...disk.env, CREATE_TIMEOUT: '500', DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' };
   const { request, child, exit, output } = await startServer(t, { env, isCovered: false });
-  while ((await request('/readyz')).status !== 200);
+  await untilReady(request);
   disk.stall();
   const create = request('/v1/pets', CREATE);
   child.kill('SIGTERM');
