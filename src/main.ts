@@ -76,6 +76,8 @@ async function startListening(app: FastifyInstance, config: Config): Promise<str
   try {
     return await listen(app, config);
   } catch (error) {
+    // Nothing asks the store any more while it is closed.
+    await app.close();
     throw new ConfigError(`Cannot listen: ${(error as Error).message}. Set HOST or PORT to another.`);
   }
 }
