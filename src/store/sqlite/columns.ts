@@ -26,8 +26,8 @@ function toJsonSql(field: Field, comma: string): string {
 }
 
 /** The pet as it is stored: its id, and every field with a column. */
-export function toWritten(id: bigint, pet: NewPet): Pet {
+export function toWritten(id: bigint, pet: NewPet): NewPet & Pick<Pet, 'id'> {
   const written: Partial<Record<Field, unknown>> = { id };
   for (const field of NEW_FIELDS) if (pet[field] !== undefined) written[field] = pet[field];
-  return written as Pet;
+  return written as NewPet & Pick<Pet, 'id'>;
 }
