@@ -1,9 +1,7 @@
 /** The first release of the contract, to be edited in tests. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-
-// biome-ignore lint/suspicious/noExplicitAny: a contract is any JSON
-type Json = any;
+import type { Json } from '../src/contract/contract.ts';
 
 /** The first release, which stays as it is while the contract goes on. Here, its sunset never comes. */
 export const SOURCE = readFileSync(new URL('../openapi/released/1.0.0.yaml', import.meta.url), 'utf8').replace(
@@ -16,27 +14,49 @@ function partsOf(contract: Json) {
   const { paths, components } = contract;
   const [listPets, createPet, getPet] = [paths['/pets'].get, paths['/pets'].post, paths['/pets/{petId}'].get];
   const [limit, status, after] = listPets.parameters;
-  return {
-    ...contract,
-    ...components,
-    ...components.schemas,
-    contract,
+  const { requestBody: body, responses } = createPet;
+  const errorFields = components.schemas.Error.properties;
+  const operations = {
     listPets,
     createPet,
     getPet,
     limit,
     status,
     after,
+    body,
+    created: responses['201'],
+    errorFields,
   };
+  return { ...contract, ...components, ...components.schemas, ...operations, contract };
 }
 
 export type Edit = (parts: ReturnType<typeof partsOf>) => void;
 
 const PARSED = parse(SOURCE);
 
+/** Puts every server below another prefix. */
+export function withPrefix(prefix: string) {
+  return ({ servers }: Json) => {
+    for (const server of servers) server.url = server.url.replace('/v1', prefix);
+  };
+}
+
 /** The contract after an edit. */
 export function edited(edit: Edit, source = SOURCE): string {
-  const contract = source === SOURCE ? structuredClone(PARSED) : parse(source);
-  edit(partsOf(contract));
-  return JSON.stringify(contract);
+  const contract = source === SOURCE ? PARSED : parse(source);
+  return JSON.stringify(editedCopy(contract, (copy) => edit(partsOf(copy))));
+}
+
+/** A copy of any contract after an edit of its whole. */
+export function editedCopy(contract: Json, edit: (contract: Json) => void): Json {
+  const copy = structuredClone(contract);
+  edit(copy);
+  return copy;
+}
+
+/** Puts a value under another name, where it stood: the order of paths and methods says which operation comes first. */
+export function rename(node: Json, from: string, to: string): void {
+  const entries = Object.entries(node).map(([key, value]) => [key === from ? to : key, value]);
+  for (const key of Object.keys(node)) delete node[key];
+  Object.assign(node, Object.fromEntries(entries));
 }

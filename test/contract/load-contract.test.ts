@@ -5,6 +5,7 @@ import { parse, stringify } from 'yaml';
 import { ContractError } from '../../src/contract/contract.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import { handlers } from '../../src/generated/handlers.ts';
+import { rename, withPrefix } from '../edited-contract.ts';
 import { startService } from '../service.ts';
 
 const YAML = readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8');
@@ -21,19 +22,6 @@ function edited(t: Test, ...edits: Edit[]) {
   writeFileSync(file, yaml);
   return { file, yaml };
 }
-
-/** Puts a value under another name. */
-function rename(node: Record<string, unknown>, from: string, to: string) {
-  node[to] = node[from];
-  delete node[from];
-}
-
-/** Every server below another prefix. */
-const withPrefix =
-  (prefix: string): Edit =>
-  (contract) => {
-    for (const server of contract.servers) server.url = server.url.replace('/v1', prefix);
-  };
 
 t.test('the contract is read as its operations, with what each says', async (t) => {
   const { operations, prefix, title } = await loadContract();

@@ -1,5 +1,6 @@
 /** One edit of a contract: where it stands, what it does, and how it is done. */
 import type { Json } from '../../src/contract/contract.ts';
+import { rename as renameKey } from '../edited-contract.ts';
 
 /** The keys that lead to a node of the contract, from its root. */
 export type Path = (string | number)[];
@@ -13,32 +14,26 @@ export interface Edit {
   apply(contract: Json): void;
 }
 
-/** Gives the node at `place` the key with this value. */
+/** An edit of the node at `place`. */
+function change(place: Path, words: string, detail: string, edit: (node: Json) => void): Edit {
+  return { place, words, detail, apply: (contract) => edit(nodeAt(contract, place)) };
+}
+
 export function put(place: Path, key: string | number, value: Json, words: string): Edit {
-  const apply = (contract: Json) => {
-    nodeAt(contract, place)[key] = value;
-  };
-  return { place, words, detail: `${key}: ${show(value)}`, apply };
+  return change(place, words, `${key}: ${show(value)}`, (node) => {
+    node[key] = value;
+  });
 }
 
 export function take(place: Path, key: string | number, words: string): Edit {
-  const apply = (contract: Json) => {
-    const node = nodeAt(contract, place);
+  return change(place, words, String(key), (node) => {
     if (Array.isArray(node)) node.splice(key as number, 1);
     else delete node[key];
-  };
-  return { place, words, detail: String(key), apply };
+  });
 }
 
-/** Puts a value under another name, where it stood: the order of paths and methods says which operation comes first. */
 export function rename(place: Path, from: string, to: string, words: string): Edit {
-  const apply = (contract: Json) => {
-    const node = nodeAt(contract, place);
-    const entries = Object.entries(node).map(([key, value]) => [key === from ? to : key, value]);
-    for (const key of Object.keys(node)) delete node[key];
-    Object.assign(node, Object.fromEntries(entries));
-  };
-  return { place, words, detail: `${from} -> ${to}`, apply };
+  return change(place, words, `${from} -> ${to}`, (node) => renameKey(node, from, to));
 }
 
 /** Several edits that make sense together only; the first says where. */

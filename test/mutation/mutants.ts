@@ -1,5 +1,6 @@
 /** All meaningful edits of a contract, found by walking through it; what only people read is left out. */
 import type { Json } from '../../src/contract/contract.ts';
+import { editedCopy } from '../edited-contract.ts';
 import { type Edit, nodeAt, type Path, put, rename, take, together, toWords } from './edit.ts';
 import { headerEdits, operationEdits, responseEdits, securityEdits } from './operation-edits.ts';
 import { schemaEdits } from './schema-edits.ts';
@@ -22,11 +23,7 @@ export function mutantsOf(contract: Json): Mutant[] {
     place: toWords(contract, place),
     kind: words,
     edit: `${words} (${detail})`,
-    build() {
-      const mutant = structuredClone(contract);
-      apply(mutant);
-      return mutant;
-    },
+    build: () => editedCopy(contract, apply),
   }));
 }
 

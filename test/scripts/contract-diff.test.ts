@@ -5,11 +5,12 @@ import t from 'tap';
 import { compareContracts } from '../../scripts/contract-diff/contracts.ts';
 import { judgeContract } from '../../scripts/contract-diff/gate.ts';
 import { compareStoredPets } from '../../scripts/contract-diff/stored-pets.ts';
-import { type Edit, edited, SOURCE } from '../edited-contract.ts';
+import { type Edit, edited, rename, SOURCE, withPrefix } from '../edited-contract.ts';
 import { NODE_ARGS } from '../program.ts';
 import { CHANGES } from './contract-changes.ts';
 
 const TODAY = '2026-11-20';
+const TEXT = { type: 'string' };
 const NAMES = ['allOf', '$ref', 'example', 'default', 'constructor'];
 
 /** Verdict, place and what, of every change from one contract to the other. */
@@ -18,45 +19,35 @@ function report(before: string, after: string, today = TODAY): string[] {
 }
 
 t.test('of every change, the comparison says what it does to clients', async (t) => {
-  for (const [sentence, edit, verdict, reported] of CHANGES) {
+  for (const [edit, reported] of CHANGES) {
     const changes = report(SOURCE, edited(edit));
-    const worst = ['breaking', 'compatible', 'documentation'].find((name) =>
-      changes.some((text) => text.startsWith(name)),
+    const worst = ['breaking: ', 'compatible: ', 'documentation: '].find((verdict) =>
+      changes.some((text) => text.startsWith(verdict)),
     );
-    t.equal(worst, verdict, sentence);
-    t.ok(changes.includes(`${verdict}: ${reported}`), `${sentence}, and says: ${reported}`, { changes });
+    t.ok(reported.startsWith(String(worst)), `${reported}, and nothing worse`, { changes });
+    t.ok(changes.includes(reported), reported, { changes });
   }
 });
 
 t.test('a change that stored pets may not fit is told, and no other', async (t) => {
-  const cases: [edit: Edit, told: string[]][] = [
-    [({ PetStatus }) => PetStatus.enum.splice(2, 1, 'gone'), ['stored pets.status: enum lost sold and gained gone']],
-    [({ PetStatus }) => PetStatus.enum.pop(), ['stored pets.status: enum lost sold']],
-    [
-      ({ PetName }) => Object.assign(PetName, { maxLength: 100 }),
-      ['stored pets.name: maxLength changed from 255 to 100'],
-    ],
-    [({ CategoryId }) => Object.assign(CategoryId, { minimum: 1 }), ['stored pets.categoryId: minimum 1 was added']],
-    [({ Pet }) => Pet.required.push('status'), ['stored pets.status: became required']],
-    [({ Pet }) => delete Pet.properties.status, ['stored pets.status: was removed']],
-    [
-      ({ Pet }) => {
-        Pet.properties.color = { type: 'string' };
-        Pet.required.push('color');
-      },
-      ['stored pets.color: was added, and is required'],
-    ],
-    [({ Pet }) => Object.assign(Pet.properties, { color: { type: 'string' } }), []],
-    [({ PetStatus }) => PetStatus.enum.push('lost'), []],
-    [({ PetName }) => Object.assign(PetName, { maxLength: 300, default: 'Rex', description: 'A name.' }), []],
-    [({ NewPet }) => NewPet.required.push('status'), []],
-    [({ listPets }) => listPets.parameters.pop(), []],
+  // biome-ignore format: a table
+  const cases: [edit: Edit, told?: string][] = [
+    [({ PetStatus }) => PetStatus.enum.splice(2, 1, 'gone'), 'status: enum lost sold and gained gone'],
+    [({ PetStatus }) => PetStatus.enum.pop(), 'status: enum lost sold'],
+    [({ PetName }) => (PetName.maxLength = 100), 'name: maxLength changed from 255 to 100'],
+    [({ CategoryId }) => (CategoryId.minimum = 1), 'categoryId: minimum 1 was added'],
+    [({ Pet }) => Pet.required.push('status'), 'status: became required'],
+    [({ Pet }) => delete Pet.properties.status, 'status: was removed'],
+    [({ Pet }) => { Pet.properties.color = TEXT; Pet.required.push('color'); }, 'color: was added, and is required'],
+    [({ Pet }) => (Pet.properties.color = TEXT)],
+    [({ PetStatus }) => PetStatus.enum.push('lost')],
+    [({ PetName }) => Object.assign(PetName, { maxLength: 300, default: 'Rex', description: 'A name.' })],
+    [({ NewPet }) => NewPet.required.push('status')],
+    [({ listPets }) => listPets.parameters.pop()],
   ];
   for (const [edit, told] of cases) {
-    t.strictSame(
-      compareStoredPets(SOURCE, edited(edit)).map(({ place, what }) => `${place}: ${what}`),
-      told,
-    );
+    const changes = compareStoredPets(SOURCE, edited(edit)).map(({ place, what }) => `${place}: ${what}`);
+    t.strictSame(changes, told ? [`stored pets.${told}`] : []);
   }
   t.strictSame(compareStoredPets('{}', '{}'), []);
 });
@@ -69,13 +60,8 @@ t.test('a deprecated operation may be removed when its sunset has come, and not 
 
 t.test('comments, layout and the order of keys are no change', async (t) => {
   t.strictSame(report(SOURCE, `# A comment.\n${SOURCE}`), []);
-  t.strictSame(
-    report(
-      SOURCE,
-      edited(() => {}),
-    ),
-    [],
-  );
+  const same = edited(() => {});
+  t.strictSame(report(SOURCE, same), []);
 });
 
 t.test('what is only arranged in another way is documentation', async (t) => {
@@ -89,23 +75,15 @@ t.test('what is only arranged in another way is documentation', async (t) => {
         allOf: [{ $ref: '#/components/schemas/PetFields' }, { required: ['id'], properties: { id } }],
       };
     },
-    ({ headers, createPet }) => {
-      headers.Location = createPet.responses['201'].headers.Location;
-      createPet.responses['201'].headers.Location = { $ref: '#/components/headers/Location' };
+    ({ headers, created }) => {
+      headers.Location = created.headers.Location;
+      created.headers.Location = { $ref: '#/components/headers/Location' };
     },
-    ({ createPet }) => {
-      const { headers } = createPet.responses['201'];
-      headers.location = headers.Location;
-      delete headers.Location;
-    },
+    ({ created }) => rename(created.headers, 'Location', 'location'),
     ({ PetStatus }) => PetStatus.enum.reverse(),
     ({ listPets }) => listPets.parameters.reverse(),
-    ({ PetName }) => {
-      PetName.uniqueItems = false;
-    },
-    ({ PetStatus }) => {
-      PetStatus.minLength = 0;
-    },
+    ({ PetName }) => Object.assign(PetName, { uniqueItems: false }),
+    ({ PetStatus }) => Object.assign(PetStatus, { minLength: 0 }),
   ];
   for (const edit of rearranged) {
     t.strictSame(report(SOURCE, edited(edit)), ['documentation: contract: its parts are arranged in another way']);
@@ -117,109 +95,71 @@ t.test('a schema that contains itself is compared down to where it begins again'
     Pet.properties.parents = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
   });
   t.strictSame(report(family, family), []);
-  const changes = report(
-    family,
-    edited(({ Pet }) => Pet.required.pop(), family),
-  );
-  t.ok(changes.includes('breaking: getPet: response 200: body.categoryId: is no longer required'));
+  const cut = edited(({ Pet }) => Pet.required.pop(), family);
+  t.ok(report(family, cut).includes('breaking: getPet: response 200: body.categoryId: is no longer required'));
 });
 
 t.test('schemas that are put together of parts, or are a choice of some, are compared part by part', async (t) => {
-  const text = { type: 'string' };
   const parted = edited(({ NewPet, Pet, schemas }) => {
     schemas.Never = false;
     schemas.Twice = {
-      allOf: [{ minLength: 1 }, { minLength: 2 }, { properties: { a: text } }, { properties: { a: { minLength: 5 } } }],
+      allOf: [{ minLength: 1 }, { minLength: 2 }, { properties: { a: TEXT } }, { properties: { a: { minLength: 5 } } }],
     };
     Object.assign(NewPet.properties, {
-      any: { anyOf: [text, { type: 'integer', maximum: 9 }] },
-      all: { allOf: [{ ...text, minLength: 1 }, { minLength: 2 }] },
-      named: { allOf: [{ patternProperties: { a: text } }, { patternProperties: { b: text } }] },
+      any: { anyOf: [TEXT, { type: 'integer', maximum: 9 }] },
+      all: { allOf: [{ ...TEXT, minLength: 1 }, { minLength: 2 }] },
+      named: { allOf: [{ patternProperties: { a: TEXT } }, { patternProperties: { b: TEXT } }] },
       twice: { $ref: '#/components/schemas/Twice', allOf: [{ minLength: 3 }, { minLength: 4 }] },
-      unique: { type: 'array', items: text, uniqueItems: true },
+      unique: { type: 'array', items: TEXT, uniqueItems: true },
       never: { $ref: '#/components/schemas/Never' },
-      neverEither: { allOf: [text, false] },
+      neverEither: { allOf: [TEXT, false] },
     });
     Object.assign(Pet.properties, {
-      some: { allOf: [{ additionalProperties: false, properties: { a: text } }, { properties: { b: text } }] },
-      more: { allOf: [{ unevaluatedProperties: false, properties: { a: text } }, { properties: { b: text } }] },
+      some: { allOf: [{ additionalProperties: false, properties: { a: TEXT } }, { properties: { b: TEXT } }] },
+      more: { allOf: [{ unevaluatedProperties: false, properties: { a: TEXT } }, { properties: { b: TEXT } }] },
     });
   });
+  // biome-ignore format: a table
   const cases: [edit: Edit, reported: string][] = [
-    [
-      ({ NewPet }) => NewPet.properties.any.anyOf.reverse(),
-      'documentation: contract: its parts are arranged in another way',
-    ],
-    [
-      ({ NewPet }) => NewPet.properties.any.anyOf.pop(),
-      'breaking: createPet: body.any: anyOf lost {"type":"integer","maximum":9}',
-    ],
-    [
-      ({ NewPet }) => NewPet.properties.any.anyOf.push({ const: 0 }),
-      'compatible: createPet: body.any: anyOf gained {"const":0}',
-    ],
-    [
-      ({ NewPet }) => Object.assign(NewPet.properties.any.anyOf[1], { maximum: 8 }),
-      'breaking: createPet: body.any: a part of anyOf: maximum changed from 9 to 8',
-    ],
-    [
-      ({ NewPet }) => Object.assign(NewPet.properties, { any: true }),
-      'compatible: createPet: body.any: anyOf [{"type":"string"},{"type":"integer","maximum":9}] was removed',
-    ],
-    [
-      ({ NewPet }) => Object.assign(NewPet.properties, { any: false }),
-      'breaking: createPet: body.any: may no longer be there',
-    ],
-    [
-      ({ NewPet }) => Object.assign(NewPet.properties.any, { not: text }),
-      'breaking: createPet: body.any: not {"type":"string"} was added',
-    ],
-    [
-      ({ NewPet }) => Object.assign(NewPet.properties.all, { anyOf: [text] }),
-      'breaking: createPet: body.all: anyOf [{"type":"string"}] was added',
-    ],
-    [
-      ({ NewPet }) => NewPet.properties.twice.allOf.pop(),
-      'compatible: createPet: body.twice: allOf lost {"minLength":4}',
-    ],
-    [
-      ({ schemas }) => delete schemas.Twice.allOf[3].properties.a.minLength,
-      'compatible: createPet: body.twice.a: minLength 5 was removed',
-    ],
-    [
-      ({ NewPet }) => delete NewPet.properties.unique.uniqueItems,
-      'compatible: createPet: body.unique: uniqueItems true was removed',
-    ],
-    [
-      ({ NewPet }) => Object.assign(NewPet.properties.twice, { uniqueItems: true }),
-      'breaking: createPet: body.twice: uniqueItems true was added',
-    ],
-    [
-      ({ NewPet }) => delete NewPet.properties.unique.items,
-      'compatible: createPet: body.unique[]: type string was removed',
-    ],
-    [({ NewPet }) => NewPet.properties.all.allOf.pop(), 'compatible: createPet: body.all: allOf lost {"minLength":2}'],
-    [
-      ({ NewPet }) => Object.assign(NewPet.properties.all.allOf[1], { minLength: 3 }),
-      'breaking: createPet: body.all: a part of allOf: minLength changed from 2 to 3',
-    ],
-    [
-      ({ NewPet }) => Object.assign(NewPet.properties.named.allOf[0].patternProperties, { a: { maxLength: 9 } }),
-      'breaking: createPet: body.named: a part of allOf: patternProperties changed from {"a":{"type":"string"}} to {"a":{"maxLength":9}}',
-    ],
-    [({ schemas }) => Object.assign(schemas, { Never: text }), 'compatible: createPet: body.never: may be there now'],
-    [
-      ({ NewPet }) => NewPet.properties.neverEither.allOf.pop(),
-      'compatible: createPet: body.neverEither: may be there now',
-    ],
-    [
-      ({ Pet }) => delete Pet.properties.some.allOf[0].properties.a,
-      'breaking: getPet: response 200: body.some: a part of allOf.a: was removed',
-    ],
-    [
-      ({ Pet }) => Object.assign(Pet.properties.more.allOf[0], { unevaluatedProperties: text }),
-      'breaking: getPet: response 200: body.more: a part of allOf: any other field: may be there now',
-    ],
+    [({ NewPet: { properties } }) => properties.any.anyOf.reverse(),
+      'documentation: contract: its parts are arranged in another way'],
+    [({ NewPet: { properties } }) => properties.any.anyOf.pop(),
+      'breaking: createPet: body.any: anyOf lost {"type":"integer","maximum":9}'],
+    [({ NewPet: { properties } }) => properties.any.anyOf.push({ const: 0 }),
+      'compatible: createPet: body.any: anyOf gained {"const":0}'],
+    [({ NewPet: { properties } }) => (properties.any.anyOf[1].maximum = 8),
+      'breaking: createPet: body.any: a part of anyOf: maximum changed from 9 to 8'],
+    [({ NewPet: { properties } }) => (properties.any = true),
+      'compatible: createPet: body.any: anyOf [{"type":"string"},{"type":"integer","maximum":9}] was removed'],
+    [({ NewPet: { properties } }) => (properties.any = false), 'breaking: createPet: body.any: may no longer be there'],
+    [({ NewPet: { properties } }) => (properties.any.not = TEXT),
+      'breaking: createPet: body.any: not {"type":"string"} was added'],
+    [({ NewPet: { properties } }) => (properties.all.anyOf = [TEXT]),
+      'breaking: createPet: body.all: anyOf [{"type":"string"}] was added'],
+    [({ NewPet: { properties } }) => properties.twice.allOf.pop(),
+      'compatible: createPet: body.twice: allOf lost {"minLength":4}'],
+    [({ schemas }) => delete schemas.Twice.allOf[3].properties.a.minLength,
+      'compatible: createPet: body.twice.a: minLength 5 was removed'],
+    [({ NewPet: { properties } }) => delete properties.unique.uniqueItems,
+      'compatible: createPet: body.unique: uniqueItems true was removed'],
+    [({ NewPet: { properties } }) => (properties.twice.uniqueItems = true),
+      'breaking: createPet: body.twice: uniqueItems true was added'],
+    [({ NewPet: { properties } }) => delete properties.unique.items,
+      'compatible: createPet: body.unique[]: type string was removed'],
+    [({ NewPet: { properties } }) => properties.all.allOf.pop(),
+      'compatible: createPet: body.all: allOf lost {"minLength":2}'],
+    [({ NewPet: { properties } }) => (properties.all.allOf[1].minLength = 3),
+      'breaking: createPet: body.all: a part of allOf: minLength changed from 2 to 3'],
+    [({ NewPet: { properties } }) => (properties.named.allOf[0].patternProperties.a = { maxLength: 9 }),
+      'breaking: createPet: body.named: a part of allOf: ' +
+      'patternProperties changed from {"a":{"type":"string"}} to {"a":{"maxLength":9}}'],
+    [({ schemas }) => (schemas.Never = TEXT), 'compatible: createPet: body.never: may be there now'],
+    [({ NewPet: { properties } }) => properties.neverEither.allOf.pop(),
+      'compatible: createPet: body.neverEither: may be there now'],
+    [({ Pet: { properties } }) => delete properties.some.allOf[0].properties.a,
+      'breaking: getPet: response 200: body.some: a part of allOf.a: was removed'],
+    [({ Pet: { properties } }) => (properties.more.allOf[0].unevaluatedProperties = TEXT),
+      'breaking: getPet: response 200: body.more: a part of allOf: any other field: may be there now'],
   ];
   for (const [edit, reported] of cases) {
     const changes = report(parted, edited(edit, parted));
@@ -236,7 +176,7 @@ t.test('tying down what was free breaks: other fields, a field by its name, the 
   const changes = report(
     open,
     edited(({ NewPet, Pet }) => {
-      NewPet.properties.note = Pet.properties.note = { type: 'string' };
+      NewPet.properties.note = Pet.properties.note = TEXT;
     }, open),
   );
   t.ok(changes.includes('breaking: createPet: body.note: was added'));
@@ -264,7 +204,7 @@ t.test('names of fields and values of clients are not taken for words of the con
 });
 
 t.test('a field may have the name of what every object inherits', async (t) => {
-  const after = edited(({ NewPet }) => Object.assign(NewPet.properties, { constructor: { type: 'string' } }));
+  const after = edited(({ NewPet }) => Object.assign(NewPet.properties, { constructor: TEXT }));
   t.strictSame(report(SOURCE, after), ['compatible: createPet: body.constructor: was added, and is optional']);
 });
 
@@ -276,16 +216,10 @@ t.test('a reference to nothing is named', async (t) => {
 });
 
 t.test('the version must rise as far as the changes ask, from the newest release', async (t) => {
-  const describe: Edit = ({ contract }) => {
-    contract.info.description = 'New.';
-  };
-  const extend: Edit = ({ Pet }) => {
-    Pet.properties.note = { type: 'string' };
-  };
+  const describe: Edit = ({ contract }) => Object.assign(contract.info, { description: 'New.' });
+  const extend: Edit = ({ Pet }) => Object.assign(Pet.properties, { note: TEXT });
   const cut: Edit = ({ Pet }) => delete Pet.properties.status;
-  const move: Edit = ({ contract }) => {
-    for (const server of contract.servers) server.url = server.url.replace('/v1', '/v2');
-  };
+  const move = withPrefix('/v2');
   const cases: [version: string, edits: Edit[], problems: string[]][] = [
     ['1.9.0', [], []],
     ['1.9.1', [], []],

@@ -26,23 +26,17 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   ],
   [
     'an Error that does not require one of its fields is refused',
-    ({ components }) => {
-      components.schemas.Error.required = ['code', 'message'];
-    },
+    ({ components }) => (components.schemas.Error.required = ['code', 'message']),
     ['The schema Error must require code, message, status; it does not require status.'],
   ],
   [
     'an error shown under another status than its own is refused',
-    ({ components }) => {
-      components.examples.PetNotFound.value.status = 400;
-    },
+    ({ components }) => (components.examples.PetNotFound.value.status = 400),
     ['The example unknown has the status 400, and stands under 404 of getPet.'],
   ],
   [
     'an error with a code that is not registered is refused',
-    ({ components }) => {
-      components.examples.PetNotFound.value.code = 'no_pet';
-    },
+    ({ components }) => (components.examples.PetNotFound.value.code = 'no_pet'),
     ['The example unknown does not fit its schema: code must be a code of its x-extensible-enum, not no_pet.'],
   ],
   [
@@ -59,9 +53,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   ],
   [
     'a 401 that does not say how to authenticate is refused',
-    ({ paths }) => {
-      delete paths['/pets/{petId}'].get.responses['401'].headers['WWW-Authenticate'];
-    },
+    ({ paths }) => delete paths['/pets/{petId}'].get.responses['401'].headers['WWW-Authenticate'],
     ['getPet takes an API key, so its 401 must declare the header WWW-Authenticate (RFC 9110, section 11.6.1).'],
   ],
   [
@@ -116,16 +108,13 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   ],
   [
     'an example of a body with a field that its schema does not name is refused',
-    ({ paths }) => {
-      paths['/pets'].get.responses['200'].content['application/json'].examples.two.value[1].stauts = 'sold';
-    },
+    ({ paths }) =>
+      (paths['/pets'].get.responses['200'].content['application/json'].examples.two.value[1].stauts = 'sold'),
     ['The example two does not fit its schema: 1 must NOT have unevaluated properties: stauts.'],
   ],
   [
     'an example of a parameter that is out of bounds is refused',
-    ({ paths }) => {
-      paths['/pets'].get.parameters[0].example = 101;
-    },
+    ({ paths }) => (paths['/pets'].get.parameters[0].example = 101),
     ['The example does not fit its schema: it must be <= 100.'],
   ],
   [
@@ -154,9 +143,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   ],
   [
     'a pattern that is no regular expression is refused',
-    ({ components }) => {
-      components.headers.Deprecation.schema.pattern = '^@[0-9';
-    },
+    ({ components }) => (components.headers.Deprecation.schema.pattern = '^@[0-9'),
     [
       'The example cannot be checked: Invalid regular expression: /^@[0-9/u: Unterminated character class.',
       'The pattern ^@[0-9 is not understood alike by every engine, from [0-9 on.',
@@ -197,9 +184,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   ],
   [
     'a request body that takes any field is refused',
-    ({ components }) => {
-      delete components.schemas.NewPet.additionalProperties;
-    },
+    ({ components }) => delete components.schemas.NewPet.additionalProperties,
     [OPEN],
   ],
   [
@@ -232,16 +217,12 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   ],
   [
     'a response that does not declare X-Request-Id is refused',
-    ({ components }) => {
-      components.responses.PayloadTooLarge.headers = {};
-    },
+    ({ components }) => (components.responses.PayloadTooLarge.headers = {}),
     ['Response object must contain a "X-Request-Id" header.'],
   ],
   [
     'an operationId that is not in camelCase is refused',
-    ({ paths }) => {
-      paths['/pets'].post.operationId = 'create_pet';
-    },
+    ({ paths }) => (paths['/pets'].post.operationId = 'create_pet'),
     ['An operationId must be in camelCase, since it names a handler and a method of every client.'],
   ],
   [
@@ -278,16 +259,12 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   ],
   [
     'an integer without a format is refused',
-    ({ components }) => {
-      delete components.schemas.Error.properties.status.format;
-    },
+    ({ components }) => delete components.schemas.Error.properties.status.format,
     ['An integer must have a format: int32 or int64.'],
   ],
   [
     'a server whose prefix is not the major version is refused',
-    ({ servers }) => {
-      servers[2].url = '{staging_origin}/v2';
-    },
+    ({ servers }) => (servers[2].url = '{staging_origin}/v2'),
     ['The path prefix of server {staging_origin}/v2 must be /v1, that of version 1.0.0.'],
   ],
 ];
