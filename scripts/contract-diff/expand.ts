@@ -1,10 +1,11 @@
 /** A contract with every `$ref` and `allOf` replaced by what it stands for, so that rearranging it is no change. */
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
+import type { Json } from '../../src/contract/contract.ts';
+import { lookUp } from '../../src/contract/references.ts';
 import { WORDS } from './change.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a node of a contract is any JSON
-export type Json = any;
+export type { Json };
 
 /** Where a schema keeps the name that it had in `components`. */
 export const NAME = 'x-name-of-the-schema';
@@ -37,7 +38,7 @@ export function expandContract(yaml: string): Json {
     if (typeof $ref !== 'string') return whole;
     // A schema that contains itself is the same as before if it is the same down to where it begins again.
     return merge([
-      trail.includes($ref) ? { $ref } : named(expand(lookUp(contract, $ref), [...trail, $ref]), $ref),
+      trail.includes($ref) ? { $ref } : named(expand(targetOf(contract, $ref), [...trail, $ref]), $ref),
       whole,
     ]);
   }
@@ -53,10 +54,9 @@ export function expandContract(yaml: string): Json {
   return expandEntries(contract, []);
 }
 
-function lookUp(contract: Json, pointer: string): Json {
-  const keys = pointer.split('/').slice(1).map(decodeURIComponent);
-  const node = keys.reduce((parent, key) => parent?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], contract);
-  if (!pointer.startsWith('#/') || node === undefined) throw new Error(`The contract has nothing at ${pointer}.`);
+function targetOf(contract: Json, pointer: string): Json {
+  const node = lookUp(contract, pointer);
+  if (node === undefined) throw new Error(`The contract has nothing at ${pointer}.`);
   return node;
 }
 
