@@ -7,7 +7,6 @@ import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import type { Verdict } from './judge.ts';
 import { type Mutant, mutantsOf, oneOfEach } from './mutants.ts';
-import { buildProgress } from './progress.ts';
 import { toReport } from './report.ts';
 import { toRows } from './rows.ts';
 import { judgeInProcesses } from './verdicts.ts';
@@ -21,7 +20,13 @@ const isChosen = ({ place, edit }: Mutant) => positionals.every((text) => `${pla
 const chosen = (values.quick ? oneOfEach(mutants) : mutants).filter(isChosen);
 const indexes = chosen.map((mutant) => mutants.indexOf(mutant));
 
-const verdicts = await judgeInProcesses({ contract, indexes }, buildProgress(chosen.length, process.stderr));
+const started = Date.now();
+let done = 0;
+const verdicts = await judgeInProcesses({ contract, indexes }, () => {
+  done++;
+  const isTold = done % 25 === 0 || done === chosen.length;
+  if (isTold) console.error(`${done} of ${chosen.length}, ${Math.round((Date.now() - started) / 1000)} s`);
+});
 const rows = toRows(
   contract,
   chosen,

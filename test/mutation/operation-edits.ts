@@ -1,7 +1,7 @@
 /** Every edit of an operation: its name, parameters, body, responses with their headers, security and deprecation. */
 import type { Json } from '../../src/contract/contract.ts';
 import { type Edit, type Path, put, rename, take } from './edit.ts';
-import { schemaEdits } from './schema-edits.ts';
+import { numberEdits, schemaEdits } from './schema-edits.ts';
 
 const DAY = 86_400_000;
 
@@ -66,25 +66,22 @@ function* parameterListEdits(place: Path, parameters: Json[]): Generator<Edit> {
 }
 
 function* parameterEdits(place: Path, parameter: Json): Generator<Edit> {
-  const { name, required = false, schema, in: where } = parameter;
+  const { name, schema, in: where } = parameter;
   yield put(place, 'name', `${name}X`, 'parameter renamed');
   for (const other of ['path', 'query', 'header', 'cookie']) {
     if (other !== where) yield put(place, 'in', other, 'parameter put elsewhere');
   }
-  yield put(place, 'required', !required, required ? 'parameter made optional' : 'parameter made required');
+  yield requiredEdit(place, 'parameter', parameter);
   if (parameter['x-opaque']) yield take(place, 'x-opaque', 'x-opaque removed');
   yield* exampleEdits(place, parameter);
   yield* schemaEdits([...place, 'schema'], schema);
 }
 
 function* bodyEdits(place: Path, body: Json): Generator<Edit> {
-  yield put(place, 'required', !body.required, body.required ? 'body made optional' : 'body made required');
+  yield requiredEdit(place, 'body', body);
   const most = body['x-max-bytes'];
-  if (most) {
-    yield put(place, 'x-max-bytes', most + 1, 'x-max-bytes raised');
-    yield put(place, 'x-max-bytes', most - 1, 'x-max-bytes lowered');
-    yield take(place, 'x-max-bytes', 'x-max-bytes removed');
-  } else yield put(place, 'x-max-bytes', 1000, 'x-max-bytes added');
+  if (most) yield* numberEdits(place, 'x-max-bytes', most);
+  else yield put(place, 'x-max-bytes', 1000, 'x-max-bytes added');
   yield* contentEdits(place, body);
 }
 
@@ -118,10 +115,13 @@ export function* responseEdits(place: Path, response: Json): Generator<Edit> {
 
 export function* headerEdits(place: Path, header: Json): Generator<Edit> {
   if (header.$ref) return;
-  const { required = false, schema } = header;
-  yield put(place, 'required', !required, required ? 'header made optional' : 'header made required');
+  yield requiredEdit(place, 'header', header);
   yield* exampleEdits(place, header);
-  yield* schemaEdits([...place, 'schema'], schema);
+  yield* schemaEdits([...place, 'schema'], header.schema);
+}
+
+function requiredEdit(place: Path, what: string, { required = false }: Json): Edit {
+  return put(place, 'required', !required, `${what} made ${required ? 'optional' : 'required'}`);
 }
 
 function* contentEdits(place: Path, { content }: Json): Generator<Edit> {

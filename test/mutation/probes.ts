@@ -92,14 +92,14 @@ function bodyProbes(operation: Operation): Probe[] {
       return passing(operation, { body: toJson({ ...plain, [name]: undefined }) }, { finds });
     });
   const none = { body: undefined, type: undefined };
+  const sized = (bytes: number) => ({ body: toJson(plain).padEnd(bytes) });
   return [
     ...samples,
     ...defaults,
     required ? refused(operation, 400, none, { names: 'body' }) : passing(operation, none),
     refused(operation, 400, { body: '{' }),
     refused(operation, 415, { type: 'text/plain' }),
-    ...(most === undefined ? [] : [passing(operation, { body: toJson(plain).padEnd(most) })]),
-    ...(most === undefined ? [] : [refused(operation, 413, { body: toJson(plain).padEnd(most + 1) })]),
+    ...(most === undefined ? [] : [passing(operation, sized(most)), refused(operation, 413, sized(most + 1))]),
   ];
 }
 

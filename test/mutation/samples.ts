@@ -7,7 +7,7 @@ export interface Sample {
   /** As JSON; integers are bigint. */
   value: Json;
   /** What is wrong with it: the place below the value (`.name`, or empty), or undefined for a valid one. */
-  wrong?: string;
+  wrong?: string | undefined;
 }
 
 const INT64 = { minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n };
@@ -103,37 +103,31 @@ function objectSamples(schema: Json): Sample[] {
   const { properties = {}, required = [], additionalProperties } = schema;
   const fields = Object.entries<Json>(properties).map(([name, field]) => [name, plainest(field)]);
   const full = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
-  const extra = { value: { ...full, extraField: 1n }, ...(additionalProperties === false && { wrong: '.extraField' }) };
-  const samples: Sample[] = [{ value: full }, extra];
+  const samples: Sample[] = [
+    { value: full },
+    { value: { ...full, extraField: 1n }, wrong: additionalProperties === false ? '.extraField' : undefined },
+  ];
   for (const [name, field] of Object.entries<Json>(properties)) {
     const { [name]: _, ...rest } = full;
-    samples.push({ value: rest, ...(required.includes(name) && { wrong: `.${name}` }) });
-    for (const { value, wrong } of samplesOf(field)) {
-      samples.push({ value: { ...full, [name]: value }, ...(wrong !== undefined && { wrong: `.${name}${wrong}` }) });
-    }
+    samples.push({ value: rest, wrong: required.includes(name) ? `.${name}` : undefined });
+    samples.push(...samplesOf(field).map((sample) => within(`.${name}`, sample, { ...full, [name]: sample.value })));
   }
   return samples;
 }
 
 /** As many items as the bounds allow and one less or more; and each sample of an item. */
-function arraySamples(schema: Json): Sample[] {
-  const { items = {}, minItems = 0, maxItems } = schema;
+function arraySamples({ items = {}, minItems = 0, maxItems }: Json): Sample[] {
   const plain = plainest(items);
-  const counts = [
-    Math.max(1, minItems),
-    minItems,
-    minItems - 1,
-    ...(maxItems === undefined ? [] : [maxItems, maxItems + 1]),
-  ];
+  const most = maxItems ?? Number.POSITIVE_INFINITY;
+  const counts = [Math.max(1, minItems), minItems, minItems - 1, most, most + 1];
   const lists = counts
-    .filter((count) => count >= 0)
-    .map((count) => ({
-      value: Array(count).fill(plain),
-      ...((count < minItems || count > (maxItems ?? count)) && { wrong: '' }),
-    }));
-  const single = minItems <= 1 && (maxItems ?? 1) >= 1 ? samplesOf(items) : [];
-  return [
-    ...lists,
-    ...single.map(({ value, wrong }) => ({ value: [value], ...(wrong !== undefined && { wrong: `.0${wrong}` }) })),
-  ];
+    .filter((count) => count >= 0 && count < Number.POSITIVE_INFINITY)
+    .map((count) => ({ value: Array(count).fill(plain), wrong: count < minItems || count > most ? '' : undefined }));
+  const single = minItems <= 1 && most >= 1 ? samplesOf(items) : [];
+  return [...lists, ...single.map((sample) => within('.0', sample, [sample.value]))];
+}
+
+/** The sample of a part, as that of a whole with it in this place. */
+function within(place: string, { wrong }: Sample, value: Json): Sample {
+  return { value, wrong: wrong === undefined ? undefined : place + wrong };
 }

@@ -14,6 +14,8 @@ const BOUNDS: Record<string, string[]> = {
   string: ['minLength', 'maxLength'],
   array: ['minItems', 'maxItems'],
 };
+/** Where a default or an enum is added. */
+const NEW_VALUES: Record<string, Json> = { string: 'Rex', integer: 7 };
 /** Where a bound is added: tight enough to be noticed. */
 const NEW_BOUNDS: Record<string, number> = { minLength: 2, maxLength: 2, minItems: 1, maxItems: 1 };
 
@@ -55,10 +57,15 @@ function* boundEdits(place: Path, schema: Json, key: string): Generator<Edit> {
     yield put(place, key, NEW_BOUNDS[key] ?? twin ?? (key.endsWith('inimum') ? 2 : 50), `${key} added`);
     return;
   }
-  yield put(place, key, bound + 1, `${key} raised`);
-  yield put(place, key, bound - 1, `${key} lowered`);
-  yield take(place, key, `${key} removed`);
+  yield* numberEdits(place, key, bound);
   if (key.endsWith('imum')) yield rename(place, key, `exclusiveM${key.slice(1)}`, `${key} made exclusive`);
+}
+
+/** A number that is there. */
+export function* numberEdits(place: Path, key: string, value: number): Generator<Edit> {
+  yield put(place, key, value + 1, `${key} raised`);
+  yield put(place, key, value - 1, `${key} lowered`);
+  yield take(place, key, `${key} removed`);
 }
 
 function* patternEdits(place: Path, { pattern }: Json): Generator<Edit> {
@@ -69,7 +76,7 @@ function* patternEdits(place: Path, { pattern }: Json): Generator<Edit> {
 function* enumEdits(place: Path, schema: Json, key: string): Generator<Edit> {
   const values: Json[] | undefined = schema[key];
   if (!values) {
-    const value = schema.default ?? { string: 'Rex', integer: 7 }[schema.type as string];
+    const value = schema.default ?? NEW_VALUES[schema.type];
     if (value !== undefined) yield put(place, key, [value], `${key} added`);
     return;
   }
@@ -81,36 +88,32 @@ function* enumEdits(place: Path, schema: Json, key: string): Generator<Edit> {
   }
 }
 
-function* defaultEdits(place: Path, schema: Json): Generator<Edit> {
-  const { default: value, enum: values, type } = schema;
-  if (value !== undefined) {
-    yield take(place, 'default', 'default removed');
-    if (typeof value === 'number') {
-      yield put(place, 'default', value + 1, 'default raised');
-      yield put(place, 'default', value - 1, 'default lowered');
-    }
-  } else if (values) yield put(place, 'default', values[0], 'default added');
-  else if (type === 'integer') yield put(place, 'default', 7, 'default added');
-  else if (type === 'string') yield put(place, 'default', 'Rex', 'default added');
+function* defaultEdits(place: Path, { default: value, enum: values, type }: Json): Generator<Edit> {
+  if (typeof value === 'number') yield* numberEdits(place, 'default', value);
+  else if (value !== undefined) yield take(place, 'default', 'default removed');
+  else {
+    const added = values?.[0] ?? NEW_VALUES[type];
+    if (added !== undefined) yield put(place, 'default', added, 'default added');
+  }
 }
 
 function* fieldEdits(place: Path, schema: Json): Generator<Edit> {
   const { properties = {}, required = [], additionalProperties } = schema;
   const fields = [...place, 'properties'];
   for (const name of Object.keys(properties)) {
-    const isRequired = required.includes(name);
-    const others = required.filter((other: string) => other !== name);
-    const without = put(place, 'required', others, 'field no longer required');
-    if (isRequired) {
-      yield { ...without, detail: name };
-      yield together('field removed', [take(fields, name, ''), without]);
-      const renamed = put(place, 'required', [...others, `${name}X`], '');
-      yield together('field renamed', [rename(fields, name, `${name}X`, ''), renamed]);
-    } else {
+    const renamed = `${name}X`;
+    if (!required.includes(name)) {
       yield { ...put(place, 'required', [...required, name], 'field made required'), detail: name };
       yield take(fields, name, 'field removed');
-      yield rename(fields, name, `${name}X`, 'field renamed');
+      yield rename(fields, name, renamed, 'field renamed');
+      continue;
     }
+    const others = required.filter((other: string) => other !== name);
+    const without = put(place, 'required', others, 'field no longer required');
+    yield { ...without, detail: name };
+    yield together('field removed', [take(fields, name, ''), without]);
+    const instead = put(place, 'required', [...others, renamed], '');
+    yield together('field renamed', [rename(fields, name, renamed, ''), instead]);
   }
   const added = put(fields, 'extra', { description: 'One more.', type: 'string' }, 'field added');
   yield added;
