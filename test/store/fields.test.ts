@@ -1,52 +1,33 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import ts from 'typescript';
+import { buildDiagnose } from '../compiler.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const TYPES = `${ROOT}src/generated/contract.ts`;
+const TYPES = 'src/generated/contract.ts';
+const GENERATED = readFileSync(new URL(`../../${TYPES}`, import.meta.url), 'utf8');
 /** What the stores that there are keep of a pet. */
-const TABLES = [`${ROOT}src/store/sqlite/columns.ts`];
+const TABLES = ['src/store/sqlite/columns.ts'];
 
-/** The files that are the same in each run. */
-const sources = new Map<string, ts.SourceFile | undefined>();
+const compiler = buildDiagnose();
 
 /** What the compiler says of each store's table of columns, with these types in place of the contract's. */
 function diagnose(types: string): string[] {
-  const config = ts.readConfigFile(`${ROOT}tsconfig.json`, ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, ROOT);
-  const host = ts.createCompilerHost(options);
-  const { getSourceFile } = host;
-  host.getSourceFile = (file, language) => {
-    if (file === TYPES) return ts.createSourceFile(file, types, language);
-    if (!sources.has(file)) sources.set(file, getSourceFile(file, language));
-    return sources.get(file);
-  };
-  const program = ts.createProgram(TABLES, options, host);
-  return TABLES.map((file) =>
-    program
-      .getSemanticDiagnostics(program.getSourceFile(file))
-      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
-      .join(' '),
-  );
+  const said = new Map(compiler(TABLES, { [TYPES]: types }));
+  return TABLES.map((file) => said.get(file) ?? '');
 }
 
 /** The generated types, with the fields of a schema edited. */
 function edited(...edits: [schema: 'NewPet' | 'Pet', field: RegExp, now: string][]): string {
-  return edits.reduce(
-    (types, [schema, field, now]) => {
-      const edit = types.replace(new RegExp(`(?<=\\n {8}${schema}: \\{)[^}]*(?=\\})`), (fields) =>
-        fields.replace(field, now),
-      );
-      if (edit === types) throw new Error(`${schema} has no ${field}`);
-      return edit;
-    },
-    readFileSync(TYPES, 'utf8'),
-  );
+  return edits.reduce((types, [schema, field, now]) => {
+    const edit = types.replace(new RegExp(`(?<=\\n {8}${schema}: \\{)[^}]*(?=\\})`), (fields) =>
+      fields.replace(field, now),
+    );
+    if (edit === types) throw new Error(`${schema} has no ${field}`);
+    return edit;
+  }, GENERATED);
 }
 
 t.test('a table that keeps every field of the contract compiles', async (t) => {
-  for (const said of diagnose(readFileSync(TYPES, 'utf8'))) t.equal(said, '');
+  for (const said of diagnose(GENERATED)) t.equal(said, '');
 });
 
 t.test('a field that a store would lose, or keep as what it is not, does not compile in any store', async (t) => {

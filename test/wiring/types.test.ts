@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import ts from 'typescript';
+import { buildDiagnose } from '../compiler.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TYPES = 'src/generated/contract.ts';
@@ -10,35 +10,13 @@ const ERRORS = 'src/http/errors.ts';
 
 const read = (file: string) => readFileSync(ROOT + file, 'utf8');
 
-const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, ts.sys.readFile);
-const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
-/** Read once for all runs. */
-const known = new Map<string, ts.SourceFile | undefined>();
+const compiler = buildDiagnose({ noUnusedLocals: false, noUnusedParameters: false });
 
 /** What the compiler says of each of these files, which take the place of the project's own; nothing where it compiles. */
 function diagnose(sources: Record<string, string>): Record<string, string> {
-  const host = ts.createCompilerHost(options);
-  const { getSourceFile, fileExists } = host;
-  const sourceOf = (file: string) => sources[file.slice(ROOT.length)];
-  host.fileExists = (file) => sourceOf(file) !== undefined || fileExists(file);
-  host.getSourceFile = (file, language) => {
-    const source = sourceOf(file);
-    if (source !== undefined) return ts.createSourceFile(file, source, language);
-    if (!known.has(file)) known.set(file, getSourceFile(file, language));
-    return known.get(file);
-  };
   const files = Object.keys(sources);
-  const program = ts.createProgram(
-    files.map((file) => ROOT + file),
-    { ...options, noUnusedLocals: false, noUnusedParameters: false },
-    host,
-  );
-  const messagesOf = (file: string) =>
-    program
-      .getSemanticDiagnostics(program.getSourceFile(ROOT + file))
-      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
-      .join(' ');
-  return Object.fromEntries(files.map((file) => [file, messagesOf(file)]));
+  const none = files.map((file) => [file, '']);
+  return { ...Object.fromEntries(none), ...Object.fromEntries(compiler(files, sources)) };
 }
 
 /** What the compiler says of handlers with these answers, each by its number, in one run. */
