@@ -81,7 +81,7 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     requestTimeout: integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
     replyTimeout: integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
     maxConnections: integer('MAX_CONNECTIONS', 1000, 1, 1_000_000),
-    maxPipelined: integer('MAX_PIPELINED', 80, 1, 1000),
+    maxPipelined: integer('MAX_PIPELINED', 64, 1, 1000),
     maxRequests: integer('MAX_REQUESTS', 1024, 1, 1_000_000),
     drainDelay: integer('DRAIN_DELAY', 500, 0, 60_000),
     stopTimeout: integer('STOP_TIMEOUT', 10_000, 1000, 600_000),

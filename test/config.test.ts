@@ -26,7 +26,7 @@ t.test('without any variable, everything has its default', (t) => {
     requestTimeout: 30_000,
     replyTimeout: 30_000,
     maxConnections: 1000,
-    maxPipelined: 80,
+    maxPipelined: 64,
     maxRequests: 1024,
     drainDelay: 500,
     stopTimeout: 10_000,

@@ -90,5 +90,11 @@ export function addConnections(
     dropped = 0;
   }, 1000).unref();
   app.server.on('close', () => clearInterval(sweep));
+  // Node no longer knows a connection after a CONNECT.
+  const closeAll = app.server.closeAllConnections.bind(app.server);
+  app.server.closeAllConnections = () => {
+    closeAll();
+    for (const socket of sockets) socket.destroy();
+  };
   return connections;
 }

@@ -53,11 +53,11 @@ export function addErrorReplies(app: FastifyInstance, sendFailure: SendFailure):
   app.setErrorHandler<FastifyError | Failure>(sendFailure);
   app.addHook('onRequest', refuseMalformed);
   // Node itself would reply without a body.
-  app.server.on('checkExpectation', app.routing);
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.on('checkContinue', (request, response) => {
     // While earlier replies are being sent on this connection, Node would write `100 Continue` into the middle of one.
     if (response.socket) response.writeContinue();
-    app.routing(request, response);
+    app.server.emit('request', request, response);
   });
 }
 

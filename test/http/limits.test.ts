@@ -35,6 +35,9 @@ t.test('requests ahead of their answers are answered up to the bound; then it sa
     socket.write(get(url).repeat(5000));
     t.strictSame(await statusesOf(socket), [...Array(16).fill('200'), '503'], url);
   }
+  const expecting = await open(t, service);
+  expecting.write(get('/livez').replace('Host', 'Expect: x\r\nHost').repeat(5000));
+  t.strictSame(await statusesOf(expecting), [...Array(16).fill('417'), '503'], 'with an expectation');
   const fair = await open(t, service);
   fair.write(get('/v1/pets').repeat(15) + get('/v1/pets').replace('Host', 'Connection: close\r\nHost'));
   t.strictSame(await statusesOf(fair), Array(16).fill('200'));

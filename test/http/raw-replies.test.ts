@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -75,6 +76,17 @@ t.test('a CONNECT that is reset does not end the process, one that stays open do
   t.equal((await request('/livez')).status, 200);
   const { socket } = connectRaw(port, CONNECT);
   await once(socket, 'data');
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+  socket.destroy();
+});
+
+t.test('a CONNECT behind replies that nobody reads does not hold SIGTERM for longer than STOP_TIMEOUT', async (t) => {
+  const { child, port, exit } = await startServer(t, { env: { DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' } });
+  const page = 'GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: pets\r\n\r\n';
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  socket.write(page.repeat(20) + CONNECT);
+  await once(socket, 'readable');
   child.kill('SIGTERM');
   t.equal(await exit, 0);
   socket.destroy();

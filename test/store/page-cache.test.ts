@@ -194,3 +194,12 @@ t.test("a change by the connection that reads is seen, though SQLite's version o
   write('DELETE FROM pets');
   t.strictSame([await idsOf(2), await idsOf(5)], [[], []]);
 });
+
+t.test('a change that could not be read is seen once it can be', async (t) => {
+  const { db, names } = await openShared(t);
+  await names(FULL);
+  db.exec("ALTER TABLE pet_edits RENAME TO away; UPDATE pets SET name = 'Abe' WHERE id = 1");
+  await t.rejects(names(FULL), { message: /no such table/ });
+  db.exec('ALTER TABLE away RENAME TO pet_edits');
+  t.strictSame(await names(FULL), ['Abe', 'Bob']);
+});

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { copyFileSync, openSync, renameSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
+import { copyFileSync, openSync, renameSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import Sqlite, { type Database } from 'better-sqlite3';
@@ -101,6 +101,31 @@ t.test('a thread that ends leaves no create unanswered, and is started again', a
     await store.check();
     t.equal(namesIn(other).length, 2 * count);
   }
+});
+
+t.test('a create that comes just as the thread ends is done by the next one', async (t) => {
+  const { store, thread } = await openShared(t);
+  await store.createPet(REX);
+  const late = once(thread, 'exit').then(() => outcomesOf([store.createPet(REX)]));
+  const atOnce = new Promise((resolve) => {
+    thread.once('exit', () => resolve(outcomesOf([store.createPet(REX)])));
+  });
+  await thread.terminate();
+  t.strictSame([await atOnce, await late], [['Rex'], ['Rex']]);
+});
+
+t.test('a folder that cannot be read is an outage, not a fault', async (t) => {
+  const folder = `${t.testdir({ data: {} })}/data`;
+  const store = openUrl(`sqlite:${folder}/pets.db`);
+  t.teardown(() => store.close());
+  await store.createPet(REX);
+  renameSync(folder, `${folder}.moved`);
+  writeFileSync(folder, 'a file where the folder was');
+  t.throws(() => store.check(), { kind: 'unavailable', cause: { message: /ENOTDIR/ } });
+  t.strictSame(await outcomesOf([store.createPet(REX)]), ['unavailable']);
+  rmSync(folder);
+  renameSync(`${folder}.moved`, folder);
+  t.strictSame(await outcomesOf([store.createPet(REX)]), ['Rex']);
 });
 
 t.test('a thread that ended is not started again for a store that closes', async (t) => {

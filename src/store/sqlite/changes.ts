@@ -23,12 +23,12 @@ export function watchChanges(db: Database): () => Change {
   let edits: bigint | undefined;
 
   return () => {
-    const before = { others, own, schema, edits };
-    others = readOthers.get();
-    own = readOwn.get();
-    if (others === before.others && own === before.own) return 'none';
-    schema = readSchema.get();
-    edits = readEdits.get();
+    const [othersNow, ownNow] = [readOthers.get(), readOwn.get()];
+    if (othersNow === others && ownNow === own) return 'none';
+    const before = { schema, edits };
+    [schema, edits] = [readSchema.get(), readEdits.get()];
+    // Only when all is read: after a read that failed, the change must be seen again.
+    [others, own] = [othersNow, ownNow];
     return edits !== undefined && edits === before.edits && schema === before.schema ? 'added' : 'any';
   };
 }

@@ -57,7 +57,11 @@ export function checkPlaces(places: Places): void {
 }
 
 function inodeOf(path: string): bigint | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+  } catch (error) {
+    throw new Sqlite.SqliteError((error as Error).message, 'SQLITE_IOERR');
+  }
 }
 
 /** Writes a page without changing it, and waits for the disk. @throws SqliteError when that fails */

@@ -63,6 +63,8 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
 
   function handOver(): void {
     isDue = false;
+    // The thread has just ended: the next one gets them.
+    if (busySince !== undefined) return;
     writing = waiting.splice(0, most);
     busySince = performance.now();
     try {
@@ -111,7 +113,7 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
   function blameOne(error: unknown): void {
     if (writing.length > 1) {
       most = Math.ceil(writing.length / 2);
-      waiting.unshift(...writing);
+      waiting = [...writing, ...waiting];
     } else {
       most = maxCreates;
       refuse(writing, error);
