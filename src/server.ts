@@ -64,7 +64,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addErrorReplies(app, sendFailure);
   addRawReplies(app, logger, nextRequestId);
   addNotFound(app);
-  addDraining(app, isDraining, untilNoneListens);
+  addDraining(app, connections, isDraining, untilNoneListens);
   addJsonBody(app);
   const auth = await addAuth(app, { logger, store, apiKeys, realm: contract.title });
   await addOperations(app, { contract, handlers, store, auth });

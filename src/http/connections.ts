@@ -29,6 +29,8 @@ export interface ConnectionState {
 type HttpSocket = Socket & { [STATE]: ConnectionState; _httpMessage?: unknown };
 
 export interface Connections {
+  /** All that are open. */
+  readonly sockets: ReadonlySet<Socket>;
   /** Seconds since the start. */
   readonly second: number;
   /** True while there are more connections than are served. */
@@ -43,6 +45,7 @@ export function addConnections(
 ) {
   const sockets = new Set<HttpSocket>();
   const connections: Connections & { second: number } = {
+    sockets,
     second: 0,
     isFull: () => sockets.size > maxConnections,
     stateOf: (socket) => (socket as HttpSocket)[STATE],

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import type { Connections } from './connections.ts';
 
 /** How long to wait for requests that are on their way, in milliseconds; repeated while some arrive, at most MOST_CALLS times. */
 const LAST_CALL = 200;
@@ -9,6 +10,7 @@ const MOST_CALLS = 3;
 
 export function addDraining(
   app: FastifyInstance,
+  connections: Connections,
   isDraining: () => boolean,
   untilNoneListens: () => Promise<unknown>,
 ): void {
@@ -25,18 +27,12 @@ export function addDraining(
     else done();
   });
 
-  const sockets = new Set<Socket>();
-  app.server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-
   // When the server closes, the kernel resets connections that it has accepted and the server has not. Clients that are
   // answered come back at once: so nobody is answered until requests on their way have arrived, and no process listens any more.
   app.addHook('preClose', async () => {
     if (!isDraining()) return;
     waiting = [];
-    const silent = [...sockets].filter(isSilent);
+    const silent = [...connections.sockets].filter(isSilent);
     for (let calls = 0, came = -1; came < waiting.length && calls < MOST_CALLS; calls++) {
       came = waiting.length;
       await wait(LAST_CALL);
