@@ -2,8 +2,7 @@
  * Compares the contract with its newest release, says of each change whether it breaks clients, and fails when the version
  * does not fit: `npm run contract:diff`, or with `-- <contract> <folder of the releases>` others.
  */
-import { toFiles } from './contract-diff/files.ts';
-import { judgeContract } from './contract-diff/gate.ts';
+import { judgeContract, toFiles } from './contract-diff/gate.ts';
 import { toReport } from './contract-diff/report.ts';
 
 const judgement = judgeContract(...toFiles(process.argv.slice(2)));

@@ -4,8 +4,7 @@
  */
 import { constants, copyFileSync, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { toFiles } from './contract-diff/files.ts';
-import { judgeContract } from './contract-diff/gate.ts';
+import { judgeContract, toFiles } from './contract-diff/gate.ts';
 import { toReport } from './contract-diff/report.ts';
 import { lintBySpectral } from './contract-lint/spectral.ts';
 import { lintContracts } from './contract-lint.ts';

@@ -1,72 +1,221 @@
-/** Compares two versions of the contract: what changed between them, and what each change does to clients. */
+/** Compares two versions of the contract: what has changed, and what each change does to clients. */
 import { isDeepStrictEqual } from 'node:util';
-import { type Change, type Changes, compareRest, describe, pairs, toChange } from './change.ts';
-import { expandContract, type Json } from './expand.ts';
-import { compareOperations } from './operations.ts';
-import { compareServers } from './servers.ts';
+import {
+  type Change,
+  compareLists,
+  describe,
+  type Effect,
+  FINE,
+  MISSING,
+  pairs,
+  READ,
+  REFUSED,
+  RENAMED,
+  SOONER,
+  UNEXPECTED,
+  UNKNOWN,
+} from './change.ts';
+import { expandContract, type Json, NAME } from './expand.ts';
+import { byKey, type Changes, growing, ignored, named, type Rule, required, value } from './rules.ts';
+import { atMost, compareSchemas, schema } from './schemas.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+const NO_KEY = 'no key';
+const DEPRECATION = ['deprecated', 'x-deprecated-at', 'x-sunset', 'x-successor'];
+
+const body = (place: string) => `${place} body`;
+const always = (effect: Effect) => value(() => effect);
+
+const content: Rule = function* (before, after, place, direction) {
+  for (const [type, old, now] of pairs(before, after)) {
+    if (old && now) yield* byKey({ schema })(old, now, place, direction, '');
+    else if (now) yield { place, what: `content type ${type} was added`, effect: FINE };
+    else yield { place, what: `content type ${type} was removed`, effect: direction === 'request' ? REFUSED : MISSING };
+  }
+};
+
+const RESPONSE = byKey({
+  headers: function* (before, after, place, direction, key) {
+    const headers = named((there, name) => `${there} header ${name}`, byKey({ required, schema }));
+    yield* headers(toLowerCase(before), toLowerCase(after), place, direction, key);
+  },
+  links: named((place, name) => `${place} link ${name}`, byKey({}, MISSING)),
+  content: (before, after, place, direction, key) => content(before, after, body(place), direction, key),
+});
+
+const OPERATION = byKey({
+  operationId: always(RENAMED),
+  tags: growing(RENAMED),
+  deprecation: function* (before, after, place) {
+    yield* compareDeprecations(before, after, place);
+  },
+  security: value((before, after) => {
+    const { lost, gained } = compareLists(before, after);
+    if (lost.length > 0 && !after.includes(NO_KEY)) return REFUSED;
+    return lost.length + gained.length > 0 ? FINE : undefined;
+  }),
+  parameters: named((place, name) => `${place} ${name}`, byKey({ required, schema, 'x-opaque': required })),
+  requestBody: named(body, byKey({ required, 'x-max-bytes': atMost, content })),
+  responses: function* (before, after, place) {
+    yield* compareResponses(before, after, place);
+  },
+});
+
+const SERVER = byKey({
+  url: ignored,
+  variables: function* (before, after, place) {
+    for (const [name, old, now] of pairs(before, after)) {
+      yield* byKey({}, MISSING)(old, now, `${place}: variable ${name}`, 'request', '');
+    }
+  },
+});
+
+const CONTRACT = byKey({
+  openapi: value((before, after) => {
+    const release = (version: Json) => String(version).split('.', 2).join('.');
+    return release(before) === release(after) ? undefined : UNEXPECTED;
+  }),
+  info: byKey({}, READ),
+  tags: always(READ),
+  servers: compareServers,
+  security: ignored,
+  paths: ignored,
+  components: ignored,
+});
 
 /** The changes from one YAML to the other. `today` (2026-11-20) decides whether a deprecated operation may go. */
 export function compareContracts(before: string, after: string, today: string): Change[] {
   const [old, now] = [expandContract(before), expandContract(after)];
-  // That the version fits is for the gate to say.
+  // Whether the version fits is for the gate to say.
   old.info.version = now.info.version;
-  const changes = [...compareParts(old, now, today)];
+  const changes = [
+    ...CONTRACT(old, now, 'contract', 'request', ''),
+    ...compareOperations(old, now, today),
+    ...compareSchemes(old, now),
+  ];
   if (changes.length === 0 && !isDeepStrictEqual(old, now)) {
-    changes.push(toChange('documentation', 'contract', 'its parts are arranged in another way', 'It says the same.'));
+    changes.push({ place: 'contract', what: 'is arranged in another way', effect: READ });
   }
   return changes;
 }
 
-function* compareParts(before: Json, after: Json, today: string): Changes {
-  const release = ({ openapi }: Json) => String(openapi).split('.', 2).join('.');
-  if (release(before) !== release(after)) {
-    const why = 'Tools that clients are generated with may not know it.';
-    yield toChange('breaking', 'contract', describe('openapi', before.openapi, after.openapi), why);
-  }
-  for (const [key, old, now] of pairs(before.info, after.info)) {
-    if (!isDeepStrictEqual(old, now)) yield toChange('documentation', 'info', `${key} changed`, 'Only people read it.');
-  }
-  if (!isDeepStrictEqual(before.tags, after.tags)) {
-    yield toChange('documentation', 'tags', 'their descriptions or order changed', 'Only people read it.');
-  }
-  yield* compareServers(before.servers, after.servers);
-  yield* comparePaths(before, after, today);
-  yield* compareSecuritySchemes(before.components?.securitySchemes, after.components?.securitySchemes);
-  const judged = ['openapi', 'info', 'tags', 'servers', 'security', 'paths', 'components'];
-  yield* compareRest(before, after, 'contract', judged);
+/** The changes of the schema Pet that some of the stored pets may not fit. */
+export function compareStoredPets(before: string, after: string): Change[] {
+  // A pet is stored with the fields that it has a column for, and no other.
+  const toStored = (yaml: string) => {
+    const { [NAME]: _name, ...pet } = expandContract(yaml).components?.schemas?.Pet ?? {};
+    return { ...pet, additionalProperties: false };
+  };
+  const changes = [...compareSchemas(toStored(before), toStored(after), 'stored pets', 'request')];
+  return changes.filter(({ effect }) => effect === REFUSED || effect === UNKNOWN);
 }
 
-function* comparePaths(before: Json, after: Json, today: string): Changes {
+function* compareOperations(before: Json, after: Json, today: string): Changes {
   for (const [name, old, now] of pairs(toOperations(before), toOperations(after))) {
-    if (old && now) yield* compareOperations(old, now);
-    else if (now) yield toChange('compatible', now.operationId, `was added, as ${name}`, 'The others work as before.');
-    else if (old.deprecated && old['x-sunset'] <= today) {
-      yield toChange('compatible', old.operationId, `was removed from ${name}`, `Its x-sunset was ${old['x-sunset']}.`);
-    } else yield toChange('breaking', old.operationId, `was removed from ${name}`, 'Requests to it find nothing.');
+    if (old && now) yield* OPERATION(old, now, old.operationId, 'request', '');
+    else if (now) yield { place: now.operationId, what: `was added, as ${name}`, effect: FINE };
+    else {
+      const isOver = old.deprecation.deprecated && old.deprecation['x-sunset'] <= today;
+      yield { place: old.operationId, what: `was removed from ${name}`, effect: isOver ? FINE : MISSING };
+    }
   }
-  for (const [path, old = {}, now = {}] of pairs(before.paths, after.paths)) {
-    yield* compareRest(old, now, path, [...METHODS, 'parameters']);
-  }
+  const PATH = byKey(Object.fromEntries([...METHODS, 'parameters'].map((key) => [key, ignored])));
+  for (const [path, old = {}, now = {}] of pairs(before.paths, after.paths)) yield* PATH(old, now, path, 'request', '');
 }
 
 /** The operations by method and path, each with what it takes over from its path and from the contract. */
 function toOperations({ paths, security }: Json): Json {
   const entries = Object.entries<Json>(paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => {
-      const operation = item[method];
+      const operation = { security, ...item[method] };
+      const { requestBody } = operation;
       const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
-      return [`${method.toUpperCase()} ${path}`, { security, ...operation, parameters }];
+      const judged = {
+        ...operation,
+        deprecation: Object.fromEntries(DEPRECATION.map((key) => [key, operation[key]])),
+        security: toWaysIn(operation.security),
+        parameters: Object.fromEntries(parameters.map((item) => [`${item.in}.${item.name}`, item])),
+        requestBody: requestBody ? { body: requestBody } : {},
+      };
+      for (const key of DEPRECATION) delete judged[key];
+      return [`${method.toUpperCase()} ${path}`, judged];
     }),
   );
   return Object.fromEntries(entries);
 }
 
-/** Whatever is used of the components has been compared where it is used. */
-function* compareSecuritySchemes(before: Json, after: Json): Changes {
-  for (const [name, old, now] of pairs(before, after)) {
-    const why = 'Requests that carry the key as before are refused now.';
-    if (old && now) yield* compareRest(old, now, `security scheme ${name}`, [], why);
+function* compareDeprecations(before: Json, after: Json, place: string): Changes {
+  const { deprecated, 'x-sunset': sunset } = before;
+  const isShorter = after['x-sunset'] < sunset || (after['x-sunset'] && !sunset);
+  if (Boolean(deprecated) !== Boolean(after.deprecated)) {
+    const what = after.deprecated ? `is deprecated, until ${after['x-sunset']}` : 'is no longer deprecated';
+    yield { place, what, effect: after.deprecated ? FINE : SOONER };
+  } else
+    yield* byKey({ deprecated: ignored, 'x-sunset': always(isShorter ? SOONER : FINE) }, FINE)(
+      before,
+      after,
+      place,
+      'request',
+      '',
+    );
+}
+
+/** Each requirement is a way in, by all the schemes that it names. An operation that has none is open to everyone. */
+function toWaysIn(requirements: Json[] = []): string[] {
+  const ways = requirements.map((requirement) =>
+    Object.entries<Json>(requirement)
+      .map(([scheme, scopes]) => [scheme, ...scopes].join(' '))
+      .join(' and '),
+  );
+  return ways.length > 0 ? ways.map((way) => way || NO_KEY) : [NO_KEY];
+}
+
+function* compareResponses(before: Json, after: Json, operation: string): Changes {
+  for (const [status, old, now] of pairs(before, after)) {
+    const place = `${operation} ${status}`;
+    if (old && now) yield* RESPONSE(old, now, place, 'response', '');
+    else if (!now) yield { place, what: 'was removed', effect: MISSING };
+    else if (!/^([45]|default)/.test(status)) yield { place, what: 'was added', effect: UNEXPECTED };
+    else {
+      // RFC 9110, section 15: a client takes a status that it does not know for the x00 of its class.
+      yield { place, what: 'was added', effect: FINE };
+      if (!before.default) continue;
+      // Up to now, such a reply was the general one.
+      const changes = content(before.default.content, now.content, body(place), 'response', '');
+      yield* [...changes].filter(({ effect }) => effect.verdict === 'breaking');
+    }
+  }
+}
+
+/** The names of headers are the same in any case (RFC 9110, section 5.1). */
+function toLowerCase(headers: Json = {}): Json {
+  return Object.fromEntries(Object.entries(headers).map(([name, header]) => [name.toLowerCase(), header]));
+}
+
+/** The environments that clients know, and the one path prefix that all share. */
+function* compareServers(before: Json[] = [], after: Json[] = []): Changes {
+  const [was, is] = [prefixesOf(before).join(', '), prefixesOf(after).join(', ')];
+  if (was !== is) yield { place: 'servers', what: describe('path prefix', was, is), effect: MISSING };
+  const byOrigin = (servers: Json[]) =>
+    Object.fromEntries(servers.map((server) => [splitUrl(server.url).origin, server]));
+  const servers = named((_, origin) => `server ${origin || 'of this document'}`, SERVER);
+  yield* servers(byOrigin(before), byOrigin(after), '', 'response', '');
+}
+
+/** The path prefixes of the servers: `/v1` once, when they agree. */
+export function prefixesOf(servers: Json[] = []): string[] {
+  return [...new Set(servers.map(({ url }) => splitUrl(url).prefix))];
+}
+
+/** `{origin}/v1`, `https://host/v1` and `/v1` have the prefix `/v1`. */
+function splitUrl(url: string): { origin: string; prefix: string } {
+  const [origin = ''] = url.match(/^([a-z]+:\/\/[^/]+|\{\w+\})/) ?? [];
+  return { origin, prefix: url.slice(origin.length) };
+}
+
+/** What is used of the other components has been compared where it is used. */
+function* compareSchemes(before: Json, after: Json): Changes {
+  for (const [name, old, now] of pairs(before.components?.securitySchemes, after.components?.securitySchemes)) {
+    if (old && now) yield* byKey({}, REFUSED)(old, now, `security scheme ${name}`, 'request', '');
   }
 }

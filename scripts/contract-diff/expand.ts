@@ -3,12 +3,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
 import type { Json } from '../../src/contract/contract.ts';
 import { lookUp } from '../../src/contract/references.ts';
-import { WORDS } from './change.ts';
 
 export type { Json };
 
+/** Keys whose values are for people only. */
+export const WORDS = new Set([
+  ...['title', 'summary', 'description', 'example', 'examples', 'externalDocs', '$comment', 'bearerFormat'],
+]);
+
 /** Where a schema keeps the name that it had in `components`. */
-export const NAME = 'x-name-of-the-schema';
+export const NAME = 'name of the schema';
 
 /** Under these keys, the keys are names that the contract gives, and mean nothing in themselves. */
 const NAMING = new Set(
@@ -21,6 +25,7 @@ const NAMING = new Set(
 /** Under these keys are values of clients, in which `$ref` and `allOf` are names like any other. */
 const VALUES = new Set(['example', 'value', 'default', 'enum', 'const']);
 
+/** Keywords that depend on others beside them, and would say something else beside those of another part. */
 const COUPLED = ['if', 'then', 'else', 'contains', 'prefixItems', 'unevaluatedItems', 'patternProperties'];
 
 /** Integers become bigint: as doubles, two different large ones could be the same. */
@@ -30,17 +35,20 @@ export function expandContract(yaml: string): Json {
   function expand(node: Json, trail: string[]): Json {
     if (Array.isArray(node)) return node.map((item) => expand(item, trail));
     if (typeof node !== 'object' || node === null) return node;
-    const { $ref, allOf, ...rest } = node;
-    const whole = merge([
-      ...(allOf ?? []).map((part: Json) => nameless(expand(part, trail))),
-      expandEntries(rest, trail),
-    ]);
-    if (typeof $ref !== 'string') return whole;
-    // A schema that contains itself is the same as before if it is the same down to where it begins again.
-    return merge([
-      trail.includes($ref) ? { $ref } : named(expand(targetOf(contract, $ref), [...trail, $ref]), $ref),
-      whole,
-    ]);
+    const { $ref, allOf = [], ...rest } = node;
+    const parts = allOf.map((part: Json) => withoutName(expand(part, trail)));
+    const whole = merge([...parts, expandEntries(rest, trail)]);
+    return typeof $ref === 'string' ? merge([follow($ref, trail), whole]) : whole;
+  }
+
+  /** A schema that contains itself is the same as before if it is the same down to where it begins again. */
+  function follow($ref: string, trail: string[]): Json {
+    if (trail.includes($ref)) return { $ref };
+    const target = lookUp(contract, $ref);
+    if (target === undefined) throw new Error(`The contract has nothing at ${$ref}.`);
+    const node = expand(target, [...trail, $ref]);
+    const [, name] = $ref.match(/^#\/components\/schemas\/(.*)$/) ?? [];
+    return name && node ? { ...node, [NAME]: name } : node;
   }
 
   function expandEntries(node: Json, trail: string[]): Json {
@@ -54,57 +62,36 @@ export function expandContract(yaml: string): Json {
   return expandEntries(contract, []);
 }
 
-function targetOf(contract: Json, pointer: string): Json {
-  const node = lookUp(contract, pointer);
-  if (node === undefined) throw new Error(`The contract has nothing at ${pointer}.`);
-  return node;
-}
-
-function named(node: Json, pointer: string): Json {
-  const [, name] = pointer.match(/^#\/components\/schemas\/(.*)$/) ?? [];
-  return name && node ? { ...node, [NAME]: name } : node;
-}
-
-function nameless(part: Json): Json {
-  if (!part) return part;
+function withoutName(part: Json): Json {
   const { [NAME]: _name, ...rest } = part;
-  return rest;
+  return part && rest;
 }
 
-/** One schema that takes what all parts take. What cannot be said in one stays in `allOf`. */
+/** One schema that allows what all parts allow. What cannot be said in one stays in `allOf`. */
 function merge(parts: Json[]): Json {
   if (parts.includes(false)) return false;
   const filled = parts.filter((part) => Object.keys(part).length > 0);
   if (filled.length < 2) return filled[0] ?? {};
-  if (!isMergeable(filled)) return { allOf: filled };
+  if (!filled.every(isMergeable)) return { allOf: filled };
   const whole: Json = {};
   const rest: Json[] = [];
   for (const [key, value] of filled.flatMap((part) => Object.entries<Json>(part))) {
     if (!(key in whole) || WORDS.has(key)) whole[key] = value;
     else if (key === 'required') whole.required = [...new Set([...whole.required, ...value])];
-    else if (key === 'properties') whole.properties = mergeProperties(whole.properties, value);
-    else if (key === 'allOf') rest.push(...value);
+    else if (key === 'properties') {
+      const both = mapValues(value, (field, name) => merge([whole.properties[name] ?? {}, field]));
+      whole.properties = { ...whole.properties, ...both };
+    } else if (key === 'allOf') rest.push(...value);
     else if (!isDeepStrictEqual(whole[key], value)) rest.push({ [key]: value });
   }
   if (rest.length > 0) whole.allOf = [...(whole.allOf ?? []), ...rest];
   return whole;
 }
 
-function mergeProperties(some: Json, more: Json): Json {
-  return {
-    ...some,
-    ...mapValues(more, (field, name) => (Object.hasOwn(some, name) ? merge([some[name], field]) : field)),
-  };
-}
-
-/** Keywords that speak of others beside them, in their own part only, would say something else in a whole. */
-function isMergeable(parts: Json[]): boolean {
-  const others = (part: Json) => parts.filter((other) => other !== part);
-  return parts.every((part) => {
-    if (COUPLED.some((keyword) => keyword in part)) return false;
-    const isScoped = 'additionalProperties' in part || ('unevaluatedProperties' in part && part !== parts.at(-1));
-    return !isScoped || others(part).every((other) => !('properties' in other));
-  });
+function isMergeable(part: Json, index: number, parts: Json[]): boolean {
+  if (COUPLED.some((key) => key in part)) return false;
+  const isScoped = 'additionalProperties' in part || ('unevaluatedProperties' in part && index < parts.length - 1);
+  return !isScoped || parts.every((other) => other === part || !('properties' in other));
 }
 
 function mapValues(node: Json, map: (value: Json, key: string) => Json): Json {

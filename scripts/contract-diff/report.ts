@@ -1,8 +1,8 @@
 /** What the gate found, in words for a reviewer: each change once, under all the places that show it. */
-import type { Change, Verdict } from './change.ts';
+import type { Change } from './change.ts';
 import type { Judgement } from './gate.ts';
 
-const HEADINGS: Record<Verdict, string> = {
+const HEADINGS = {
   breaking: 'Breaking:',
   compatible: 'Compatible:',
   documentation: 'Compatible (documentation):',
@@ -11,7 +11,7 @@ const HEADINGS: Record<Verdict, string> = {
 export function toReport({ version, released, changes, ofStoredPets, problems }: Judgement): string {
   const lines = [released ? `Version ${version}, compared with the released ${released}:` : 'Nothing is released yet.'];
   for (const [verdict, heading] of Object.entries(HEADINGS)) {
-    const ours = changes.filter((change) => change.verdict === verdict);
+    const ours = changes.filter(({ effect }) => effect.verdict === verdict);
     if (ours.length > 0) lines.push('', heading, ...toLines(ours));
   }
   if (ofStoredPets.length > 0) {
@@ -25,10 +25,10 @@ export function toReport({ version, released, changes, ofStoredPets, problems }:
 }
 
 function toLines(changes: Change[]): string[] {
-  const placesOf = new Map<string, Set<string>>();
-  for (const { place, what, why } of changes) {
-    const text = `${what}. ${why}`;
-    placesOf.set(text, (placesOf.get(text) ?? new Set()).add(place));
+  const byText = new Map<string, string[]>();
+  for (const { place, what, effect } of changes) {
+    const text = `      ${what}. ${effect.why}`;
+    byText.set(text, [...(byText.get(text) ?? []), `  ${place}`]);
   }
-  return [...placesOf].flatMap(([text, places]) => [...[...places].map((place) => `  ${place}`), `      ${text}`]);
+  return [...byText].flatMap(([text, places]) => [...new Set(places), text]);
 }

@@ -45,6 +45,6 @@ function readTexts(contract: Json, mutants: Mutant[]): Row[] {
     if (problem !== undefined) return { mutant, by: 'lint', why: problem.trim() };
     const [change] = compareContracts(before, texts[index] as string, today);
     if (!change) return { mutant, by: 'nobody', why: 'nothing is different anywhere' };
-    return { mutant, by: 'diff', why: `${change.verdict}: ${change.place}: ${change.what}` };
+    return { mutant, by: 'diff', why: `${change.effect.verdict}: ${change.place}: ${change.what}` };
   });
 }

@@ -1,0 +1,96 @@
+/** What rules are made of: tables that say for each key of a node how its change is judged. */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Change,
+  compareLists,
+  describe,
+  type Effect,
+  FINE,
+  MISSING,
+  pairs,
+  READ,
+  REFUSED,
+  UNEXPECTED,
+  UNKNOWN,
+} from './change.ts';
+import { type Json, WORDS } from './expand.ts';
+
+export type Direction = 'request' | 'response';
+export type Changes = Generator<Change, void>;
+
+/** Called where the values under a key differ. */
+export type Rule = (before: Json, after: Json, place: string, direction: Direction, key: string) => Changes;
+
+/** How the allowed values have changed; `other` where neither the old nor the new ones have all of the others. */
+export type Relation = 'fewer' | 'more' | 'other' | undefined;
+
+const EFFECTS = {
+  request: { fewer: REFUSED, more: FINE, other: REFUSED },
+  response: { fewer: FINE, more: UNEXPECTED, other: UNEXPECTED },
+};
+
+export function effectOf(relation: NonNullable<Relation>, direction: Direction): Effect {
+  return EFFECTS[direction][relation];
+}
+
+/** The keys of a node, each by its rule. One without a rule is for people, or breaking: so a key that nobody thought of fails. */
+export function byKey(rules: Record<string, Rule>, otherwise: Effect = UNKNOWN): Rule {
+  return function* (before, after, place, direction) {
+    for (const [key, old, now] of pairs(before, after)) {
+      if (isDeepStrictEqual(old, now)) continue;
+      if (rules[key]) yield* rules[key](old, now, place, direction, key);
+      else if (WORDS.has(key)) yield { place, what: `${key} changed`, effect: READ };
+      else yield { place, what: describe(key, old, now), effect: otherwise };
+    }
+  };
+}
+
+/** A value that means one thing; nothing where the old and the new one mean the same. */
+export function value(judge: (before: Json, after: Json, direction: Direction) => Effect | undefined): Rule {
+  return function* (before, after, place, direction, key) {
+    const effect = judge(before, after, direction);
+    if (effect) yield { place, what: describe(key, before, after), effect };
+  };
+}
+
+/** A keyword that says which values are allowed. */
+export function keyword(relate: (before: Json, after: Json, direction: Direction) => Relation): Rule {
+  return value((before, after, direction) => {
+    const relation = relate(before, after, direction);
+    return relation && effectOf(relation, direction);
+  });
+}
+
+/** A list that may grow, and not lose an item. */
+export function growing(loss: Effect): Rule {
+  return value((before, after) => {
+    const { lost, gained } = compareLists(before, after);
+    return lost.length > 0 ? loss : gained.length > 0 ? FINE : undefined;
+  });
+}
+
+export const required: Rule = keyword((before = false, after = false) => {
+  return before === after ? undefined : after ? 'fewer' : 'more';
+});
+
+export const ignored: Rule = function* () {};
+
+/** The things in a node, each by its name. Of one that was added, `added` says the effect. */
+export function named(toPlace: (place: string, name: string) => string, rule: Rule, added = toAddition): Rule {
+  return function* (before, after, place, direction, key) {
+    for (const [name, old, now] of pairs(before, after)) {
+      const there = toPlace(place, name);
+      if (old !== undefined && now !== undefined) yield* rule(old, now, there, direction, key);
+      else if (now !== undefined) yield { place: there, ...added(now, direction) };
+      else yield { place: there, what: 'was removed', effect: direction === 'request' ? REFUSED : MISSING };
+    }
+  };
+}
+
+/** Clients may leave out what is optional, and ignore what they do not know. */
+export function toAddition(node: Json, direction: Direction): Omit<Change, 'place'> {
+  if (direction === 'response') return { what: 'was added', effect: FINE };
+  return node.required
+    ? { what: 'was added, and is required', effect: REFUSED }
+    : { what: 'was added, and is optional', effect: FINE };
+}
