@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { type Contract, ContractError } from './contract/contract.ts';
 import { checkDigest } from './contract/digest.ts';
-import { loadContract } from './contract/load-contract.ts';
+import { CONTRACT_FILE, loadContract } from './contract/load-contract.ts';
 import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
 import { listen } from './http/listening.ts';
 import { makeOneRunKey, showOneRunKey } from './process/one-run-key.ts';
@@ -20,7 +20,7 @@ import { checkStoredPets } from './wiring/stored-pets.ts';
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
-  const contract = await loadContract();
+  const contract = await loadContract(CONTRACT_FILE, CONTRACT_DIGEST);
   checkDigest(contract, CONTRACT_DIGEST);
   const log = openLog(config.logLevel);
   const store = openStore(config.database, config);

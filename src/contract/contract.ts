@@ -60,6 +60,10 @@ export interface Contract {
   yaml: Buffer;
   /** The same as JSON, every digit kept. */
   json: string;
+  /** SHA-256 of `json`. */
+  digest: string;
+  /** Whether `npm run generate` has found that the server can keep it. */
+  isChecked: boolean;
   /** The same as an object, references in place. */
   document: Json;
   /** The same, with every reference replaced by its target. */

@@ -15,10 +15,10 @@ export function buildWriters(
   { replies }: Operation,
   refuse: Refuse,
 ): WriterCompiler | undefined {
+  if (!replies.some(hasInt64Choice)) return undefined;
   const writers = new Map(
     replies.map((reply) => [reply.status.toLowerCase(), buildWriter(compileReply(reply, refuse))]),
   );
-  if (!replies.some(hasInt64Choice)) return undefined;
   return ({ httpStatus }) => writers.get(httpStatus as string) as (body: unknown) => string;
 }
 

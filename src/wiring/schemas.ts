@@ -1,7 +1,7 @@
 /** The contract's schemas as ajv takes them. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { Json } from '../contract/contract.ts';
+import type { Contract, Json } from '../contract/contract.ts';
 import { type Place, placeUnder } from '../contract/int64-places.ts';
 import { mapSubschemas } from '../contract/subschemas.ts';
 import { BOUND_NAMES, int64, int64Bounds } from './int64-keywords.ts';
@@ -10,8 +10,13 @@ import { BOUND_NAMES, int64, int64Bounds } from './int64-keywords.ts';
 const OPENAPI_ANNOTATIONS = ['discriminator', 'example', 'externalDocs', 'xml'];
 
 /** `useDefaults` fills in what a value leaves out: in a request, never in a reply. */
-export function buildAjv(document: Json, useDefaults: boolean): Ajv2020 {
-  const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, useDefaults, logger: false });
+export function buildAjv(
+  { document, isChecked }: Pick<Contract, 'document' | 'isChecked'>,
+  useDefaults: boolean,
+): Ajv2020 {
+  // To check schemas, ajv compiles the schema of schemas.
+  const checks = { meta: !isChecked, validateSchema: !isChecked };
+  const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, useDefaults, logger: false, ...checks });
   addFormats.default(ajv);
   ajv.addKeyword(int64);
   ajv.addKeyword(int64Bounds);

@@ -1,6 +1,5 @@
 /** Checks the stored pets against the contract, which may have been edited since they were written. */
 import { type Contract, ContractError } from '../contract/contract.ts';
-import { toDigest } from '../contract/digest.ts';
 import { findInt64s } from '../contract/int64-places.ts';
 import { buildResolve } from '../contract/references.ts';
 import type { Pet, Store } from '../store/store.ts';
@@ -18,16 +17,16 @@ export async function checkStoredPets(contract: Contract, store: Store): Promise
     first ??= `pet ${id}: ${validate.errors?.map(toProblem).join('; ')}`;
     return false;
   };
-  const count = await store.countMisfits(toDigest(contract), fits);
+  const count = await store.countMisfits(contract.digest, fits);
   if (count === 0) return;
   const advice = 'correct them, or undo the edit of the contract';
   throw new ContractError([`stored pets that do not fit its schema Pet: ${count} (${first}); ${advice}`]);
 }
 
-function compilePet({ document }: Contract) {
+function compilePet(contract: Contract) {
   const pet = { schema: { $ref: '#/components/schemas/Pet' } };
-  const { schema } = buildResolve(document)(pet, () => {});
-  return buildAjv(document, false).compile(
+  const { schema } = buildResolve(contract.document)(pet, () => {});
+  return buildAjv(contract, false).compile(
     prepare(
       schema,
       findInt64s(schema, 'Pet', () => {}),

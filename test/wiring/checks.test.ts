@@ -19,7 +19,7 @@ function build(query: Record<string, object>, body?: object): (sent: Sent) => Ac
     return { name, in: 'query', required: true, schema, int64s, isOpaque: false };
   });
   const operation = { id: 'op', parameters, body: body && ({ required: false, schema: body } as Body) } as Operation;
-  const check = buildCheck(buildAjv({ parameters, body }, true), operation, refuse);
+  const check = buildCheck(buildAjv({ document: { parameters, body }, isChecked: false }, true), operation, refuse);
   if (problems.length > 0) throw new Error(problems.join());
   return (sent) => check({}, sent.query ?? {}, sent.body);
 }
