@@ -4,14 +4,15 @@
  */
 import { constants, copyFileSync, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { judgeContract, toFiles } from './contract-diff/gate.ts';
 import { toReport } from './contract-diff/report.ts';
+import { lintByRedocly } from './contract-lint/redocly.ts';
 import { lintBySpectral } from './contract-lint/spectral.ts';
-import { lintContracts } from './contract-lint.ts';
 
 /** @throws Error that says why the contract is not released */
-async function release(contract: string, folder: string): Promise<string> {
-  const broken = lintContracts([contract]) || (await lintBySpectral(contract));
+export async function release(contract: string, folder: string): Promise<string> {
+  const broken = (await lintByRedocly(contract)) || (await lintBySpectral(contract));
   if (broken) throw new Error(broken);
   const judgement = judgeContract(contract, folder);
   const target = resolve(folder, `${judgement.version}.yaml`);
@@ -21,9 +22,11 @@ async function release(contract: string, folder: string): Promise<string> {
   return target;
 }
 
-try {
-  console.log(`Released: ${await release(...toFiles(process.argv.slice(2)))}`);
-} catch (error) {
-  console.error((error as Error).message);
-  process.exitCode = 1;
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    console.log(`Released: ${await release(...toFiles(process.argv.slice(2)))}`);
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exitCode = 1;
+  }
 }

@@ -45,7 +45,7 @@ const ARROWS: Record<string, string[]> = {
   test: ['src', 'handlers'],
   'test/scripts': ['scripts', 'src', 'test'],
   'test/mutation': [
-    ...['src', 'handlers', 'test', 'scripts/contract-types.ts', 'scripts/contract-lint.ts'],
+    ...['src', 'handlers', 'test', 'scripts/contract-types.ts', 'scripts/contract-lint'],
     'scripts/contract-diff/contracts.ts',
   ],
 };

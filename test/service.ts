@@ -6,8 +6,8 @@ import { parse } from 'lossless-json';
 import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
 import { loadConfig } from '../src/config.ts';
-import { loadContract } from '../src/contract/load-contract.ts';
-import { handlers } from '../src/generated/handlers.ts';
+import { CONTRACT_FILE, loadContract } from '../src/contract/load-contract.ts';
+import { CONTRACT_DIGEST, handlers } from '../src/generated/handlers.ts';
 import { type Address, listen } from '../src/http/listening.ts';
 import { buildServer, type ServerOptions } from '../src/server.ts';
 import type { Store } from '../src/store/store.ts';
@@ -60,7 +60,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const { databaseUrl = 'sqlite::memory:', log, yaml, keepAlive, address, resolve, ...rest } = options;
   const store = rest.store ?? openUrl(databaseUrl);
   const app = await buildServer({
-    contract: await loadContract(),
+    contract: await loadContract(CONTRACT_FILE, CONTRACT_DIGEST),
     handlers,
     store,
     apiKeys: [KEY],

@@ -27,7 +27,7 @@ const verdicts = await judgeInProcesses({ contract, indexes }, () => {
   const isTold = done % 25 === 0 || done === chosen.length;
   if (isTold) console.error(`${done} of ${chosen.length}, ${Math.round((Date.now() - started) / 1000)} s`);
 });
-const rows = toRows(
+const rows = await toRows(
   contract,
   chosen,
   indexes.map((index) => verdicts.get(index) as Verdict),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { compareContracts } from '../../scripts/contract-diff/contracts.ts';
-import { lintContracts } from '../../scripts/contract-lint.ts';
+import { lintByRedocly } from '../../scripts/contract-lint/redocly.ts';
 import type { Json } from '../../src/contract/contract.ts';
 import type { Verdict } from './judge.ts';
 import type { Mutant } from './mutants.ts';
@@ -16,9 +16,9 @@ export interface Row {
 }
 
 /** In the order of the mutants, which is that of their verdicts. */
-export function toRows(contract: Json, mutants: Mutant[], verdicts: Verdict[]): Row[] {
+export async function toRows(contract: Json, mutants: Mutant[], verdicts: Verdict[]): Promise<Row[]> {
   const unseen = mutants.filter((_, index) => verdicts[index]?.by === 'unseen');
-  const told = new Map(readTexts(contract, unseen).map((row) => [row.mutant, row]));
+  const told = new Map((await readTexts(contract, unseen)).map((row) => [row.mutant, row]));
   return mutants.map((mutant, index) => {
     const { by, why } = verdicts[index] as Verdict;
     if (by === 'unseen') return told.get(mutant) as Row;
@@ -26,8 +26,8 @@ export function toRows(contract: Json, mutants: Mutant[], verdicts: Verdict[]): 
   });
 }
 
-/** The lint first, on all in one run, for it takes long to start; then the comparison with the contract as it was. */
-function readTexts(contract: Json, mutants: Mutant[]): Row[] {
+/** The lint first; then the comparison with the contract as it was. */
+async function readTexts(contract: Json, mutants: Mutant[]): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'contract-mutate-'));
   const texts = mutants.map((mutant) => stringify(mutant.build()));
   const files = texts.map((text, index) => {
@@ -35,7 +35,7 @@ function readTexts(contract: Json, mutants: Mutant[]): Row[] {
     writeFileSync(file, text);
     return file;
   });
-  const report = files.length > 0 ? lintContracts(files) : '';
+  const report = await lintByRedocly(...files);
   rmSync(folder, { recursive: true });
 
   const before = stringify(contract);

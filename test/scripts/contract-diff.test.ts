@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { compareContracts, compareStoredPets } from '../../scripts/contract-diff/contracts.ts';
 import { judgeContract } from '../../scripts/contract-diff/gate.ts';
+import { toReport } from '../../scripts/contract-diff/report.ts';
+import { release } from '../../scripts/contract-release.ts';
 import { type Edit, edited, rename, SOURCE, withPrefix } from '../edited-contract.ts';
 import { NODE_ARGS } from '../program.ts';
 import { CHANGES } from './contract-changes.ts';
@@ -312,15 +314,13 @@ t.test('contract:diff passes a contract whose version fits, and takes ours unles
     limit.schema.maximum = 200;
   });
   const folder = t.testdir({ 'petstore.yaml': longer, released: { '1.0.0.yaml': SOURCE }, empty: {} });
-  const fitting = run('contract-diff', `${folder}/petstore.yaml`, `${folder}/released`);
-  t.equal(fitting.status, 0);
-  t.match(fitting.stdout, /^Compatible:\n {2}listPets query.limit\n {6}maximum changed from 100 to 200\./m);
-  t.match(fitting.stdout, /It may be released as 1\.1\.0\.$/m);
-  t.match(run('contract-diff', `${folder}/petstore.yaml`, `${folder}/empty`), {
-    status: 0,
-    stdout: /Nothing is released yet/,
-  });
-  t.match(run('contract-diff').stdout, /compared with the released/);
+  const judge = (released: string) => judgeContract(`${folder}/petstore.yaml`, `${folder}/${released}`);
+  const fitting = judge('released');
+  t.strictSame(fitting.problems, []);
+  t.match(toReport(fitting), /^Compatible:\n {2}listPets query.limit\n {6}maximum changed from 100 to 200\./m);
+  t.match(toReport(fitting), /It may be released as 1\.1\.0\.$/m);
+  t.match(toReport(judge('empty')), /Nothing is released yet/);
+  t.match(run('contract-diff'), { status: 0, stdout: /compared with the released/ });
 });
 
 t.test('contract:release keeps the contract byte for byte, and never twice under one version', async (t) => {
@@ -342,8 +342,8 @@ t.test('contract:release refuses what the lint or the comparison refuses', async
     'breaking.yaml': breaking,
     released: { '1.0.0.yaml': SOURCE },
   });
-  const release = (file: string) => run('contract-release', `${folder}/${file}`, `${folder}/released`);
-  t.match(release('unlinted.yaml'), { status: 1, stderr: /The schema Pet must have a description/ });
-  t.match(release('breaking.yaml'), { status: 1, stderr: /breaking changes need the version 2\.0\.0, not 1\.1\.0/ });
+  const releaseOf = (file: string) => release(`${folder}/${file}`, `${folder}/released`);
+  await t.rejects(releaseOf('unlinted.yaml'), /The schema Pet must have a description/);
+  await t.rejects(releaseOf('breaking.yaml'), /breaking changes need the version 2\.0\.0, not 1\.1\.0/);
   t.strictSame(readdirSync(`${folder}/released`), ['1.0.0.yaml']);
 });
