@@ -1,6 +1,7 @@
 /** Makes, lists and revokes API keys, beside a running server or without one. */
 import { loadConfig } from '../config.ts';
 import { missingFile, openStore } from '../store/open-store.ts';
+import { StoreUnavailable } from '../store/store.ts';
 import { readCommand } from './key-commands.ts';
 
 async function main(): Promise<void> {
@@ -21,7 +22,15 @@ async function main(): Promise<void> {
   }
 }
 
+/** Why it failed, and what that means for the keys. */
+function toWords(error: Error): string {
+  if (!(error instanceof StoreUnavailable)) return error.message;
+  const isKnown = error.kind !== 'outcome_unknown';
+  const outcome = isKnown ? 'Nothing was changed.' : 'The change may have been made or not: see `list`, and try again.';
+  return `The database cannot be used now: ${(error.cause as Error).message}. ${outcome}`;
+}
+
 main().catch((error: Error) => {
-  console.error(error.message);
+  console.error(toWords(error));
   process.exitCode = 1;
 });

@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { hashKey } from '../../src/access/api-keys.ts';
 import { readCommand } from '../../src/cli/key-commands.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';
+import { prepareFaultyDisk } from '../faulty-disk.ts';
 import { startProgram, startServer } from '../program.ts';
 
 const USAGE = /^Usage:\n.* create <name> .*\n.* list .*\n.* revoke <id> .*$/;
@@ -154,6 +156,38 @@ t.test('what cannot be done is told on standard error, with exit code 1, and mak
     t.match(output.stderr, told);
   }
   t.notOk(existsSync(dirname(DATABASE_URL.replace('sqlite:', ''))));
+});
+
+t.test('when the disk fails, or the database is locked, it says whether the keys may have changed', async (t) => {
+  const disk = prepareFaultyDisk(t);
+  const { DATABASE_URL } = disk.env as { DATABASE_URL: string };
+  const run = async (...args: string[]) => {
+    const { exit, output } = startProgram(t, 'src/cli/keys.ts', { args, env: disk.env });
+    await exit;
+    return output;
+  };
+  const { id } = toMade((await run('create', 'Ada')).stdout);
+  const unknown = 'The change may have been made or not: see `list`, and try again.\n';
+  disk.fail();
+  for (const args of [
+    ['create', 'Ben'],
+    ['revoke', id],
+  ]) {
+    t.strictSame(await run(...args), {
+      stdout: '',
+      stderr: `The database cannot be used now: disk I/O error. ${unknown}`,
+    });
+  }
+  disk.mend();
+  t.match((await run('list')).stdout, new RegExp(`${id}  valid .* Ada`));
+
+  const other = new Sqlite(DATABASE_URL.replace('sqlite:', ''));
+  t.teardown(() => other.close());
+  other.exec('BEGIN EXCLUSIVE');
+  t.equal(
+    (await run('revoke', id)).stderr,
+    'The database cannot be used now: database is locked. Nothing was changed.\n',
+  );
 });
 
 t.test('a key that is made before the first start makes the database, and says where', async (t) => {

@@ -1,7 +1,8 @@
 /** Writes pets in one transaction: all of them or none, one fsync however many they are (group commit). */
 import type { Database } from 'better-sqlite3';
-import { type NewPet, StoreUnavailable } from '../store.ts';
+import type { NewPet } from '../store.ts';
 import { COLUMNS, NEW_FIELDS } from './columns.ts';
+import { inTransaction } from './transaction.ts';
 
 type Value = string | bigint | null;
 
@@ -14,12 +15,6 @@ export interface Batch {
 
 /** The ids of the pets, in their order. @throws StoreUnavailable when it is unknown whether COMMIT stored them */
 export type InsertPets = (batch: Batch) => BigInt64Array;
-
-/**
- * After one of these errors of COMMIT, its record is not complete in SQLite's log. After any other, such as a failed fsync, it
- * may be: nobody sees the pets now, but a crash may bring them back, unless another record was written over this one.
- */
-const UNWRITTEN = /^SQLITE_(BUSY|FULL|IOERR_WRITE)/;
 
 export function toBatch(pets: NewPet[]): Batch {
   return { count: pets.length, columns: NEW_FIELDS.map((field) => toColumn(pets, field)) };
@@ -36,25 +31,13 @@ function toColumn(pets: NewPet[], field: keyof NewPet): Value[] | BigInt64Array 
 export function prepareInsertPets(db: Database): InsertPets {
   const names = NEW_FIELDS.map((field) => COLUMNS[field].column);
   const insert = db.prepare<Value[]>(`INSERT INTO pets (${names}) VALUES (${names.map(() => '?')})`);
-  let isCommitting = false;
-  const run = db.transaction(({ count, columns }: Batch) => {
+  return inTransaction(db, ({ count, columns }: Batch) => {
     const ids = new BigInt64Array(count);
     const values: Value[] = [];
     for (let index = 0; index < count; index++) {
       for (let column = 0; column < columns.length; column++) values[column] = columns[column]?.[index] as Value;
       ids[index] = insert.run(...values).lastInsertRowid as bigint;
     }
-    isCommitting = true;
     return ids;
   });
-  return (batch) => {
-    isCommitting = false;
-    try {
-      return run.immediate(batch) as BigInt64Array;
-    } catch (error) {
-      throw isCommitting && !UNWRITTEN.test((error as { code: string }).code)
-        ? new StoreUnavailable(error, 'outcome_unknown')
-        : error;
-    }
-  };
 }

@@ -1,6 +1,7 @@
 /** API keys, as rows. */
 import type { Database } from 'better-sqlite3';
 import type { StoredKey } from '../store.ts';
+import { inTransaction } from './transaction.ts';
 
 const KEY = 'id, name, hash, created_at AS createdAt, expires_at AS expiresAt, revoked_at AS revokedAt';
 
@@ -20,12 +21,12 @@ export function prepareKeys(db: Database) {
   const readOwn = db.prepare<[], bigint>('SELECT total_changes()').pluck();
 
   return {
-    insert: ({ expiresAt = null, revokedAt = null, ...key }: StoredKey | KeyRow) => {
+    insert: inTransaction(db, ({ expiresAt = null, revokedAt = null, ...key }: StoredKey | KeyRow) => {
       insert.run({ ...key, expiresAt, revokedAt });
-    },
+    }),
     list: () => selectAll.all().map(toStoredKey),
     listValid: (now: string) => selectValid.all(now).map(toStoredKey),
-    revoke: (id: string, revokedAt: string) => revoke.run(revokedAt, id).changes === 1,
+    revoke: inTransaction(db, (id: string, revokedAt: string) => revoke.run(revokedAt, id).changes === 1),
     /** Changes with every write, by any connection. */
     version: () => `${readOthers.get()} ${readOwn.get()}`,
   };
