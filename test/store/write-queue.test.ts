@@ -64,6 +64,13 @@ t.test('a check that the disk does not answer in time fails, and the next one as
   await store.check();
 });
 
+t.test('a check that fails through no outage fails at once, and is not tried again', async (t) => {
+  const { store, other } = await openShared(t, { checkTimeout: 60_000 });
+  other.exec('ALTER TABLE pets RENAME TO animals; CREATE VIEW pets AS SELECT * FROM animals');
+  t.strictSame(await outcomesOf([store.createPet(REX)]), ['Error']);
+  await t.rejects(async () => store.check(), { kind: 'unavailable', cause: { message: /pets.* is a view/ } });
+});
+
 t.test('one create that cannot be done fails alone', async (t) => {
   const { store, other } = await openShared(t);
   const names = ['Ada', 'Bob', 'Cid', 'Dot', 'Eve', 'Fay', 'Gus'];

@@ -83,9 +83,9 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
       return writer.check();
     }),
     close: async () => {
+      // The last connection to close moves SQLite's log into the file. That is the thread's, where a slow disk blocks nobody.
       await writer.flush();
       snapshots.leave();
-      // The last connection to close moves SQLite's log into the file. That is the thread's, where a slow disk blocks nobody.
       db.close();
       await writer.stop();
     },

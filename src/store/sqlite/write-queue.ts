@@ -13,7 +13,7 @@ export interface Writer {
   write(pet: NewPet): Promise<bigint>;
   /** @throws StoreUnavailable when the disk cannot be written, or not in time */
   check(): Promise<void>;
-  /** Waits until every pet in the queue is written. */
+  /** Waits until every pet in the queue is written, and the thread has a connection if it can. */
   flush(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
     } else {
       const { kind, code, message } = written;
       const cause = Object.assign(new Error(message), { code });
-      if (kind) fail(cause, kind);
+      if (kind || writing.length === 0) fail(cause, kind);
       else blameOne(cause);
     }
     setIdle();
@@ -102,7 +102,7 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
   }
 
   /** When another process holds the lock for too long, the disk is not at fault. */
-  function fail(cause: Error & { code?: string | undefined }, kind: OutageKind): void {
+  function fail(cause: Error & { code?: string | undefined }, kind: OutageKind | undefined): void {
     if (!cause.code?.startsWith('SQLITE_BUSY')) provenAt = Number.NEGATIVE_INFINITY;
     refuse(writing, new StoreUnavailable(cause, kind));
     refuse(checks, new StoreUnavailable(cause));
@@ -164,6 +164,7 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
       }),
     flush: async () => {
       while (isDue || busySince !== undefined || waiting.length > 0) await wait(FLUSH_INTERVAL);
+      await thread.hold();
     },
     stop: async () => {
       await thread.stop();

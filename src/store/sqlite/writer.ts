@@ -11,7 +11,10 @@ export interface Target {
   places: Places;
 }
 
-/** What comes back for a batch: the ids, or why there are none; `kind` is absent where one of the pets is to blame. */
+/** An empty batch proves that the disk can be written; `hold` only opens the connection where it is not open. */
+type Task = Batch | 'hold';
+
+/** What comes back for a task: the ids, or why there are none; `kind` is absent where one of the pets is to blame. */
 export type Written =
   | { ids: BigInt64Array }
   | { kind: OutageKind | undefined; code: string | undefined; message: string };
@@ -46,13 +49,13 @@ function look(): void {
   }
 }
 
-/** An empty batch proves that the disk can be written. */
-function write(batch: Batch): Written {
+function run(task: Task): Written {
   try {
     look();
     insertPets ??= open();
-    if (batch.count === 0) proveWritable(db as Database);
-    return { ids: insertPets(batch) };
+    if (task === 'hold') return { ids: new BigInt64Array() };
+    if (task.count === 0) proveWritable(db as Database);
+    return { ids: insertPets(task) };
   } catch (thrown) {
     close();
     const error = toStoreError(thrown);
@@ -76,11 +79,11 @@ tryTo(() => {
 });
 setInterval(() => tryTo(look), LOOK_INTERVAL).unref();
 
-port.on('message', (batch: Batch | 'stop') => {
-  if (batch === 'stop') {
+port.on('message', (task: Task | 'stop') => {
+  if (task === 'stop') {
     close();
     port.close();
   } else {
-    port.postMessage(write(batch));
+    port.postMessage(run(task));
   }
 });

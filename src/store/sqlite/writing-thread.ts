@@ -23,13 +23,14 @@ export interface ThreadEvents {
 export interface WritingThread {
   /** One at a time. @throws Error when the batch cannot be copied */
   post(batch: Batch): void;
+  /** Resolves when the thread has a connection, or cannot have one. To be called while it is idle, and before `stop`. */
+  hold(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export function startThread(target: Target, { onWritten, onEnd, onStart }: ThreadEvents): WritingThread {
   let pause = FIRST_PAUSE;
   let isStopping = false;
-  let timer: NodeJS.Timeout | undefined;
   let exit: Promise<void>;
   let worker = start();
 
@@ -47,7 +48,7 @@ export function startThread(target: Target, { onWritten, onEnd, onStart }: Threa
   }
 
   function startAgain(cause: Error): void {
-    timer = setTimeout(() => {
+    setTimeout(() => {
       worker = start();
       onStart();
     }, pause);
@@ -57,9 +58,13 @@ export function startThread(target: Target, { onWritten, onEnd, onStart }: Threa
 
   return {
     post: (batch) => worker.postMessage(batch),
-    stop: () => {
+    hold: async () => {
       isStopping = true;
-      clearTimeout(timer);
+      const answer = new Promise((resolve) => worker.once('message', resolve));
+      worker.postMessage('hold');
+      await Promise.race([answer, exit]);
+    },
+    stop: () => {
       worker.postMessage('stop');
       return exit;
     },
