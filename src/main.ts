@@ -9,7 +9,7 @@ import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
 import { listen } from './http/listening.ts';
 import { makeOneRunKey, showOneRunKey } from './process/one-run-key.ts';
 import { onStopSignals } from './process/signals.ts';
-import { prepareStop, stopDeadline } from './process/stopping.ts';
+import { buildForcedEnd, prepareStop, stopDeadline } from './process/stopping.ts';
 import { onStopAsked, untilNoneListens } from './process/worker.ts';
 import { superviseWorkers } from './process/workers.ts';
 import { buildServer } from './server.ts';
@@ -34,14 +34,15 @@ async function start(): Promise<void> {
   }
 }
 
-async function serveByWorkers(config: Config, contract: Contract, store: Store, { logger }: Log): Promise<void> {
+async function serveByWorkers(config: Config, contract: Contract, store: Store, log: Log): Promise<void> {
   const oneRunKey = await makeOneRunKey(config, store);
   await store.close();
   superviseWorkers({
     count: config.workers,
     env: oneRunKey ? { API_KEYS: oneRunKey } : {},
-    logger,
+    log,
     deadline: stopDeadline(config),
+    endByForce: buildForcedEnd(log.logger, process.pid),
     onListening: (origin) => oneRunKey && showOneRunKey(oneRunKey, origin, contract.prefix),
   });
 }
@@ -62,9 +63,10 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
     untilNoneListens: async () => cluster.isWorker && untilNoneListens(config.stopTimeout / 4),
   });
   const listening = startListening(app, config);
-  const askToStop = prepareStop({ app, store, config, log, listening, stop });
+  const endByForce = buildForcedEnd(logger, process.pid);
+  const askToStop = prepareStop({ app, store, config, log, endByForce, listening, stop });
   if (cluster.isWorker) onStopAsked(askToStop);
-  else onStopSignals(askToStop, () => process.exit(1));
+  else onStopSignals(askToStop, endByForce);
 
   const origin = await listening;
   logger.info({ origin }, 'listening');

@@ -1,17 +1,22 @@
-/** A disk that stalls or fails when it is told to, for the programs of one test: their fsync is replaced. */
+/** A disk that stalls or fails when it is told to, for the programs of one test: their fsync, and their write of the log, are replaced. */
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import type { Test } from 'tap';
 
-const FSYNC = `
+const DISK = `
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+static void stall_as_told(const char *variable) {
+  while (access(getenv(variable), F_OK) == 0) usleep(10000);
+}
+
 static int sync_as_told(const char *name, int fd) {
-  while (access(getenv("DISK_STALLS"), F_OK) == 0) usleep(10000);
+  stall_as_told("DISK_STALLS");
   if (access(getenv("DISK_FAILS"), F_OK) == 0) {
     errno = EIO;
     return -1;
@@ -21,6 +26,12 @@ static int sync_as_told(const char *name, int fd) {
 
 int fsync(int fd) { return sync_as_told("fsync", fd); }
 int fdatasync(int fd) { return sync_as_told("fdatasync", fd); }
+
+ssize_t write(int fd, const void *bytes, size_t count) {
+  struct stat log;
+  if (fd == STDOUT_FILENO && fstat(fd, &log) == 0 && S_ISREG(log.st_mode)) stall_as_told("LOG_STALLS");
+  return ((ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write"))(fd, bytes, count);
+}
 `;
 
 export interface FaultyDisk {
@@ -28,27 +39,30 @@ export interface FaultyDisk {
   env: Record<string, string>;
   /** From now on no fsync returns. */
   stall(): void;
+  /** From now on no write of the log returns, where it is a file. */
+  stallLog(): void;
   /** From now on every fsync fails with EIO. */
   fail(): void;
   mend(): void;
 }
 
 export function prepareFaultyDisk(t: Test): FaultyDisk {
-  const folder = t.testdir({ 'fsync.c': FSYNC });
-  execFileSync('cc', ['-shared', '-fPIC', '-o', `${folder}/fsync.so`, `${folder}/fsync.c`, '-ldl']);
-  const [stalls, fails] = [`${folder}/stalls`, `${folder}/fails`];
+  const folder = t.testdir({ 'disk.c': DISK });
+  execFileSync('cc', ['-shared', '-fPIC', '-o', `${folder}/disk.so`, `${folder}/disk.c`, '-ldl']);
+  const [stalls, logStalls, fails] = [`${folder}/stalls`, `${folder}/log-stalls`, `${folder}/fails`];
   return {
     env: {
-      LD_PRELOAD: `${folder}/fsync.so`,
+      LD_PRELOAD: `${folder}/disk.so`,
       DISK_STALLS: stalls,
+      LOG_STALLS: logStalls,
       DISK_FAILS: fails,
       DATABASE_URL: `sqlite:${folder}/pets.db`,
     },
     stall: () => writeFileSync(stalls, ''),
+    stallLog: () => writeFileSync(logStalls, ''),
     fail: () => writeFileSync(fails, ''),
     mend: () => {
-      rmSync(stalls, { force: true });
-      rmSync(fails, { force: true });
+      for (const fault of [stalls, logStalls, fails]) rmSync(fault, { force: true });
     },
   };
 }

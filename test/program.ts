@@ -90,6 +90,14 @@ export interface Server extends Program {
   request: Request;
 }
 
+/** Starts `src/main.ts` where the shell sends its standard output elsewhere: it tells its port and a key with its welcome. */
+export async function startWithLog(t: Test, options: ProgramOptions): Promise<Server & { key: string }> {
+  const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: '', ...options.env };
+  const program = startProgram(t, 'src/main.ts', { ...options, env });
+  const [, key, port] = await program.written('stderr', /Bearer (\S+)' http:[^ ]*:(\d+)\//);
+  return { ...program, key: key as string, port: Number(port), request: buildRequest(Number(port)) };
+}
+
 /** Starts `src/main.ts` on a free port, with the tests' key unless `env` says otherwise, and waits until it listens. */
 export async function startServer(t: Test, options: ProgramOptions = {}): Promise<Server> {
   const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, ...options.env };

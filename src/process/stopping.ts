@@ -24,6 +24,8 @@ export interface StoppingOptions {
   store: Store;
   config: Config;
   log: Log;
+  /** Kills this process. */
+  endByForce: () => void;
   /** Resolves when the server listens: before that it cannot be closed. */
   listening: Promise<unknown>;
   /** `isAsked` becomes true when the stop begins. */
@@ -32,9 +34,8 @@ export interface StoppingOptions {
 
 /** Stops the process after an uncaught error, and by the function that it returns. The exit code is 0, or 1 after an error. */
 export function prepareStop(options: StoppingOptions): (signal?: string) => void {
-  const { app, store, config, log, listening, stop } = options;
+  const { app, store, config, log, endByForce, listening, stop } = options;
   const { logger } = log;
-  const endByForce = buildForcedEnd(logger, process.pid);
   let askedBy: string | undefined;
   const stopping = closeWithGrace({ delay: false, logger, skip: SKIPPED }, async ({ err }) => {
     setTimeout(endByForce, stopDeadline(config)).unref();
@@ -56,10 +57,10 @@ export function prepareStop(options: StoppingOptions): (signal?: string) => void
   };
 }
 
-/** Kills a process that did not stop in time: `process.exit` would wait for its threads, and so for a stalled disk. */
+/** Kills a process that is to end at once: `process.exit` would wait for its threads, and so for a stalled disk. */
 export function buildForcedEnd(logger: Logger, pid: number): () => Promise<void> {
   return async () => {
-    logger.error('killed, because it did not stop in time');
+    logger.error('killed, because it had not stopped yet');
     await wait(LAST_LINE);
     process.kill(pid, 'SIGKILL');
   };

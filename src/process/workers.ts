@@ -1,7 +1,8 @@
 /** Several processes on one port and one database: the first starts the others, keeps them running, and stops them. */
 import cluster, { type Worker } from 'node:cluster';
 import { format } from 'node:url';
-import type { Logger } from 'pino';
+import type { Log } from '../telemetry/log.ts';
+import { passOutput, WORKER_STDIO } from './output.ts';
 import { onStopSignals } from './signals.ts';
 import { closeUntaken } from './untaken.ts';
 import { ANSWER, CLOSED, STOP } from './worker.ts';
@@ -10,9 +11,11 @@ export interface WorkersOptions {
   count: number;
   /** Variables that are added to the environment of every worker. */
   env: Record<string, string>;
-  logger: Logger;
+  log: Log;
   /** How long workers may take to stop, in milliseconds; then they are killed. */
   deadline: number;
+  /** Kills this process. */
+  endByForce: () => void;
   /** Called once, when the first worker listens: `http://127.0.0.1:3000`. */
   onListening: (origin: string) => void;
 }
@@ -22,12 +25,15 @@ const SHORTEST_DELAY = 50;
 const LONGEST_DELAY = 30_000;
 /** How long a worker must run, in milliseconds, for one earlier failure not to count any more. */
 const STEADY = 10_000;
+/** How long this process may live on after it has killed its workers, in milliseconds: long enough for the last lines of the log. */
+const OWN_END = 2000;
 
 /**
  * Runs until every worker has ended; the process then ends with 0, or with 1 when workers cannot start, or did not stop
  * gracefully. The others start when the first one listens: what stops the first from starting would stop all of them.
  */
-export function superviseWorkers({ count, env, logger, deadline, onListening }: WorkersOptions): void {
+export function superviseWorkers(options: WorkersOptions): void {
+  const { count, env, log, deadline, endByForce, onListening } = options;
   const workers = new Set<Worker>();
   const listening = new Set<Worker>();
   const closed = new Set<Worker>();
@@ -41,6 +47,7 @@ export function superviseWorkers({ count, env, logger, deadline, onListening }: 
     const started = Date.now();
     workers.add(worker);
     closeUntaken(worker);
+    passOutput(worker, log.write);
     // Sending to a worker that is dying fails: its `exit` event is enough.
     worker.on('error', () => {});
     worker.once('listening', ({ address, port }) => {
@@ -50,11 +57,13 @@ export function superviseWorkers({ count, env, logger, deadline, onListening }: 
       onListening(toOrigin(address, port));
       for (let others = 1; others < count; others++) keepWorker();
     });
-    worker.once('exit', (code, signal) => {
+    // Its last words have come by then.
+    worker.process.once('close', (code, signal) => {
       workers.delete(worker);
       if (isStopping) {
         if (code !== 0 && listening.has(worker)) process.exitCode = 1;
         answerWhenClosed();
+        endWhenAlone();
       } else if (!hasListened && signal === null) {
         // It would fail again; it has printed why.
         process.exitCode = 1;
@@ -62,7 +71,7 @@ export function superviseWorkers({ count, env, logger, deadline, onListening }: 
       } else {
         const failed = Math.max(0, failures + 1 - Math.floor((Date.now() - started) / STEADY));
         const delay = Math.min(SHORTEST_DELAY * 2 ** failed, LONGEST_DELAY);
-        logger.error({ worker: worker.process.pid, code, signal, delay }, 'a worker ended, and is replaced');
+        log.logger.error({ worker: worker.process.pid, code, signal, delay }, 'a worker ended, and is replaced');
         const timer = setTimeout(() => {
           delayed.delete(timer);
           keepWorker(failed);
@@ -91,13 +100,21 @@ export function superviseWorkers({ count, env, logger, deadline, onListening }: 
       if (!listening.has(worker)) worker.process.kill('SIGTERM');
     }
     setTimeout(end, deadline).unref();
+    endWhenAlone();
+  }
+
+  /** This process then ends by itself. */
+  function endWhenAlone(): void {
+    if (workers.size === 0) log.end();
   }
 
   function end(): void {
     process.exitCode = 1;
     for (const worker of workers) worker.process.kill('SIGKILL');
+    setTimeout(endByForce, OWN_END).unref();
   }
 
+  cluster.setupPrimary({ stdio: WORKER_STDIO });
   onStopSignals(stop, end);
   keepWorker();
 }

@@ -16,7 +16,9 @@ const LAST_LINES = 1000;
 
 export interface Log {
   logger: Logger;
-  /** Resolves when every line is written, or cannot be. */
+  /** Takes whole lines of another process. */
+  write(lines: string): void;
+  /** Resolves when every line is written, or cannot be. Not while a write hangs: the process could only be killed. */
   end(): Promise<void>;
 }
 
@@ -26,7 +28,7 @@ export function openLog(level: string): Log {
   const lines = buildLines(fd, (count) => logger.error({ count }, 'lines of the log were lost'));
   const logger = pino({ level, redact: ['req.headers.authorization', 'headers.authorization'] }, lines);
   process.once('exit', lines.writeRest);
-  return { logger, end: lines.end };
+  return { logger, write: lines.write, end: lines.end };
 }
 
 function buildLines(fd: number, onLost: (count: number) => void) {
@@ -37,6 +39,7 @@ function buildLines(fd: number, onLost: (count: number) => void) {
   /** What is left of a piece that was written in part, or not at all. */
   let left: Buffer = Buffer.alloc(0);
   let isDue = false;
+  let isWriting = false;
   let retry = RETRY.first;
 
   function writeIn(milliseconds: number): void {
@@ -46,10 +49,12 @@ function buildLines(fd: number, onLost: (count: number) => void) {
 
   function writePiece(): void {
     isDue = true;
+    isWriting = true;
     const piece = left.length > 0 ? left : takePiece();
     left = Buffer.alloc(0);
     write(fd, piece, (error, count) => {
       isDue = false;
+      isWriting = false;
       left = piece.subarray(error ? 0 : count);
       if (error) writeIn(retry);
       else if (left.length > 0 || waiting.length > 1) writePiece();
@@ -67,20 +72,20 @@ function buildLines(fd: number, onLost: (count: number) => void) {
   }
 
   return {
-    write(line: string): void {
-      if (length + line.length > MOST_WAITING) {
-        lost++;
+    write(text: string): void {
+      if (length + text.length > MOST_WAITING) {
+        lost += text.split('\n').length - 1;
         return;
       }
-      length += line.length;
+      length += text.length;
       const last = waiting.length - 1;
-      if (last >= 0 && (waiting[last] as string).length + line.length <= PIECE) waiting[last] += line;
-      else waiting.push(line);
+      if (last >= 0 && (waiting[last] as string).length + text.length <= PIECE) waiting[last] += text;
+      else waiting.push(text);
       if (!isDue) writeIn(GATHERING);
     },
     async end(): Promise<void> {
       const deadline = Date.now() + LAST_LINES;
-      while (isDue && Date.now() < deadline) await wait(GATHERING);
+      while (isWriting || (isDue && Date.now() < deadline)) await wait(GATHERING);
     },
     /** At the very end, when nothing can be waited for. */
     writeRest(): void {

@@ -10,5 +10,5 @@ t.test('a process that does not stop in time is ended by force, and the log says
   const logger = pino({}, { write: (line) => lines.push(line) });
   await buildForcedEnd(logger, child.pid as number)();
   t.strictSame(await once(child, 'exit'), [null, 'SIGKILL']);
-  t.match(lines, [/"msg":"killed, because it did not stop in time"/]);
+  t.match(lines, [/"msg":"killed, because it had not stopped yet"/]);
 });

@@ -70,5 +70,5 @@ t.test('SIGTERM ends the server in time, though the disk stalls', async (t) => {
   child.kill('SIGTERM');
   t.equal(codeOf(await create), 'outcome_unknown');
   t.equal(await exit, 'SIGKILL');
-  t.match(output.stdout, 'killed, because it did not stop in time');
+  t.match(output.stdout, 'killed, because it had not stopped yet');
 });

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { type Server, startProgram, startServer } from '../program.ts';
+import { prepareFaultyDisk } from '../faulty-disk.ts';
+import { forceEnd, type Server, startServer, startWithLog } from '../program.ts';
 import { buildRequest, KEY, type Request } from '../service.ts';
 
 /** What a signal ends with, whether or not somebody still reads its output. */
@@ -29,16 +30,8 @@ async function requestLongUrls(request: Request, count: number): Promise<void> {
   }
 }
 
-/** A server whose standard output the shell has sent elsewhere, and that therefore tells its port and key with its welcome. */
-async function startWithLog(t: Test, shell: string, isCovered = true) {
-  const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: '', DRAIN_DELAY: '0' };
-  const program = startProgram(t, 'src/main.ts', { env, shell, isCovered });
-  const [, key, port] = await program.written('stderr', /Bearer (\S+)' http:[^ ]*:(\d+)\//);
-  return { ...program, key: key as string, request: requestOn(t, Number(port)) };
-}
-
 t.test('a log on a full disk holds up neither requests nor the stop', async (t) => {
-  const server = await startWithLog(t, 'exec >/dev/full');
+  const server = await startWithLog(t, { shell: 'exec >/dev/full' });
   t.equal((await server.request('/v1/pets', { key: server.key })).status, 200);
   t.equal((await server.request('/livez')).status, 200);
   t.equal(await stop(server), 0);
@@ -46,10 +39,10 @@ t.test('a log on a full disk holds up neither requests nor the stop', async (t) 
 
 t.test('a log is whole again when its disk has space again', async (t) => {
   const file = `${t.testdir()}/log`;
-  const server = await startWithLog(t, `exec >${file}`, false);
+  const server = await startWithLog(t, { shell: `exec >${file}`, isCovered: false });
   const limitFiles = (bytes: string) => execFileSync('prlimit', [`--pid=${server.child.pid}`, `--fsize=${bytes}`]);
   limitFiles('20000:unlimited');
-  await requestLongUrls(server.request, 10);
+  await requestLongUrls(requestOn(t, server.port), 10);
   await server.request('/livez?when-full');
   await wait(200);
   t.ok(readFileSync(file).length <= 20000);
@@ -70,7 +63,7 @@ t.test('a log is whole again when its disk has space again', async (t) => {
 t.test(
   'a log that nobody reads holds up nothing, and tells how many lines were lost when somebody reads again',
   async (t) => {
-    const server = await startServer(t, { env: { DRAIN_DELAY: '0' } });
+    const server = await startServer(t);
     const request = requestOn(t, server.port);
     server.child.stdout?.pause();
     await requestLongUrls(request, 800);
@@ -93,8 +86,48 @@ t.test(
 );
 
 t.test('a log whose reader has gone holds up nothing', async (t) => {
-  const server = await startServer(t, { env: { DRAIN_DELAY: '0' } });
+  const server = await startServer(t);
   server.child.stdout?.destroy();
   for (let sent = 0; sent < 3; sent++) t.equal((await server.request('/v1/pets', { key: KEY })).status, 200);
   t.equal(await stop(server), 0);
+});
+
+t.test('a log that nobody reads holds up no process of several, nor their stop', async (t) => {
+  const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2' };
+  const server = await startServer(t, { env });
+  await server.written('stdout', /(?:"msg":"listening"[\s\S]*){2}/);
+  server.child.stdout?.pause();
+  await requestLongUrls(requestOn(t, server.port), 100);
+  await requestLongUrls(requestOn(t, server.port), 100);
+  t.equal(await stop(server), 0);
+});
+
+/** A server whose log is on a disk that stalls from now on. */
+async function startOnStalledLog(t: Test) {
+  const disk = prepareFaultyDisk(t);
+  const log = `${t.testdirName}/log`;
+  const server = await startWithLog(t, { env: disk.env, shell: `exec >${log}`, isCovered: false });
+  await server.request('/livez?before');
+  while (!readFileSync(log, 'utf8').includes('before')) await wait(20);
+  disk.stallLog();
+  for (let sent = 0; sent < 100; sent++) t.equal((await server.request('/livez?during')).status, 200);
+  return { ...server, disk, log };
+}
+
+t.test('a log on a disk that stalls holds up no request, and is whole when the disk is back in time', async (t) => {
+  const server = await startOnStalledLog(t);
+  const stopped = stop(server);
+  await wait(2000);
+  t.notMatch(readFileSync(server.log, 'utf8'), 'during');
+  server.disk.mend();
+  t.equal(await stopped, 0);
+  const text = readFileSync(server.log, 'utf8');
+  t.equal(text.match(/during/g)?.length, 100);
+  t.match(text.split('\n').at(-2), '"msg":"stopped"');
+});
+
+t.test('a second signal ends it, though the disk of its log stalls', async (t) => {
+  const server = await startOnStalledLog(t);
+  server.child.kill('SIGTERM');
+  t.equal(await forceEnd(server, 'SIGTERM'), 'SIGKILL');
 });
