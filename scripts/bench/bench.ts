@@ -1,50 +1,60 @@
 /** Measures the service beside its baselines: `npm run bench`; what it takes after `--` stands in options.ts. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { toChart } from './chart.ts';
-import { pinLoad } from './cores.ts';
 import { format } from './figures.ts';
-import { CONNECTIONS } from './load.ts';
+import { findWrk } from './load.ts';
 import { describeMachine, toSentence } from './machine.ts';
 import { toOptions } from './options.ts';
-import { toMarkdown } from './report.ts';
+import { toMarkdown, toSummary } from './report.ts';
 import { runPlan } from './rounds.ts';
+import { CONNECTIONS } from './workloads.ts';
 
-const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
+const HERE = fileURLToPath(new URL('./', import.meta.url));
 /** In the project's folder: the system's folder for temporary files is often in memory, where fsync costs nothing. */
 const DATA = fileURLToPath(new URL('../../data/', import.meta.url));
 
 async function main(): Promise<void> {
-  const { plan, isGrowth, out } = toOptions(process.argv.slice(2), RESULTS);
+  const { plan, isGrowth, isWhole } = toOptions(process.argv.slice(2));
+  findWrk();
   mkdirSync(DATA, { recursive: true });
   const directory = mkdtempSync(join(DATA, 'bench-'));
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
   // Leaving ends the servers, too.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
-  const isPinned = pinLoad();
-  const machine = describeMachine(directory, isPinned);
-  const wholePlan = { ...plan, directory, isPinned };
+  const machine = describeMachine(directory);
+  const wholePlan = { ...plan, directory, isPinned: machine.isPinned };
   const results = await runPlan(wholePlan);
 
   const { subjects, rounds, seconds } = plan;
   const sizes = [...new Set(subjects.map(({ rows }) => format(rows)))];
   const notes = [
-    `${sizes.join(', ')} pets; ${CONNECTIONS} connections; medians, and ranges, of ${rounds} × ${seconds} seconds.`,
+    `${sizes.join(', ')} pets; ${CONNECTIONS} connections; medians of ${rounds} × ${seconds} seconds, load by wrk.`,
     toSentence(machine),
   ];
-  const markdown = `${notes.join(' ')}\n\n${toMarkdown(wholePlan, results)}`;
-  console.log(markdown);
-  if (out === undefined) return;
+  const tables = `${notes.join(' ')}\n\n${toMarkdown(wholePlan, results)}`;
+  console.log(tables);
+  if (!isWhole) return;
 
-  const json = `${JSON.stringify({ machine, rounds, seconds, ...results }, null, 2)}\n`;
-  const chart = isGrowth ? undefined : toChart(wholePlan, results, notes);
   const name = isGrowth ? 'growth' : 'bench';
-  mkdirSync(out, { recursive: true });
-  writeFileSync(join(out, `${name}.json`), json);
-  writeFileSync(join(out, `${name}.md`), markdown);
-  if (chart !== undefined) writeFileSync(join(out, `${name}.svg`), chart);
+  const json = JSON.stringify({ machine, rounds, seconds, ...results }, null, 2);
+  writeFileSync(join(HERE, `results/${name}.json`), `${json}\n`);
+  writeFileSync(join(HERE, `results/${name}.md`), tables);
+  if (isGrowth) return;
+  writeFileSync(join(HERE, 'results/bench.svg'), toChart(wholePlan, results, notes));
+  writeIntoReadme(`${notes.join(' ')}\n\n${toSummary(wholePlan, results)}`);
+}
+
+/** Between the two comments that are there for it. */
+function writeIntoReadme(summary: string): void {
+  const path = join(HERE, 'README.md');
+  const around = /(?<=<!-- figures -->\n).*(?=<!-- end of figures -->)/s;
+  writeFileSync(
+    path,
+    readFileSync(path, 'utf8').replace(around, () => summary),
+  );
 }
 
 main().catch((error: Error) => {

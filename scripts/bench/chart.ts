@@ -1,19 +1,17 @@
 /** The chart of the README, as SVG: requests per second as multiples of the straightforward server's, in bars. */
-import { format, type Results, ratios, type Spread, select, spread } from './figures.ts';
-import type { Plan } from './plan.ts';
+import { type Results, type Spread, spread } from './figures.ts';
+import { PEER_LINES, toLines } from './lines.ts';
+import type { Plan } from './rounds.ts';
 import { SERVERS, STRAIGHTFORWARD } from './servers.ts';
-import type { Workload } from './workloads.ts';
+import { isOfReads } from './workloads.ts';
 
 const TITLE = 'Requests per second, the straightforward server being 1';
-const WIDTH = 900;
-const HEIGHT = 470;
-const PLOT = { left: 44, right: WIDTH - 20, top: 116, bottom: HEIGHT - 104 };
-const BAR = 40;
+const WIDTH = 960;
+const HEIGHT = 440;
+const PLOT = { left: 44, right: WIDTH - 16, top: 124, bottom: HEIGHT - 86 };
+const BAR = 20;
 /** From one bar of a group to the next. */
-const STEP = 48;
-
-/** In a group, from left to right: the two that do the whole job, then those that only answer. */
-const ORDER = SERVERS.toSorted((a, b) => Number(a.isConstant) - Number(b.isConstant));
+const STEP = 26;
 
 /** A card of its own, so that it can be read on any page; its colours follow the reader's preference. */
 const STYLE = `
@@ -23,49 +21,43 @@ const STYLE = `
   .weak { font-size: 11px; fill: #59636e }
   .card { fill: #fff; stroke: #d1d9e0 }
   .grid { stroke: #d1d9e0 }
-  .range { stroke: #1f2328; stroke-width: 1.5 }
-  .straightforward { fill: #8c959f }
+  .range { stroke: #1f2328 }
   .service { fill: #1f883d }
-  .constant-node { fill: #8250df }
-  .constant-fastify { fill: #c297ff }
+  .lean { fill: #8c959f }
+  .rust { fill: #d9a182 }
+  .bun { fill: #e5cfa0 }
+  .go { fill: #a3cbe0 }
   @media (prefers-color-scheme: dark) {
     text { fill: #f0f6fc }
     .weak { fill: #9198a1 }
     .card { fill: #0d1117; stroke: #3d444d }
     .grid { stroke: #3d444d }
     .range { stroke: #f0f6fc }
-    .straightforward { fill: #656c76 }
     .service { fill: #2ea043 }
-    .constant-node { fill: #8957e5 }
-    .constant-fastify { fill: #553098 }
+    .lean { fill: #656c76 }
+    .rust { fill: #8a5a41 }
+    .bun { fill: #8a7647 }
+    .go { fill: #3f6d85 }
   }
 `;
 
-interface Bar {
-  name: string;
-  perSecond: Spread;
-  ratio: Spread;
-}
+/** With two lines of notes below. */
+export function toChart(plan: Plan, results: Results, notes: string[]): string {
+  const constant = SERVERS.filter(({ isConstant }) => isConstant).map(({ name }) => name);
+  const servers = toLines(plan, results).filter(({ name }) => ![STRAIGHTFORWARD, ...constant].includes(name));
+  const lines = [...servers.toReversed(), ...PEER_LINES];
+  const groups = plan.workloads.filter(({ name }) => !isOfReads(name));
+  const bars = groups.map(({ name }) => lines.map((line) => spread(line.times(name)) as Spread));
+  const most = Math.max(...bars.flat().map((times) => times.most));
+  const y = (times: number) => Math.round(PLOT.bottom - (times / most) * (PLOT.bottom - PLOT.top));
 
-/** With two lines of notes below; undefined where the straightforward server was not measured. */
-export function toChart(plan: Plan, results: Results, notes: string[]): string | undefined {
-  const groups = plan.workloads
-    .map((workload) => ({ title: workload.title, bars: toBars(plan, results, workload) }))
-    .filter(({ bars }) => bars.length > 0);
-  if (groups.length === 0) return undefined;
-  const bars = groups.flatMap((group) => group.bars);
-  const most = Math.max(...bars.map(({ ratio }) => ratio.most));
-  const y = (ratio: number) => Math.round(PLOT.bottom - (ratio / most) * (PLOT.bottom - PLOT.top));
-  const gap = (PLOT.right - PLOT.left - bars.length * STEP) / groups.length;
-
-  let end = PLOT.left;
-  const drawn = groups.flatMap((group) => {
-    const start = end + gap / 2;
-    const width = group.bars.length * STEP;
-    end = start + width + gap / 2;
+  const width = (PLOT.right - PLOT.left) / groups.length;
+  const drawn = groups.flatMap(({ title }, group) => {
+    const middle = PLOT.left + (group + 0.5) * width;
+    const start = middle - ((lines.length - 1) / 2) * STEP;
     return [
-      ...group.bars.flatMap((bar, index) => drawBar(bar, start + (index + 0.5) * STEP, y)),
-      drawText(start + width / 2, PLOT.bottom + 40, group.title, 'strong', 'middle'),
+      ...lines.flatMap(({ name }, index) => drawBar(name, bars[group]?.[index] as Spread, start + index * STEP, y)),
+      drawText(middle, PLOT.bottom + 22, title, 'strong', 'middle'),
     ];
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img">
@@ -74,9 +66,12 @@ export function toChart(plan: Plan, results: Results, notes: string[]): string |
 <rect class="card" x="0.5" y="0.5" width="${WIDTH - 1}" height="${HEIGHT - 1}" rx="8"/>
 ${[
   drawText(PLOT.left, 36, TITLE, 'title'),
-  ...drawLegend(),
+  ...drawLegend(servers.toReversed(), 64),
+  ...drawLegend(
+    PEER_LINES.map((line) => ({ ...line, title: `${line.title}, measured elsewhere` })),
+    86,
+  ),
   ...drawGrid(most, y),
-  drawText(PLOT.left - 8, PLOT.bottom + 16, 'req/s', 'weak', 'end'),
   ...drawn,
   ...notes.map((note, index) => drawText(PLOT.left, HEIGHT - 34 + index * 18, note, 'weak')),
 ].join('\n')}
@@ -84,51 +79,31 @@ ${[
 `;
 }
 
-/** Those of a workload; none for the reads of the mix, which are there for their latency, not their number. */
-function toBars({ subjects }: Plan, { measurements }: Results, workload: Workload): Bar[] {
-  if (workload.name === 'mix-reads') return [];
-  const rows = subjects[0]?.rows ?? 0;
-  return ORDER.flatMap(({ name }) => {
-    const key = { server: name, rows, workload: workload.name };
-    const perSecond = spread(select(measurements, key).map((one) => one.perSecond));
-    const ratio = spread(ratios(measurements, key, { ...key, server: STRAIGHTFORWARD }));
-    return perSecond && ratio ? [{ name, perSecond, ratio }] : [];
-  });
-}
-
-/** The median as a bar with its values, and the range as a line over its end. */
-function drawBar({ name, perSecond, ratio }: Bar, middle: number, y: (ratio: number) => number): string[] {
-  const top = y(ratio.median);
+/** The median as a bar with its value, and the range as a line over its end. */
+function drawBar(name: string, { median, least, most }: Spread, x: number, y: (times: number) => number): string[] {
+  const top = y(median);
   return [
-    `<rect class="${name}" x="${middle - BAR / 2}" y="${top}" width="${BAR}" height="${PLOT.bottom - top}" rx="2"/>`,
-    `<line class="range" x1="${middle}" x2="${middle}" y1="${y(ratio.most)}" y2="${y(ratio.least)}"/>`,
-    drawText(
-      middle,
-      y(ratio.most) - 6,
-      name === STRAIGHTFORWARD ? '1×' : `${format(ratio.median)}×`,
-      'strong',
-      'middle',
-    ),
-    drawText(middle, PLOT.bottom + 16, format(perSecond.median), 'weak', 'middle'),
+    `<rect class="${name}" x="${x - BAR / 2}" y="${top}" width="${BAR}" height="${PLOT.bottom - top}" rx="2"/>`,
+    `<line class="range" x1="${x}" x2="${x}" y1="${y(most)}" y2="${y(least)}"/>`,
+    drawText(x, y(most) - 6, median.toFixed(1), name === 'service' ? 'strong' : 'weak', 'middle'),
   ];
 }
 
-function drawLegend(): string[] {
+function drawLegend(lines: { name: string; title: string }[], y: number): string[] {
   let end = PLOT.left;
-  return ORDER.flatMap(({ name, title }) => {
+  return lines.flatMap(({ name, title }) => {
     const x = end;
+    const words = title.replaceAll('*', '');
     // What a letter takes at this size, about: there is nothing here to measure text with.
-    end += 40 + title.length * 6.2;
-    return [`<rect class="${name}" x="${x}" y="54" width="12" height="12" rx="2"/>`, drawText(x + 18, 64, title)];
+    end += 40 + words.length * 6.2;
+    return [`<rect class="${name}" x="${x}" y="${y - 10}" width="12" height="12" rx="2"/>`, drawText(x + 18, y, words)];
   });
 }
 
-function drawGrid(most: number, y: (ratio: number) => number): string[] {
-  const step = [1, 2, 5, 10, 20, 50].find((each) => most / each <= 6) ?? 100;
-  const ticks = Array.from({ length: Math.floor(most / step) + 1 }, (_, index) => index * step);
-  return ticks.flatMap((tick) => [
-    `<line class="grid" x1="${PLOT.left}" x2="${PLOT.right}" y1="${y(tick)}" y2="${y(tick)}"/>`,
-    drawText(PLOT.left - 8, y(tick) + 4, `${tick}×`, 'weak', 'end'),
+function drawGrid(most: number, y: (times: number) => number): string[] {
+  return Array.from({ length: Math.floor(most) + 1 }, (_, times) => times).flatMap((times) => [
+    `<line class="${times === 1 ? 'range' : 'grid'}" x1="${PLOT.left}" x2="${PLOT.right}" y1="${y(times)}" y2="${y(times)}"/>`,
+    drawText(PLOT.left - 8, y(times) + 4, `${times}×`, 'weak', 'end'),
   ]);
 }
 

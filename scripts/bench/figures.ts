@@ -10,8 +10,10 @@ interface Source {
 
 export interface Measurement extends Source, Figures {
   workload: string;
-  /** Processor time of the server for 1,000 requests, in milliseconds. */
+  /** Processor time of the server for a request, in microseconds. */
   cpu: number;
+  /** How much of a core other programs used meanwhile. */
+  others: number;
 }
 
 /** A server's whole round: the time from its start to its first reply (ms), and its memory at the end and at its peak (MB). */

@@ -1,124 +1,69 @@
-/**
- * The load generator: 64 keep-alive connections on plain sockets, one request at a time on each, every reply checked. It is
- * our own because wrk cannot tell the reads of a mix from its writes, and autocannon takes twice as long over a request that
- * varies: too long for a server as fast as these, where this one asks 70,000 times a second.
- */
-import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Latencies } from './latencies.ts';
-import type { Exchange } from './workloads.ts';
+/** The load generator: wrk, which takes less of its core than any server here. One in Node would be the limit itself. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { toCommand } from './machine.ts';
+import type { Stream } from './workloads.ts';
 
-export const CONNECTIONS = 64;
-/** With its headers, in bytes. */
-const LONGEST_REPLY = 65536;
+const SCRIPT = fileURLToPath(new URL('./requests.lua', import.meta.url));
 
 /** What was measured, latencies in milliseconds. */
 export interface Figures {
-  perSecond: number;
   requests: number;
+  perSecond: number;
   p50: number;
   p99: number;
-  /** Of the reads alone; 0 where there are none. */
-  readP99: number;
+  /** How much of a core the generator used, from 0 to 1: near 1, it was the limit, not the server. */
+  generator: number;
 }
 
-export interface Load {
-  /** Measures from now on for so many seconds. @throws Error at the first reply that is not what it must be */
-  measure(seconds: number): Promise<Figures>;
-  stop(): void;
+/** @throws Error that says what to install */
+export function findWrk(): void {
+  if (spawnSync('wrk', ['--version']).error === undefined) return;
+  throw new Error(
+    'The load generator, wrk, is not on the PATH. Debian and Ubuntu: apt install wrk; macOS: brew install wrk.',
+  );
 }
 
-export function startLoad(port: number, next: () => Exchange): Load {
-  let all = new Latencies();
-  let reads = new Latencies();
-  let fail: (error: Error) => void = () => {};
-  const failure = new Promise<never>((_resolve, reject) => {
-    fail = reject;
-  });
-  // It may come while nobody measures: the next measurement tells of it.
-  failure.catch(() => {});
-
-  function openConnection(): Socket {
-    const buffer = Buffer.alloc(LONGEST_REPLY);
-    let filled = 0;
-    let exchange: Exchange;
-    let sentAt: number;
-
-    function send() {
-      exchange = next();
-      filled = 0;
-      sentAt = performance.now();
-      socket.write(exchange.request, 'latin1');
-    }
-
-    function receive(length: number) {
-      filled += length;
-      const reply = toReply(buffer.subarray(0, filled));
-      if (!reply) return true;
-      const latency = performance.now() - sentAt;
-      all.add(latency);
-      if (exchange.kind === 'read') reads.add(latency);
-      if (isRight(exchange, reply)) send();
-      else fail(wrongReply(exchange, reply));
-      return true;
-    }
-
-    const onread = { buffer: () => buffer.subarray(filled), callback: receive };
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread });
-    socket.on('connect', send);
-    socket.on('error', fail);
-    socket.on('end', () => fail(new Error('The server closed a connection.')));
-    return socket;
-  }
-
-  const sockets = Array.from({ length: CONNECTIONS }, openConnection);
-
+/**
+ * All streams at once: requests, rate and processor time are those of all, latencies those of the first.
+ * @throws Error when a reply was not a success or too short; with `check`, at the first that is not what it must be
+ */
+export async function sendLoad(
+  port: number,
+  streams: Stream[],
+  { seconds, isPinned, check = false }: { seconds: number; isPinned: boolean; check?: boolean },
+): Promise<Figures> {
+  const all = await Promise.all(streams.map((stream) => send(port, stream, seconds, isPinned, check)));
+  const sum = (of: (figures: Figures) => number) => all.reduce((total, figures) => total + of(figures), 0);
   return {
-    async measure(seconds) {
-      all = new Latencies();
-      reads = new Latencies();
-      const begin = performance.now();
-      await Promise.race([sleep(seconds * 1000), failure]);
-      const elapsed = (performance.now() - begin) / 1000;
-      if (all.count === 0) throw new Error(`No reply came within ${seconds} s.`);
-      return {
-        perSecond: all.count / elapsed,
-        requests: all.count,
-        p50: all.at(0.5),
-        p99: all.at(0.99),
-        readP99: reads.at(0.99),
-      };
-    },
-    stop() {
-      for (const socket of sockets) socket.destroy();
-    },
+    ...(all[0] as Figures),
+    requests: sum(({ requests }) => requests),
+    perSecond: sum(({ perSecond }) => perSecond),
+    generator: sum(({ generator }) => generator),
   };
 }
 
-interface Reply {
-  status: number;
-  body: string;
-}
+async function send(
+  port: number,
+  { connections, exchanges }: Stream,
+  time: number,
+  isPinned: boolean,
+  check: boolean,
+): Promise<Figures> {
+  const options = ['-t1', `-c${connections}`, `-d${time}s`, '--timeout=10s', '-s', SCRIPT];
+  const url = `http://127.0.0.1:${port}`;
+  const [command, args] = toCommand('load', ['wrk', ...options, url, '--', ...(check ? ['check'] : [])], isPinned);
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.end(exchanges.map(({ request, reply }) => `${request}\u0001${reply}\u0002`).join(''));
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  if (code !== 0) throw new Error(`wrk ended with code ${code}.`);
 
-/** The reply, when all of it is there. Every server here sends a Content-Length; without one the body counts as empty. */
-function toReply(received: Buffer): Reply | undefined {
-  const headEnd = received.indexOf('\r\n\r\n');
-  if (headEnd < 0) return undefined;
-  const head = received.toString('latin1', 0, headEnd);
-  const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
-  const bodyStart = headEnd + 4;
-  const bodyEnd = bodyStart + length;
-  if (received.length < bodyEnd) return undefined;
-  return { status: Number(head.slice(9, 12)), body: received.toString('latin1', bodyStart, bodyEnd) };
-}
-
-function isRight({ status, begins, ends }: Exchange, reply: Reply): boolean {
-  return reply.status === status && reply.body.startsWith(begins) && reply.body.endsWith(ends);
-}
-
-function wrongReply({ request, status, begins, ends }: Exchange, reply: Reply): Error {
-  return new Error(`A wrong reply to
-${request}
-  expected ${status} ${begins} … ${ends}
-  but got  ${reply.status} ${reply.body}`);
+  const { requests, seconds, bytes, errors, p50, p99, cpu } = JSON.parse(output.trim().split('\n').at(-1) as string);
+  const shortest = Math.min(...exchanges.map(({ reply }) => reply.length));
+  if (errors > 0 || bytes < requests * shortest) {
+    throw new Error(`Of ${requests} replies, with ${bytes} bytes, ${errors} were errors.`);
+  }
+  return { requests, perSecond: requests / seconds, p50, p99, generator: cpu / seconds };
 }

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 /** Linux tells every program of processor time in hundredths of a second. */
-const TICKS_PER_SECOND = 100;
+export const TICKS_PER_SECOND = 100;
 
 /** Processor time in milliseconds. */
 export function cpuTime(pid: number): number {

@@ -1,9 +1,9 @@
-/** The figures as Markdown tables: a line for each server, a column for each workload; medians, with the range in brackets. */
-import { comparisonsOf } from './comparisons.ts';
-import { format, type Life, type Measurement, type Results, ratios, select, spread } from './figures.ts';
-import type { Plan, Subject } from './plan.ts';
-import { toRange, toTable } from './table.ts';
-import type { Workload } from './workloads.ts';
+/** The figures as Markdown tables: a line for each server, a column for each workload. */
+import { format, type Results, spread } from './figures.ts';
+import { PEER_LINES, toBase, toLines } from './lines.ts';
+import type { Plan } from './rounds.ts';
+import { toMedian, toRange, toTable } from './table.ts';
+import { isOfReads } from './workloads.ts';
 
 const LIFE_COLUMNS = [
   { title: 'start to first reply, ms', figure: 'firstReply' },
@@ -11,40 +11,41 @@ const LIFE_COLUMNS = [
   { title: 'at its peak, MB', figure: 'peak' },
 ] as const;
 
-export function toMarkdown(plan: Plan, { measurements, lives }: Results): string {
-  const isOneSize = plan.subjects.every(({ rows }) => rows === plan.subjects[0]?.rows);
-  const subjects = plan.subjects.map((subject) => ({
-    ...subject,
-    title: subject.server.title + (isOneSize ? '' : `, ${format(subject.rows)} pets`),
-  }));
-  const mixes = plan.workloads.filter(({ name }) => name.startsWith('mix'));
-
-  const keyOf = ({ server, rows }: Subject, { name }: Workload) => ({ server: server.name, rows, workload: name });
-  const valuesOf = (subject: Subject, workload: Workload, figure: keyof Measurement) =>
-    select(measurements, keyOf(subject, workload)).map((one) => one[figure] as number);
-  const livesOf = ({ server, rows }: Subject, figure: keyof Life) =>
-    lives.filter((life) => life.server === server.name && life.rows === rows).map((life) => life[figure] as number);
-  const tableByWorkload = (title: string, toCell: (subject: Subject, workload: Workload) => string) =>
-    toTable(title, subjects, plan.workloads, toCell);
-
-  return [
-    tableByWorkload('requests per second', (subject, workload) => toRange(valuesOf(subject, workload, 'perSecond'))),
-    ...comparisonsOf(plan).map(({ title, baseOf }) =>
-      tableByWorkload(title, (subject, workload) => {
-        const key = keyOf(subject, workload);
-        return toRange(ratios(measurements, key, baseOf(key)));
-      }),
+/** For people who read about the service: medians, and the peers that were measured elsewhere. */
+export function toSummary(plan: Plan, results: Results): string {
+  const servers = toLines(plan, results);
+  const lines = [...servers, ...PEER_LINES];
+  const workloads = plan.workloads.filter(({ name }) => !isOfReads(name));
+  return joinTables([
+    toTable('requests per second', lines, workloads, (line, { name }) => toMedian(line.values(name, 'perSecond'))),
+    toTable(toBase(plan).title, lines, workloads, (line, { name }) => toMedian(line.times(name))),
+    toTable('processor time of a request, µs', servers, workloads, (line, { name }) =>
+      toMedian(line.values(name, 'cpu')),
     ),
-    tableByWorkload('p50 / p99, ms', (subject, workload) => {
-      const [p50, p99] = [valuesOf(subject, workload, 'p50'), valuesOf(subject, workload, 'p99')].map(spread);
+    toTable(
+      'p99, ms',
+      servers,
+      plan.workloads.filter(({ name }) => isOfReads(name)),
+      (line, { name }) => toMedian(line.values(name, 'p99')),
+    ),
+  ]);
+}
+
+/** For those who check them: medians, with the least and the most of the rounds. */
+export function toMarkdown(plan: Plan, results: Results): string {
+  const lines = toLines(plan, results);
+  const { workloads } = plan;
+  return joinTables([
+    toTable('requests per second', lines, workloads, (line, { name }) => toRange(line.values(name, 'perSecond'))),
+    toTable(toBase(plan).title, lines, workloads, (line, { name }) => toRange(line.times(name))),
+    toTable('p50 / p99, ms', lines, workloads, (line, { name }) => {
+      const [p50, p99] = [line.values(name, 'p50'), line.values(name, 'p99')].map(spread);
       return p50 && p99 ? `${format(p50.median)} / ${format(p99.median)}` : '';
     }),
-    toTable('p99 of the reads, ms', subjects, mixes, (subject, workload) =>
-      toRange(valuesOf(subject, workload, 'readP99')),
-    ),
-    tableByWorkload('CPU for 1,000 requests, ms', (subject, workload) => toRange(valuesOf(subject, workload, 'cpu'))),
-    toTable('', subjects, LIFE_COLUMNS, (subject, { figure }) => toRange(livesOf(subject, figure))),
-  ]
-    .filter(Boolean)
-    .join('\n');
+    toTable('processor time of a request, µs', lines, workloads, (line, { name }) => toRange(line.values(name, 'cpu'))),
+    toTable('cores that wrk used', lines, workloads, (line, { name }) => toRange(line.values(name, 'generator'))),
+    toTable('', lines, LIFE_COLUMNS, (line, { figure }) => toRange(line.life(figure))),
+  ]);
 }
+
+const joinTables = (tables: string[]) => tables.filter(Boolean).join('\n');

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { toCommand } from './cores.ts';
+import { toCommand } from './machine.ts';
 import { API_KEY, PREFIX } from './workloads.ts';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -39,6 +39,12 @@ export const SERVERS: Server[] = [
     script: `${BASELINES}/straightforward.js`,
     isConstant: false,
   },
+  {
+    name: 'lean',
+    title: 'lean Fastify + better-sqlite3, with the ideas',
+    script: `${BASELINES}/lean.js`,
+    isConstant: false,
+  },
   { name: SERVICE, title: 'this service', script: 'dist/src/main.js', isConstant: false },
 ];
 
@@ -68,7 +74,7 @@ export async function startServer({ script }: Server, file: string, isPinned: bo
     LOG_LEVEL: 'warn',
   };
   const begin = performance.now();
-  const [command, args] = toCommand([fileURLToPath(new URL(script, ROOT))], isPinned);
+  const [command, args] = toCommand('server', [process.execPath, fileURLToPath(new URL(script, ROOT))], isPinned);
   const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
   processes.add(child);
   child.once('exit', () => processes.delete(child));

@@ -25,10 +25,14 @@ export function toTable<Line extends Titled, Column extends Titled>(
     .join('');
 }
 
-/** The median, with the least and the most in brackets; empty where there is no value. */
-export function toRange(values: number[]): string {
+/** The median; empty where there is no value. */
+export function toMedian(values: number[]): string {
   const range = spread(values);
-  if (!range || Number.isNaN(range.median)) return '';
-  const { median, least, most } = range;
-  return values.length > 1 ? `${format(median)} (${format(least)}–${format(most)})` : format(median);
+  return range && !Number.isNaN(range.median) ? format(range.median) : '';
+}
+
+/** The same, with the least and the most in brackets. */
+export function toRange(values: number[]): string {
+  const [range, median] = [spread(values), toMedian(values)];
+  return range && median && values.length > 1 ? `${median} (${format(range.least)}–${format(range.most)})` : median;
 }

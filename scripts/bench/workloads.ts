@@ -1,25 +1,32 @@
-/** What is asked of the servers: each workload is an endless row of requests, the same for every server. */
+/** What is asked of the servers: each workload is a row of requests, the same for every server. */
 import { toListText, toText } from './pets.ts';
 
 export const PREFIX = '/v1';
 export const API_KEY = 'key-of-the-benchmark-0123456789';
+export const CONNECTIONS = 64;
+/** So many requests are sent in turn, over and over. */
+const LENGTH = 20_000;
 
-/** One request, as it goes over the wire, and what its reply must be. */
+/** One request, as it goes over the wire, and the body of its reply; of a new pet without its id. */
 export interface Exchange {
-  kind: 'read' | 'write';
   request: string;
-  status: number;
-  /** How the body begins and ends; where the whole body is known, it is the beginning. */
-  begins: string;
-  ends: string;
+  reply: string;
+}
+
+/** Requests that share some connections, with one at a time on each. */
+export interface Stream {
+  connections: number;
+  exchanges: Exchange[];
 }
 
 export interface Workload {
   name: string;
   title: string;
-  /** The requests to a database that began with so many pets. */
-  exchanges(rows: number): () => Exchange;
+  /** To a database that began with so many pets. */
+  toStreams(rows: number): Stream[];
 }
+
+type Next = () => Exchange;
 
 function toRequest(method: string, path: string, body = ''): string {
   const content = body && `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
@@ -35,38 +42,32 @@ function buildRandom(): () => number {
   };
 }
 
-function getOne(rows: number): () => Exchange {
+function getOne(rows: number): Next {
   const random = buildRandom();
   return () => {
     const id = 1 + Math.floor(random() * rows);
-    return { kind: 'read', request: toRequest('GET', `/pets/${id}`), status: 200, begins: toText(id), ends: '' };
+    return { request: toRequest('GET', `/pets/${id}`), reply: toText(id) };
   };
 }
 
-function list(query: string, limit: number, status?: string): () => Exchange {
-  const request = toRequest('GET', `/pets${query}`);
-  const exchange: Exchange = { kind: 'read', request, status: 200, begins: toListText(limit, status), ends: '' };
+function list(limit: number, status?: string): Next {
+  const query = `limit=${limit}${status ? `&status=${status}` : ''}`;
+  const exchange = { request: toRequest('GET', `/pets?${query}`), reply: toListText(limit, status) };
   return () => exchange;
 }
 
-function create(): () => Exchange {
+function create(): Next {
   let count = 0;
   return () => {
-    const fields = `"name":"New ${++count}","categoryId":7,"status":"available"}`;
-    return {
-      kind: 'write',
-      request: toRequest('POST', '/pets', `{${fields}`),
-      status: 201,
-      begins: '{"id":',
-      ends: `,${fields}`,
-    };
+    const reply = `{"name":"New ${++count}","categoryId":7,"status":"available"}`;
+    return { request: toRequest('POST', '/pets', reply), reply };
   };
 }
 
 /** Half get one, half list 20, and so large a share of creates. */
-function mix(rows: number, creates: number): () => Exchange {
+function mix(rows: number, creates: number): Next {
   const random = buildRandom();
-  const [nextCreate, nextGet, nextList] = [create(), getOne(rows), list('?limit=20', 20)];
+  const [nextCreate, nextGet, nextList] = [create(), getOne(rows), list(20)];
   return () => {
     const share = random();
     if (share < creates) return nextCreate();
@@ -74,16 +75,28 @@ function mix(rows: number, creates: number): () => Exchange {
   };
 }
 
+function toStream(next: Next, connections = CONNECTIONS): Stream {
+  return { connections, exchanges: Array.from({ length: LENGTH }, next) };
+}
+
+/** How many connections read where the latency of reads is measured; so many create at the same time. */
+const READING = 48;
+const CREATING = 16;
+
+/** There for the latency of reads, not for their number. */
+export const isOfReads = (name: string): boolean => name.startsWith('reads');
+
 export const WORKLOADS: Workload[] = [
-  { name: 'get-one', title: 'get one', exchanges: getOne },
-  { name: 'list-20', title: 'list 20', exchanges: () => list('?limit=20', 20) },
+  { name: 'get-one', title: 'get one', toStreams: (rows) => [toStream(getOne(rows))] },
+  { name: 'list-20', title: 'list 20', toStreams: () => [toStream(list(20))] },
+  { name: 'list-20-by-status', title: 'list 20 by status', toStreams: () => [toStream(list(20, 'available'))] },
+  { name: 'list-100', title: 'list 100', toStreams: () => [toStream(list(100))] },
+  { name: 'create', title: 'create', toStreams: () => [toStream(create())] },
+  { name: 'mix', title: '90/10 mix', toStreams: (rows) => [toStream(mix(rows, 0.1))] },
+  { name: 'reads', title: 'reads alone', toStreams: (rows) => [toStream(mix(rows, 0), READING)] },
   {
-    name: 'list-20-by-status',
-    title: 'list 20 by status',
-    exchanges: () => list('?limit=20&status=available', 20, 'available'),
+    name: 'reads-beside-creates',
+    title: 'reads beside creates',
+    toStreams: (rows) => [toStream(mix(rows, 0), READING), toStream(create(), CREATING)],
   },
-  { name: 'list-100', title: 'list 100', exchanges: () => list('?limit=100', 100) },
-  { name: 'create', title: 'create', exchanges: create },
-  { name: 'mix', title: '90/10 mix', exchanges: (rows) => mix(rows, 0.1) },
-  { name: 'mix-reads', title: "the mix's reads alone", exchanges: (rows) => mix(rows, 0) },
 ];

@@ -1,0 +1,53 @@
+/** A line for each server that was measured, for the tables and the chart. */
+import { format, type Key, type Life, type Measurement, type Results, ratios, select } from './figures.ts';
+import { PEERS } from './peers.ts';
+import type { Plan } from './rounds.ts';
+import { SERVICE, STRAIGHTFORWARD } from './servers.ts';
+
+/** Figures of each round, by the name of a workload; none where there are none. */
+export interface Line {
+  name: string;
+  title: string;
+  values(workload: string, figure: keyof Measurement): number[];
+  /** Requests per second, as multiples. */
+  times(workload: string): number[];
+}
+
+/** What the multiples are of: the server itself where it was measured with several numbers of pets. */
+export function toBase({ subjects }: Pick<Plan, 'subjects'>): { title: string; of(key: Key): Key } {
+  const sizes = subjects.map(({ rows }) => rows);
+  const least = Math.min(...sizes);
+  return least < Math.max(...sizes)
+    ? { title: `times itself with ${format(least)} pets`, of: (key) => ({ ...key, rows: least }) }
+    : { title: 'times the straightforward server', of: (key) => ({ ...key, server: STRAIGHTFORWARD }) };
+}
+
+export function toLines(
+  plan: Plan,
+  { measurements, lives }: Results,
+): (Line & { life(figure: keyof Life): number[] })[] {
+  const base = toBase(plan);
+  const isOneSize = plan.subjects.every(({ rows }) => rows === plan.subjects[0]?.rows);
+  return plan.subjects.map(({ server: { name, title }, rows }) => {
+    const words = isOneSize ? title : `${title}, ${format(rows)} pets`;
+    const keyOf = (workload: string) => ({ server: name, rows, workload });
+    return {
+      name,
+      title: name === SERVICE ? `**${words}**` : words,
+      values: (workload, figure) => select(measurements, keyOf(workload)).map((one) => one[figure] as number),
+      times: (workload) => ratios(measurements, keyOf(workload), base.of(keyOf(workload))),
+      life: (figure) =>
+        lives.filter((life) => life.server === name && life.rows === rows).map((life) => life[figure] as number),
+    };
+  });
+}
+
+export const PEER_LINES: Line[] = PEERS.map(({ name, title, perSecond, times }) => {
+  const toValues = (value: number | undefined) => (value === undefined ? [] : [value]);
+  return {
+    name,
+    title: `*${title}*`,
+    values: (workload, figure) => toValues(figure === 'perSecond' ? perSecond[workload] : undefined),
+    times: (workload) => toValues(times[workload]),
+  };
+});
