@@ -4,11 +4,11 @@ import Sqlite, { type Database } from 'better-sqlite3';
 import { StoreUnavailable } from '../store.ts';
 
 /** How long a statement waits for another process's lock before it gives up, in milliseconds. */
-const BUSY_TIMEOUT = 2000;
+export const BUSY_TIMEOUT = 2000;
 
 /** @throws SqliteError when the file cannot be opened */
-export function openConnection(file: string, { fileMustExist = false } = {}): Database {
-  const db = new Sqlite(file, { timeout: BUSY_TIMEOUT, fileMustExist });
+export function openConnection(file: string, { fileMustExist = false, busyTimeout = BUSY_TIMEOUT } = {}): Database {
+  const db = new Sqlite(file, { timeout: busyTimeout, fileMustExist });
   db.pragma('synchronous = FULL');
   db.defaultSafeIntegers();
   return db;

@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { type OutageKind, StoreUnavailable } from '../store.ts';
 import { checkPlaces, openConnection, type Places, proveWritable, toStoreError } from './connection.ts';
 import { type Batch, type InsertPets, prepareInsertPets } from './insert.ts';
+import { TURN_INTERVAL, takeTurn } from './turns.ts';
 
 /** What the thread writes to. */
 export interface Target {
@@ -29,7 +30,7 @@ let insertPets: InsertPets | undefined;
 
 /** At the start, and again after a failed write: a connection that was opened read-only stays read-only. */
 function open(): InsertPets {
-  db = openConnection(file, { fileMustExist: true });
+  db ??= openConnection(file, { fileMustExist: true, busyTimeout: TURN_INTERVAL });
   return prepareInsertPets(db);
 }
 
@@ -52,10 +53,12 @@ function look(): void {
 function run(task: Task): Written {
   try {
     look();
-    insertPets ??= open();
-    if (task === 'hold') return { ids: new BigInt64Array() };
-    if (task.count === 0) proveWritable(db as Database);
-    return { ids: insertPets(task) };
+    return takeTurn(() => {
+      insertPets ??= open();
+      if (task === 'hold') return { ids: new BigInt64Array() };
+      if (task.count === 0) proveWritable(db as Database);
+      return { ids: insertPets(task) };
+    });
   } catch (thrown) {
     close();
     const error = toStoreError(thrown);
