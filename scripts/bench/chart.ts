@@ -1,17 +1,17 @@
-/** The chart of the README, as SVG: requests per second as multiples of the straightforward server's, in bars. */
+/** The chart of the README, as SVG: requests per second as multiples of constant text, in bars. */
 import { type Results, type Spread, spread } from './figures.ts';
 import { PEER_LINES, toLines } from './lines.ts';
 import type { Plan } from './rounds.ts';
-import { SERVERS, STRAIGHTFORWARD } from './servers.ts';
+import { SERVERS } from './servers.ts';
 import { isOfReads } from './workloads.ts';
 
-const TITLE = 'Requests per second, the straightforward server being 1';
+const TITLE = 'Requests per second, constant text from node:http being 1';
 const WIDTH = 960;
 const HEIGHT = 440;
 const PLOT = { left: 44, right: WIDTH - 16, top: 124, bottom: HEIGHT - 86 };
-const BAR = 20;
+const BAR = 18;
 /** From one bar of a group to the next. */
-const STEP = 26;
+const STEP = 23;
 
 /** A card of its own, so that it can be read on any page; its colours follow the reader's preference. */
 const STYLE = `
@@ -24,6 +24,7 @@ const STYLE = `
   .range { stroke: #1f2328 }
   .service { fill: #1f883d }
   .lean { fill: #8c959f }
+  .straightforward { fill: #d1d9e0 }
   .rust { fill: #d9a182 }
   .bun { fill: #e5cfa0 }
   .go { fill: #a3cbe0 }
@@ -35,6 +36,7 @@ const STYLE = `
     .range { stroke: #f0f6fc }
     .service { fill: #2ea043 }
     .lean { fill: #656c76 }
+    .straightforward { fill: #3d444d }
     .rust { fill: #8a5a41 }
     .bun { fill: #8a7647 }
     .go { fill: #3f6d85 }
@@ -44,7 +46,7 @@ const STYLE = `
 /** With two lines of notes below. */
 export function toChart(plan: Plan, results: Results, notes: string[]): string {
   const constant = SERVERS.filter(({ isConstant }) => isConstant).map(({ name }) => name);
-  const servers = toLines(plan, results).filter(({ name }) => ![STRAIGHTFORWARD, ...constant].includes(name));
+  const servers = toLines(plan, results).filter(({ name }) => !constant.includes(name));
   const lines = [...servers.toReversed(), ...PEER_LINES];
   const groups = plan.workloads.filter(({ name }) => !isOfReads(name));
   const bars = groups.map(({ name }) => lines.map((line) => spread(line.times(name)) as Spread));
@@ -85,7 +87,7 @@ function drawBar(name: string, { median, least, most }: Spread, x: number, y: (t
   return [
     `<rect class="${name}" x="${x - BAR / 2}" y="${top}" width="${BAR}" height="${PLOT.bottom - top}" rx="2"/>`,
     `<line class="range" x1="${x}" x2="${x}" y1="${y(most)}" y2="${y(least)}"/>`,
-    drawText(x, y(most) - 6, median.toFixed(1), name === 'service' ? 'strong' : 'weak', 'middle'),
+    drawText(x, y(most) - 6, median.toFixed(2).replace(/^0/, ''), name === 'service' ? 'strong' : 'weak', 'middle'),
   ];
 }
 
@@ -101,9 +103,10 @@ function drawLegend(lines: { name: string; title: string }[], y: number): string
 }
 
 function drawGrid(most: number, y: (times: number) => number): string[] {
-  return Array.from({ length: Math.floor(most) + 1 }, (_, times) => times).flatMap((times) => [
+  const lines = Array.from({ length: Math.floor(most * 5) + 1 }, (_, index) => index / 5);
+  return lines.flatMap((times) => [
     `<line class="${times === 1 ? 'range' : 'grid'}" x1="${PLOT.left}" x2="${PLOT.right}" y1="${y(times)}" y2="${y(times)}"/>`,
-    drawText(PLOT.left - 8, y(times) + 4, `${times}×`, 'weak', 'end'),
+    drawText(PLOT.left - 8, y(times) + 4, times.toFixed(1), 'weak', 'end'),
   ]);
 }
 

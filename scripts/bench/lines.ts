@@ -1,8 +1,8 @@
 /** A line for each server that was measured, for the tables and the chart. */
 import { format, type Key, type Life, type Measurement, type Results, ratios, select } from './figures.ts';
-import { PEERS } from './peers.ts';
+import { PEERS, PEERS_CONSTANT } from './peers.ts';
 import type { Plan } from './rounds.ts';
-import { SERVICE, STRAIGHTFORWARD } from './servers.ts';
+import { CONSTANT, SERVICE } from './servers.ts';
 
 /** Figures of each round, by the name of a workload; none where there are none. */
 export interface Line {
@@ -19,7 +19,7 @@ export function toBase({ subjects }: Pick<Plan, 'subjects'>): { title: string; o
   const least = Math.min(...sizes);
   return least < Math.max(...sizes)
     ? { title: `times itself with ${format(least)} pets`, of: (key) => ({ ...key, rows: least }) }
-    : { title: 'times the straightforward server', of: (key) => ({ ...key, server: STRAIGHTFORWARD }) };
+    : { title: 'times constant text, node:http', of: (key) => ({ ...key, server: CONSTANT, workload: 'list-20' }) };
 }
 
 export function toLines(
@@ -42,12 +42,12 @@ export function toLines(
   });
 }
 
-export const PEER_LINES: Line[] = PEERS.map(({ name, title, perSecond, times }) => {
-  const toValues = (value: number | undefined) => (value === undefined ? [] : [value]);
+export const PEER_LINES: Line[] = PEERS.map(({ name, title, perSecond }) => {
+  const values = (workload: string) => (workload in perSecond ? [perSecond[workload] as number] : []);
   return {
     name,
     title: `*${title}*`,
-    values: (workload, figure) => toValues(figure === 'perSecond' ? perSecond[workload] : undefined),
-    times: (workload) => toValues(times[workload]),
+    values: (workload, figure) => (figure === 'perSecond' ? values(workload) : []),
+    times: (workload) => values(workload).map((value) => value / PEERS_CONSTANT),
   };
 });
