@@ -4,19 +4,21 @@ import { join } from 'node:path';
 
 /** Only their order matters. */
 const LONGEST = [
+  'process',
   'adding-an-operation',
   'docs/swagger-ui',
-  'process/workers',
-  'process',
+  'telemetry/log',
   'store/sqlite',
   'scripts',
-  'http/draining',
   'store/disk',
+  'http/draining',
+  'properties',
+  'cli',
   'access',
   'http/raw-replies',
-  'telemetry/log',
-  'http/limits',
+  'store/outages',
   'consumers',
+  'wiring/types',
 ].map((name) => `test/${name}`);
 
 export function filesBelow(folder: string): string[] {
