@@ -1,4 +1,4 @@
-/** Measures the service beside its baselines: `npm run bench`; what it takes after `--` stands in options.ts. */
+/** Measures the service beside its baselines: `npm run bench -- [options]`; they stand in options.ts. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** The command line -> what to measure. */
+/** The command line -> what to measure. A whole run, one that names no servers or workloads, writes its results into this folder. */
 import { parseArgs } from 'node:util';
 import type { Plan } from './rounds.ts';
 import { SERVERS, SERVICE, STRAIGHTFORWARD } from './servers.ts';
@@ -7,21 +7,23 @@ import { WORKLOADS } from './workloads.ts';
 const namesOf = (all: { name: string }[]) => all.map(({ name }) => name);
 
 /** What each kind of run measures, if nothing else is asked for. */
-const BENCH = { rows: [10_000], servers: namesOf(SERVERS), workloads: namesOf(WORKLOADS) };
+const BENCH = { sizes: [10_000], servers: namesOf(SERVERS), workloads: namesOf(WORKLOADS) };
 const GROWTH = {
-  rows: [10_000, 10_000_000],
+  sizes: [10_000, 10_000_000],
   servers: [STRAIGHTFORWARD, SERVICE],
   workloads: ['get-one', 'list-20', 'list-20-by-status', 'create'],
 };
 
-const USAGE = `Usage: npm run bench -- [options]
-  --growth               ten million pets beside ten thousand
-  --rows <n>,...         so many pets, 100 or more
-  --servers <name>,...   of ${namesOf(SERVERS).join(', ')}
-  --only <name>,...      of ${namesOf(WORKLOADS).join(', ')}
-  --rounds <n>           how often each measurement is repeated (3)
-  --seconds <n>          how long each takes (5)
-The results of a whole run, without --rows, --servers and --only, are written to scripts/bench.`;
+const OPTIONS = {
+  /** Ten million pets beside ten thousand. */
+  growth: { type: 'boolean', default: false },
+  /** Names with commas between them, as in servers.ts and workloads.ts. */
+  servers: { type: 'string' },
+  only: { type: 'string' },
+  rounds: { type: 'string', default: '3' },
+  /** How long each measurement takes. */
+  seconds: { type: 'string', default: '5' },
+} as const;
 
 export interface Options {
   plan: Pick<Plan, 'subjects' | 'workloads' | 'rounds' | 'seconds'>;
@@ -29,49 +31,26 @@ export interface Options {
   isWhole: boolean;
 }
 
-/** @throws Error that says how it is used */
+/** @throws Error that names what is not known */
 export function toOptions(args: string[]): Options {
-  const values = parse(args);
-  const kind = values.growth ? GROWTH : BENCH;
+  const { values } = parseArgs({ args, options: OPTIONS });
+  const { sizes, ...kind } = values.growth ? GROWTH : BENCH;
   const servers = pick(SERVERS, values.servers?.split(',') ?? kind.servers);
-  const sizes = values.rows?.split(',').map(toNumber) ?? kind.rows;
   return {
     plan: {
       subjects: servers.flatMap((server) => sizes.map((rows) => ({ server, rows }))),
       workloads: pick(WORKLOADS, values.only?.split(',') ?? kind.workloads),
-      rounds: toNumber(values.rounds),
-      seconds: toNumber(values.seconds),
+      rounds: Number(values.rounds),
+      seconds: Number(values.seconds),
     },
     isGrowth: values.growth,
-    isWhole: !(values.rows || values.servers || values.only),
+    isWhole: !(values.servers || values.only),
   };
-}
-
-function parse(args: string[]) {
-  const text = { type: 'string' } as const;
-  const options = {
-    growth: { type: 'boolean', default: false },
-    rows: text,
-    servers: text,
-    only: text,
-    rounds: { ...text, default: '3' },
-    seconds: { ...text, default: '5' },
-  } as const;
-  try {
-    return parseArgs({ args, options }).values;
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\n\n${USAGE}`);
-  }
 }
 
 /** Those that are named, in their own order. */
 function pick<T extends { name: string }>(all: T[], names: string[]): T[] {
   const unknown = names.find((name) => !namesOf(all).includes(name));
-  if (unknown !== undefined) throw new Error(`There is no ${unknown}.\n\n${USAGE}`);
+  if (unknown !== undefined) throw new Error(`There is no ${unknown}: name some of ${namesOf(all).join(', ')}.`);
   return all.filter(({ name }) => names.includes(name));
-}
-
-function toNumber(text: string): number {
-  if (!/^[1-9]\d*$/.test(text)) throw new Error(`${text} is no number from 1 on.\n\n${USAGE}`);
-  return Number(text);
 }

@@ -74,13 +74,12 @@ const refuse = (reply, status, code, message) =>
     .type(JSON_TYPE)
     .send(toError(status, code, message));
 
-const status = { enum: ['available', 'pending', 'sold'] };
 const integer = { type: 'integer' };
-const querystring = { properties: { limit: { ...integer, minimum: 1, maximum: 100, default: 20 }, status } };
-const body = {
-  required: ['name', 'categoryId'],
-  properties: { name: { type: 'string' }, categoryId: integer, status },
-};
+const status = { enum: ['available', 'pending', 'sold'] };
+const toObject = (properties, required = []) => ({ type: 'object', properties, required });
+const params = toObject({ id: integer });
+const querystring = toObject({ limit: { ...integer, minimum: 1, maximum: 100, default: 20 }, status });
+const body = toObject({ name: { type: 'string' }, categoryId: integer, status }, ['name', 'categoryId']);
 
 const app = fastify();
 app.setErrorHandler((error, _request, reply) => refuse(reply, error.statusCode ?? 500, 'failed', error.message));
@@ -88,20 +87,16 @@ app.addHook('onRequest', (request, reply, done) => {
   if (request.headers.authorization === `Bearer ${API_KEYS}`) done();
   else refuse(reply, 401, 'unauthorized', 'Unknown key.');
 });
-app.get('/v1/pets', { schema: { querystring: { type: 'object', ...querystring } } }, (request, reply) => {
+app.get('/v1/pets', { schema: { querystring } }, (request, reply) => {
   reply.type(JSON_TYPE).send(readPage(request.query.limit, request.query.status));
 });
-app.post('/v1/pets', { schema: { body: { type: 'object', ...body } } }, (request, reply) => {
+app.post('/v1/pets', { schema: { body } }, (request, reply) => {
   if (waiting.length === 0) setImmediate(writeAll);
   waiting.push({ pet: request.body, reply });
 });
-app.get(
-  '/v1/pets/:id',
-  { schema: { params: { type: 'object', properties: { id: integer } } } },
-  ({ params: { id } }, reply) => {
-    const text = readPet(id);
-    if (text) reply.type(JSON_TYPE).send(text);
-    else refuse(reply, 404, 'pet_not_found', 'There is no such pet.');
-  },
-);
+app.get('/v1/pets/:id', { schema: { params } }, (request, reply) => {
+  const text = readPet(request.params.id);
+  if (text) reply.type(JSON_TYPE).send(text);
+  else refuse(reply, 404, 'pet_not_found', 'There is no such pet.');
+});
 await app.listen({ host: '127.0.0.1', port: Number(PORT) });
