@@ -8,24 +8,17 @@ import type { Connections } from './connections.ts';
 const LAST_CALL = 200;
 const MOST_CALLS = 3;
 
+/** Lets a request go on: at once, or at the end of a stop when the last call is over. */
+export type LetIn = (goOn: () => void) => void;
+
 export function addDraining(
   app: FastifyInstance,
   connections: Connections,
   isDraining: () => boolean,
   untilNoneListens: () => Promise<unknown>,
-): void {
-  // In onSend: a request that came before the stop, and is answered after it, must close its connection, too.
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (isDraining()) reply.header('connection', 'close');
-    done();
-  });
-
+): LetIn {
   /** Requests that wait for the end of the last call; undefined before it. */
   let waiting: (() => void)[] | undefined;
-  app.addHook('onRequest', (_request, _reply, done) => {
-    if (waiting) waiting.push(done);
-    else done();
-  });
 
   // When the server closes, the kernel resets connections that it has accepted and the server has not. Clients that are
   // answered come back at once: so nobody is answered until requests on their way have arrived, and no process listens any more.
@@ -42,9 +35,14 @@ export function addDraining(
       await untilNoneListens();
       const last = waiting as (() => void)[];
       waiting = undefined;
-      for (const done of last) done();
+      for (const goOn of last) goOn();
     });
   });
+
+  return (goOn) => {
+    if (waiting) waiting.push(goOn);
+    else goOn();
+  };
 }
 
 /** Browsers open connections in advance. Node counts one without any bytes yet as in use, and would wait for it. */

@@ -51,7 +51,6 @@ export function buildSendFailure(logger: Logger): SendFailure {
 
 export function addErrorReplies(app: FastifyInstance, sendFailure: SendFailure): void {
   app.setErrorHandler<FastifyError | Failure>(sendFailure);
-  app.addHook('onRequest', refuseMalformed);
   // Node itself would reply without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.on('checkContinue', (request, response) => {
@@ -71,9 +70,9 @@ function toFailure(error: FastifyError | Failure): Failure {
 }
 
 /** Checks that Node could make as well, but then its replies would have no body. */
-function refuseMalformed({ raw, headers }: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
-  if ((raw.url as string).length > MAX_URL_LENGTH) done(new Failure(...URI_TOO_LONG));
-  else if (headers.host === undefined && raw.httpVersion === '1.1') done(new Failure(...NO_HOST));
-  else if (headers.expect !== undefined && !/100-continue/i.test(headers.expect)) done(new Failure(...UNMET));
-  else done();
+export function findMalformed({ raw, headers }: FastifyRequest): Failure | undefined {
+  if ((raw.url as string).length > MAX_URL_LENGTH) return new Failure(...URI_TOO_LONG);
+  if (headers.host === undefined && raw.httpVersion === '1.1') return new Failure(...NO_HOST);
+  if (headers.expect !== undefined && !/100-continue/i.test(headers.expect)) return new Failure(...UNMET);
+  return undefined;
 }

@@ -5,10 +5,10 @@ import { MAX_URL_LENGTH } from './error-replies.ts';
 import { Failure } from './errors.ts';
 
 /**
- * 404 for a path that is not served, 405 with `Allow` (RFC 9110, section 15.5.6) for a method that the path does not take:
- * as a hook, before Fastify looks at the body.
+ * Why nothing is served at a URL: 404 for its path, or 405 with `Allow` (RFC 9110, section 15.5.6) for a method that the path
+ * does not take.
  */
-export function addNotFound(app: FastifyInstance): void {
+export function buildNotFound(app: FastifyInstance): (url: string) => Failure {
   const methodsOf = new Map<string, Set<string>>();
   const paths = findMyWay({ maxParamLength: MAX_URL_LENGTH });
   app.addHook('onRoute', ({ url, method }) => {
@@ -17,15 +17,10 @@ export function addNotFound(app: FastifyInstance): void {
     if (!methodsOf.has(url)) paths.on('GET', url, () => {}, methodsOf.set(url, new Set()).get(url));
     for (const name of [method].flat()) methodsOf.get(url)?.add(name);
   });
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (request.is404) done(toFailure(request.url));
-    else done();
-  });
-
-  function toFailure(url: string): Failure {
+  return (url) => {
     const methods = paths.find('GET', url.split('?', 1)[0] as string)?.store as Set<string> | undefined;
     if (!methods) return new Failure('route_not_found', 'Nothing is served at this path.');
     const allow = [...methods].sort().join(', ');
     return new Failure('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
-  }
+  };
 }

@@ -1,7 +1,7 @@
 /** Replies with the Error body where Node's HTTP server gives up: the request is malformed or incomplete. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ConnectionError, FastifyInstance, FastifyReply } from 'fastify';
+import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { MALFORMED, URI_TOO_LONG } from './error-replies.ts';
 import { Failure, kindOf, type Told, toErrorBody } from './errors.ts';
@@ -53,11 +53,12 @@ export function buildSendClientError(logger: Logger, nextRequestId: () => string
   };
 }
 
+/** Lets a request that turns out to be malformed be answered by its own reply. */
+export function keepReply({ raw }: FastifyRequest, reply: FastifyReply): void {
+  (raw as Request)[REPLY] = reply;
+}
+
 export function addRawReplies(app: FastifyInstance, logger: Logger, nextRequestId: () => string): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    (request.raw as Request)[REPLY] = reply;
-    done();
-  });
   // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a reply.
   app.server.on('connect', ({ method, url }, socket: Socket) => {
     // Node has removed its own error listener: without one, a reset would end the process.

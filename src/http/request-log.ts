@@ -1,6 +1,6 @@
-/** Puts the request's id on every reply, and writes one line to the log when a request is over. */
+/** The ids of requests, and the line in the log when a request is over. */
 import { randomBytes } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 
 /** Ids that are unique across restarts and processes, and cheap: a random part per process, and a count. */
@@ -25,18 +25,4 @@ export function buildLogRequest(logger: Logger): LogRequest | undefined {
       else logger.info({ reqId: id, method, url, ip, ms }, 'request aborted');
     });
   };
-}
-
-export function addRequestLog(app: FastifyInstance, logRequest: LogRequest | undefined): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
-    logRequest?.(request, reply);
-    done();
-  });
-  if (!logRequest) return;
-  // When a client disconnects, Node emits no event for a reply that waits behind another one.
-  app.addHook('onSend', ({ raw }, reply, _payload, done) => {
-    if (reply.raw.socket === null && raw.socket.destroyed) reply.raw.emit('close');
-    done();
-  });
 }

@@ -162,7 +162,7 @@ t.test('who comes at the last call is answered when no process listens any more'
   await wait(200);
   t.equal(socket.bytesRead, 0);
   answerAll();
-  t.match(String(await answer), /^HTTP\/1.1 200 OK\r\n.*connection: close\r\n/s);
+  t.match(String(await answer), /^HTTP\/1.1 200 OK\r\n.*connection: close\r\n/is);
   await closed;
 });
 

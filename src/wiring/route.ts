@@ -1,0 +1,86 @@
+/**
+ * The way of a request through its operation, from top to bottom: what is here is done for each request. All else is decided at
+ * the start. What comes before, for every request, is in `http/every-request.ts`.
+ */
+import type { FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
+import type { Operation } from '../contract/contract.ts';
+import { refuse } from '../http/errors.ts';
+import { JsonText } from '../json/json-text.ts';
+import type { Store } from '../store/store.ts';
+import type { CompiledOperation } from './compiled-operations.ts';
+import { announce, linkToSuccessor } from './deprecation.ts';
+import type { AnyAnswer, AnyHandler, UrlOf } from './handler.ts';
+import type { Texts } from './parameter-values.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Does what every reply needs before it is sent. */
+export type BeforeReply = (request: FastifyRequest, reply: FastifyReply) => void;
+
+export interface RouteParts {
+  handler: AnyHandler;
+  compiled: CompiledOperation;
+  /** Those of every reply of a deprecated operation; empty for any other. */
+  deprecation: Record<string, string>;
+  store: Store;
+  urlOf: UrlOf;
+  /** The hook that checks the key on operations that need one. */
+  auth: onRequestHookHandler;
+  beforeReply: BeforeReply;
+}
+
+export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
+  const { handler, compiled, deprecation, store, urlOf, auth, beforeReply } = parts;
+  const { check, serializerCompiler } = compiled;
+  const { link, ...others } = deprecation;
+  const constant = ['content-type', JSON_TYPE, ...Object.entries(others).flat()];
+  const addLink = linkToSuccessor(link);
+
+  function answer(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
+    const checked = check(request.params as Texts, request.query as Texts, request.body);
+    if ('problems' in checked) return refuse('invalid_request', checked.problems.join('; '));
+    return handler({ params: checked.path, query: checked.query, body: checked.body, store, urlOf });
+  }
+
+  /**
+   * By Node's means: Fastify would copy the headers, run its hooks and look for what the body is. It still sends failures, and
+   * replies without a body. Returns nothing: the reply is a thenable, so a promise of it would wait until it is sent.
+   */
+  function send(request: FastifyRequest, reply: FastifyReply, { status, body, headers = {} }: AnyAnswer): void {
+    const own = addLink(headers);
+    if (body === undefined) {
+      reply.code(status).headers(own).send();
+      return;
+    }
+    const text = body instanceof JsonText ? body.text : serializerOf(reply, status)(body);
+    const length = Buffer.byteLength(text);
+    const head = ['x-request-id', request.id, 'content-length', String(length), ...constant];
+    for (const name in own) head.push(name, own[name] as string);
+    beforeReply(request, reply);
+    // ASCII is the same in Latin-1, and Node need not look at each character.
+    reply.raw.writeHead(status, head).end(text, length === text.length ? 'latin1' : 'utf8');
+  }
+
+  return {
+    onRequest: operation.secured ? [auth] : [],
+    onSend: announce(deprecation),
+    ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
+    // Parameters and body are checked together, so that one reply names all that is wrong.
+    validatorCompiler: () => () => true,
+    ...(serializerCompiler && { serializerCompiler }),
+    handler: (request, reply) => {
+      const answered = answer(request);
+      if (answered instanceof Promise) return answered.then((later) => send(request, reply, later));
+      send(request, reply, answered);
+    },
+  };
+}
+
+/** Made from the contract: that of the status, or of its class, or the default. */
+function serializerOf(reply: FastifyReply, status: number): (body: unknown) => string {
+  for (const name of [`${status}`, `${status}`.replace(/..$/, 'xx'), 'default']) {
+    const serialize = reply.getSerializationFunction(name, 'application/json');
+    if (serialize) return serialize as (body: unknown) => string;
+  }
+  return JSON.stringify;
+}
