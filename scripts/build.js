@@ -7,7 +7,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** What is not compiled, and read at the start. */
-const ASSETS = ['src/docs/page', 'src/store/sqlite/migrations'];
+const ASSETS = ['src/docs/page', 'src/store/sqlite/migrations', 'src/store/postgres/migrations'];
 
 /** First that what is made from the contract is fresh, and every operation has its handler: the compiler would say less. */
 const CHECK = ['--import=./scripts/typescript/register.js', 'scripts/generate.ts', '--check'];

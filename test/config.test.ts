@@ -1,5 +1,6 @@
 import t from 'tap';
 import { ConfigError, loadConfig } from '../src/config.ts';
+import { DATABASE_FORMS } from '../src/store/database-url.ts';
 
 /** The problems that these variables have, one line each. */
 function problemsOf(env: Record<string, string>): string[] {
@@ -105,7 +106,7 @@ t.test('all wrong variables are listed at once, each with what it must be', (t) 
   };
   t.strictSame(problemsOf(env), [
     '  - API_KEYS: key 1 is shorter than 16 characters',
-    '  - DATABASE_URL must be sqlite:<file> or sqlite::memory:',
+    `  - DATABASE_URL must be ${DATABASE_FORMS}`,
     '  - LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud"',
     '  - PORT must be an integer from 0 to 65535, not "65536"',
     '  - WORKERS must be an integer from 1 to 64, not "0"',
@@ -124,7 +125,7 @@ t.test('an integer is written in digits, and in its bounds', (t) => {
   t.end();
 });
 
-t.test('a database is SQLite, in a file or in memory', (t) => {
+t.test('a database is SQLite, in a file or in memory, or PostgreSQL', (t) => {
   for (const DATABASE_URL of ['sqlite:pets.db', 'sqlite:/srv/pets.db', 'sqlite:///srv/pets.db', 'sqlite::memory:']) {
     t.strictSame(problemsOf({ DATABASE_URL }), []);
   }
@@ -133,12 +134,51 @@ t.test('a database is SQLite, in a file or in memory', (t) => {
     'sqlite:////x',
     'sqlite://host/pets.db',
     'SQLITE:pets.db',
-    'postgres://db/pets',
     'pets.db',
     ' sqlite:pets.db',
+    'postgres://db/pets',
+    'postgres://ada@/pets',
+    'postgres://ada@db',
+    'postgres://ada@db/',
+    'postgres://ada@db:port/pets',
+    'postgres://ada@db,/pets',
+    'postgres://ada:100%@db/pets',
+    'postgres://ada@db/pets?sslmode=prefer',
+    'postgres://ada@db/pets?target_session_attrs=any',
+    'postgres://ada@db/pets?shcema=pets',
   ]) {
-    t.strictSame(problemsOf({ DATABASE_URL }), ['  - DATABASE_URL must be sqlite:<file> or sqlite::memory:']);
+    t.strictSame(problemsOf({ DATABASE_URL }), [`  - DATABASE_URL must be ${DATABASE_FORMS}`], DATABASE_URL);
   }
+  t.end();
+});
+
+t.test('the URL of a PostgreSQL database names its hosts, user, database, schema and encryption', (t) => {
+  t.strictSame(loadConfig({ DATABASE_URL: 'postgres://ada@db/pets' }).database, {
+    kind: 'postgres',
+    hosts: [{ host: 'db', port: 5432 }],
+    user: 'ada',
+    password: undefined,
+    database: 'pets',
+    schema: 'public',
+    sslMode: 'disable',
+    caFile: undefined,
+  });
+  const options = 'sslmode=verify-full&sslrootcert=/etc/ca.pem&schema=pet%20store&target_session_attrs=read-write';
+  const DATABASE_URL = `postgresql://a%40b:p%3Aw%2F@db-1:6432,[::1],%2Frun%2Fpg:5433/my%20pets?${options}`;
+  t.strictSame(loadConfig({ DATABASE_URL }).database, {
+    kind: 'postgres',
+    hosts: [
+      { host: 'db-1', port: 6432 },
+      { host: '::1', port: 5432 },
+      { host: '/run/pg', port: 5433 },
+    ],
+    user: 'a@b',
+    password: 'p:w/',
+    database: 'my pets',
+    schema: 'pet store',
+    sslMode: 'verify-full',
+    caFile: '/etc/ca.pem',
+  });
   t.end();
 });
 

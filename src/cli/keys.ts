@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   if (missing && !command.makesDatabase) {
     throw new Error(`There is no database ${missing}. Go to the folder of the service, or set DATABASE_URL.`);
   }
-  const store = openStore(database, config);
+  const store = await openStore(database, config);
   try {
     console.log(await command.run(store));
     if (missing) console.error(`There was no database yet. A new one was made: ${missing}`);

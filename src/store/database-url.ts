@@ -1,8 +1,11 @@
 /** `DATABASE_URL`, parsed: which database it names. */
 
-export type Database = { kind: 'memory' } | { kind: 'sqlite'; file: string };
+import { POSTGRES_FORM, type PostgresPlace, parsePostgresUrl } from './postgres/place.ts';
 
-export const DATABASE_FORMS = 'sqlite:<file> or sqlite::memory:';
+export type SqliteDatabase = { kind: 'memory' } | { kind: 'sqlite'; file: string };
+export type Database = SqliteDatabase | ({ kind: 'postgres' } & PostgresPlace);
+
+export const DATABASE_FORMS = `sqlite:<file>, sqlite::memory: or ${POSTGRES_FORM}`;
 
 /** `sqlite:pets.db`, `sqlite:/srv/pets.db` and `sqlite:///srv/pets.db`, but not `sqlite://pets.db`, which names a host. */
 const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(.+)$/;
@@ -11,5 +14,7 @@ const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(.+)$/;
 export function parseDatabaseUrl(url: string): Database | undefined {
   const file = SQLITE.exec(url)?.[1];
   if (file === ':memory:') return { kind: 'memory' };
-  return file === undefined ? undefined : { kind: 'sqlite', file };
+  if (file !== undefined) return { kind: 'sqlite', file };
+  const place = parsePostgresUrl(url);
+  return place && { kind: 'postgres', ...place };
 }

@@ -1,7 +1,10 @@
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
+import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';
+import { schemaOf, startPostgres } from '../postgres.ts';
 import { KEY, startService } from '../service.ts';
 import { CONTRACT, type Operation, readOperations } from './operations.ts';
 import { actionSequences, describeAction } from './pet-actions.ts';
@@ -40,9 +43,18 @@ function openFile(t: Test): EmptyableStore {
   return { store, empty: async () => void db.exec('DELETE FROM pets') };
 }
 
-for (const [kind, open] of Object.entries({ memory: openMemory, file: openFile })) {
+const postgres = await startPostgres(t);
+
+async function openOnPostgres(): Promise<EmptyableStore> {
+  const url = postgres.newUrl();
+  const limits = { createTimeout: 60_000, maxCreates: 10_000 };
+  const store = await openPostgres(parsePostgresUrl(url) as PostgresPlace, limits, 60_000);
+  return { store, empty: async () => void (await postgres.execute(`DELETE FROM ${schemaOf(url)}.pets`)) };
+}
+
+for (const [kind, open] of Object.entries({ memory: openMemory, file: openFile, PostgreSQL: openOnPostgres })) {
   t.test(`whatever is done to pets in ${kind}, in any order, agrees with a simple model`, async (t) => {
-    const { store, empty } = open(t);
+    const { store, empty } = await open(t);
     const service = await startService(t, { store, keepAlive: true });
     const property = toProperty({
       name: `pets in ${kind} are as in the model`,
@@ -58,7 +70,7 @@ for (const [kind, open] of Object.entries({ memory: openMemory, file: openFile }
   });
 
   t.test(`pets in ${kind} are written to the letter as the contract's serializer prints them`, async (t) => {
-    const { store, empty } = open(t);
+    const { store, empty } = await open(t);
     const service = await startService(t, { store, keepAlive: true });
     const createPet = readOperations(CONTRACT).find(({ id }) => id === 'createPet') as Operation;
     const property = toProperty({

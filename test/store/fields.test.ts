@@ -5,7 +5,7 @@ import { buildDiagnose } from '../compiler.ts';
 const TYPES = 'src/generated/contract.ts';
 const GENERATED = readFileSync(new URL(`../../${TYPES}`, import.meta.url), 'utf8');
 /** What the stores that there are keep of a pet. */
-const TABLES = ['src/store/sqlite/columns.ts'];
+const TABLES = ['src/store/sqlite/columns.ts', 'src/store/postgres/columns.ts'];
 
 const compiler = buildDiagnose();
 

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import Sqlite, { type Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { readMigrations } from '../../src/store/migrations.ts';
 import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
 
 const STEPS = [
@@ -61,7 +62,7 @@ t.test('a database of a newer program is refused and stays as it is', (t) => {
 
 t.test('migrations are the .sql files of their folder, by name', (t) => {
   const folder = t.testdir({ '0002-b.sql': 'second', '0010-c.sql': 'third', '0001-a.sql': 'first', 'README.md': 'no' });
-  t.strictSame(loadMigrations(pathToFileURL(`${folder}/`)), ['first', 'second', 'third']);
+  t.strictSame(readMigrations(pathToFileURL(`${folder}/`)), ['first', 'second', 'third']);
   t.end();
 });
 

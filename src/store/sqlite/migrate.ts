@@ -1,16 +1,10 @@
 /** Brings a database to this program's schema. Forward only: a database of a newer program is refused, never changed. */
-import { readdirSync, readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import { readMigrations } from '../migrations.ts';
 
 const MIGRATIONS = new URL('migrations/', import.meta.url);
 
-/** The SQL of each migration, in order; the first brings an empty database to version 1. */
-export function loadMigrations(directory = MIGRATIONS): string[] {
-  return readdirSync(directory)
-    .filter((name) => name.endsWith('.sql'))
-    .sort()
-    .map((name) => readFileSync(new URL(name, directory), 'utf8'));
-}
+export const loadMigrations = () => readMigrations(MIGRATIONS);
 
 /** @throws Error when the schema is newer than the program's; an SqliteError leaves the database as it was */
 export function migrate(db: Database, migrations: string[]): void {

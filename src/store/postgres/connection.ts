@@ -1,0 +1,129 @@
+/** A connection to PostgreSQL; its outages, as StoreUnavailable. */
+import { readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import pg from 'pg';
+import { StoreUnavailable } from '../store.ts';
+import type { Address, PostgresPlace } from './place.ts';
+
+/** The columns of a row, as PostgreSQL prints them: no digit is lost. */
+export type Row = (string | null)[];
+
+export interface Connection {
+  /**
+   * Runs one statement. An error of the statement leaves the connection open.
+   * @throws StoreUnavailable where PostgreSQL refused it for a while, and has done nothing
+   */
+  query(sql: string, values?: unknown[]): Promise<Row[]>;
+  readonly isOpen: boolean;
+  /** Resolves when the connection is no longer open. */
+  readonly ended: Promise<void>;
+  /** Closes it at once. A statement that runs fails with this error, and whether it was carried out is not known. */
+  end(error?: Error): void;
+}
+
+export type Connect = () => Promise<Connection>;
+
+/** How long a server may take to let a connection in, in milliseconds. */
+const CONNECT_TIMEOUT = 1000;
+
+/** Every value as text. */
+const AS_TEXT = { getTypeParser: () => (text: string) => text };
+
+/** SQLSTATEs that are about the server, not about the statement: resources, operators, locks, read-only, and what it could not do. */
+const OUTAGES = /^(53|57|58|40001|40P01|55P03|25006)/;
+/** This server is not the one to write to: the next connection may find another. */
+const READ_ONLY = '25006';
+/** Those after which the connection is gone, and it is not known what became of the statement. */
+const LOSSES = /^(|08.*|57P.*|XX.*)$/;
+
+/**
+ * After `statementTimeout` milliseconds, PostgreSQL itself gives up a statement.
+ * @throws Error when the file with certificates cannot be read
+ */
+export function buildConnect(place: PostgresPlace, statementTimeout: number): Connect {
+  const ssl = toTlsOptions(place);
+  return async () => {
+    let failure: unknown;
+    for (const address of place.hosts) {
+      try {
+        return await connectTo(address, place, { ssl, statement_timeout: statementTimeout });
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  };
+}
+
+function toTlsOptions({ sslMode, caFile }: PostgresPlace): ConnectionOptions | false {
+  if (sslMode === 'disable') return false;
+  return {
+    ...(caFile !== undefined && { ca: readFileSync(caFile, 'utf8') }),
+    rejectUnauthorized: sslMode !== 'require',
+    ...(sslMode !== 'verify-full' && { checkServerIdentity: () => undefined }),
+  };
+}
+
+/** @throws Error also where the server can only be read: it is not, or no longer, the one to use */
+async function connectTo(
+  { host, port }: Address,
+  { user, password, database }: PostgresPlace,
+  settings: pg.ClientConfig,
+): Promise<Connection> {
+  const socket = new Socket();
+  const client = new pg.Client({
+    ...{ host, port, user, password, database, ...settings },
+    stream: () => socket,
+    types: AS_TEXT,
+    keepAlive: true,
+    application_name: 'petstore',
+  });
+  const connection = toConnection(client, socket);
+  const late = setTimeout(() => connection.end(new Error('it does not answer')), CONNECT_TIMEOUT);
+  try {
+    await client.connect();
+    const rows = await connection.query('SHOW transaction_read_only');
+    if (rows[0]?.[0] !== 'off') throw new Error('it can only be read');
+  } catch (error) {
+    connection.end(error as Error);
+    // The error of several addresses of one name has no message.
+    const { message, code } = error as { message: string; code?: string };
+    throw new Error(`${host}:${port}: ${[message, code].find(Boolean)}`, { cause: error });
+  } finally {
+    clearTimeout(late);
+  }
+  return connection;
+}
+
+function toConnection(client: pg.Client, socket: Socket): Connection {
+  let isOpen = true;
+  const ended = new Promise<void>((resolve) => {
+    const end = () => {
+      isOpen = false;
+      resolve();
+    };
+    client.on('error', end);
+    socket.on('close', end);
+  });
+  const end = (error?: Error) => {
+    isOpen = false;
+    socket.destroy(error);
+  };
+  return {
+    query: async (text, values) => {
+      try {
+        return (await client.query<Row>({ text, values: values as unknown[], rowMode: 'array' })).rows;
+      } catch (error) {
+        const code = error instanceof pg.DatabaseError ? (error.code as string) : '';
+        if (LOSSES.test(code) || code === READ_ONLY) end(error as Error);
+        throw OUTAGES.test(code) && !LOSSES.test(code) ? new StoreUnavailable(error) : error;
+      }
+    },
+    get isOpen() {
+      return isOpen;
+    },
+    ended,
+    end,
+  };
+}

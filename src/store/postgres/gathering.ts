@@ -1,0 +1,41 @@
+/** Makes one statement of all calls of the same kind that wait: however many they are, they cost one round trip. */
+import type { Connection } from './connection.ts';
+import type { Run } from './lanes.ts';
+
+/** The answers, in the order of the questions. */
+export type AskAll<Question, Answer> = (connection: Connection, questions: Question[]) => Promise<Answer[]>;
+
+interface Batch<Question, Answer> {
+  questions: Question[];
+  answers: Promise<Answer[]>;
+}
+
+/** A call joins those that wait, until a connection takes them: what it is answered was read after it came. */
+export function gather<Question, Answer>(
+  run: Run,
+  askAll: AskAll<Question, Answer>,
+): (question: Question) => Promise<Answer> {
+  let waiting: Batch<Question, Answer> | undefined;
+
+  function begin(): Batch<Question, Answer> {
+    const questions: Question[] = [];
+    const leave = () => {
+      if (waiting === batch) waiting = undefined;
+    };
+    const answers = run((connection) => {
+      leave();
+      return askAll(connection, questions);
+    });
+    const batch = { questions, answers };
+    // Where no connection was free in time.
+    answers.catch(leave);
+    return batch;
+  }
+
+  return async (question) => {
+    waiting ??= begin();
+    const { questions, answers } = waiting;
+    const index = questions.push(question) - 1;
+    return (await answers)[index] as Answer;
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * A few connections that are kept open, and the tasks that wait for one. Each task ends in time, whatever the database does.
+ */
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { StoreUnavailable } from '../store.ts';
+import type { Connection } from './connection.ts';
+
+export type Task<Result> = (connection: Connection) => Promise<Result>;
+export type Run = <Result>(task: Task<Result>) => Promise<Result>;
+
+export interface Lanes {
+  /** Runs the task on the next connection that is free, at the end of a turn of the event loop. @throws StoreUnavailable */
+  run: Run;
+  /** Waits for the tasks that there are. */
+  close(): Promise<void>;
+}
+
+export interface LanesOptions {
+  connect: () => Promise<Connection>;
+  count: number;
+  /** How long a task may take, with its wait for a connection, in milliseconds. */
+  timeout: number;
+  /** Whether a task whose connection was lost may be run again. If not, its outcome is unknown. */
+  isRepeatable: boolean;
+}
+
+interface Job {
+  task: Task<unknown>;
+  resolve: (result: never) => void;
+  reject: (error: unknown) => void;
+  deadline: NodeJS.Timeout;
+  connection?: Connection | undefined;
+  isLate?: boolean;
+}
+
+/** The pause before the next try to connect, in milliseconds. */
+const PAUSE = 100;
+
+const BUSY = new Error('all connections to the database are busy');
+const NO_ANSWER = new Error('the database has not answered in time');
+
+export function openLanes({ connect, count, timeout, isRepeatable }: LanesOptions): Lanes {
+  const waiting: Job[] = [];
+  const idle: (() => void)[] = [];
+  let isClosing = false;
+  /** Why there is no connection. */
+  let failure: unknown = BUSY;
+
+  function endLate(job: Job): void {
+    job.isLate = true;
+    if (job.connection) {
+      job.connection.end(NO_ANSWER);
+    } else {
+      waiting.splice(waiting.indexOf(job), 1);
+      job.reject(new StoreUnavailable(failure));
+    }
+  }
+
+  function wakeAll(): void {
+    for (const wake of idle.splice(0)) wake();
+  }
+
+  /** The next job, once the turn has ended in which it came; undefined when the connection is lost, or nothing is left to do. */
+  async function takeNext(connection: Connection): Promise<Job | undefined> {
+    while (connection.isOpen && !(isClosing && waiting.length === 0)) {
+      if (waiting.length === 0) await new Promise<void>((resolve) => idle.push(resolve));
+      await nextTurn();
+      if (connection.isOpen && waiting.length > 0) return waiting.shift();
+    }
+    return undefined;
+  }
+
+  async function runJob(job: Job, connection: Connection): Promise<void> {
+    job.connection = connection;
+    try {
+      job.resolve((await job.task(connection)) as never);
+    } catch (error) {
+      job.connection = undefined;
+      if (connection.isOpen || error instanceof StoreUnavailable) job.reject(error);
+      else if (!isRepeatable) job.reject(new StoreUnavailable(error, 'outcome_unknown'));
+      else if (job.isLate) job.reject(new StoreUnavailable(error));
+      else {
+        waiting.unshift(job);
+        wakeAll();
+        return;
+      }
+    }
+    clearTimeout(job.deadline);
+  }
+
+  async function serve(): Promise<void> {
+    while (!isClosing) {
+      try {
+        const connection = await connect();
+        failure = BUSY;
+        connection.ended.then(wakeAll);
+        for (let job = await takeNext(connection); job; job = await takeNext(connection)) await runJob(job, connection);
+        connection.end();
+      } catch (error) {
+        failure = error;
+        await wait(PAUSE);
+      }
+    }
+  }
+
+  const serving = Array.from({ length: count }, serve);
+  return {
+    run: (task) =>
+      new Promise((resolve, reject) => {
+        const job: Job = { task, resolve, reject, deadline: setTimeout(() => endLate(job), timeout) };
+        waiting.push(job);
+        idle.pop()?.();
+      }),
+    close: async () => {
+      isClosing = true;
+      wakeAll();
+      await Promise.all(serving);
+    },
+  };
+}

