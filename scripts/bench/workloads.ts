@@ -4,7 +4,7 @@ import { toListText, toText } from './pets.ts';
 export const PREFIX = '/v1';
 export const API_KEY = 'key-of-the-benchmark-0123456789';
 export const CONNECTIONS = 64;
-/** So many requests are sent in turn, over and over. */
+/** So many different requests are sent in turn, over and over. */
 const LENGTH = 20_000;
 
 /** One request, as it goes over the wire, and the body of its reply; of a new pet without its id. */
@@ -75,8 +75,8 @@ function mix(rows: number, creates: number): Next {
   };
 }
 
-function toStream(next: Next, connections = CONNECTIONS): Stream {
-  return { connections, exchanges: Array.from({ length: LENGTH }, next) };
+function toStream(next: Next, connections = CONNECTIONS, length = LENGTH): Stream {
+  return { connections, exchanges: Array.from({ length }, next) };
 }
 
 /** How many connections read where the latency of reads is measured; so many create at the same time. */
@@ -88,9 +88,13 @@ export const isOfReads = (name: string): boolean => name.startsWith('reads');
 
 export const WORKLOADS: Workload[] = [
   { name: 'get-one', title: 'get one', toStreams: (rows) => [toStream(getOne(rows))] },
-  { name: 'list-20', title: 'list 20', toStreams: () => [toStream(list(20))] },
-  { name: 'list-20-by-status', title: 'list 20 by status', toStreams: () => [toStream(list(20, 'available'))] },
-  { name: 'list-100', title: 'list 100', toStreams: () => [toStream(list(100))] },
+  { name: 'list-20', title: 'list 20', toStreams: () => [toStream(list(20), CONNECTIONS, 1)] },
+  {
+    name: 'list-20-by-status',
+    title: 'list 20 by status',
+    toStreams: () => [toStream(list(20, 'available'), CONNECTIONS, 1)],
+  },
+  { name: 'list-100', title: 'list 100', toStreams: () => [toStream(list(100), CONNECTIONS, 1)] },
   { name: 'create', title: 'create', toStreams: () => [toStream(create())] },
   { name: 'mix', title: '90/10 mix', toStreams: (rows) => [toStream(mix(rows, 0.1))] },
   { name: 'reads', title: 'reads alone', toStreams: (rows) => [toStream(mix(rows, 0), READING)] },
