@@ -1,123 +1,98 @@
-/** What notices an edit of the contract: a check that refuses it, or the server, which follows it by itself. */
+/** What notices an edit of the contract: a check that refuses it, or the server, which follows it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { buildTypes } from '../../scripts/contract-types.ts';
 import type { Contract, Json } from '../../src/contract/contract.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import type { Handlers } from '../../src/wiring/operations.ts';
-import type { Probe } from './probe.ts';
-import { type Findings, type ProbedServer, startProbedServer } from './probed-server.ts';
+import { buildDiagnose, filesIn } from '../compiler.ts';
+import { type Findings, type Run, startProbedServer } from './probed-server.ts';
 import { probesOf } from './probes.ts';
-import { buildTypeCheck } from './type-check.ts';
 
 /**
  * `start`: the server refuses to start. `compile`: the code no longer compiles. `tests`: replies no longer fit the contract.
- * `follows`: the server does what the contract says now. `ignored`: it goes on as before, against the contract. `unseen`:
+ * `follows`: the server does what the contract says now. `nobody`: it goes on as before, against the contract. `unseen`:
  * nothing of what it does is different.
  */
-export type Verdict = { by: 'start' | 'compile' | 'tests' | 'follows' | 'ignored' | 'unseen'; why: string };
+export type Verdict = { by: 'start' | 'compile' | 'tests' | 'follows' | 'nobody' | 'unseen'; why: string };
 
-export interface Judge {
-  judge(contract: Json): Promise<Verdict>;
-  close(): Promise<void>;
-}
+export type Judge = (contract: Json) => Promise<Verdict>;
 
 /** @throws Error where the server does not even follow the contract as it is */
 export async function buildJudge(original: Json, handlers: Handlers): Promise<Judge> {
-  const folder = mkdtempSync(join(tmpdir(), 'contract-mutate-'));
-  const file = join(folder, 'contract.yaml');
-  const typeCheck = buildTypeCheck();
-  const load = async (contract: Json) => {
-    writeFileSync(file, JSON.stringify(contract));
-    return loadContract(file);
+  const diagnose = buildDiagnose();
+  // In this order: the first problem is enough, and the files on top of Fastify's types take the compiler long.
+  const files = filesIn(['handlers', 'src/store', 'src']);
+  const unedited = await load(original);
+  const types = toCode(await buildTypes(unedited.document));
+  const probes = probesOf(unedited.json);
+  const before = await (await startProbedServer(unedited, handlers))(probes);
+  const problem = before.ignored[0]?.why ?? before.unfit[0];
+  if (problem) throw new Error(`The server does not keep the contract as it is: ${problem}`);
+
+  return async (edited) => {
+    let contract: Contract;
+    let run: Run;
+    try {
+      contract = await load(edited);
+    } catch (error) {
+      return { by: 'start', why: (error as Error).message };
+    }
+    const editedTypes = await buildTypes(contract.document);
+    if (toCode(editedTypes) !== types) {
+      for (const [file, said] of diagnose(files, { 'src/generated/contract.ts': editedTypes })) {
+        return { by: 'compile', why: `${file}: ${said}` };
+      }
+    }
+    try {
+      run = await startProbedServer(contract, handlers);
+    } catch (error) {
+      return { by: 'start', why: (error as Error).message };
+    }
+    try {
+      const editedProbes = probesOf(contract.json);
+      const findings = await run(editedProbes);
+      if (findings.ignored[0]) {
+        const { replies } = await (await startProbedServer(unedited, handlers))(editedProbes);
+        const stubborn = findings.ignored.find(({ probe }) => replies[probe] === findings.replies[probe]);
+        return { by: stubborn ? 'nobody' : 'tests', why: (stubborn ?? findings.ignored[0]).why };
+      }
+      if (findings.unfit[0]) return { by: 'tests', why: findings.unfit[0] };
+      const [difference] = await differences(contract, editedProbes, findings);
+      return difference ? { by: 'follows', why: difference } : { by: 'unseen', why: '' };
+    } catch (error) {
+      // A rule that the probes cannot break, or a check that the contract makes impossible: the tests fail at these, too.
+      return { by: 'tests', why: String(error) };
+    }
   };
 
-  const contract = await load(original);
-  const types = code(await buildTypes(contract.document));
-  const unedited = await startProbedServer(contract, handlers);
-  const probes = probesOf(contract.json);
-  const problem = problemOf(unedited, await unedited.run(probes));
-  if (problem) {
-    await close();
-    throw new Error(`The server does not keep the contract as it is: ${problem.why}`);
+  /** Replies that only one of the servers gives, to the probes of both contracts. */
+  async function differences(
+    contract: Contract,
+    editedProbes: typeof probes,
+    { replies }: Findings,
+  ): Promise<string[]> {
+    if (JSON.stringify(editedProbes) === JSON.stringify(probes)) return without(replies, before.replies);
+    const now = await (await startProbedServer(contract, handlers))(probes);
+    const then = await (await startProbedServer(unedited, handlers))(editedProbes);
+    return [...without(now.replies, before.replies), ...without(then.replies, replies)];
   }
-
-  async function judge(mutant: Json): Promise<Verdict> {
-    let contract: Contract;
-    try {
-      contract = await load(mutant);
-    } catch (error) {
-      return { by: 'start', why: (error as Error).message };
-    }
-    const mutantTypes = await buildTypes(contract.document);
-    const fault = code(mutantTypes) === types ? undefined : typeCheck(mutantTypes);
-    return fault ? { by: 'compile', why: fault } : judgeServer(contract);
-  }
-
-  async function judgeServer(contract: Contract): Promise<Verdict> {
-    let server: ProbedServer;
-    try {
-      server = await startProbedServer(contract, handlers);
-    } catch (error) {
-      return { by: 'start', why: (error as Error).message };
-    }
-    // A check that the contract makes impossible refuses it, too.
-    return judgeBehaviour(server, contract.json)
-      .catch((error): Verdict => ({ by: 'tests', why: String(error) }))
-      .finally(() => server.close());
-  }
-
-  /** The server follows when it does what it must do now, and that is not what it did before. */
-  async function judgeBehaviour(server: ProbedServer, mutant: string): Promise<Verdict> {
-    const mutantProbes = probesOf(mutant);
-    const findings = await server.run(mutantProbes);
-    const problem = problemOf(server, findings);
-    if (problem) return problem;
-    const before = await unedited.run(without(mutantProbes, probes));
-    const now = await server.run(without(probes, mutantProbes));
-    const [difference] = [...before.ignored, ...now.ignored];
-    if (difference) return { by: 'follows', why: difference };
-    const [missed] = [...before.missed, ...now.missed];
-    if (!missed) return { by: 'unseen', why: '' };
-    const isShown = !isDeepStrictEqual(await repliesBefore(mutantProbes), findings.defaulted);
-    return isShown
-      ? { by: 'follows', why: missed }
-      : { by: 'ignored', why: `${missed}, and its replies stay the same` };
-  }
-
-  /** How the unedited contract's server, freshly started, replies where a default is left to it. */
-  async function repliesBefore(mutantProbes: Probe[]): Promise<string[]> {
-    const server = await startProbedServer(contract, handlers);
-    const { defaulted } = await server.run(mutantProbes);
-    await server.close();
-    return defaulted;
-  }
-
-  async function close(): Promise<void> {
-    await unedited.close();
-    rmSync(folder, { recursive: true });
-  }
-
-  return { judge, close };
 }
 
-function problemOf({ unseen }: ProbedServer, { ignored, missed, unfit }: Findings): Verdict | undefined {
-  const [demand] = [...ignored, ...missed];
-  if (demand) return { by: 'ignored', why: demand };
-  if (unfit[0]) return { by: 'tests', why: unfit[0] };
-  const [promise] = unseen;
-  return promise === undefined ? undefined : { by: 'tests', why: `${promise} is documented, and no reply has it` };
+/** The replies that differ from those of the other server to the same probe. */
+function without(replies: string[], others: string[]): string[] {
+  return replies.filter((reply, index) => reply !== others[index]);
 }
 
-/** The probes that are not among the others. */
-function without(probes: Probe[], others: Probe[]): Probe[] {
-  const known = new Set(others.map((probe) => JSON.stringify(probe)));
-  return probes.filter((probe) => !known.has(JSON.stringify(probe)));
+async function load(contract: Json): Promise<Contract> {
+  const folder = mkdtempSync(join(tmpdir(), 'contract-mutate-'));
+  const file = join(folder, 'contract.yaml');
+  writeFileSync(file, JSON.stringify(contract));
+  return loadContract(file).finally(() => rmSync(folder, { recursive: true }));
 }
 
 /** Types without the comments, which are the contract's words. */
-function code(types: string): string {
+function toCode(types: string): string {
   return types.replace(/\/\*\*[\s\S]*?\*\//g, '');
 }

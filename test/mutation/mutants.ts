@@ -1,30 +1,43 @@
 /** All meaningful edits of a contract, found by walking through it; what only people read is left out. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '../../src/contract/contract.ts';
-import { editedCopy } from '../edited-contract.ts';
-import { type Edit, nodeAt, type Path, put, rename, take, together, toWords } from './edit.ts';
-import { headerEdits, operationEdits, responseEdits, securityEdits } from './operation-edits.ts';
-import { schemaEdits } from './schema-edits.ts';
+import { EDITS, type Kind } from './edits.ts';
 
 /** A contract with one edit. */
 export interface Mutant {
   /** Where: `components.schemas.PetName`. */
   place: string;
-  /** What was done, without its values: `maxLength raised`. */
+  /** Mutants of one kind differ by place and value only. */
   kind: string;
-  /** `maxLength raised (maxLength: 256)` */
+  /** `maxLength raised: 256` */
   edit: string;
   build(): Json;
 }
 
-const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
+/** The kind of what stands under a key, and of each thing in what stands there. */
+const KINDS: Record<string, Kind> = {
+  info: 'info',
+  components: 'components',
+  requestBody: 'body',
+  schema: 'schema',
+  items: 'schema',
+  ...{ get: 'operation', put: 'operation', post: 'operation', delete: 'operation', patch: 'operation' },
+};
+const KINDS_WITHIN: Record<string, Kind> = {
+  paths: 'path',
+  parameters: 'parameter',
+  responses: 'response',
+  headers: 'header',
+  content: 'media',
+  links: 'link',
+  examples: 'example',
+  schemas: 'schema',
+  properties: 'schema',
+  securitySchemes: 'scheme',
+};
 
 export function mutantsOf(contract: Json): Mutant[] {
-  return [...contractEdits(contract)].map(({ place, words, detail, apply }) => ({
-    place: toWords(contract, place),
-    kind: words,
-    edit: `${words} (${detail})`,
-    build: () => editedCopy(contract, apply),
-  }));
+  return [...walk(contract, 'contract', contract, '', (edited) => edited)];
 }
 
 /** The first of each kind. */
@@ -32,72 +45,70 @@ export function oneOfEach(mutants: Mutant[]): Mutant[] {
   return [...new Map(mutants.toReversed().map((mutant) => [mutant.kind, mutant])).values()].reverse();
 }
 
-function* contractEdits(contract: Json): Generator<Edit> {
-  const { paths, components } = contract;
-  yield put([], 'openapi', '3.0.3', 'openapi changed');
-  yield* versionEdits(contract);
-  yield* securityEdits([], contract);
-  const ids = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item).map((node) => node.operationId));
-  for (const [path, item] of Object.entries<Json>(paths)) yield* pathEdits(path, item, ids);
-  for (const [section, nodes] of Object.entries<Json>(components)) {
-    for (const [name, node] of Object.entries<Json>(nodes)) yield* componentEdits(section, name, node);
+/** The edits of a node and of those in it. `build` makes a contract of what stands in the node's place. */
+function* walk(
+  node: Json,
+  kind: Kind,
+  contract: Json,
+  place: string,
+  build: (edited: Json) => Json,
+): Generator<Mutant> {
+  if (typeof node !== 'object') return;
+  for (const [key, changes] of Object.entries(node.$ref ? { $ref: EDITS.reference.$ref } : EDITS[kind])) {
+    const value = key === '' ? node : node[key];
+    for (const [index, values] of changes(value, node, contract).entries()) {
+      for (const edited of values) {
+        const words = `${key} ${verb(value, edited)}`.trim();
+        yield {
+          place: place || 'contract',
+          kind: `${kind} ${words} ${index}`,
+          edit: edited === undefined ? words : `${words}: ${describe(value, edited)}`,
+          build: () => structuredClone(build(key === '' ? edited : put(node, key, edited))),
+        };
+      }
+    }
   }
-  yield* referenceEdits(contract);
-}
-
-/** The version stands in two places that belong together: the document's own, and the prefix of every server. */
-function* versionEdits({ info, servers }: Json): Generator<Edit> {
-  const raised = put(['info'], 'version', info.version.replace(/^\d+/, '9'), 'major version raised');
-  const moved = servers.map(({ url }: Json, index: number) =>
-    put(['servers', index], 'url', url.replace(/\/v\d+$/, '/v9'), 'prefix of one server changed'),
-  );
-  yield raised;
-  yield* moved;
-  yield together('prefix changed', moved);
-  yield together('prefix and major version changed', [raised, ...moved]);
-  yield take([], 'servers', 'servers removed');
-}
-
-function* pathEdits(path: string, item: Json, ids: string[]): Generator<Edit> {
-  const place = ['paths', path];
-  yield take(['paths'], path, 'path removed');
-  yield rename(['paths'], path, `${path}-x`, 'path renamed');
-  yield rename(['paths'], path, `/deep${path}`, 'path made deeper');
-  for (const [, name] of path.matchAll(/\{(\w+)\}/g)) {
-    yield rename(['paths'], path, path.replace(`{${name}}`, `{${name}X}`), 'path parameter renamed in the path');
-  }
-  for (const method of METHODS.filter((name) => item[name])) {
-    const other = METHODS.find((name) => !item[name]) as string;
-    yield take(place, method, 'operation removed');
-    yield rename(place, method, other, 'method changed');
-    yield put(place, other, item[method], 'operation repeated');
-    yield* operationEdits([...place, method], item[method], ids);
+  if (node.$ref) return;
+  for (const [key, child] of Object.entries<Json>(node)) {
+    const at = place ? `${place}.${key}` : key;
+    const rebuild = (edited: Json) => build(put(node, key, edited));
+    if (KINDS[key]) yield* walk(child, KINDS[key], contract, at, rebuild);
+    const within = KINDS_WITHIN[key];
+    if (!within) continue;
+    for (const [name, item] of Object.entries<Json>(child)) {
+      yield* walk(item, within, contract, `${at}.${item.name ?? name}`, (edited) => rebuild(put(child, name, edited)));
+    }
   }
 }
 
-function* componentEdits(section: string, name: string, node: Json): Generator<Edit> {
-  const place = ['components', section, name];
-  yield take(['components', section], name, 'component removed');
-  if (section === 'schemas') yield* schemaEdits(place, node);
-  if (section === 'headers') yield* headerEdits(place, node);
-  if (section === 'responses') yield* responseEdits(place, node);
-  if (section === 'examples') yield put(place, 'value', { broken: true }, 'example broken');
-  if (section === 'securitySchemes') {
-    yield put(place, 'scheme', 'basic', 'scheme changed');
-    yield put(place, 'type', 'oauth2', 'type of the scheme changed');
-  }
+/** The node with another value under a key, which stays where it stood. */
+function put(node: Json, key: string, value: Json): Json {
+  if (Array.isArray(node)) return node.with(Number(key), value);
+  const { [key]: _, ...rest } = node;
+  return value === undefined ? rest : { ...node, [key]: value };
 }
 
-/** Each reference led to the next component of its section; which example is shown, only people read. */
-function* referenceEdits(contract: Json, place: Path = []): Generator<Edit> {
-  const node = nodeAt(contract, place);
-  if (typeof node !== 'object' || node === null) return;
-  const [, section, name] = /^#\/components\/(\w+)\/(.+)$/.exec(node.$ref) ?? [];
-  if (section && section !== 'examples') {
-    const names = Object.keys(contract.components[section]);
-    const next = names[(names.indexOf(name as string) + 1) % names.length];
-    yield put(place, '$ref', `#/components/${section}/${next}`, `reference to one of ${section} changed`);
-  }
-  const keys = Array.isArray(node) ? node.keys() : Object.keys(node);
-  for (const key of keys) yield* referenceEdits(contract, [...place, key]);
+function verb(value: Json, edited: Json): string {
+  if (value === undefined) return 'added';
+  if (edited === undefined) return 'removed';
+  if (typeof value !== 'number' || typeof edited !== 'number') return 'changed';
+  return edited > value ? 'raised' : 'lowered';
+}
+
+/** The new value; of one with parts, those that differ. */
+function describe(value: Json, edited: Json): string {
+  if (typeof value !== 'object' || typeof edited !== 'object') return show(edited);
+  const [before, after] = [toParts(value), toParts(edited)];
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const differing = keys.filter((key) => !isDeepStrictEqual(before[key], after[key]));
+  return differing.map((key) => `${key} ${describe(before[key], after[key])}`).join(', ');
+}
+
+/** The items of a list by their text, so that its other items stay the same. */
+const toParts = (node: Json) =>
+  Array.isArray(node) ? Object.fromEntries(node.map((item) => [show(item), 'added'])) : node;
+
+function show(value: Json): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'removed');
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }

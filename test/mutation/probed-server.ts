@@ -1,51 +1,48 @@
-/** A server in memory that is put to the probe: whether it does what the contract demands, and its replies fit it. */
-import type { FastifyInstance } from 'fastify';
+/** A server in memory, asked whether it does what a contract demands, and whether its replies fit that contract. */
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config.ts';
-import type { Contract, Json } from '../../src/contract/contract.ts';
+import type { Contract } from '../../src/contract/contract.ts';
 import { buildServer } from '../../src/server.ts';
+import { type Store, StoreUnavailable } from '../../src/store/store.ts';
 import type { AnyHandler } from '../../src/wiring/handler.ts';
 import type { Handlers } from '../../src/wiring/operations.ts';
 import { ContractCheck, type Reply } from '../contract-check.ts';
+import { openUrl } from '../database.ts';
 import { readOperations } from '../properties/operations.ts';
-import { documentedBy, shownBy } from './documented.ts';
-import { openFailingStore } from './failing-store.ts';
-import type { Probe, ProbeRequest } from './probe.ts';
+import type { Probe } from './probes.ts';
+import { documentedBy, shownBy } from './promises.ts';
 
 const KEYS = { valid: 'key-of-the-probes-0123456789', unknown: 'another-key-0123456789', none: undefined };
 
 /** What a client can do something about, so that it must be documented. */
 const CLIENT_ERRORS = [400, 401, 413, 415];
 
-/** What probes have shown; the first three are empty where all is well. */
 export interface Findings {
-  /** Demands of the contract that the server does not meet: it goes by something else. */
-  ignored: string[];
-  /** Defaults that a handler is not given. */
-  missed: string[];
-  /** Replies that are not as the contract describes them. */
+  /** Each probe with its reply, as text. */
+  replies: string[];
+  /** Demands of the contract that the server does not meet, each with the number of its probe. */
+  ignored: { probe: number; why: string }[];
+  /** Replies that are not as the contract describes them, and promises that none keeps. */
   unfit: string[];
-  /** The replies to requests that leave something to its default. */
-  defaulted: string[];
 }
 
-/** The operations whose handlers a request has reached, and what they were given. */
-type Reached = Map<string, Record<'query' | 'body', Json>>;
+/** Sends probes to a server, then stops it. */
+export type Run = (probes: Probe[]) => Promise<Findings>;
 
-export interface ProbedServer {
-  run(probes: Probe[]): Promise<Findings>;
-  /** What no reply has shown yet. */
-  unseen: Set<string>;
-  close(): Promise<void>;
-}
-
-/** @throws ContractError where the contract cannot be served with these handlers */
-export async function startProbedServer(contract: Contract, handlers: Handlers): Promise<ProbedServer> {
-  const reached: Reached = new Map();
+/** A server of this contract, with nothing stored. @throws Error where the contract cannot be served */
+export async function startProbedServer(contract: Contract, handlers: Handlers): Promise<Run> {
   const { store, fail } = openFailingStore();
+  let isReached = false;
+  const noted = Object.entries(handlers).map(([id, handler]): [string, AnyHandler] => [
+    id,
+    (call) => {
+      isReached = true;
+      return handler(call);
+    },
+  ]);
   const app = await buildServer({
     contract,
-    handlers: recorded(handlers, reached),
+    handlers: Object.fromEntries(noted),
     store,
     apiKeys: [KEYS.valid],
     logger: pino({ level: 'silent' }),
@@ -57,103 +54,96 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
   await app.ready();
   const check = new ContractCheck(contract.json);
   const operations = readOperations(contract.json);
-  const unseen = documentedBy(operations);
+  const promises = documentedBy(operations);
+  const findings: Findings = { replies: [], ignored: [], unfit: [] };
   const followed = new Set<string>();
 
-  async function ask({ operation, request, expect }: Probe, findings: Findings): Promise<void> {
-    reached.clear();
-    fail(request.store);
-    const reply = await send(app, request);
+  async function send({ method, url, key, body, headers }: Probe): Promise<Reply> {
+    const authorization = KEYS[key] && { authorization: `Bearer ${KEYS[key]}` };
+    const reply = await app.inject({
+      method: method as 'GET',
+      url,
+      headers: { host: 'petstore.example', ...authorization, ...headers },
+      ...(body !== undefined && { payload: body as Buffer }),
+    });
+    const texts = Object.entries(reply.headers).map(([name, value]) => [name, String(value)]);
+    return { status: reply.statusCode, headers: Object.fromEntries(texts), text: reply.payload };
+  }
+
+  async function ask(probe: Probe): Promise<void> {
+    const { method, url, expect } = probe;
+    isReached = false;
+    fail(probe.store);
+    const reply = await send(probe);
     fail(undefined);
     const { status, headers, text } = reply;
-    const summary = `${request.method} ${shorten(request.url)} ${shorten(request.body ?? '')}: ${status} ${shorten(text)}`;
-    const ignore = (problem: string) => findings.ignored.push(`${summary}: ${problem}`);
+    const summary = [`${method} ${shorten(url)} ${shorten(String(probe.body ?? ''))}:`, status, shorten(text)].join(
+      ' ',
+    );
+    const ignore = (problem: string) =>
+      findings.ignored.push({ probe: findings.replies.length - 1, why: `${summary}: ${problem}` });
     const refuse = (problem: string) => findings.unfit.push(`${summary}: ${problem}`);
+    const { 'x-request-id': _id, date: _date, ...lasting } = headers;
+    findings.replies.push(`${summary} ${JSON.stringify(lasting)} ${text}`);
 
-    const call = reached.get(operation ?? '');
-    const passes = call !== undefined;
-    if (status >= 500 && status !== expect.status) refuse('must not fail');
-    else if (passes !== expect.passes) ignore(passes ? 'must not pass' : 'must pass');
-    else if (passes) {
-      if (expect.served && status >= 400 && status !== 404) refuse('must be served');
-      if (expect.status && status !== expect.status) refuse(`must be ${expect.status}`);
-    } else {
-      if (status !== expect.status) ignore(`must be ${expect.status}`);
-      if (expect.names && !text.includes(expect.names)) ignore(`must name ${expect.names}`);
-    }
+    const isMet = new RegExp(`^(${expect.status ?? '...'})$`).test(String(status));
+    if (status >= 500 && (!isMet || !expect.status)) refuse('must not fail');
+    // What a handler refuses is its own rule; the contract's rules come before.
+    else if (!isMet && isReached && status >= 400) refuse(`must be ${expect.status}`);
+    else if (!isMet) ignore(`must be ${expect.status}`);
+    if (expect.isRefused && isReached) ignore('must not reach the handler');
+    if (expect.shows && !text.includes(expect.shows)) ignore(`must show ${expect.shows}`);
     for (const [name, value] of Object.entries(expect.headers ?? {})) {
       if ((headers[name] ?? null) !== value) ignore(`must have ${name} ${value}, not ${headers[name]}`);
     }
-    if (expect.finds) {
-      const { part, name, text: due } = expect.finds;
-      const given = call?.[part]?.[name];
-      if (String(given) !== due) findings.missed.push(`${summary}: must give the handler ${part}.${name} ${due}`);
-      findings.defaulted.push(text);
-    }
     if (expect.sameAs) {
-      const { text: other } = await send(app, { ...request, url: expect.sameAs });
+      const { text: other } = await send({ ...probe, url: expect.sameAs });
       if (other !== text) ignore(`must be the same as ${expect.sameAs}: ${shorten(other)}`);
     }
-    for (const url of handedOut(headers)) {
-      if (followed.has(url)) continue;
-      followed.add(url);
-      const found = await send(app, { method: 'GET', url, key: 'valid' });
-      if (found.text.includes('route_not_found')) ignore(`hands out ${url}, where nothing is`);
-      else if (found.status >= 400) refuse(`hands out ${url}, which is ${found.status}`);
+    for (const next of linksOf(headers).filter((link) => !followed.has(link))) {
+      followed.add(next);
+      const found = await send({ method: 'GET', url: next, headers: {}, key: 'valid', expect: {} });
+      if (found.text.includes('route_not_found')) ignore(`hands out ${next}, where nothing is`);
+      else if (found.status >= 400) refuse(`hands out ${next}, which is ${found.status}`);
     }
-    check.problemsOf(request.method, request.url, reply).forEach(refuse);
-    const responses = operations.find(({ id }) => id === operation)?.responses;
+    check.problemsOf(method, url, reply).forEach(refuse);
+    const responses = operations.find(({ id }) => id === probe.operation)?.responses;
     if (!responses) return;
-    const key = responses[status] ? String(status) : 'default';
-    if (key === 'default' && CLIENT_ERRORS.includes(status)) refuse('is left to the default response');
-    for (const shown of shownBy(reply, `${operation} ${key}`)) unseen.delete(shown);
+    if (!responses[status] && CLIENT_ERRORS.includes(status)) refuse('is left to the default response');
+    const response = `${probe.operation} ${responses[status] ? status : 'default'}`;
+    for (const shown of shownBy(reply, response)) promises.delete(shown);
   }
 
-  return {
-    unseen,
-    async run(probes) {
-      const findings: Findings = { ignored: [], missed: [], unfit: [], defaulted: [] };
-      for (const probe of probes) await ask(probe, findings);
-      return findings;
-    },
-    async close() {
-      await app.close();
-      await store.close();
-    },
+  return async (probes) => {
+    for (const probe of probes) await ask(probe);
+    await app.close();
+    await store.close();
+    findings.unfit.push(...[...promises].map((promise) => `${promise} is documented, and no reply has it`));
+    return findings;
   };
 }
 
-/** The handlers, each noting that it was reached, and with what. */
-function recorded(handlers: Handlers, reached: Reached): Handlers {
-  return Object.fromEntries(
-    Object.entries(handlers).map(([id, handler]): [string, AnyHandler] => [
-      id,
-      (call) => {
-        reached.set(id, structuredClone({ query: call.query, body: call.body }));
-        return handler(call);
-      },
-    ]),
-  );
-}
-
-async function send(app: FastifyInstance, { method, url, key, body, type }: ProbeRequest): Promise<Reply> {
-  const reply = await app.inject({
-    method: method as 'GET',
-    url,
-    headers: {
-      host: 'petstore.example',
-      ...(KEYS[key] && { authorization: `Bearer ${KEYS[key]}` }),
-      ...(type && { 'content-type': type }),
-    },
-    ...(body !== undefined && { payload: body }),
-  });
-  const headers = Object.fromEntries(Object.entries(reply.headers).map(([name, value]) => [name, String(value)]));
-  return { status: reply.statusCode, headers, text: reply.payload };
+/** A store in memory that fails when it is told to. */
+function openFailingStore(): { store: Store; fail(how: Probe['store']): void } {
+  const store = openUrl('sqlite::memory:');
+  let failure: Probe['store'];
+  const failing = (method: (...values: unknown[]) => unknown) => {
+    return (...values: unknown[]) => {
+      if (failure === 'down') throw new StoreUnavailable('a probe');
+      if (failure === 'broken') throw new Error('a probe');
+      return method(...values);
+    };
+  };
+  const methods = Object.entries(store).map(([name, method]) => [name, failing(method)]);
+  const fail = (how: Probe['store']) => {
+    failure = how;
+  };
+  return { store: Object.fromEntries(methods), fail };
 }
 
 /** The URLs that a reply tells the client to go on with. */
-function handedOut({ location, link }: Record<string, string>): string[] {
-  return [...(location ? [location] : []), ...[...(link ?? '').matchAll(/<([^>]*)>/g)].map(([, url]) => url as string)];
+function linksOf({ location, link = '' }: Record<string, string>): string[] {
+  return [...(location ? [location] : []), ...[...link.matchAll(/<([^>]*)>/g)].map(([, url]) => url as string)];
 }
 
 function shorten(text: string): string {

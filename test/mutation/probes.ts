@@ -1,126 +1,179 @@
-/** What a server that follows a contract does: probes made from the contract, for every rule that it has. */
-import { type Json, type Operation, type Parameter, readOperations } from '../properties/operations.ts';
-import { headProbes } from './head-probes.ts';
-import { type Probe, passing, refused, toJson, toUrl } from './probe.ts';
-import { isValid, plainest, samplesOf } from './samples.ts';
+/** Requests made from a contract, each with what a server must reply that follows it. */
+import fc, { type Arbitrary } from 'fast-check';
+import { parse } from 'yaml';
+import { fieldsOf, toObject } from '../properties/json-values.ts';
+import { type Json, type Operation, readOperations } from '../properties/operations.ts';
+import { refusalsOf } from '../properties/refusals.ts';
+import { type Request, requests, toUrl } from '../properties/requests.ts';
+
+export interface Probe {
+  /** None where the contract has none. */
+  operation?: string;
+  method: string;
+  url: string;
+  body?: Request['body'];
+  headers: Record<string, string>;
+  key: 'valid' | 'unknown' | 'none';
+  /** What the store does: it cannot be reached, or it has a bug. */
+  store?: 'down' | 'broken';
+  expect: {
+    /** As a regular expression; without it, any that is not the server's fault. */
+    status?: string;
+    /** By a rule of the contract, so that no handler is called. */
+    isRefused?: boolean;
+    /** A part of the body. */
+    shows?: string;
+    /** The URL that has the same reply. */
+    sameAs?: string;
+    /** Exact values; null for a header that must not be there. */
+    headers?: Record<string, string | null>;
+  };
+}
 
 const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'PATCH'];
-
-/** Spellings of numbers and booleans, beside the one that each has. */
-const SPELLINGS = ['1.5', '01', '+1', '1e1', 'true', 'x'];
+const SERVED = '2..|404';
+const MORE_THAN_A_PAGE = 25;
 
 /** Longer than any server reads. */
 const LONG = 'x'.repeat(20_000);
 
-/** In their order: lists are asked for while there is nothing yet, and again when there is more than one page. */
+/** The same for the same contract. The first find nothing stored, the others more than a page. */
 export function probesOf(yaml: string): Probe[] {
   const operations = readOperations(yaml);
-  const makers = operations.filter(({ body }) => body);
-  const defaults = [...JSON.stringify(operations).matchAll(/"default":(\d+)/g)].map(([, digits]) => Number(digits));
-  const isMoreThanAPage = Math.max(0, ...defaults) + 2;
+  const { info, paths } = parse(yaml);
+  const sources = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
   return [
-    ...operations.map((operation) => passing(operation)),
-    ...makers.flatMap(bodyProbes),
-    ...makers.flatMap((operation) => Array(isMoreThanAPage).fill(passing(operation))),
-    ...operations.flatMap(parameterProbes),
-    ...operations.flatMap(failureProbes),
-    ...headProbes(yaml, operations),
-    ...methodProbes(operations),
+    ...operations.flatMap((operation) => madeFor(operation).slice(0, MORE_THAN_A_PAGE)),
+    ...operations.flatMap((operation) => [
+      ...madeFor(operation),
+      ...headed(operation, operations, info, sources),
+      ...failing(operation),
+      ...misused(operation, operations),
+    ]),
   ];
 }
 
-function parameterProbes(operation: Operation): Probe[] {
-  const url = toUrl(operation);
-  const extra = `${url}${url.includes('?') ? '&' : '?'}extraParameter=1`;
-  return [
-    refused(operation, 400, { url: extra }, { names: 'query.extraParameter' }),
-    ...operation.parameters.flatMap((parameter) => probesOfParameter(operation, parameter)),
-  ];
+const known = new Map<string, Probe[]>();
+
+/** Kept, because most edits leave most operations as they are. The first are accepted. */
+function madeFor({ responses: _, ...rest }: Operation): Probe[] {
+  const key = JSON.stringify(rest);
+  const operation = { ...rest, responses: {} };
+  const make = () => [...accepted(operation), ...unjudged(operation), ...defaulted(operation), ...refused(operation)];
+  const probes = known.get(key) ?? make();
+  known.set(key, probes);
+  return probes;
 }
 
-function probesOfParameter(operation: Operation, parameter: Parameter): Probe[] {
-  const { name, in: place, isOpaque, schema } = parameter;
-  const names = `${place}.${name}`;
-  const probes = textsOf(schema).map((text) => {
-    const url = toUrl(operation, { [name]: text });
-    const isRight = isValid(schema, toValue(schema.type, text));
-    return isRight ? passing(operation, { url }, { served: !isOpaque }) : refused(operation, 400, { url }, { names });
-  });
-  if (place === 'path') return probes;
-  const twice = probes
-    .filter(({ expect }) => expect.passes)
-    .map(({ request: { url } }) => refused(operation, 400, { url: url + url.replace(/.*\?/, '&') }, { names }));
-  return [...probes, ...twice.slice(0, 1), probeWithout(operation, parameter)];
+const sample = <T>(cases: Arbitrary<T>, numRuns: number): T[] => fc.sample(cases, { numRuns, seed: 1 });
+
+const plainFor = (operation: Operation) => madeFor(operation)[0] as Probe;
+
+function toProbe(request: Request, expect: Probe['expect']): Probe {
+  const { operation, body, headers } = request;
+  const type = body !== undefined && { 'content-type': 'application/json' };
+  const { id, method } = operation;
+  return {
+    operation: id,
+    method,
+    url: toUrl(request),
+    body,
+    headers: { ...type, ...headers },
+    key: 'valid',
+    expect,
+  };
 }
 
-/** A parameter that is left out is refused, or its default takes its place; the same as if it had been sent. */
-function probeWithout(operation: Operation, { name, in: place, required, schema }: Parameter): Probe {
-  const url = toUrl(operation, { [name]: null });
-  if (required) return refused(operation, 400, { url }, { names: `${place}.${name}` });
-  if (schema.default === undefined) return passing(operation, { url });
-  const text = String(schema.default);
-  const same = operation.method === 'GET' && { sameAs: toUrl(operation, { [name]: text }) };
-  return passing(operation, { url }, { finds: { part: 'query', name, text }, ...same });
+function accepted(operation: Operation): Probe[] {
+  return sample(requests(operation), MORE_THAN_A_PAGE).map((request) => toProbe(request, { status: SERVED }));
 }
 
-function textsOf(schema: Json): string[] {
-  const texts = samplesOf(schema).map(({ value }) => String(value));
-  return [...new Set([...texts, ...SPELLINGS])].filter((text) => text !== '' && !/\p{Cs}/u.test(text));
-}
-
-/** What the text of a parameter says: a number or boolean where it is spelt as one. */
-function toValue(type: string, text: string): Json {
-  const isNumber = type === 'integer' || type === 'number';
-  if (isNumber && /^-?(0|[1-9][0-9]*)$/.test(text)) return BigInt(text);
-  if (type === 'number' && /^-?(0|[1-9][0-9]*)\.[0-9]+$/.test(text)) return Number(text);
-  return type === 'boolean' && /^(true|false)$/.test(text) ? text === 'true' : text;
-}
-
-function bodyProbes(operation: Operation): Probe[] {
-  const { schema, required, maxBytes: most } = operation.body as NonNullable<Operation['body']>;
-  const plain = plainest(schema);
-  const samples = samplesOf(schema).map(({ value, wrong }) => {
-    const body = toJson(value);
-    return wrong === undefined
-      ? passing(operation, { body })
-      : refused(operation, 400, { body }, { names: `body${wrong}` });
-  });
-  const defaults = Object.entries<Json>(schema.properties ?? {})
-    .filter(([name, field]) => field.default !== undefined && !schema.required?.includes(name))
-    .map(([name, field]) => {
-      const finds = { part: 'body', name, text: String(field.default) } as const;
-      return passing(operation, { body: toJson({ ...plain, [name]: undefined }) }, { finds });
+function refused(operation: Operation): Probe[] {
+  return refusalsOf(withoutOpaque(operation))
+    .flatMap((refusal) => sample(refusal.requests, 8))
+    .map(({ request, status, place }) => {
+      const shows = JSON.stringify(`${place} `).slice(1, -1);
+      return toProbe(request, { status: String(status), isRefused: true, shows });
     });
-  const none = { body: undefined, type: undefined };
-  const sized = (bytes: number) => ({ body: toJson(plain).padEnd(bytes) });
-  return [
-    ...samples,
-    ...defaults,
-    required ? refused(operation, 400, none, { names: 'body' }) : passing(operation, none),
-    refused(operation, 400, { body: '{' }),
-    refused(operation, 415, { type: 'text/plain' }),
-    ...(most === undefined ? [] : [passing(operation, sized(most)), refused(operation, 413, sized(most + 1))]),
-  ];
+}
+
+/** With what no client makes up: identifiers that the server has given, and values of opaque parameters. */
+function unjudged(operation: Operation): Probe[] {
+  const given = sample(requests(operation), MORE_THAN_A_PAGE).map(({ path, ...request }, index) => {
+    return { ...request, path: path.map(([name]): [string, string] => [name, String(index + 1)]) };
+  });
+  const isOpaque = operation.parameters.some((parameter) => parameter.isOpaque);
+  const opaque = isOpaque ? sample(requests(withoutOpaque(operation)), MORE_THAN_A_PAGE) : [];
+  return [...given, ...opaque].map((request) => toProbe(request, {}));
+}
+
+/** Opaque parameters keep the rules of all others, before their handler refuses what it has not given out. */
+function withoutOpaque({ parameters, ...operation }: Operation): Operation {
+  return { ...operation, parameters: parameters.map((parameter) => ({ ...parameter, isOpaque: false })) };
+}
+
+/** A parameter that is left out is the same as its default; a field that is left out has it in the reply. */
+function defaulted(operation: Operation): Probe[] {
+  const { method, parameters, body } = operation;
+  const [request] = sample(requests(operation), 1) as [Request];
+  const isFilled = ({ in: place, required, schema }: Json) => place === 'query' && !required && 'default' in schema;
+  const ofQuery = parameters.filter(isFilled).map(({ name, schema }) => {
+    const query = request.query.filter(([other]) => other !== name);
+    const sameAs = toUrl({ ...request, query: [...query, [name, String(schema.default)]] });
+    return toProbe({ ...request, query }, method === 'GET' ? { sameAs } : {});
+  });
+  const { properties = {}, required = [] } = body?.schema ?? {};
+  const fields = Object.keys(properties).filter((name) => 'default' in properties[name] && !required.includes(name));
+  const ofBody = fields.map((name) => {
+    const [json] = sample(fieldsOf(body?.schema, [name]).map(toObject), 1);
+    const shows = `${JSON.stringify(name)}:${JSON.stringify(properties[name].default)}`;
+    return toProbe({ ...request, body: json }, { status: SERVED, shows });
+  });
+  return [...ofQuery, ...ofBody];
+}
+
+/** Headers that repeat what the contract says: a deprecation, and the challenge to those without a key (RFC 6750, section 3). */
+function headed(operation: Operation, operations: Operation[], { title }: Json, sources: Json[]): Probe[] {
+  const source = sources.find(({ operationId }) => operationId === operation.id);
+  const successor = operations.find(({ id }) => id === source['x-successor']);
+  const deprecation = toDeprecation(source, successor?.path);
+  const plain = plainFor(operation);
+  const challenge = `Bearer realm="${title}"`;
+  const keyless = (key: Probe['key'], header: string): Probe => {
+    const headers = { ...deprecation, 'www-authenticate': header };
+    return { ...plain, key, expect: { status: '401', isRefused: true, headers } };
+  };
+  const shown: Probe = { ...plain, expect: { headers: deprecation } };
+  if (!operation.isSecured) return [shown, { ...plain, key: 'none' }];
+  return [shown, keyless('none', challenge), keyless('unknown', `${challenge}, error="invalid_token"`)];
+}
+
+/** RFC 9745, RFC 8594 and the link relation of RFC 5829. */
+function toDeprecation(source: Json, successor: string | undefined): Record<string, string | null> {
+  if (!source.deprecated) return { deprecation: null, sunset: null };
+  return {
+    deprecation: `@${Date.parse(source['x-deprecated-at']) / 1000}`,
+    sunset: new Date(source['x-sunset']).toUTCString(),
+    link: `<${successor}>; rel="successor-version"`,
+  };
 }
 
 /** Failures that have nothing to do with the request: they show what `default` says, and its headers. */
-function failureProbes(operation: Operation): Probe[] {
+function failing(operation: Operation): Probe[] {
+  const plain = plainFor(operation);
   return [
-    passing(operation, { store: 'down' }, { status: 503, served: false }),
-    passing(operation, { store: 'broken' }, { status: 500, served: false }),
-    refused(operation, 414, { url: `${toUrl(operation)}?${LONG}` }),
+    { ...plain, store: 'down', expect: { status: '503' } },
+    { ...plain, store: 'broken', expect: { status: '500' } },
+    { ...plain, url: `${plain.url}?${LONG}`, expect: { status: '414', isRefused: true } },
   ];
 }
 
 /** 405, with the methods that there are (RFC 9110, section 15.5.6); what takes GET takes HEAD. */
-function methodProbes(operations: Operation[]): Probe[] {
-  return operations.flatMap((operation): Probe[] => {
-    const taken = operations.filter(({ path }) => path === operation.path).map(({ method }) => method);
-    const allow = [...taken, ...(taken.includes('GET') ? ['HEAD'] : [])].sort().join(', ');
-    const others = METHODS.filter((method) => !taken.includes(method));
-    return others.map((method) => ({
-      request: { method, url: toUrl(operation), key: 'valid' },
-      expect: { passes: false, status: 405, headers: { allow } },
-    }));
-  });
+function misused(operation: Operation, operations: Operation[]): Probe[] {
+  const taken = operations.filter(({ path }) => path === operation.path).map(({ method }) => method);
+  const allow = [...taken, ...(taken.includes('GET') ? ['HEAD'] : [])].sort().join(', ');
+  const { url } = plainFor(operation);
+  const expect = { status: '405', isRefused: true, headers: { allow } };
+  const others = METHODS.filter((method) => !taken.includes(method));
+  return others.map((method) => ({ method, url, headers: {}, key: 'valid', expect }));
 }

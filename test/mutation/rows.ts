@@ -1,4 +1,4 @@
-/** Who has noticed each mutant: what its behaviour has shown, and for one that behaves as before, what its text tells. */
+/** Who has noticed each mutant, as a table. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,42 +9,54 @@ import type { Json } from '../../src/contract/contract.ts';
 import type { Verdict } from './judge.ts';
 import type { Mutant } from './mutants.ts';
 
+const MEANING = {
+  follows: 'the server does what the contract says now',
+  start: 'the server refuses to start',
+  compile: 'the code no longer compiles',
+  tests: 'replies no longer fit the contract',
+  lint: 'the lint of the contract refuses it',
+  diff: 'only the comparison with the released contract tells; no request or reply is different',
+  nobody: 'the server goes by something else than the contract',
+};
+
 export interface Row {
   mutant: Mutant;
-  by: Exclude<Verdict['by'], 'ignored' | 'unseen'> | 'lint' | 'diff' | 'nobody';
+  by: keyof typeof MEANING;
   why: string;
 }
 
-/** In the order of the mutants, which is that of their verdicts. */
-export async function toRows(contract: Json, mutants: Mutant[], verdicts: Verdict[]): Promise<Row[]> {
-  const unseen = mutants.filter((_, index) => verdicts[index]?.by === 'unseen');
-  const told = new Map((await readTexts(contract, unseen)).map((row) => [row.mutant, row]));
-  return mutants.map((mutant, index) => {
-    const { by, why } = verdicts[index] as Verdict;
-    if (by === 'unseen') return told.get(mutant) as Row;
-    return { mutant, by: by === 'ignored' ? 'nobody' : by, why };
-  });
+/** In the order of the mutants. Of those that behave as before, lint and comparison read the text. */
+export function toRows(contract: Json, mutants: Mutant[], verdicts: Verdict[]): Promise<Row[]> {
+  return Promise.all(
+    mutants.map(async (mutant, index) => {
+      const { by, why } = verdicts[index] as Verdict;
+      return by === 'unseen' ? readText(contract, mutant) : { mutant, by, why };
+    }),
+  );
 }
 
-/** The lint first; then the comparison with the contract as it was. */
-async function readTexts(contract: Json, mutants: Mutant[]): Promise<Row[]> {
+async function readText(contract: Json, mutant: Mutant): Promise<Row> {
+  const text = stringify(mutant.build());
   const folder = mkdtempSync(join(tmpdir(), 'contract-mutate-'));
-  const texts = mutants.map((mutant) => stringify(mutant.build()));
-  const files = texts.map((text, index) => {
-    const file = join(folder, `mutant-${index}.yaml`);
-    writeFileSync(file, text);
-    return file;
-  });
-  const report = await lintByRedocly(...files);
+  const file = join(folder, 'mutant.yaml');
+  writeFileSync(file, text);
+  const problem = await lintByRedocly(file);
   rmSync(folder, { recursive: true });
+  if (problem) return { mutant, by: 'lint', why: problem.trim() };
+  const [change] = compareContracts(stringify(contract), text, '2026-11-20');
+  if (!change) return { mutant, by: 'nobody', why: 'nothing is different anywhere' };
+  return { mutant, by: 'diff', why: `${change.effect.verdict}: ${change.place}: ${change.what}` };
+}
 
-  const before = stringify(contract);
-  const today = new Date().toISOString().slice(0, 10);
-  return mutants.map((mutant, index): Row => {
-    const [, problem] = new RegExp(`mutant-${index}\\.yaml.*\n(.*)`).exec(report) ?? [];
-    if (problem !== undefined) return { mutant, by: 'lint', why: problem.trim() };
-    const [change] = compareContracts(before, texts[index] as string, today);
-    if (!change) return { mutant, by: 'nobody', why: 'nothing is different anywhere' };
-    return { mutant, by: 'diff', why: `${change.effect.verdict}: ${change.place}: ${change.what}` };
+/** A line for each, the totals, and why those that nobody has noticed should have been. */
+export function toReport(rows: Row[]): string {
+  const table = rows.map(({ mutant: { place, edit }, by }) => `${by.padEnd(8)}${place}  ${edit}`);
+  const totals = Object.entries(MEANING).map(([by, meaning]) => {
+    const count = rows.filter((row) => row.by === by).length;
+    return `${String(count).padStart(5)}  ${by.padEnd(8)} ${meaning}`;
   });
+  const survivors = rows
+    .filter(({ by }) => by === 'nobody')
+    .map(({ mutant, why }) => `\n${mutant.place}: ${mutant.edit}\n  ${why}`);
+  return [...table, '', `${rows.length} edits of the contract, noticed by:`, ...totals, ...survivors].join('\n');
 }
