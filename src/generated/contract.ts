@@ -199,35 +199,20 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /**
-         * @description Identifies this request in the service's log. Quote it when you report a problem.
-         * @example 5XJ0aLq3-1
-         */
+        /** @description Identifies this request in the service's log. Quote it when you report a problem. */
         "X-Request-Id": string;
-        /**
-         * @description How to authenticate (RFC 6750, section 3). Has `error="invalid_token"` when a key was sent.
-         * @example Bearer realm="Pet Store"
-         */
+        /** @description How to authenticate (RFC 6750, section 3). Has `error="invalid_token"` when a key was sent. */
         "WWW-Authenticate": string;
         /**
          * @description After how many seconds to try again. Only with status 503.
          * @example 1
          */
         "Retry-After": number;
-        /**
-         * @description Since when the operation is deprecated, as `@` and Unix time in seconds (RFC 9745).
-         * @example @1795132800
-         */
+        /** @description Since when the operation is deprecated, as `@` and Unix time in seconds (RFC 9745). */
         Deprecation: string;
-        /**
-         * @description When the operation will be removed, as an HTTP date (RFC 8594).
-         * @example Thu, 05 Dec 2030 00:00:00 GMT
-         */
+        /** @description When the operation will be removed, as an HTTP date (RFC 8594). */
         Sunset: string;
-        /**
-         * @description The operation to use instead, as `<url>; rel="successor-version"` (RFC 8288, RFC 5829).
-         * @example </v1/pets>; rel="successor-version"
-         */
+        /** @description The operation to use instead, as `<url>; rel="successor-version"` (RFC 8288, RFC 5829). */
         Successor: string;
     };
     pathItems: never;
@@ -294,10 +279,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    /**
-                     * @description The URL of the new animal (RFC 9110, section 10.2.2).
-                     * @example /v1/pets/1
-                     */
+                    /** @description The URL of the new animal (RFC 9110, section 10.2.2). */
                     Location: string;
                     [name: string]: unknown;
                 };

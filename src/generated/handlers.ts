@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = 'f938392d1fe3224f418360d24e4813dea1b808f1f108172357b228c3bbe03760';
+export const CONTRACT_DIGEST = '53d256d76cd42835d5f809eaa745db970f93b5852e9eaf1a55c6f5d65d77d4b0';

@@ -122,12 +122,17 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     'an example of a header that has the wrong type or format is refused',
     ({ paths, components }) => {
       components.headers['Retry-After'].example = 'soon';
-      paths['/pets'].post.responses['201'].headers.Location.example = 'a pet';
+      paths['/pets'].post.responses['201'].headers.Location.examples.added.value = 'a pet';
     },
     [
       'The example does not fit its schema: it must be integer.',
       'The example does not fit its schema: it must match format "uri-reference".',
     ],
+  ],
+  [
+    'an example of a reply without an example of its required header is refused',
+    ({ components }) => delete components.headers['WWW-Authenticate'].examples.unauthorized,
+    ['The required header WWW-Authenticate has no example named unauthorized.'],
   ],
   [
     'an example and a default of a schema that the schema itself refuses are refused',

@@ -1,6 +1,7 @@
 /**
  * Every example and default fits its schema: of bodies, parameters, headers and schemas, formats included, with no field
- * that the schema does not name, and with none but the registered codes of an `x-extensible-enum`.
+ * that the schema does not name, and with none but the registered codes of an `x-extensible-enum`. For each example of a
+ * reply's body, each required header has an example of the same name: so Specmatic and mock servers put a reply together.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -42,6 +43,16 @@ export default function examples() {
     MediaType: checkExamples,
     Parameter: checkExamples,
     Header: checkExamples,
+    Response(response, ctx) {
+      const names = Object.values(response.content ?? {}).flatMap(({ examples }) => Object.keys(examples ?? {}));
+      for (const [name, source] of Object.entries(response.headers ?? {})) {
+        const location = ctx.location.child(['headers', name]);
+        const { node: header } = follow(source, location, ctx);
+        const missing = names.filter((example) => header.required && !header.examples?.[example]);
+        if (missing.length === 0) continue;
+        ctx.report({ message: `The required header ${name} has no example named ${missing.join(', ')}.`, location });
+      }
+    },
     Schema(schema, ctx) {
       const { location } = ctx;
       if ('example' in schema) check(schema.example, location, location.child('example'), 'example', ctx);
