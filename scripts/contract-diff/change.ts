@@ -27,7 +27,7 @@ export const UNKNOWN = breaking('No rule judges this, so it counts as breaking.'
 export const FINE: Effect = { verdict: 'compatible', why: 'Clients work as before.' };
 export const READ: Effect = { verdict: 'documentation', why: 'Only people read it.' };
 
-/** What is sent with this name in both versions, or in one of them only. */
+/** The parts by their names; undefined in the version that has none of this name. */
 export function pairs(before: Json = {}, after: Json = {}): [name: string, before: Json, after: Json][] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const of = (parts: Json, name: string) => (Object.hasOwn(parts, name) ? parts[name] : undefined);

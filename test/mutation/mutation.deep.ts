@@ -63,7 +63,7 @@ t.test('each edit is noticed by the first check that can', async (t) => {
   const mutants = expected.map(([, place, edit]) => mutant(place, edit));
   const rows = await judge(mutants, ours);
   for (const [index, { mutant, by, why }] of rows.entries()) {
-    t.equal(by, expected[index]?.[0], `${mutant.place}: ${mutant.edit}: ${why}`);
+    t.equal(by, expected[index]?.[0], `${mutant.place}: ${mutant.edit}`, { why: JSON.stringify(why) });
   }
 });
 

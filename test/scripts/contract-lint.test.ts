@@ -125,14 +125,14 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
       paths['/pets'].post.responses['201'].headers.Location.examples.added.value = 'a pet';
     },
     [
+      'The example added does not fit its schema: it must match format "uri-reference".',
       'The example does not fit its schema: it must be integer.',
-      'The example does not fit its schema: it must match format "uri-reference".',
     ],
   ],
   [
     'an example of a reply without an example of its required header is refused',
-    ({ components }) => delete components.headers['WWW-Authenticate'].examples.unauthorized,
-    ['The required header WWW-Authenticate has no example named unauthorized.'],
+    ({ paths }) => delete paths['/pets'].post.responses['201'].headers.Location.examples.added,
+    ['The required header Location has no example named added.'],
   ],
   [
     'an example and a default of a schema that the schema itself refuses are refused',
@@ -151,7 +151,10 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     'a pattern that is no regular expression is refused',
     ({ components }) => (components.headers.Deprecation.schema.pattern = '^@[0-9'),
     [
-      'The example cannot be checked: Invalid regular expression: /^@[0-9/u: Unterminated character class.',
+      ...['found', 'parameter', 'unauthorized', 'unavailable', 'unknown'].map(
+        (name) =>
+          `The example ${name} cannot be checked: Invalid regular expression: /^@[0-9/u: Unterminated character class.`,
+      ),
       'The pattern ^@[0-9 is not understood alike by every engine, from [0-9 on.',
     ],
   ],
