@@ -1,5 +1,5 @@
 /**
- * Keeps the contract as it is released, for good: `npm run contract:release`, or with `-- <contract> <folder of the
+ * Saves the contract as a release: `npm run contract:release`, or with `-- <contract> <folder of the
  * releases>` others. A contract that the lint or the comparison refuses is not released, nor is a version twice.
  */
 import { constants, copyFileSync, existsSync } from 'node:fs';

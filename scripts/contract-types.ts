@@ -3,7 +3,7 @@ import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
 import type { Json } from '../src/contract/contract.ts';
 
-/** What a 64-bit integer is, and what it may be instead. */
+/** The types of a 64-bit integer, and of what the schema may allow instead. */
 const INT64_TYPES = {
   integer: ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword),
   string: ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword),

@@ -33,7 +33,7 @@ async function restart(): Promise<void> {
   if (!generator.connected) generator = startGenerator();
 }
 
-/** Does it once for all changes that come together, after what it did before. */
+/** Runs once for all changes that come together, and after the run before has ended. */
 function soon(work: () => Promise<void>): () => void {
   let timer: NodeJS.Timeout | undefined;
   let working = Promise.resolve();

@@ -13,10 +13,10 @@ const NODE = 'node --import=./scripts/typescript/register.js';
 const KEY = 'key-of-the-tests-0123456789';
 const ENVIRONMENT = { ...process.env, NODE_V8_COVERAGE: '', API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };
 
-/** Where the server says that it listens. */
+/** The line in which the server says where it listens. */
 const ORIGIN = /http:\/\/127\.0\.0\.1:\d+/;
 
-/** The tests that go by the operations there are. */
+/** The tests that depend on which operations there are. */
 const TESTS = ['architecture', 'contract/load-contract', 'http/errors', 'http/catalogue', 'wiring/types'];
 
 interface Ended {
@@ -24,7 +24,7 @@ interface Ended {
   output: string;
 }
 
-/** A command in a folder, until it ends or its output has this; in a group of its own, so that all of it can be ended. */
+/** Runs a command in a folder until it ends or prints this; in its own process group, so that all of it can be ended. */
 function run(folder: string, command: string, until?: RegExp): { pid: number; ended: Promise<Ended> } {
   const child = spawn(command, { cwd: folder, env: ENVIRONMENT, shell: true, detached: true });
   const ended = new Promise<Ended>((resolve) => {

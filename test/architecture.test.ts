@@ -12,7 +12,7 @@ function filesBelow(folder: string): string[] {
     .filter((name) => name.endsWith('.ts'));
 }
 
-/** The project's own files that a file imports, types too. What is not there stands in a text that the file writes. */
+/** The project's own files that a file imports, types too. A file that does not exist is named in a text that the file writes. */
 function importsOf(file: string): string[] {
   const text = readFileSync(join(ROOT, file), 'utf8');
   const imported = [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path]) =>
@@ -23,7 +23,7 @@ function importsOf(file: string): string[] {
 
 const SRC = ['process', 'contract', 'wiring', 'json', 'http', 'access', 'docs', 'telemetry', 'store', 'cli'];
 
-/** What the files of each room may import from other rooms: all arrows that there are. */
+/** What the files of each room may import from other rooms. */
 const ARROWS: Record<string, string[]> = {
   handlers: ['src/wiring', 'src/http/errors.ts'],
   'src/main.ts': ['src/config.ts', 'src/server.ts', 'src/generated', ...SRC.map((room) => `src/${room}`)],

@@ -1,11 +1,11 @@
-/** The compiler, kept warm: what it says of files of the project, while other texts stand in the place of some. */
+/** The compiler, reused for many runs: what it reports for files of the project, some of them with other texts. */
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, ts.sys.readFile);
 
-/** By the path of each file from the project's root; only files of which the compiler says something. */
+/** Takes texts by the path of their file from the project's root. Yields only files with problems. */
 export type Diagnose = (files: string[], texts: Record<string, string>) => Generator<[file: string, said: string]>;
 
 /** The files in these folders, in this order. */

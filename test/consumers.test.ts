@@ -1,4 +1,4 @@
-/** What consumers make of the served contract: clients, by the tools that they use, against the running server. */
+/** Clients that consumers' tools generate from the served contract, against the running server. */
 import { execFile } from 'node:child_process';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -83,7 +83,7 @@ t.test('with openapi-typescript and openapi-fetch, fully typed, to the last page
   await t.rejects(petstore.getExact(4711), { message: 'pet_not_found: No pet has the id 4711.' });
 });
 
-t.test('with oazapfts, which makes a client without a complaint', async (t) => {
+t.test('with oazapfts, which makes a client without a warning', async (t) => {
   const { port } = await startService(t);
   const origin = `http://127.0.0.1:${port}`;
   const folder = t.testdir({ 'package.json': '{ "type": "module" }' });

@@ -1,5 +1,5 @@
 /**
- * Checks a reply against the contract, by means of its own: nothing of `src/` takes part. Status, headers and body must be
+ * Checks a reply against the contract, without any code of `src/`. Status, headers and body must be
  * documented, and well formed; objects may have no field that the contract does not name.
  */
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** A program of the project as a process of its own, for one test, which ends it. */
+/** A program of the project in its own process, for one test. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,13 +8,13 @@ import { buildRequest, KEY, type Request } from './service.ts';
 
 export interface ProgramOptions {
   args?: string[];
-  /** Settings of the program; those that are not named have their defaults, but `DRAIN_DELAY` is 0. */
+  /** Settings of the program; others have their defaults, except `DRAIN_DELAY`, which is 0. */
   env?: Record<string, string>;
   /** The project that the program belongs to, by default this one. */
   root?: string;
-  /** What the shell is to do first. */
+  /** Shell commands before it. */
   shell?: string;
-  /** False leaves out the counting of coverage, which also catches signals that Node ignores. */
+  /** False turns off coverage, which also catches signals that Node ignores. */
   isCovered?: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface Program {
   output: { stdout: string; stderr: string };
   /** Resolves with the first match in what it has written or will write. Fails when it ends without one. */
   written(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray>;
-  /** Its exit code, or the signal that ended it, once all it has written is there. */
+  /** Its exit code, or the signal that ended it, after all its output. */
   exit: Promise<number | string>;
 }
 
@@ -43,7 +43,7 @@ const DEFAULTS = {
 /** What Node needs to run a TypeScript file. */
 export const NODE_ARGS = [`--import=${new URL('../scripts/typescript/register.js', import.meta.url)}`];
 
-/** Starts a TypeScript file. Its coverage counts as that of the test does. */
+/** Starts a TypeScript file. Its coverage counts, too. */
 export function startProgram(t: Test, file: string, options: ProgramOptions = {}): Program {
   const { args = [], env = {}, root = ROOT, shell = ':', isCovered = true } = options;
   const script = `${isCovered ? '' : 'unset NODE_OPTIONS NODE_V8_COVERAGE; '}${shell}; exec "$@"`;

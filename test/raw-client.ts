@@ -1,4 +1,4 @@
-/** A client that writes bytes, and takes what comes back apart: for requests that no HTTP library would send. */
+/** A client that writes bytes and parses the replies: for requests that no HTTP library would send. */
 import { connect, type Socket } from 'node:net';
 import type { Reply } from './contract-check.ts';
 
@@ -22,7 +22,7 @@ export interface RawClient {
   closed: Promise<unknown>;
 }
 
-/** The client leaves its own side open until the server has closed, as one that has died would. */
+/** The client leaves its own side open until the server has closed, like one that has died. */
 export function connectRaw(port: number, ...bytes: string[]): RawClient {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let text = '';
@@ -47,7 +47,7 @@ export function connectRaw(port: number, ...bytes: string[]): RawClient {
   return { socket, replies, received: () => ({ text, ...splitReplies(text, true) }), ended, closed };
 }
 
-/** All that comes back for these bytes until the server closes. */
+/** All replies to these bytes until the server closes. */
 export async function sendRaw(port: number, ...bytes: string[]): Promise<Reply[]> {
   const { socket, replies } = connectRaw(port, ...bytes);
   const all = await replies();

@@ -42,15 +42,15 @@ export type Request = (url: string, options?: RequestOptions) => Promise<Receive
 
 export interface StartOptions extends Partial<ServerOptions> {
   databaseUrl?: string;
-  /** Where the log goes, at level info; nowhere without. */
+  /** Where the log goes, at level info; by default nowhere. */
   log?: DestinationStream;
   /** The contract in place of the checked-in one, as YAML; the server gets it as `contract`. */
   yaml?: string;
   /** Sends requests one after the other on the same connection: for tests that send very many. */
   keepAlive?: boolean;
-  /** Where it listens; on a free port of 127.0.0.1 without. */
+  /** Where it listens; by default on a free port of 127.0.0.1. */
   address?: Address;
-  /** Looks up the address, in place of the system. */
+  /** Looks up the address instead of the system. */
   resolve?: Parameters<typeof listen>[2];
 }
 
@@ -93,7 +93,7 @@ export function buildRequest(port: number, check = contractCheck, agent: Agent |
   };
 }
 
-/** One request, without an agent on a connection of its own. */
+/** One request; without an agent, on its own connection. */
 export function send(
   port: number,
   url: string,

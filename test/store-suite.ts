@@ -6,17 +6,17 @@ import { makeKey, toStoredKey } from '../src/access/api-keys.ts';
 import type { JsonText } from '../src/json/json-text.ts';
 import type { NewPet, PageQuery, Pet, Store, StoredKey } from '../src/store/store.ts';
 
-/** Where a store keeps its pets: empty, and the test's own. */
+/** An empty place for pets, for one test. */
 export interface Place {
-  /** Opens a store there, at each call another. */
+  /** Opens another store there at each call. */
   open(): Store | Promise<Store>;
-  /** Runs SQL there, past every store. */
+  /** Runs SQL there, beside the stores. */
   execute(sql: string): void | Promise<void>;
 }
 
 export interface StoreKind {
   prepare(t: Test): Place;
-  /** Whether what one store has written is seen by the others of its place. */
+  /** Whether the other stores of its place see what one has written. */
   isShared: boolean;
 }
 
@@ -39,7 +39,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     t.strictSame(ids, [...new Set(ids)].sort(ascending));
   });
 
-  t.test('a pet comes back as it was given, with its id, from creation and later', async (t) => {
+  t.test('a pet comes back as it was given, with its id, when it is created and later', async (t) => {
     const store = await openOne(t);
     for (const pet of [REX, ...['available', 'pending', 'sold'].map((status) => ({ ...REX, status }) as NewPet)]) {
       const created = await store.createPet(pet);
@@ -49,13 +49,13 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     }
   });
 
-  t.test('a status that is undefined is as absent as one that is not there', async (t) => {
+  t.test('an undefined status is the same as none', async (t) => {
     const store = await openOne(t);
     const { id } = await store.createPet({ ...REX, status: undefined } as unknown as NewPet);
     t.equal((await store.getPet(id))?.text, `{"id":${id},"name":"Rex","categoryId":7}`);
   });
 
-  t.test('what the store does not keep of a pet, it does not answer either', async (t) => {
+  t.test('a field that the store does not keep is not in its answer', async (t) => {
     const store = await openOne(t);
     const created = await store.createPet({ ...REX, nickname: 'T' } as NewPet);
     t.strictSame(created, { ...REX, id: created.id });
@@ -83,7 +83,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     }
   });
 
-  t.test('names that look like something else, or hardly differ, stay what they are', async (t) => {
+  t.test('names that look like something else, or hardly differ, are kept exactly', async (t) => {
     const store = await openOne(t);
     for (const name of [
       '"\\/\b\f\n\r\t\u007f\u0080\u2028\u2029\ufeff\uffff',
@@ -154,7 +154,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     }
   });
 
-  t.test('whoever follows the pages sees each pet once, whatever the limit', async (t) => {
+  t.test('the pages show each pet once, with any limit', async (t) => {
     const store = await openOne(t);
     const texts = (await addPets(store, 25)).map(toText);
     for (const limit of [1, 2, 5, 24, 25, 26, 100]) t.strictSame(await readAll(store, { limit }), texts);
@@ -175,7 +175,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     t.strictSame(await readAll(store, { limit: 100 }), pets.sort(byId).map(toText));
   });
 
-  t.test('whoever has created a pet finds it in the list at once, while others create theirs', async (t) => {
+  t.test('a pet is in the list as soon as it is created, while others are being created', async (t) => {
     const store = await openOne(t);
     const misses: bigint[] = [];
     const createAndFind = async () => {
@@ -227,7 +227,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     t.same(await store.listKeys(), [keys[1], keys[0], keys[2]]);
   });
 
-  t.test('a key is revoked once, and stays listed with the time of it', async (t) => {
+  t.test('a key is revoked once, and stays in the list with the time when it was revoked', async (t) => {
     const store = await openOne(t);
     const key = toStoredKey(makeKey(), 'Ada');
     const other = toStoredKey(makeKey(), 'Ben');
@@ -294,7 +294,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
 
   if (!isShared) return;
 
-  t.test('what one store has written, another sees: pets, keys and their end', async (t) => {
+  t.test('a store sees what another has written: pets, keys, revoked keys', async (t) => {
     const place = prepare(t);
     const writer = await openOne(t, place);
     const reader = await openOne(t, place);
@@ -314,7 +314,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     t.same(await reader.listKeys(), [{ ...key, revokedAt: '2026-01-01T00:00:00.000Z' }]);
   });
 
-  t.test('whoever changes, deletes or adds pets past the store, its lists and gets show it at once', async (t) => {
+  t.test('lists and gets show at once what was changed, deleted or added without the store', async (t) => {
     const place = prepare(t);
     const store = await openOne(t, place);
     const ids = (await addPets(store, 6)).map(({ id }) => id);
@@ -358,7 +358,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     }
   });
 
-  t.test('two stores that write at once give no id twice', async (t) => {
+  t.test('two stores that write at once never give the same id', async (t) => {
     const place = prepare(t);
     const stores = [await openOne(t, place), await openOne(t, place)];
     const pets = await Promise.all(stores.flatMap((store) => Array.from({ length: 200 }, () => store.createPet(REX))));
@@ -366,7 +366,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     t.strictSame(await readAll(stores[0] as Store, { limit: 100 }), pets.sort(byId).map(toText));
   });
 
-  t.test('what is written is there after reopening, and no id comes back', async (t) => {
+  t.test('what was written is there after reopening, and no id is used again', async (t) => {
     const place = prepare(t);
     const texts: string[] = [];
     for (let count = 0; count < 3; count++) {

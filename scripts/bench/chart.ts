@@ -10,7 +10,7 @@ const WIDTH = 960;
 const HEIGHT = 440;
 const PLOT = { left: 44, right: WIDTH - 16, top: 124, bottom: HEIGHT - 86 };
 const BAR = 18;
-/** From one bar of a group to the next. */
+/** The distance from one bar of a group to the next. */
 const STEP = 23;
 
 /** A card of its own, so that it can be read on any page; its colours follow the reader's preference. */
@@ -96,7 +96,7 @@ function drawLegend(lines: { name: string; title: string }[], y: number): string
   return lines.flatMap(({ name, title }) => {
     const x = end;
     const words = title.replaceAll('*', '');
-    // What a letter takes at this size, about: there is nothing here to measure text with.
+    // About the width of a letter: nothing here can measure text.
     end += 40 + words.length * 6.2;
     return [`<rect class="${name}" x="${x}" y="${y - 10}" width="12" height="12" rx="2"/>`, drawText(x + 18, y, words)];
   });

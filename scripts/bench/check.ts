@@ -1,4 +1,4 @@
-/** Before anything is measured: every server does the whole job, and all of them answer alike. */
+/** Checks before anything is measured that every server does the whole job, and that all give the same replies. */
 import assert from 'node:assert/strict';
 import { toListText, toText } from './pets.ts';
 import type { Running, Server } from './servers.ts';
@@ -6,7 +6,7 @@ import { API_KEY, PREFIX } from './workloads.ts';
 
 const NEW_PET = { name: 'Rex', categoryId: 7, status: 'sold' };
 
-/** @throws AssertionError that shows the reply which is not what it must be */
+/** @throws AssertionError that shows the wrong reply */
 export async function checkServer(server: Server, { port }: Running, rows: number): Promise<void> {
   async function expect(
     status: number,
@@ -19,7 +19,7 @@ export async function checkServer(server: Server, { port }: Running, rows: numbe
       ...(post !== undefined && { method: 'POST', body: JSON.stringify(post) }),
     });
     const got = await reply.json();
-    // Of a failure only the status is the same everywhere: the words of its Error body are each server's own.
+    // Only the status of a failure is compared: each server words its Error body in its own way.
     const seen = reply.ok ? got : { status: (got as { status: unknown }).status };
     const request = `${server.title}: ${path}`;
     assert.deepEqual({ request, status: reply.status, body: seen }, { request, status, body });

@@ -1,4 +1,4 @@
-/** From the rounds to one figure: the median, with the least and the most beside it. */
+/** One figure from all rounds: the median, with the lowest and the highest. */
 import type { Figures } from './load.ts';
 
 /** Whose figures they are. */
@@ -63,7 +63,7 @@ export function spread(values: number[]): Spread | undefined {
   return { median: (at(Math.floor(middle)) + at(Math.ceil(middle))) / 2, least: at(0), most: at(sorted.length - 1) };
 }
 
-/** Three digits, or all that stand before the point; never more than two after it. */
+/** Three digits, or all before the decimal point; at most two after it. */
 export function format(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString('en');
   return value.toFixed(value < 10 ? 2 : 1);

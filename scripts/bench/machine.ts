@@ -1,4 +1,4 @@
-/** What the figures were measured on, in a few words: they mean nothing without. */
+/** The machine that the figures were measured on, in a few words. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { cpus, release, type } from 'node:os';
@@ -14,7 +14,7 @@ export interface Machine {
   system: string;
   node: string;
   date: string;
-  /** How long the disk takes to make 4 KiB durable, the mean of a hundred times, in milliseconds. */
+  /** How long the disk takes to make 4 KiB durable, in milliseconds: the mean of a hundred writes. */
   fsync: number;
   /** Whether servers and load generator have a core each. */
   isPinned: boolean;

@@ -1,4 +1,4 @@
-/** The pets that every database of the benchmark begins with: any number of them, known without asking it. */
+/** The pets in every database of the benchmark at its start: any number of them, known without a query. */
 import Sqlite from 'better-sqlite3';
 import { CONTRACT_DIGEST } from '../../src/generated/handlers.ts';
 import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
@@ -26,7 +26,7 @@ const SEED = `
   SELECT id, 'Pet ' || id, id % 100 + 1, CASE id % 4 WHEN 1 THEN 'available' WHEN 2 THEN 'pending' WHEN 3 THEN 'sold' END
   FROM ids`;
 
-/** Makes a database with so many pets, by the service's own migrations, as one that has served this contract before. */
+/** Makes a database with so many pets by the service's own migrations, as if it had served this contract before. */
 export function seed(file: string, rows: number): void {
   const db = new Sqlite(file);
   db.pragma('journal_mode = OFF');

@@ -1,7 +1,7 @@
-/** What a process has used, its threads and child processes too, as Linux tells it in `/proc` (man 5 proc); NaN elsewhere. */
+/** What a process has used, with its threads and child processes, from Linux's `/proc` (man 5 proc); NaN elsewhere. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** Linux tells every program of processor time in hundredths of a second. */
+/** Linux reports processor time to programs in hundredths of a second. */
 export const TICKS_PER_SECOND = 100;
 
 /** Processor time in milliseconds. */
@@ -26,7 +26,7 @@ function sum(pid: number, used: (member: number) => number): number {
   return family(pid).reduce((total, member) => total + used(member), 0);
 }
 
-/** The process and all that descend from it. */
+/** The process and all its descendants. */
 function family(pid: number): number[] {
   const threads = readdirSync(`/proc/${pid}/task`);
   const children = threads.flatMap(

@@ -1,4 +1,4 @@
-/** The measuring: in each round every server starts on a fresh database, and each workload goes to one after the other. */
+/** Measures in rounds: each server starts on a fresh database, and each workload is sent to one server after the other. */
 import { closeSync, copyFileSync, fsyncSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkServer } from './check.ts';
@@ -35,7 +35,7 @@ export interface Plan {
 type Started = Subject & { running: Running };
 type Used = Figures & { cpu: number; others: number };
 
-/** @throws Error at the first reply that is not what it must be */
+/** @throws Error at the first wrong reply */
 export async function runPlan(plan: Plan): Promise<Results> {
   for (const rows of new Set(plan.subjects.map((subject) => subject.rows))) {
     progress(`making a database of ${count(rows)} pets`);
@@ -97,10 +97,10 @@ async function measure(streams: Stream[], { pid, port }: Running, { seconds, isP
   return tries.toSorted((a, b) => a.others - b.others)[0] as Used;
 }
 
-/** A constant server answers whatever it is asked with a list of 20. */
+/** A constant server answers every request with a list of 20. */
 const isFor = ({ name }: Workload, { isConstant }: Server) => !isConstant || name === 'list-20';
 
-/** Down to the disk: what is left to write would be written while a server waits for its own fsync. */
+/** Writes everything to the disk: otherwise it would be written while a server waits for its own fsync. */
 function copyDurably(from: string, to: string): void {
   copyFileSync(from, to);
   const file = openSync(to, 'r+');

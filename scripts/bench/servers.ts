@@ -53,7 +53,7 @@ export interface Running {
   port: number;
   /** From its start to its first reply, in milliseconds. */
   firstReply: number;
-  /** At once: its database is not needed any more. */
+  /** Kills it: its database is no longer needed. */
   stop(): void;
 }
 

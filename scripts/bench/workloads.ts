@@ -64,7 +64,7 @@ function create(): Next {
   };
 }
 
-/** Half get one, half list 20, and so large a share of creates. */
+/** Half of the reads get one pet, half list 20; `share` of all requests are creates. */
 function mix(rows: number, creates: number): Next {
   const random = buildRandom();
   const [nextCreate, nextGet, nextList] = [create(), getOne(rows), list(20)];

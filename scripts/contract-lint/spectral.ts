@@ -1,4 +1,4 @@
-/** Spectral's rules for OpenAPI (`spectral:oas`), by which the contract is held beside Redocly's. */
+/** Checks the contract by Spectral's rules for OpenAPI (`spectral:oas`), too. */
 import { readFileSync } from 'node:fs';
 import core, { type RulesetDefinition } from '@stoplight/spectral-core';
 import parsers from '@stoplight/spectral-parsers';

@@ -1,4 +1,4 @@
-/** What the tests run of the code: Node itself notes it, in every process and thread that they start. */
+/** Which code the tests run: Node records it in every process and thread that they start. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 
 const C8 = join(dirname(createRequire(import.meta.url).resolve('c8/package.json')), 'bin/c8.js');
 
-/** Whatever is to be covered, also when no test loads it. What is left out has types only, or runs in a browser. */
+/** All that must be covered, even if no test loads it. The rest has types only, or runs in a browser. */
 const PLACES = [
   ...[
     'src/**',
@@ -22,7 +22,7 @@ const PLACES = [
 ];
 
 export interface Coverage {
-  /** Where Node is to write. */
+  /** Where Node writes. */
   folder: string;
   /** Prints what is not covered, and says whether everything is. */
   demandAll(): boolean;

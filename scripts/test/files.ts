@@ -1,4 +1,4 @@
-/** The files with tests, those first that take longest, so that no core is left with one of them at the end. */
+/** The files with tests, the slowest first, so that no core waits for one of them at the end. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** One file of tests in a process of its own, and what it says, counted. */
+/** Runs one file of tests in its own process, and counts its results. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { stringify } from 'yaml';
 
 export interface Outcome {
   passed: number;
-  /** What failed and why, each as it is to be shown. */
+  /** What failed and why, as text. */
   failures: string[];
   seconds: number;
 }
@@ -15,7 +15,7 @@ export interface Outcome {
 const LOADER = new URL('../typescript/register.js', import.meta.url);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** After so many seconds a file fails: at first by itself, so that it ends what it has started, then by force. */
+/** After so many seconds a file fails: first by tap, so that it ends what it has started, then by force. */
 const TIMEOUT = Number(process.env.TEST_TIMEOUT) || 300;
 const GRACE = 20;
 

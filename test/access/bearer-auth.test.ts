@@ -34,7 +34,7 @@ async function askUntil({ request }: Service, key: string, status: number): Prom
   return reply;
 }
 
-/** A log that keeps what is written, and tells when something is. */
+/** A log that keeps what is written, and signals each write. */
 class LineLog {
   text = '';
   #onWrite = () => {};
@@ -71,7 +71,7 @@ t.test('every operation refuses a request without a key, and one with a wrong ke
   }
 });
 
-t.test('the challenge speaks of an invalid token only where a bearer token was sent', async (t) => {
+t.test('the challenge names an invalid token only when a bearer token was sent', async (t) => {
   const { request } = await startService(t);
   const challenges: [authorization: string, challenge: string][] = [
     ['', NO_KEY],
@@ -104,13 +104,13 @@ t.test('the scheme is written in any case', async (t) => {
   }
 });
 
-t.test('each configured key opens the door', async (t) => {
+t.test('each configured key is accepted', async (t) => {
   const { request } = await startService(t, { apiKeys: [KEY, 'another-key-0123456789'] });
   for (const key of [KEY, 'another-key-0123456789']) t.equal((await request('/v1/pets', { key })).status, 200);
   t.equal((await request('/v1/pets', { key: `${KEY},another-key-0123456789` })).status, 401);
 });
 
-t.test('without a key, nothing else that is wrong is told: 401 comes before 400, 413 and 415', async (t) => {
+t.test('without a key, nothing else that is wrong is reported: 401 comes before 400, 413 and 415', async (t) => {
   const { request } = await startService(t);
   const post = (body: string, headers = {}) => ({ method: 'POST', body, headers });
   const requests: [url: string, options: RequestOptions, status: number][] = [
@@ -143,7 +143,7 @@ t.test('documentation and health need no key, and neither does an answer that no
   }
 });
 
-t.test('a stored key opens the door, unless it is expired or revoked', async (t) => {
+t.test('a stored key is accepted, unless it is expired or revoked', async (t) => {
   const store = openUrl('sqlite::memory:');
   const [valid, lasting, expired, revoked] = [makeKey(), makeKey(), makeKey(), makeKey()];
   await store.createKey(toStoredKey(valid, 'valid'));
@@ -253,7 +253,7 @@ t.test(
   },
 );
 
-t.test('keys are read one reading after the other, and only when something was written', async (t) => {
+t.test('keys are read only when something was written, and never twice at once', async (t) => {
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
   let [asked, atOnce, most, listed] = [0, 0, 0, 0];
@@ -284,7 +284,7 @@ t.test('keys are read one reading after the other, and only when something was w
   t.ok(asked <= before + 1);
 });
 
-t.test('a key never gets into the log, however much is logged', async (t) => {
+t.test('a key never gets into the log, at any level', async (t) => {
   const log = new LineLog();
   const { request, port } = await startService(t, { logger: pino({ level: 'trace' }, log) });
   for (const [url, options] of OPERATIONS) {

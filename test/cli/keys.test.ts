@@ -82,7 +82,7 @@ cccc  revoked 2026-01-05T00:00:00.000Z  2026-01-04T00:00:00.000Z  never         
   );
 });
 
-t.test('a key is revoked once; one that is not there, or revoked already, is told', async (t) => {
+t.test('a key is revoked once; a key that is unknown or already revoked is reported', async (t) => {
   const store = openMemory(t);
   const { id } = toMade(await run(store, 'create', 'Ada'));
   t.equal(await run(store, 'revoke', id), `Key ${id} is revoked: running servers refuse it within a second.`);
@@ -110,7 +110,7 @@ t.test('a command that is not understood gets the usage', (t) => {
   t.end();
 });
 
-t.test('beside a running server: a key that is made opens the door, and is refused when it is revoked', async (t) => {
+t.test('beside a running server: a new key is accepted, and refused when it is revoked', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
   const { request } = await startServer(t, { env, isCovered: false });
 
@@ -133,7 +133,7 @@ t.test('beside a running server: a key that is made opens the door, and is refus
   t.equal(await statusOf(key, 401), 401);
 });
 
-t.test('what cannot be done is told on standard error, with exit code 1, and makes no database', async (t) => {
+t.test('a failure is reported on standard error, with exit code 1, and makes no database', async (t) => {
   const DATABASE_URL = `sqlite:${t.testdir()}/data/pets.db`;
   for (const [args, env, told] of [
     [['create'], { DATABASE_URL }, /^Usage:/],

@@ -126,7 +126,7 @@ t.test("the page's files are sent again only when they have changed", async (t) 
   t.equal(again.statusCode, 304);
 });
 
-t.test('below the page is served what it needs, and nothing else, whatever the request says', async (t) => {
+t.test('below the page, only what it needs is served, to any request', async (t) => {
   const { port } = await startService(t);
   const ask = async (start: string, ...headers: string[]) => {
     const [reply] = await sendRaw(

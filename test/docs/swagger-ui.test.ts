@@ -97,12 +97,12 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
     const { page, service } = await openPage(t);
     await authorize(page, KEY);
 
-    t.test('a list is asked for without a filter that nobody chose', async (t) => {
+    t.test('a list is requested without a filter unless one is chosen', async (t) => {
       const { sent } = await execute(page, await unfold(page, 'listPets'));
       t.equal(new URL(sent.url()).searchParams.get('status'), null);
     });
 
-    t.test('a pet is added and then stands in the list', async (t) => {
+    t.test('a pet is added, and is then in the list', async (t) => {
       const createPet = await unfold(page, 'createPet');
       await createPet.locator('textarea').fill('{ "name": "Rex {\\"the\\": [1]}", "categoryId": 7 }');
       const added = await execute(page, createPet);

@@ -1,11 +1,11 @@
-/** Clients of a server that is stopped or killed under them: what their requests came to. */
+/** Clients of a server that is stopped or killed meanwhile: the results of their requests. */
 import { Agent, request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
 
 export interface Outcomes {
   answered: number;
   /** Its connection was taken, and no answer came. */
   lost: number;
-  /** Neither an answer nor an end of its connection came within the patience. */
+  /** Neither an answer nor an end of its connection came in time. */
   hung: number;
 }
 

@@ -24,7 +24,7 @@ function memoryOf({ child }: Server): number {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
 }
 
-/** How long a request takes that must be answered so, in milliseconds. */
+/** How long a request may take that must be answered like this, in milliseconds. */
 async function timeOf(t: Test, { port }: Server, url: string, status: number): Promise<number> {
   const start = performance.now();
   t.equal((await send(port, url)).status, status, url);

@@ -58,7 +58,7 @@ class Client {
 
   send(count: number, due: number): void {
     if (this.#isClosed) this.#socket = this.#connect();
-    // What the kernel takes no more of waits here, and is late: it is not sent again and again.
+    // What the kernel does not accept yet waits here, and counts as late.
     if (this.#socket.writableLength > 1_000_000) return;
     for (let sent = 0; sent < count; sent++) this.#due.push(due);
     this.result.sent += count;

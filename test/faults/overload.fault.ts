@@ -55,7 +55,7 @@ function watchHealth({ request }: Server) {
   };
 }
 
-t.test('five times its capacity: what is accepted stays quick, health is told, memory is bounded', async (t) => {
+t.test('at five times its capacity: accepted requests stay quick, health is answered, memory is bounded', async (t) => {
   const server = await start();
   const { port } = server;
   const capacity = (await run({ port, rate: 0, seconds: 5, connections: 64 })).perSecond;

@@ -125,7 +125,7 @@ t.test('from the signal on it is not ready, and asks clients to close, but answe
   t.equal(await forceEnd(server, 'SIGTERM'), 'SIGKILL');
 });
 
-t.test('a second signal ends it at once, whatever is in flight', async (t) => {
+t.test('a second signal ends it at once, with requests in flight', async (t) => {
   const server = await startServer(t, { env: { STOP_TIMEOUT: '600000' } });
   const request = await startPost(server.port, '{}');
   server.child.kill('SIGINT');

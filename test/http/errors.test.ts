@@ -63,26 +63,29 @@ t.test('headers beyond reason are 431', async (t) => {
   });
 });
 
-t.test('what is too long is told from what is not, also when it comes in two packets', async (t) => {
-  const { port } = await startService(t);
-  const x = 'x'.repeat(10_000);
-  const path = '/v1/pets';
-  for (const [first, second, status] of [
-    [get(path, `X-Long: ${x}`).slice(0, -4), `${x}\r\n\r\n`, 431],
-    [get(path, `X-Long: ${x}`).slice(0, -2), `X-More: ${x}\r\n\r\n`, 431],
-    [`GET ${path}?${x}`, `${x} HTTP/1.1\r\nHost: pets\r\n\r\n`, 414],
-  ] as [string, string, number][]) {
-    const { socket, replies } = connectRaw(port, first);
-    await once(socket, 'connect');
-    await wait(50);
-    socket.write(second);
-    t.strictSame(
-      (await replies()).map((reply) => reply.status),
-      [status],
-    );
-    socket.destroy();
-  }
-});
+t.test(
+  'a URL or header that is too long is distinguished from others, also when it comes in two packets',
+  async (t) => {
+    const { port } = await startService(t);
+    const x = 'x'.repeat(10_000);
+    const path = '/v1/pets';
+    for (const [first, second, status] of [
+      [get(path, `X-Long: ${x}`).slice(0, -4), `${x}\r\n\r\n`, 431],
+      [get(path, `X-Long: ${x}`).slice(0, -2), `X-More: ${x}\r\n\r\n`, 431],
+      [`GET ${path}?${x}`, `${x} HTTP/1.1\r\nHost: pets\r\n\r\n`, 414],
+    ] as [string, string, number][]) {
+      const { socket, replies } = connectRaw(port, first);
+      await once(socket, 'connect');
+      await wait(50);
+      socket.write(second);
+      t.strictSame(
+        (await replies()).map((reply) => reply.status),
+        [status],
+      );
+      socket.destroy();
+    }
+  },
+);
 
 t.test('a URL beyond reason is 414, however far beyond, in its path as in its query', async (t) => {
   const { port } = await startService(t);
@@ -132,7 +135,7 @@ t.test('an expectation that nobody can meet is 417, the usual one is met', async
   t.equal(reply?.status, 200);
 });
 
-t.test('what no route takes is 404 or 405 whatever its body is, and QUERY without a media type, too', async (t) => {
+t.test('a request that no route takes is 404 or 405 with any body, and so is QUERY without a media type', async (t) => {
   const { port } = await startService(t);
   for (const headers of [
     [],
@@ -178,7 +181,7 @@ t.test("what Fastify or a plugin refuses with a status of its own keeps it, in t
   }
 });
 
-t.test('an unknown path is 404, whatever the method, and needs no key', async (t) => {
+t.test('an unknown path is 404 with any method, and needs no key', async (t) => {
   const { request } = await startService(t);
   for (const url of [
     '/nope',

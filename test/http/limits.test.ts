@@ -45,7 +45,7 @@ t.test('requests ahead of their answers are answered up to the bound; then it sa
   t.equal(reply.status, 200);
 });
 
-t.test('what is refused is told in the Error body, and when to come again', async (t) => {
+t.test('a refusal has the Error body, and says when to try again', async (t) => {
   const service = await startLimited(t, { MAX_PIPELINED: '1' });
   const socket = await open(t, service);
   socket.write(get('/livez').repeat(2));

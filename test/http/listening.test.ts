@@ -41,7 +41,7 @@ t.test('a stop waits for the requests of every address, and then nobody listens 
   await t.rejects(say('127.0.0.2', port, livez), { code: 'ECONNREFUSED' });
 });
 
-t.test('an address that the machine does not have is left out, one that is taken is told', async (t) => {
+t.test('an address that the machine does not have is left out, one that is in use is reported', async (t) => {
   const { port } = await startService(t, { resolve: resolveTo('127.0.0.1', '192.0.2.1') });
   t.match(await say('127.0.0.1', port, livez), /^HTTP\/1\.1 200 /);
 

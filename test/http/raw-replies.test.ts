@@ -133,7 +133,7 @@ t.test('a request that was answered before its body turned out malformed gets no
   socket.destroy();
 });
 
-t.test('100 Continue never stands in the middle of a reply', async (t) => {
+t.test('100 Continue is never sent in the middle of a reply', async (t) => {
   const { port } = await startService(t);
   const { replies, received, socket } = connectRaw(
     port,
@@ -147,14 +147,14 @@ t.test('100 Continue never stands in the middle of a reply', async (t) => {
   socket.destroy();
 });
 
-t.test('nothing is said after a reply that ends the connection', async (t) => {
+t.test('nothing is sent after a reply that ends the connection', async (t) => {
   const { port } = await startService(t);
   const { socket, replies } = connectRaw(port, `${head('GET /v1/pets', 'Connection: close')}nonsense\r\n\r\n`);
   t.strictSame(statusesOf(await replies()), [200]);
   socket.destroy();
 });
 
-t.test('every request, and all that is none, leaves one line in the log', async (t) => {
+t.test('every request, malformed ones too, leaves one line in the log', async (t) => {
   const log = buildLog();
   const { port } = await startService(t, { log, requestTimeout: 200 });
   const sent = [

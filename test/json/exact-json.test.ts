@@ -12,7 +12,7 @@ t.test('what a double holds is what JSON.parse makes of it', async () => {
   );
 });
 
-t.test('every integer of 64 bits keeps its digits, however deep it stands', async (t) => {
+t.test('every 64-bit integer keeps its digits, at any depth', async (t) => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (value) => {
       const [{ deep }] = parseExactJson(`[{"deep":${value}}]`) as [{ deep: number | bigint }];
@@ -23,7 +23,7 @@ t.test('every integer of 64 bits keeps its digits, however deep it stands', asyn
   t.equal(parseExactJson('9007199254740993'), 9007199254740993n);
 });
 
-t.test('an integer is an integer in every notation, and keeps its digits in every one', async (t) => {
+t.test('an integer is an integer in every notation, and keeps its digits', async (t) => {
   const cases: [string, number | bigint][] = [
     ['1.0', 1],
     ['1.20e2', 120],
@@ -42,13 +42,13 @@ t.test('an integer is an integer in every notation, and keeps its digits in ever
   for (const [text, value] of cases) t.equal(parseExactJson(text), value, text);
 });
 
-t.test('a number that a double would make an integer of, and is none, is NaN', async (t) => {
+t.test('a number that is an integer only after rounding is NaN', async (t) => {
   for (const text of ['1.0000000000000001', '1e-400', '999999999999999.99', '4503599627370496.5']) {
     t.ok(Number.isNaN(parseExactJson(text)) || !Number.isInteger(parseExactJson(text)), text);
   }
 });
 
-t.test('a number that is no integer is what a double makes of it', async (t) => {
+t.test('a number that is no integer becomes a double', async (t) => {
   const cases: [string, number][] = [
     ['1.5', 1.5],
     ['5e-1', 0.5],
@@ -83,7 +83,7 @@ t.test('__proto__ is a field like any other', async (t) => {
   t.equal(Object.getPrototypeOf(value), null);
 });
 
-t.test('what is not JSON, or nested beyond reason, is an error', async (t) => {
+t.test('text that is not JSON, or nested too deeply, is an error', async (t) => {
   for (const text of ['', '{', '[1,]', '01', 'NaN', "'a'", '"\t"', '{"a":1}x', '\ufeff1']) {
     t.throws(() => parseExactJson(text), new SyntaxError('is not well-formed JSON'), text);
   }

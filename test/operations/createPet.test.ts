@@ -28,7 +28,7 @@ t.test('64-bit integers keep every digit, from the body to the reply and back', 
   }
 });
 
-t.test('what JSON Schema takes for an integer is one, however it is written', async (t) => {
+t.test('what JSON Schema takes for an integer is one, in any notation', async (t) => {
   const { request } = await startService(t);
   for (const [written, meant] of [
     ['1.0', '1'],
@@ -110,7 +110,7 @@ t.test('a body that is no object is 400', async (t) => {
   }
 });
 
-t.test('no body at all is 400, however it is not sent', async (t) => {
+t.test('a request without a body is 400, in each way to send none', async (t) => {
   const { request } = await startService(t);
   for (const options of [
     post(undefined),
@@ -164,7 +164,7 @@ t.test('a field named like an inherited property is as unknown as any other', as
   t.equal(({} as { a?: unknown }).a, undefined);
 });
 
-t.test('a body nested beyond reason is 400', async (t) => {
+t.test('a body that is nested too deeply is 400', async (t) => {
   const { request } = await startService(t);
   const { status, body } = await request('/v1/pets', post(`${'['.repeat(8000)}${']'.repeat(8000)}`));
   t.equal(status, 400);

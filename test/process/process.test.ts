@@ -64,7 +64,7 @@ t.test('wrong variables are listed, all at once', async (t) => {
   t.notMatch(stderr, /\n {4}at /);
 });
 
-t.test('an address that cannot be listened on is told in one line, and the store is left closed', async (t) => {
+t.test('an address that cannot be listened on is reported in one line, and the store is closed', async (t) => {
   const folder = t.testdir();
   const DATABASE_URL = `sqlite:${folder}/pets.db`;
   const other = createServer().listen(0, '127.0.0.1');
@@ -79,7 +79,7 @@ t.test('an address that cannot be listened on is told in one line, and the store
   t.strictSame(readdirSync(folder), ['pets.db']);
 });
 
-t.test('a database that cannot be used is told in one line', async (t) => {
+t.test('a database that cannot be used is reported in one line', async (t) => {
   const folder = t.testdir({ 'pets.db': 'This is no database, whatever its name says.' });
   t.strictSame(await startInVain(t, { env: { DATABASE_URL: `sqlite:${folder}/pets.db` } }), {
     code: 1,
@@ -132,7 +132,7 @@ handlers/listAnimals.ts has no operation listAnimals in the contract
   });
 });
 
-t.test('a contract that has changed since the build, or cannot be served, is told at start', async (t) => {
+t.test('a contract that has changed since the build, or cannot be served, is reported at the start', async (t) => {
   const root = copyProject(t);
   const env = { DATABASE_URL: `sqlite:${root}/data/pets.db` };
   const yaml = readFileSync(`${root}/openapi/petstore.yaml`, 'utf8');

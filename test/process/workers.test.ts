@@ -17,7 +17,7 @@ async function startWorkers(t: Test, isCovered = true) {
 /** The process that has answered: request ids begin with a part of its own. */
 const processOf = ({ headers }: Pick<Received, 'headers'>) => headers['x-request-id']?.slice(0, 8);
 
-t.test('what a client created through one process it sees through every other at once', async (t) => {
+t.test('a pet that was created through one process is at once seen through every other', async (t) => {
   const { request } = await startWorkers(t, false);
   const processes = new Set<string | undefined>();
   for (let count = 1; count <= 20; count++) {

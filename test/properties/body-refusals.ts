@@ -7,7 +7,7 @@ import type { Refusal, Refused } from './refusals.ts';
 import { padTo, type Request, requests } from './requests.ts';
 import { SURROGATE } from './strings.ts';
 
-/** What is other than in a request that is accepted, and the place to be named where it is not the body as a whole. */
+/** What differs from an accepted request, and the place that the message names, if not the whole body. */
 type Change = Pick<Request, 'body' | 'headers'> & { place?: string };
 
 const OTHER_TYPES = ['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/jsonp', 'json'];
@@ -18,7 +18,7 @@ export function bodyRefusalsOf(operation: Operation): Refusal[] {
   const texts = jsonValues(schema);
 
   function refuse(rule: string, changes: Arbitrary<Change>, status = 400): Refusal {
-    // What is too large is refused for that, whatever else is wrong with it.
+    // A body that is too large is refused for that, even if something else is wrong, too.
     const fits = ({ body = '' }: Change) => status === 413 || Buffer.byteLength(body) <= maxBytes;
     const refused = fc
       .tuple(requests(operation), changes.filter(fits))
@@ -51,7 +51,7 @@ export function bodyRefusalsOf(operation: Operation): Refusal[] {
   return refusals;
 }
 
-/** JSON from which a piece is missing, or into which something has slipped that makes it none. */
+/** JSON that is broken: a piece is missing, or something was inserted. */
 function malformed(texts: Arbitrary<string>): Arbitrary<Change> {
   const slips = [
     '',
@@ -90,7 +90,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A byte that stands in no UTF-8 text, half a surrogate pair, or a character that is cut short (RFC 3629). */
+/** A byte that is never in UTF-8 text, half a surrogate pair, or a character that is cut short (RFC 3629). */
 function notUtf8(texts: Arbitrary<string>): Arbitrary<Change> {
   const wrong = ['ff', 'c0af', 'eda080', 'f4908080', 'e282', '80'];
   return fc.tuple(texts, fc.nat(), fc.constantFrom(...wrong)).map(([text, seed, hex]) => {

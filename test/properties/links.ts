@@ -6,7 +6,7 @@ import type { Json, Operation } from './operations.ts';
 /** Pages that are read on from one reply; the rest is for a test that knows what pages mean. */
 const MOST_PAGES = 3;
 
-/** Follows all links of a reply to this operation. @throws Error where one leads astray */
+/** Follows all links of a reply to this operation. @throws Error for a link that leads elsewhere */
 export async function followLinks(
   service: Service,
   operations: Operation[],

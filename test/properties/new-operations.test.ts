@@ -132,7 +132,7 @@ t.test('a server that takes more or less than the contract allows is found', asy
   }
 });
 
-t.test('a rule of the contract that nothing here can break is told', async (t) => {
+t.test('a rule of the contract that no generator can break is reported', async (t) => {
   const cases: [yaml: string, rule: string, file: string][] = [
     [edited({ name: { contentEncoding: 'base64' } }), 'contentEncoding', 'json-breaks.ts'],
     [edited({ limit: { multipleOf: 5 } }), 'multipleOf', 'scalars.ts'],

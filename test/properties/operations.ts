@@ -1,4 +1,4 @@
-/** The operations of the contract as its own words describe them, references in place; nothing of `src/` takes part. */
+/** The operations of the contract as its own words describe them, with references replaced; without any code of `src/`. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 

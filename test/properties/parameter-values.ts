@@ -28,12 +28,12 @@ export function parameterBreaks({ schema, in: place, isOpaque }: Parameter): Par
   return breaks;
 }
 
-/** Leaves out what a URL cannot carry: half surrogate pairs (RFC 3986, section 2.5, by way of UTF-8), and no segment at all. */
+/** Leaves out what a URL cannot have: half surrogate pairs (RFC 3986, section 2.5), and empty segments. */
 function toTexts(values: Arbitrary<Scalar>, place: Parameter['in']): Arbitrary<string> {
   return values.map(String).filter((text) => !/\p{Cs}/u.test(text) && (place === 'query' || text !== ''));
 }
 
-/** An empty segment would be another path, so that in a path a least length of 1 cannot be broken. */
+/** An empty segment would be another path, so a `minLength` of 1 cannot be broken in a path. */
 function isKeptByPath(keyword: string, { minLength }: Json, place: Parameter['in']): boolean {
   return place === 'path' && keyword === 'minLength' && minLength === 1;
 }
@@ -57,7 +57,7 @@ function misspelt(schema: Json): Arbitrary<string> {
   return fc.oneof(fc.constantFrom(...none, ...(special[schema.type] ?? [])), others);
 }
 
-/** Well-formed, and never given out by the server: long enough not to be hit upon by chance. */
+/** Well-formed, and never given out by the server: too long to be right by chance. */
 function madeUp(schema: Json): Arbitrary<string> {
   return scalars({ ...schema, minLength: Math.max(schema.minLength ?? 0, 12) }) as Arbitrary<string>;
 }

@@ -1,4 +1,4 @@
-/** What callers do, in any order: add pets, read lists to their end or a page now and then, fetch pets there are or are not. */
+/** What callers do, in any order: add pets, read whole lists or single pages, fetch pets that exist or do not. */
 import fc, { type Arbitrary } from 'fast-check';
 import type { Json, Operation } from './operations.ts';
 import { type Request, requests, toUrl } from './requests.ts';

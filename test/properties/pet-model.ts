@@ -1,4 +1,4 @@
-/** The pets of a store as simply as can be told: an array, in the order of their creation. */
+/** The simplest model of a store: an array of pets, in the order of their creation. */
 
 export interface Pet {
   id: bigint;

@@ -1,4 +1,4 @@
-/** Actions sent to the service one after the other, each reply held against the model, down to the last digit. */
+/** Sends actions to the service one by one, and compares each reply with the model, to the last digit. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Received, Service } from '../service.ts';
 import { toExact } from './exact-values.ts';
@@ -7,7 +7,7 @@ import type { Action } from './pet-actions.ts';
 import { type PageQuery, type Pet, PetModel } from './pet-model.ts';
 import { type Request, toUrl } from './requests.ts';
 
-/** From where a list can be read on, however long ago it was given out. */
+/** Where a list goes on, from any earlier reply. */
 interface Cursor {
   url: string;
   query: PageQuery;

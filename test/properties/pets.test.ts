@@ -13,7 +13,7 @@ import { toProperty } from './property.ts';
 import { requests, toCurl } from './requests.ts';
 import { runProperties } from './run.ts';
 
-/** A case is a sequence of many requests: there are so many times fewer of them. */
+/** A case is a sequence of many requests, so there are fewer cases. */
 const SHARE = 1 / 20;
 
 interface EmptyableStore {
@@ -34,7 +34,7 @@ function openMemory(): EmptyableStore {
   };
 }
 
-/** Emptied past the store: cached pages must not outlive deleted pets. */
+/** Emptied by another connection: cached pages must not show deleted pets. */
 function openFile(t: Test): EmptyableStore {
   const file = `${t.testdir()}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
@@ -53,7 +53,7 @@ async function openOnPostgres(): Promise<EmptyableStore> {
 }
 
 for (const [kind, open] of Object.entries({ memory: openMemory, file: openFile, PostgreSQL: openOnPostgres })) {
-  t.test(`whatever is done to pets in ${kind}, in any order, agrees with a simple model`, async (t) => {
+  t.test(`any actions on pets in ${kind}, in any order, agree with a simple model`, async (t) => {
     const { store, empty } = await open(t);
     const service = await startService(t, { store, keepAlive: true });
     const property = toProperty({
@@ -69,7 +69,7 @@ for (const [kind, open] of Object.entries({ memory: openMemory, file: openFile, 
     await runProperties(t, [property], SHARE);
   });
 
-  t.test(`pets in ${kind} are written to the letter as the contract's serializer prints them`, async (t) => {
+  t.test(`pets in ${kind} are written exactly as the contract's serializer prints them`, async (t) => {
     const { store, empty } = await open(t);
     const service = await startService(t, { store, keepAlive: true });
     const createPet = readOperations(CONTRACT).find(({ id }) => id === 'createPet') as Operation;
@@ -79,7 +79,7 @@ for (const [kind, open] of Object.entries({ memory: openMemory, file: openFile, 
       toText: (request) => toCurl(request, `Bearer ${KEY}`),
       holds: async ({ body }) => {
         await empty();
-        // Its reply comes from an object, by way of the serializer; the others are text from the store.
+        // This reply is serialized from an object; the others are text from the store.
         const { text, headers } = await service.request('/v1/pets', { method: 'POST', body });
         const { text: one } = await service.request(headers.location as string);
         const { text: list } = await service.request('/v1/pets');

@@ -9,7 +9,7 @@ import { type Request, requests, type Texts } from './requests.ts';
 export interface Refused {
   request: Request;
   status: number;
-  /** Stands in the message of the reply: `query.limit`. */
+  /** Named in the message of the reply: `query.limit`. */
   place: string;
 }
 

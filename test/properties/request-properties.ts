@@ -1,4 +1,4 @@
-/** What holds of every operation: it takes what the contract allows, refuses what breaks a rule, and knows its callers. */
+/** What is true of every operation: it accepts what the contract allows, refuses what breaks a rule, and demands a key. */
 import fc, { type Arbitrary } from 'fast-check';
 import { KEY, type Received, type Service } from '../service.ts';
 import { followLinks } from './links.ts';
@@ -54,7 +54,7 @@ function refuses(service: Service, operation: Operation, { rule, requests: cases
   });
 }
 
-/** Whatever else is wrong with the request: who has no key learns nothing. */
+/** A caller without a key learns nothing, even if something else is wrong with the request. */
 function asksForKey(service: Service, operation: Operation, refusals: Refusal[]): Property {
   const broken = refusals.map((refusal) => refusal.requests.map(({ request }) => request));
   return toProperty({

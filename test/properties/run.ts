@@ -1,4 +1,4 @@
-/** Runs properties one by one, as asserts of a test, with a seed that is told and can be given. */
+/** Runs properties one by one, as asserts of a test, with a seed that is printed and can be given. */
 import type { Test } from 'tap';
 import type { Property } from './property.ts';
 

@@ -3,7 +3,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { formatted } from './formats.ts';
 import type { Json } from './operations.ts';
 
-/** Characters that programs trip over: escaped ones, white space, combining ones, the ends of Unicode's planes. */
+/** Characters that programs often get wrong: escaped ones, white space, combining ones, the ends of Unicode's planes. */
 const AWKWARD = '"\\/\'%&+<>{}\t\n\r\u0001\u007f\u0085\u00a0\u0301\u200d\u2028\ufeff\ufffd\uffff😀\u{10000}\u{10ffff}';
 
 const CHARACTER = fc.oneof(
@@ -13,7 +13,7 @@ const CHARACTER = fc.oneof(
   fc.constantFrom(...AWKWARD),
 );
 
-/** Half a character of UTF-16, which stands in no well-formed text. */
+/** Half a character of UTF-16, which is never in well-formed text. */
 export const SURROGATE = fc.integer({ min: 0xd800, max: 0xdfff }).map((unit) => String.fromCharCode(unit));
 
 /** Where a schema sets no maximum, strings grow by so many characters over the minimum. */

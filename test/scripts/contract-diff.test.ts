@@ -21,7 +21,7 @@ function report(before: string, after: string, today = TODAY): string[] {
   );
 }
 
-t.test('of every change, the comparison says what it does to clients', async (t) => {
+t.test('the comparison says what each change does to clients', async (t) => {
   for (const [verdict, edits] of Object.entries(CHANGES)) {
     for (const [edit, reported] of edits) {
       const changes = report(SOURCE, edited(edit));
@@ -35,7 +35,7 @@ t.test('of every change, the comparison says what it does to clients', async (t)
   }
 });
 
-t.test('a change that stored pets may not fit is told, and no other', async (t) => {
+t.test('changes that stored pets may not fit are reported, and no others', async (t) => {
   // biome-ignore format: a table
   const cases: [edit: Edit, told?: string][] = [
     [({ PetStatus }) => PetStatus.enum.splice(2, 1, 'gone'), 'status: enum lost sold and gained gone'],
@@ -58,7 +58,7 @@ t.test('a change that stored pets may not fit is told, and no other', async (t) 
   t.strictSame(compareStoredPets('{}', '{}'), []);
 });
 
-t.test('a deprecated operation may be removed when its sunset has come, and not before', async (t) => {
+t.test('a deprecated operation may be removed from its sunset on', async (t) => {
   const without = edited(({ paths }) => delete paths['/pets/{petId}']);
   t.strictSame(report(SOURCE, without, '2999-12-04'), ['breaking: getPet: was removed from GET /pets/{petId}']);
   t.strictSame(report(SOURCE, without, '2999-12-05'), ['compatible: getPet: was removed from GET /pets/{petId}']);
@@ -70,7 +70,7 @@ t.test('comments, layout and the order of keys are no change', async (t) => {
   t.strictSame(report(SOURCE, same), []);
 });
 
-t.test('what is only arranged in another way is documentation', async (t) => {
+t.test('rearranging the contract is a change of the documentation', async (t) => {
   const rearranged: Edit[] = [
     // Into parts, in the words of the interface: an animal is the fields of a new animal, plus an identifier.
     ({ schemas, Pet }) => {
@@ -105,7 +105,7 @@ t.test('a schema that contains itself is compared down to where it begins again'
   t.ok(report(family, cut).includes('breaking: getPet 200 body.categoryId: is no longer required'));
 });
 
-t.test('schemas that are put together of parts, or are a choice of some, are compared part by part', async (t) => {
+t.test('the parts of allOf, anyOf and oneOf are compared one by one', async (t) => {
   const parted = edited(({ NewPet, Pet, schemas }) => {
     schemas.Never = false;
     schemas.Twice = {
@@ -173,7 +173,7 @@ t.test('schemas that are put together of parts, or are a choice of some, are com
   }
 });
 
-t.test('tying down what was free breaks: other fields, a field by its name, the size of a body', async (t) => {
+t.test('limiting what was free is breaking: other fields, the schema of a field, the size of a body', async (t) => {
   const open = edited(({ NewPet, Pet, createPet }) => {
     NewPet.additionalProperties = true;
     Pet.additionalProperties = false;
@@ -198,7 +198,7 @@ t.test('two integers that are the same as doubles are not the same', async (t) =
   ]);
 });
 
-t.test('names of fields and values of clients are not taken for words of the contract', async (t) => {
+t.test('names of fields and values are not taken for keywords of OpenAPI', async (t) => {
   const before = edited(({ NewPet }) => {
     for (const name of NAMES) NewPet.properties[name] = { type: 'string', maxLength: 9 };
     NewPet.properties.any = { examples: [{ $ref: '#/nowhere', allOf: 1 }] };
@@ -209,7 +209,7 @@ t.test('names of fields and values of clients are not taken for words of the con
   );
 });
 
-t.test('a field may have the name of what every object inherits', async (t) => {
+t.test('a field may have the name of an inherited property', async (t) => {
   const after = edited(({ NewPet }) => Object.assign(NewPet.properties, { constructor: TEXT }));
   t.strictSame(report(SOURCE, after), ['compatible: createPet body.constructor: was added, and is optional']);
 });
@@ -221,7 +221,7 @@ t.test('a reference to nothing is named', async (t) => {
   });
 });
 
-t.test('the version must rise as far as the changes ask, from the newest release', async (t) => {
+t.test('the version must rise from the newest release as far as the changes demand', async (t) => {
   const describe: Edit = ({ contract }) => Object.assign(contract.info, { description: 'New.' });
   const extend: Edit = ({ Pet }) => Object.assign(Pet.properties, { note: TEXT });
   const cut: Edit = ({ Pet }) => delete Pet.properties.status;
@@ -263,7 +263,7 @@ t.test('the version must rise as far as the changes ask, from the newest release
   }
 });
 
-/** What a script of `npm run` does with these files, loaded by what loads this test. */
+/** Runs a script of `npm run` with these files, with the same loader as this test. */
 function run(script: string, ...files: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [...NODE_ARGS, `scripts/${script}.ts`, ...files], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
@@ -272,7 +272,7 @@ function run(script: string, ...files: string[]) {
   return { status, stdout, stderr };
 }
 
-t.test('contract:diff fails and says each change once, with all its places and what is asked', async (t) => {
+t.test('contract:diff fails and reports each change once, with all its places and what it demands', async (t) => {
   const contract = edited(({ contract, PetStatus, listPets }) => {
     contract.info.version = '1.1.0';
     PetStatus.enum.pop();
@@ -311,7 +311,7 @@ Refused:
   );
 });
 
-t.test('contract:diff passes a contract whose version fits, and takes ours unless it is given another', async (t) => {
+t.test('contract:diff passes a contract whose version fits, and takes ours by default', async (t) => {
   const longer = edited(({ contract, limit }) => {
     contract.info.version = '1.1.0';
     limit.schema.maximum = 200;
@@ -326,7 +326,7 @@ t.test('contract:diff passes a contract whose version fits, and takes ours unles
   t.match(run('contract-diff'), { status: 0, stdout: /compared with the released/ });
 });
 
-t.test('contract:release keeps the contract byte for byte, and never twice under one version', async (t) => {
+t.test('contract:release saves the contract byte for byte, and each version once', async (t) => {
   const folder = t.testdir({ 'petstore.yaml': SOURCE, released: {} });
   const files = [`${folder}/petstore.yaml`, `${folder}/released`];
   t.match(run('contract-release', ...files), { status: 0, stdout: /^Released: .*\/1\.0\.0\.yaml$/m });

@@ -11,7 +11,7 @@ const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 const OPEN =
   'An object in a request body must be closed: add additionalProperties: false, or with allOf unevaluatedProperties: false.';
 
-/** What is refused, the edit that breaks the contract, and everything that the lint then says. */
+/** What is refused, the edit that breaks the contract, and all messages of the lint. */
 const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   [
     'an error response whose body is not the schema Error, or that has no body, is refused',
@@ -278,7 +278,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   ],
 ];
 
-/** What `npm run contract:lint` does, loaded by what loads this test. */
+/** Runs `npm run contract:lint` with the same loader as this test. */
 function run(...files: string[]) {
   const { status, stdout } = spawnSync(process.execPath, [...NODE_ARGS, SCRIPT, ...files], { encoding: 'utf8' });
   return { status, stdout };
@@ -296,7 +296,7 @@ t.test('contract:lint fails on a broken contract, and says where it is broken', 
   });
 });
 
-t.test('contract:lint holds the rules of Spectral, too', async (t) => {
+t.test('contract:lint checks the rules of Spectral, too', async (t) => {
   const folder = t.testdir({ 'nobody.yaml': edited(({ contract }) => delete contract.info.contact) });
   t.match(
     await lintBySpectral(`${folder}/nobody.yaml`),
@@ -316,7 +316,7 @@ t.test('a broken contract is refused, with one message for each thing that is wr
   }
 });
 
-t.test('a contract that is no OpenAPI either is refused in the same way', async (t) => {
+t.test('a contract that is not even OpenAPI is refused in the same way', async (t) => {
   const bare = edited((parts) => {
     delete parts.contract.info;
     delete parts.contract.servers;

@@ -9,7 +9,7 @@ const NEEDED = ['src', 'handlers', 'openapi', 'scripts', 'package.json', 'tsconf
 const KEY = 'key-of-the-tests-0123456789';
 const ENVIRONMENT = { ...process.env, NODE_V8_COVERAGE: '', API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };
 
-/** npm in this folder, as somebody at a terminal starts it. */
+/** npm in this folder, started as from a terminal. */
 function startNpm(t: Test, folder: string, ...args: string[]) {
   const child = spawn('npm', args, {
     cwd: folder,
@@ -17,7 +17,7 @@ function startNpm(t: Test, folder: string, ...args: string[]) {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  // All of its group: npm, and whatever it started.
+  // Its whole group: npm, and all that it started.
   t.teardown(() => child.exitCode === null && process.kill(-(child.pid as number), 'SIGKILL'));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -74,7 +74,7 @@ t.test('npm run dev follows each change, and keeps the last good server; npm sta
   t.strictSame(await once(dev.child, 'close'), [0, null]);
   await t.rejects(statusOf(second, '/v1/animals'));
 
-  // What was compiled last, as it stands.
+  // What was compiled last, unchanged.
   edit('openapi/petstore.yaml', 'operationId: fetchPet', 'operationId: getPet');
   const start = startNpm(t, folder, 'start', '--ignore-scripts');
   const origin = await start.listening();

@@ -7,7 +7,7 @@ const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const CLIENTS = 16;
 const STATUSES = ['available', 'pending', 'sold', undefined];
 
-/** The JSON of each pet that the server has acknowledged, by its id. */
+/** The JSON of each pet in a reply of the server, by its id. */
 type Acknowledged = Map<number, string>;
 
 /** Adds pets, one after the other, until the server is gone, and notes every reply that came in full. */
@@ -51,7 +51,7 @@ async function readPets(server: Server): Promise<Map<number, string>> {
   return pets;
 }
 
-t.test('whenever it is killed, every acknowledged pet is there again, as it was acknowledged', async (t: Test) => {
+t.test('after a kill at any time, every pet that was acknowledged is there, unchanged', async (t: Test) => {
   const file = `${t.testdir()}/pets.db`;
   const acknowledged: Acknowledged = new Map();
   for (let round = 0; round < ROUNDS; round++) {

@@ -6,14 +6,14 @@ import type { Received, Request } from '../service.ts';
 
 const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
 
-/** Resolves when `/readyz` answers that it is, or is not, ready. */
+/** Resolves when `/readyz` says that the server is ready, or is not. */
 async function untilReady(request: Request, isReady = true): Promise<void> {
   while (((await request('/readyz')).status === 200) !== isReady) await wait(20);
 }
 
 const codeOf = ({ body }: Received) => (body as { code?: string }).code ?? 'created';
 
-t.test('while the disk stalls, every create is answered, and told whether its pet may be there', async (t) => {
+t.test('while the disk stalls, each create is answered, and says whether its pet may be there', async (t) => {
   const disk = prepareFaultyDisk(t);
   const { request, child, exit } = await startServer(t, { env: { ...disk.env, CREATE_TIMEOUT: '5000' } });
   const create = async () => codeOf(await request('/v1/pets', CREATE));
@@ -24,7 +24,7 @@ t.test('while the disk stalls, every create is answered, and told whether its pe
   const handedOver = create();
   t.equal((await request('/v1/pets/1')).status, 200);
   const waiting = create();
-  // Here it still takes creates, and is no longer ready.
+  // It still accepts creates, and is no longer ready.
   await untilReady(request, false);
   t.equal((await request('/livez')).status, 200);
   t.equal(await handedOver, 'outcome_unknown');
@@ -44,7 +44,7 @@ t.test('while the disk stalls, every create is answered, and told whether its pe
   t.equal(await exit, 0);
 });
 
-t.test('when an fsync fails, the pet may be there; while it does, the server is not ready', async (t) => {
+t.test('when an fsync fails, the pet may be there, and the server is not ready until it works again', async (t) => {
   const disk = prepareFaultyDisk(t);
   const { request, child, exit } = await startServer(t, { env: disk.env });
   const create = async () => codeOf(await request('/v1/pets', CREATE));
@@ -60,7 +60,7 @@ t.test('when an fsync fails, the pet may be there; while it does, the server is 
   t.equal(await exit, 0);
 });
 
-t.test('SIGTERM ends the server in time, though the disk stalls', async (t) => {
+t.test('SIGTERM ends the server in time while the disk stalls', async (t) => {
   const disk = prepareFaultyDisk(t);
   const env = { ...disk.env, CREATE_TIMEOUT: '500', DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' };
   const { request, child, exit, output } = await startServer(t, { env, isCovered: false });

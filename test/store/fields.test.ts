@@ -4,7 +4,7 @@ import { buildDiagnose } from '../compiler.ts';
 
 const TYPES = 'src/generated/contract.ts';
 const GENERATED = readFileSync(new URL(`../../${TYPES}`, import.meta.url), 'utf8');
-/** What the stores that there are keep of a pet. */
+/** The table of columns of each store. */
 const TABLES = ['src/store/sqlite/columns.ts', 'src/store/postgres/columns.ts'];
 
 const compiler = buildDiagnose();
@@ -30,7 +30,7 @@ t.test('a table that keeps every field of the contract compiles', async (t) => {
   for (const said of diagnose(GENERATED)) t.equal(said, '');
 });
 
-t.test('a field that a store would lose, or keep as what it is not, does not compile in any store', async (t) => {
+t.test('a field that a store would lose, or store as another type, does not compile', async (t) => {
   const end = /$/;
   const edits: [edit: string, types: string, said: RegExp][] = [
     ['an added field', edited(['NewPet', end, 'nickname?: string;'], ['Pet', end, 'nickname?: string;']), /nickname/],

@@ -28,7 +28,7 @@ t.test('an empty database goes through every migration, in order', (t) => {
   t.end();
 });
 
-t.test('a database goes through those migrations only that it has not seen', (t) => {
+t.test('a database goes only through the migrations that it has not had yet', (t) => {
   const db = openMemory(t);
   for (const count of [1, 1, 2, 3, 3]) {
     migrate(db, STEPS.slice(0, count));
@@ -38,7 +38,7 @@ t.test('a database goes through those migrations only that it has not seen', (t)
   t.end();
 });
 
-t.test('a migration that fails takes back those before it', (t) => {
+t.test('a migration that fails undoes those before it', (t) => {
   const db = openMemory(t);
   t.throws(() => migrate(db, [...STEPS.slice(0, 2), 'INSERT INTO nowhere VALUES (3)']), { code: 'SQLITE_ERROR' });
   t.equal(versionOf(db), 0);

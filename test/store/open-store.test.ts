@@ -22,7 +22,7 @@ t.test('a file is named by its path, from the root or from here, with or without
   for (const name of ['1.db', '2.db', '3.db', '4.db', 'Größe #5 50%.db']) t.ok(existsSync(`${folder}/${name}`), name);
 });
 
-t.test('memory is no file, and no other store shares it', async (t) => {
+t.test('a database in memory is no file, and not shared with another store', async (t) => {
   const one = openUrl('sqlite::memory:');
   const other = openUrl('sqlite::memory:');
   t.teardown(() => [one.close(), other.close()]);

@@ -8,7 +8,7 @@ const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
 
 function prepareFile(t: Test) {
   const file = `${t.testdir()}/pets.db`;
-  /** A connection as another program would have it. */
+  /** A connection of another program. */
   const connect = (): Database => {
     const db = new Sqlite(file);
     t.teardown(() => db.close());
@@ -38,7 +38,7 @@ async function idsIn(request: Request): Promise<number[]> {
   return ids;
 }
 
-t.test('while the database is locked, POST is 503, GET goes on, and all is well afterwards', async (t) => {
+t.test('while the database is locked, POST is 503 and GET works; afterwards, both work', async (t) => {
   const { databaseUrl, connect } = prepareFile(t);
   const { request } = await startService(t, { databaseUrl });
   t.equal((await request('/v1/pets', CREATE)).status, 201);
@@ -53,7 +53,7 @@ t.test('while the database is locked, POST is 503, GET goes on, and all is well 
   t.strictSame(await idsIn(request), [1, 2]);
 });
 
-t.test('while the database is not where it was, POST is 503 and the server is not ready', async (t) => {
+t.test('while the database is moved away, POST is 503 and the server is not ready', async (t) => {
   const { file, databaseUrl } = prepareFile(t);
   const { request } = await startService(t, { databaseUrl });
   t.equal((await request('/v1/pets', CREATE)).status, 201);
@@ -80,7 +80,7 @@ t.test(
     });
     const created: number[] = [];
 
-    /** Creates pets, so many at once, until it fails; returns the replies that say so. */
+    /** Creates so many pets at once until creating fails; returns the failures. */
     async function createUntilFull(atOnce: number): Promise<Received[]> {
       for (let count = 0; count < 1000; count++) {
         const replies = await Promise.all(Array.from({ length: atOnce }, () => request('/v1/pets', CREATE)));
@@ -91,7 +91,7 @@ t.test(
       throw new Error('the disk never got full');
     }
 
-    // Where ten have no room, one may still have.
+    // One pet may still fit where ten do not.
     for (const atOnce of [10, 1]) {
       for (const reply of await createUntilFull(atOnce)) isUnavailable(t, reply);
     }
@@ -101,7 +101,7 @@ t.test(
       created.sort((a, b) => a - b),
     );
 
-    // Room again: SQLite's log, which is what has grown, is moved into the database and starts again.
+    // Makes room: SQLite's log, which has grown, is moved into the database and starts again.
     connect().pragma('wal_checkpoint(TRUNCATE)');
     const { status, body } = await request('/v1/pets', CREATE);
     t.equal(status, 201);

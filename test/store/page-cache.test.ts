@@ -8,7 +8,7 @@ import { shareSnapshots } from '../../src/store/sqlite/snapshots.ts';
 import type { PageQuery } from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';
 
-/** A store with five pets in a file, and a connection to the file as another program has it. */
+/** A store with five pets in a file, and another program's connection to the file. */
 async function openShared(t: Test) {
   const file = `${t.testdir()}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
@@ -20,7 +20,7 @@ async function openShared(t: Test) {
   for (const name of ['Ada', 'Bob', 'Cid', 'Dot', 'Eve'])
     await store.createPet({ name, categoryId: 7n, status: 'sold' });
 
-  /** The names on a page, in a turn of the event loop of its own, as every request has it. */
+  /** The names on a page, read in its own turn of the event loop, as for a request. */
   async function names(query: PageQuery): Promise<string[]> {
     await nextTurn();
     const { body } = await store.listPets(query);
@@ -39,7 +39,7 @@ async function restore(from: string, to: string): Promise<void> {
 const FULL = { limit: 2 };
 const LAST = { limit: 3, after: 3n };
 
-t.test('a pet that anybody adds is on the last page at once', async (t) => {
+t.test('a pet that any program adds is on the last page at once', async (t) => {
   const { store, db, names } = await openShared(t);
   t.strictSame(await names(LAST), ['Dot', 'Eve']);
   await store.createPet({ name: 'Fay', categoryId: 7n, status: 'sold' });
@@ -52,7 +52,7 @@ t.test('a pet that anybody adds is on the last page at once', async (t) => {
   t.strictSame(await names({ limit: 4, after: 3n }), ['Dot', 'Eve', 'Fay', 'Gus']);
 });
 
-t.test('a full page is read once for as long as pets are only added', async (t) => {
+t.test('a full page is read once while pets are only added', async (t) => {
   const { store, names } = await openShared(t);
   await names(FULL);
   const before = await store.listPets(FULL);
@@ -61,7 +61,7 @@ t.test('a full page is read once for as long as pets are only added', async (t) 
   t.equal(await store.listPets(FULL), before);
 });
 
-t.test('a pet that another program changes, deletes or puts in between is seen at once', async (t) => {
+t.test('a pet that another program changes, deletes or inserts is seen at once', async (t) => {
   const { db, names } = await openShared(t);
   t.strictSame(await names(FULL), ['Ada', 'Bob']);
   db.exec("UPDATE pets SET name = 'Abe' WHERE id = 1");
@@ -76,7 +76,7 @@ t.test('a pet that another program changes, deletes or puts in between is seen a
   t.strictSame(await names(FULL), []);
 });
 
-/** What a file may go through while a server has it open, beside changes of single pets. */
+/** What may happen to a file while a server has it open, beside changes of single pets. */
 const CHANGES: Record<string, (db: Database, file: string, list: () => Promise<string[]>) => unknown> = {
   'an older backup is restored': async (db, file, list) => {
     await db.backup(`${file}.old.db`);
@@ -134,7 +134,7 @@ for (const [way, change] of Object.entries(CHANGES)) {
   });
 }
 
-t.test('the last pet, replaced by one of another status, is no next page any more', async (t) => {
+t.test('when the last pet is replaced by one of another status, there is no next page', async (t) => {
   const { store, db } = await openShared(t);
   const query = { limit: 4, status: 'sold' } as const;
   t.equal((await store.listPets(query)).next, 4n);
@@ -143,7 +143,7 @@ t.test('the last pet, replaced by one of another status, is no next page any mor
   t.equal((await store.listPets(query)).next, undefined);
 });
 
-t.test('a change that nothing counts is seen within a second', async (t) => {
+t.test('a change that no trigger counts is seen within a second', async (t) => {
   const { db, names } = await openShared(t);
   await names(FULL);
   db.exec("BEGIN; UPDATE pets SET name = 'Abe' WHERE id = 1; UPDATE pet_edits SET count = count - 1; COMMIT");
@@ -151,7 +151,7 @@ t.test('a change that nothing counts is seen within a second', async (t) => {
   t.strictSame(await names(FULL), ['Abe', 'Bob']);
 });
 
-t.test("a change by the connection that reads is seen, though SQLite's version of the data stands still", async (t) => {
+t.test("a change by the connection that reads is seen, though SQLite's data version stays the same", async (t) => {
   const db = new Sqlite(`${t.testdir()}/pets.db`);
   t.teardown(() => db.close());
   db.defaultSafeIntegers();
@@ -162,7 +162,7 @@ t.test("a change by the connection that reads is seen, though SQLite's version o
     await nextTurn();
     return JSON.parse(readPage(limit, undefined, 0n).body.text).map(({ id }: { id: number }) => id);
   };
-  /** As every method of the store writes: in a transaction of its own. */
+  /** Writes in its own transaction, as every method of the store does. */
   const write = (sql: string) => {
     snapshots.leave();
     db.exec(sql);
@@ -195,7 +195,7 @@ t.test("a change by the connection that reads is seen, though SQLite's version o
   t.strictSame([await idsOf(2), await idsOf(5)], [[], []]);
 });
 
-t.test('a change that could not be read is seen once it can be', async (t) => {
+t.test('a change that cannot be read at first is seen later', async (t) => {
   const { db, names } = await openShared(t);
   await names(FULL);
   db.exec("ALTER TABLE pet_edits RENAME TO away; UPDATE pets SET name = 'Abe' WHERE id = 1");

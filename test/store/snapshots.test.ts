@@ -22,7 +22,7 @@ function open(t: Test) {
   };
 }
 
-t.test('the reads of one turn see the same, those of the next what was written meanwhile', async (t) => {
+t.test('all reads of one turn see the same; those of the next see what was written meanwhile', async (t) => {
   const { add, read } = open(t);
   t.strictSame(read(), { snapshot: 1, count: 0 });
   add();
@@ -31,7 +31,7 @@ t.test('the reads of one turn see the same, those of the next what was written m
   t.strictSame(read(), { snapshot: 2, count: 1 });
 });
 
-t.test('who leaves the snapshot sees what is written by now', async (t) => {
+t.test('a read outside the snapshot sees the latest writes', async (t) => {
   const { snapshots, add, read } = open(t);
   read();
   add();
@@ -39,7 +39,7 @@ t.test('who leaves the snapshot sees what is written by now', async (t) => {
   t.strictSame(read(), { snapshot: 2, count: 1 });
 });
 
-t.test('no snapshot outlives its turn, so that none keeps the log of writes from being emptied', async (t) => {
+t.test('a snapshot ends with its turn, so that the log of writes can be emptied', async (t) => {
   const { reader, read } = open(t);
   read();
   t.equal(reader.inTransaction, true);
@@ -47,7 +47,7 @@ t.test('no snapshot outlives its turn, so that none keeps the log of writes from
   t.equal(reader.inTransaction, false);
 });
 
-t.test('where SQLite has ended the transaction itself, the next read begins another', async (t) => {
+t.test('when SQLite has ended the transaction itself, the next read begins a new one', async (t) => {
   const { reader, snapshots, add, read } = open(t);
   read();
   reader.exec('ROLLBACK');

@@ -32,7 +32,7 @@ function executeIn(file: string, sql: string): void {
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
 
-/** A path that is the test's own, and a way to open a store there which the test closes. */
+/** A path for this test only, and a function that opens a store there until the test ends. */
 function prepareFile(t: Test) {
   const file = `${t.testdir()}/pets.db`;
   const open = (): Store => {
@@ -40,7 +40,7 @@ function prepareFile(t: Test) {
     t.teardown(() => store.close());
     return store;
   };
-  /** Another connection, as another program would have. */
+  /** Another program's connection. */
   const connect = (): Database => {
     const db = new Sqlite(file);
     t.teardown(() => db.close());
@@ -91,7 +91,7 @@ t.test('after the last store is closed, the database is one whole file', async (
   t.equal(connect().pragma('integrity_check', { simple: true }), 'ok');
 });
 
-t.test('the id of a pet that somebody deletes by hand never comes back', async (t) => {
+t.test('the id of a pet that was deleted by hand is never used again', async (t) => {
   const { open, connect } = prepareFile(t);
   const store = open();
   await store.createPet(REX);
@@ -100,7 +100,7 @@ t.test('the id of a pet that somebody deletes by hand never comes back', async (
   t.ok((await store.createPet(REX)).id > id);
 });
 
-t.test('a database of every earlier version is brought to this one, with its pets', async (t) => {
+t.test('a database of any earlier version is migrated to this one, with its pets', async (t) => {
   const migrations = loadMigrations();
   for (const [version] of migrations.entries()) {
     const { open, connect } = prepareFile(t);
@@ -148,7 +148,7 @@ t.test('a file that is no database is refused, and not a byte of it changes', as
   t.ok(bytes.equals(readFileSync(file)));
 });
 
-t.test('a place where no file can be is refused', async (t) => {
+t.test('a path where no file can be made is refused', async (t) => {
   const { file } = prepareFile(t);
   writeFileSync(file, '');
   t.throws(() => openUrl(`sqlite:${file}/pets.db`), { name: 'StoreError', message: /cannot be used: E\w+:/ });
@@ -177,7 +177,7 @@ t.test('opening waits for another program that is writing', async (t) => {
   await exit;
 });
 
-t.test('a file that another program keeps busy in another mode is refused', async (t) => {
+t.test('a file that another program uses in another mode is refused', async (t) => {
   const { file, open, connect } = prepareFile(t);
   await open().close();
   const db = connect();
@@ -222,7 +222,7 @@ t.test('a file that is moved away or replaced takes no more writes, until it is 
   t.equal(await idsIn(store), '[1,2]');
 });
 
-t.test('a file that is moved away before the first write is not made anew', async (t) => {
+t.test('a file that is moved away before the first write is not created again', async (t) => {
   const { file, open } = prepareFile(t);
   const store = open();
   renameSync(file, `${file}.moved`);
@@ -249,7 +249,7 @@ t.test('a file that is damaged fails reads and the check with 503', async (t) =>
   }
 });
 
-t.test('a pet that breaks a rule of the table fails as what it is: a fault, and no outage', async (t) => {
+t.test('a pet that breaks a rule of the table is a fault, not an outage', async (t) => {
   for (const url of ['sqlite::memory:', `sqlite:${t.testdir()}/pets.db`]) {
     const store = openUrl(url);
     t.teardown(() => store.close());

@@ -9,7 +9,7 @@ import { openUrl } from '../database.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
 
-/** A store in a file, its writing thread, and a connection to the file as another program has it. */
+/** A store in a file, its writing thread, and another program's connection to the file. */
 async function openShared(t: Test, limits: Partial<StoreLimits> = {}) {
   const file = `${t.testdir()}/pets.db`;
   const started = once(process, 'worker');
@@ -23,7 +23,7 @@ async function openShared(t: Test, limits: Partial<StoreLimits> = {}) {
   return { file, store, thread, other };
 }
 
-/** What has become of each create: its name when it is done, otherwise the kind of the outage or the name of the error. */
+/** The result of each create: its name when it is done, otherwise the kind of the outage or the name of the error. */
 async function outcomesOf(creates: ReturnType<Store['createPet']>[]): Promise<unknown[]> {
   const results = await Promise.allSettled(creates);
   return results.map((result) =>
@@ -33,7 +33,7 @@ async function outcomesOf(creates: ReturnType<Store['createPet']>[]): Promise<un
 
 const namesIn = (db: Database) => db.prepare('SELECT name FROM pets ORDER BY id').pluck().all();
 
-/** The names of the pets that are in the file, whatever is in the log beside it. */
+/** The names of the pets in the file itself, without those in the log beside it. */
 function namesInFile(t: Test, file: string): unknown[] {
   const copy = `${t.testdirName}-copy.db`;
   copyFileSync(file, copy);
@@ -71,7 +71,7 @@ t.test('a check that fails through no outage fails at once, and is not tried aga
   await t.rejects(async () => store.check(), { kind: 'unavailable', cause: { message: /pets.* is a view/ } });
 });
 
-t.test('one create that cannot be done fails alone', async (t) => {
+t.test('a create that fails does not fail the others', async (t) => {
   const { store, other } = await openShared(t);
   const names = ['Ada', 'Bob', 'Cid', 'Dot', 'Eve', 'Fay', 'Gus'];
   for (const [broken, outcome] of [
@@ -142,7 +142,7 @@ t.test('a thread that ended is not started again for a store that closes', async
   await store.close();
 });
 
-t.test('a log that is removed takes no more pets, and those it had are brought into the file', async (t) => {
+t.test('a store whose log is removed takes no more pets, and moves those in the log into the file', async (t) => {
   for (const name of ['-wal', '-shm']) {
     for (const isIdle of [false, true]) {
       const { file, store } = await openShared(t);
@@ -168,7 +168,7 @@ t.test('a file that is replaced before the first write takes no pets', async (t)
   t.strictSame(namesInFile(t, file), []);
 });
 
-t.test('damage under an open store fails the reads that meet it, and nothing else', async (t) => {
+t.test('damage to the file of an open store fails only the reads of the damaged part', async (t) => {
   const MANY = 20_000;
   for (const damage of [
     (file: string) => truncateSync(file, 0),

@@ -30,7 +30,7 @@ async function requestLongUrls(request: Request, count: number): Promise<void> {
   }
 }
 
-t.test('a log on a full disk holds up neither requests nor the stop', async (t) => {
+t.test('a log on a full disk delays neither requests nor the stop', async (t) => {
   const server = await startWithLog(t, { shell: 'exec >/dev/full' });
   t.equal((await server.request('/v1/pets', { key: server.key })).status, 200);
   t.equal((await server.request('/livez')).status, 200);
@@ -85,7 +85,7 @@ t.test(
   },
 );
 
-t.test('a log whose reader has gone holds up nothing', async (t) => {
+t.test('a log whose reader has gone delays nothing', async (t) => {
   const server = await startServer(t);
   server.child.stdout?.destroy();
   for (let sent = 0; sent < 3; sent++) t.equal((await server.request('/v1/pets', { key: KEY })).status, 200);

@@ -41,7 +41,7 @@ t.test('a parameter arrives as the type that its schema names', async (t) => {
   t.equal(query.a, '5', 'and what was given stays as it is');
 });
 
-t.test('a parameter that is not written as its type is named', async (t) => {
+t.test('a parameter that is not spelled as its type is named', async (t) => {
   const check = build({ a: { type: 'integer' }, b: { type: 'number' }, c: { type: 'boolean' } });
   t.strictSame(problemsOf(check({ query: { a: '9007199254740993', b: '1e5', c: '1' } })), [
     'query.a must be of type integer',
@@ -51,7 +51,7 @@ t.test('a parameter that is not written as its type is named', async (t) => {
   t.strictSame(problemsOf(check({})), ['query.a is missing', 'query.b is missing', 'query.c is missing']);
 });
 
-t.test('a parameter that is unknown is named, even if every object of JavaScript has that name', async (t) => {
+t.test('an unknown parameter is named, even if every JavaScript object has a property of that name', async (t) => {
   const check = build({});
   const query = { constructor: '1', toString: ['1', '2'], ...JSON.parse('{"__proto__":"3"}') };
   t.strictSame(problemsOf(check({ query })).sort(), [

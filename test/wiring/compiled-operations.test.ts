@@ -4,7 +4,7 @@ import { loadContract } from '../../src/contract/load-contract.ts';
 import { compileOperations } from '../../src/wiring/compiled-operations.ts';
 import { type Edit, edited } from '../edited-contract.ts';
 
-/** What the contract says after the edit, and the server could not keep. */
+/** What the contract says after the edit, which the server could not keep. */
 type Refusal = [sentence: string, problem: string, edit: Edit];
 
 const refusals: Refusal[] = [

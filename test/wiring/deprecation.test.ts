@@ -17,7 +17,7 @@ const YAML = edited(({ listPets, contract, headers }) => {
     Object.assign(inPlace.headers, {
       Deprecation: { $ref: '#/components/headers/Deprecation' },
       Sunset: { $ref: '#/components/headers/Sunset' },
-      Link: { ...headers.Successor, schema: { type: 'string', pattern: PAGING }, example: undefined },
+      Link: { ...headers.Successor, schema: { type: 'string', pattern: PAGING }, examples: undefined },
     });
     listPets.responses[status] = inPlace;
   }
@@ -32,7 +32,7 @@ async function start(t: Test) {
   return service;
 }
 
-t.test('a deprecated list still has its pages, and names its successor on each', async (t) => {
+t.test('each page of a deprecated list links to the next page and to the successor', async (t) => {
   const { request } = await start(t);
   const replies: Received[] = [];
   for (let url: string | undefined = '/v1/pets?limit=2'; url; url = nextOf(replies.at(-1) as Received)) {
@@ -45,7 +45,7 @@ t.test('a deprecated list still has its pages, and names its successor on each',
   for (const { headers } of replies) t.match(headers.link, /(^|, )<\/v1\/pets>; rel="successor-version"$/);
 });
 
-t.test('a deprecated list that refuses names its successor alone', async (t) => {
+t.test('a refusal of a deprecated list links to the successor only', async (t) => {
   const { request } = await start(t);
   const { status, headers } = await request('/v1/pets?limit=0');
   t.equal(status, 400);

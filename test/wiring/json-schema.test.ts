@@ -70,7 +70,7 @@ async function start(t: Test, { body = {}, reply = body, q = { type: 'string' } 
 const INT64 = { type: 'integer', format: 'int64' };
 const LARGE = '9007199254740993';
 
-t.test('what stands beside a reference in a parameter counts', async (t) => {
+t.test('keywords beside a reference count in a parameter', async (t) => {
   const q = { $ref: '#/components/schemas/Limit', default: 30, maximum: 50 };
   const { send, given } = await start(t, { q });
   await send('1');
@@ -83,7 +83,7 @@ t.test('what stands beside a reference in a parameter counts', async (t) => {
   t.equal(await send('1', '?q=1.5'), 'query.q must be of type integer');
 });
 
-t.test('the default of a parameter is a bigint where its text is', async (t) => {
+t.test('the default of a 64-bit parameter is a bigint, like its other values', async (t) => {
   const { send, given } = await start(t, { q: { $ref: '#/components/schemas/Least', default: 12 } });
   await send('1');
   await send('1', '?q=13');
@@ -93,7 +93,7 @@ t.test('the default of a parameter is a bigint where its text is', async (t) => 
   );
 });
 
-t.test('a reference keeps what it leads to, whatever stands beside it', async (t) => {
+t.test('keywords beside a reference do not change its target', async (t) => {
   const { send, given } = await start(t, { q: { $ref: '#/components/schemas/Limit', maximum: 500, minimum: 5 } });
   await send('1');
   t.equal(given[0]?.query.q, 20);
@@ -101,7 +101,7 @@ t.test('a reference keeps what it leads to, whatever stands beside it', async (t
   t.equal(await send('1', '?q=4'), 'query.q must be at least 5');
 });
 
-t.test('what stands beside a reference in a body counts', async (t) => {
+t.test('keywords beside a reference count in a body', async (t) => {
   const name = { $ref: '#/components/schemas/PetName', default: 'Rex', maxLength: 3 };
   const status = { $ref: '#/components/schemas/PetStatus', default: 'sold' };
   const pet = { $ref: '#/components/schemas/NewPet', required: ['status'] };
@@ -116,7 +116,7 @@ t.test('what stands beside a reference in a body counts', async (t) => {
   );
 });
 
-t.test('bounds hold for every digit of a 64-bit integer, wherever they stand', async (t) => {
+t.test('bounds hold for every digit of a 64-bit integer, anywhere in a schema', async (t) => {
   const schemas: [name: string, schema: Json, problem: string][] = [
     ['beside a reference', { $ref: '#/components/schemas/Least', maximum: 1000 }, 'body.n must be at most 1000'],
     ['in allOf', { allOf: [INT64, { type: 'integer', maximum: 1000 }] }, 'body.n must be at most 1000'],
@@ -151,7 +151,7 @@ t.test('bounds of a field hold through a then of its object', async (t) => {
   t.equal(await send(`{"kind":"large","n":${LARGE}}`), `{"kind":"large","n":${LARGE}}`);
 });
 
-t.test('a fraction is a bound of a 64-bit integer, too', async (t) => {
+t.test('the bound of a 64-bit integer may be a fraction', async (t) => {
   const { send } = await start(t, { body: { ...INT64, minimum: 2.5 } });
   t.equal(await send('2'), 'body must be at least 2.5');
   t.equal(await send('3'), '3');

@@ -13,7 +13,7 @@ t.test('a cursor gives back its id, for its own filter only', async () => {
   );
 });
 
-t.test('what no list gave out is no cursor', async (t) => {
+t.test('a cursor that no list gave out is refused', async (t) => {
   fc.assert(
     fc.property(fc.string(), (text) => fromCursor(text) === undefined || toCursor(fromCursor(text) as bigint) === text),
   );

@@ -21,7 +21,7 @@ async function openWithPets(t: Test) {
   return store;
 }
 
-t.test('what is stored fits the contract under which it was stored', async (t) => {
+t.test('stored pets fit the contract that they were stored under', async (t) => {
   await t.resolves(checkStoredPets(await loadContract(), await openWithPets(t)));
 });
 

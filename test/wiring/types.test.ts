@@ -12,14 +12,14 @@ const read = (file: string) => readFileSync(ROOT + file, 'utf8');
 
 const compiler = buildDiagnose({ noUnusedLocals: false, noUnusedParameters: false });
 
-/** What the compiler says of each of these files, which take the place of the project's own; nothing where it compiles. */
+/** What the compiler reports for each of these files, which replace the project's; empty for one that compiles. */
 function diagnose(sources: Record<string, string>): Record<string, string> {
   const files = Object.keys(sources);
   const none = files.map((file) => [file, '']);
   return { ...Object.fromEntries(none), ...Object.fromEntries(compiler(files, sources)) };
 }
 
-/** What the compiler says of handlers with these answers, each by its number, in one run. */
+/** What the compiler reports for handlers with these answers, each by its number, in one run. */
 function diagnoseAnswers(answers: [operation: string, answer: string][], types = read(TYPES)): string[] {
   const handlers = answers.map(([operation, answer], index) => [
     `handlers/answer${index}.ts`,
@@ -69,7 +69,7 @@ t.test('a handler that answers what the contract declares compiles', async (t) =
   }
 });
 
-t.test('a handler that answers anything else does not, and is told why', async (t) => {
+t.test('a handler that answers anything else does not compile, and the message says why', async (t) => {
   const wrong: [operation: string, answer: string, message: string][] = [
     ['getPet', '{ status: 202, body: pet }', "Type '202' is not assignable to type '\\d+'"],
     ['listPets', "refuse('pet_not_found', 'No.')", "Type '404' is not assignable to type '\\d+'"],
@@ -118,7 +118,7 @@ t.test('a handler that answers anything else does not, and is told why', async (
   }
 });
 
-t.test('a body that may be left out may be undefined', async (t) => {
+t.test('an optional body may be undefined', async (t) => {
   const body = "content: { 'application/json': string }";
   const types = (requestBody: string) =>
     withOperation(`greet: { parameters: ${NO_PARAMETERS}; ${requestBody}: { ${body} };
@@ -130,7 +130,7 @@ t.test('a body that may be left out may be undefined', async (t) => {
   t.strictSame(diagnoseAnswers([given, assumed], types('requestBody')), ['', '']);
 });
 
-t.test('where the contract has no content, an answer has no body', async (t) => {
+t.test('an answer has no body when the contract has no content', async (t) => {
   const types = withOperation(`feedPet: { parameters: ${NO_PARAMETERS}; requestBody?: never;
     responses: { 204: { headers: { [name: string]: unknown }; content?: never } } };`);
   const [right, wrong] = diagnoseAnswers(
