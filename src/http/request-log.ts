@@ -1,7 +1,7 @@
 /** The ids of requests, and the line in the log when a request is over. */
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
+import { type Logger, symbols } from 'pino';
 
 /** Ids that are unique across restarts and processes, and cheap: a random part per process, and a count. */
 export function buildRequestIds(): () => string {
@@ -16,13 +16,23 @@ export type LogRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 /** Undefined where the log's level leaves such lines out. */
 export function buildLogRequest(logger: Logger): LogRequest | undefined {
   if (!logger.isLevelEnabled('info')) return undefined;
+  const writeLine = buildWriteLine(logger);
   return ({ id, method, url, ip }, reply) => {
     const start = performance.now();
     reply.raw.once('close', () => {
       const ms = Math.round((performance.now() - start) * 1000) / 1000;
-      const { writableFinished } = reply.raw;
-      if (writableFinished) logger.info({ reqId: id, method, url, ip, status: reply.statusCode, ms }, 'request');
-      else logger.info({ reqId: id, method, url, ip, ms }, 'request aborted');
+      const { writableFinished, statusCode } = reply.raw;
+      if (writableFinished) writeLine({ reqId: id, method, url, ip, status: statusCode, ms, msg: 'request' });
+      else writeLine({ reqId: id, method, url, ip, ms, msg: 'request aborted' });
     });
   };
+}
+
+/** Lines of level info, as pino writes them. pino takes half as long again: it asks each time what never changes. */
+function buildWriteLine(logger: Logger): (line: object) => void {
+  const { lsCacheSym, timeSym, chindingsSym, streamSym } = symbols;
+  // biome-ignore lint/suspicious/noExplicitAny: pino offers these symbols for such ends, but not as types.
+  const { [lsCacheSym]: levels, [timeSym]: time, [chindingsSym]: names, [streamSym]: stream } = logger as any;
+  const level = levels[logger.levels.values.info as number];
+  return (line) => stream.write(`${level}${time()}${names},${JSON.stringify(line).slice(1)}\n`);
 }
