@@ -19,7 +19,7 @@ export interface Config {
   maxConnections: number;
   /** How many requests a client may send ahead of their answers, on one connection. */
   maxPipelined: number;
-  /** How many requests of all connections are taken in one turn of the event loop, before those sent ahead are refused. */
+  /** How many requests are taken in one turn of the event loop, at most: each open connection has the same share. */
   maxRequests: number;
   /** How long the server goes on serving after a signal, no longer ready, before it closes, in milliseconds. */
   drainDelay: number;
@@ -82,7 +82,7 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     replyTimeout: integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
     maxConnections: integer('MAX_CONNECTIONS', 1000, 1, 1_000_000),
     maxPipelined: integer('MAX_PIPELINED', 64, 1, 1000),
-    maxRequests: integer('MAX_REQUESTS', 1024, 1, 1_000_000),
+    maxRequests: integer('MAX_REQUESTS', 32_768, 1, 1_000_000),
     drainDelay: integer('DRAIN_DELAY', 500, 0, 60_000),
     stopTimeout: integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
     createTimeout: integer('CREATE_TIMEOUT', 5000, 100, 600_000),

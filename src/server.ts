@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { addAuth } from './access/bearer-auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
+import { addAccepting } from './http/accepting.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
 import { addDraining } from './http/draining.ts';
 import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH } from './http/error-replies.ts';
@@ -60,6 +61,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   });
 
   const connections = addConnections(app, limits, logger);
+  addAccepting(app, connections);
   addOverload(app, { ...limits, connections, nextRequestId, logger });
   addErrorReplies(app, sendFailure);
   addRawReplies(app, logger, nextRequestId);

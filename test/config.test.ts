@@ -28,7 +28,7 @@ t.test('without any variable, everything has its default', (t) => {
     replyTimeout: 30_000,
     maxConnections: 1000,
     maxPipelined: 64,
-    maxRequests: 1024,
+    maxRequests: 32_768,
     drainDelay: 500,
     stopTimeout: 10_000,
     createTimeout: 5000,

@@ -33,8 +33,12 @@ export interface Connections {
   readonly sockets: ReadonlySet<Socket>;
   /** Seconds since the start. */
   readonly second: number;
+  /** Of all connections since the start. */
+  requests: number;
   /** True while there are more connections than are served. */
   isFull(): boolean;
+  /** The number of this turn of the event loop: only those are counted in which something asks for it. */
+  turn(): number;
   stateOf(socket: Socket): ConnectionState;
 }
 
@@ -44,9 +48,21 @@ export function addConnections(
   logger: Logger,
 ) {
   const sockets = new Set<HttpSocket>();
+  let turn = 0;
+  let isTurn = false;
+  const endTurn = () => {
+    isTurn = false;
+  };
   const connections: Connections & { second: number } = {
     sockets,
     second: 0,
+    requests: 0,
+    turn: () => {
+      if (isTurn) return turn;
+      isTurn = true;
+      setImmediate(endTurn);
+      return ++turn;
+    },
     isFull: () => sockets.size > maxConnections,
     stateOf: (socket) => (socket as HttpSocket)[STATE],
   };

@@ -9,7 +9,7 @@ import { Failure } from './errors.ts';
 export interface RequestLimits {
   /** How many requests a client may send ahead of their answers, on one connection. */
   maxPipelined: number;
-  /** How many requests of all connections are taken in one turn of the event loop, before those sent ahead are refused. */
+  /** How many requests are taken in one turn of the event loop, at most: each open connection has the same share. */
   maxRequests: number;
 }
 
@@ -38,21 +38,12 @@ export interface OverloadOptions extends RequestLimits {
 export function addOverload(app: FastifyInstance, options: OverloadOptions): void {
   const { connections, maxPipelined, maxRequests, nextRequestId, logger } = options;
   const [serve] = app.server.listeners('request') as [RequestListener];
-  let turn = 0;
-  let taken = 0;
-  let isTurn = false;
   let refused = 0;
   let told = 0;
 
-  function endTurn(): void {
-    isTurn = false;
-  }
-
   function isOver({ url }: IncomingMessage, { requests, isSurplus }: ConnectionState): boolean {
-    if (requests > maxPipelined) return true;
-    if (requests === 1 && !isSurplus) return false;
-    if (HEALTH.has(url)) return false;
-    return (isSurplus && connections.isFull()) || taken > maxRequests;
+    if (requests > 1 && (requests > maxPipelined || requests * connections.sockets.size > maxRequests)) return true;
+    return isSurplus && connections.isFull() && !HEALTH.has(url);
   }
 
   function refuse(socket: HttpSocket, response: ServerResponse): void {
@@ -70,18 +61,13 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
 
   app.server.removeListener('request', serve).on('request', (request: IncomingMessage, response: ServerResponse) => {
     const state = connections.stateOf(request.socket);
-    if (!isTurn) {
-      isTurn = true;
-      turn++;
-      taken = 0;
-      setImmediate(endTurn);
-    }
+    const turn = connections.turn();
     if (state.turn !== turn) {
       state.turn = turn;
       state.requests = 0;
     }
     state.requests++;
-    taken++;
+    connections.requests++;
     state.lastUse = connections.second;
     if (isOver(request, state)) refuse(request.socket as HttpSocket, response);
     else serve(request, response);

@@ -3,10 +3,11 @@
  * Prints, as JSON, how many replies came with each status, and the latencies of those that were accepted.
  */
 import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 
 export interface OpenLoad {
   port: number;
-  /** What is sent each time, to the byte. */
+  /** What is sent each time, to the byte. All replies of one status have bodies of the same length. */
   request: string;
   /** Requests per second; with 0, each connection has 16 on the way, and sends the next when one is answered. */
   rate: number;
@@ -23,33 +24,49 @@ export interface OpenLoadResult {
   /** Of replies that are no 503, in milliseconds from the time when they were due. */
   p50: number;
   p99: number;
+  /** Of one core. Near 1, this process is what holds up the requests. */
+  busy: number;
 }
+
+/** How often requests are sent, in milliseconds: a write for each request would keep this process busier than the server. */
+const INTERVAL = 4;
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+const STATUS_AT = 'HTTP/1.1 '.length;
 
 class Client {
   private readonly load: OpenLoad;
   private readonly result: OpenLoadResult;
   private readonly latencies: number[];
+  /** The length of a body, by the status of its reply. */
+  private readonly lengths: Map<string, number>;
   #socket: Socket;
   #due: number[] = [];
-  #rest = '';
+  #answered = 0;
+  /** A head that has not arrived in full. */
+  #rest: Buffer = Buffer.alloc(0);
+  /** How much of a body is still to come. */
+  #missing = 0;
   #isClosed = false;
 
-  constructor(load: OpenLoad, result: OpenLoadResult, latencies: number[]) {
+  constructor(load: OpenLoad, result: OpenLoadResult, latencies: number[], lengths: Map<string, number>) {
     this.load = load;
     this.result = result;
     this.latencies = latencies;
+    this.lengths = lengths;
     this.#socket = this.#connect();
   }
 
   #connect(): Socket {
     this.#due = [];
-    this.#rest = '';
+    this.#answered = 0;
+    this.#rest = Buffer.alloc(0);
+    this.#missing = 0;
     this.#isClosed = false;
     return connect(this.load.port, '127.0.0.1')
-      .setEncoding('latin1')
       .setNoDelay()
       .on('error', () => {})
-      .on('data', (text: string) => this.#receive(text))
+      .on('data', (bytes: Buffer) => this.#receive(bytes))
       .on('close', () => {
         this.#isClosed = true;
         this.result.closed++;
@@ -65,25 +82,39 @@ class Client {
     this.#socket.write(this.load.request.repeat(count));
   }
 
-  #receive(text: string): void {
+  #receive(bytes: Buffer): void {
     const now = performance.now();
-    const all = this.#rest + text;
-    let from = 0;
+    const all = this.#rest.length > 0 ? Buffer.concat([this.#rest, bytes]) : bytes;
+    let at = this.#missing;
     let replies = 0;
-    for (;;) {
-      const at = all.indexOf('HTTP/1.1 ', from);
-      if (at < 0 || at + 12 > all.length) break;
-      const status = all.slice(at + 9, at + 12);
-      if (status !== '100') {
-        this.result.replies[status] = (this.result.replies[status] ?? 0) + 1;
-        replies++;
-        const due = this.#due.shift() as number;
-        if (status !== '503') this.latencies.push(now - due);
-      }
-      from = at + 12;
+    while (at < all.length) {
+      const end = all.indexOf(HEAD_END, at);
+      if (end < 0) break;
+      const status = all.toString('latin1', at + STATUS_AT, at + STATUS_AT + 3);
+      this.#count(status, now);
+      replies++;
+      at = end + HEAD_END.length + this.#lengthOf(status, all.subarray(at, end));
     }
+    this.#missing = Math.max(0, at - all.length);
+    this.#rest = all.subarray(Math.min(at, all.length));
     if (this.load.rate === 0 && !this.#isClosed) this.send(replies, now);
-    this.#rest = all.slice(Math.max(from, all.length - 12));
+  }
+
+  #count(status: string, now: number): void {
+    this.result.replies[status] = (this.result.replies[status] ?? 0) + 1;
+    const due = this.#due[this.#answered++] as number;
+    if (status !== '503') this.latencies.push(now - due);
+    if (this.#answered < 1000) return;
+    this.#due = this.#due.slice(this.#answered);
+    this.#answered = 0;
+  }
+
+  #lengthOf(status: string, head: Buffer): number {
+    const known = this.lengths.get(status);
+    if (known !== undefined) return known;
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(head.toString('latin1'))?.[1]);
+    this.lengths.set(status, length);
+    return length;
   }
 
   end(): void {
@@ -92,27 +123,25 @@ class Client {
 }
 
 async function run(load: OpenLoad): Promise<OpenLoadResult> {
-  const result: OpenLoadResult = { sent: 0, replies: {}, closed: 0, p50: 0, p99: 0 };
+  const result: OpenLoadResult = { sent: 0, replies: {}, closed: 0, p50: 0, p99: 0, busy: 0 };
   const latencies: number[] = [];
-  const clients = Array.from({ length: load.connections }, () => new Client(load, result, latencies));
+  const lengths = new Map<string, number>();
+  const clients = Array.from({ length: load.connections }, () => new Client(load, result, latencies, lengths));
   if (load.rate === 0) for (const client of clients) client.send(16, performance.now());
   const began = performance.now();
-  let scheduled = 0;
+  const { user, system } = process.cpuUsage();
   let next = 0;
-  await new Promise<void>((resolve) => {
-    const tick = () => {
-      const elapsed = (performance.now() - began) / 1000;
-      if (elapsed > load.seconds) return resolve();
-      const due = Math.floor(elapsed * load.rate) - scheduled;
-      scheduled += due;
-      const each = Math.max(1, Math.ceil(due / load.connections));
-      for (let left = due; left > 0; left -= each) {
-        (clients[next++ % clients.length] as Client).send(Math.min(each, left), performance.now());
-      }
-      setImmediate(tick);
-    };
-    tick();
-  });
+  for (let elapsed = 0, scheduled = 0; elapsed < load.seconds; elapsed = (performance.now() - began) / 1000) {
+    const due = Math.floor(elapsed * load.rate) - scheduled;
+    scheduled += due;
+    const each = Math.ceil(due / load.connections);
+    for (let left = due; left > 0; left -= each) {
+      (clients[next++ % clients.length] as Client).send(Math.min(each, left), performance.now());
+    }
+    await wait(INTERVAL);
+  }
+  const used = process.cpuUsage();
+  result.busy = (used.user - user + used.system - system) / 1000 / (performance.now() - began);
   for (const client of clients) client.end();
   latencies.sort((a, b) => a - b);
   result.p50 = latencies[Math.floor(latencies.length * 0.5)] ?? 0;

@@ -55,19 +55,48 @@ t.test('a refusal has the Error body, and says when to try again', async (t) => 
   t.match(JSON.parse(text.slice(text.lastIndexOf('{'))), { code: 'overloaded', status: 503 });
 });
 
-t.test(
-  'when too many requests come at once, those sent ahead are refused, but not those that ask for its health',
-  async (t) => {
-    const service = await startLimited(t, { MAX_REQUESTS: '2' });
-    const closing = (url: string) => get(url).replace('Host', 'Connection: close\r\nHost');
-    const socket = await open(t, service);
-    socket.write(get('/v1/pets').repeat(4));
-    t.strictSame(await statusesOf(socket), ['200', '200', '503']);
-    const probe = await open(t, service);
-    probe.write(get('/livez').repeat(3) + closing('/readyz'));
-    t.strictSame(await statusesOf(probe), ['200', '200', '200', '200']);
-  },
-);
+t.test('where many connections are open, each has its share of the requests: at least one', async (t) => {
+  const service = await startLimited(t, { MAX_REQUESTS: '4' });
+  const closing = (url: string) => get(url).replace('Host', 'Connection: close\r\nHost');
+  const first = await open(t, service);
+  const second = await open(t, service);
+  first.write(get('/v1/pets').repeat(4));
+  t.strictSame(await statusesOf(first), ['200', '200', '503']);
+  second.write(get('/v1/pets').repeat(3) + closing('/v1/pets'));
+  t.strictSame(await statusesOf(second), ['200', '200', '200', '200'], 'alone');
+  const many = await Promise.all(Array.from({ length: 9 }, () => open(t, service)));
+  for (const socket of many) socket.write(closing('/livez'));
+  for (const socket of many) t.strictSame(await statusesOf(socket), ['200']);
+});
+
+t.test('connections that wait are accepted first, where each turn reads many requests', async (t) => {
+  const service = await startLimited(t, {});
+  let inARow = 0;
+  let most = 0;
+  service.app.server.on('connection', () => {
+    inARow++;
+    most = Math.max(most, inARow);
+  });
+  service.app.server.on('request', () => {
+    inARow = 0;
+  });
+  const AHEAD = 16;
+  const busy = await Promise.all(Array.from({ length: 30 }, () => open(t, service)));
+  for (const socket of busy) {
+    let replies = 0;
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      replies += text.split('HTTP/1.1 200').length - 1;
+      if (replies % AHEAD === 0) socket.write(get('/livez').repeat(AHEAD));
+    });
+    socket.write(get('/livez').repeat(AHEAD));
+  }
+  await Promise.all(busy.map((socket) => once(socket, 'data')));
+  const others = await Promise.all(Array.from({ length: 100 }, () => open(t, service)));
+  for (const socket of others) socket.write(get('/livez'));
+  await Promise.all([...others, ...busy].map((socket) => once(socket, 'data')));
+  t.ok(most > 50, `${most} in a row`);
+  for (const socket of busy) socket.destroy();
+});
 
 t.test(
   'connections beyond the bound: an idle one makes room; else only its health is told, then nothing',
