@@ -46,7 +46,19 @@ export function violationsOf(calls: Call[]): string[] {
 function holesIn({ after, ids }: Call & { kind: 'list' }, created: bigint[]): string[] {
   const last = ids.at(-1) ?? after;
   const seen = new Set(ids);
-  return created.filter((id) => id > after && id <= last && !seen.has(id)).map((id) => `a page passed ${id}`);
+  const between = created.slice(placeAfter(after, created), placeAfter(last, created));
+  return between.filter((id) => !seen.has(id)).map((id) => `a page passed ${id}`);
+}
+
+/** Where the ids after this one begin. */
+function placeAfter(id: bigint, ascending: bigint[]): number {
+  let [low, high] = [0, ascending.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] as bigint) > id) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 function leastIn(call: Call): bigint {
@@ -60,7 +72,7 @@ function mostIn(call: Call, created: bigint[]): bigint {
   if (call.kind === 'get') return call.isFound ? ALL : call.id - 1n;
   if (!call.isLast) return ALL;
   const last = call.ids.at(-1) ?? call.after;
-  return (created.find((id) => id > last) ?? ALL) - 1n;
+  return (created[placeAfter(last, created)] ?? ALL) - 1n;
 }
 
 const toText = (call: Call) => JSON.stringify(call, (_, value) => (typeof value === 'bigint' ? String(value) : value));

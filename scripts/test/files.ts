@@ -5,6 +5,7 @@ import { join } from 'node:path';
 /** Only their order matters. */
 const LONGEST = [
   'process',
+  'store/postgres',
   'adding-an-operation',
   'docs/swagger-ui',
   'telemetry/log',
