@@ -9,8 +9,10 @@ export interface OpenLoad {
   port: number;
   /** What is sent each time, to the byte. All replies of one status have bodies of the same length. */
   request: string;
-  /** Requests per second; with 0, each connection has 16 on the way, and sends the next when one is answered. */
+  /** Requests per second; with 0, each connection has `ahead` on the way, and sends the next when one is answered. */
   rate: number;
+  /** 16 where it is not given. */
+  ahead?: number;
   seconds: number;
   connections: number;
 }
@@ -127,7 +129,7 @@ async function run(load: OpenLoad): Promise<OpenLoadResult> {
   const latencies: number[] = [];
   const lengths = new Map<string, number>();
   const clients = Array.from({ length: load.connections }, () => new Client(load, result, latencies, lengths));
-  if (load.rate === 0) for (const client of clients) client.send(16, performance.now());
+  if (load.rate === 0) for (const client of clients) client.send(load.ahead ?? 16, performance.now());
   const began = performance.now();
   const { user, system } = process.cpuUsage();
   let next = 0;
