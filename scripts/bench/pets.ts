@@ -1,6 +1,6 @@
 /** The pets in every database of the benchmark at its start: any number of them, known without a query. */
-import Sqlite from 'better-sqlite3';
 import { CONTRACT_DIGEST } from '../../src/generated/handlers.ts';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
 
 /** By the remainder of the id: a quarter of the pets each, and a quarter without a status. */

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { hashKey } from '../../src/access/api-keys.ts';
 import { readCommand } from '../../src/cli/key-commands.ts';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';
 import { prepareFaultyDisk } from '../faulty-disk.ts';

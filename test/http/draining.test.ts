@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs';
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import Sqlite from 'better-sqlite3';
 import t from 'tap';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { forceEnd, type Server, startServer } from '../program.ts';
 import { KEY, startService } from '../service.ts';
 

@@ -4,8 +4,8 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSyn
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
 import { type ProgramOptions, startProgram, startServer } from '../program.ts';
 import { KEY } from '../service.ts';

@@ -1,7 +1,7 @@
-import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
 import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';
 import { schemaOf, startPostgres } from '../postgres.ts';
@@ -38,7 +38,7 @@ function openMemory(): EmptyableStore {
 function openFile(t: Test): EmptyableStore {
   const file = `${t.testdir()}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
-  const db = new Database(file);
+  const db = new Sqlite(file);
   t.teardown(() => db.close());
   return { store, empty: async () => void db.exec('DELETE FROM pets') };
 }

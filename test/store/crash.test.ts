@@ -1,5 +1,5 @@
-import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { type Server, startServer } from '../program.ts';
 import { KEY } from '../service.ts';
 

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import Sqlite, { type Database } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { readMigrations } from '../../src/store/migrations.ts';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
 
 const STEPS = [

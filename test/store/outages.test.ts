@@ -1,6 +1,7 @@
 import { renameSync } from 'node:fs';
-import Sqlite, { type Database } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { startServer } from '../program.ts';
 import { type Received, type Request, startService } from '../service.ts';
 

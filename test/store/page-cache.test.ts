@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import Sqlite, { type Database } from 'better-sqlite3';
+import { promisify } from 'node:util';
+import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
 import { cachePages } from '../../src/store/sqlite/page-cache.ts';
 import { prepareReadPage } from '../../src/store/sqlite/pages.ts';
@@ -29,11 +32,10 @@ async function openShared(t: Test) {
   return { file, store, db, names };
 }
 
-/** Puts the content of one database in place of another's, as `.restore` does. */
-async function restore(from: string, to: string): Promise<void> {
-  const db = new Sqlite(from);
-  await db.backup(to);
-  db.close();
+/** Puts the content of one database in place of another's, as `.backup` and `.restore` do, in another process. */
+async function copy(from: string, to: string): Promise<void> {
+  const program = `require('better-sqlite3')(${JSON.stringify(from)}).backup(${JSON.stringify(to)})`;
+  await promisify(execFile)(process.execPath, ['--eval', program]);
 }
 
 const FULL = { limit: 2 };
@@ -79,23 +81,23 @@ t.test('a pet that another program changes, deletes or inserts is seen at once',
 /** What may happen to a file while a server has it open, beside changes of single pets. */
 const CHANGES: Record<string, (db: Database, file: string, list: () => Promise<string[]>) => unknown> = {
   'an older backup is restored': async (db, file, list) => {
-    await db.backup(`${file}.old.db`);
+    await copy(file, `${file}.old.db`);
     db.exec('UPDATE pets SET name = upper(name) WHERE id = 2');
     await list();
-    await restore(`${file}.old.db`, file);
+    await copy(`${file}.old.db`, file);
   },
-  'a backup with as many edits is restored': async (db, file) => {
-    await db.backup(`${file}.other.db`);
+  'a backup with as many edits is restored': async (_db, file) => {
+    await copy(file, `${file}.other.db`);
     const other = new Sqlite(`${file}.other.db`);
     other.exec("UPDATE pets SET name = 'Zoe' WHERE id = 1; UPDATE pet_edits SET count = count - 1");
     other.close();
-    await restore(`${file}.other.db`, file);
+    await copy(`${file}.other.db`, file);
   },
   'another database is restored': async (_db, file) => {
     const other = openUrl(`sqlite:${file}.other.db`);
     for (const name of ['Xan', 'Yue', 'Zoe']) await other.createPet({ name, categoryId: 8n });
     await other.close();
-    await restore(`${file}.other.db`, file);
+    await copy(`${file}.other.db`, file);
   },
   'the file is rewritten by VACUUM, and a pet changes': (db) =>
     db.exec("VACUUM; UPDATE pets SET name = 'Abe' WHERE id = 1"),

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { shareSnapshots } from '../../src/store/sqlite/snapshots.ts';
 
 /** A connection that reads from shared snapshots, and another that writes to the same file. */

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import Sqlite, { type Database } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { openConnection, useWal } from '../../src/store/sqlite/connection.ts';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
 import { type NewPet, type Store, StoreError, StoreUnavailable } from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';

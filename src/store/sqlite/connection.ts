@@ -1,7 +1,8 @@
 /** A connection to an SQLite database, set up for durable writes; its outages, as StoreUnavailable. */
 import { statSync } from 'node:fs';
-import Sqlite, { type Database } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { StoreUnavailable } from '../store.ts';
+import { Sqlite } from './kept-sqlite.ts';
 
 /** How long a statement waits for another process's lock before it gives up, in milliseconds. */
 export const BUSY_TIMEOUT = 2000;

@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Pet } from '../store.ts';
 import { COLUMNS } from './columns.ts';
+import { keep } from './kept-sqlite.ts';
 
 type Row = Record<keyof Pet, unknown>;
 
@@ -14,7 +15,7 @@ export function prepareCountMisfits(db: Database) {
   return (contract: string, fits: (pet: Pet) => boolean): number => {
     if (readPassed.get() === contract) return 0;
     let count = 0;
-    for (const row of select.iterate()) if (!fits(toPet(row))) count++;
+    for (const row of keep(select.iterate())) if (!fits(toPet(row))) count++;
     if (count === 0) writePassed.run(contract);
     return count;
   };

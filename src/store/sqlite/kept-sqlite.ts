@@ -1,0 +1,37 @@
+/**
+ * better-sqlite3, of which nothing is ever collected as garbage. Compiled with the headers of Node 24.19 or newer, its version 12 aborts
+ * the process when that happens. To be removed with Node 20, whose end lets us take version 13.
+ */
+import Better, { type Options, type Statement } from 'better-sqlite3';
+
+/** A few KB for each connection of this thread. A server opens one; one more in its writing thread, and after each failed write. */
+const KEPT: object[] = [];
+
+/** Keeps it for as long as the thread lives, where that is needed: Node 20 and 22 collect it safely. */
+export function keep<Kept extends object>(made: Kept, node = process.versions.node): Kept {
+  if (Number.parseInt(node, 10) >= 24) KEPT.push(made);
+  return made;
+}
+
+/** Its statements and its own handle are kept. Iterators and backups are not: see `keep`. */
+export class Sqlite extends Better {
+  #pragmas = new Map<string, Statement<[]>>();
+
+  constructor(file: string, options?: Options) {
+    super(file, options);
+    keep(this);
+  }
+
+  override prepare<Parameters extends unknown[] | object = unknown[], Result = unknown>(source: string) {
+    return keep(super.prepare<Parameters, Result>(source));
+  }
+
+  /** With one statement for each text, however often it is asked. */
+  override pragma(source: string, { simple = false } = {}): unknown {
+    const statement = this.#pragmas.get(source) ?? this.prepare<[], unknown>(`PRAGMA ${source}`);
+    this.#pragmas.set(source, statement);
+    if (statement.reader) return simple ? statement.pluck().get() : statement.pluck(false).all();
+    statement.run();
+    return [];
+  }
+}

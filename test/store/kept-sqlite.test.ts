@@ -1,0 +1,50 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import t from 'tap';
+import { keep, Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
+import { openUrl } from '../database.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Whether an object is still there after garbage was collected, when Node has that version. */
+async function isKept(node: string): Promise<boolean> {
+  const made = new WeakRef(keep({}, node));
+  await nextTurn();
+  collectGarbage();
+  return made.deref() !== undefined;
+}
+
+t.test('objects are kept where Node needs it', async (t) => {
+  t.equal(await isKept('20.20.0'), false);
+  t.equal(await isKept('22.23.3'), false);
+  t.equal(await isKept('24.21.0'), true);
+  t.equal(await isKept('26.0.0'), true);
+});
+
+t.test('a process lives on when a store that is closed has become garbage', async (t) => {
+  for (const url of ['sqlite::memory:', `sqlite:${t.testdir()}/pets.db`]) {
+    const store = openUrl(url);
+    await store.createPet({ name: 'Rex', categoryId: 7n });
+    t.equal(await store.countMisfits('a contract', () => false), 1);
+    await store.check();
+    await store.close();
+  }
+  collectGarbage();
+  await nextTurn();
+  collectGarbage();
+});
+
+t.test('a pragma is read and set as by better-sqlite3, however often', async (t) => {
+  const db = new Sqlite(':memory:');
+  t.teardown(() => db.close());
+  for (const version of [1, 2]) {
+    t.strictSame(db.pragma(`user_version = ${version}`), []);
+    t.equal(db.pragma('user_version', { simple: true }), version);
+    t.strictSame(db.pragma('user_version'), [{ user_version: version }]);
+  }
+  for (const synchronous of ['FULL', 'OFF', 'FULL']) db.pragma(`synchronous = ${synchronous}`);
+  t.equal(db.pragma('synchronous', { simple: true }), 2);
+  t.throws(() => db.pragma('user_version = ?'), { code: 'SQLITE_ERROR' });
+});
