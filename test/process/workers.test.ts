@@ -17,25 +17,36 @@ async function startWorkers(t: Test, isCovered = true) {
 /** The process that has answered: request ids begin with a part of its own. */
 const processOf = ({ headers }: Pick<Received, 'headers'>) => headers['x-request-id']?.slice(0, 8);
 
-t.test('a pet that was created through one process is at once seen through every other', async (t) => {
-  const { request } = await startWorkers(t, false);
-  const processes = new Set<string | undefined>();
-  for (let count = 1; count <= 20; count++) {
-    const created = await request('/v1/pets', { method: 'POST', body: { name: `Pet ${count}`, categoryId: count } });
-    t.equal(created.status, 201);
-    for (let connection = 0; connection < WORKERS; connection++) {
-      const listed = await request('/v1/pets?limit=100');
-      t.equal((listed.body as unknown[]).length, count);
-      t.strictSame((await request(`/v1/pets/${count}`)).body, created.body);
-      processes.add(processOf(listed));
-    }
-  }
-  t.equal(processes.size, WORKERS);
+t.test('several processes are one service', async (t) => {
+  const { child, exit, output, request } = await startWorkers(t, false);
 
-  const create = (index: number) => request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: index } });
-  const replies = await Promise.all(Array.from({ length: 60 }, (_, index) => create(index)));
-  t.equal(new Set(replies.map(({ body }) => (body as { id: number }).id)).size, 60);
-  t.equal(new Set(replies.map(processOf)).size, WORKERS);
+  t.test('a pet that was created through one process is at once seen through every other', async (t) => {
+    const processes = new Set<string | undefined>();
+    for (let count = 1; count <= 20; count++) {
+      const created = await request('/v1/pets', { method: 'POST', body: { name: `Pet ${count}`, categoryId: count } });
+      t.equal(created.status, 201);
+      for (let connection = 0; connection < WORKERS; connection++) {
+        const listed = await request('/v1/pets?limit=100');
+        t.equal((listed.body as unknown[]).length, count);
+        t.strictSame((await request(`/v1/pets/${count}`)).body, created.body);
+        processes.add(processOf(listed));
+      }
+    }
+    t.equal(processes.size, WORKERS);
+
+    const create = (index: number) => request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: index } });
+    const replies = await Promise.all(Array.from({ length: 60 }, (_, index) => create(index)));
+    t.equal(new Set(replies.map(({ body }) => (body as { id: number }).id)).size, 60);
+    t.equal(new Set(replies.map(processOf)).size, WORKERS);
+  });
+
+  t.test('a signal to the whole group, as a terminal sends it, is one stop', async (t) => {
+    for (const [, pid] of output.stdout.matchAll(/"pid":(\d+)[^\n]*"msg":"listening"/g))
+      process.kill(Number(pid), 'SIGINT');
+    child.kill('SIGINT');
+    t.equal(await exit, 0);
+    t.equal(output.stdout.match(/"msg":"stopped"/g)?.length, WORKERS);
+  });
 });
 
 t.test('a process that ends is replaced, and SIGTERM to the first stops all of them', async (t) => {
@@ -46,15 +57,6 @@ t.test('a process that ends is replaced, and SIGTERM to the first stops all of t
   await written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${WORKERS + 1}}`));
   for (let count = 0; count < 2 * WORKERS; count++) t.equal((await request('/v1/pets')).status, 200);
   child.kill('SIGTERM');
-  t.equal(await exit, 0);
-  t.equal(output.stdout.match(/"msg":"stopped"/g)?.length, WORKERS);
-});
-
-t.test('a signal to the whole group, as a terminal sends it, is one stop', async (t) => {
-  const { child, exit, output } = await startWorkers(t, false);
-  for (const [, pid] of output.stdout.matchAll(/"pid":(\d+)[^\n]*"msg":"listening"/g))
-    process.kill(Number(pid), 'SIGINT');
-  child.kill('SIGINT');
   t.equal(await exit, 0);
   t.equal(output.stdout.match(/"msg":"stopped"/g)?.length, WORKERS);
 });
