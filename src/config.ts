@@ -1,4 +1,5 @@
 /** The environment -> a frozen Config. Nothing else reads `process.env`. */
+import { inspect } from 'node:util';
 import { DATABASE_FORMS, type Database, parseDatabaseUrl } from './store/database-url.ts';
 
 export interface Config {
@@ -33,6 +34,11 @@ export interface Config {
 
 export class ConfigError extends Error {
   override name = 'ConfigError';
+
+  /** What the operator reads, in place of a stack. */
+  [inspect.custom](): string {
+    return this.message;
+  }
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];

@@ -2,7 +2,7 @@
 import cluster from 'node:cluster';
 import type { FastifyInstance } from 'fastify';
 import { type Config, ConfigError, loadConfig } from './config.ts';
-import { type Contract, ContractError } from './contract/contract.ts';
+import type { Contract } from './contract/contract.ts';
 import { checkDigest } from './contract/digest.ts';
 import { CONTRACT_FILE, loadContract } from './contract/load-contract.ts';
 import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
@@ -15,7 +15,7 @@ import { superviseWorkers } from './process/workers.ts';
 import { keepYoungSpace } from './process/young-space.ts';
 import { buildServer } from './server.ts';
 import { openStore } from './store/open-store.ts';
-import { type Store, StoreError } from './store/store.ts';
+import type { Store } from './store/store.ts';
 import { type Log, openLog } from './telemetry/log.ts';
 import { checkStoredPets } from './wiring/stored-pets.ts';
 
@@ -89,7 +89,6 @@ async function startListening(app: FastifyInstance, config: Config): Promise<str
 }
 
 start().catch((error: unknown) => {
-  const isTold = [ConfigError, ContractError, StoreError].some((type) => error instanceof type);
-  console.error(isTold ? (error as Error).message : error);
+  console.error(error);
   process.exit(1);
 });

@@ -26,7 +26,7 @@ const { NEGATIVE_INFINITY, POSITIVE_INFINITY } = Number;
 const compareTo = (least: number) =>
   keyword((before = least, after = least) => (after > before ? 'fewer' : after < before ? 'more' : undefined));
 export const atMost = keyword((before = POSITIVE_INFINITY, after = POSITIVE_INFINITY) =>
-  after < before ? 'fewer' : after > before ? 'more' : undefined,
+  after < before ? 'fewer' : 'more',
 );
 const limit = keyword(relateRules);
 const subschema = (suffix: string): Rule =>

@@ -1,5 +1,6 @@
 /** The contract as the server is wired from it. */
 
+import { inspect } from 'node:util';
 import type { Place } from './int64-places.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON Schema, or any other node of the contract, is any JSON.
@@ -82,6 +83,11 @@ export class ContractError extends Error {
   constructor(problems: string[]) {
     super(`The contract cannot be served:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
     this.problems = problems;
+  }
+
+  /** What the operator reads, in place of a stack. */
+  [inspect.custom](): string {
+    return this.message;
   }
 }
 

@@ -1,4 +1,5 @@
 /** What any store must do. Every store passes the tests in `test/store-suite.ts`. */
+import { inspect } from 'node:util';
 import type { components } from '../generated/contract.ts';
 import type { JsonText } from '../json/json-text.ts';
 
@@ -40,6 +41,11 @@ export interface StoredKey {
 /** Why a store cannot be opened, in words for the operator. */
 export class StoreError extends Error {
   override name = 'StoreError';
+
+  /** What the operator reads, in place of a stack. */
+  [inspect.custom](): string {
+    return this.message;
+  }
 }
 
 /**

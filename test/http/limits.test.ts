@@ -71,6 +71,8 @@ t.test('where many connections are open, each has its share of the requests: at 
 
 t.test('connections that wait are accepted first, where each turn reads many requests', async (t) => {
   const service = await startLimited(t, {});
+  const [[slow]] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);
+  slow.pause();
   let inARow = 0;
   let most = 0;
   service.app.server.on('connection', () => {
@@ -95,6 +97,8 @@ t.test('connections that wait are accepted first, where each turn reads many req
   for (const socket of others) socket.write(get('/livez'));
   await Promise.all([...others, ...busy].map((socket) => once(socket, 'data')));
   t.ok(most > 50, `${most} in a row`);
+  t.ok(slow.isPaused(), 'one that was paused before stays so');
+  slow.resume();
   for (const socket of busy) socket.destroy();
 });
 

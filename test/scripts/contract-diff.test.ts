@@ -96,6 +96,24 @@ t.test('rearranging the contract is a change of the documentation', async (t) =>
   }
 });
 
+t.test('the order of tags and of keys that are taken means nothing', async (t) => {
+  const twofold = edited(({ listPets }) => {
+    listPets.tags = ['pets', 'lists'];
+    listPets.security = [{ bearerAuth: [] }, { partnerKey: [] }];
+  });
+  const reversed = edited(({ listPets: { tags, security } }) => {
+    tags.reverse();
+    security.reverse();
+  }, twofold);
+  t.strictSame(report(twofold, reversed), ['documentation: contract: is arranged in another way']);
+});
+
+t.test('an error may be added where there was no general one', async (t) => {
+  const strict = edited(({ getPet }) => delete getPet.responses.default);
+  const more = edited(({ getPet, responses }) => (getPet.responses['413'] = responses.PayloadTooLarge), strict);
+  t.strictSame(report(strict, more), ['compatible: getPet 413: was added']);
+});
+
 t.test('a schema that contains itself is compared down to where it begins again', async (t) => {
   const family = edited(({ Pet }) => {
     Pet.properties.parents = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };

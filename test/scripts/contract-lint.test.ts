@@ -135,6 +135,19 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ['The required header Location has no example named added.'],
   ],
   [
+    'a required header without any example is refused where the reply has some, an optional one is not',
+    ({ paths, components }) => {
+      const { headers } = paths['/pets'].post.responses['201'];
+      delete components.responses.PayloadTooLarge.headers;
+      delete headers.Location.examples;
+      headers['X-Note'] = { description: 'A note.', schema: { type: 'string' } };
+    },
+    [
+      'Response object must contain a "X-Request-Id" header.',
+      'The required header Location has no example named added.',
+    ],
+  ],
+  [
     'an example and a default of a schema that the schema itself refuses are refused',
     ({ paths, components }) => {
       components.schemas.PetStatus.examples = ['lost'];
