@@ -114,6 +114,8 @@ export function superviseWorkers(options: WorkersOptions): void {
     setTimeout(endByForce, OWN_END).unref();
   }
 
+  // Nobody may read what is for people; the log has what matters.
+  process.stderr.on('error', () => {});
   cluster.setupPrimary({ stdio: WORKER_STDIO });
   onStopSignals(stop, end);
   keepWorker();

@@ -17,6 +17,18 @@ async function startWorkers(t: Test, isCovered = true) {
 /** The process that has answered: request ids begin with a part of its own. */
 const processOf = ({ headers }: Pick<Received, 'headers'>) => headers['x-request-id']?.slice(0, 8);
 
+t.test('several processes go on when nobody reads what they write to standard error', async (t) => {
+  const { child, exit, output, written } = startProgram(t, 'src/main.ts', {
+    env: { PORT: '0', DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: String(WORKERS) },
+  });
+  child.stderr?.destroy();
+  const [, port] = await written('stdout', /"origin":"http:[^"]*:(\d+)"/);
+  await written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${WORKERS}}`));
+  t.equal((await send(Number(port), '/livez', { key: null })).status, 200);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0, output.stdout);
+});
+
 t.test('several processes are one service', async (t) => {
   const { child, exit, output, request } = await startWorkers(t, false);
 

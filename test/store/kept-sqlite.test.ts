@@ -1,7 +1,9 @@
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
+import { openConnection } from '../../src/store/sqlite/connection.ts';
 import { keep, Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { openUrl } from '../database.ts';
 
@@ -21,6 +23,14 @@ t.test('objects are kept where Node needs it', async (t) => {
   t.equal(await isKept('22.23.3'), false);
   t.equal(await isKept('24.21.0'), true);
   t.equal(await isKept('26.0.0'), true);
+});
+
+t.test('a file that cannot be opened is not kept open', async (t) => {
+  const file = `${t.testdir({ 'pets.db': 'no database '.repeat(1000) })}/pets.db`;
+  for (let count = 0; count < 5; count++) t.throws(() => openConnection(file), { code: 'SQLITE_NOTADB' });
+  const descriptors = readdirSync('/proc/self/fd').map((name) => `/proc/self/fd/${name}`);
+  const open = descriptors.filter((path) => existsSync(path) && readlinkSync(path).endsWith('pets.db'));
+  t.strictSame(open, []);
 });
 
 t.test('a process lives on when a store that is closed has become garbage', async (t) => {

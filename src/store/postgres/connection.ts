@@ -77,6 +77,8 @@ async function connectTo(
     stream: () => socket,
     types: AS_TEXT,
     keepAlive: true,
+    // Without a delay the system would look after two hours.
+    keepAliveInitialDelayMillis: 5000,
     application_name: 'petstore',
   });
   const connection = toConnection(client, socket);

@@ -13,8 +13,14 @@ const CACHE_SIZE = 2000;
 /** @throws SqliteError when the file cannot be opened */
 export function openConnection(file: string, { fileMustExist = false, busyTimeout = BUSY_TIMEOUT } = {}): Database {
   const db = new Sqlite(file, { timeout: busyTimeout, fileMustExist });
-  db.pragma('synchronous = FULL');
-  db.pragma(`cache_size = -${CACHE_SIZE}`);
+  try {
+    // Reads the file for the first time.
+    db.pragma('synchronous = FULL');
+    db.pragma(`cache_size = -${CACHE_SIZE}`);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
   db.defaultSafeIntegers();
   return db;
 }
