@@ -12,7 +12,6 @@ import { onStopSignals } from './process/signals.ts';
 import { buildForcedEnd, prepareStop, stopDeadline } from './process/stopping.ts';
 import { onStopAsked, untilNoneListens } from './process/worker.ts';
 import { superviseWorkers } from './process/workers.ts';
-import { keepYoungSpace } from './process/young-space.ts';
 import { buildServer } from './server.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
@@ -20,7 +19,6 @@ import { type Log, openLog } from './telemetry/log.ts';
 import { checkStoredPets } from './wiring/stored-pets.ts';
 
 async function start(): Promise<void> {
-  keepYoungSpace();
   const config = loadConfig(process.env);
   const contract = await loadContract(CONTRACT_FILE, CONTRACT_DIGEST);
   checkDigest(contract, CONTRACT_DIGEST);
@@ -71,8 +69,6 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
   else onStopSignals(askToStop, endByForce);
 
   const origin = await listening;
-  // Again: the writing thread has started since.
-  keepYoungSpace();
   logger.info({ origin }, 'listening');
   if (oneRunKey) showOneRunKey(oneRunKey, origin, contract.prefix);
 }
