@@ -4,7 +4,6 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
-import { ContractError } from '../src/contract/contract.ts';
 import { loadContract } from '../src/contract/load-contract.ts';
 import { compileOperations } from '../src/wiring/compiled-operations.ts';
 import { describeUnmatched } from '../src/wiring/unmatched.ts';
@@ -27,7 +26,7 @@ async function run(): Promise<number> {
     for (const problem of problems) console.error(problem);
     return isCheck && problems.length > 0 ? 1 : 0;
   } catch (error) {
-    console.error(error instanceof ContractError ? error.message : error);
+    console.error(error);
     return 1;
   }
 }

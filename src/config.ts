@@ -1,5 +1,5 @@
 /** The environment -> a frozen Config. Nothing else reads `process.env`. */
-import { inspect } from 'node:util';
+import { OperatorError } from './operator-error.ts';
 import { DATABASE_FORMS, type Database, parseDatabaseUrl } from './store/database-url.ts';
 
 export interface Config {
@@ -32,13 +32,8 @@ export interface Config {
   maxCreates: number;
 }
 
-export class ConfigError extends Error {
+export class ConfigError extends OperatorError {
   override name = 'ConfigError';
-
-  /** What the operator reads, in place of a stack. */
-  [inspect.custom](): string {
-    return this.message;
-  }
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];

@@ -1,6 +1,6 @@
 /** The contract as the server is wired from it. */
 
-import { inspect } from 'node:util';
+import { OperatorError } from '../operator-error.ts';
 import type { Place } from './int64-places.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON Schema, or any other node of the contract, is any JSON.
@@ -76,18 +76,13 @@ export interface Contract {
 }
 
 /** The contract says what the server cannot do. Lists every problem, each in one line that names its place. */
-export class ContractError extends Error {
+export class ContractError extends OperatorError {
   override name = 'ContractError';
   readonly problems: string[];
 
   constructor(problems: string[]) {
     super(`The contract cannot be served:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
     this.problems = problems;
-  }
-
-  /** What the operator reads, in place of a stack. */
-  [inspect.custom](): string {
-    return this.message;
   }
 }
 

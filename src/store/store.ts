@@ -1,7 +1,8 @@
 /** What any store must do. Every store passes the tests in `test/store-suite.ts`. */
-import { inspect } from 'node:util';
+
 import type { components } from '../generated/contract.ts';
 import type { JsonText } from '../json/json-text.ts';
+import { OperatorError } from '../operator-error.ts';
 
 type Schemas = components['schemas'];
 export type Pet = Schemas['Pet'];
@@ -39,13 +40,8 @@ export interface StoredKey {
 }
 
 /** Why a store cannot be opened, in words for the operator. */
-export class StoreError extends Error {
+export class StoreError extends OperatorError {
   override name = 'StoreError';
-
-  /** What the operator reads, in place of a stack. */
-  [inspect.custom](): string {
-    return this.message;
-  }
 }
 
 /**

@@ -1,0 +1,8 @@
+/** An error that the operator can mend: its message is all that is printed, without a stack. */
+import { inspect } from 'node:util';
+
+export class OperatorError extends Error {
+  [inspect.custom](): string {
+    return this.message;
+  }
+}
