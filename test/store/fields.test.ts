@@ -4,12 +4,12 @@ import { buildDiagnose } from '../compiler.ts';
 
 const TYPES = 'src/generated/contract.ts';
 const GENERATED = readFileSync(new URL(`../../${TYPES}`, import.meta.url), 'utf8');
-/** The table of columns of each store. */
-const TABLES = ['src/store/sqlite/columns.ts', 'src/store/postgres/columns.ts'];
+/** The tables of columns: all stores share one. */
+const TABLES = ['src/store/columns.ts'];
 
 const compiler = buildDiagnose();
 
-/** What the compiler says of each store's table of columns, with these types in place of the contract's. */
+/** What the compiler says of each table of columns, with these types in place of the contract's. */
 function diagnose(types: string): string[] {
   const said = new Map(compiler(TABLES, { [TYPES]: types }));
   return TABLES.map((file) => said.get(file) ?? '');

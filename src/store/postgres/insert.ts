@@ -1,6 +1,7 @@
 /** Writes pets: all that wait in one INSERT, which PostgreSQL commits by itself. */
+
+import { COLUMNS, NEW_FIELDS } from '../columns.ts';
 import { type NewPet, StoreUnavailable } from '../store.ts';
-import { COLUMNS, NEW_FIELDS } from './columns.ts';
 import type { Connection } from './connection.ts';
 
 /** The id of each pet, or why it has none. @throws Error when the connection is lost, and nothing is known */

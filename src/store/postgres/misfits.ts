@@ -1,6 +1,7 @@
 /** Counts the stored pets that do not fit a contract. Reads them only until all have been found to fit it. */
+
+import { COLUMNS, type Field } from '../columns.ts';
 import type { Pet } from '../store.ts';
-import { COLUMNS, type Field } from './columns.ts';
 import type { Row } from './connection.ts';
 import type { Run } from './lanes.ts';
 

@@ -1,6 +1,7 @@
 /** The store on PostgreSQL: several machines may share it. What waits is asked, or written, in one round trip. */
+
+import { toWritten } from '../columns.ts';
 import { type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
-import { toWritten } from './columns.ts';
 import { buildConnect } from './connection.ts';
 import { type AskAll, gather } from './gathering.ts';
 import { buildInsertPets } from './insert.ts';

@@ -1,8 +1,8 @@
 /** Pages of pets, which PostgreSQL writes as JSON text: all that are asked for in one statement, the same page once. */
 import { JsonText } from '../../json/json-text.ts';
 import type { Page, PageQuery, Pet } from '../store.ts';
-import { PET_JSON } from './columns.ts';
 import type { AskAll } from './gathering.ts';
+import { PET_JSON } from './pet-json.ts';
 
 type PageRow = [texts: string | null, last: string | null, hasMore: 't' | 'f'];
 

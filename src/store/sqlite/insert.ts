@@ -1,7 +1,7 @@
 /** Writes pets in one transaction: all of them or none, one fsync however many they are (group commit). */
 import type { Database } from 'better-sqlite3';
+import { COLUMNS, NEW_FIELDS } from '../columns.ts';
 import type { NewPet } from '../store.ts';
-import { COLUMNS, NEW_FIELDS } from './columns.ts';
 import { inTransaction } from './transaction.ts';
 
 type Value = string | bigint | null;

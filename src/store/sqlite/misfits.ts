@@ -1,7 +1,7 @@
 /** Counts the stored pets that do not fit a contract. Reads them only until all have been found to fit it. */
 import type { Database } from 'better-sqlite3';
+import { COLUMNS } from '../columns.ts';
 import type { Pet } from '../store.ts';
-import { COLUMNS } from './columns.ts';
 import { keep } from './kept-sqlite.ts';
 
 type Row = Record<keyof Pet, unknown>;

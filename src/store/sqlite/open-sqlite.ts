@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
+import { toWritten } from '../columns.ts';
 import type { NewPet, Pet, Store, StoreLimits } from '../store.ts';
-import { PET_JSON, toWritten } from './columns.ts';
 import { checkPlaces, notePlaces, openConnection, toStoreError, useWal } from './connection.ts';
 import { prepareInsertPets, toBatch } from './insert.ts';
 import { prepareKeys } from './keys.ts';
@@ -12,6 +12,7 @@ import { loadMigrations, migrate } from './migrate.ts';
 import { prepareCountMisfits } from './misfits.ts';
 import { cachePages } from './page-cache.ts';
 import { prepareReadPage } from './pages.ts';
+import { PET_JSON } from './pet-json.ts';
 import { type Snapshots, shareSnapshots } from './snapshots.ts';
 import { startWriter, type Writer } from './write-queue.ts';
 

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
 import type { Page, Pet, PetStatus } from '../store.ts';
-import { PET_JSON } from './columns.ts';
+import { PET_JSON } from './pet-json.ts';
 
 /** The page of at most `limit` pets, of one status or any, with ids higher than `after`. */
 export type ReadPage = (limit: number, status: PetStatus | undefined, after: bigint) => Page;
