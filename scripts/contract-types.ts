@@ -13,8 +13,10 @@ const INT64_TYPES = {
 
 export async function buildTypes(contract: Json): Promise<string> {
   const document = structuredClone(contract);
-  for (const path of Object.values<Record<string, { parameters?: object[] }>>(document.paths)) {
-    for (const operation of Object.values(path)) operation.parameters?.forEach(requireDefaulted);
+  const { paths = {}, components = {} } = document;
+  Object.values<Json>(components.parameters ?? {}).forEach(requireDefaulted);
+  for (const path of Object.values<Json>(paths)) {
+    for (const node of [path, ...Object.values<Json>(path)]) node.parameters?.forEach(requireDefaulted);
   }
   const nodes = await openapiTS(document as OpenAPI3, {
     alphabetize: false,

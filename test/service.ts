@@ -27,7 +27,8 @@ export interface RequestOptions {
   key?: string | null;
   /** Sent as it is when it is text or bytes, otherwise as JSON. */
   body?: unknown;
-  headers?: Record<string, string>;
+  /** A list stands for a header that is sent more than once. */
+  headers?: Record<string, string | string[]>;
 }
 
 export interface Service {

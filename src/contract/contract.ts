@@ -8,7 +8,7 @@ export type Json = any;
 
 export interface Parameter {
   name: string;
-  in: 'path' | 'query';
+  in: 'path' | 'query' | 'header';
   required: boolean;
   schema: Json;
   int64s: Place;

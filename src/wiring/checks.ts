@@ -8,7 +8,7 @@ import { findInt64s } from '../contract/int64-places.ts';
 import { toInt64 } from '../json/int64.ts';
 import { buildToBigints } from './bigints.ts';
 import { compile } from './compilation.ts';
-import { buildToValues, type Texts, type Values } from './parameter-values.ts';
+import { buildToHeaders, buildToValues, type Texts, type Values } from './parameter-values.ts';
 import { toProblem } from './problems.ts';
 import { prepare } from './schemas.ts';
 
@@ -16,6 +16,8 @@ import { prepare } from './schemas.ts';
 export interface Accepted {
   path: Values;
   query: Values;
+  /** By the names that the contract has, in its letters. */
+  header: Values;
   body: unknown;
 }
 
@@ -24,33 +26,54 @@ export interface Refused {
   problems: string[];
 }
 
+/** A request as Fastify has it. */
+export interface Sent {
+  params: unknown;
+  query: unknown;
+  body: unknown;
+  raw: { rawHeaders: string[] };
+}
+
 /** Parameters come as text and stay as they are. The body becomes part of the result: bigints and defaults are put into it. */
-export type Check = (path: Texts, query: Texts, body: unknown) => Accepted | Refused;
+export type Check = (sent: Sent) => Accepted | Refused;
+
+/** The headers of all operations that declare none. */
+const NONE: Values = Object.freeze({});
 
 export function buildCheck(ajv: Ajv2020, { parameters, body }: Operation, refuse: Refuse): Check {
-  const inPath = parameters.filter((parameter) => parameter.in === 'path');
-  const inQuery = parameters.filter((parameter) => parameter.in === 'query');
+  const inPlace = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place);
+  const [inPath, inQuery, inHeader] = [inPlace('path'), inPlace('query'), inPlace('header')];
+  const ofParameters = {
+    path: toObjectSchema(inPath),
+    query: toObjectSchema(inQuery),
+    ...(inHeader.length > 0 && { header: toObjectSchema(inHeader) }),
+  };
   const schema = {
     type: 'object',
-    properties: { path: toObjectSchema(inPath), query: toObjectSchema(inQuery), ...(body && { body: body.schema }) },
-    required: ['path', 'query', ...(body?.required ? ['body'] : [])],
+    properties: { ...ofParameters, ...(body && { body: body.schema }) },
+    required: [...Object.keys(ofParameters), ...(body?.required ? ['body'] : [])],
   };
   const int64s = findInt64s(schema, '', () => {});
   const validate = compile(ajv, prepare(schema, int64s), 'request', refuse);
-  const toPath = buildToValues(inPath);
-  const toQuery = buildToValues(inQuery);
+  const toPath = buildToValues(inPath, 'path');
+  const toQuery = buildToValues(inQuery, 'query');
+  const toHeaders = inHeader.length > 0 ? buildToHeaders(inHeader) : () => NONE;
   const toBody = buildToBigints(int64s.fields.get('body'));
   // A sent value is a bigint already, but a default is a number.
-  const defaulted = inQuery.filter((parameter) => parameter.int64s.isInt64 && 'default' in parameter.schema);
+  const defaulted = parameters.filter((parameter) => parameter.int64s.isInt64 && 'default' in parameter.schema);
 
-  return (path, query, body) => {
-    const repeated: string[] = [];
-    const request: Accepted = { path: toPath(path, repeated), query: toQuery(query, repeated), body };
-    if (!validate(request) || repeated.length > 0) {
-      const problems = repeated.map((name) => `query.${name} is given more than once`);
+  return ({ params, query, body, raw }) => {
+    const problems: string[] = [];
+    const request: Accepted = {
+      path: toPath(params as Texts, problems),
+      query: toQuery(query as Texts, problems),
+      header: toHeaders(raw.rawHeaders, problems),
+      body,
+    };
+    if (!validate(request) || problems.length > 0) {
       return { problems: [...problems, ...new Set(validate.errors?.map(toProblem))] };
     }
-    for (const { name } of defaulted) request.query[name] = toInt64(request.query[name]);
+    for (const { name, in: place } of defaulted) request[place][name] = toInt64(request[place][name]);
     if (toBody) request.body = toBody(request.body);
     return request;
   };

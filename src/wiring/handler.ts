@@ -8,6 +8,7 @@ export type OperationId = keyof operations;
 type ParametersOf<Id extends OperationId> = operations[Id]['parameters'];
 export type PathOf<Id extends OperationId> = Present<ParametersOf<Id>['path']>;
 export type QueryOf<Id extends OperationId> = Present<ParametersOf<Id>['query']>;
+type HeadersOf<Id extends OperationId> = Present<ParametersOf<Id>['header']>;
 type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
 
 /** `undefined` where there is no body, or where it may be left out. */
@@ -25,14 +26,21 @@ export type UrlOf = <Id extends OperationId>(
 ) => string;
 
 /** A request that has passed the contract: parameters and body have their types, defaults are filled in. */
-interface Call<Params, Query, Body> {
+interface Call<Params, Query, Headers, Body> {
   params: Params;
   query: Query;
+  /** The header parameters, by their names as the contract has them. */
+  headers: Headers;
   body: Body;
   store: Store;
   urlOf: UrlOf;
 }
-type CallOf<Id extends OperationId> = Call<PathOf<Id>, QueryOf<Id>, BodyOf<operations[Id]['requestBody']>>;
+type CallOf<Id extends OperationId> = Call<
+  PathOf<Id>,
+  QueryOf<Id>,
+  HeadersOf<Id>,
+  BodyOf<operations[Id]['requestBody']>
+>;
 
 /** The headers that the server itself puts on every reply for which the contract declares them. */
 type ServerHeader = 'X-Request-Id' | 'WWW-Authenticate' | 'Retry-After' | 'Deprecation' | 'Sunset';
@@ -86,7 +94,7 @@ type ExactAnswer<Id extends OperationId, Given> = Given extends { status: infer 
   : never;
 
 /** What the wiring knows of any handler. */
-export type AnyCall = Call<unknown, unknown, unknown>;
+export type AnyCall = Call<unknown, unknown, unknown, unknown>;
 export interface AnyAnswer {
   status: number;
   body?: unknown;

@@ -10,7 +10,6 @@ import type { Store } from '../store/store.ts';
 import type { CompiledOperation } from './compiled-operations.ts';
 import { announce, linkToSuccessor } from './deprecation.ts';
 import type { AnyAnswer, AnyHandler, UrlOf } from './handler.ts';
-import type { Texts } from './parameter-values.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -37,9 +36,10 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   const addLink = linkToSuccessor(link);
 
   function answer(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
-    const checked = check(request.params as Texts, request.query as Texts, request.body);
+    const checked = check(request);
     if ('problems' in checked) return refuse('invalid_request', checked.problems.join('; '));
-    return handler({ params: checked.path, query: checked.query, body: checked.body, store, urlOf });
+    const { path: params, query, header: headers, body } = checked;
+    return handler({ params, query, headers, body, store, urlOf });
   }
 
   /**

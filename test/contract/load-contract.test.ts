@@ -72,9 +72,9 @@ const refusals: Refusal[] = [
     },
   ],
   [
-    'a parameter in a header',
-    'operation listPets: parameter status: in header is not supported',
-    (c) => (c.paths['/pets'].get.parameters[1].in = 'header'),
+    'a parameter in a cookie',
+    'operation listPets: parameter status: in cookie is not supported',
+    (c) => (c.paths['/pets'].get.parameters[1].in = 'cookie'),
   ],
   [
     'a parameter that is an array',

@@ -7,7 +7,7 @@ export type Json = any;
 
 export interface Parameter {
   name: string;
-  in: 'path' | 'query';
+  in: 'path' | 'query' | 'header';
   required: boolean;
   /** Its values are never made up by a client: they come from the server's own links. */
   isOpaque: boolean;

@@ -10,7 +10,7 @@ export interface ParameterBreak {
 }
 
 export function parameterValues({ schema, in: place }: Parameter): Arbitrary<string> {
-  return toTexts(scalars(schema) as Arbitrary<Scalar>, place);
+  return toTexts(scalars(schema) as Arbitrary<Scalar>, schema, place);
 }
 
 /** One break for each rule. @throws Error that names a keyword for which there is no way yet */
@@ -20,17 +20,35 @@ export function parameterBreaks({ schema, in: place, isOpaque }: Parameter): Par
     const broken = BROKEN_SCALARS[keyword];
     if (!broken) throw noWayToBreak(keyword, 'scalars.ts');
     const values = broken(schema);
-    return values ? [{ rule: keyword, texts: toTexts(values, place) }] : [];
+    return values ? [{ rule: keyword, texts: toTexts(values, schema, place) }] : [];
   });
-  if (schema.type !== 'string') breaks.push({ rule: 'type', texts: misspelt(schema) });
-  if (place === 'query' && !isEmptyAllowed(schema)) breaks.push({ rule: 'empty value', texts: fc.constant('') });
+  if (schema.type !== 'string') breaks.push({ rule: 'type', texts: toTexts(misspelt(schema), schema, place) });
+  if (place !== 'path' && !isEmptyAllowed(schema)) breaks.push({ rule: 'empty value', texts: fc.constant('') });
   if (isOpaque) breaks.push({ rule: 'x-opaque', texts: madeUp(schema) });
   return breaks;
 }
 
-/** Leaves out what a URL cannot have: half surrogate pairs (RFC 3986, section 2.5), and empty segments. */
-function toTexts(values: Arbitrary<Scalar>, place: Parameter['in']): Arbitrary<string> {
-  return values.map(String).filter((text) => !/\p{Cs}/u.test(text) && (place === 'query' || text !== ''));
+/** What a place cannot carry: in a URL half surrogate pairs (RFC 3986, section 2.5), and in a path empty segments. */
+const CARRIES: Record<Parameter['in'], (text: string) => boolean> = {
+  path: (text) => text !== '' && !/\p{Cs}/u.test(text),
+  query: (text) => !/\p{Cs}/u.test(text),
+  // What stands around a value is not part of it; other than ASCII means nothing certain (RFC 9110, section 5.5).
+  header: (text) => /^[ -~]*$/.test(text) && text === text.trim(),
+};
+
+function toTexts(values: Arbitrary<Scalar>, schema: Json, place: Parameter['in']): Arbitrary<string> {
+  // So few of any strings are for headers that they are changed to such; where more than their length counts, they are left out.
+  const isAny = place === 'header' && !['pattern', 'format', 'enum', 'const'].some((keyword) => keyword in schema);
+  const texts = values.map(String);
+  return (isAny ? texts.map(toAscii) : texts).filter(CARRIES[place]);
+}
+
+/** As many characters, all of ASCII, none of them white space at the ends. */
+function toAscii(text: string): string {
+  const visible = text.replace(/[^ -~]/gu, (character) =>
+    String.fromCharCode(33 + ((character.codePointAt(0) as number) % 94)),
+  );
+  return visible.replace(/^ +| +$/g, (spaces) => '_'.repeat(spaces.length));
 }
 
 /** An empty segment would be another path, so a `minLength` of 1 cannot be broken in a path. */

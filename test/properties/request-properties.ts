@@ -5,7 +5,7 @@ import { followLinks } from './links.ts';
 import type { Operation } from './operations.ts';
 import { type Property, toProperty } from './property.ts';
 import { type Refusal, refusalsOf } from './refusals.ts';
-import { type Request, requests, toCurl, toUrl } from './requests.ts';
+import { type Request, requests, toCurl, toHeaders, toUrl } from './requests.ts';
 
 /**
  * Operations that read come last, so that they find what the others have made.
@@ -78,8 +78,8 @@ function wrongful(): Arbitrary<string | undefined> {
 
 /** The reply is checked against the contract on the way. */
 function send(service: Service, request: Request, authorization: string | undefined): Promise<Received> {
-  const { operation, body, headers } = request;
-  const sent = { ...headers, ...(authorization !== undefined && { authorization }) };
+  const { operation, body } = request;
+  const sent = { ...toHeaders(request), ...(authorization !== undefined && { authorization }) };
   return service.request(toUrl(request), { method: operation.method, key: null, body, headers: sent });
 }
 

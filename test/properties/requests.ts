@@ -11,6 +11,7 @@ export interface Request {
   operation: Operation;
   path: Texts;
   query: Texts;
+  header: Texts;
   body?: string | Uint8Array | undefined;
   /** Beside or in place of those that `send` writes. */
   headers?: Record<string, string>;
@@ -19,10 +20,12 @@ export interface Request {
 /** Requests that must be accepted; the parameter to leave out is for others to put back, broken. */
 export function requests(operation: Operation, leaveOut?: Parameter): Arbitrary<Request> {
   const parameters = operation.parameters.filter((parameter) => parameter !== leaveOut && !parameter.isOpaque);
+  const textsIn = (place: Parameter['in']) => textsOf(parameters.filter((parameter) => parameter.in === place));
   return fc.record({
     operation: fc.constant(operation),
-    path: textsOf(parameters.filter((parameter) => parameter.in === 'path')),
-    query: textsOf(parameters.filter((parameter) => parameter.in === 'query')),
+    path: textsIn('path'),
+    query: textsIn('query'),
+    header: textsIn('header'),
     body: bodies(operation.body),
   });
 }
@@ -71,20 +74,33 @@ export function toUrl({ operation, path, query }: Request): string {
   return search ? `${filled}?${search}` : filled;
 }
 
+/** Those of parameters, and the others; a parameter that is given more than once has a list. */
+export function toHeaders({ header, headers }: Request): Record<string, string | string[]> {
+  const values: Record<string, string | string[]> = {};
+  for (const [name, text] of header) values[name] = name in values ? [values[name] as string, text].flat() : text;
+  return { ...values, ...headers };
+}
+
 /** For a shell with `$'…'` strings, such as bash, and a server on the port that `npm start` takes. */
 export function toCurl(request: Request, authorization: string | undefined): string {
-  const { operation, body, headers } = request;
+  const { operation, body } = request;
   const sent = {
     ...(authorization !== undefined && { authorization }),
     ...(body !== undefined && { 'content-type': 'application/json' }),
-    ...headers,
+    ...toHeaders(request),
   };
   return [
     `curl -i --path-as-is -X ${operation.method} 'http://127.0.0.1:3000${toUrl(request)}'`,
-    ...Object.entries(sent).map(([name, value]) => `-H '${name}: ${value}'`),
+    ...Object.entries(sent).flatMap(([name, values]) =>
+      [values].flat().map((value) => `-H ${quoteHeader(name, value)}`),
+    ),
     ...(body === undefined ? [] : [`--data-binary ${quote(Buffer.from(body))}`]),
   ].join(' ');
 }
+
+/** curl takes `Name;` for a header without a value, and would leave out `Name:`. */
+const quoteHeader = (name: string, value: string) =>
+  quote(Buffer.from(value === '' ? `${name};` : `${name}: ${value}`));
 
 function quote(bytes: Buffer): string {
   const characters = [...bytes].map((byte) => {

@@ -21,7 +21,7 @@ function build(query: Record<string, object>, body?: object): (sent: Sent) => Ac
   const operation = { id: 'op', parameters, body: body && ({ required: false, schema: body } as Body) } as Operation;
   const check = buildCheck(buildAjv({ document: { parameters, body }, isChecked: false }, true), operation, refuse);
   if (problems.length > 0) throw new Error(problems.join());
-  return (sent) => check({}, sent.query ?? {}, sent.body);
+  return ({ query = {}, body }) => check({ params: {}, query, body, raw: { rawHeaders: [] } });
 }
 
 const problemsOf = (checked: Accepted | Refused) => ('problems' in checked ? checked.problems : []);

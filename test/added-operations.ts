@@ -1,0 +1,52 @@
+/** The service with operations that the contract does not have: what a contract may say, called for real. */
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { type Contract, ContractError, type Json } from '../src/contract/contract.ts';
+import { loadContract } from '../src/contract/load-contract.ts';
+import { handlers as ours } from '../src/generated/handlers.ts';
+import { compileOperations } from '../src/wiring/compiled-operations.ts';
+import type { Handlers } from '../src/wiring/operations.ts';
+import { type Edit, edited } from './edited-contract.ts';
+import { type Service, startService } from './service.ts';
+
+/** An operation without what all have: its failures, its request's id, and a body in its reply that may be anything. */
+export function operation(operationId: string, source: Json = {}): Json {
+  const headers = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } };
+  const { '200': found = { content: { 'application/json': { schema: {} } } }, ...others } = source.responses ?? {};
+  const responses = {
+    '200': { description: 'What was sent.', ...found, headers: { ...headers, ...found.headers } },
+    ...others,
+    '400': { $ref: '#/components/responses/InvalidBody' },
+    '401': { $ref: '#/components/responses/Unauthorized' },
+    default: { $ref: '#/components/responses/Failure' },
+  };
+  return { operationId, ...source, responses };
+}
+
+/** The contract with these paths, after an edit. */
+export function withPaths(paths: Json, edit: Edit = () => {}): string {
+  return edited((parts) => {
+    Object.assign(parts.paths, paths);
+    edit(parts);
+  });
+}
+
+export const load = (t: Test, yaml: string): Promise<Contract> =>
+  loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
+
+/** What a start says of this contract; empty where it starts. */
+export async function problemsOf(t: Test, yaml: string): Promise<string[]> {
+  try {
+    compileOperations(await load(t, yaml));
+    return [];
+  } catch (error) {
+    if (error instanceof ContractError) return error.problems;
+    throw error;
+  }
+}
+
+/** Serves a contract; the handlers are those of its new operations. */
+export async function serve(t: Test, yaml: string, handlers: Record<string, (call: Json) => Json>): Promise<Service> {
+  const contract = await load(t, yaml);
+  return startService(t, { contract, handlers: { ...ours, ...handlers } as Handlers, yaml });
+}

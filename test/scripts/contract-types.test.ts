@@ -1,0 +1,45 @@
+/** The types that handlers get from contracts that say more than ours. */
+import t from 'tap';
+import { parse } from 'yaml';
+import { buildTypes } from '../../scripts/contract-types.ts';
+import { operation, withPaths } from '../added-operations.ts';
+import { buildDiagnose } from '../compiler.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: any part of a contract
+type Json = any;
+
+const compiler = buildDiagnose({ noUnusedLocals: false, noUnusedParameters: false });
+
+/** What the compiler says of a handler of `echo`, in a contract that has this operation. */
+async function diagnose(yaml: string, handlers: string[]): Promise<string[]> {
+  const types = await buildTypes(parse(yaml));
+  const texts = handlers.map((text, index): [string, string] => [
+    `handlers/echo${index}.ts`,
+    `import { handle } from '../src/wiring/handler.ts';\nexport default handle('echo', ${text});`,
+  ]);
+  const files = texts.map(([name]) => name);
+  const said = new Map(compiler(files, { ...Object.fromEntries(texts), 'src/generated/contract.ts': types }));
+  return files.map((file) => said.get(file) ?? '');
+}
+
+const echo = (source: Json, item: Json = {}) => withPaths({ '/echoes': { ...item, post: operation('echo', source) } });
+
+t.test('header parameters have their types and the names of the contract', async (t) => {
+  const int64 = { type: 'integer', format: 'int64' };
+  const parameters = [
+    { name: 'If-None-Match', in: 'header', schema: { type: 'string' } },
+    { name: 'X-Owner', in: 'header', required: true, schema: int64 },
+    { name: 'X-Level', in: 'header', schema: { type: 'integer', default: 3 } },
+  ];
+  const ofPath = { parameters: [{ name: 'X-Side', in: 'header', schema: { type: 'boolean', default: false } }] };
+  const answer = (value: string) => `async ({ headers }) => ({ status: 200, body: ${value} })`;
+  const said = await diagnose(echo({ parameters }, ofPath), [
+    answer("[headers['If-None-Match']?.length, headers['X-Owner'] + 1n, headers['X-Level'] + 1] "),
+    answer("headers['X-Side'] satisfies boolean"),
+    answer("headers['If-None-Match'].length"),
+    answer("headers['x-owner']"),
+  ]);
+  t.strictSame(said.slice(0, 2), ['', '']);
+  t.match(said[2], /is possibly 'undefined'/);
+  t.match(said[3], /'x-owner' does not exist/);
+});
