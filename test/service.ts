@@ -137,5 +137,5 @@ export function send(
 
 function toBody(text: string): unknown {
   if (!/^[[{]/.test(text)) return text;
-  return parse(text, undefined, (digits) => (Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits)));
+  return parse(text, undefined, (digits) => (/^-?\d{16,}$/.test(digits) ? BigInt(digits) : Number(digits)));
 }

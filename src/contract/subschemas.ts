@@ -15,6 +15,8 @@ const ONE = [
 ];
 const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'properties', 'patternProperties', 'prefixItems'];
 
+export const SUBSCHEMA_KEYWORDS = [...ONE, ...SEVERAL];
+
 /** Keywords whose schemas describe the same value, and single fields or items of it. Others describe all fields. */
 const SAME = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'not', 'if', 'then', 'else'];
 const NAMED = ['properties', 'prefixItems'];

@@ -2,6 +2,8 @@
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, Refuse, Reply } from '../contract/contract.ts';
 import { mapSubschemas } from '../contract/subschemas.ts';
+import { buildWriteDeclared } from './declared-json.ts';
+import { buildWritePlain } from './plain-json.ts';
 import { prepare } from './schemas.ts';
 
 /** Compiles a prepared schema. `name` is the value's name in problems: `request` has its fault at `request.body.name`. */
@@ -16,16 +18,24 @@ export function compile(ajv: Ajv2020, schema: Json, name: string, refuse: Refuse
   }
 }
 
+export interface CompiledReply {
+  validate: ValidateFunction;
+  /** For a body that is valid. */
+  write: (body: unknown) => string;
+}
+
 /** Compiles the body of a reply, the same schema once for all replies that have it. */
-export type CompileReply = (reply: Reply, refuse: Refuse) => ValidateFunction;
+export type CompileReply = (reply: Reply, refuse: Refuse) => CompiledReply;
 
 export function buildCompileReply(ajv: Ajv2020): CompileReply {
-  const compiled = new Map<Json, ValidateFunction>();
+  const compiled = new Map<Json, CompiledReply>();
   return ({ status, schema, int64s }, refuse) => {
     const known = compiled.get(schema);
-    const validate = known ?? compile(ajv, prepare(schema, int64s), `response ${status}: body`, refuse);
-    if (!known) compiled.set(schema, validate);
-    return validate;
+    if (known) return known;
+    const validate = compile(ajv, prepare(schema, int64s), `response ${status}: body`, refuse);
+    const made = { validate, write: buildWritePlain(schema) ?? buildWriteDeclared(int64s) };
+    compiled.set(schema, made);
+    return made;
   };
 }
 

@@ -1,16 +1,14 @@
 /** Compiles each operation's check and writers. What cannot be served is refused, with every problem at once. */
-import type { FastifySerializerCompiler } from 'fastify';
 import { type Contract, ContractError } from '../contract/contract.ts';
 import { buildCheck, type Check } from './checks.ts';
 import { buildCompileReply } from './compilation.ts';
 import { checkOwnReplies } from './own-replies.ts';
-import { buildWriters } from './reply-writers.ts';
+import { buildWrite, type Write } from './reply-writers.ts';
 import { buildAjv } from './schemas.ts';
 
 export interface CompiledOperation {
   check: Check;
-  /** Undefined where Fastify's own serializer is enough. */
-  serializerCompiler: FastifySerializerCompiler<unknown> | undefined;
+  write: Write;
 }
 
 /** By their ids. @throws ContractError */
@@ -22,9 +20,9 @@ export function compileOperations(contract: Contract): Map<string, CompiledOpera
   const compiled = [...contract.operations.values()].map((operation): [string, CompiledOperation] => {
     const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
     const check = buildCheck(ofRequests, operation, refuse);
-    const serializerCompiler = buildWriters(compileReply, operation, refuse);
+    const write = buildWrite(compileReply, operation, refuse);
     if (!contract.isChecked) checkOwnReplies({ ajv: ofReplies, compileReply, contract, operation }, refuse);
-    return [operation.id, { check, serializerCompiler }];
+    return [operation.id, { check, write }];
   });
   if (problems.length > 0) throw new ContractError(problems);
   return new Map(compiled);

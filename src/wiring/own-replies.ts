@@ -26,7 +26,7 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
   const announced = Object.entries(deprecationHeaders(operation, contract));
   for (const reply of operation.replies) {
     const refuseReply = (problem: string) => refuse(`response ${reply.status}: ${problem}`);
-    checkErrorBody(ajv, compileReply(reply, refuse), codesOf(reply, operation), refuseReply);
+    checkErrorBody(ajv, compileReply(reply, refuse).validate, codesOf(reply, operation), refuseReply);
     checkRequiredHeaders(reply, operation, refuseReply);
     for (const [name, value] of announced) checkHeader(ajv, reply, name, value, refuseReply);
   }

@@ -1,44 +1,38 @@
-/** Writes replies that Fastify's serializer cannot: it does not know which alternative a bigint belongs to. */
-import type { ValidateFunction } from 'ajv/dist/2020.js';
-import type { FastifySerializerCompiler } from 'fastify';
-import { stringify } from 'lossless-json';
-import type { Json, Operation, Refuse, Reply } from '../contract/contract.ts';
-import { mapSubschemas } from '../contract/subschemas.ts';
-import { buildToBigints } from './bigints.ts';
+/** Writes the bodies that handlers answer as JSON, once they are what the contract says. */
+import type { Operation, Refuse, Reply } from '../contract/contract.ts';
 import type { CompileReply } from './compilation.ts';
+import { toProblem } from './problems.ts';
 
-type WriterCompiler = FastifySerializerCompiler<unknown>;
+type Writer = (body: unknown) => string;
 
-/** Undefined where Fastify's own serializer works: it is faster, and leaves out what the contract does not declare. */
-export function buildWriters(
-  compileReply: CompileReply,
-  { replies }: Operation,
-  refuse: Refuse,
-): WriterCompiler | undefined {
-  if (!replies.some(hasInt64Choice)) return undefined;
-  const writers = new Map(
-    replies.map((reply) => [reply.status.toLowerCase(), buildWriter(compileReply(reply, refuse))]),
+/** @throws Error that says where the body breaks the contract, for the log */
+export type Write = (status: number, body: unknown) => string;
+
+export function buildWrite(compileReply: CompileReply, { id, replies }: Operation, refuse: Refuse): Write {
+  const declared = new Map(
+    replies.map((reply) => [reply.status.toUpperCase(), buildWriter(id, reply, compileReply, refuse)]),
   );
-  return ({ httpStatus }) => writers.get(httpStatus as string) as (body: unknown) => string;
+  const byStatus = new Map<number, Writer>();
+
+  /** That of the status, of its range, or the default. The server itself may refuse with a status that is not declared. */
+  function find(status: number): Writer {
+    const names = [`${status}`, `${status}`.replace(/..$/, 'XX'), 'DEFAULT'];
+    const name = names.find((known) => declared.has(known));
+    const writer = declared.get(name as string) ?? JSON.stringify;
+    byStatus.set(status, writer);
+    return writer;
+  }
+
+  return (status, body) => (byStatus.get(status) ?? find(status))(body);
 }
 
-/** Writes every digit, and throws where the body is not what the contract declares. */
-function buildWriter(validate: ValidateFunction): (body: unknown) => string {
+function buildWriter(id: string, reply: Reply, compileReply: CompileReply, refuse: Refuse): Writer {
+  const { validate, write } = compileReply(reply, refuse);
   return (body) => {
-    if (!validate(body)) throw new Error(`The answer breaks the contract: ${JSON.stringify(validate.errors)}`);
-    return stringify(body) as string;
+    if (validate(body)) return write(body);
+    const problems = validate.errors?.map((error) =>
+      toProblem({ ...error, instancePath: `/body${error.instancePath}` }),
+    );
+    throw new Error(`${id} has answered ${reply.status} against the contract: ${problems?.join('; ')}`);
   };
-}
-
-function hasInt64Choice({ schema, int64s }: Reply): boolean {
-  return buildToBigints(int64s) !== undefined && hasChoice(schema);
-}
-
-function hasChoice(schema: Json): boolean {
-  if (['oneOf', 'anyOf', 'if'].some((keyword) => keyword in schema) || Array.isArray(schema.type)) return true;
-  let isInside = false;
-  mapSubschemas(schema, (subschema) => {
-    isInside ||= typeof subschema === 'object' && hasChoice(subschema);
-  });
-  return isInside;
 }

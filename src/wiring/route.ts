@@ -30,7 +30,7 @@ export interface RouteParts {
 
 export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
   const { handler, compiled, deprecation, store, urlOf, auth, beforeReply } = parts;
-  const { check, serializerCompiler } = compiled;
+  const { check, write } = compiled;
   const { link, ...others } = deprecation;
   const constant = ['content-type', JSON_TYPE, ...Object.entries(others).flat()];
   const addLink = linkToSuccessor(link);
@@ -52,7 +52,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
       reply.code(status).headers(own).send();
       return;
     }
-    const text = body instanceof JsonText ? body.text : serializerOf(reply, status)(body);
+    const text = body instanceof JsonText ? body.text : write(status, body);
     const length = Buffer.byteLength(text);
     const head = ['x-request-id', request.id, 'content-length', String(length), ...constant];
     for (const name in own) head.push(name, own[name] as string);
@@ -67,20 +67,12 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
     // Parameters and body are checked together, so that one reply names all that is wrong.
     validatorCompiler: () => () => true,
-    ...(serializerCompiler && { serializerCompiler }),
+    // Bodies are written above; what Fastify sends is text already.
+    serializerCompiler: () => JSON.stringify,
     handler: (request, reply) => {
       const answered = answer(request);
       if (answered instanceof Promise) return answered.then((later) => send(request, reply, later));
       send(request, reply, answered);
     },
   };
-}
-
-/** Made from the contract: that of the status, or of its class, or the default. */
-function serializerOf(reply: FastifyReply, status: number): (body: unknown) => string {
-  for (const name of [`${status}`, `${status}`.replace(/..$/, 'xx'), 'default']) {
-    const serialize = reply.getSerializationFunction(name, 'application/json');
-    if (serialize) return serialize as (body: unknown) => string;
-  }
-  return JSON.stringify;
 }

@@ -1,78 +1,13 @@
 /** JSON Schema as OpenAPI 3.1 has it: each case is an operation that is added to the contract, and answers what it got. */
-import { join } from 'node:path';
-import t, { type Test } from 'tap';
-import { loadContract } from '../../src/contract/load-contract.ts';
-import { handlers as ours } from '../../src/generated/handlers.ts';
-import type { Handlers } from '../../src/wiring/operations.ts';
-import { edited } from '../edited-contract.ts';
-import { startService } from '../service.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: a schema is any JSON
-type Json = any;
-
-/** The schemas of the body, of the reply, and of the query parameter `q`. */
-interface Schemas {
-  body?: Json;
-  reply?: Json;
-  q?: Json;
-}
-
-/** What the handler was given. */
-interface Given {
-  query: Json;
-  body: Json;
-}
-
-/** Sends a body, or a query, to an operation with these schemas. It answers its body. */
-async function start(t: Test, { body = {}, reply = body, q = { type: 'string' } }: Schemas) {
-  const yaml = edited(({ paths, components }) => {
-    const json = (schema: Json) => ({ 'application/json': { schema } });
-    const [limit, least] = [
-      { type: 'integer', format: 'int32', maximum: 100, default: 20 },
-      { type: 'integer', format: 'int64', minimum: 10 },
-    ];
-    Object.assign(components.schemas, { Limit: limit, Least: least });
-    paths['/echoes'] = {
-      post: {
-        operationId: 'echo',
-        parameters: [{ name: 'q', in: 'query', schema: q }],
-        requestBody: { content: json(body) },
-        responses: {
-          '200': {
-            description: 'What was sent.',
-            headers: { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } },
-            content: json(reply),
-          },
-          '400': { $ref: '#/components/responses/InvalidBody' },
-          '401': { $ref: '#/components/responses/Unauthorized' },
-          default: { $ref: '#/components/responses/Failure' },
-        },
-      },
-    };
-  });
-  const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
-  const given: Given[] = [];
-  const echo = (call: Given) => {
-    given.push(call);
-    return { status: 200, body: call.body };
-  };
-  const handlers = { ...ours, echo } as Handlers;
-  const { request } = await startService(t, { contract, handlers, yaml });
-
-  /** The problem, or the reply as text. */
-  async function send(text?: string, query = ''): Promise<string> {
-    const { status, body, text: sent } = await request(`/v1/echoes${query}`, { method: 'POST', body: text });
-    return status === 400 ? (body as { message: string }).message : sent;
-  }
-  return { send, given };
-}
+import t from 'tap';
+import { type Json, startEcho } from './echo.ts';
 
 const INT64 = { type: 'integer', format: 'int64' };
 const LARGE = '9007199254740993';
 
 t.test('keywords beside a reference count in a parameter', async (t) => {
   const q = { $ref: '#/components/schemas/Limit', default: 30, maximum: 50 };
-  const { send, given } = await start(t, { q });
+  const { send, given } = await startEcho(t, { q });
   await send('1');
   await send('1', '?q=50');
   t.strictSame(
@@ -84,7 +19,7 @@ t.test('keywords beside a reference count in a parameter', async (t) => {
 });
 
 t.test('the default of a 64-bit parameter is a bigint, like its other values', async (t) => {
-  const { send, given } = await start(t, { q: { $ref: '#/components/schemas/Least', default: 12 } });
+  const { send, given } = await startEcho(t, { q: { $ref: '#/components/schemas/Least', default: 12 } });
   await send('1');
   await send('1', '?q=13');
   t.strictSame(
@@ -94,7 +29,7 @@ t.test('the default of a 64-bit parameter is a bigint, like its other values', a
 });
 
 t.test('keywords beside a reference do not change its target', async (t) => {
-  const { send, given } = await start(t, { q: { $ref: '#/components/schemas/Limit', maximum: 500, minimum: 5 } });
+  const { send, given } = await startEcho(t, { q: { $ref: '#/components/schemas/Limit', maximum: 500, minimum: 5 } });
   await send('1');
   t.equal(given[0]?.query.q, 20);
   t.equal(await send('1', '?q=101'), 'query.q must be at most 100');
@@ -105,7 +40,7 @@ t.test('keywords beside a reference count in a body', async (t) => {
   const name = { $ref: '#/components/schemas/PetName', default: 'Rex', maxLength: 3 };
   const status = { $ref: '#/components/schemas/PetStatus', default: 'sold' };
   const pet = { $ref: '#/components/schemas/NewPet', required: ['status'] };
-  const { send } = await start(t, { body: { type: 'object', properties: { name, status, pet } } });
+  const { send } = await startEcho(t, { body: { type: 'object', properties: { name, status, pet } } });
   t.equal(await send('{}'), '{"name":"Rex","status":"sold"}');
   t.equal(await send('{"name":"Rexx"}'), 'body.name must have at most 3 characters');
   t.equal(await send('{"name":""}'), 'body.name must have at least 1 characters');
@@ -130,7 +65,7 @@ t.test('bounds hold for every digit of a 64-bit integer, anywhere in a schema', 
     ['in anyOf', { ...INT64, anyOf: [{ maximum: 1000 }] }, 'body.n must be at most 1000'],
   ];
   for (const [name, schema, problem] of schemas) {
-    const { send, given } = await start(t, { body: { type: 'object', properties: { n: schema } }, reply: {} });
+    const { send, given } = await startEcho(t, { body: { type: 'object', properties: { n: schema } }, reply: {} });
     t.match(await send(`{"n":${LARGE}}`), problem, name);
     t.match(await send('{"n":1001}'), problem, name);
     await send('{"n":999}');
@@ -146,13 +81,13 @@ t.test('bounds of a field hold through a then of its object', async (t) => {
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: { properties: { n: { maximum: 1000 } } },
   };
-  const { send } = await start(t, { body });
+  const { send } = await startEcho(t, { body });
   t.match(await send(`{"kind":"small","n":${LARGE}}`), 'body.n must be at most 1000');
   t.equal(await send(`{"kind":"large","n":${LARGE}}`), `{"kind":"large","n":${LARGE}}`);
 });
 
 t.test('the bound of a 64-bit integer may be a fraction', async (t) => {
-  const { send } = await start(t, { body: { ...INT64, minimum: 2.5 } });
+  const { send } = await startEcho(t, { body: { ...INT64, minimum: 2.5 } });
   t.equal(await send('2'), 'body must be at least 2.5');
   t.equal(await send('3'), '3');
 });
@@ -167,7 +102,7 @@ t.test('a 64-bit integer is one alternative among others, in requests and in rep
   };
   const counts = { type: 'object', additionalProperties: INT64, properties: { name: { type: 'string' } } };
   const pair = { type: 'array', prefixItems: [{ type: 'string' }, INT64], minItems: 2, items: false };
-  const { send, given } = await start(t, { body: { type: 'object', properties: { sizes, shapes, counts, pair } } });
+  const { send, given } = await startEcho(t, { body: { type: 'object', properties: { sizes, shapes, counts, pair } } });
   for (const text of [
     `{"sizes":${LARGE}}`,
     '{"sizes":"small"}',
@@ -187,7 +122,7 @@ t.test('a 64-bit integer is one alternative among others, in requests and in rep
 t.test('a 64-bit integer may be null, in requests and in replies', async (t) => {
   const owner = { type: ['integer', 'null'], format: 'int64', maximum: 9007199254740991 };
   const tag = { type: ['string', 'integer', 'null'], format: 'int64', maxLength: 3 };
-  const { send, given } = await start(t, { body: { type: 'object', properties: { owner, tag } } });
+  const { send, given } = await startEcho(t, { body: { type: 'object', properties: { owner, tag } } });
   for (const text of ['{"owner":null}', '{"owner":7}', '{"tag":"a"}', `{"tag":${LARGE}}`]) {
     t.equal(await send(text), text);
   }
@@ -198,7 +133,7 @@ t.test('a 64-bit integer may be null, in requests and in replies', async (t) => 
 });
 
 t.test('an answer that fits none of its alternatives is not sent', async (t) => {
-  const { send } = await start(t, { reply: { oneOf: [INT64, { type: 'boolean' }] } });
+  const { send } = await startEcho(t, { reply: { oneOf: [INT64, { type: 'boolean' }] } });
   t.equal(await send(LARGE), LARGE);
   t.match(await send('[1]'), '"internal_error"');
 });
