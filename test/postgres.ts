@@ -1,13 +1,14 @@
 /** A PostgreSQL server of the test's own, on a free port of this machine, and the schemas in it. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { Test } from 'tap';
+import { endWithProcess } from './postgres-end.ts';
 
 /** The program of PostgreSQL that is named by POSTGRES, or that of npm's package for this platform. */
 const { POSTGRES } = process.env;
@@ -52,9 +53,10 @@ function placePrograms(folder: string): string {
   }
 }
 
-/** Starts it in a second; it ends with the test, or with the process. A standby copies its primary, which is stopped. */
+/** Starts it in a second; it ends with the test, or with the process, however that ends. A standby copies its primary, which is stopped. */
 export async function startPostgres(t: Test, primary?: PostgresServer): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-postgres-'));
+  t.teardown(endWithProcess(folder));
   const data = join(folder, 'data');
   execFileSync('chmod', ['755', folder]);
   const programs = placePrograms(folder);
@@ -69,7 +71,7 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
   const kind = ['--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'];
   const initialise = ['--pgdata', data, ...access, ...kind];
   if (!primary) execFileSync(join(programs, 'initdb'), initialise, { ...USER, stdio: 'ignore' });
-  const port = await freePort();
+  let port = 0;
   let server: ChildProcess | undefined;
   /** Those that are stopped. */
   let processes: number[] = [];
@@ -139,18 +141,17 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
     }
   }
 
-  const kill = () => {
-    sendAll('SIGKILL');
-    server?.kill('SIGKILL');
-  };
-  process.on('exit', kill);
-  t.teardown(async () => {
-    sendAll('SIGCONT');
-    await stop();
-    process.off('exit', kill);
-    rmSync(folder, { recursive: true });
-  });
-  await start();
+  async function startOnFreePort(): Promise<void> {
+    port = await freePort();
+    try {
+      await start();
+    } catch (error) {
+      if (!/Address already in use/.test((error as Error).message)) throw error;
+      await startOnFreePort();
+    }
+  }
+
+  await startOnFreePort();
   return {
     port,
     password: PASSWORD,
@@ -164,10 +165,15 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
   };
 }
 
+/** Not one that the system gives to connections: while the server is stopped, its port stays free. */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = randomInt(10_000, 32_000);
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return freePort();
+  }
   server.close();
   await once(server, 'close');
   return port;

@@ -17,11 +17,16 @@ t.test(`${INSTANCES} stores on one database tell one history, in ${ROUNDS} round
   const limits = { createTimeout: 5000, maxCreates: 10_000 };
   let count = 0;
   for (let round = 0; round < ROUNDS; round++) {
-    const stores = await Promise.all(Array.from({ length: INSTANCES }, () => openPostgres(place, limits, TIMEOUT)));
-    const calls = await record(stores, 4 * INSTANCES, ROUND);
-    await Promise.all(stores.map((store) => store.close()));
-    count += calls.length;
-    t.strictSame(violationsOf(calls), []);
+    await t.test(`round ${round + 1}`, async (t) => {
+      const openOne = async () => {
+        const store = await openPostgres(place, limits, TIMEOUT);
+        t.teardown(() => store.close());
+        return store;
+      };
+      const calls = await record(await Promise.all(Array.from({ length: INSTANCES }, openOne)), 4 * INSTANCES, ROUND);
+      count += calls.length;
+      t.strictSame(violationsOf(calls), []);
+    });
   }
   t.comment(`${count} calls of ${INSTANCES} stores, each checked`);
 });
