@@ -23,7 +23,7 @@ async function start(): Promise<void> {
   const contract = await loadContract(CONTRACT_FILE, CONTRACT_DIGEST);
   checkDigest(contract, CONTRACT_DIGEST);
   const log = openLog(config.logLevel);
-  const store = await openStore(config.database, config);
+  const store = await openStore(config.database, { ...config, isMigrated: cluster.isWorker });
   try {
     await checkStoredPets(contract, store);
     if (config.workers > 1 && cluster.isPrimary) await serveByWorkers(config, contract, store, log);

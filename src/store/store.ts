@@ -61,8 +61,10 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** How long, and how many, calls may wait. */
+/** How long, and how many, calls may wait; how a store is opened. */
 export interface StoreLimits {
+  /** Whether this process belongs to a program that runs, and has migrated: a newer program may have migrated since. */
+  isMigrated?: boolean;
   /** How long a pet may wait to be durable, in milliseconds. */
   createTimeout: number;
   /** How many pets may wait at once. */

@@ -38,6 +38,18 @@ async function connect(t: Test, url: string): Promise<pg.Client> {
   return client;
 }
 
+/** For the whole server. */
+async function setAndReload(setting: string): Promise<void> {
+  const admin = new pg.Client({
+    ...{ host: '127.0.0.1', port: server.port, user: 'petstore', password: server.password, database: 'postgres' },
+    options: '-c default_transaction_read_only=off',
+  });
+  await admin.connect();
+  await admin.query(`ALTER SYSTEM SET ${setting}`);
+  await admin.query('SELECT pg_reload_conf()');
+  await admin.end();
+}
+
 async function failsSoon(t: Test, kind: StoreUnavailable['kind'], call: () => unknown): Promise<void> {
   const started = performance.now();
   const error = await Promise.resolve()
@@ -154,8 +166,7 @@ t.test(
   async (t) => {
     const store = await openOne(t);
     const { id } = await store.createPet(REX);
-    await server.execute('ALTER SYSTEM SET default_transaction_read_only = on');
-    await server.execute('SELECT pg_reload_conf()');
+    await setAndReload('default_transaction_read_only = on');
     await t.rejects(async () => {
       for (;;) await store.createPet(REX);
     }, StoreUnavailable);
@@ -163,14 +174,7 @@ t.test(
     await failsSoon(t, 'unavailable', () => store.check());
     await failsSoon(t, 'unavailable', () => store.keysVersion());
     await failsSoon(t, 'unavailable', () => store.createPet(REX));
-    const admin = new pg.Client({
-      ...{ host: '127.0.0.1', port: server.port, user: 'petstore', password: server.password, database: 'postgres' },
-      options: '-c default_transaction_read_only=off',
-    });
-    await admin.connect();
-    await admin.query('ALTER SYSTEM RESET default_transaction_read_only');
-    await admin.query('SELECT pg_reload_conf()');
-    await admin.end();
+    await setAndReload('default_transaction_read_only = off');
     await worksAgain(store);
   },
 );
@@ -188,6 +192,97 @@ t.test('behind a lock that somebody holds, PostgreSQL gives up by itself, and no
   await other.query('ROLLBACK');
   t.strictSame(await idsIn(store), [id]);
 });
+
+t.test('a create that waits behind a lock was not done, however short CREATE_TIMEOUT is', async (t) => {
+  const url = server.newUrl();
+  const store = await openOne(t, url, { createTimeout: 3000 }, 60_000);
+  await store.createPet(REX);
+  const other = await connect(t, url);
+  await other.query('BEGIN; LOCK TABLE pets IN EXCLUSIVE MODE');
+  const first = failsSoon(t, 'unavailable', () => store.createPet(REX));
+  await wait(100);
+  await Promise.all([first, ...[1, 2, 3].map(() => failsSoon(t, 'unavailable', () => store.createPet(REX)))]);
+  await other.query('ROLLBACK');
+  await worksAgain(store);
+  t.equal((await idsIn(store)).length, 2);
+});
+
+t.test('more creates at once than one statement takes are all stored, in their order', async (t) => {
+  const store = await openOne(t, server.newUrl(), {}, 60_000);
+  const names = Array.from({ length: 2500 }, (_, index) => `Pet ${index}`);
+  const pets = await Promise.all(names.map((name) => store.createPet({ ...REX, name })));
+  const sorted = [...pets].sort((one, other) => Number(one.id - other.id));
+  t.strictSame(
+    sorted.map(({ name }) => name),
+    names,
+  );
+  t.strictSame(
+    await idsIn(store),
+    sorted.map(({ id }) => id),
+  );
+});
+
+t.test('while no standby confirms a write, checks and creates fail soon, and gets do not wait for them', async (t) => {
+  const store = await openOne(t, server.newUrl(), {}, 3000);
+  const { id } = await store.createPet(REX);
+  await setAndReload("synchronous_standby_names = 'nobody'");
+  await failsSoon(t, 'outcome_unknown', async () => {
+    for (;;) await store.createPet(REX);
+  });
+  let ended = 0;
+  const check = async () => {
+    await failsSoon(t, 'unavailable', () => store.check());
+    ended++;
+  };
+  const checks: Promise<void>[] = [];
+  for (let count = 0; count < 10; count++) {
+    checks.push(check());
+    await wait(20);
+    t.ok(await store.getPet(id));
+  }
+  t.equal(ended, 0);
+  await Promise.all(checks);
+  await setAndReload("synchronous_standby_names = ''");
+  await worksAgain(store);
+});
+
+t.test('what was read from a server that is the primary no more is read again from the new one', async (t) => {
+  const other = await startPostgres(t);
+  const url = server.newUrl();
+  const store = await openOne(t, url.replace('/postgres?', `,127.0.0.1:${other.port}/postgres?`), {}, 10_000);
+  const { id } = await store.createPet(REX);
+  const moved = url.replace(`:${server.port}/`, `:${other.port}/`);
+  await (await openOne(t, moved)).createPet({ ...REX, name: 'Moved' });
+
+  await setAndReload('default_transaction_read_only = on');
+  for (let text = ''; !text.includes('Moved'); text = (await store.getPet(id))?.text ?? '') await wait(10);
+  for (let count = 0; count < 10; count++) t.match((await store.listPets({ limit: 10 })).body.text, 'Moved');
+  await store.keysVersion();
+  await store.check();
+  t.equal((await store.createPet(REX)).id, id + 1n);
+  await setAndReload('default_transaction_read_only = off');
+});
+
+t.test(
+  'when PostgreSQL ends a transaction that takes long, reads are repeated, creates of unknown outcome',
+  async (t) => {
+    const { rows } = await server.execute('SHOW server_version_num');
+    if (Number(rows[0].server_version_num) < 170_000) return t.comment('which it does since version 17');
+    const url = server.newUrl();
+    const { id } = await (await openOne(t, url)).createPet(REX);
+    await server.execute("ALTER ROLE petstore SET transaction_timeout = '500ms'");
+    const store = await openOne(t, url, {}, 10_000);
+    await worksAgain(store);
+    await server.execute('ALTER ROLE petstore RESET transaction_timeout');
+    const other = await connect(t, url);
+    await other.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const got = store.getPet(id);
+    await failsSoon(t, 'outcome_unknown', () => store.createPet(REX));
+    await other.query('ROLLBACK');
+    t.ok(await got);
+    await worksAgain(store);
+  },
+);
 
 t.test('an answer that is lost after COMMIT is told as an outcome that is not known', async (t) => {
   const url = server.newUrl();

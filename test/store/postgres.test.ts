@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chmodSync, chownSync, copyFileSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -11,7 +11,6 @@ import t, { type Test } from 'tap';
 import { type Database, parseDatabaseUrl } from '../../src/store/database-url.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Connection } from '../../src/store/postgres/connection.ts';
-import { loadMigrations } from '../../src/store/postgres/migrate.ts';
 import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
 import { buildListPets } from '../../src/store/postgres/pages.ts';
 import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
@@ -143,34 +142,6 @@ t.test('pets of other statuses, however many, do not slow down the page of one s
     t.match(plan, /Index Scan using pets_by_status/);
     t.notMatch(plan, /Seq Scan|Rows Removed by Filter: \d\d/);
   }
-});
-
-t.test('ten programs that start at once on an empty database migrate it once', async (t) => {
-  const url = server.newUrl('Größe "1" %');
-  const stores = await Promise.all(Array.from({ length: 10 }, () => openOne(t, url)));
-  await Promise.all(stores.map((store) => store.createPet({ name: 'Rex', categoryId: 7n })));
-  t.equal((await idsIn(stores[0] as Store)).length, 10);
-});
-
-t.test('a database of a newer program is refused and stays as it is', async (t) => {
-  const url = server.newUrl();
-  await (await open(url)).close();
-  const other = await connect(t, url);
-  await other.query('UPDATE schema_version SET version = 1000');
-  await t.rejects(
-    open(url),
-    new Error(`its schema has version 1000, and this program knows ${loadMigrations().length} at most`),
-  );
-  t.equal((await other.query('SELECT version FROM schema_version')).rows[0].version, 1000);
-});
-
-t.test('the versions of the schema have the same numbers in both stores', async (t) => {
-  const numbersIn = (kind: string) =>
-    readdirSync(new URL(`../../src/store/${kind}/migrations/`, import.meta.url))
-      .map((name) => name.slice(0, 4))
-      .sort();
-  t.strictSame(numbersIn('postgres'), numbersIn('sqlite'));
-  t.equal(numbersIn('postgres').length, loadMigrations().length);
 });
 
 t.test('a database with another encoding is refused', async (t) => {

@@ -1,7 +1,5 @@
 /** A connection to PostgreSQL; its outages, as StoreUnavailable. */
-import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
-import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { StoreUnavailable } from '../store.ts';
 import type { Address, PostgresPlace } from './place.ts';
@@ -16,13 +14,15 @@ export interface Connection {
    */
   query(sql: string, values?: unknown[]): Promise<Row[]>;
   readonly isOpen: boolean;
+  /** Whether the server could only be read when it answered last. */
+  readonly isReadOnly: boolean;
+  /** The same for all connections to one server, until it restarts. */
+  readonly server: string;
   /** Resolves when the connection is no longer open. */
   readonly ended: Promise<void>;
   /** Closes it at once. A statement that runs fails with this error, and whether it was carried out is not known. */
   end(error?: Error): void;
 }
-
-export type Connect = () => Promise<Connection>;
 
 /** How long a server may take to let a connection in, in milliseconds. */
 const CONNECT_TIMEOUT = 1000;
@@ -35,38 +35,17 @@ const OUTAGES = /^(53|57|58|40001|40P01|55P03|25006)/;
 /** This server is not the one to write to: the next connection may find another. */
 const READ_ONLY = '25006';
 /** Those after which the connection is gone, and it is not known what became of the statement. */
-const LOSSES = /^(|08.*|57P.*|XX.*)$/;
+const LOSSES = /^(|08.*|25P04|57P.*|XX.*)$/;
 
-/**
- * After `statementTimeout` milliseconds, PostgreSQL itself gives up a statement.
- * @throws Error when the file with certificates cannot be read
- */
-export function buildConnect(place: PostgresPlace, statementTimeout: number): Connect {
-  const ssl = toTlsOptions(place);
-  return async () => {
-    let failure: unknown;
-    for (const address of place.hosts) {
-      try {
-        return await connectTo(address, place, { ssl, statement_timeout: statementTimeout });
-      } catch (error) {
-        failure = error;
-      }
-    }
-    throw failure;
-  };
-}
+/** PgBouncer drops that of the connection when it is told to ignore it. */
+const NO_TIMEOUT = "behind a pooler, its role needs a limit: ALTER ROLE … SET statement_timeout = '600ms'";
 
-function toTlsOptions({ sslMode, caFile }: PostgresPlace): ConnectionOptions | false {
-  if (sslMode === 'disable') return false;
-  return {
-    ...(caFile !== undefined && { ca: readFileSync(caFile, 'utf8') }),
-    rejectUnauthorized: sslMode !== 'require',
-    ...(sslMode !== 'verify-full' && { checkServerIdentity: () => undefined }),
-  };
-}
+const INTRODUCTION = `
+  SELECT current_setting('transaction_read_only'), current_setting('statement_timeout'),
+    extract(epoch FROM pg_postmaster_start_time())`;
 
 /** @throws Error also where the server can only be read: it is not, or no longer, the one to use */
-async function connectTo(
+export async function connectTo(
   { host, port }: Address,
   { user, password, database }: PostgresPlace,
   settings: pg.ClientConfig,
@@ -85,8 +64,10 @@ async function connectTo(
   const late = setTimeout(() => connection.end(new Error('it does not answer')), CONNECT_TIMEOUT);
   try {
     await client.connect();
-    const rows = await connection.query('SHOW transaction_read_only');
-    if (rows[0]?.[0] !== 'off') throw new Error('it can only be read');
+    const [[isReadOnly, timeout, server]] = (await connection.query(INTRODUCTION)) as [[string, string, string]];
+    if (isReadOnly !== 'off') throw new Error('it can only be read');
+    if (timeout === '0') throw new Error(NO_TIMEOUT);
+    return Object.assign(connection, { server });
   } catch (error) {
     connection.end(error as Error);
     // The error of several addresses of one name has no message.
@@ -95,11 +76,20 @@ async function connectTo(
   } finally {
     clearTimeout(late);
   }
-  return connection;
 }
 
-function toConnection(client: pg.Client, socket: Socket): Connection {
+/** A setting of which PostgreSQL tells each change. */
+interface ParameterStatus {
+  parameterName: string;
+  parameterValue: string;
+}
+
+function toConnection(client: pg.Client, socket: Socket): Omit<Connection, 'server'> {
   let isOpen = true;
+  let isReadOnly = false;
+  client.connection.on('parameterStatus', ({ parameterName: name, parameterValue: value }: ParameterStatus) => {
+    if (name === 'default_transaction_read_only') isReadOnly = value === 'on';
+  });
   const ended = new Promise<void>((resolve) => {
     const end = () => {
       isOpen = false;
@@ -124,6 +114,9 @@ function toConnection(client: pg.Client, socket: Socket): Connection {
     },
     get isOpen() {
       return isOpen;
+    },
+    get isReadOnly() {
+      return isReadOnly;
     },
     ended,
     end,

@@ -5,6 +5,9 @@ import type { Run } from './lanes.ts';
 /** The answers, in the order of the questions. */
 export type AskAll<Question, Answer> = (connection: Connection, questions: Question[]) => Promise<Answer[]>;
 
+/** How many calls are made one statement, at most: it must end before PostgreSQL gives it up. */
+const MOST = 1000;
+
 interface Batch<Question, Answer> {
   questions: Question[];
   answers: Promise<Answer[]>;
@@ -36,6 +39,7 @@ export function gather<Question, Answer>(
     waiting ??= begin();
     const { questions, answers } = waiting;
     const index = questions.push(question) - 1;
+    if (questions.length === MOST) waiting = undefined;
     return (await answers)[index] as Answer;
   };
 }

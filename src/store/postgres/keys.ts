@@ -1,5 +1,5 @@
 /** API keys, as rows. */
-import { type StoredKey, StoreUnavailable } from '../store.ts';
+import type { StoredKey } from '../store.ts';
 import type { Connection } from './connection.ts';
 
 const COLUMNS = 'id, name, hash, created_at, expires_at, revoked_at';
@@ -29,11 +29,10 @@ export function buildKeys(schema: string) {
     listValid: async (connection: Connection, now: string) => toStoredKeys(await connection.query(selectValid, [now])),
     revoke: async (connection: Connection, id: string, revokedAt: string) =>
       (await connection.query(revoke, [revokedAt, id])).length === 1,
-    /** Counts the changes, whoever made them. @throws StoreUnavailable where the server can only be read: it may be an old copy */
+    /** Counts the changes, whoever made them; undefined where the server can only be read. */
     version: async (connection: Connection) => {
       const [[count, isReadOnly]] = (await connection.query(selectVersion)) as [[string, string]];
-      if (isReadOnly === 'on') throw new StoreUnavailable(new Error('the database can only be read'));
-      return count;
+      return isReadOnly === 'on' ? undefined : count;
     },
   };
 }

@@ -8,9 +8,12 @@ import type { Connection } from './connection.ts';
 export type Task<Result> = (connection: Connection) => Promise<Result>;
 export type Run = <Result>(task: Task<Result>) => Promise<Result>;
 
+/** Both run the task on the next connection that is free, at the end of a turn of the event loop. @throws StoreUnavailable */
 export interface Lanes {
-  /** Runs the task on the next connection that is free, at the end of a turn of the event loop. @throws StoreUnavailable */
+  /** Runs it again when its connection is lost. */
   run: Run;
+  /** When its connection is lost, its outcome is unknown. */
+  runOnce: Run;
   /** Waits for the tasks that there are. */
   close(): Promise<void>;
 }
@@ -18,19 +21,20 @@ export interface Lanes {
 export interface LanesOptions {
   connect: () => Promise<Connection>;
   count: number;
+  /** How long a task may wait for a connection, in milliseconds; then nothing was done. */
+  patience: number;
   /** How long a task may take, with its wait for a connection, in milliseconds. */
   timeout: number;
-  /** Whether a task whose connection was lost may be run again. If not, its outcome is unknown. */
-  isRepeatable: boolean;
 }
 
 interface Job {
   task: Task<unknown>;
+  isRepeatable: boolean;
+  since: number;
   resolve: (result: never) => void;
   reject: (error: unknown) => void;
-  deadline: NodeJS.Timeout;
-  connection?: Connection | undefined;
-  isLate?: boolean;
+  /** Ends its wait. */
+  patience?: NodeJS.Timeout;
 }
 
 /** The pause before the next try to connect, in milliseconds. */
@@ -39,21 +43,21 @@ const PAUSE = 100;
 const BUSY = new Error('all connections to the database are busy');
 const NO_ANSWER = new Error('the database has not answered in time');
 
-export function openLanes({ connect, count, timeout, isRepeatable }: LanesOptions): Lanes {
+export function openLanes({ connect, count, patience, timeout }: LanesOptions): Lanes {
   const waiting: Job[] = [];
   const idle: (() => void)[] = [];
   let isClosing = false;
   /** Why there is no connection. */
   let failure: unknown = BUSY;
 
-  function endLate(job: Job): void {
-    job.isLate = true;
-    if (job.connection) {
-      job.connection.end(NO_ANSWER);
-    } else {
+  const ageOf = ({ since }: Job) => performance.now() - since;
+
+  function limitWait(job: Job): void {
+    const end = () => {
       waiting.splice(waiting.indexOf(job), 1);
       job.reject(new StoreUnavailable(failure));
-    }
+    };
+    job.patience = setTimeout(end, patience - ageOf(job));
   }
 
   function wakeAll(): void {
@@ -71,21 +75,27 @@ export function openLanes({ connect, count, timeout, isRepeatable }: LanesOption
   }
 
   async function runJob(job: Job, connection: Connection): Promise<void> {
-    job.connection = connection;
+    clearTimeout(job.patience);
+    let isLate = false;
+    const endLate = () => {
+      isLate = true;
+      connection.end(NO_ANSWER);
+    };
+    const deadline = setTimeout(endLate, timeout - ageOf(job));
     try {
       job.resolve((await job.task(connection)) as never);
     } catch (error) {
-      job.connection = undefined;
       if (connection.isOpen || error instanceof StoreUnavailable) job.reject(error);
-      else if (!isRepeatable) job.reject(new StoreUnavailable(error, 'outcome_unknown'));
-      else if (job.isLate) job.reject(new StoreUnavailable(error));
+      else if (!job.isRepeatable) job.reject(new StoreUnavailable(error, 'outcome_unknown'));
+      else if (isLate) job.reject(new StoreUnavailable(error));
       else {
         waiting.unshift(job);
+        limitWait(job);
         wakeAll();
-        return;
       }
+    } finally {
+      clearTimeout(deadline);
     }
-    clearTimeout(job.deadline);
   }
 
   async function serve(): Promise<void> {
@@ -103,14 +113,20 @@ export function openLanes({ connect, count, timeout, isRepeatable }: LanesOption
     }
   }
 
+  const queue =
+    (isRepeatable: boolean): Run =>
+    (task) =>
+      new Promise((resolve, reject) => {
+        const job: Job = { task, isRepeatable, since: performance.now(), resolve, reject };
+        waiting.push(job);
+        limitWait(job);
+        idle.pop()?.();
+      });
+
   const serving = Array.from({ length: count }, serve);
   return {
-    run: (task) =>
-      new Promise((resolve, reject) => {
-        const job: Job = { task, resolve, reject, deadline: setTimeout(() => endLate(job), timeout) };
-        waiting.push(job);
-        idle.pop()?.();
-      }),
+    run: queue(true),
+    runOnce: queue(false),
     close: async () => {
       isClosing = true;
       wakeAll();

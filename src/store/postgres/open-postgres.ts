@@ -2,7 +2,7 @@
 
 import { toWritten } from '../columns.ts';
 import { type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
-import { buildConnect } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { type AskAll, gather } from './gathering.ts';
 import { buildInsertPets } from './insert.ts';
 import { buildKeys } from './keys.ts';
@@ -13,38 +13,41 @@ import { quote } from './names.ts';
 import { buildListPets } from './pages.ts';
 import { buildGetPets } from './pets.ts';
 import type { PostgresPlace } from './place.ts';
+import { buildConnect, buildRead } from './primary.ts';
 
 /** How many connections read, beside the one that writes. More do not help: each takes all that waits. */
 const READERS = 3;
 /** How long a call may take, in milliseconds: a client is answered within two seconds. */
 const TIMEOUT = 1700;
-/** How long before that PostgreSQL itself gives up a statement, in milliseconds: what became of it is known then. */
-const EARLIER = 700;
+/** After this part of it PostgreSQL itself gives up a read. */
+const READ = 0.6;
+/** And a write, which waits no longer than that to be begun: so it is known that it was not done. */
+const WRITE = 0.4;
 /** How long a successful write proves that the database can be written, in milliseconds. */
 const PROOF_AGE = 10_000;
 
+const READ_ONLY = new Error('the database can only be read');
 const TOO_MANY = new Error('too many pets wait to be written');
 
 /** @throws Error when no server lets us in, or the schema is newer than this program's */
 export async function openPostgres(
   place: PostgresPlace,
-  { createTimeout, maxCreates }: StoreLimits,
+  { createTimeout, maxCreates, isMigrated }: StoreLimits,
   timeout = TIMEOUT,
 ): Promise<Store> {
-  const connect = buildConnect(place, timeout - EARLIER);
-  const first = await connect();
-  try {
-    await migrate(first, place.schema, loadMigrations());
-  } finally {
-    first.end();
-  }
+  const connect = buildConnect(place);
+  const connectToRead = () => connect(Math.ceil(READ * timeout));
+  if (!isMigrated) await migrateFirst(connectToRead, place.schema);
 
   const schema = quote(place.schema);
-  const reading = openLanes({ connect, count: READERS, timeout, isRepeatable: true });
-  const writing = openLanes({ connect, count: 1, timeout: Math.min(timeout, createTimeout), isRepeatable: false });
-  const getPet = gather(reading.run, buildGetPets(schema));
-  const addPet = gather(writing.run, proving(buildInsertPets(schema)));
-  const proveWritable = gather(reading.run, proving(buildProveWritable(schema)));
+  const reading = openLanes({ connect: connectToRead, count: READERS, patience: timeout, timeout });
+  const writeTimeout = Math.min(timeout, createTimeout);
+  const limit = Math.ceil(WRITE * writeTimeout);
+  const writing = openLanes({ connect: () => connect(limit), count: 1, patience: limit, timeout: writeTimeout });
+  const read = buildRead(reading.run, connectToRead);
+  const getPet = gather(read, buildGetPets(schema));
+  const addPet = gather(writing.runOnce, proving(buildInsertPets(schema)));
+  const proveWritable = gather(writing.run, proving(buildProveWritable(schema)));
   const keys = buildKeys(schema);
   let creating = 0;
   let provenAt = Number.NEGATIVE_INFINITY;
@@ -72,21 +75,36 @@ export async function openPostgres(
       }
     },
     getPet,
-    listPets: gather(reading.run, buildListPets(schema)),
+    listPets: gather(read, buildListPets(schema)),
     countMisfits: buildCountMisfits(schema, reading.run),
-    createKey: (key) => writing.run((connection) => keys.insert(connection, key)),
-    listKeys: () => reading.run(keys.list),
-    listValidKeys: (now) => reading.run((connection) => keys.listValid(connection, now)),
-    keysVersion: () => reading.run(keys.version),
-    revokeKey: (id, revokedAt) => writing.run((connection) => keys.revoke(connection, id, revokedAt)),
+    createKey: (key) => writing.runOnce((connection) => keys.insert(connection, key)),
+    listKeys: () => read(keys.list),
+    listValidKeys: (now) => read((connection) => keys.listValid(connection, now)),
+    keysVersion: async () => {
+      const version = await read(keys.version);
+      if (version === undefined) throw new StoreUnavailable(READ_ONLY);
+      return version;
+    },
+    revokeKey: (id, revokedAt) => writing.runOnce((connection) => keys.revoke(connection, id, revokedAt)),
     check: async () => {
-      await getPet(0n);
-      if (performance.now() - provenAt > PROOF_AGE) await proveWritable(undefined);
+      const isProven = performance.now() - provenAt < PROOF_AGE;
+      await Promise.all([getPet(0n), !isProven && proveWritable(undefined)]);
     },
     close: async () => {
       await Promise.all([reading.close(), writing.close()]);
     },
   };
+}
+
+async function migrateFirst(connect: () => Promise<Connection>, schema: string): Promise<void> {
+  const connection = await connect();
+  try {
+    await migrate(connection, schema, loadMigrations());
+  } catch (error) {
+    throw error instanceof StoreUnavailable ? error.cause : error;
+  } finally {
+    connection.end();
+  }
 }
 
 /** Writes a row without changing it, which may be done twice. */

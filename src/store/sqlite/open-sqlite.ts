@@ -25,7 +25,7 @@ export function openSqlite(file: string, limits: StoreLimits): Store {
   if (file !== MEMORY) mkdirSync(dirname(file), { recursive: true });
   const db = openConnection(file);
   try {
-    migrate(db, loadMigrations());
+    if (!limits.isMigrated) migrate(db, loadMigrations());
     useWal(db);
     return buildStore(db, file, limits);
   } catch (error) {

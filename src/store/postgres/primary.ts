@@ -1,0 +1,61 @@
+/** Connections to the one server that can be written: where another has become that, those to its predecessor end. */
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+import { type Connection, connectTo } from './connection.ts';
+import type { Run, Task } from './lanes.ts';
+import type { PostgresPlace } from './place.ts';
+
+/** After `statementTimeout` milliseconds, PostgreSQL itself gives up a statement. @throws Error where no host can be written */
+export type Connect = (statementTimeout: number) => Promise<Connection>;
+
+const MOVED = new Error('another server has become the one to write to');
+
+/** @throws Error when the file with certificates cannot be read */
+export function buildConnect(place: PostgresPlace): Connect {
+  const ssl = toTlsOptions(place);
+  const open = new Set<Connection>();
+
+  return async (statementTimeout) => {
+    let failure: unknown;
+    for (const address of place.hosts) {
+      try {
+        const connection = await connectTo(address, place, { ssl, statement_timeout: statementTimeout });
+        for (const other of open) if (other.server !== connection.server) other.end(MOVED);
+        open.add(connection);
+        connection.ended.then(() => open.delete(connection));
+        return connection;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  };
+}
+
+/**
+ * Runs reads. While a server can only be read, another may have become the one to write to: an answer counts when there is none
+ * after it; otherwise the connection has ended, and the read is run again on the other.
+ */
+export function buildRead(run: Run, connect: () => Promise<Connection>): Run {
+  const look = () =>
+    connect().then(
+      (connection) => connection.end(),
+      () => {},
+    );
+  return <Result>(task: Task<Result>) =>
+    run(async (connection) => {
+      const answer = await task(connection);
+      if (connection.isReadOnly) await look();
+      if (!connection.isOpen) throw MOVED;
+      return answer;
+    });
+}
+
+function toTlsOptions({ sslMode, caFile }: PostgresPlace): ConnectionOptions | false {
+  if (sslMode === 'disable') return false;
+  return {
+    ...(caFile !== undefined && { ca: readFileSync(caFile, 'utf8') }),
+    rejectUnauthorized: sslMode !== 'require',
+    ...(sslMode !== 'verify-full' && { checkServerIdentity: () => undefined }),
+  };
+}

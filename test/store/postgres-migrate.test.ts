@@ -1,0 +1,155 @@
+import { readdirSync } from 'node:fs';
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import { toStoredKey } from '../../src/access/api-keys.ts';
+import { loadMigrations, migrate } from '../../src/store/postgres/migrate.ts';
+import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
+import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
+import { buildConnect } from '../../src/store/postgres/primary.ts';
+import type { NewPet, Store } from '../../src/store/store.ts';
+import { schemaOf, startPostgres } from '../postgres.ts';
+
+const REX: NewPet = { name: 'Rex', categoryId: 7n };
+const LIMITS = { createTimeout: 60_000, maxCreates: 10_000 };
+/** A busy machine may answer late, in milliseconds. */
+const TIMEOUT = 60_000;
+/** What the next version of the program may do: it adds. */
+const NEXT = `
+  ALTER TABLE pets ADD COLUMN color text NOT NULL DEFAULT 'brown';
+  CREATE INDEX pets_by_color ON pets (color, id);
+  ALTER TABLE api_keys ADD COLUMN scope text;
+  CREATE TABLE owners (id bigint PRIMARY KEY);`;
+
+const server = await startPostgres(t);
+const placeOf = (url: string) => parsePostgresUrl(url) as PostgresPlace;
+
+async function open(t: Test, url: string, isMigrated = false): Promise<Store> {
+  const store = await openPostgres(placeOf(url), { ...LIMITS, isMigrated }, TIMEOUT);
+  t.teardown(() => store.close());
+  return store;
+}
+
+/** What a program with these migrations does when it starts. */
+async function migrateWith(url: string, migrations: string[], patience?: Parameters<typeof migrate>[3]): Promise<void> {
+  const connection = await buildConnect(placeOf(url))(TIMEOUT);
+  await migrate(connection, schemaOf(url), migrations, patience).finally(() => connection.end());
+}
+
+/** A session of another program, in the schema of a URL. */
+async function connect(t: Test, url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    ...{ host: '127.0.0.1', port: server.port, user: 'petstore', password: server.password, database: 'postgres' },
+    options: `-c search_path=${schemaOf(url)}`,
+  });
+  await client.connect();
+  t.teardown(() => client.end());
+  return client;
+}
+
+t.test('ten programs that start at once on an empty database migrate it once', async (t) => {
+  const url = server.newUrl('Größe "1" %');
+  const stores = await Promise.all(Array.from({ length: 10 }, () => open(t, url)));
+  const pets = await Promise.all(stores.map((store) => store.createPet(REX)));
+  t.strictSame(new Set(pets.map(({ id }) => id)).size, 10);
+});
+
+t.test('a database of a newer program is refused and stays as it is', async (t) => {
+  const url = server.newUrl();
+  await open(t, url);
+  const other = await connect(t, url);
+  await other.query('UPDATE schema_version SET version = 1000');
+  await t.rejects(
+    open(t, url),
+    new Error(`its schema has version 1000, and this program knows ${loadMigrations().length} at most`),
+  );
+  t.equal((await other.query('SELECT version FROM schema_version')).rows[0].version, 1000);
+});
+
+t.test('the versions of the schema have the same numbers in both stores', async (t) => {
+  const numbersIn = (kind: string) =>
+    readdirSync(new URL(`../../src/store/${kind}/migrations/`, import.meta.url))
+      .map((name) => name.slice(0, 4))
+      .sort();
+  t.strictSame(numbersIn('postgres'), numbersIn('sqlite'));
+  t.equal(numbersIn('postgres').length, loadMigrations().length);
+});
+
+t.test('a program that runs goes on when a newer one migrates, and does not start again', async (t) => {
+  const url = server.newUrl();
+  const store = await open(t, url);
+  const { id } = await store.createPet(REX);
+  const text = `{"id":${id},"name":"Rex","categoryId":7}`;
+
+  let isOver = false;
+  const use = async () => {
+    for (let count = 0; !isOver || count < 10; count++) {
+      t.equal((await store.getPet(id))?.text, text);
+      await store.createPet({ ...REX, status: 'sold' });
+    }
+  };
+  const used = use();
+  await migrateWith(url, [...loadMigrations(), NEXT]);
+  isOver = true;
+  await used;
+
+  // On new connections, too.
+  await server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'");
+  t.equal((await store.listPets({ limit: 1 })).body.text, `[${text}]`);
+  t.equal((await store.listPets({ limit: 1, status: 'sold' })).next, id + 1n);
+  await store.check();
+  const version = await store.keysVersion();
+  await store.createKey(toStoredKey('key', 'Ada'));
+  t.not(await store.keysVersion(), version);
+  t.match(await store.listKeys(), [{ name: 'Ada' }]);
+  t.equal(await store.countMisfits('another contract', () => true), 0);
+
+  await t.rejects(open(t, url), /its schema has version \d+, and this program knows \d+ at most/);
+  // A worker that is replaced.
+  t.ok(await (await open(t, url, true)).createPet(REX));
+});
+
+t.test('a migration that fails leaves the database as it was', async (t) => {
+  const url = server.newUrl();
+  const store = await open(t, url);
+  await t.rejects(migrateWith(url, [...loadMigrations(), NEXT, 'ALTER TABLE nowhere ADD x int']), /nowhere/);
+  t.ok(await store.createPet(REX));
+  await open(t, url);
+});
+
+t.test('a start waits for another program that migrates, but not for ever, and says so', async (t) => {
+  const url = server.newUrl();
+  const other = await connect(t, url);
+  const turn = 'pg_advisory_lock(hashtextextended($1, 0))';
+  await other.query(`SELECT ${turn}`, [`petstore migrations ${schemaOf(url)}`]);
+  await t.rejects(
+    migrateWith(url, loadMigrations(), { turn: 100, table: 500 }),
+    new Error('another program has migrated it for 100 ms: see pg_locks'),
+  );
+  const opened = open(t, url);
+  await other.query('SELECT pg_advisory_unlock_all()');
+  t.ok(await (await opened).createPet(REX));
+});
+
+t.test('a start that needs no migration waits for nobody', async (t) => {
+  const url = server.newUrl();
+  await open(t, url);
+  const other = await connect(t, url);
+  const turn = 'pg_advisory_lock(hashtextextended($1, 0))';
+  await other.query(`SELECT ${turn}`, [`petstore migrations ${schemaOf(url)}`]);
+  t.ok(await (await open(t, url)).createPet(REX));
+});
+
+t.test('a migration does not wait long for a table, for which others would have to wait too', async (t) => {
+  const url = server.newUrl();
+  const store = await open(t, url);
+  const other = await connect(t, url);
+  await other.query('BEGIN; SELECT FROM pets');
+  const next = loadMigrations().length + 1;
+  await t.rejects(
+    migrateWith(url, [...loadMigrations(), NEXT]),
+    new Error(`migration ${next} needs a lock that another session has: see pg_locks`),
+  );
+  t.ok(await store.createPet(REX));
+  await other.query('COMMIT');
+  await migrateWith(url, [...loadMigrations(), NEXT]);
+});
