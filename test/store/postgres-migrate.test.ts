@@ -139,6 +139,14 @@ t.test('a start that needs no migration waits for nobody', async (t) => {
   t.ok(await (await open(t, url)).createPet(REX));
 });
 
+t.test('a start that PostgreSQL does not answer in time says so', async (t) => {
+  const url = server.newUrl();
+  await open(t, url);
+  const other = await connect(t, url);
+  await other.query('BEGIN; LOCK TABLE schema_version');
+  await t.rejects(openPostgres(placeOf(url), LIMITS, 1000), /canceling statement due to statement timeout/);
+});
+
 t.test('a migration does not wait long for a table, for which others would have to wait too', async (t) => {
   const url = server.newUrl();
   const store = await open(t, url);
