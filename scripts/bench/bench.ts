@@ -7,8 +7,10 @@ import { format } from './figures.ts';
 import { findWrk } from './load.ts';
 import { describeMachine, toSentence } from './machine.ts';
 import { toOptions } from './options.ts';
+import { startPostgresDatabases } from './postgres-databases.ts';
 import { toMarkdown, toSummary } from './report.ts';
 import { runPlan } from './rounds.ts';
+import { buildSqliteDatabases } from './sqlite-databases.ts';
 import { CONNECTIONS } from './workloads.ts';
 
 const HERE = fileURLToPath(new URL('./', import.meta.url));
@@ -16,7 +18,7 @@ const HERE = fileURLToPath(new URL('./', import.meta.url));
 const DATA = fileURLToPath(new URL('../../data/', import.meta.url));
 
 async function main(): Promise<void> {
-  const { plan, isGrowth, isWhole } = toOptions(process.argv.slice(2));
+  const { plan, isOnPostgres, isApart, isGrowth, isWhole } = toOptions(process.argv.slice(2));
   findWrk();
   mkdirSync(DATA, { recursive: true });
   const directory = mkdtempSync(join(DATA, 'bench-'));
@@ -25,8 +27,13 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
   const machine = describeMachine(directory);
-  const wholePlan = { ...plan, directory, isPinned: machine.isPinned };
+  const { isPinned } = machine;
+  const databases = isOnPostgres
+    ? await startPostgresDatabases(directory, isApart ? 'load' : 'server', isPinned)
+    : buildSqliteDatabases(directory);
+  const wholePlan = { ...plan, databases, isPinned };
   const results = await runPlan(wholePlan);
+  await databases.stop();
 
   const { subjects, rounds, seconds } = plan;
   const sizes = [...new Set(subjects.map(({ rows }) => format(rows)))];
@@ -38,19 +45,19 @@ async function main(): Promise<void> {
   console.log(tables);
   if (!isWhole) return;
 
-  const name = isGrowth ? 'growth' : 'bench';
+  const name = [isOnPostgres && 'postgres', isGrowth && 'growth'].filter(Boolean).join('-') || 'bench';
   const json = JSON.stringify({ machine, rounds, seconds, ...results }, null, 2);
   writeFileSync(join(HERE, `results/${name}.json`), `${json}\n`);
   writeFileSync(join(HERE, `results/${name}.md`), tables);
   if (isGrowth) return;
-  writeFileSync(join(HERE, 'results/bench.svg'), toChart(wholePlan, results, notes));
-  writeIntoReadme(`${notes.join(' ')}\n\n${toSummary(wholePlan, results)}`);
+  if (!isOnPostgres) writeFileSync(join(HERE, 'results/bench.svg'), toChart(wholePlan, results, notes));
+  writeIntoReadme(name, `${notes.join(' ')}\n\n${toSummary(wholePlan, results)}`);
 }
 
 /** Between the two comments that are there for it. */
-function writeIntoReadme(summary: string): void {
+function writeIntoReadme(name: string, summary: string): void {
   const path = join(HERE, 'README.md');
-  const around = /(?<=<!-- figures -->\n).*(?=<!-- end of figures -->)/s;
+  const around = new RegExp(`(?<=<!-- figures: ${name} -->\\n).*?(?=<!-- end of figures -->)`, 's');
   writeFileSync(
     path,
     readFileSync(path, 'utf8').replace(around, () => summary),

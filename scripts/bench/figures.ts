@@ -12,6 +12,8 @@ export interface Measurement extends Source, Figures {
   workload: string;
   /** Processor time of the server for a request, in microseconds. */
   cpu: number;
+  /** The same of the database's own processes. */
+  databaseCpu: number;
   /** How much of a core other programs used meanwhile. */
   others: number;
 }

@@ -2,7 +2,7 @@
 import { format, type Key, type Life, type Measurement, type Results, ratios, select } from './figures.ts';
 import { PEERS, PEERS_CONSTANT } from './peers.ts';
 import type { Plan } from './rounds.ts';
-import { CONSTANT, SERVICE } from './servers.ts';
+import { CONSTANT, SERVICE, STRAIGHTFORWARD_POSTGRES } from './servers.ts';
 
 /** Figures of each round, by the name of a workload; none where there are none. */
 export interface Line {
@@ -13,12 +13,18 @@ export interface Line {
   times(workload: string): number[];
 }
 
+export const isOnPostgres = ({ subjects }: Pick<Plan, 'subjects'>): boolean =>
+  subjects.some(({ server }) => server.name === STRAIGHTFORWARD_POSTGRES);
+
 /** What the multiples are of: the server itself where it was measured with several numbers of pets. */
 export function toBase({ subjects }: Pick<Plan, 'subjects'>): { title: string; of(key: Key): Key } {
   const sizes = subjects.map(({ rows }) => rows);
   const least = Math.min(...sizes);
-  return least < Math.max(...sizes)
-    ? { title: `times itself with ${format(least)} pets`, of: (key) => ({ ...key, rows: least }) }
+  if (least < Math.max(...sizes)) {
+    return { title: `times itself with ${format(least)} pets`, of: (key) => ({ ...key, rows: least }) };
+  }
+  return isOnPostgres({ subjects })
+    ? { title: 'times the straightforward server', of: (key) => ({ ...key, server: STRAIGHTFORWARD_POSTGRES }) }
     : { title: 'times constant text, node:http', of: (key) => ({ ...key, server: CONSTANT, workload: 'list-20' }) };
 }
 

@@ -8,6 +8,8 @@ const FSYNCS = 100;
 /** Servers and load generator are kept off each other's core. */
 const CORES = { server: '0', load: '1' };
 
+export type Core = keyof typeof CORES;
+
 export interface Machine {
   cpu: string;
   cores: number;
@@ -40,7 +42,7 @@ export function toSentence({ cpu, cores, system, node, date, fsync, isPinned }: 
 
 /** The command, on its core where `taskset` can do that (Linux, with two cores or more). */
 export function toCommand(
-  use: keyof typeof CORES,
+  use: Core,
   [command = '', ...args]: string[],
   isPinned: boolean,
 ): [command: string, args: string[]] {

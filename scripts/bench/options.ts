@@ -1,13 +1,26 @@
 /** The command line -> what to measure. A whole run, one that names no servers or workloads, writes its results into this folder. */
 import { parseArgs } from 'node:util';
 import type { Plan } from './rounds.ts';
-import { SERVERS, SERVICE, STRAIGHTFORWARD } from './servers.ts';
+import {
+  CONSTANT,
+  CONSTANT_FASTIFY,
+  LEAN,
+  SERVERS,
+  SERVICE,
+  STRAIGHTFORWARD,
+  STRAIGHTFORWARD_POSTGRES,
+} from './servers.ts';
 import { WORKLOADS } from './workloads.ts';
 
 const namesOf = (all: { name: string }[]) => all.map(({ name }) => name);
 
 /** What each kind of run measures, if nothing else is asked for. */
-const BENCH = { sizes: [10_000], servers: namesOf(SERVERS), workloads: namesOf(WORKLOADS) };
+const BENCH = {
+  sizes: [10_000],
+  servers: [CONSTANT, CONSTANT_FASTIFY, STRAIGHTFORWARD, LEAN, SERVICE],
+  workloads: namesOf(WORKLOADS),
+};
+const POSTGRES = { servers: [STRAIGHTFORWARD_POSTGRES, SERVICE] };
 const GROWTH = {
   sizes: [10_000, 10_000_000],
   servers: [STRAIGHTFORWARD, SERVICE],
@@ -15,6 +28,10 @@ const GROWTH = {
 };
 
 const OPTIONS = {
+  /** On PostgreSQL, which it starts, in place of SQLite. */
+  postgres: { type: 'boolean', default: false },
+  /** PostgreSQL on the core of the load generator, in place of that of the servers. */
+  apart: { type: 'boolean', default: false },
   /** Ten million pets beside ten thousand. */
   growth: { type: 'boolean', default: false },
   /** Names with commas between them, as in servers.ts and workloads.ts. */
@@ -27,6 +44,8 @@ const OPTIONS = {
 
 export interface Options {
   plan: Pick<Plan, 'subjects' | 'workloads' | 'rounds' | 'seconds'>;
+  isOnPostgres: boolean;
+  isApart: boolean;
   isGrowth: boolean;
   isWhole: boolean;
 }
@@ -34,7 +53,7 @@ export interface Options {
 /** @throws Error that names what is not known */
 export function toOptions(args: string[]): Options {
   const { values } = parseArgs({ args, options: OPTIONS });
-  const { sizes, ...kind } = values.growth ? GROWTH : BENCH;
+  const { sizes, ...kind } = { ...(values.growth ? GROWTH : BENCH), ...(values.postgres && POSTGRES) };
   const servers = pick(SERVERS, values.servers?.split(',') ?? kind.servers);
   return {
     plan: {
@@ -43,8 +62,10 @@ export function toOptions(args: string[]): Options {
       rounds: Number(values.rounds),
       seconds: Number(values.seconds),
     },
+    isOnPostgres: values.postgres,
+    isApart: values.apart,
     isGrowth: values.growth,
-    isWhole: !(values.servers || values.only),
+    isWhole: !(values.servers || values.only || values.apart),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The figures as Markdown tables: a line for each server, a column for each workload. */
 import { format, type Results, spread } from './figures.ts';
-import { PEER_LINES, toBase, toLines } from './lines.ts';
+import { isOnPostgres, PEER_LINES, toBase, toLines } from './lines.ts';
 import type { Plan } from './rounds.ts';
 import { toMedian, toRange, toTable } from './table.ts';
 import { isOfReads } from './workloads.ts';
@@ -14,7 +14,7 @@ const LIFE_COLUMNS = [
 /** For people who read about the service: medians, and the peers that were measured elsewhere. */
 export function toSummary(plan: Plan, results: Results): string {
   const servers = toLines(plan, results);
-  const lines = [...servers, ...PEER_LINES];
+  const lines = isOnPostgres(plan) ? servers : [...servers, ...PEER_LINES];
   const workloads = plan.workloads.filter(({ name }) => !isOfReads(name));
   return joinTables([
     toTable('requests per second', lines, workloads, (line, { name }) => toMedian(line.values(name, 'perSecond'))),
@@ -22,10 +22,13 @@ export function toSummary(plan: Plan, results: Results): string {
     toTable('processor time of a request, µs', servers, workloads, (line, { name }) =>
       toMedian(line.values(name, 'cpu')),
     ),
+    toTable('processor time of PostgreSQL for a request, µs', servers, workloads, (line, { name }) =>
+      toMedian(line.values(name, 'databaseCpu')),
+    ),
     toTable(
       'p99, ms',
       servers,
-      plan.workloads.filter(({ name }) => isOfReads(name)),
+      plan.workloads.filter(({ name }) => isOnPostgres(plan) || isOfReads(name)),
       (line, { name }) => toMedian(line.values(name, 'p99')),
     ),
   ]);
@@ -43,6 +46,9 @@ export function toMarkdown(plan: Plan, results: Results): string {
       return p50 && p99 ? `${format(p50.median)} / ${format(p99.median)}` : '';
     }),
     toTable('processor time of a request, µs', lines, workloads, (line, { name }) => toRange(line.values(name, 'cpu'))),
+    toTable('processor time of PostgreSQL for a request, µs', lines, workloads, (line, { name }) =>
+      toRange(line.values(name, 'databaseCpu')),
+    ),
     toTable('cores that wrk used', lines, workloads, (line, { name }) => toRange(line.values(name, 'generator'))),
     toTable('', lines, LIFE_COLUMNS, (line, { figure }) => toRange(line.life(figure))),
   ]);

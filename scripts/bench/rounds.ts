@@ -1,10 +1,8 @@
 /** Measures in rounds: each server starts on a fresh database, and each workload is sent to one server after the other. */
-import { closeSync, copyFileSync, fsyncSync, mkdirSync, openSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { checkServer } from './check.ts';
-import { format, type Results } from './figures.ts';
+import type { Copy, Databases } from './databases.ts';
+import { format, type Measurement, type Results } from './figures.ts';
 import { type Figures, sendLoad } from './load.ts';
-import { seed } from './pets.ts';
 import { cpuTime, memory } from './process-usage.ts';
 import { isDisturbed, machineTime, waitForQuiet } from './quiet.ts';
 import { type Running, type Server, startServer } from './servers.ts';
@@ -27,19 +25,18 @@ export interface Plan {
   rounds: number;
   /** How long each measurement takes. */
   seconds: number;
-  /** Where the databases are kept while it runs. */
-  directory: string;
+  databases: Databases;
   isPinned: boolean;
 }
 
-type Started = Subject & { running: Running };
-type Used = Figures & { cpu: number; others: number };
+type Started = Subject & { copy: Copy; running: Running };
+type Used = Figures & Pick<Measurement, 'cpu' | 'databaseCpu' | 'others'>;
 
 /** @throws Error at the first wrong reply */
 export async function runPlan(plan: Plan): Promise<Results> {
   for (const rows of new Set(plan.subjects.map((subject) => subject.rows))) {
     progress(`making a database of ${count(rows)} pets`);
-    seed(join(plan.directory, `${rows}.db`), rows);
+    await plan.databases.seed(rows);
   }
   const results: Results = { measurements: [], lives: [] };
   for (let round = 1; round <= plan.rounds; round++) await addRound(results, plan, round);
@@ -47,11 +44,9 @@ export async function runPlan(plan: Plan): Promise<Results> {
 }
 
 async function addRound({ measurements, lives }: Results, plan: Plan, round: number): Promise<void> {
-  const folder = join(plan.directory, `round-${round}`);
   const started: Started[] = [];
-  mkdirSync(folder);
   try {
-    for (const subject of plan.subjects) started.push(await start(subject, plan, folder));
+    for (const subject of plan.subjects) started.push(await start(subject, plan, round));
     for (const workload of plan.workloads) {
       for (const subject of started.filter(({ server }) => isFor(workload, server))) {
         const figures = await measure(workload.toStreams(subject.rows), subject.running, plan);
@@ -67,32 +62,39 @@ async function addRound({ measurements, lives }: Results, plan: Plan, round: num
       lives.push({ round, server: server.name, rows, firstReply, ...used });
     }
   } finally {
-    for (const { running } of started) running.stop();
-    rmSync(folder, { recursive: true, force: true });
+    for (const { running, copy } of started) {
+      running.stop();
+      await copy.drop();
+    }
   }
 }
 
-async function start({ server, rows }: Subject, { directory, isPinned }: Plan, folder: string): Promise<Started> {
-  const file = join(folder, `${server.name}-${rows}.db`);
-  copyDurably(join(directory, `${rows}.db`), file);
+async function start({ server, rows }: Subject, { databases, isPinned }: Plan, round: number): Promise<Started> {
+  const copy = await databases.copy(rows, `${server.name}-${rows}-${round}`);
   await waitForQuiet();
-  const running = await startServer(server, file, isPinned);
+  const running = await startServer(server, copy.url, isPinned);
   await checkServer(server, running, rows);
-  return { server, rows, running };
+  return { server, rows, copy, running };
 }
 
 /** The one of some tries that other programs disturbed least; the first that they did not. */
-async function measure(streams: Stream[], { pid, port }: Running, { seconds, isPinned }: Plan): Promise<Used> {
+async function measure(
+  streams: Stream[],
+  { pid, port }: Running,
+  { seconds, isPinned, databases }: Plan,
+): Promise<Used> {
+  const databaseTime = () => (databases.pid ? cpuTime(databases.pid) : Number.NaN);
   await sendLoad(port, streams, { seconds: WARM_UP, isPinned, check: true });
   const tries: Used[] = [];
   do {
     await waitForQuiet();
-    const [before, all, begin] = [cpuTime(pid), machineTime(), performance.now()];
+    const [before, beforeOfDatabase, all, begin] = [cpuTime(pid), databaseTime(), machineTime(), performance.now()];
     const figures = await sendLoad(port, streams, { seconds, isPinned });
     const elapsed = performance.now() - begin;
-    const used = cpuTime(pid) - before;
-    const others = (machineTime() - all - used) / elapsed - figures.generator;
-    tries.push({ ...figures, cpu: (used * 1000) / figures.requests, others });
+    const [used, usedByDatabase] = [cpuTime(pid) - before, databaseTime() - beforeOfDatabase];
+    const others = (machineTime() - all - used - (usedByDatabase || 0)) / elapsed - figures.generator;
+    const [cpu, databaseCpu] = [used, usedByDatabase].map((time) => (time * 1000) / figures.requests);
+    tries.push({ ...figures, cpu, databaseCpu, others } as Used);
   } while (tries.length < TRIES && tries.every(({ others }) => isDisturbed(others)));
   return tries.toSorted((a, b) => a.others - b.others)[0] as Used;
 }
@@ -100,17 +102,14 @@ async function measure(streams: Stream[], { pid, port }: Running, { seconds, isP
 /** A constant server answers every request with a list of 20. */
 const isFor = ({ name }: Workload, { isConstant }: Server) => !isConstant || name === 'list-20';
 
-/** Writes everything to the disk: otherwise it would be written while a server waits for its own fsync. */
-function copyDurably(from: string, to: string): void {
-  copyFileSync(from, to);
-  const file = openSync(to, 'r+');
-  fsyncSync(file);
-  closeSync(file);
-}
-
-function toWords({ perSecond, p99, cpu, generator, others }: Used): string {
-  const cores = [(cpu * perSecond) / 1e6, generator, others].map((share) => `${count(share * 100)} %`);
-  return `${count(perSecond)}/s, p99 ${format(p99)} ms; of a core, server ${cores[0]}, wrk ${cores[1]}, others ${cores[2]}`;
+function toWords({ perSecond, p99, cpu, databaseCpu, generator, others }: Used): string {
+  const [server, database] = [cpu, databaseCpu].map((time) => (time * perSecond) / 1e6);
+  const cores = Object.entries({ server, database, wrk: generator, others });
+  const used = cores
+    .filter(([, share]) => !Number.isNaN(share))
+    .map(([name, share = 0]) => `${name} ${count(share * 100)} %`)
+    .join(', ');
+  return `${count(perSecond)}/s, p99 ${format(p99)} ms; of a core, ${used}`;
 }
 
 const count = (value: number) => Math.round(value).toLocaleString('en');

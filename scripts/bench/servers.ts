@@ -23,12 +23,15 @@ export interface Server {
 
 export const SERVICE = 'service';
 export const STRAIGHTFORWARD = 'straightforward';
+export const STRAIGHTFORWARD_POSTGRES = 'straightforward-postgres';
 export const CONSTANT = 'constant-node';
+export const CONSTANT_FASTIFY = 'constant-fastify';
+export const LEAN = 'lean';
 
 export const SERVERS: Server[] = [
   { name: CONSTANT, title: 'constant text, node:http', script: `${BASELINES}/constant-node.js`, isConstant: true },
   {
-    name: 'constant-fastify',
+    name: CONSTANT_FASTIFY,
     title: 'constant text, bare Fastify',
     script: `${BASELINES}/constant-fastify.js`,
     isConstant: true,
@@ -40,9 +43,15 @@ export const SERVERS: Server[] = [
     isConstant: false,
   },
   {
-    name: 'lean',
+    name: LEAN,
     title: 'lean Fastify + better-sqlite3, with the ideas',
     script: `${BASELINES}/lean.js`,
+    isConstant: false,
+  },
+  {
+    name: STRAIGHTFORWARD_POSTGRES,
+    title: 'straightforward Fastify + pg',
+    script: `${BASELINES}/straightforward-postgres.js`,
     isConstant: false,
   },
   { name: SERVICE, title: 'this service', script: 'dist/src/main.js', isConstant: false },
@@ -63,13 +72,13 @@ process.on('exit', () => {
 });
 
 /** Every server takes the same environment, and nothing of ours but the path. */
-export async function startServer({ script }: Server, file: string, isPinned: boolean): Promise<Running> {
+export async function startServer({ script }: Server, url: string, isPinned: boolean): Promise<Running> {
   const port = await findPort();
   const env = {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
     PORT: String(port),
-    DATABASE_URL: `sqlite:${file}`,
+    DATABASE_URL: url,
     API_KEYS: API_KEY,
     LOG_LEVEL: 'warn',
   };
@@ -92,7 +101,7 @@ export async function startServer({ script }: Server, file: string, isPinned: bo
   };
 }
 
-async function findPort(): Promise<number> {
+export async function findPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
