@@ -1,0 +1,104 @@
+import t, { type Test } from 'tap';
+import type { Connection } from '../../src/store/postgres/connection.ts';
+import { buildConnect } from '../../src/store/postgres/connection.ts';
+import { buildInsertPets } from '../../src/store/postgres/insert.ts';
+import { buildKeys } from '../../src/store/postgres/keys.ts';
+import { loadMigrations, migrate } from '../../src/store/postgres/migrate.ts';
+import { buildCountMisfits } from '../../src/store/postgres/misfits.ts';
+import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
+import { buildListPets } from '../../src/store/postgres/pages.ts';
+import { buildGetPets } from '../../src/store/postgres/pets.ts';
+import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
+import { schemaOf, startPostgres } from '../postgres.ts';
+
+const server = await startPostgres(t);
+const NOW = '2026-01-01T00:00:00.000Z';
+
+/**
+ * What a program asks of the database, since the version of the schema that it came with. A migration that changes one of these
+ * keeps the old one here: programs of the version before it go on to ask it while they are replaced.
+ */
+const CALLS: { since: number; ask(t: Test, schema: string, connection: Connection): Promise<void> }[] = [
+  {
+    since: 1,
+    ask: async (t, schema, connection) => {
+      const [id] = await buildInsertPets(schema)(connection, [{ name: 'Rex', categoryId: 7n }]);
+      const text = `{"id":${id},"name":"Rex","categoryId":7}`;
+      const [pet] = await buildGetPets(schema)(connection, [id as bigint]);
+      const [page] = await buildListPets(schema)(connection, [{ limit: 1, after: (id as bigint) - 1n }]);
+      t.strictSame([pet?.text, page?.body.text], [text, `[${text}]`]);
+    },
+  },
+  {
+    since: 2,
+    ask: async (t, schema, connection) => {
+      const keys = buildKeys(schema);
+      const id = String((await keys.list(connection)).length);
+      await keys.insert(connection, { id, name: 'Ada', hash: id.padStart(64, '0'), createdAt: NOW });
+      t.ok(await keys.revoke(connection, id, NOW));
+    },
+  },
+  {
+    since: 4,
+    ask: async (t, schema, connection) => {
+      const keys = buildKeys(schema);
+      t.strictSame(await keys.listValid(connection, NOW), []);
+      t.match(await keys.version(connection), /^\d+$/);
+    },
+  },
+  {
+    since: 5,
+    ask: async (t, schema, connection) => {
+      t.equal(await buildCountMisfits(schema, (task) => task(connection))('contract', () => true), 0);
+    },
+  },
+];
+
+async function connect(t: Test, url: string): Promise<Connection> {
+  const connection = await buildConnect(parsePostgresUrl(url) as PostgresPlace, 60_000)();
+  t.teardown(() => connection.end());
+  return connection;
+}
+
+t.test('programs of each version go on while the next one migrates, and afterwards', async (t) => {
+  const migrations = loadMigrations();
+  for (const [index] of migrations.slice(1).entries()) {
+    const version = index + 1;
+    const url = server.newUrl();
+    const schema = schemaOf(url);
+    const [older, newer] = await Promise.all([connect(t, url), connect(t, url)]);
+    await migrate(newer, schema, migrations.slice(0, version));
+    let isMigrated = false;
+    const askAll = async () => {
+      for (const { since, ask } of CALLS) if (since <= version) await ask(t, schema, older);
+    };
+    const askOnAndOn = async () => {
+      while (!isMigrated) await askAll();
+      await askAll();
+    };
+    const migrateNext = async () => {
+      await migrate(newer, schema, migrations.slice(0, version + 1));
+      isMigrated = true;
+    };
+    await Promise.all([askOnAndOn(), migrateNext()]);
+  }
+});
+
+t.test('a store goes on after a migration that it does not know; one that is opened is refused', async (t) => {
+  const url = server.newUrl();
+  const open = () =>
+    openPostgres(parsePostgresUrl(url) as PostgresPlace, { createTimeout: 60_000, maxCreates: 10 }, 60_000);
+  const store = await open();
+  t.teardown(() => store.close());
+  const { id } = await store.createPet({ name: 'Rex', categoryId: 7n });
+  const next = 'ALTER TABLE pets ADD COLUMN weight bigint; ALTER TABLE api_keys ADD COLUMN scope text';
+  await migrate(await connect(t, url), schemaOf(url), [...loadMigrations(), next]);
+
+  t.equal((await store.getPet(id))?.text, `{"id":${id},"name":"Rex","categoryId":7}`);
+  await store.createPet({ name: 'Ann', categoryId: 8n, status: 'sold' });
+  t.match((await store.listPets({ limit: 1 })).next, id);
+  await store.createKey({ id: 'a', name: 'Ada', hash: 'a'.repeat(64), createdAt: NOW });
+  t.equal((await store.listValidKeys(NOW)).length, 1);
+  await store.check();
+  await t.rejects(open(), /this program knows \d+ at most/);
+});
