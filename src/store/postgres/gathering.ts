@@ -1,4 +1,5 @@
 /** Makes one statement of all calls of the same kind that wait: however many they are, they cost one round trip. */
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Connection } from './connection.ts';
 import type { Run } from './lanes.ts';
 
@@ -13,22 +14,32 @@ interface Batch<Question, Answer> {
   answers: Promise<Answer[]>;
 }
 
+/**
+ * How long calls wait for the statement of those before them, in milliseconds. A few large statements take less of both processors
+ * than many small ones; one that takes long holds up no others.
+ */
+const PATIENCE = 5;
+
 /** A call joins those that wait, until a connection takes them: what it is answered was read after it came. */
 export function gather<Question, Answer>(
   run: Run,
   askAll: AskAll<Question, Answer>,
 ): (question: Question) => Promise<Answer> {
   let waiting: Batch<Question, Answer> | undefined;
+  let latest: Promise<unknown> = Promise.resolve();
 
   function begin(): Batch<Question, Answer> {
     const questions: Question[] = [];
     const leave = () => {
       if (waiting === batch) waiting = undefined;
     };
-    const answers = run((connection) => {
-      leave();
-      return askAll(connection, questions);
-    });
+    const answers = Promise.race([latest, wait(PATIENCE, undefined, { ref: false })]).then(() =>
+      run((connection) => {
+        leave();
+        return askAll(connection, questions);
+      }),
+    );
+    latest = answers.catch(() => {});
     const batch = { questions, answers };
     // Where no connection was free in time.
     answers.catch(leave);
