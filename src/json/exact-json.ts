@@ -3,83 +3,142 @@
  * integer becomes NaN, which no schema accepts; objects have no prototype, so that `__proto__` is a field like any
  * other; the same name twice in one object is an error (RFC 8259, section 4, leaves its meaning open), and so is half a
  * surrogate pair, which is not a character (RFC 8259, section 8.2; RFC 7493, section 2.1).
+ *
+ * It looks at each character once, as JSON.parse does, and takes as long.
  */
+import { toExactNumber } from './exact-number.ts';
 
 const MAX_DEPTH = 64;
 
-const MAX_INT64_DIGITS = 19;
+const TAB = 0x09;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const ARRAY = 0x5b;
+const ARRAY_END = 0x5d;
+const OBJECT = 0x7b;
+const OBJECT_END = 0x7d;
 
-const NUMBER = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
-
-/** The tokens of JSON text that JSON.parse has accepted: punctuation, strings, and everything else. */
-const TOKEN = /[{}[\],:]|"(?:[^"\\]|\\.)*"|[^\s{}[\],:"]+/g;
+/** Each matches where `lastIndex` says. */
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const ESCAPED_STRING = /"(?:[^"\\]|\\.)*"/y;
+const LITERAL = /true|false|null/y;
 
 /** @throws SyntaxError, in words that may be shown to the client */
 export function parseExactJson(text: string): unknown {
-  try {
-    JSON.parse(text);
-  } catch {
-    throw new SyntaxError('is not well-formed JSON');
-  }
-  const tokens = text.match(TOKEN) as string[];
-  let next = 0;
+  return new Reader(text).read();
+}
 
-  function value(depth: number): unknown {
+class Reader {
+  private readonly text: string;
+  private at = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  read(): unknown {
+    const value = this.value(0);
+    this.next();
+    return this.at === this.text.length ? value : malformed();
+  }
+
+  private value(depth: number): unknown {
     if (depth > MAX_DEPTH) throw new SyntaxError(`is nested deeper than ${MAX_DEPTH} levels`);
-    const token = tokens[next++] as string;
-    if (token === '{') return object(depth);
-    if (token === '[') return array(depth);
-    return token[0] === '-' || (token >= '0' && token < ':') ? number(token) : scalar(token);
+    const code = this.next();
+    if (code === QUOTE) return this.string();
+    if (code === OBJECT) return this.object(depth);
+    if (code === ARRAY) return this.array(depth);
+    // Letters come after all that a number may begin with.
+    return code < BACKSLASH ? toExactNumber(this.match(NUMBER)) : JSON.parse(this.match(LITERAL));
   }
 
-  function object(depth: number): object {
+  private object(depth: number): object {
     const result = Object.create(null);
-    while (tokens[next] !== '}') {
-      if (tokens[next] === ',') next++;
-      const name = scalar(tokens[next] as string) as string;
-      if (name in result) throw new SyntaxError(`has the field ${JSON.stringify(name)} twice`);
-      next += 2;
-      result[name] = value(depth + 1);
-    }
-    next++;
+    if (this.isEmpty(OBJECT_END)) return result;
+    do {
+      if (this.next() !== QUOTE) malformed();
+      const name = this.string();
+      if (result[name] !== undefined) throw new SyntaxError(`has the field ${JSON.stringify(name)} twice`);
+      if (this.next() !== COLON) malformed();
+      this.at++;
+      result[name] = this.value(depth + 1);
+    } while (this.hasMore(OBJECT_END));
     return result;
   }
 
-  function array(depth: number): unknown[] {
+  private array(depth: number): unknown[] {
     const result: unknown[] = [];
-    while (tokens[next] !== ']') {
-      if (tokens[next] === ',') next++;
-      result.push(value(depth + 1));
-    }
-    next++;
+    if (this.isEmpty(ARRAY_END)) return result;
+    do result.push(this.value(depth + 1));
+    while (this.hasMore(ARRAY_END));
     return result;
   }
 
-  return value(0);
+  /** From its first quotation mark. */
+  private string(): string {
+    const start = ++this.at;
+    for (;;) {
+      const code = this.text.charCodeAt(this.at++);
+      if (code === QUOTE) return this.text.slice(start, this.at - 1);
+      if (code === BACKSLASH) return this.escapedString(start - 1);
+      // A control character, or NaN at the end of the text.
+      if (!(code >= SPACE)) malformed();
+    }
+  }
+
+  private escapedString(start: number): string {
+    this.at = start;
+    const text = parse(this.match(ESCAPED_STRING));
+    if (!text.isWellFormed()) throw new SyntaxError('has half a surrogate pair in a string');
+    return text;
+  }
+
+  /** Goes past white space. The code of the character there; NaN at the end of the text. */
+  private next(): number {
+    for (;;) {
+      const code = this.text.charCodeAt(this.at);
+      if (code !== SPACE && code !== LINE_FEED && code !== CARRIAGE_RETURN && code !== TAB) return code;
+      this.at++;
+    }
+  }
+
+  /** At the opening bracket: whether the closing one follows. Goes past what it has seen. */
+  private isEmpty(end: number): boolean {
+    this.at++;
+    const isEmpty = this.next() === end;
+    if (isEmpty) this.at++;
+    return isEmpty;
+  }
+
+  /** Behind a value: true at a comma, false at the closing bracket. Goes past both. */
+  private hasMore(end: number): boolean {
+    const code = this.next();
+    this.at++;
+    return code === COMMA || (code !== end && malformed());
+  }
+
+  private match(pattern: RegExp): string {
+    const start = this.at;
+    pattern.lastIndex = start;
+    if (!pattern.test(this.text)) malformed();
+    this.at = pattern.lastIndex;
+    return this.text.slice(start, this.at);
+  }
 }
 
-/** A string, which most often has no escapes, or one of the three literals. */
-function scalar(token: string): unknown {
-  if (!token.includes('\\')) return token[0] === '"' ? token.slice(1, -1) : JSON.parse(token);
-  const text: string = JSON.parse(token);
-  if (!text.isWellFormed()) throw new SyntaxError('has half a surrogate pair in a string');
-  return text;
+function parse(string: string): string {
+  try {
+    return JSON.parse(string);
+  } catch {
+    return malformed();
+  }
 }
 
-function number(token: string): number | bigint {
-  const double = Number(token);
-  if (token.length < 16 && !/e/i.test(token)) return double;
-  const integer = integerDigits(token);
-  if (integer !== undefined) return Number.isSafeInteger(double) ? double : BigInt(integer);
-  return Number.isInteger(double) && Math.abs(double) < 2 ** 64 ? Number.NaN : double;
-}
-
-/** The plain digits of a number that is an integer of at most 19 digits, however it is written: `1.20e2` is `120`. */
-function integerDigits(token: string): string | undefined {
-  const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(token) as RegExpExecArray;
-  const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  if (digits === '') return '0';
-  const point = digits.length - fraction.length + Number(exponent);
-  if (point < 0 || point > MAX_INT64_DIGITS || /[1-9]/.test(digits.slice(point))) return undefined;
-  return `${sign}${digits.slice(0, point).padEnd(point, '0')}`;
+function malformed(): never {
+  throw new SyntaxError('is not well-formed JSON');
 }

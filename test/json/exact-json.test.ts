@@ -12,6 +12,53 @@ t.test('what a double holds is what JSON.parse makes of it', async () => {
   );
 });
 
+t.test('text is JSON exactly when JSON.parse takes it, wherever it is cut, or has one piece more or less', async () => {
+  const pieces = [
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '"',
+    '"a"',
+    '"\\n"',
+    '"\\x"',
+    '\\',
+    '-',
+    '0',
+    '1.5',
+    '.',
+    'e5',
+    'true',
+    'nul',
+    ' ',
+    '\n',
+    '\t',
+  ];
+  const mixed = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((some) => some.join(''));
+  const edited = fc
+    .tuple(fc.json(), fc.nat(), fc.nat({ max: 2 }), fc.constantFrom('', ...pieces))
+    .map(([text, place, length, piece]) => {
+      const at = place % (text.length + 1);
+      return text.slice(0, at) + piece + text.slice(at + length);
+    });
+  fc.assert(
+    fc.property(fc.oneof(mixed, edited), (text) => isRead(parseExactJson, text) === isRead(JSON.parse, text)),
+    { numRuns: 2000 },
+  );
+});
+
+/** What is well-formed, but has a name twice or half a surrogate pair, counts as read. */
+function isRead(read: (text: string) => unknown, text: string): boolean {
+  try {
+    read(text);
+    return true;
+  } catch (error) {
+    return /twice|half a surrogate/.test((error as Error).message) && isRead(JSON.parse, text);
+  }
+}
+
 t.test('every 64-bit integer keeps its digits, at any depth', async (t) => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (value) => {
