@@ -4,40 +4,40 @@ import { COLUMNS, NEW_FIELDS } from '../columns.ts';
 import type { NewPet } from '../store.ts';
 import { inTransaction } from './transaction.ts';
 
-type Value = string | bigint | null;
-
-/** Pets by column: copying these between threads costs less than copying one object per pet. */
+/** Pets as one text: it is copied to another thread, and written by one statement, in half the time of a value each. */
 export interface Batch {
   count: number;
-  /** The values of each of NEW_FIELDS, in the order of the pets. */
-  columns: (Value[] | BigInt64Array)[];
+  /** A JSON array of arrays: the values of each pet, in the order of NEW_FIELDS. */
+  rows: string;
 }
 
-/** The ids of the pets, in their order. @throws StoreUnavailable when it is unknown whether COMMIT stored them */
-export type InsertPets = (batch: Batch) => BigInt64Array;
+/** Returns the id of the first pet; the others have the ids after it. @throws StoreUnavailable when it is unknown whether COMMIT stored them */
+export type InsertPets = (batch: Batch) => bigint;
 
 export function toBatch(pets: NewPet[]): Batch {
-  return { count: pets.length, columns: NEW_FIELDS.map((field) => toColumn(pets, field)) };
+  return { count: pets.length, rows: `[${pets.map(toRow).join()}]` };
 }
 
-function toColumn(pets: NewPet[], field: keyof NewPet): Value[] | BigInt64Array {
-  const { type, isRequired } = COLUMNS[field];
-  if (type !== 'integer' || !isRequired) return pets.map((pet) => pet[field] ?? null);
-  const values = new BigInt64Array(pets.length);
-  for (const [index, pet] of pets.entries()) values[index] = pet[field] as unknown as bigint;
-  return values;
+function toRow(pet: NewPet): string {
+  let row = '';
+  for (const field of NEW_FIELDS) row += `${row === '' ? '[' : ','}${toJson(pet, field)}`;
+  return `${row}]`;
+}
+
+/** JSON.stringify knows no bigint. */
+function toJson(pet: NewPet, field: keyof NewPet): string {
+  const value = pet[field];
+  if (value === undefined) return 'null';
+  return COLUMNS[field].type === 'text' ? JSON.stringify(value) : String(value);
 }
 
 export function prepareInsertPets(db: Database): InsertPets {
   const names = NEW_FIELDS.map((field) => COLUMNS[field].column);
-  const insert = db.prepare<Value[]>(`INSERT INTO pets (${names}) VALUES (${names.map(() => '?')})`);
-  return inTransaction(db, ({ count, columns }: Batch) => {
-    const ids = new BigInt64Array(count);
-    const values: Value[] = [];
-    for (let index = 0; index < count; index++) {
-      for (let column = 0; column < columns.length; column++) values[column] = columns[column]?.[index] as Value;
-      ids[index] = insert.run(...values).lastInsertRowid as bigint;
-    }
-    return ids;
+  const values = names.map((_name, index) => `value ->> ${index}`);
+  // json_each gives the pets in their order. While the statement runs nobody else writes, so their ids have no gaps.
+  const insert = db.prepare<[string]>(`INSERT INTO pets (${names}) SELECT ${values} FROM json_each(?)`);
+  return inTransaction(db, ({ count, rows }: Batch) => {
+    const { lastInsertRowid } = insert.run(rows);
+    return (lastInsertRowid as bigint) - BigInt(count) + 1n;
   });
 }

@@ -76,8 +76,9 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
   }
 
   function onWritten(written: Written): void {
-    if ('ids' in written) {
-      for (const [index, { resolve }] of writing.entries()) resolve(written.ids[index] as bigint);
+    if ('first' in written) {
+      let id = written.first;
+      for (const { resolve } of writing) resolve(id++);
       prove();
     } else {
       const { kind, code, message } = written;

@@ -15,10 +15,8 @@ export interface Target {
 /** An empty batch proves that the disk can be written; `hold` only opens the connection where it is not open. */
 type Task = Batch | 'hold';
 
-/** What comes back for a task: the ids, or why there are none; `kind` is absent where one of the pets is to blame. */
-export type Written =
-  | { ids: BigInt64Array }
-  | { kind: OutageKind | undefined; code: string | undefined; message: string };
+/** What comes back for a task: the id of its first pet, or why there is none; `kind` is absent where one of the pets is to blame. */
+export type Written = { first: bigint } | { kind: OutageKind | undefined; code: string | undefined; message: string };
 
 /** How often the thread checks that the files are in place, beside each write, in milliseconds. */
 const LOOK_INTERVAL = 1000;
@@ -55,9 +53,9 @@ function run(task: Task): Written {
     look();
     return takeTurn(() => {
       insertPets ??= open();
-      if (task === 'hold') return { ids: new BigInt64Array() };
+      if (task === 'hold') return { first: 0n };
       if (task.count === 0) proveWritable(db as Database);
-      return { ids: insertPets(task) };
+      return { first: insertPets(task) };
     });
   } catch (thrown) {
     close();
