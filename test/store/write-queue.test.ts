@@ -100,6 +100,8 @@ t.test('a thread that ends leaves no create unanswered, and is started again', a
     const restarted = once(process, 'worker');
     other.exec('BEGIN EXCLUSIVE');
     const handedOver = outcomesOf([store.createPet(REX), store.createPet(REX)]);
+    // The second turn brings no more.
+    await nextTurn();
     await nextTurn();
     const waiting = outcomesOf([store.createPet(REX)]);
     current.terminate();

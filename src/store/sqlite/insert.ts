@@ -11,7 +11,10 @@ export interface Batch {
   rows: string;
 }
 
-/** Returns the id of the first pet; the others have the ids after it. @throws StoreUnavailable when it is unknown whether COMMIT stored them */
+/**
+ * Returns the id of the first pet; the others have the ids after it.
+ * @throws StoreUnavailable when it is unknown whether COMMIT stored them
+ */
 export type InsertPets = (batch: Batch) => bigint;
 
 export function toBatch(pets: NewPet[]): Batch {

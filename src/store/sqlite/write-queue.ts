@@ -35,6 +35,8 @@ const CHECK_TIMEOUT = 700;
 /** How long a successful write proves that the disk can be written, in milliseconds. */
 const PROOF_AGE = 10_000;
 const FLUSH_INTERVAL = 5;
+/** For how long pets are gathered while more of them come, in milliseconds. */
+const GATHER_TIME = 2;
 
 const TOO_MANY = new Error('too many pets wait to be written');
 const NOT_BEGUN = new Error('the disk was busy for too long with what came before');
@@ -54,11 +56,19 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
   const thread = startThread(target, { onWritten, onEnd, onStart: setIdle });
   const sweeping = setInterval(sweep, SWEEP_INTERVAL).unref();
 
-  /** Hands over at the end of the turn, with all other pets of it: each batch costs two thread switches, and cached pages. */
   function writeSoon(): void {
     if (isDue || busySince !== undefined || waiting.length + checks.length === 0) return;
     isDue = true;
-    setImmediate(handOver);
+    setImmediate(gather, waiting.length, performance.now() + GATHER_TIME);
+  }
+
+  /**
+   * Hands over when a turn of the event loop has brought no more pets. The clients that one batch has answered come back within
+   * a few turns: if the first of them were written alone, all others would wait for their fsync.
+   */
+  function gather(seen: number, until: number): void {
+    if (waiting.length > seen && performance.now() < until) setImmediate(gather, waiting.length, until);
+    else handOver();
   }
 
   function handOver(): void {
