@@ -39,7 +39,16 @@ export interface StoredKey {
   revokedAt?: string | undefined;
 }
 
-/** Why a store cannot be opened, in words for the operator. */
+/** A part of all that a store holds. */
+export interface Part<PetForm> {
+  /** The highest id that was ever given to a pet, which may be gone; 0 where this part does not tell. */
+  lastId: bigint;
+  keys: StoredKey[];
+  /** By ascending id, from one part to the next too. */
+  pets: PetForm[];
+}
+
+/** Why a store cannot be opened or filled, in words for the operator. */
 export class StoreError extends OperatorError {
   override name = 'StoreError';
 }
@@ -84,6 +93,14 @@ export interface Store {
    * again for this contract.
    */
   countMisfits(contract: string, fits: (pet: Pet) => boolean): Awaitable<number>;
+  /** All that is stored, as it is when the first part is read; others go on writing. That part tells the last id. */
+  readContents(): AsyncIterable<Part<JsonText<Pet>>>;
+  /**
+   * Fills an empty store: everything or nothing. All pets fit the contract with this digest. Resolves when all is durable; until
+   * then, nobody else can write.
+   * @throws StoreError where the store is not empty; whatever the parts throw
+   */
+  writeContents(parts: AsyncIterable<Part<Pet>>, contract: string): Promise<void>;
   createKey(key: StoredKey): Awaitable<void>;
   /** Every key, the oldest first, revoked and expired ones too. */
   listKeys(): Awaitable<StoredKey[]>;

@@ -3,6 +3,7 @@
 import { toWritten } from '../columns.ts';
 import { type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
 import type { Connection } from './connection.ts';
+import { buildReadContents, buildWriteContents } from './contents.ts';
 import { type AskAll, gather } from './gathering.ts';
 import { buildInsertPets } from './insert.ts';
 import { buildKeys } from './keys.ts';
@@ -77,6 +78,8 @@ export async function openPostgres(
     getPet,
     listPets: gather(read, buildListPets(schema)),
     countMisfits: buildCountMisfits(schema, reading.run),
+    readContents: buildReadContents(connectToRead, schema),
+    writeContents: buildWriteContents(connectToRead, schema),
     createKey: (key) => writing.runOnce((connection) => keys.insert(connection, key)),
     listKeys: () => read(keys.list),
     listValidKeys: (now) => read((connection) => keys.listValid(connection, now)),

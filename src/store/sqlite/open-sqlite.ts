@@ -6,6 +6,7 @@ import { JsonText } from '../../json/json-text.ts';
 import { toWritten } from '../columns.ts';
 import type { NewPet, Pet, Store, StoreLimits } from '../store.ts';
 import { checkPlaces, notePlaces, openConnection, toStoreError, useWal } from './connection.ts';
+import { type Aside, readContents, writeContents } from './contents.ts';
 import { prepareInsertPets, toBatch } from './insert.ts';
 import { prepareKeys } from './keys.ts';
 import { loadMigrations, migrate } from './migrate.ts';
@@ -51,6 +52,15 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
     };
   }
 
+  /** What takes minutes has a connection of its own. Memory has only one, which nobody else may use meanwhile. */
+  function openAside(): Aside {
+    snapshots.leave();
+    checkPlaces(places);
+    if (isMemory) return { db, end: () => db.inTransaction && db.exec('ROLLBACK') };
+    const own = openConnection(file, { fileMustExist: true });
+    return { db: own, end: () => own.close() };
+  }
+
   return guardAll({
     createPet: async (pet) => {
       const id = await writer.write(pet);
@@ -64,6 +74,11 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
     },
     listPets: ({ limit, status, after = 0n }) => readPage(limit, status, after),
     countMisfits: alone(prepareCountMisfits(db)),
+    readContents: () => readContents(openAside),
+    writeContents: async (parts, contract) => {
+      await writeContents(openAside, parts, contract);
+      snapshots.leave();
+    },
     createKey: alone((key) => {
       checkPlaces(places);
       keys.insert(key);

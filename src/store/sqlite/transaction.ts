@@ -24,9 +24,12 @@ export function inTransaction<Values extends unknown[], Result>(
     try {
       return run.immediate(...values) as Result;
     } catch (error) {
-      throw isCommitting && !UNWRITTEN.test((error as { code: string }).code)
-        ? new StoreUnavailable(error, 'outcome_unknown')
-        : error;
+      throw isCommitting ? toCommitError(error) : error;
     }
   };
+}
+
+/** The error of COMMIT, as StoreUnavailable where it is unknown whether it stored what was written. */
+export function toCommitError(error: unknown): unknown {
+  return UNWRITTEN.test((error as { code: string }).code) ? error : new StoreUnavailable(error, 'outcome_unknown');
 }

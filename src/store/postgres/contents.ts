@@ -1,0 +1,120 @@
+/** All that a schema holds, read or written in one transaction, on a connection of its own. */
+import { JsonText } from '../../json/json-text.ts';
+import { COLUMNS, type Field } from '../columns.ts';
+import { type OutageKind, type Part, type Pet, StoreError, StoreUnavailable } from '../store.ts';
+import type { Connection } from './connection.ts';
+import { buildKeys } from './keys.ts';
+import { PET_JSON } from './pet-json.ts';
+
+/** How many pets are read at once: however many there are, they need little memory. */
+const CHUNK = 5000;
+/** How long to wait for those who write, in milliseconds. */
+const LOCK_TIMEOUT = 5000;
+
+const FIELDS = Object.keys(COLUMNS) as Field[];
+
+type Connect = () => Promise<Connection>;
+type PetRow = [id: string, text: string];
+
+export function buildReadContents(connect: Connect, schema: string) {
+  const keys = buildKeys(schema);
+  const select = `SELECT id, ${PET_JSON} FROM ${schema}.pets WHERE id > $1 ORDER BY id LIMIT ${CHUNK}`;
+  const selectLastId = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, 'id')::regclass), 0)";
+
+  return async function* readContents(): AsyncGenerator<Part<JsonText<Pet>>> {
+    const connection = await open(connect);
+    try {
+      await begin(connection, 'ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      const [[lastId]] = (await connection.query(selectLastId, [`${schema}.pets`])) as [[string]];
+      yield { lastId: BigInt(lastId), keys: await keys.list(connection), pets: [] };
+      const read = async (after: string) => (await connection.query(select, [after])) as PetRow[];
+      for (let rows = await read('0'); rows.length > 0; rows = await read((rows.at(-1) as PetRow)[0])) {
+        yield { lastId: 0n, keys: [], pets: rows.map(([, text]) => JsonText.of<Pet>(text)) };
+      }
+    } catch (error) {
+      throw toStoreError(error, connection);
+    } finally {
+      connection.end();
+    }
+  };
+}
+
+export function buildWriteContents(connect: Connect, schema: string) {
+  const keys = buildKeys(schema);
+  const columns = FIELDS.map((field) => COLUMNS[field].column);
+  const arrays = FIELDS.map((field, index) => `$${index + 1}::${COLUMNS[field].type === 'text' ? 'text' : 'bigint'}[]`);
+  const lock = `LOCK TABLE ${schema}.pets, ${schema}.api_keys IN SHARE ROW EXCLUSIVE MODE`;
+  const selectHeld = `
+    SELECT 'pets' WHERE EXISTS (SELECT 1 FROM ${schema}.pets)
+    UNION ALL SELECT 'keys' WHERE EXISTS (SELECT 1 FROM ${schema}.api_keys)`;
+  const insert = `INSERT INTO ${schema}.pets (${columns}) SELECT * FROM unnest(${arrays})`;
+  const updatePassed = `UPDATE ${schema}.passed_check SET contract = $1`;
+  // The sequence knows nothing of ids that are given to it, and keeps its value when the transaction fails.
+  const raiseLastId = `
+    SELECT setval(sequence, last)
+    FROM pg_get_serial_sequence($1, 'id') AS sequence,
+      (SELECT greatest($2::bigint, max(id)) AS last FROM ${schema}.pets) AS known
+    WHERE last > coalesce(pg_sequence_last_value(sequence::regclass), 0)`;
+
+  async function write(connection: Connection, { keys: made, pets }: Part<Pet>): Promise<void> {
+    for (const key of made) await keys.insert(connection, key);
+    const values = FIELDS.map((field) => pets.map((pet) => pet[field] ?? null));
+    await connection.query(insert, values);
+  }
+
+  async function fill(connection: Connection, parts: AsyncIterable<Part<Pet>>, contract: string): Promise<void> {
+    await begin(connection, 'ISOLATION LEVEL READ COMMITTED');
+    await connection.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT}`);
+    await connection.query(lock);
+    const held = (await connection.query(selectHeld)).flat();
+    if (held.length > 0) throw new StoreError(`The database has ${held.join(' and ')} already, and must be empty.`);
+    let lastId = 0n;
+    let writing = Promise.resolve();
+    for await (const part of parts) {
+      lastId = part.lastId || lastId;
+      await writing;
+      // The next part is read meanwhile.
+      writing = write(connection, part);
+      writing.catch(() => {});
+    }
+    await writing;
+    await connection.query(updatePassed, [contract]);
+    await connection.query(raiseLastId, [`${schema}.pets`, lastId]);
+    // Rather than some time after servers have begun to ask.
+    await connection.query(`ANALYZE ${schema}.pets`);
+  }
+
+  return async (parts: AsyncIterable<Part<Pet>>, contract: string): Promise<void> => {
+    const connection = await open(connect);
+    let kind: OutageKind = 'unavailable';
+    try {
+      await fill(connection, parts, contract);
+      kind = 'outcome_unknown';
+      await connection.query('COMMIT');
+    } catch (error) {
+      throw toStoreError(error, connection, kind);
+    } finally {
+      connection.end();
+    }
+  };
+}
+
+async function open(connect: Connect): Promise<Connection> {
+  try {
+    return await connect();
+  } catch (error) {
+    throw new StoreUnavailable(error);
+  }
+}
+
+/** It may take as long as it needs, and wait for what it reads or writes elsewhere. */
+async function begin(connection: Connection, mode: string): Promise<void> {
+  await connection.query(`BEGIN ${mode}`);
+  await connection.query('SET LOCAL statement_timeout = 0');
+  await connection.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+}
+
+/** @returns StoreUnavailable where the connection is lost */
+function toStoreError(error: unknown, { isOpen }: Connection, kind: OutageKind = 'unavailable'): unknown {
+  return isOpen || error instanceof StoreUnavailable ? error : new StoreUnavailable(error, kind);
+}
