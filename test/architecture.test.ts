@@ -47,7 +47,10 @@ const ARROWS: Record<string, string[]> = {
   ],
   'src/store/sqlite': ['src/store/store.ts', 'src/store/columns.ts', 'src/store/migrations.ts', 'src/json'],
   'src/store/postgres': ['src/store/store.ts', 'src/store/columns.ts', 'src/store/migrations.ts', 'src/json'],
-  'src/cli': ['src/config.ts', 'src/access', 'src/store'],
+  'src/cli': [
+    'src/config.ts',
+    ...['contract', 'wiring', 'json', 'access', 'store', 'generated'].map((room) => `src/${room}`),
+  ],
   'src/generated': ['handlers', 'src/wiring/handler.ts'],
   scripts: ['src'],
   test: ['src', 'handlers'],
@@ -85,7 +88,7 @@ t.test('only the configuration reads the environment', async (t) => {
   const readers = [...filesBelow('src'), ...filesBelow('handlers')].filter((file) =>
     /process\.env/.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '')),
   );
-  t.strictSame(readers.sort(), ['src/cli/keys.ts', 'src/main.ts']);
+  t.strictSame(readers.sort(), ['src/cli/export.ts', 'src/cli/import.ts', 'src/cli/keys.ts', 'src/main.ts']);
 });
 
 t.test('SQL is written in the store only', async (t) => {

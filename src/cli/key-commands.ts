@@ -2,18 +2,12 @@
 import { parseArgs } from 'node:util';
 import { isValid, makeKey, toStoredKey } from '../access/api-keys.ts';
 import type { Store, StoredKey } from '../store/store.ts';
+import type { Command } from './command.ts';
 
 const USAGE = `Usage:
   npm run keys -- create <name> [--expires <date or days>]   makes a key and shows it, once
   npm run keys -- list                                       lists the keys by name and id, never the keys themselves
   npm run keys -- revoke <id>                                refuses a key from now on`;
-
-export interface Command {
-  /** Returns what to print. @throws Error with what to print where it cannot be done */
-  run(store: Store): Promise<string>;
-  /** Whether it may be run on a database that is not there yet. */
-  makesDatabase: boolean;
-}
 
 /** @throws Error that says how to use it */
 export function readCommand(args: string[]): Command {

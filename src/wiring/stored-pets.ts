@@ -1,5 +1,5 @@
 /** Checks the stored pets against the contract, which may have been edited since they were written. */
-import { type Contract, ContractError } from '../contract/contract.ts';
+import { type Contract, ContractError, type Json } from '../contract/contract.ts';
 import { findInt64s } from '../contract/int64-places.ts';
 import { buildResolve } from '../contract/references.ts';
 import type { Pet, Store } from '../store/store.ts';
@@ -23,9 +23,14 @@ export async function checkStoredPets(contract: Contract, store: Store): Promise
   throw new ContractError([`stored pets that do not fit its schema Pet: ${count} (${first}); ${advice}`]);
 }
 
-function compilePet(contract: Contract) {
+/** What every stored pet must fit. */
+export function petSchema(contract: Contract): Json {
   const pet = { schema: { $ref: '#/components/schemas/Pet' } };
-  const { schema } = buildResolve(contract.document)(pet, () => {});
+  return buildResolve(contract.document)(pet, () => {}).schema;
+}
+
+function compilePet(contract: Contract) {
+  const schema = petSchema(contract);
   return buildAjv(contract, false).compile(
     prepare(
       schema,

@@ -137,11 +137,7 @@ t.test('a failure is reported on standard error, with exit code 1, and makes no 
   const DATABASE_URL = `sqlite:${t.testdir()}/data/pets.db`;
   for (const [args, env, told] of [
     [['create'], { DATABASE_URL }, /^Usage:/],
-    [
-      ['list'],
-      { DATABASE_URL: 'sqlite::memory:' },
-      /^DATABASE_URL is in memory, where no server would find the keys\.\n$/,
-    ],
+    [['list'], { DATABASE_URL: 'sqlite::memory:' }, /^DATABASE_URL is in memory, which no other program can see\.\n$/],
     [
       ['list'],
       { DATABASE_URL },

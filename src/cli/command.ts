@@ -1,0 +1,55 @@
+/** A command on the configured database: what it tells, and its failures in words. */
+import { loadConfig } from '../config.ts';
+import { missingFile, openStore } from '../store/open-store.ts';
+import { type Store, StoreUnavailable } from '../store/store.ts';
+
+export interface Command {
+  /** Returns what to tell. @throws Error with what to print where it cannot be done */
+  run(store: Store): Promise<string>;
+  /** Whether it may be run on a database that is not there yet. */
+  makesDatabase: boolean;
+}
+
+export interface CommandOptions {
+  /** @throws Error that says how to use it */
+  readCommand: () => Command | Promise<Command>;
+  env: NodeJS.ProcessEnv;
+  tell: (text: string) => void;
+  /** What to say when what was asked may have been done or not. */
+  ifUnknown?: string;
+}
+
+/** Ends the process with the exit code 1 where it failed. */
+export async function runCommand(options: CommandOptions): Promise<void> {
+  try {
+    await run(options);
+  } catch (error) {
+    console.error(toWords(error as Error, options.ifUnknown));
+    process.exitCode = 1;
+  }
+}
+
+async function run({ readCommand, env, tell }: CommandOptions): Promise<void> {
+  const command = await readCommand();
+  const config = loadConfig(env);
+  const { database } = config;
+  if (database.kind === 'memory') throw new Error('DATABASE_URL is in memory, which no other program can see.');
+  const missing = missingFile(database);
+  if (missing && !command.makesDatabase) {
+    throw new Error(`There is no database ${missing}. Go to the folder of the service, or set DATABASE_URL.`);
+  }
+  const store = await openStore(database, config);
+  try {
+    tell(await command.run(store));
+    if (missing) console.error(`There was no database yet. A new one was made: ${missing}`);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Why it failed, and what that means for the database. */
+function toWords(error: Error, ifUnknown = ''): string {
+  if (!(error instanceof StoreUnavailable)) return error.message;
+  const outcome = error.kind === 'outcome_unknown' ? ifUnknown : 'Nothing was changed.';
+  return `The database cannot be used now: ${(error.cause as Error).message}. ${outcome}`;
+}

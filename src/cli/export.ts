@@ -1,0 +1,51 @@
+/** Writes all pets and keys to a file, beside a running server or without one. */
+import { createWriteStream, renameSync, rmSync, statSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Command, runCommand } from './command.ts';
+import { count, toText } from './progress.ts';
+import { toLines } from './writing.ts';
+
+const USAGE = `Usage:
+  npm run export -- <file>             writes all pets and keys to a file
+  node dist/src/cli/export.js <file>   the same without development tools; - is standard output`;
+
+await runCommand({
+  readCommand: () => readCommand(process.argv.slice(2)),
+  env: process.env,
+  tell: console.error,
+});
+
+function readCommand([file, ...rest]: string[]): Command {
+  if (!file || rest.length > 0) throw new Error(USAGE);
+  const isFile = file !== '-';
+  if (isFile && statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    throw new Error(`${file} is not a file.`);
+  return {
+    run: async (store) => {
+      const counts = { keys: 0, pets: 0 };
+      const lines = toLines(count(store.readContents(), counts, console.error), counts);
+      await (isFile ? writeFile(lines, file) : write(lines, process.stdout));
+      return `Exported ${toText(counts)}.`;
+    },
+    makesDatabase: false,
+  };
+}
+
+/** The file gets its name when it is complete, and on disk. */
+async function writeFile(lines: AsyncIterable<string>, file: string): Promise<void> {
+  const part = `${file}.${process.pid}.part`;
+  process.on('exit', () => rmSync(part, { force: true }));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+  await write(lines, createWriteStream(part, { flush: true }));
+  renameSync(part, file);
+}
+
+async function write(lines: AsyncIterable<string>, out: Writable): Promise<void> {
+  try {
+    await pipeline(lines, out);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    throw new Error(`The export cannot be written: ${(error as Error).message}.`);
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * A line of an export: a JSON object with one member, whose name says what it is. The first line is `export`, the last is `end`,
+ * and each pet and key has a line between them.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { Contract, Json } from '../contract/contract.ts';
+import { findInt64s } from '../contract/int64-places.ts';
+import { parseExactJson } from '../json/exact-json.ts';
+import type { Pet, StoredKey } from '../store/store.ts';
+import { buildToBigints, type ToBigints } from '../wiring/bigints.ts';
+import { toProblem } from '../wiring/problems.ts';
+import { buildAjv, prepare } from '../wiring/schemas.ts';
+import { petSchema } from '../wiring/stored-pets.ts';
+
+export const VERSION = 1;
+
+/** Lines are shorter than this, in bytes. */
+export const MAX_LINE = 2 ** 18;
+
+/** One of these. */
+export interface Line {
+  /** The highest id that was ever given to a pet: the next one gets a higher id. */
+  export?: { version: number; lastId: bigint };
+  key?: StoredKey;
+  pet?: Pet;
+  /** How many there are: an export without this line is not complete. */
+  end?: Counts;
+}
+
+export interface Counts {
+  keys: number;
+  pets: number;
+}
+
+const TEXT = { type: 'string', pattern: '^[^\\u0000]+$' };
+/** As `toISOString` prints it: stores compare times as text. */
+const TIME = { type: 'string', format: 'date-time', pattern: '\\.\\d{3}Z$' };
+const COUNT = { type: 'integer', minimum: 0 };
+
+const KEY = toObject({ id: TEXT, name: TEXT, hash: { type: 'string', pattern: '^[0-9a-f]{64}$' }, createdAt: TIME });
+
+function toObject(properties: Json): Json {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+/** @throws Error that says what is wrong with the line */
+export type ReadLine = (bytes: Buffer) => Line;
+
+/** Pets are checked as stored pets are: by the contract's schema Pet, and no other fields. */
+export function buildReadLine(contract: Contract): ReadLine {
+  const id = { type: 'integer', format: 'int64', minimum: 1 };
+  const schema = {
+    ...toObject({
+      export: toObject({ version: { enum: [VERSION] }, lastId: { ...id, minimum: 0 } }),
+      key: { ...KEY, properties: { ...KEY.properties, expiresAt: TIME, revokedAt: TIME } },
+      pet: { allOf: [petSchema(contract), { type: 'object', properties: { id } }], unevaluatedProperties: false },
+      end: toObject({ keys: COUNT, pets: COUNT }),
+    }),
+    required: [],
+    minProperties: 1,
+    maxProperties: 1,
+  };
+  const int64s = findInt64s(schema, '', () => {});
+  const validate = buildAjv(contract, false).compile(prepare(schema, int64s));
+  const toBigints = buildToBigints(int64s) as ToBigints;
+
+  return (bytes) => {
+    if (bytes.length >= MAX_LINE) throw new Error('it is too long');
+    if (!isUtf8(bytes)) throw new Error('it is not UTF-8');
+    const line = parse(bytes.toString());
+    if (!validate(line)) throw new Error([...new Set(validate.errors?.map(toProblem))].join('; ').trim());
+    return toBigints(line) as Line;
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch (error) {
+    throw new Error(`it ${(error as Error).message}`);
+  }
+}
