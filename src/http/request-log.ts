@@ -22,17 +22,29 @@ export function buildLogRequest(logger: Logger): LogRequest | undefined {
     reply.raw.once('close', () => {
       const ms = Math.round((performance.now() - start) * 1000) / 1000;
       const { writableFinished, statusCode } = reply.raw;
-      if (writableFinished) writeLine({ reqId: id, method, url, ip, status: statusCode, ms, msg: 'request' });
-      else writeLine({ reqId: id, method, url, ip, ms, msg: 'request aborted' });
+      const end = writableFinished
+        ? `"status":${statusCode},"ms":${ms},"msg":"request"`
+        : `"ms":${ms},"msg":"request aborted"`;
+      writeLine(`"reqId":"${id}","method":"${method}","url":${toJson(url)},${toAddress(ip)}${end}`);
     });
   };
 }
 
-/** Lines of level info, as pino writes them. pino takes half as long again: it asks each time what never changes. */
-function buildWriteLine(logger: Logger): (line: object) => void {
+/** Lines of level info, as pino writes them. pino takes twice as long: it asks each time what never changes. */
+function buildWriteLine(logger: Logger): (fields: string) => void {
   const { lsCacheSym, timeSym, chindingsSym, streamSym } = symbols;
   // biome-ignore lint/suspicious/noExplicitAny: pino offers these symbols for such ends, but not as types.
   const { [lsCacheSym]: levels, [timeSym]: time, [chindingsSym]: names, [streamSym]: stream } = logger as any;
   const level = levels[logger.levels.values.info as number];
-  return (line) => stream.write(`${level}${time()}${names},${JSON.stringify(line).slice(1)}\n`);
+  return (fields) => stream.write(`${level}${time()}${names},${fields}}\n`);
+}
+
+/** A text that needs no escapes, as most URLs are, is found faster than JSON.stringify writes it. */
+function toJson(text: string): string {
+  return /^[ !#-[\]-~]*$/.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** The system no longer tells it where the client has reset its connection. */
+function toAddress(ip: string | undefined): string {
+  return ip === undefined ? '' : `"ip":${toJson(ip)},`;
 }

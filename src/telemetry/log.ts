@@ -3,10 +3,10 @@ import { write, writeSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 
-/** How much may wait, in characters. */
+/** How much may wait, in bytes. */
 const MOST_WAITING = 4 * 1024 * 1024;
-/** What is written at once, in characters: as much as a pipe takes on Linux. */
-const PIECE = 65_536;
+/** How many characters make a piece, which is written at once: with its last line it still fits into a pipe of Linux. */
+const PIECE = 60_000;
 /** How long lines are collected before they are written together, in milliseconds. */
 const GATHERING = 20;
 /** After how long a failed write is tried again, in milliseconds; the time doubles with each failure. */
@@ -32,12 +32,15 @@ export function openLog(level: string): Log {
 }
 
 function buildLines(fd: number, onLost: (count: number) => void) {
-  /** Whole lines, in pieces to be written. */
-  const waiting: string[] = [];
-  let length = 0;
-  let lost = 0;
+  /** Whole lines, less than a piece. A string that grows takes less time than an array or a buffer of lines. */
+  let latest = '';
+  /** Pieces of whole lines before them. */
+  const pieces: Buffer[] = [];
   /** What is left of a piece that was written in part, or not at all. */
   let left: Buffer = Buffer.alloc(0);
+  /** The bytes of all pieces. */
+  let length = 0;
+  let lost = 0;
   let isDue = false;
   let isWriting = false;
   let retry = RETRY.first;
@@ -57,30 +60,36 @@ function buildLines(fd: number, onLost: (count: number) => void) {
       isWriting = false;
       left = piece.subarray(error ? 0 : count);
       if (error) writeIn(retry);
-      else if (left.length > 0 || waiting.length > 1) writePiece();
-      else if (waiting.length > 0) writeIn(GATHERING);
+      else if (left.length > 0 || pieces.length > 0) writePiece();
+      else if (latest.length > 0) writeIn(GATHERING);
       retry = error ? Math.min(2 * retry, RETRY.last) : RETRY.first;
     });
   }
 
   function takePiece(): Buffer {
-    const text = waiting.shift() as string;
-    length -= text.length;
+    if (pieces.length === 0) endPiece();
+    const piece = pieces.shift() as Buffer;
+    length -= piece.length;
     if (lost > 0) onLost(lost);
     lost = 0;
-    return Buffer.from(text);
+    return piece;
+  }
+
+  function endPiece(): void {
+    const piece = Buffer.from(latest);
+    pieces.push(piece);
+    length += piece.length;
+    latest = '';
   }
 
   return {
     write(text: string): void {
-      if (length + text.length > MOST_WAITING) {
+      if (length + latest.length + text.length > MOST_WAITING) {
         lost += text.split('\n').length - 1;
         return;
       }
-      length += text.length;
-      const last = waiting.length - 1;
-      if (last >= 0 && (waiting[last] as string).length + text.length <= PIECE) waiting[last] += text;
-      else waiting.push(text);
+      latest += text;
+      if (latest.length > PIECE) endPiece();
       if (!isDue) writeIn(GATHERING);
     },
     async end(): Promise<void> {
@@ -90,7 +99,7 @@ function buildLines(fd: number, onLost: (count: number) => void) {
     /** At the very end, when nothing can be waited for. */
     writeRest(): void {
       try {
-        writeSync(fd, Buffer.concat([left, Buffer.from(waiting.join(''))]));
+        writeSync(fd, Buffer.concat([left, ...pieces, Buffer.from(latest)]));
       } catch {
         // There is nobody left to tell.
       }

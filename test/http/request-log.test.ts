@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
+import { pino } from 'pino';
+import t from 'tap';
+import { connectRaw } from '../raw-client.ts';
+import { startService } from '../service.ts';
+
+/** Sends a request and resets the connection, before the server of this process reads either. */
+const GO_AWAY = `
+  const socket = require('node:net').connect(Number(process.argv[1]), '127.0.0.1', () =>
+    socket.write('GET /v1/pets HTTP/1.1\\r\\nHost: pets\\r\\n\\r\\n', () => socket.resetAndDestroy()));`;
+
+function buildLog() {
+  const lines: string[] = [];
+  const write = (line: string) => lines.push(line);
+  /** The fields of the line with this number, when it has been written. */
+  async function fields(number: number): Promise<Record<string, unknown>> {
+    while (lines.length < number) await wait(10);
+    return JSON.parse(lines[number - 1] as string);
+  }
+  return { lines, write, fields };
+}
+
+t.test('the line of a request is what pino writes, whatever the URL has', async (t) => {
+  const log = buildLog();
+  const { port } = await startService(t, { log });
+  const urls = ['/v1/pets?status=sold', '/"quoted"', '/back\\slash', "/<&>'", '/%22%00'];
+  for (const [index, url] of urls.entries()) {
+    connectRaw(port, `GET ${url} HTTP/1.1\r\nHost: pets\r\nConnection: close\r\n\r\n`);
+    const { level, time, pid, hostname, ...fields } = await log.fields(index + 1);
+    t.equal(fields.url, url);
+    t.equal(fields.ip, '127.0.0.1');
+    let expected = '';
+    const write = (line: string) => {
+      expected = line;
+    };
+    pino({ timestamp: () => `,"time":${time}` }, { write }).info(fields);
+    t.equal(log.lines[index], expected);
+  }
+});
+
+t.test('a request whose client has reset the connection before it is read has a line without an address', async (t) => {
+  const log = buildLog();
+  const { port } = await startService(t, { log });
+  execFileSync(process.execPath, ['-e', GO_AWAY, `${port}`]);
+  const { method, url, ip } = await log.fields(1);
+  t.strictSame({ method, url, ip }, { method: 'GET', url: '/v1/pets', ip: undefined });
+});
