@@ -9,6 +9,9 @@ const USAGE = `Usage:
   npm run keys -- list                                       lists the keys by name and id, never the keys themselves
   npm run keys -- revoke <id>                                refuses a key from now on`;
 
+/** Stores compare times as text, which needs years of four digits. */
+const LATEST = Date.UTC(9999, 11, 31);
+
 /** @throws Error that says how to use it */
 export function readCommand(args: string[]): Command {
   const { positionals, values } = parse(args);
@@ -78,7 +81,7 @@ function toExpiry(text: string): Date {
   const days = /^(\d+)d?$/.exec(text)?.[1];
   const date = days ? new Date(Date.now() + Number(days) * 86_400_000) : new Date(text);
   const isDate = days !== undefined || /^\d{4}-\d\d-\d\d(T|$)/.test(text);
-  if (!isDate || !(date.getTime() > Date.now())) {
+  if (!isDate || !(date.getTime() > Date.now() && date.getTime() <= LATEST)) {
     throw new Error(`--expires must be a number of days or a future date, such as 30 or 2030-12-05, not ${text}`);
   }
   return date;

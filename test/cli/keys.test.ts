@@ -56,8 +56,18 @@ t.test('an expiry is a future date, or a number of days', async (t) => {
   }
 });
 
-t.test('an expiry that is none, or past, is refused', (t) => {
-  for (const text of ['0', '2020-01-01', '05.12.2130', 'never', '', '9'.repeat(20), '2130-13-05', 'year 2130']) {
+t.test('an expiry that is none, past, or beyond the year 9999 is refused', (t) => {
+  for (const text of [
+    '0',
+    '2020-01-01',
+    '05.12.2130',
+    'never',
+    '',
+    '9'.repeat(20),
+    '9999999',
+    '2130-13-05',
+    'year 2130',
+  ]) {
     t.throws(() => readCommand(['create', 'x', '--expires', text]), { message: EXPIRY }, text);
   }
   t.end();
