@@ -3,17 +3,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /**
- * Waits until its input ends, as it does with the process that holds it. The server is found by its arguments: its number may
- * have passed to another process. A process that is stopped (SIGSTOP) would never end.
+ * Waits until its input ends, as it does with the process that holds it. A server that was killed has left its number behind, which
+ * may be another process's by now: its arguments tell. PostgreSQL itself kills those of its processes that do not end, after 5 seconds.
  */
 const SCRIPT = `
 cat > /dev/null
-server() { ps -A -o pid= -o args= | awk -v data="$0/data" 'index($0, " -D " data " ") { print $1 }'; }
-for pid in $(server); do
-  kill -CONT "$pid" $(ps -A -o pid= -o ppid= | awk -v parent="$pid" '$2 == parent { print $1 }')
-  kill -QUIT "$pid"
-done
-while [ -n "$(server)" ]; do sleep 0.05; done
+pid=$(head -n 1 "$0/data/postmaster.pid")
+runs() { { tr '\\0' ' ' < "/proc/$pid/cmdline" || ps -o args= -p "$pid"; } | grep -qF -- " -D $0/data "; }
+if runs; then kill -CONT "$pid"; kill -QUIT "$pid"; fi
+while runs; do sleep 0.05; done
 rm -rf "$0"`;
 
 /** Returns what ends it. */
