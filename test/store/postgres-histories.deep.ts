@@ -1,6 +1,7 @@
 import t from 'tap';
 import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
 import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
+import { addFigures } from '../faults/figures.ts';
 import { record, violationsOf } from '../histories.ts';
 import { startPostgres } from '../postgres.ts';
 
@@ -28,5 +29,5 @@ t.test(`${INSTANCES} stores on one database tell one history, in ${ROUNDS} round
       t.strictSame(violationsOf(calls), []);
     });
   }
-  t.comment(`${count} calls of ${INSTANCES} stores, each checked`);
+  addFigures('histories', `${count} calls to ${INSTANCES} stores in ${ROUNDS} rounds, each checked`);
 });
