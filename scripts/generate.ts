@@ -9,6 +9,7 @@ import { compileOperations } from '../src/wiring/compiled-operations.ts';
 import { describeUnmatched } from '../src/wiring/unmatched.ts';
 import { buildTypes } from './contract-types.ts';
 import { buildHandlersMap } from './handlers-map.ts';
+import { buildScopes } from './scopes.ts';
 
 const ROOT = new URL('..', import.meta.url);
 const HEADER = '// Made from openapi/petstore.yaml by `npm run generate`. Never edited.\n\n';
@@ -39,6 +40,7 @@ async function generate(): Promise<string[]> {
   const files = {
     'src/generated/contract.ts': HEADER + (await buildTypes(contract.document)),
     'src/generated/handlers.ts': HEADER + buildHandlersMap(contract),
+    'src/generated/scopes.ts': HEADER + buildScopes(contract),
   };
   const problems: string[] = [];
   for (const [name, text] of Object.entries(files)) {

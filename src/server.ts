@@ -69,8 +69,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const letIn = addDraining(app, connections, isDraining, untilNoneListens);
   const beforeReply = addEveryRequest(app, { logRequest, toNotFound, letIn, isDraining });
   addJsonBody(app);
-  const auth = await addAuth(app, { logger, store, apiKeys, realm: contract.title });
-  await addOperations(app, { contract, handlers, store, auth, beforeReply });
+  const authFor = await addAuth(app, { logger, store, apiKeys, realm: contract.title });
+  await addOperations(app, { contract, handlers, store, authFor, beforeReply });
   await addDocs(app, contract);
   addHealth(app, store, isDraining);
   return app;

@@ -227,6 +227,28 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     t.same(await store.listKeys(), [keys[1], keys[0], keys[2]]);
   });
 
+  t.test('a key that is replaced ends when it is told, or earlier, and the other one is there at once', async (t) => {
+    const store = await openOne(t);
+    const key = { ...toStoredKey(makeKey(), 'Ada', new Date('2026-01-09')), scopes: ['pets:read', 'pets:write'] };
+    const next = { ...toStoredKey(makeKey(), 'Ada'), scopes: [] };
+    const last = toStoredKey(makeKey(), 'Ada');
+    await store.createKey(key);
+    t.equal(await store.replaceKey(key.id, next, '2026-01-10T00:00:00.000Z'), true);
+    t.equal(await store.replaceKey(next.id, last, '2026-01-11T00:00:00.000Z'), true);
+    t.equal(await store.replaceKey('unknown', toStoredKey(makeKey(), 'Ben'), '2026-01-12T00:00:00.000Z'), false);
+    await store.revokeKey(last.id, '2026-01-01T00:00:00.000Z');
+    t.equal(await store.replaceKey(last.id, toStoredKey(makeKey(), 'Ben'), '2026-01-12T00:00:00.000Z'), false);
+    const ends = new Map((await store.listKeys()).map(({ id, expiresAt, scopes }) => [id, { expiresAt, scopes }]));
+    t.same(
+      ends,
+      new Map([
+        [key.id, { expiresAt: '2026-01-09T00:00:00.000Z', scopes: ['pets:read', 'pets:write'] }],
+        [next.id, { expiresAt: '2026-01-11T00:00:00.000Z', scopes: [] }],
+        [last.id, { expiresAt: undefined, scopes: undefined }],
+      ]),
+    );
+  });
+
   t.test('a key is revoked once, and stays in the list with the time when it was revoked', async (t) => {
     const store = await openOne(t);
     const key = toStoredKey(makeKey(), 'Ada');

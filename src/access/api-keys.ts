@@ -16,13 +16,14 @@ export function hashKey(key: string): string {
 }
 
 /** What to store of a key. */
-export function toStoredKey(key: string, name: string, expiresAt?: Date): StoredKey {
+export function toStoredKey(key: string, name: string, expiresAt?: Date, scopes?: string[]): StoredKey {
   return {
     id: randomBytes(4).toString('hex'),
     name,
     hash: hashKey(key),
     createdAt: new Date().toISOString(),
     expiresAt: expiresAt?.toISOString(),
+    scopes,
   };
 }
 

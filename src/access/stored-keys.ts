@@ -2,7 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Failure } from '../http/errors.ts';
-import type { Store, StoredKey } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import { type Caller, toCaller } from './caller.ts';
 
 /** How often to ask whether they have changed, in milliseconds: a revoked key is refused within a second. */
 const INTERVAL = 500;
@@ -11,8 +12,8 @@ const INTERVAL = 500;
 const MAX_AGE = 60_000;
 
 export interface StoredKeys {
-  /** @throws Failure while the keys cannot be read */
-  isValid(hash: string): boolean;
+  /** Whose key has this hash; undefined where none is valid. @throws Failure while the keys cannot be read */
+  find(hash: string): Caller | undefined;
   /** Stops reading them. */
   stop(): void;
 }
@@ -20,14 +21,17 @@ export interface StoredKeys {
 export async function readStoredKeys(store: Store, logger: Logger, maxAge = MAX_AGE): Promise<StoredKeys> {
   const stopping = new AbortController();
   let version: string | undefined;
-  let expiries = new Map<string, number>();
+  let callers = new Map<string, Caller>();
   let readAt = 0;
   let isFailing = false;
 
   async function read(): Promise<void> {
     const now = performance.now();
     const current = await store.keysVersion();
-    if (current !== version) expiries = toExpiries(await store.listValidKeys(new Date().toISOString()));
+    if (current !== version) {
+      const keys = await store.listValidKeys(new Date().toISOString());
+      callers = new Map(keys.map((key) => [key.hash, toCaller(key)]));
+    }
     version = current;
     readAt = now;
   }
@@ -55,18 +59,11 @@ export async function readStoredKeys(store: Store, logger: Logger, maxAge = MAX_
   await read();
   readOnAndOn().catch(() => {});
   return {
-    isValid: (hash) => {
+    find: (hash) => {
       if (performance.now() - readAt > maxAge) throw new Failure('unavailable', 'The API keys cannot be read now.');
-      const expiry = expiries.get(hash);
-      return expiry !== undefined && Date.now() < expiry;
+      const caller = callers.get(hash);
+      return caller && Date.now() < caller.expiry ? caller : undefined;
     },
     stop: () => stopping.abort(),
   };
-}
-
-/** The hash of each key -> when it expires, in milliseconds since the epoch, or Infinity. */
-function toExpiries(keys: StoredKey[]): Map<string, number> {
-  return new Map(
-    keys.map(({ hash, expiresAt }) => [hash, expiresAt ? Date.parse(expiresAt) : Number.POSITIVE_INFINITY]),
-  );
 }

@@ -1,13 +1,18 @@
 /** The commands of `npm run keys`, on any store. */
 import { parseArgs } from 'node:util';
 import { isValid, makeKey, toStoredKey } from '../access/api-keys.ts';
+import { SCOPES } from '../generated/scopes.ts';
 import type { Store, StoredKey } from '../store/store.ts';
 import type { Command } from './command.ts';
 
 const USAGE = `Usage:
-  npm run keys -- create <name> [--expires <date or days>]   makes a key and shows it, once
-  npm run keys -- list                                       lists the keys by name and id, never the keys themselves
-  npm run keys -- revoke <id>                                refuses a key from now on`;
+  npm run keys -- create <name> [--expires <when>] [--scopes <scope,...>]   makes a key and shows it, once
+  npm run keys -- rotate <id> [--keep <when>] [--expires <when>]            makes a key in place of another, which ends
+  npm run keys -- list                                                      lists the keys, never the keys themselves
+  npm run keys -- revoke <id>                                               refuses a key from now on
+
+<when> is a number of days or a date. Without --scopes a key may do everything; the scopes are ${SCOPES.join(', ')}.
+A key that is rotated stays valid for 7 days, or as --keep says.`;
 
 /** Stores compare times as text, which needs years of four digits. */
 const LATEST = Date.UTC(9999, 11, 31);
@@ -15,30 +20,66 @@ const LATEST = Date.UTC(9999, 11, 31);
 /** @throws Error that says how to use it */
 export function readCommand(args: string[]): Command {
   const { positionals, values } = parse(args);
-  const [name, subject = '', ...rest] = positionals;
-  const expiry = values.expires === undefined ? undefined : toExpiry(values.expires);
-  if (rest.length === 0) {
-    if (name === 'create' && subject) return { run: (store) => create(store, subject, expiry), makesDatabase: true };
-    if (name === 'list' && !subject && !expiry) return { run: list, makesDatabase: false };
-    if (name === 'revoke' && subject && !expiry)
-      return { run: (store) => revoke(store, subject), makesDatabase: false };
-  }
-  throw new Error(USAGE);
+  const [name = '', subject = '', ...rest] = positionals;
+  const shape = SHAPES[name];
+  const isUnknown = Object.keys(values).some((option) => !shape?.options.includes(option));
+  if (!shape || isUnknown || rest.length > 0 || shape.hasSubject !== (subject !== '')) throw new Error(USAGE);
+  const options = {
+    expiresAt: values.expires === undefined ? undefined : toDate('expires', values.expires),
+    keptUntil: toDate('keep', values.keep ?? '7'),
+    scopes: values.scopes === undefined ? undefined : toScopes(values.scopes),
+  };
+  return { run: (store) => shape.run(store, subject, options), makesDatabase: name === 'create' };
 }
 
+interface Options {
+  expiresAt: Date | undefined;
+  keptUntil: Date;
+  scopes: string[] | undefined;
+}
+
+interface Shape {
+  run(store: Store, subject: string, options: Options): Promise<string>;
+  hasSubject: boolean;
+  options: string[];
+}
+
+const SHAPES: Record<string, Shape> = {
+  create: { run: create, hasSubject: true, options: ['expires', 'scopes'] },
+  rotate: { run: rotate, hasSubject: true, options: ['expires', 'keep'] },
+  list: { run: list, hasSubject: false, options: [] },
+  revoke: { run: revoke, hasSubject: true, options: [] },
+};
+
 function parse(args: string[]) {
+  const text = { type: 'string' } as const;
   try {
-    return parseArgs({ args, allowPositionals: true, options: { expires: { type: 'string' } } });
+    return parseArgs({ args, allowPositionals: true, options: { expires: text, keep: text, scopes: text } });
   } catch {
     throw new Error(USAGE);
   }
 }
 
-async function create(store: Store, name: string, expiresAt: Date | undefined): Promise<string> {
+async function create(store: Store, name: string, { expiresAt, scopes }: Options): Promise<string> {
   const key = makeKey();
-  const stored = toStoredKey(key, name, expiresAt);
+  const stored = toStoredKey(key, name, expiresAt, scopes);
   await store.createKey(stored);
-  return `Key ${stored.id} (${name}), ${expiresAt ? `valid until ${stored.expiresAt}` : 'without expiry'}:
+  return toMade(stored, key);
+}
+
+async function rotate(store: Store, id: string, { expiresAt, keptUntil }: Options): Promise<string> {
+  const valid = await store.listValidKeys(new Date().toISOString());
+  const old = valid.find((key) => key.id === id);
+  const key = makeKey();
+  const stored = old && toStoredKey(key, old.name, expiresAt, old.scopes);
+  if (!stored || !(await store.replaceKey(id, stored, keptUntil.toISOString())))
+    throw new Error(`There is no valid key ${id}.`);
+  return `${toMade(stored, key)}\n\nKey ${id} is valid until ${keptUntil.toISOString()} at most.`;
+}
+
+function toMade({ id, name, expiresAt, scopes }: StoredKey, key: string): string {
+  const end = expiresAt ? `valid until ${expiresAt}` : 'without expiry';
+  return `Key ${id} (${name}), ${end}, for ${scopes?.join(' and ') ?? 'everything'}:
 
   ${key}
 
@@ -48,8 +89,11 @@ It is not shown again: only its hash is stored.`;
 async function list(store: Store): Promise<string> {
   const keys = await store.listKeys();
   if (keys.length === 0) return 'There are no keys.';
-  const rows = keys.map((key) => [key.id, stateOf(key), key.createdAt, key.expiresAt ?? 'never', key.name]);
-  return toTable([['id', 'state', 'created', 'expires', 'name'], ...rows]);
+  const rows = keys.map((key) => [
+    ...[key.id, stateOf(key), key.createdAt, key.expiresAt ?? 'never'],
+    ...[key.scopes?.join(',') ?? 'all', key.name],
+  ]);
+  return toTable([['id', 'state', 'created', 'expires', 'scopes', 'name'], ...rows]);
 }
 
 function stateOf(key: StoredKey): string {
@@ -77,12 +121,19 @@ async function revoke(store: Store, id: string): Promise<string> {
 }
 
 /** A number of days from now, or a future date (ISO 8601). */
-function toExpiry(text: string): Date {
+function toDate(option: string, text: string): Date {
   const days = /^(\d+)d?$/.exec(text)?.[1];
   const date = days ? new Date(Date.now() + Number(days) * 86_400_000) : new Date(text);
   const isDate = days !== undefined || /^\d{4}-\d\d-\d\d(T|$)/.test(text);
   if (!isDate || !(date.getTime() > Date.now() && date.getTime() <= LATEST)) {
-    throw new Error(`--expires must be a number of days or a future date, such as 30 or 2030-12-05, not ${text}`);
+    throw new Error(`--${option} must be a number of days or a future date, such as 30 or 2030-12-05, not ${text}`);
   }
   return date;
+}
+
+function toScopes(text: string): string[] {
+  const scopes = text.split(',');
+  const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
+  if (unknown.length > 0) throw new Error(`--scopes must be of ${SCOPES.join(', ')}, not ${unknown.join(', ')}`);
+  return [...new Set(scopes)];
 }

@@ -51,8 +51,8 @@ export interface Operation {
   parameters: Parameter[];
   body: Body | undefined;
   replies: Reply[];
-  /** False where the contract lifts the requirement of a key with `security: []`. */
-  secured: boolean;
+  /** What a key must be allowed; undefined where the contract lifts the requirement of a key with `security: []`. */
+  scopes: string[] | undefined;
   deprecation: Deprecation | undefined;
 }
 

@@ -4,7 +4,7 @@ import { checkSuccessors, toDeprecation } from './deprecation.ts';
 import { findInt64s } from './int64-places.ts';
 import { checkLinks } from './links.ts';
 import { toParameters } from './parameters.ts';
-import { checkSecurity } from './security.ts';
+import { toScopes } from './security.ts';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 const MEDIA_TYPE = 'application/json';
@@ -32,8 +32,6 @@ function toOperation(method: string, path: string, item: Json, resolved: Json, r
   const id: string = source.operationId ?? '';
   const refuse = (problem: string) => refuseAny(`${nameOf(id, method, path)}: ${problem}`);
   if (!/^[A-Za-z][A-Za-z0-9]*$/.test(id)) refuse('its operationId is missing or not letters and digits');
-  const security: Record<string, string[]>[] = source.security ?? resolved.security ?? [];
-  checkSecurity(security, resolved.components.securitySchemes, refuse);
   return {
     id,
     method: method.toUpperCase(),
@@ -41,7 +39,7 @@ function toOperation(method: string, path: string, item: Json, resolved: Json, r
     parameters: toParameters(path, [...(item.parameters ?? []), ...(source.parameters ?? [])], refuse),
     body: toBody(source.requestBody, refuse),
     replies: Object.entries(source.responses ?? {}).map(([status, response]) => toReply(status, response, refuse)),
-    secured: security.length > 0,
+    scopes: toScopes(source.security ?? resolved.security ?? [], resolved.components.securitySchemes, refuse),
     deprecation: toDeprecation(source, refuse),
   };
 }

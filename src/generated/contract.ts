@@ -100,6 +100,7 @@ export interface components {
          *     | `malformed_json` | 400 | The body is not one well-formed JSON value in UTF-8. |
          *     | `malformed_request` | 400 | The request is not well-formed HTTP. |
          *     | `unauthorized` | 401 | The API key is missing, unknown, expired or revoked. |
+         *     | `forbidden` | 403 | The API key is valid, and may not do this: it lacks a scope of the operation. |
          *     | `pet_not_found` | 404 | No animal has this identifier. |
          *     | `route_not_found` | 404 | Nothing is served at this path. |
          *     | `method_not_allowed` | 405 | The path does not take this method; `Allow` names those that it takes. |
@@ -115,7 +116,7 @@ export interface components {
          *     | `unavailable` | 503 | The service cannot answer now, and nothing was done; try again after `Retry-After` seconds. |
          * @example invalid_request
          */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "internal_error" | "outcome_unknown" | "overloaded" | "unavailable";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "internal_error" | "outcome_unknown" | "overloaded" | "unavailable";
         /** @description The body of every failure. */
         Error: {
             code: components["schemas"]["ErrorCode"];
@@ -164,6 +165,17 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The API key may not do this. */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The body is larger than the operation takes. */
         PayloadTooLarge: {
             headers: {
@@ -201,7 +213,10 @@ export interface components {
     headers: {
         /** @description Identifies this request in the service's log. Quote it when you report a problem. */
         "X-Request-Id": string;
-        /** @description How to authenticate (RFC 6750, section 3). Has `error="invalid_token"` when a key was sent. */
+        /**
+         * @description How to authenticate (RFC 6750, section 3). When a key was sent, `error` says why it is refused; `scope` names what
+         *     the operation needs.
+         */
         "WWW-Authenticate": string;
         /**
          * @description After how many seconds to try again. Only with status 503.
@@ -258,6 +273,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             default: components["responses"]["Failure"];
         };
     };
@@ -289,6 +305,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             default: components["responses"]["Failure"];
@@ -337,6 +354,20 @@ export interface operations {
             };
             /** @description The API key is missing or invalid. */
             401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Successor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The API key may not do this. */
+            403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];

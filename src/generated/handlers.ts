@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = '53d256d76cd42835d5f809eaa745db970f93b5852e9eaf1a55c6f5d65d77d4b0';
+export const CONTRACT_DIGEST = '017b3de64509ae269f13842158544be3ae0b3d16cb6d16a05e06afb7a96dc17e';

@@ -17,6 +17,7 @@ export const CATALOGUE = {
   malformed_json: { status: 400 },
   malformed_request: { status: 400 },
   unauthorized: { status: 401 },
+  forbidden: { status: 403 },
   pet_not_found: { status: 404 },
   route_not_found: { status: 404 },
   method_not_allowed: { status: 405 },

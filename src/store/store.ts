@@ -35,6 +35,8 @@ export interface StoredKey {
   /** SHA-256 of the key, in hexadecimal digits. */
   hash: string;
   createdAt: string;
+  /** The scopes that it is limited to; without, it may do everything. */
+  scopes?: string[] | undefined;
   expiresAt?: string | undefined;
   revokedAt?: string | undefined;
 }
@@ -110,6 +112,8 @@ export interface Store {
   keysVersion(): Awaitable<string>;
   /** True when the key existed and was not yet revoked. */
   revokeKey(id: string, revokedAt: string): Awaitable<boolean>;
+  /** Adds the key, and ends the one with this id at this time, unless it ends earlier. False, and nothing is done, where that one is revoked or unknown. */
+  replaceKey(id: string, key: StoredKey, expiresAt: string): Awaitable<boolean>;
   /** Fails when the store cannot answer, or cannot write. */
   check(): Awaitable<void>;
   /** Waits for writes in progress. The store cannot be used afterwards. */

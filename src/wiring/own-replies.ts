@@ -49,7 +49,7 @@ function checkErrorBody(ajv: Ajv2020, validate: ValidateFunction, codes: ErrorCo
 
 function checkRequiredHeaders(reply: Reply, operation: Operation, refuse: Refuse): void {
   const sent = ['x-request-id'];
-  if (reply.status === '401') sent.push('www-authenticate');
+  if (['401', '403'].includes(reply.status)) sent.push('www-authenticate');
   if (reply.status === '503') sent.push('retry-after');
   if (operation.deprecation) sent.push('deprecation', 'sunset', 'link');
   const isOwn = codesOf(reply, operation).length > 0;

@@ -16,6 +16,9 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** Does what every reply needs before it is sent. */
 export type BeforeReply = (request: FastifyRequest, reply: FastifyReply) => void;
 
+/** Lets requests pass whose key has all of these scopes. */
+export type AuthFor = (scopes: string[]) => onRequestHookHandler;
+
 export interface RouteParts {
   handler: AnyHandler;
   compiled: CompiledOperation;
@@ -23,13 +26,13 @@ export interface RouteParts {
   deprecation: Record<string, string>;
   store: Store;
   urlOf: UrlOf;
-  /** The hook that checks the key on operations that need one. */
-  auth: onRequestHookHandler;
+  /** Makes the hook that checks the key on operations that need one. */
+  authFor: AuthFor;
   beforeReply: BeforeReply;
 }
 
 export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
-  const { handler, compiled, deprecation, store, urlOf, auth, beforeReply } = parts;
+  const { handler, compiled, deprecation, store, urlOf, authFor, beforeReply } = parts;
   const { check, write } = compiled;
   const { link, ...others } = deprecation;
   const constant = ['content-type', JSON_TYPE, ...Object.entries(others).flat()];
@@ -62,7 +65,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   }
 
   return {
-    onRequest: operation.secured ? [auth] : [],
+    onRequest: operation.scopes ? [authFor(operation.scopes)] : [],
     onSend: announce(deprecation),
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
     // Parameters and body are checked together, so that one reply names all that is wrong.

@@ -16,7 +16,8 @@ import { KEY, type Received, type RequestOptions, type Service, startService } f
 
 const NO_KEY = 'Bearer realm="Pet Store"';
 const WRONG_KEY = `${NO_KEY}, error="invalid_token"`;
-const OPERATIONS: [url: string, options: RequestOptions][] = [
+type Call = [url: string, options: RequestOptions];
+const OPERATIONS: Call[] = [
   ['/v1/pets', {}],
   ['/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } }],
   ['/v1/pets/1', {}],
@@ -161,6 +162,40 @@ t.test('a stored key is accepted, unless it is expired or revoked', async (t) =>
   for (const key of [hash, id]) t.equal((await request('/v1/pets', { key })).status, 401);
 });
 
+t.test('a key with scopes may do what they allow, and gets 403 for anything else', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  const [reader, writer, both] = [makeKey(), makeKey(), makeKey()];
+  await store.createKey(toStoredKey(reader, 'reader', undefined, ['pets:read']));
+  await store.createKey(toStoredKey(writer, 'writer', undefined, ['pets:write']));
+  await store.createKey(toStoredKey(both, 'both', undefined, ['pets:read', 'pets:write']));
+  const { request } = await startService(t, { store });
+  const [list, create, get] = OPERATIONS as [Call, Call, Call];
+  const statuses = async (key: string) => {
+    const found: number[] = [];
+    for (const [url, options] of [create, list, get, list, create]) {
+      found.push((await request(url, { ...options, key })).status);
+    }
+    return found;
+  };
+  t.strictSame(await statuses(both), [201, 200, 200, 200, 201]);
+  t.strictSame(await statuses(reader), [403, 200, 200, 200, 403]);
+  t.strictSame(await statuses(writer), [201, 403, 403, 403, 201]);
+  const { headers, body } = await request(create[0], { ...create[1], key: reader });
+  t.equal(headers['www-authenticate'], `${NO_KEY}, error="insufficient_scope", scope="pets:write"`);
+  const message = 'The API key may not do this: it lacks the scope pets:write.';
+  t.strictSame(body, { code: 'forbidden', message, status: 403 });
+});
+
+t.test('a key that may not do it is told so before its body is read', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  const key = makeKey();
+  await store.createKey(toStoredKey(key, 'reader', undefined, ['pets:read']));
+  const { request } = await startService(t, { store });
+  for (const headers of [{}, { 'content-type': 'text/plain' }, { 'content-type': 'application/json' }]) {
+    t.equal((await request('/v1/pets', { key, method: 'POST', body: 'x'.repeat(20_000), headers })).status, 403);
+  }
+});
+
 t.test('a running server takes a new key, and refuses it when it is revoked', async (t) => {
   const service = await startService(t);
   const key = makeKey();
@@ -232,7 +267,8 @@ t.test(
     const logger = pino({ level: 'silent' });
     const options = { logger, store, apiKeys: [KEY], realm: 'Test', maxKeyAge: 2000 };
     app.setErrorHandler<Failure>(({ status, body }, _request, reply) => reply.code(status).send(body));
-    app.addHook('onRequest', await addAuth(app, options));
+    const authFor = await addAuth(app, options);
+    app.addHook('onRequest', authFor([]));
     app.get('/', () => 'ok');
     t.teardown(async () => {
       await app.close();
@@ -276,7 +312,7 @@ t.test('keys are read only when something was written, and never twice at once',
   t.strictSame([most, listed], [1, 1]);
   const stored = toStoredKey(makeKey(), 'Ada');
   await store.createKey(stored);
-  while (!keys.isValid(stored.hash)) await wait(50);
+  while (!keys.find(stored.hash)) await wait(50);
   t.strictSame([most, listed], [1, 2]);
   keys.stop();
   const before = asked;

@@ -10,10 +10,11 @@ import { openUrl } from '../database.ts';
 import { prepareFaultyDisk } from '../faulty-disk.ts';
 import { startProgram, startServer } from '../program.ts';
 
-const USAGE = /^Usage:\n.* create <name> .*\n.* list .*\n.* revoke <id> .*$/;
-const EXPIRY = /^--expires must be a number of days or a future date, such as 30 or 2030-12-05, not /;
+const USAGE =
+  /^Usage:\n.* create <name> .*\n.* rotate <id> .*\n.* list .*\n.* revoke <id> .*\n\n.*the scopes are pets:read, pets:write\.\n/;
+const DATE = /^--(?:expires|keep) must be a number of days or a future date, such as 30 or 2030-12-05, not /;
 const MADE =
-  /^Key ([0-9a-f]{8}) \(([\s\S]+)\), (?:valid until (.*)|without expiry):\n\n {2}(petstore_[0-9a-f]{48})\n\n/;
+  /^Key ([0-9a-f]{8}) \(([\s\S]+)\), (?:valid until (.*)|without expiry), for (.*):\n\n {2}(petstore_[0-9a-f]{48})\n\n/;
 
 function openMemory(t: Test): Store {
   const store = openUrl('sqlite::memory:');
@@ -25,8 +26,14 @@ const run = (store: Store, ...args: string[]) => readCommand(args).run(store);
 
 /** What `create` says of the key that it has made. */
 function toMade(text: string) {
-  const [, id, name, expiresAt, key] = MADE.exec(text) as string[];
-  return { id, name, expiresAt, key } as { id: string; name: string; expiresAt: string | undefined; key: string };
+  const [, id, name, expiresAt, scopes, key] = MADE.exec(text) as string[];
+  return { id, name, expiresAt, scopes, key } as {
+    id: string;
+    name: string;
+    expiresAt: string | undefined;
+    scopes: string;
+    key: string;
+  };
 }
 
 t.test('create shows the key, and stores its hash only', async (t) => {
@@ -68,7 +75,8 @@ t.test('an expiry that is none, past, or beyond the year 9999 is refused', (t) =
     '2130-13-05',
     'year 2130',
   ]) {
-    t.throws(() => readCommand(['create', 'x', '--expires', text]), { message: EXPIRY }, text);
+    t.throws(() => readCommand(['create', 'x', '--expires', text]), { message: DATE }, text);
+    t.throws(() => readCommand(['rotate', 'x', '--keep', text]), { message: DATE }, text);
   }
   t.end();
 });
@@ -80,15 +88,22 @@ t.test('list shows each key in a table, the oldest first, and never the key itse
   const createdAt = (day: number) => `2026-01-0${day}T00:00:00.000Z`;
   const [a, b, c] = hashes as [string, string, string];
   await store.createKey({ id: 'aaaa', name: 'Ada', hash: a, createdAt: createdAt(1) });
-  await store.createKey({ id: 'bbbb', name: 'Ben', hash: b, createdAt: createdAt(2), expiresAt: createdAt(3) });
+  await store.createKey({
+    id: 'bbbb',
+    name: 'Ben',
+    hash: b,
+    createdAt: createdAt(2),
+    expiresAt: createdAt(3),
+    scopes: ['pets:read'],
+  });
   await store.createKey({ id: 'cccc', name: 'Cleo of the stables', hash: c, createdAt: createdAt(4) });
   await store.revokeKey('cccc', createdAt(5));
   t.equal(
     await run(store, 'list'),
-    `id    state                             created                   expires                   name
-aaaa  valid                             2026-01-01T00:00:00.000Z  never                     Ada
-bbbb  expired                           2026-01-02T00:00:00.000Z  2026-01-03T00:00:00.000Z  Ben
-cccc  revoked 2026-01-05T00:00:00.000Z  2026-01-04T00:00:00.000Z  never                     Cleo of the stables`,
+    `id    state                             created                   expires                   scopes     name
+aaaa  valid                             2026-01-01T00:00:00.000Z  never                     all        Ada
+bbbb  expired                           2026-01-02T00:00:00.000Z  2026-01-03T00:00:00.000Z  pets:read  Ben
+cccc  revoked 2026-01-05T00:00:00.000Z  2026-01-04T00:00:00.000Z  never                     all        Cleo of the stables`,
   );
 });
 
@@ -98,6 +113,46 @@ t.test('a key is revoked once; a key that is unknown or already revoked is repor
   t.equal(await run(store, 'revoke', id), `Key ${id} is revoked: running servers refuse it within a second.`);
   for (const other of [id, 'unknown']) {
     await t.rejects(run(store, 'revoke', other), { message: `There is no valid key ${other}.` });
+  }
+});
+
+t.test('a key can be limited to scopes of the contract, and a misspelling is refused', async (t) => {
+  const store = openMemory(t);
+  t.equal(toMade(await run(store, 'create', 'Ada')).scopes, 'everything');
+  t.equal(toMade(await run(store, 'create', 'Ben', '--scopes', 'pets:read')).scopes, 'pets:read');
+  const both = ['create', 'Cleo', '--scopes', 'pets:write,pets:read,pets:write'];
+  t.equal(toMade(await run(store, ...both)).scopes, 'pets:write and pets:read');
+  const scopes = (await store.listKeys()).map((key) => key.scopes);
+  t.strictSame(scopes, [undefined, ['pets:read'], ['pets:write', 'pets:read']]);
+  for (const [text, unknown] of [
+    ['pets:raed', 'pets:raed'],
+    ['pets:read,admin,all', 'admin, all'],
+    ['', ''],
+  ] as const) {
+    const message = `--scopes must be of pets:read, pets:write, not ${unknown}`;
+    t.throws(() => readCommand(['create', 'x', '--scopes', text]), { message }, text);
+  }
+});
+
+t.test('rotate makes a key with the same name and scopes, and the old one ends', async (t) => {
+  const store = openMemory(t);
+  const { id } = toMade(await run(store, 'create', 'Ada', '--scopes', 'pets:read'));
+  const text = await run(store, 'rotate', id, '--keep', '2130-12-05', '--expires', '2140-01-01');
+  const made = toMade(text);
+  t.match(made, { name: 'Ada', scopes: 'pets:read', expiresAt: '2140-01-01T00:00:00.000Z' });
+  t.ok(text.endsWith(`\n\nKey ${id} is valid until 2130-12-05T00:00:00.000Z at most.`));
+  const [old, next] = (await store.listValidKeys(new Date().toISOString())).sort((a) => (a.id === id ? -1 : 1));
+  t.match(old, { id, expiresAt: '2130-12-05T00:00:00.000Z' });
+  t.match(next, { id: made.id, hash: hashKey(made.key), scopes: ['pets:read'] });
+
+  const before = Date.now();
+  await run(store, 'rotate', made.id);
+  const expiry = Date.parse((await store.listKeys()).find((key) => key.id === made.id)?.expiresAt as string);
+  t.ok(expiry >= before + 7 * 86_400_000 && expiry <= Date.now() + 7 * 86_400_000);
+
+  await store.revokeKey(id, new Date().toISOString());
+  for (const other of [id, 'unknown']) {
+    await t.rejects(run(store, 'rotate', other), { message: `There is no valid key ${other}.` });
   }
 });
 
@@ -113,6 +168,10 @@ t.test('a command that is not understood gets the usage', (t) => {
     ['revoke'],
     ['revoke', 'id', '--expires', '30'],
     ['create', 'Ada', '--expires'],
+    ['create', 'Ada', '--keep', '7'],
+    ['rotate'],
+    ['rotate', 'id', '--scopes', 'pets:read'],
+    ['list', '--scopes', 'pets:read'],
     ['--help'],
   ]) {
     t.throws(() => readCommand(args), { message: USAGE }, args.join(' '));

@@ -27,11 +27,11 @@ t.test('the contract is read as its operations, with what each says', async (t) 
   const { operations, prefix, title } = await loadContract();
   t.equal(prefix, '/v1');
   t.equal(title, 'Pet Store');
-  t.match(operations.get('listPets'), { method: 'GET', path: '/pets', secured: true, body: undefined });
+  t.match(operations.get('listPets'), { method: 'GET', path: '/pets', scopes: ['pets:read'], body: undefined });
   t.match(operations.get('createPet'), {
     method: 'POST',
     path: '/pets',
-    secured: true,
+    scopes: ['pets:write'],
     body: { required: true, maxBytes: 16384 },
   });
   t.match(operations.get('getPet')?.deprecation, { sunset: new Date('2030-12-05'), successor: 'listPets' });
@@ -108,18 +108,18 @@ const refusals: Refusal[] = [
   ],
   [
     'a key that may be left out',
-    'operation listPets: security {} is not one scheme of components.securitySchemes, without scopes',
+    'operation listPets: security [{}] is not one scheme of components.securitySchemes',
     (c) => (c.paths['/pets'].get.security = [{}]),
   ],
   [
     'a key of a scheme that is not declared',
-    'operation listPets: security {"otherAuth":[]} is not one scheme of components.securitySchemes, without scopes',
+    'operation listPets: security [{"otherAuth":[]}] is not one scheme of components.securitySchemes',
     (c) => (c.paths['/pets'].get.security = [{ otherAuth: [] }]),
   ],
   [
-    'a key with a scope',
-    'operation listPets: security {"bearerAuth":["admin"]} is not one scheme of components.securitySchemes, without scopes',
-    (c) => (c.paths['/pets'].get.security = [{ bearerAuth: ['admin'] }]),
+    'a scope with a space',
+    'operation listPets: security: pets read cannot be a scope',
+    (c) => (c.paths['/pets'].get.security = [{ bearerAuth: ['pets read'] }]),
   ],
   [
     'a deprecation without its dates',
@@ -213,6 +213,11 @@ const refusals: Refusal[] = [
     'a parameter of a path that leads nowhere',
     'path /pets: $ref #/components/parameters/limit is not in this document',
     (c) => (c.paths['/pets'].parameters = [{ $ref: '#/components/parameters/limit' }]),
+  ],
+  [
+    'alternatives',
+    'operation listPets: security [{"bearerAuth":[]},{"bearerAuth":["pets:read"]}] is not one scheme of components.securitySchemes',
+    (c) => (c.paths['/pets'].get.security = [{ bearerAuth: [] }, { bearerAuth: ['pets:read'] }]),
   ],
   [
     'a second security scheme',
@@ -389,9 +394,13 @@ t.test('a contract may leave out all that OpenAPI leaves optional', async (t) =>
     parameters: [{ name: loud, in: query, schema: { type: boolean } }]
     get: { operationId: ping }
     put: { operationId: pong, requestBody: { content: { application/json: {} } }, responses: { '204': { description: Done } } }`);
-  t.match(operations.get('ping'), { secured: false, body: undefined, parameters: [{ name: 'loud', required: false }] });
+  t.match(operations.get('ping'), {
+    scopes: undefined,
+    body: undefined,
+    parameters: [{ name: 'loud', required: false }],
+  });
   t.strictSame(operations.get('pong')?.body, { required: false, maxBytes: undefined, schema: {} });
   await t.rejects(load('paths: { /ping: { get: { operationId: ping, security: [{ key: [] }] } } }'), {
-    message: /operation ping: security \{"key":\[\]\} is not one scheme/,
+    message: /operation ping: security \[\{"key":\[\]\}\] is not one scheme/,
   });
 });

@@ -34,7 +34,14 @@ const components: Changes = (value = {}) => [eachRemoved(value)];
 const broken: Changes = (value) => (value === undefined ? [] : [[BROKEN]]);
 const security: Changes = (value) => [
   ...removed(value, undefined, undefined),
-  ...[[], [{}], [{ otherAuth: [] }], [{ bearerAuth: ['admin'] }]].map((requirements) => [requirements]),
+  ...[
+    [],
+    [{}],
+    [{ otherAuth: [] }],
+    [{ bearerAuth: [] }],
+    [{ bearerAuth: ['admin'] }],
+    [{ bearerAuth: ['not one'] }],
+  ].map((requirements) => [requirements]),
 ];
 const content: Changes = (value = {}) => [
   eachRenamed(value, () => 'text/plain'),

@@ -1,5 +1,6 @@
 /** A server in memory, asked whether it does what a contract demands, and whether its replies fit that contract. */
 import { pino } from 'pino';
+import { toStoredKey } from '../../src/access/api-keys.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Contract } from '../../src/contract/contract.ts';
 import { buildServer } from '../../src/server.ts';
@@ -12,10 +13,15 @@ import { readOperations } from '../properties/operations.ts';
 import type { Probe } from './probes.ts';
 import { documentedBy, shownBy } from './promises.ts';
 
-const KEYS = { valid: 'key-of-the-probes-0123456789', unknown: 'another-key-0123456789', none: undefined };
+const KEYS = {
+  valid: 'key-of-the-probes-0123456789',
+  powerless: 'powerless-key-0123456789',
+  unknown: 'another-key-0123456789',
+  none: undefined,
+};
 
 /** What a client can do something about, so that it must be documented. */
-const CLIENT_ERRORS = [400, 401, 413, 415];
+const CLIENT_ERRORS = [400, 401, 403, 413, 415];
 
 export interface Findings {
   /** Each probe with its reply, as text. */
@@ -32,6 +38,7 @@ export type Run = (probes: Probe[]) => Promise<Findings>;
 /** A server of this contract, with nothing stored. @throws Error where the contract cannot be served */
 export async function startProbedServer(contract: Contract, handlers: Handlers): Promise<Run> {
   const { store, fail } = openFailingStore();
+  await store.createKey(toStoredKey(KEYS.powerless, 'powerless', undefined, []));
   let isReached = false;
   const noted = Object.entries(handlers).map(([id, handler]): [string, AnyHandler] => [
     id,

@@ -13,7 +13,7 @@ export interface Probe {
   url: string;
   body?: Request['body'];
   headers: Record<string, string>;
-  key: 'valid' | 'unknown' | 'none';
+  key: 'valid' | 'powerless' | 'unknown' | 'none';
   /** What the store does: it cannot be reached, or it has a bug. */
   store?: 'down' | 'broken';
   expect: {
@@ -136,20 +136,27 @@ function defaulted(operation: Operation): Probe[] {
   return [...ofQuery, ...ofBody];
 }
 
-/** Headers that repeat what the contract says: a deprecation, and the challenge to those without a key (RFC 6750, section 3). */
+/** Headers that repeat what the contract says: a deprecation, and the challenge to those without a key, or without a scope (RFC 6750, section 3). */
 function headed(operation: Operation, operations: Operation[], { title }: Json, sources: Json[]): Probe[] {
   const source = sources.find(({ operationId }) => operationId === operation.id);
   const successor = operations.find(({ id }) => id === source['x-successor']);
   const deprecation = toDeprecation(source, successor?.path);
   const plain = plainFor(operation);
   const challenge = `Bearer realm="${title}"`;
-  const keyless = (key: Probe['key'], header: string): Probe => {
+  const refused = (status: string, key: Probe['key'], header: string): Probe => {
     const headers = { ...deprecation, 'www-authenticate': header };
-    return { ...plain, key, expect: { status: '401', isRefused: true, headers } };
+    return { ...plain, key, expect: { status, isRefused: true, headers } };
   };
   const shown: Probe = { ...plain, expect: { headers: deprecation } };
   if (!operation.isSecured) return [shown, { ...plain, key: 'none' }];
-  return [shown, keyless('none', challenge), keyless('unknown', `${challenge}, error="invalid_token"`)];
+  const scope = operation.scopes.join(' ');
+  const lacking = refused('403', 'powerless', `${challenge}, error="insufficient_scope", scope="${scope}"`);
+  return [
+    shown,
+    refused('401', 'none', challenge),
+    refused('401', 'unknown', `${challenge}, error="invalid_token"`),
+    scope ? lacking : { ...plain, key: 'powerless' },
+  ];
 }
 
 /** RFC 9745, RFC 8594 and the link relation of RFC 5829. */

@@ -23,6 +23,8 @@ export interface Operation {
   parameters: Parameter[];
   body: { required: boolean; maxBytes: number | undefined; schema: Json } | undefined;
   isSecured: boolean;
+  /** What a key must be allowed. */
+  scopes: string[];
   /** By status, as the contract has them. */
   responses: Record<string, Json>;
 }
@@ -45,6 +47,7 @@ export function readOperations(yaml: string): Operation[] {
         parameters: [...(item.parameters ?? []), ...parameters].map(toParameter),
         body: requestBody && toBody(requestBody),
         isSecured: security?.length > 0,
+        scopes: (security ?? []).flatMap((requirement: Json) => Object.values(requirement).flat()),
         responses,
       };
     }),

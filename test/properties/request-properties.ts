@@ -1,5 +1,7 @@
-/** What is true of every operation: it accepts what the contract allows, refuses what breaks a rule, and demands a key. */
+/** What is true of every operation: it accepts what the contract allows, refuses what breaks a rule, and demands a key with its scopes. */
+import { setTimeout as wait } from 'node:timers/promises';
 import fc, { type Arbitrary } from 'fast-check';
+import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
 import { KEY, type Received, type Service } from '../service.ts';
 import { followLinks } from './links.ts';
 import type { Operation } from './operations.ts';
@@ -20,6 +22,7 @@ export function requestProperties(service: Service, operations: Operation[]): Pr
       accepts(service, operation, operations),
       ...refusals.map((refusal) => refuses(service, operation, refusal)),
       ...(operation.isSecured ? [asksForKey(service, operation, refusals)] : []),
+      ...(operation.scopes.length > 0 ? [asksForScopes(service, operation, refusals)] : []),
     ];
   });
 }
@@ -56,16 +59,37 @@ function refuses(service: Service, operation: Operation, { rule, requests: cases
 
 /** A caller without a key learns nothing, even if something else is wrong with the request. */
 function asksForKey(service: Service, operation: Operation, refusals: Refusal[]): Property {
-  const broken = refusals.map((refusal) => refusal.requests.map(({ request }) => request));
   return toProperty({
     name: `${operation.id} asks for a key`,
     weight: 5,
-    cases: fc.record({ request: fc.oneof(requests(operation), ...broken), authorization: wrongful() }),
+    cases: fc.record({ request: requestsOfAnyKind(operation, refusals), authorization: wrongful() }),
     toText: ({ request, authorization }) => toCurl(request, authorization),
     holds: async ({ request, authorization }) => {
       expectError(await send(service, request, authorization), 401);
     },
   });
+}
+
+/** Nor does a caller whose key may not do this. */
+function asksForScopes(service: Service, operation: Operation, refusals: Refusal[]): Property {
+  const key = makeKey();
+  const authorization = `Bearer ${key}`;
+  let isKnown = false;
+  return toProperty({
+    name: `${operation.id} asks for ${operation.scopes.join(' and ')}`,
+    cases: requestsOfAnyKind(operation, refusals),
+    toText: (request) => toCurl(request, 'Bearer <a key without scopes>'),
+    holds: async (request) => {
+      if (!isKnown) await service.store.createKey(toStoredKey(key, 'powerless', undefined, []));
+      while (!isKnown && (await send(service, request, authorization)).status === 401) await wait(20);
+      isKnown = true;
+      expectError(await send(service, request, authorization), 403);
+    },
+  });
+}
+
+function requestsOfAnyKind(operation: Operation, refusals: Refusal[]): Arbitrary<Request> {
+  return fc.oneof(requests(operation), ...refusals.map((refusal) => refusal.requests.map(({ request }) => request)));
 }
 
 const rightful = ({ isSecured }: Operation) => (isSecured ? `Bearer ${KEY}` : undefined);

@@ -58,6 +58,13 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ['getPet takes an API key, so its 401 must declare the header WWW-Authenticate (RFC 9110, section 11.6.1).'],
   ],
   [
+    'an operation that needs a scope, and does not say how it refuses a key without it, is refused',
+    ({ paths }) => delete paths['/pets'].post.responses['403'],
+    [
+      'createPet takes an API key, so with pets:write it must declare the response 403 with the header WWW-Authenticate.',
+    ],
+  ],
+  [
     'a deprecated operation that does not say since when, until when, and what to use instead is refused',
     ({ paths }) => {
       for (const name of ['x-deprecated-at', 'x-sunset', 'x-successor']) delete paths['/pets/{petId}'].get[name];
@@ -164,7 +171,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     'a pattern that is no regular expression is refused',
     ({ components }) => (components.headers.Deprecation.schema.pattern = '^@[0-9'),
     [
-      ...['found', 'parameter', 'unauthorized', 'unavailable', 'unknown'].map(
+      ...['forbidden', 'found', 'parameter', 'unauthorized', 'unavailable', 'unknown'].map(
         (name) =>
           `The example ${name} cannot be checked: Invalid regular expression: /^@[0-9/u: Unterminated character class.`,
       ),

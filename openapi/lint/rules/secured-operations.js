@@ -1,4 +1,4 @@
-/** Every operation that takes an API key says how it refuses a missing one (401), and a bad request (400). */
+/** Every operation that takes an API key says how it refuses a missing one (401), one without the scopes (403), and a bad request (400). */
 import { hasHeader, responsesOf } from '../references.js';
 
 export default function securedOperations() {
@@ -19,6 +19,11 @@ export default function securedOperations() {
       if (!unauthorized) refuse('it must declare the response 401', place);
       else if (!hasHeader(unauthorized.response, 'WWW-Authenticate')) {
         refuse('its 401 must declare the header WWW-Authenticate (RFC 9110, section 11.6.1)', unauthorized.location);
+      }
+      const scopes = [...new Set(requirements.flatMap((requirement) => Object.values(requirement).flat()))];
+      const forbidden = responses.find(({ status }) => status === '403');
+      if (scopes.length > 0 && !(forbidden && hasHeader(forbidden.response, 'WWW-Authenticate'))) {
+        refuse(`with ${scopes.join(', ')} it must declare the response 403 with the header WWW-Authenticate`, place);
       }
       if (!responses.some(({ status }) => status === '400')) {
         refuse('it must declare the response 400: unknown query parameters are refused everywhere', place);

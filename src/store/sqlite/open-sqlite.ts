@@ -93,6 +93,10 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
       checkPlaces(places);
       return keys.revoke(id, revokedAt);
     }),
+    replaceKey: alone((id, key, expiresAt) => {
+      checkPlaces(places);
+      return keys.replace(id, key, expiresAt);
+    }),
     check: alone(() => {
       checkPlaces(places);
       get.get(0n);

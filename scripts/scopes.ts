@@ -1,0 +1,9 @@
+/** The scopes of the contract, as TypeScript: the command that makes keys need not read the contract. */
+import type { Contract } from '../src/contract/contract.ts';
+
+export function buildScopes({ operations }: Contract): string {
+  const scopes = new Set([...operations.values()].flatMap((operation) => operation.scopes ?? []));
+  return `/** Those that the operations need. */
+export const SCOPES: readonly string[] = [${[...scopes].map((scope) => `'${scope}'`).join(', ')}];
+`;
+}
