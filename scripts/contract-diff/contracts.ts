@@ -51,7 +51,7 @@ const OPERATION = byKey({
   },
   security: value((before, after) => {
     const { lost, gained } = compareLists(before, after);
-    if (lost.length > 0 && !after.includes(NO_KEY)) return REFUSED;
+    if (!lost.every((way) => after.some((now: string) => asksLess(now, way)))) return REFUSED;
     return lost.length + gained.length > 0 ? FINE : undefined;
   }),
   parameters: named((place, name) => `${place} ${name}`, byKey({ required, schema, 'x-opaque': required })),
@@ -161,6 +161,10 @@ function* compareDeprecations(before: Json, after: Json, place: string): Changes
 }
 
 /** Each requirement is a way in, by all the schemes that it names. An operation that has none is open to everyone. */
+/** Whether whoever came in one way comes in the other, too: it needs no other scheme or scope. */
+const asksLess = (now: string, before: string) =>
+  now === NO_KEY || now.split(' ').every((word) => before.split(' ').includes(word));
+
 function toWaysIn(requirements: Json[] = []): string[] {
   const ways = requirements.map((requirement) =>
     Object.entries<Json>(requirement)

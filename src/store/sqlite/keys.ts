@@ -13,7 +13,8 @@ interface KeyRow extends Omit<StoredKey, 'expiresAt' | 'revokedAt' | 'scopes'> {
 
 export function prepareKeys(db: Database) {
   const insert = db.prepare(
-    'INSERT INTO api_keys VALUES (@id, @name, @hash, @createdAt, @expiresAt, @revokedAt, @scopes)',
+    `INSERT INTO api_keys (id, name, hash, created_at, expires_at, revoked_at, scopes)
+      VALUES (@id, @name, @hash, @createdAt, @expiresAt, @revokedAt, @scopes)`,
   );
   const selectAll = db.prepare<[], KeyRow>(`SELECT ${KEY} FROM api_keys ORDER BY created_at, rowid`);
   const selectValid = db.prepare<[string], KeyRow>(
