@@ -43,6 +43,12 @@ const security: Changes = (value) => [
     [{ bearerAuth: ['not one'] }],
   ].map((requirements) => [requirements]),
 ];
+/** It means nothing where every operation has its own. */
+const generalSecurity: Changes = (value, node, contract) => {
+  const operations = Object.values<Json>(node.paths).flatMap((item) => METHODS.map((method) => item[method] ?? {}));
+  const isUsed = operations.some(({ operationId, security: own }) => operationId && !own);
+  return isUsed ? security(value, node, contract) : [];
+};
 const content: Changes = (value = {}) => [
   eachRenamed(value, () => 'text/plain'),
   [{ ...value, 'text/plain': { schema: { type: 'string' } } }],
@@ -110,7 +116,13 @@ function wholeContract(_: Json, { info, servers, ...rest }: Json): Json[][] {
 }
 
 export const EDITS = {
-  contract: { '': wholeContract, openapi: () => [['3.0.3']], servers: removed, security, paths: pathsChanges },
+  contract: {
+    '': wholeContract,
+    openapi: () => [['3.0.3']],
+    servers: removed,
+    security: generalSecurity,
+    paths: pathsChanges,
+  },
   info: { version: (value) => [[value.replace(/^\d+/, '9')]] },
   components: {
     schemas: components,

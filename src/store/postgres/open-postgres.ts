@@ -89,8 +89,7 @@ export async function openPostgres(
       return version;
     },
     revokeKey: (id, revokedAt) => writing.runOnce((connection) => keys.revoke(connection, id, revokedAt)),
-    replaceKey: (id, key, expiresAt) =>
-      writing.runOnce((connection) => keys.replace(connection, id, key, expiresAt)),
+    replaceKey: (id, key, expiresAt) => writing.runOnce((connection) => keys.replace(connection, id, key, expiresAt)),
     check: async () => {
       const isProven = performance.now() - provenAt < PROOF_AGE;
       await Promise.all([getPet(0n), !isProven && proveWritable(undefined)]);
