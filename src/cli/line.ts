@@ -33,6 +33,7 @@ export interface Counts {
 }
 
 const TEXT = { type: 'string', pattern: '^[^\\u0000]+$' };
+const SCOPES = { type: 'array', items: { type: 'string', pattern: '^[^ ]+$' } };
 /** As `toISOString` prints it: stores compare times as text. */
 const TIME = { type: 'string', format: 'date-time', pattern: '\\.\\d{3}Z$' };
 const COUNT = { type: 'integer', minimum: 0 };
@@ -52,7 +53,7 @@ export function buildReadLine(contract: Contract): ReadLine {
   const schema = {
     ...toObject({
       export: toObject({ version: { enum: [VERSION] }, lastId: { ...id, minimum: 0 } }),
-      key: { ...KEY, properties: { ...KEY.properties, expiresAt: TIME, revokedAt: TIME } },
+      key: { ...KEY, properties: { ...KEY.properties, expiresAt: TIME, revokedAt: TIME, scopes: SCOPES } },
       pet: { allOf: [petSchema(contract), { type: 'object', properties: { id } }], unevaluatedProperties: false },
       end: toObject({ keys: COUNT, pets: COUNT }),
     }),

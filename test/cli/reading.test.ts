@@ -36,7 +36,10 @@ t.test('an export is read exactly, however it is cut into pieces, with or withou
     `{"pet":{"id":1,"name":"Rex \\ud83d\\udc15","categoryId":${-most - 1n}}}\r`,
     ` { "pet" : {"categoryId":9007199254740993,"status":"sold","name":"🐕","id":${most}}}`,
   ];
-  const key = KEY.replace('}}', ',"expiresAt":"2027-01-01T00:00:00.000Z","revokedAt":"2026-02-01T00:00:00.000Z"}}');
+  const key = KEY.replace(
+    '}}',
+    ',"expiresAt":"2027-01-01T00:00:00.000Z","revokedAt":"2026-02-01T00:00:00.000Z","scopes":["pets:read"]}}',
+  );
   const text = [HEAD.replace('9', `${most}`), key, ...pets, '{"end":{"keys":1,"pets":2}}'].join('\n');
   for (const bytes of [Buffer.from(text), Buffer.from(`${text}\n`)]) {
     for (const size of [1, 7, bytes.length]) {
