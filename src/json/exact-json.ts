@@ -1,11 +1,12 @@
 /**
  * JSON (RFC 8259) in, without loss. Integers above 2^53 become `bigint`; a number that a double would round to an
- * integer becomes NaN, which no schema accepts; objects have no prototype, so that `__proto__` is a field like any
+ * integer becomes NaN, which no schema accepts; objects inherit nothing, so that `__proto__` is a field like any
  * other; the same name twice in one object is an error (RFC 8259, section 4, leaves its meaning open), and so is half a
  * surrogate pair, which is not a character (RFC 8259, section 8.2; RFC 7493, section 2.1).
  *
  * It looks at each character once, as JSON.parse does, and takes as long.
  */
+import { Bare } from './bare.ts';
 import { toExactNumber } from './exact-number.ts';
 
 const MAX_DEPTH = 64;
@@ -58,7 +59,7 @@ class Reader {
   }
 
   private object(depth: number): object {
-    const result = Object.create(null);
+    const result = new Bare();
     if (this.isEmpty(OBJECT_END)) return result;
     do {
       if (this.next() !== QUOTE) malformed();

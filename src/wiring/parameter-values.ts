@@ -1,5 +1,6 @@
 /** The parameters of a request, from text to the values that their schemas speak of. */
 import type { Parameter } from '../contract/contract.ts';
+import { Bare } from '../json/bare.ts';
 import { parseInt64 } from '../json/int64.ts';
 
 /** By name, as Fastify has them: what is given several times is an array. */
@@ -10,13 +11,6 @@ export type Values = Record<string, unknown>;
 export type ToValues = (texts: Texts, problems: string[]) => Values;
 /** The same for headers, which come as Node's `rawHeaders`: each name is followed by its value. */
 export type ToHeaders = (names: string[], problems: string[]) => Values;
-
-/** Without a prototype, `__proto__` is a name like any other. V8 takes several times as long for `Object.create(null)`. */
-class Bare {
-  [name: string]: unknown;
-}
-Reflect.deleteProperty(Bare.prototype, 'constructor');
-Object.setPrototypeOf(Bare.prototype, null);
 
 /** Text that is no value of its schema stays text, and so does what the contract does not know: both are refused later. */
 export function buildToValues(parameters: Parameter[], place: 'path' | 'query'): ToValues {
