@@ -12,6 +12,8 @@ export interface Parameter {
   required: boolean;
   schema: Json;
   int64s: Place;
+  /** How an array is written: `a=1&a=2`, or `a=1,2`; undefined for any other value. */
+  list: 'repeated' | 'joined' | undefined;
   /** Its values are given out by the server, never made up by a client: `x-opaque`. */
   isOpaque: boolean;
 }

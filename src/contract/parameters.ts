@@ -2,7 +2,8 @@
 import type { Json, Parameter, Refuse } from './contract.ts';
 import { findInt64s } from './int64-places.ts';
 
-const PLACES = ['path', 'query', 'header'];
+/** How values are written in each place: the only styles that are supported. They are what OpenAPI takes where none is named. */
+const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };
 const TYPES = ['string', 'integer', 'number', 'boolean'];
 /** Headers that OpenAPI says to ignore as parameters (OpenAPI 3.1, section 4.8.12.1): other parts of the contract speak of them. */
 const IGNORED = ['accept', 'content-type', 'authorization'];
@@ -10,19 +11,39 @@ const IGNORED = ['accept', 'content-type', 'authorization'];
 /** `sources` has those of the path item first: an operation's parameter overrides the one of the same name and place. */
 export function toParameters(path: string, sources: Json[], refuse: Refuse): Parameter[] {
   const byName = new Map<string, Parameter>();
-  for (const { name, in: place, required = false, schema, 'x-opaque': isOpaque = false } of sources) {
-    if (!PLACES.includes(place)) refuse(`parameter ${name}: in ${place} is not supported`);
-    // The names of headers are the same in any case (RFC 9110, section 5.1).
-    const key = place === 'header' ? name.toLowerCase() : name;
-    if (place === 'header' && IGNORED.includes(key))
-      refuse(`parameter ${name}: OpenAPI ignores it in header; remove it`);
-    if (!TYPES.includes(schema?.type)) refuse(`parameter ${name}: needs a schema of one simple type`);
+  for (const source of sources) {
+    const { name, in: place, required = false, schema, 'x-opaque': isOpaque = false } = source;
+    const problem = findUnsupported(source);
+    if (problem) refuse(`parameter ${name}: ${problem}`);
     const int64s = findInt64s(schema ?? true, `parameter ${name}`, refuse);
-    byName.set(`${place} ${key}`, { name, in: place, required, schema, int64s, isOpaque });
+    const parameter = { name, in: place, required, schema, int64s, list: toList(source), isOpaque };
+    byName.set(`${place} ${place === 'header' ? name.toLowerCase() : name}`, parameter);
   }
   const parameters = [...byName.values()];
   checkPath(path, parameters, refuse);
   return parameters;
+}
+
+function findUnsupported({
+  name,
+  in: place,
+  schema,
+  style = STYLES[place],
+  allowEmptyValue,
+}: Json): string | undefined {
+  if (!(place in STYLES)) return `in ${place} is not supported`;
+  if (place === 'header' && IGNORED.includes(name.toLowerCase())) return 'OpenAPI ignores it in header; remove it';
+  if (style !== STYLES[place]) return `style ${style} is not supported`;
+  if (allowEmptyValue) return 'allowEmptyValue is not supported';
+  if (TYPES.includes(schema?.type)) return undefined;
+  if (place === 'path') return 'needs a schema of one simple type';
+  const isList = schema?.type === 'array' && TYPES.includes(schema.items?.type) && !schema.prefixItems;
+  return isList ? undefined : 'needs a schema of one simple type, or of an array of one';
+}
+
+function toList({ in: place, schema, explode = place === 'query' }: Json): Parameter['list'] {
+  if (schema?.type !== 'array') return undefined;
+  return place === 'query' && explode ? 'repeated' : 'joined';
 }
 
 function checkPath(path: string, parameters: Parameter[], refuse: Refuse): void {

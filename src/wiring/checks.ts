@@ -5,10 +5,10 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Operation, Parameter, Refuse } from '../contract/contract.ts';
 import { findInt64s } from '../contract/int64-places.ts';
-import { toInt64 } from '../json/int64.ts';
 import { buildToBigints } from './bigints.ts';
 import { compile } from './compilation.ts';
-import { buildToHeaders, buildToValues, type Texts, type Values } from './parameter-values.ts';
+import { buildToHeaders } from './header-values.ts';
+import { buildToValues, type Raw, type Texts, type Values } from './parameter-values.ts';
 import { toProblem } from './problems.ts';
 import { prepare } from './schemas.ts';
 
@@ -31,7 +31,7 @@ export interface Sent {
   params: unknown;
   query: unknown;
   body: unknown;
-  raw: { rawHeaders: string[] };
+  raw: Raw;
 }
 
 /** Parameters come as text and stay as they are. The body becomes part of the result: bigints and defaults are put into it. */
@@ -60,20 +60,23 @@ export function buildCheck(ajv: Ajv2020, { parameters, body }: Operation, refuse
   const toHeaders = inHeader.length > 0 ? buildToHeaders(inHeader) : () => NONE;
   const toBody = buildToBigints(int64s.fields.get('body'));
   // A sent value is a bigint already, but a default is a number.
-  const defaulted = parameters.filter((parameter) => parameter.int64s.isInt64 && 'default' in parameter.schema);
+  const defaulted = parameters.flatMap(({ name, in: place, schema, int64s }) => {
+    const convert = 'default' in schema && buildToBigints(int64s);
+    return convert ? [{ name, place, convert }] : [];
+  });
 
   return ({ params, query, body, raw }) => {
     const problems: string[] = [];
     const request: Accepted = {
-      path: toPath(params as Texts, problems),
-      query: toQuery(query as Texts, problems),
-      header: toHeaders(raw.rawHeaders, problems),
+      path: toPath(params as Texts, problems, raw),
+      query: toQuery(query as Texts, problems, raw),
+      header: toHeaders(raw, problems),
       body,
     };
     if (!validate(request) || problems.length > 0) {
       return { problems: [...problems, ...new Set(validate.errors?.map(toProblem))] };
     }
-    for (const { name, in: place } of defaulted) request[place][name] = toInt64(request[place][name]);
+    for (const { name, place, convert } of defaulted) request[place][name] = convert(request[place][name]);
     if (toBody) request.body = toBody(request.body);
     return request;
   };

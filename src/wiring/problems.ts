@@ -26,6 +26,8 @@ export function toProblem({ instancePath, keyword, params, message }: ErrorObjec
       return `${place} must be at least ${params.limit}`;
     case 'maximum':
       return `${place} must be at most ${params.limit}`;
+    case 'uniqueItems':
+      return `${place} must not have the same item twice`;
     default:
       return `${place} ${message}`;
   }

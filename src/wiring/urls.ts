@@ -1,5 +1,5 @@
 /** The URLs of the operations, made from the contract's paths and parameters. */
-import type { Contract, Operation } from '../contract/contract.ts';
+import type { Contract, Operation, Parameter } from '../contract/contract.ts';
 import type { UrlOf } from './handler.ts';
 
 /** Made at the start: every page of a list needs a URL. */
@@ -7,8 +7,8 @@ interface Template {
   /** The texts between the parameters of the path, and their names: `['/v1/pets/', '']` and `['petId']`. */
   texts: string[];
   names: string[];
-  /** The parameters of the query, and how each begins: `limit` and `limit=`. */
-  fields: { name: string; label: string }[];
+  /** The parameters of the query, and how the value of each is written: `limit=20`; nothing for an empty array. */
+  fields: { name: string; write: (value: unknown) => string }[];
 }
 
 export function buildUrlOf({ prefix, operations }: Contract): UrlOf {
@@ -24,7 +24,17 @@ function toTemplate(prefix: string, { path, parameters }: Operation): Template {
   return {
     texts: (prefix + path).split(/\{\w+\}/),
     names: path.match(/(?<=\{)\w+(?=\})/g) ?? [],
-    fields: fields.map(({ name }) => ({ name, label: `${encode(name)}=` })),
+    fields: fields.map((parameter) => ({ name: parameter.name, write: buildWrite(parameter) })),
+  };
+}
+
+function buildWrite({ name, list }: Parameter): (value: unknown) => string {
+  const label = `${encode(name)}=`;
+  if (!list) return (value) => label + encode(value);
+  const separator = list === 'joined' ? ',' : `&${label}`;
+  return (value) => {
+    const items = (value as unknown[]).map(encode);
+    return items.length > 0 ? label + items.join(separator) : '';
   };
 }
 
@@ -37,9 +47,10 @@ function toPath({ texts, names }: Template, params: Values): string {
 /** By hand: URLSearchParams takes several times as long. */
 function toSearch({ fields }: Template, query: Values = {}, changes: Values = {}): string {
   let search = '';
-  for (const { name, label } of fields) {
+  for (const { name, write } of fields) {
     const value = changes[name] ?? query[name];
-    if (value !== undefined) search += (search === '' ? '?' : '&') + label + encode(value);
+    const text = value === undefined ? '' : write(value);
+    if (text !== '') search += (search === '' ? '?' : '&') + text;
   }
   return search;
 }

@@ -123,7 +123,7 @@ function defaulted(operation: Operation): Probe[] {
   const isFilled = ({ in: place, required, schema }: Json) => place === 'query' && !required && 'default' in schema;
   const ofQuery = parameters.filter(isFilled).map(({ name, schema }) => {
     const query = request.query.filter(([other]) => other !== name);
-    const sameAs = toUrl({ ...request, query: [...query, [name, String(schema.default)]] });
+    const sameAs = toUrl({ ...request, query: [...query, [name, toText(schema.default)]] });
     return toProbe({ ...request, query }, method === 'GET' ? { sameAs } : {});
   });
   const { properties = {}, required = [] } = body?.schema ?? {};
@@ -135,6 +135,8 @@ function defaulted(operation: Operation): Probe[] {
   });
   return [...ofQuery, ...ofBody];
 }
+
+const toText = (value: Json) => (Array.isArray(value) ? value.map(String) : String(value));
 
 /** Headers that repeat what the contract says: a deprecation, and the challenge to those without a key, or without a scope (RFC 6750, section 3). */
 function headed(operation: Operation, operations: Operation[], { title }: Json, sources: Json[]): Probe[] {

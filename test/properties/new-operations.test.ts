@@ -60,6 +60,14 @@ t.test('an operation that is new in the contract is covered, every keyword of it
     'arrangeShelf refuses query.on required',
     'arrangeShelf refuses query.tilt exclusiveMaximum',
     'arrangeShelf refuses query.unit const',
+    'arrangeShelf refuses query.sides required',
+    'arrangeShelf refuses query.sides minItems',
+    'arrangeShelf refuses query.sides uniqueItems',
+    'arrangeShelf refuses query.sides items maxLength',
+    'arrangeShelf refuses query.boxes maxItems',
+    'arrangeShelf refuses query.boxes items type',
+    'arrangeShelf refuses query.boxes repeated',
+    'arrangeShelf refuses header.X-Days items format',
     'arrangeShelf refuses header.If-Match required',
     'arrangeShelf refuses header.If-Match pattern',
     'arrangeShelf refuses header.If-Match repeated',
@@ -138,10 +146,17 @@ t.test('a server that takes more or less than the contract allows is found', asy
   }
 });
 
+const NO_BOUNDS = { format: undefined, minimum: undefined, maximum: undefined, default: undefined };
+
 t.test('a rule of the contract that no generator can break is reported', async (t) => {
   const cases: [yaml: string, rule: string, file: string][] = [
     [edited({ name: { contentEncoding: 'base64' } }), 'contentEncoding', 'json-breaks.ts'],
     [edited({ limit: { multipleOf: 5 } }), 'multipleOf', 'scalars.ts'],
+    [
+      edited({ limit: { ...NO_BOUNDS, type: 'array', items: { type: 'integer' }, contains: { const: 1 } } }),
+      'contains of an array in a parameter',
+      'list-values.ts',
+    ],
     [edited({ limit: { format: 'float' } }), 'format float of a number', 'numbers.ts'],
     [edited({ name: { format: 'email' } }), 'format email of a string', 'formats.ts'],
     [edited({ name: { type: ['string', 'null'] } }), 'type ["string","null"]', 'scalars.ts'],

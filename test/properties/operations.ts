@@ -9,6 +9,8 @@ export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   required: boolean;
+  /** How an array is written: `a=1&a=2`, or `a=1,2`. */
+  list: 'repeated' | 'joined' | undefined;
   /** Its values are never made up by a client: they come from the server's own links. */
   isOpaque: boolean;
   schema: Json;
@@ -54,8 +56,17 @@ export function readOperations(yaml: string): Operation[] {
   );
 }
 
-function toParameter({ name, in: place, required = false, schema, 'x-opaque': isOpaque = false }: Json): Parameter {
-  return { name, in: place, required, isOpaque, schema };
+function toParameter(source: Json): Parameter {
+  const {
+    name,
+    in: place,
+    required = false,
+    schema,
+    explode = place === 'query',
+    'x-opaque': isOpaque = false,
+  } = source;
+  const list = schema.type === 'array' ? (explode && place === 'query' ? 'repeated' : 'joined') : undefined;
+  return { name, in: place, required, list, isOpaque, schema };
 }
 
 function toBody({ required = false, content, 'x-max-bytes': maxBytes }: Json): Operation['body'] {

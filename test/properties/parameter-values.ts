@@ -1,20 +1,39 @@
 /** The text of parameters: allowed values in their one spelling, and texts that break one rule of their schema. */
 import fc, { type Arbitrary } from 'fast-check';
 import { isAnnotation, noWayToBreak } from './keywords.ts';
+import { type Items, listBreaks, listValues } from './list-values.ts';
 import type { Json, Parameter } from './operations.ts';
 import { BROKEN_SCALARS, type Scalar, scalars } from './scalars.ts';
 
+/** The text of a value; of an array, the texts of its items. */
+export type Text = string | string[];
+
 export interface ParameterBreak {
   rule: string;
-  texts: Arbitrary<string>;
+  /** `place` is that of the item that is broken, below the parameter: `.2`. */
+  values: Arbitrary<{ text: Text; place: string }>;
 }
 
-export function parameterValues({ schema, in: place }: Parameter): Arbitrary<string> {
-  return toTexts(scalars(schema) as Arbitrary<Scalar>, schema, place);
+export function parameterValues(parameter: Parameter): Arbitrary<Text> {
+  return parameter.list ? listValues(parameter, itemsOf(parameter)) : textsOf(parameter);
 }
 
 /** One break for each rule. @throws Error that names a keyword for which there is no way yet */
-export function parameterBreaks({ schema, in: place, isOpaque }: Parameter): ParameterBreak[] {
+export function parameterBreaks(parameter: Parameter): ParameterBreak[] {
+  if (parameter.list) return listBreaks(parameter, itemsOf(parameter));
+  return breaksOf(parameter).map(({ rule, texts }) => ({ rule, values: texts.map((text) => ({ text, place: '' })) }));
+}
+
+function itemsOf({ schema, ...parameter }: Parameter): Items {
+  const item = { ...parameter, schema: schema.items };
+  return { values: textsOf(item), breaks: breaksOf(item) };
+}
+
+function textsOf({ schema, in: place }: Parameter): Arbitrary<string> {
+  return toTexts(scalars(schema) as Arbitrary<Scalar>, schema, place);
+}
+
+function breaksOf({ schema, in: place, isOpaque }: Parameter): Items['breaks'] {
   const breaks = Object.keys(schema).flatMap((keyword) => {
     if (isAnnotation(keyword) || keyword === 'type' || isKeptByPath(keyword, schema, place)) return [];
     const broken = BROKEN_SCALARS[keyword];

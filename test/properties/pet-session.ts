@@ -74,7 +74,7 @@ export class PetSession {
 
 /** The limit of the contract holds where none is given. */
 function toFirstPage(request: Request): Cursor {
-  const given = new Map(request.query);
+  const given = new Map(request.query as [string, string][]);
   const standard = request.operation.parameters.find(({ name }) => name === 'limit')?.schema.default;
   const limit = Number(given.get('limit') ?? standard);
   return { url: toUrl(request), query: { limit, status: given.get('status'), after: undefined } };

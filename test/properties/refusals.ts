@@ -29,31 +29,34 @@ export function refusalsOf(operation: Operation): Refusal[] {
 }
 
 function refuseParameter(operation: Operation, parameter: Parameter): Refusal[] {
-  const { name, in: place, required, isOpaque } = parameter;
+  const { name, in: place, required, list, isOpaque } = parameter;
   const others = requests(operation, parameter);
-  const refuse = (rule: string, added: Arbitrary<Texts>): Refusal => ({
+  const refuse = (rule: string, added: Arbitrary<{ texts: Texts; place?: string }>): Refusal => ({
     rule: `${place}.${name} ${rule}`,
-    requests: fc.tuple(others, added, fc.nat()).map(([request, texts, at]) => ({
+    requests: fc.tuple(others, added, fc.nat()).map(([request, { texts, place: item = '' }, at]) => ({
       request: { ...request, [place]: insert(request[place], at, ...texts) },
       status: 400,
-      place: `${place}.${name}`,
+      place: `${place}.${name}${item}`,
     })),
   });
-  const refusals = parameterBreaks(parameter).map(({ rule, texts }) =>
+  const refusals = parameterBreaks(parameter).map(({ rule, values }) =>
     refuse(
       rule,
-      texts.map((text): Texts => [[name, text]]),
+      values.map(({ text, place }) => ({ texts: [[name, text]], place })),
     ),
   );
   if (place === 'path') return refusals;
   const values = isOpaque ? fc.constant('x') : parameterValues(parameter);
-  refusals.push(
-    refuse(
-      'repeated',
-      fc.tuple(values, values).map((texts) => texts.map((text) => [name, text])),
-    ),
-  );
-  if (required) refusals.push(refuse('required', fc.constant([])));
+  // Where an array is given item by item, or line by line, that is how it is written.
+  if (!list || (place === 'query' && list === 'joined')) {
+    refusals.push(
+      refuse(
+        'repeated',
+        fc.tuple(values, values).map((texts) => ({ texts: texts.map((text) => [name, text]) })),
+      ),
+    );
+  }
+  if (required) refusals.push(refuse('required', fc.constant({ texts: [] })));
   return refusals;
 }
 

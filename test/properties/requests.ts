@@ -2,10 +2,10 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { jsonValues } from './json-values.ts';
 import type { Operation, Parameter } from './operations.ts';
-import { parameterValues } from './parameter-values.ts';
+import { parameterValues, type Text } from './parameter-values.ts';
 
 /** The parameters of one place in the order in which they are written: name and text, not yet percent-encoded. */
-export type Texts = [name: string, text: string][];
+export type Texts = [name: string, text: Text][];
 
 export interface Request {
   operation: Operation;
@@ -68,16 +68,25 @@ export function padTo(text: string, bytes: number): string {
 const encode = (text: string) => encodeURIComponent(text).replaceAll("'", '%27');
 
 export function toUrl({ operation, path, query }: Request): string {
-  const values = new Map(path);
+  const values = new Map(path as [string, string][]);
   const filled = operation.path.replace(/\{(\w+)\}/g, (_, name) => encode(values.get(name) as string));
-  const search = query.map((pair) => pair.map(encode).join('=')).join('&');
+  const search = query.map((pair) => toSearch(operation, ...pair)).join('&');
   return search ? `${filled}?${search}` : filled;
+}
+
+function toSearch({ parameters }: Operation, name: string, text: Text): string {
+  const isJoined = parameters.some((parameter) => parameter.name === name && parameter.list === 'joined');
+  const values = [text].flat().map(encode);
+  return (isJoined ? [values.join()] : values).map((value) => `${encode(name)}=${value}`).join('&');
 }
 
 /** Those of parameters, and the others; a parameter that is given more than once has a list. */
 export function toHeaders({ header, headers }: Request): Record<string, string | string[]> {
   const values: Record<string, string | string[]> = {};
-  for (const [name, text] of header) values[name] = name in values ? [values[name] as string, text].flat() : text;
+  for (const [name, text] of header) {
+    const value = [text].flat().join(', ');
+    values[name] = name in values ? [values[name] as string, value].flat() : value;
+  }
   return { ...values, ...headers };
 }
 

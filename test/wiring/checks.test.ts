@@ -16,7 +16,7 @@ function build(query: Record<string, object>, body?: object): (sent: Sent) => Ac
   const refuse = (problem: string) => problems.push(problem);
   const parameters = Object.entries(query).map(([name, schema]): Parameter => {
     const int64s = findInt64s(schema, name, refuse);
-    return { name, in: 'query', required: true, schema, int64s, isOpaque: false };
+    return { name, in: 'query', required: true, schema, int64s, list: undefined, isOpaque: false };
   });
   const operation = { id: 'op', parameters, body: body && ({ required: false, schema: body } as Body) } as Operation;
   const check = buildCheck(buildAjv({ document: { parameters, body }, isChecked: false }, true), operation, refuse);

@@ -1,0 +1,39 @@
+/** The header parameters of a request, from text to the values that their schemas speak of. */
+import type { Parameter } from '../contract/contract.ts';
+import { Bare } from '../json/bare.ts';
+import type { Raw, Values } from './parameter-values.ts';
+import { buildToValue } from './spelling.ts';
+
+/** Makes the values, and adds the parameters that are given more than once to `problems`. */
+export type ToHeaders = (raw: Raw, problems: string[]) => Values;
+
+/** From Node's own object of headers, a second line of the same name would be missing, or joined to the first. */
+export function buildToHeaders(parameters: Parameter[]): ToHeaders {
+  const adds = new Map(parameters.map((parameter) => [parameter.name.toLowerCase(), buildAdd(parameter)]));
+  return ({ rawHeaders }, problems) => {
+    const values: Values = new Bare();
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      const add = adds.get((rawHeaders[index] as string).toLowerCase());
+      add?.(values, rawHeaders[index + 1] as string, problems);
+    }
+    return values;
+  };
+}
+
+/** Adds the value of one line. A list may have several lines; its empty items do not count (RFC 9110, sections 5.3 and 5.6.1). */
+type Add = (values: Values, text: string, problems: string[]) => void;
+
+function buildAdd({ name, schema, int64s, list }: Parameter): Add {
+  if (list) {
+    const toValue = buildToValue(schema.items, int64s.rest?.isInt64 === true);
+    return (values, text) => {
+      const items = text.split(',').flatMap((item) => item.trim() || []);
+      values[name] = [...((values[name] as unknown[]) ?? []), ...items.map(toValue)];
+    };
+  }
+  const toValue = buildToValue(schema, int64s.isInt64);
+  return (values, text, problems) => {
+    if (name in values) problems.push(`header.${name} is given more than once`);
+    else values[name] = toValue(text);
+  };
+}
