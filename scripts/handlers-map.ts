@@ -3,12 +3,13 @@ import type { Contract } from '../src/contract/contract.ts';
 
 export function buildHandlersMap({ operations, digest }: Contract): string {
   const ids = [...operations.keys()];
-  // Some operationIds are no names of variables: `delete`.
-  return `${ids.map((id) => `import ${id}Handler from '../../handlers/${id}.ts';`).join('\n')}
+  // Some operationIds are no names of variables: `delete`, `find-pet`; none has a `$`.
+  const nameOf = (id: string) => `${id.replaceAll('-', '$')}Handler`;
+  return `${ids.map((id) => `import ${nameOf(id)} from '../../handlers/${id}.ts';`).join('\n')}
 import type { Handler, OperationId } from '../wiring/handler.ts';
 
 export const handlers = {
-${ids.map((id) => `  ${id}: ${id}Handler,`).join('\n')}
+${ids.map((id) => `  ${id.includes('-') ? `'${id}'` : id}: ${nameOf(id)},`).join('\n')}
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */

@@ -38,7 +38,7 @@ export class ContractCheck {
 
   constructor(yaml = readFileSync(new URL('../openapi/petstore.yaml', import.meta.url), 'utf8')) {
     this.document = parse(yaml);
-    this.prefix = this.document.servers[0].url;
+    this.prefix = (this.document.servers?.[0].url ?? '').replace(/\/$/, '');
     addFormats.default(this.#ajv);
     this.#ajv.addKeyword({
       keyword: 'x-extensible-enum',
@@ -70,7 +70,8 @@ export class ContractCheck {
       const name = (method === 'HEAD' ? 'GET' : method).toLowerCase();
       if (!pattern.test(path) || !item[name]) continue;
       const responses = `/paths/${escapePointer(template)}/${name}/responses`;
-      if (item[name].responses[status]) return `${responses}/${status}`;
+      const key = [String(status), `${String(status)[0]}XX`].find((key) => item[name].responses[key]);
+      if (key) return `${responses}/${key}`;
       return item[name].responses.default && status >= 400 ? `${responses}/default` : 'undocumented';
     }
     return undefined;

@@ -18,13 +18,14 @@ export interface Parameter {
   isOpaque: boolean;
 }
 
+/** Each part may be unknown. */
 export interface Deprecation {
   /** When the operation was deprecated. */
-  at: Date;
+  at: Date | undefined;
   /** When it will be removed. */
-  sunset: Date;
+  sunset: Date | undefined;
   /** The operationId of what to use instead. */
-  successor: string;
+  successor: string | undefined;
 }
 
 export interface Body {
@@ -72,7 +73,7 @@ export interface Contract {
   /** The same, with every reference replaced by its target. */
   resolved: Json;
   title: string;
-  /** The start of every path: `/v1`. */
+  /** The start of every path: `/v1`; empty where there is none. */
   prefix: string;
   operations: Map<string, Operation>;
 }

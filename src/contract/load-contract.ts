@@ -8,7 +8,7 @@ import { checkNumbers } from './numbers.ts';
 import { toOperations } from './operations.ts';
 import { resolveDocument } from './resolved.ts';
 import { checkSecuritySchemes } from './security.ts';
-import { toPrefix } from './servers.ts';
+import { checkOwnPaths, toPrefix } from './servers.ts';
 import { checkValidity } from './validity.ts';
 
 export const CONTRACT_FILE = new URL('openapi/petstore.yaml', import.meta.resolve('#package'));
@@ -38,6 +38,7 @@ export async function loadContract(file: URL | string = CONTRACT_FILE, checked?:
   checkNumbers(exact, '#', refuse);
   checkSecuritySchemes(resolved.components.securitySchemes, refuse);
   const prefix = toPrefix(document, refuse);
+  checkOwnPaths(prefix, operations.values(), refuse);
   if (problems.length > 0) throw new ContractError(problems);
   return { yaml, json, digest, isChecked, document, resolved, title: document.info.title, prefix, operations };
 }

@@ -22,16 +22,25 @@ export function toOperations(resolved: Json, refuse: Refuse): Map<string, Operat
       operations.set(operation.id, operation);
     }
   }
+  checkFileNames([...operations.keys()], refuse);
   checkSuccessors(operations, refuse);
   checkLinks(resolved, operations, refuse);
   return operations;
+}
+
+/** Some file systems take `findPet.ts` and `findpet.ts` for the same file. */
+function checkFileNames(ids: string[], refuse: Refuse): void {
+  for (const id of ids) {
+    const other = ids.find((name) => name < id && name.toLowerCase() === id.toLowerCase());
+    if (other) refuse(`operationId ${id}: its handler would have the same file as that of ${other}`);
+  }
 }
 
 function toOperation(method: string, path: string, item: Json, resolved: Json, refuseAny: Refuse): Operation {
   const source = item[method];
   const id: string = source.operationId ?? '';
   const refuse = (problem: string) => refuseAny(`${nameOf(id, method, path)}: ${problem}`);
-  if (!/^[A-Za-z][A-Za-z0-9]*$/.test(id)) refuse('its operationId is missing or not letters and digits');
+  if (!/^[A-Za-z][\w-]*$/.test(id)) refuse('its operationId is missing or not of letters, digits, - and _');
   return {
     id,
     method: method.toUpperCase(),

@@ -36,7 +36,7 @@ const ADDITIONS = new URL('page/', import.meta.url);
 export async function addDocs(app: FastifyInstance, contract: Contract): Promise<void> {
   addDocument(app, '/openapi.yaml', contract.yaml, { 'content-type': 'application/yaml' });
   addDocument(app, '/openapi.json', Buffer.from(contract.json), { 'content-type': 'application/json; charset=utf-8' });
-  app.get('/', (_request, reply) => reply.redirect('/docs'));
+  if (!app.hasRoute({ method: 'GET', url: '/' })) app.get('/', (_request, reply) => reply.redirect('/docs'));
 
   addAssets(app);
   await app.register(swagger, { mode: 'static', specification: { document: contract.document } });

@@ -4,14 +4,14 @@ import type { Contract, Operation } from '../contract/contract.ts';
 
 type Headers = Record<string, string>;
 
-/** `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to what to use instead; empty for any other operation. */
+/** `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to what to use instead: those that are known. */
 export function deprecationHeaders({ deprecation }: Operation, { prefix, operations }: Contract): Headers {
   if (!deprecation) return {};
   const { at, sunset, successor } = deprecation;
   return {
-    deprecation: `@${at.getTime() / 1000}`,
-    sunset: sunset.toUTCString(),
-    link: `<${prefix}${operations.get(successor)?.path}>; rel="successor-version"`,
+    ...(at && { deprecation: `@${at.getTime() / 1000}` }),
+    ...(sunset && { sunset: sunset.toUTCString() }),
+    ...(successor && { link: `<${prefix}${operations.get(successor)?.path}>; rel="successor-version"` }),
   };
 }
 
@@ -22,12 +22,14 @@ export function linkToSuccessor(link: string | undefined): (own: Headers) => Hea
 }
 
 /** Adds the headers in onSend, so that errors have them, too. */
-export function announce(headers: Headers): onSendHookHandler[] {
-  if (!headers.link) return [];
-  return [
-    (_request, reply, _payload, done) => {
-      reply.headers({ ...headers, link: reply.getHeader('link') ?? headers.link });
-      done();
-    },
-  ];
+export function announce({ link, ...others }: Headers): onSendHookHandler[] {
+  const addOthers: onSendHookHandler = (_request, reply, _payload, done) => {
+    reply.headers(others);
+    done();
+  };
+  const addLink: onSendHookHandler = (_request, reply, _payload, done) => {
+    if (!reply.hasHeader('link')) reply.header('link', link);
+    done();
+  };
+  return [...(Object.keys(others).length > 0 ? [addOthers] : []), ...(link ? [addLink] : [])];
 }

@@ -45,7 +45,7 @@ type CallOf<Id extends OperationId> = Call<
 /** The headers that the server itself puts on every reply for which the contract declares them. */
 type ServerHeader = 'X-Request-Id' | 'WWW-Authenticate' | 'Retry-After' | 'Deprecation' | 'Sunset';
 /** On a deprecated operation the server links to its successor. The handler may add links of its own. */
-type SuccessorLink<Headers> = Headers extends { Sunset: unknown } ? 'Link' : never;
+type SuccessorLink<Headers> = Headers extends { Deprecation: unknown } | { Sunset: unknown } ? 'Link' : never;
 type Declared<Headers> = {
   [Name in keyof Headers as string extends Name
     ? never
@@ -65,10 +65,30 @@ type AnswerTo<Status, Response> = Response extends { headers: infer Headers }
   ? { status: Status } & WithBody<Response, Status> & WithHeaders<Declared<Headers>>
   : never;
 
+/** `4XX` is every status from 400 to 499 that is not declared by itself. */
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+type StatusIn<Key> = Key extends `${infer Class}XX`
+  ? `${Class}${Digit}${Digit}` extends `${infer Status extends number}`
+    ? Status
+    : never
+  : Key & number;
+type RangeOf<Status> = Status extends number
+  ? `${Status}` extends `${infer Class}${Digit}${Digit}`
+    ? `${Class}XX`
+    : never
+  : never;
+type ResponseTo<Id extends OperationId, Status> = Responses<Id>[(Status extends keyof Responses<Id>
+  ? Status
+  : RangeOf<Status>) &
+  keyof Responses<Id>];
+
 /** A declared status with its body and headers. */
 type AnswerOf<Id extends OperationId> = {
-  [Status in keyof Responses<Id> & number]: AnswerTo<Status, Responses<Id>[Status]>;
-}[keyof Responses<Id> & number];
+  [Key in Exclude<keyof Responses<Id>, 'default'>]: AnswerTo<
+    Key extends number ? Key : Exclude<StatusIn<Key>, keyof Responses<Id>>,
+    Responses<Id>[Key]
+  >;
+}[Exclude<keyof Responses<Id>, 'default'>];
 
 /** Appears in the compiler's message where an answer has more than the contract declares. */
 interface NotInTheContract {
@@ -90,7 +110,7 @@ type Exact<Given, Allowed> = 0 extends 1 & Given
 type KeyOf<T> = T extends unknown ? keyof T : never;
 type ValueOf<T, Key> = T extends unknown ? (Key extends keyof T ? T[Key] : never) : never;
 type ExactAnswer<Id extends OperationId, Given> = Given extends { status: infer Status }
-  ? Exact<Given, Extract<AnswerOf<Id>, { status: Status }>>
+  ? Exact<Given, AnswerTo<Status, ResponseTo<Id, Status>>>
   : never;
 
 /** What the wiring knows of any handler. */

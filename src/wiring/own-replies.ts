@@ -23,12 +23,12 @@ export interface OwnRepliesOptions {
 
 export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): void {
   const { ajv, compileReply, contract, operation } = options;
-  const announced = Object.entries(deprecationHeaders(operation, contract));
+  const announced = deprecationHeaders(operation, contract);
   for (const reply of operation.replies) {
     const refuseReply = (problem: string) => refuse(`response ${reply.status}: ${problem}`);
     checkErrorBody(ajv, compileReply(reply, refuse).validate, codesOf(reply, operation), refuseReply);
-    checkRequiredHeaders(reply, operation, refuseReply);
-    for (const [name, value] of announced) checkHeader(ajv, reply, name, value, refuseReply);
+    checkRequiredHeaders(reply, operation, Object.keys(announced), refuseReply);
+    for (const [name, value] of Object.entries(announced)) checkHeader(ajv, reply, name, value, refuseReply);
   }
   checkCursors(ajv, operation, refuse);
 }
@@ -47,11 +47,10 @@ function checkErrorBody(ajv: Ajv2020, validate: ValidateFunction, codes: ErrorCo
   if (refused) refuse(`its body cannot be the Error ${refused} of the server: ${ajv.errorsText(validate.errors)}`);
 }
 
-function checkRequiredHeaders(reply: Reply, operation: Operation, refuse: Refuse): void {
-  const sent = ['x-request-id'];
+function checkRequiredHeaders(reply: Reply, operation: Operation, announced: string[], refuse: Refuse): void {
+  const sent = ['x-request-id', ...announced];
   if (['401', '403'].includes(reply.status)) sent.push('www-authenticate');
   if (reply.status === '503') sent.push('retry-after');
-  if (operation.deprecation) sent.push('deprecation', 'sunset', 'link');
   const isOwn = codesOf(reply, operation).length > 0;
   for (const [name, { required }] of Object.entries(reply.headers)) {
     const isSent = sent.includes(name.toLowerCase()) || !(isOwn || OWN_HEADERS.includes(name.toLowerCase()));

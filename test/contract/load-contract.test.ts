@@ -11,7 +11,8 @@ import { startService } from '../service.ts';
 const YAML = readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8');
 
 // biome-ignore lint/suspicious/noExplicitAny: the contract is any JSON
-type Edit = (contract: any) => unknown;
+type Json = any;
+type Edit = (contract: Json) => unknown;
 
 /** The contract with these edits, in a file of its own. */
 function edited(t: Test, ...edits: Edit[]) {
@@ -44,7 +45,7 @@ const refusals: Refusal[] = [
   ['a document without a version', /OpenAPI/i, (c) => delete c.openapi],
   [
     'a missing operationId',
-    'operation post /pets: its operationId is missing or not letters and digits',
+    'operation post /pets: its operationId is missing or not of letters, digits, - and _',
     (c) => delete c.paths['/pets'].post.operationId,
   ],
   [
@@ -117,30 +118,48 @@ const refusals: Refusal[] = [
     (c) => (c.paths['/pets'].get.security = [{ bearerAuth: ['pets read'] }]),
   ],
   [
-    'a deprecation without its dates',
-    /getPet: is deprecated, and needs its date: x-deprecated-at\n.*needs the date of its removal: x-sunset/,
+    'a deprecation whose dates are none',
+    /getPet: x-deprecated-at is no date\n.*getPet: x-sunset is no date/,
     (c) => {
-      delete c.paths['/pets/{petId}'].get['x-deprecated-at'];
-      delete c.paths['/pets/{petId}'].get['x-sunset'];
+      c.paths['/pets/{petId}'].get['x-deprecated-at'] = 'soon';
+      c.paths['/pets/{petId}'].get['x-sunset'] = '2030-13-05';
     },
   ],
   [
     'a successor that is no operation',
-    'operation getPet: needs x-successor, the operationId of one whose path has no parameters',
+    'operation getPet: x-successor must be the operationId of one whose path has no parameters',
     (c) => (c.paths['/pets/{petId}'].get['x-successor'] = 'findPets'),
   ],
   [
     'a successor whose path has parameters',
-    'operation getPet: needs x-successor, the operationId of one whose path has no parameters',
+    'operation getPet: x-successor must be the operationId of one whose path has no parameters',
     (c) => (c.paths['/pets/{petId}'].get['x-successor'] = 'getPet'),
   ],
   [
     'a prefix that the servers do not share',
-    'servers need one path prefix, such as /v1, not: /v2, /v1',
+    'servers need one path prefix, such as /v1, or none, not: /v2, /v1',
     (c) => (c.servers[0].url = '/v2'),
   ],
-  ['a document without a prefix', 'servers need one path prefix, such as /v1, not: none', withPrefix('/')],
-  ['a document without servers', 'servers need one path prefix, such as /v1, not: none', (c) => delete c.servers],
+  [
+    'a path of the server itself',
+    'operation listPets: /readyz is served by the server itself',
+    (c) => {
+      withPrefix('/')(c);
+      c.paths['/readyz'] = { get: c.paths['/pets'].get };
+      delete c.paths['/pets'].get;
+      c.paths['/pets/{petId}'].get['x-successor'] = 'listPets';
+    },
+  ],
+  [
+    'a path below the documentation',
+    /operation listPets: \/docs\/pets is served by the server itself\n/,
+    withPrefix('/docs'),
+  ],
+  [
+    'two operationIds that are one file where file names have no case',
+    'operationId listpets: its handler would have the same file as that of listPets',
+    (c) => (c.paths['/pets'].post.operationId = 'listpets'),
+  ],
   [
     'a bound that a double cannot hold',
     '#/components/schemas/CategoryId/maximum: 9007199254740993 is too large to be kept exactly',
@@ -221,22 +240,22 @@ const refusals: Refusal[] = [
   ],
   [
     'a server without the prefix of the others',
-    'servers need one path prefix, such as /v1, not: none, /v1',
+    'servers need one path prefix, such as /v1, or none, not: none, /v1',
     (c) => (c.servers[0].url = '/'),
   ],
   [
     'a server whose variable brings a path of its own',
-    'servers need one path prefix, such as /v1, not: /v1, /store/v1',
+    'servers need one path prefix, such as /v1, or none, not: /v1, /store/v1',
     (c) => (c.servers[1].variables.production_origin.enum = ['https://petstore.example', 'https://example.com/store']),
   ],
   [
     'a server with a variable in its path',
-    'servers need one path prefix, such as /v1, not: /{version}',
+    'servers need one path prefix, such as /v1, or none, not: /{version}',
     (c) => (c.servers = [{ url: 'https://petstore.example/{version}', variables: { version: { default: 'v1' } } }]),
   ],
   [
     'an operation with a server of its own prefix',
-    'servers need one path prefix, such as /v1, not: /v1, /v2',
+    'servers need one path prefix, such as /v1, or none, not: /v1, /v2',
     (c) => (c.paths['/pets'].post.servers = [{ url: '/v2' }]),
   ],
   [
@@ -339,6 +358,24 @@ t.test('the server follows the contract in its prefix', async (t) => {
   t.equal(status, 201);
   t.equal(headers.location, '/v2/pets/1');
   t.equal((await request('/v2/pets/1')).headers.link, '</v2/pets>; rel="successor-version"');
+});
+
+t.test('a contract may have no prefix, or no servers, and an operation at its root', async (t) => {
+  for (const withoutPrefix of [withPrefix('/'), withPrefix(''), (c: Json) => delete c.servers]) {
+    const { file, yaml } = edited(t, withoutPrefix, ({ paths }) => {
+      paths['/'] = { get: { ...paths['/pets'].get, operationId: 'list-pets' } };
+    });
+    const contract = await loadContract(file);
+    const all = { ...handlers, 'list-pets': handlers.listPets };
+    const { request } = await startService(t, { contract, handlers: all, yaml });
+    const { status, headers } = await request('/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
+    t.strictSame([status, headers.location], [201, '/pets/1']);
+    t.match(await request('/'), { status: 200, body: [{ id: 1, name: 'Rex', categoryId: 7 }] });
+    t.match((await request('/pets/1')).headers.link, '</pets>; rel="successor-version"');
+    t.equal((await request('/livez')).status, 200);
+    t.equal((await request('/docs')).status, 200);
+    t.equal((await request('/nothing')).status, 404);
+  }
 });
 
 t.test('the server follows the contract in its limits, defaults and enums', async (t) => {

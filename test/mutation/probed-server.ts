@@ -9,7 +9,7 @@ import type { AnyHandler } from '../../src/wiring/handler.ts';
 import type { Handlers } from '../../src/wiring/operations.ts';
 import { ContractCheck, type Reply } from '../contract-check.ts';
 import { openUrl } from '../database.ts';
-import { readOperations } from '../properties/operations.ts';
+import { readOperations, responseKeyOf } from '../properties/operations.ts';
 import type { Probe } from './probes.ts';
 import { documentedBy, shownBy } from './promises.ts';
 
@@ -114,10 +114,11 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
       else if (found.status >= 400) refuse(`hands out ${next}, which is ${found.status}`);
     }
     check.problemsOf(method, url, reply).forEach(refuse);
-    const responses = operations.find(({ id }) => id === probe.operation)?.responses;
-    if (!responses) return;
-    if (!responses[status] && CLIENT_ERRORS.includes(status)) refuse('is left to the default response');
-    const response = `${probe.operation} ${responses[status] ? status : 'default'}`;
+    const operation = operations.find(({ id }) => id === probe.operation);
+    if (!operation) return;
+    const key = responseKeyOf(operation, status);
+    if (key === 'default' && CLIENT_ERRORS.includes(status)) refuse('is left to the default response');
+    const response = `${probe.operation} ${key}`;
     for (const shown of shownBy(reply, response)) promises.delete(shown);
   }
 

@@ -163,11 +163,11 @@ function headed(operation: Operation, operations: Operation[], { title }: Json, 
 
 /** RFC 9745, RFC 8594 and the link relation of RFC 5829. */
 function toDeprecation(source: Json, successor: string | undefined): Record<string, string | null> {
-  if (!source.deprecated) return { deprecation: null, sunset: null };
+  const { 'x-deprecated-at': at, 'x-sunset': sunset }: Json = source.deprecated ? source : {};
   return {
-    deprecation: `@${Date.parse(source['x-deprecated-at']) / 1000}`,
-    sunset: new Date(source['x-sunset']).toUTCString(),
-    link: `<${successor}>; rel="successor-version"`,
+    deprecation: at ? `@${Date.parse(at) / 1000}` : null,
+    sunset: sunset ? new Date(sunset).toUTCString() : null,
+    ...(source.deprecated && successor && { link: `<${successor}>; rel="successor-version"` }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Where a reply says that there is something, there must be something: `Location`, `Link` to a next page, `links`. */
 import { isDeepStrictEqual } from 'node:util';
 import { KEY, type Received, type Service } from '../service.ts';
-import type { Json, Operation } from './operations.ts';
+import { type Json, type Operation, responseKeyOf } from './operations.ts';
 
 /** Pages that are read on from one reply; the rest is for a test that knows what pages mean. */
 const MOST_PAGES = 3;
@@ -23,7 +23,9 @@ export async function followLinks(
   let next = nextOf(reply);
   for (let page = 0; next !== undefined && page < MOST_PAGES; page++) next = nextOf(await follow(service, next));
 
-  for (const link of Object.values<Json>(operation.responses[reply.status]?.links ?? {})) {
+  for (const link of Object.values<Json>(
+    operation.responses[responseKeyOf(operation, reply.status) as string]?.links ?? {},
+  )) {
     await follow(service, toLinkedUrl(link, operations, reply.body));
   }
 }

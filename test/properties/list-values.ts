@@ -32,7 +32,10 @@ export function listBreaks(parameter: Parameter, items: Items): ListBreak[] {
   const broken = (texts: Arbitrary<string[]>) => texts.map((text) => ({ text, place: '' }));
   const breakers: Record<string, () => ListBreak[]> = {
     type: () => [],
-    items: () => items.breaks.map((inner) => breakItem(parameter, items, inner)),
+    items: () => {
+      const canBreak = ({ rule }: { rule: string }) => parameter.in !== 'header' || rule !== 'empty value';
+      return items.breaks.filter(canBreak).map((inner) => breakItem(parameter, items, inner));
+    },
     minItems: () => {
       const maxItems = schema.minItems - 1;
       const values = () => broken(listValues(parameter, items, { minItems: 1, maxItems }));

@@ -39,13 +39,14 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'patch'];
 export function readOperations(yaml: string): Operation[] {
   const source = parse(yaml);
   const document = resolve(source, source);
+  const prefix = (document.servers?.[0].url ?? '').replace(/\/$/, '');
   return Object.entries<Json>(document.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => {
       const { operationId, parameters = [], requestBody, security = document.security, responses } = item[method];
       return {
         id: operationId,
         method: method.toUpperCase(),
-        path: document.servers[0].url + path,
+        path: prefix + path,
         parameters: [...(item.parameters ?? []), ...parameters].map(toParameter),
         body: requestBody && toBody(requestBody),
         isSecured: security?.length > 0,
@@ -83,4 +84,9 @@ function resolve(node: Json, document: Json): Json {
   const keys = $ref.slice(2).split('/');
   const target = keys.reduce((parent, key) => parent[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
   return { ...resolve(target, document), ...own };
+}
+
+/** The key of the response that documents a status: of itself, of its range, or `default`. */
+export function responseKeyOf({ responses }: Operation, status: number): string | undefined {
+  return [String(status), `${String(status)[0]}XX`, 'default'].find((key) => key in responses);
 }

@@ -4,7 +4,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
 import { KEY, type Received, type Service } from '../service.ts';
 import { followLinks } from './links.ts';
-import type { Operation } from './operations.ts';
+import { type Operation, responseKeyOf } from './operations.ts';
 import { type Property, toProperty } from './property.ts';
 import { type Refusal, refusalsOf } from './refusals.ts';
 import { type Request, requests, toCurl, toHeaders, toUrl } from './requests.ts';
@@ -29,7 +29,8 @@ export function requestProperties(service: Service, operations: Operation[]): Pr
 
 function accepts(service: Service, operation: Operation, operations: Operation[]): Property {
   const mayBeMissing =
-    '404' in operation.responses && operation.parameters.some((parameter) => parameter.in === 'path');
+    responseKeyOf(operation, 404)?.startsWith('4') === true &&
+    operation.parameters.some((parameter) => parameter.in === 'path');
   return toProperty({
     name: `${operation.id} accepts what the contract allows`,
     weight: 10,

@@ -43,3 +43,32 @@ t.test('header parameters have their types and the names of the contract', async
   t.match(said[2], /is possibly 'undefined'/);
   t.match(said[3], /'x-owner' does not exist/);
 });
+
+t.test('a status of a declared range is an answer, with the body and headers of the range', async (t) => {
+  const json = (schema: Json) => ({ 'application/json': { schema } });
+  const error = { $ref: '#/components/schemas/Error' };
+  const responses = {
+    '2XX': { description: '.', content: json({ type: 'string' }), headers: { 'X-A': { schema: { type: 'string' } } } },
+    '4XX': { description: '.', content: json(error) },
+    '422': { description: '.', content: json({ type: 'boolean' }) },
+    '5XX': { description: '.' },
+  };
+  const answer = (value: string) => `async () => (${value})`;
+  const said = await diagnose(echo({ responses }), [
+    answer("{ status: 202, body: '', headers: { 'X-A': '' } }"),
+    answer("{ status: 409, body: { code: 'unavailable', message: '', status: 409 } as const }"),
+    answer('{ status: 422, body: true }'),
+    answer('{ status: 501 }'),
+    answer('{ status: 202, body: 1 }'),
+    answer("{ status: 202, body: '', headers: { 'X-B': '' } }"),
+    answer("{ status: 409, body: { code: 'unavailable', message: '', status: 409, more: 1 } as const }"),
+    answer("{ status: 422, body: { code: 'unavailable', message: '', status: 422 } as const }"),
+    answer('{ status: 501, body: 1 }'),
+    answer('{ status: 302, body: 1 }'),
+  ]);
+  t.strictSame(said.slice(0, 4), ['', '', '', '']);
+  t.match(said[4], /Types of property 'body' are incompatible|not assignable/);
+  t.match(said[5], /'headers..X-B..' .* 'NotInTheContract'/);
+  t.match(said[6], /'body.more' .* 'NotInTheContract'/);
+  for (const other of said.slice(7)) t.match(other, /not assignable/);
+});

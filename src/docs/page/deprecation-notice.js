@@ -1,10 +1,12 @@
-/** Shows at every deprecated operation, folded or not, since when it is deprecated, when it will be removed, and what to use. */
+/** Shows at every deprecated operation, folded or not, what is known: since when, when it will be removed, what to use. */
 (() => {
   function describe(operation) {
-    const [since, sunset, successor] = ['x-deprecated-at', 'x-sunset', 'x-successor'].map((name) =>
-      operation.get(name),
-    );
-    return `Deprecated since ${since}, to be removed on ${sunset}, use ${successor}`;
+    const parts = [
+      ['Deprecated since', 'x-deprecated-at'],
+      ['to be removed on', 'x-sunset'],
+      ['use', 'x-successor'],
+    ].flatMap(([words, name]) => (operation.get(name) ? `${words} ${operation.get(name)}` : []));
+    return parts.join(', ') || 'Deprecated';
   }
 
   SwaggerUIStandalonePreset.push({
