@@ -34,7 +34,13 @@ export async function buildTypes(contract: Json): Promise<string> {
       return undefined;
     },
   });
-  return astToString(nodes);
+  return `${astToString(nodes)}/** The operations that need no key. */\nexport type OpenOperation = ${toOpen(document)};\n`;
+}
+
+function toOpen({ paths, security = [] }: Json): string {
+  const sources = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
+  const open = sources.filter((source) => source.operationId && (source.security ?? security).length === 0);
+  return open.map(({ operationId }) => `'${operationId}'`).join(' | ') || 'never';
 }
 
 /** A default is filled in before a handler is called, so the handler always finds the parameter. */

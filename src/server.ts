@@ -70,7 +70,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const beforeReply = addEveryRequest(app, { logRequest, toNotFound, letIn, isDraining });
   addJsonBody(app);
   const authFor = await addAuth(app, { logger, store, apiKeys, realm: contract.title });
-  await addOperations(app, { contract, handlers, store, authFor, beforeReply });
+  await addOperations(app, { contract, handlers, store, authFor, logger, beforeReply });
   await addDocs(app, contract);
   addHealth(app, store, isDraining);
   return app;

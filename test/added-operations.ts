@@ -7,21 +7,24 @@ import { handlers as ours } from '../src/generated/handlers.ts';
 import { compileOperations } from '../src/wiring/compiled-operations.ts';
 import type { Handlers } from '../src/wiring/operations.ts';
 import { type Edit, edited } from './edited-contract.ts';
-import { type Service, startService } from './service.ts';
+import { type Service, type StartOptions, startService } from './service.ts';
 
-/** An operation without what all have: its failures, its request's id, and a body in its reply that may be anything. */
+/** An operation with what all have: failures, the request's id on each reply, and a 200 whose body may be anything. */
 export function operation(operationId: string, source: Json = {}): Json {
-  const headers = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } };
-  const { '200': found = { content: { 'application/json': { schema: {} } } }, ...others } = source.responses ?? {};
-  const responses = {
-    '200': { description: 'What was sent.', ...found, headers: { ...headers, ...found.headers } },
-    ...others,
-    '400': { $ref: '#/components/responses/InvalidBody' },
-    '401': { $ref: '#/components/responses/Unauthorized' },
-    default: { $ref: '#/components/responses/Failure' },
-  };
+  const responses = { '200': { content: { 'application/json': { schema: {} } } }, ...FAILURES, ...source.responses };
+  for (const [status, response] of Object.entries<Json>(responses)) {
+    if (response.$ref) continue;
+    responses[status] = { description: 'A reply.', ...response, headers: { ...REQUEST_ID, ...response.headers } };
+  }
   return { operationId, ...source, responses };
 }
+
+const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } };
+const FAILURES: Json = {
+  '400': { $ref: '#/components/responses/InvalidBody' },
+  '401': { $ref: '#/components/responses/Unauthorized' },
+  default: { $ref: '#/components/responses/Failure' },
+};
 
 /** The contract with these paths, after an edit. */
 export function withPaths(paths: Json, edit: Edit = () => {}): string {
@@ -46,7 +49,12 @@ export async function problemsOf(t: Test, yaml: string): Promise<string[]> {
 }
 
 /** Serves a contract; the handlers are those of its new operations. */
-export async function serve(t: Test, yaml: string, handlers: Record<string, (call: Json) => Json>): Promise<Service> {
+export async function serve(
+  t: Test,
+  yaml: string,
+  handlers: Record<string, (call: Json) => Json>,
+  options: StartOptions = {},
+): Promise<Service> {
   const contract = await load(t, yaml);
-  return startService(t, { contract, handlers: { ...ours, ...handlers } as Handlers, yaml });
+  return startService(t, { contract, handlers: { ...ours, ...handlers } as Handlers, yaml, ...options });
 }

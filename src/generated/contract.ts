@@ -410,3 +410,5 @@ export interface operations {
         };
     };
 }
+/** The operations that need no key. */
+export type OpenOperation = never;

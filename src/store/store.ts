@@ -41,6 +41,14 @@ export interface StoredKey {
   revokedAt?: string | undefined;
 }
 
+/** Whose key a request has, and what it is limited to. */
+export interface KeyOwner {
+  readonly id: string;
+  readonly name: string;
+  /** Undefined where it may do everything. */
+  readonly scopes: readonly string[] | undefined;
+}
+
 /** A part of all that a store holds. */
 export interface Part<PetForm> {
   /** The highest id that was ever given to a pet, which may be gone; 0 where this part does not tell. */

@@ -1,7 +1,8 @@
 /** How a handler is written: `handle('getPet', async (call) => answer)`, with the types of both from the contract. */
-import type { components, operations } from '../generated/contract.ts';
+import type { Logger } from 'pino';
+import type { components, OpenOperation, operations } from '../generated/contract.ts';
 import type { JsonText } from '../json/json-text.ts';
-import type { Awaitable, Store } from '../store/store.ts';
+import type { Awaitable, KeyOwner, Store } from '../store/store.ts';
 
 export type OperationId = keyof operations;
 
@@ -26,7 +27,7 @@ export type UrlOf = <Id extends OperationId>(
 ) => string;
 
 /** A request that has passed the contract: parameters and body have their types, defaults are filled in. */
-interface Call<Params, Query, Headers, Body> {
+interface Call<Params, Query, Headers, Body, Key> {
   params: Params;
   query: Query;
   /** The header parameters, by their names as the contract has them. */
@@ -34,12 +35,19 @@ interface Call<Params, Query, Headers, Body> {
   body: Body;
   store: Store;
   urlOf: UrlOf;
+  /** Whose key it has; undefined where the operation needs none. */
+  key: Key;
+  /** The `X-Request-Id` of the reply, under which the log has its lines. */
+  requestId: string;
+  /** Writes lines with the request's id. */
+  log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
 type CallOf<Id extends OperationId> = Call<
   PathOf<Id>,
   QueryOf<Id>,
   HeadersOf<Id>,
-  BodyOf<operations[Id]['requestBody']>
+  BodyOf<operations[Id]['requestBody']>,
+  Id extends OpenOperation ? undefined : KeyOwner
 >;
 
 /** The headers that the server itself puts on every reply for which the contract declares them. */
@@ -114,7 +122,7 @@ type ExactAnswer<Id extends OperationId, Given> = Given extends { status: infer 
   : never;
 
 /** What the wiring knows of any handler. */
-export type AnyCall = Call<unknown, unknown, unknown, unknown>;
+export type AnyCall = Call<unknown, unknown, unknown, unknown, KeyOwner | undefined>;
 export interface AnyAnswer {
   status: number;
   body?: unknown;
@@ -132,5 +140,5 @@ export function handle<Id extends OperationId, Given extends AnswerOf<Id>>(
   operation: Id,
   run: (call: CallOf<Id>) => Promise<Given & ExactAnswer<Id, Given>>,
 ): Handler<Id> {
-  return Object.assign(run as AnyHandler, { operation });
+  return Object.assign(run as unknown as AnyHandler, { operation });
 }

@@ -12,7 +12,7 @@ import { buildUrlOf } from './urls.ts';
 /** By operationId; the compiler checks `src/generated/handlers.ts` against the contract. */
 export type Handlers = Readonly<Record<string, AnyHandler>>;
 
-export interface OperationsOptions extends Pick<RouteParts, 'store' | 'authFor' | 'beforeReply'> {
+export interface OperationsOptions extends Pick<RouteParts, 'store' | 'authFor' | 'logger' | 'beforeReply'> {
   contract: Contract;
   handlers: Handlers;
 }

@@ -6,10 +6,10 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions }
 import type { Operation } from '../contract/contract.ts';
 import { refuse } from '../http/errors.ts';
 import { JsonText } from '../json/json-text.ts';
-import type { Store } from '../store/store.ts';
+import { type Around, Call } from './call.ts';
 import type { CompiledOperation } from './compiled-operations.ts';
 import { announce, linkToSuccessor } from './deprecation.ts';
-import type { AnyAnswer, AnyHandler, UrlOf } from './handler.ts';
+import type { AnyAnswer, AnyHandler } from './handler.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -19,20 +19,19 @@ export type BeforeReply = (request: FastifyRequest, reply: FastifyReply) => void
 /** Lets requests pass whose key has all of these scopes. */
 export type AuthFor = (scopes: string[]) => onRequestHookHandler;
 
-export interface RouteParts {
+export interface RouteParts extends Around {
   handler: AnyHandler;
   compiled: CompiledOperation;
   /** Those of every reply of a deprecated operation; empty for any other. */
   deprecation: Record<string, string>;
-  store: Store;
-  urlOf: UrlOf;
   /** Makes the hook that checks the key on operations that need one. */
   authFor: AuthFor;
   beforeReply: BeforeReply;
 }
 
 export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
-  const { handler, compiled, deprecation, store, urlOf, authFor, beforeReply } = parts;
+  const { handler, compiled, deprecation, store, urlOf, authFor, logger, beforeReply } = parts;
+  const around: Around = { store, urlOf, logger };
   const { check, write } = compiled;
   const { link, ...others } = deprecation;
   const constant = ['content-type', JSON_TYPE, ...Object.entries(others).flat()];
@@ -41,8 +40,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   function answer(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
     const checked = check(request);
     if ('problems' in checked) return refuse('invalid_request', checked.problems.join('; '));
-    const { path: params, query, header: headers, body } = checked;
-    return handler({ params, query, headers, body, store, urlOf });
+    return handler(new Call(checked, request, around));
   }
 
   /**

@@ -48,10 +48,10 @@ t.test('a status of a declared range is an answer, with the body and headers of 
   const json = (schema: Json) => ({ 'application/json': { schema } });
   const error = { $ref: '#/components/schemas/Error' };
   const responses = {
-    '2XX': { description: '.', content: json({ type: 'string' }), headers: { 'X-A': { schema: { type: 'string' } } } },
-    '4XX': { description: '.', content: json(error) },
-    '422': { description: '.', content: json({ type: 'boolean' }) },
-    '5XX': { description: '.' },
+    '2XX': { content: json({ type: 'string' }), headers: { 'X-A': { schema: { type: 'string' } } } },
+    '4XX': { content: json(error) },
+    '422': { content: json({ type: 'boolean' }) },
+    '5XX': {},
   };
   const answer = (value: string) => `async () => (${value})`;
   const said = await diagnose(echo({ responses }), [
@@ -71,4 +71,13 @@ t.test('a status of a declared range is an answer, with the body and headers of 
   t.match(said[5], /'headers..X-B..' .* 'NotInTheContract'/);
   t.match(said[6], /'body.more' .* 'NotInTheContract'/);
   for (const other of said.slice(7)) t.match(other, /not assignable/);
+});
+
+t.test('whose key a request has is known where the operation needs one', async (t) => {
+  const answer =
+    'async ({ key, requestId, log }) => { log.info({ id: requestId }, key.name); return { status: 200, body: 1 }; }';
+  t.strictSame(await diagnose(echo({}), [answer]), ['']);
+  t.match(await diagnose(echo({ security: [] }), [answer]), [
+    /'key' is possibly 'undefined'|does not exist on type 'never'/,
+  ]);
 });

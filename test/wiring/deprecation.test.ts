@@ -62,13 +62,9 @@ t.test('an operation may be deprecated without a date or a successor: its replie
   const cases = [[], ...known.map((one) => [one]), known];
   for (const parts of cases) {
     const declared = parts.map(([, , header]) => [header, { schema: { type: 'string' } }]);
-    const others = {
-      deprecated: true,
-      ...Object.fromEntries(parts),
-      responses: { '200': { headers: Object.fromEntries(declared), content: { 'application/json': {} } } },
-    };
-    const old = operation('old', others);
-    for (const status of ['400', '401', 'default']) old.responses[status] = { ...old.responses['200'] };
+    const response = { headers: Object.fromEntries(declared), content: { 'application/json': { schema: {} } } };
+    const responses = { '200': response, '400': response, '401': response, default: response };
+    const old = operation('old', { deprecated: true, ...Object.fromEntries(parts), responses });
     const { request } = await serve(t, withPaths({ '/old': { get: old } }), { old: () => ({ status: 200, body: [] }) });
     const expected = Object.fromEntries(parts.map(([, , header, sent]) => [header, sent]));
     for (const url of ['/v1/old', '/v1/old?q=1']) {

@@ -11,8 +11,7 @@ const parameters = [
   { name: 'X-Since', in: 'header', schema: { type: 'integer', format: 'int64', default: 5 } },
   { name: 'toString', in: 'header', schema: { type: 'boolean' } },
 ];
-const notModified = { description: 'As before.', headers: { 'X-Request-Id': { schema: { type: 'string' } } } };
-const YAML = withPaths({ '/echoes': { get: operation('echo', { parameters, responses: { '304': notModified } }) } });
+const YAML = withPaths({ '/echoes': { get: operation('echo', { parameters, responses: { '304': {} } }) } });
 
 t.test('a handler is given its header parameters, with their types, by the names of the contract', async (t) => {
   const given: object[] = [];

@@ -1,0 +1,47 @@
+/** What a handler is given of a request that has passed the contract. What few handlers ask for is made when they do. */
+import type { FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Store } from '../store/store.ts';
+import type { Accepted } from './checks.ts';
+import type { AnyCall, UrlOf } from './handler.ts';
+
+/** What all requests to an operation share. */
+export interface Around {
+  store: Store;
+  urlOf: UrlOf;
+  logger: Logger;
+}
+
+export class Call implements AnyCall {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly headers: unknown;
+  readonly body: unknown;
+  readonly store: Store;
+  readonly urlOf: UrlOf;
+  readonly #request: FastifyRequest;
+  readonly #around: Around;
+
+  constructor({ path, query, header, body }: Accepted, request: FastifyRequest, around: Around) {
+    this.params = path;
+    this.query = query;
+    this.headers = header;
+    this.body = body;
+    this.store = around.store;
+    this.urlOf = around.urlOf;
+    this.#request = request;
+    this.#around = around;
+  }
+
+  get key() {
+    return this.#request.caller;
+  }
+
+  get requestId() {
+    return this.#request.id;
+  }
+
+  get log() {
+    return this.#around.logger.child({ reqId: this.requestId });
+  }
+}
