@@ -68,7 +68,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const toNotFound = buildNotFound(app);
   const letIn = addDraining(app, connections, isDraining, untilNoneListens);
   const beforeReply = addEveryRequest(app, { logRequest, toNotFound, letIn, isDraining });
-  addJsonBody(app);
+  addJsonBody(app, contract);
   const authFor = await addAuth(app, { logger, store, apiKeys, realm: contract.title });
   await addOperations(app, { contract, handlers, store, authFor, logger, beforeReply });
   await addDocs(app, contract);

@@ -33,12 +33,21 @@ export interface Body {
   required: boolean;
   /** The largest in bytes. */
   maxBytes: number | undefined;
+  /** One for each media type. */
+  contents: Content[];
+}
+
+export interface Content {
+  /** A media type of JSON, in lower case: `application/merge-patch+json`. */
+  type: string;
   schema: Json;
 }
 
 export interface Reply {
   /** As the contract has it: `200`, `4XX`, `default`. */
   status: string;
+  /** Its media type, one of JSON. */
+  type: string;
   schema: Json;
   int64s: Place;
   /** By their names as the contract has them. */

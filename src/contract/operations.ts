@@ -3,11 +3,11 @@ import type { Body, Json, Operation, Refuse, Reply } from './contract.ts';
 import { checkSuccessors, toDeprecation } from './deprecation.ts';
 import { findInt64s } from './int64-places.ts';
 import { checkLinks } from './links.ts';
+import { PLAIN_JSON, toTypes } from './media-types.ts';
 import { toParameters } from './parameters.ts';
 import { toScopes } from './security.ts';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
-const MEDIA_TYPE = 'application/json';
 
 /** An operation's name in problems. */
 export const nameOf = (id: string | undefined, method: string, path: string) =>
@@ -53,20 +53,21 @@ function toOperation(method: string, path: string, item: Json, resolved: Json, r
   };
 }
 
-function toReply(status: string, { content, headers = {} }: Json, refuse: Refuse): Reply {
+function toReply(status: string, { content = {}, headers = {} }: Json, refuse: Refuse): Reply {
   const name = `response ${status}`;
-  if (content && !isJson(content)) refuse(`${name}: only ${MEDIA_TYPE} is supported`);
-  const schema = content?.[MEDIA_TYPE]?.schema ?? {};
-  return { status, schema, int64s: findInt64s(schema, `${name}: body`, refuse), headers };
+  const [type = PLAIN_JSON, ...others] = toTypes(content, name, refuse);
+  if (others.length > 0) refuse(`${name}: only one media type is supported, not ${type} and ${others.join(', ')}`);
+  const schema = content[type]?.schema ?? {};
+  return { status, type: type.toLowerCase(), schema, int64s: findInt64s(schema, `${name}: body`, refuse), headers };
 }
 
 function toBody(source: Json, refuse: Refuse): Body | undefined {
   if (!source) return undefined;
   const { required = false, content, 'x-max-bytes': maxBytes } = source;
-  if (!isJson(content)) refuse(`its body: only ${MEDIA_TYPE} is supported`);
-  const schema = content[MEDIA_TYPE]?.schema ?? {};
-  findInt64s(schema, 'body', refuse);
-  return { required, maxBytes, schema };
+  const contents = toTypes(content, 'its body', refuse).map((type) => {
+    const { schema = {} } = content[type];
+    findInt64s(schema, 'body', refuse);
+    return { type: type.toLowerCase(), schema };
+  });
+  return { required, maxBytes, contents };
 }
-
-const isJson = (content: object) => Object.keys(content).join() === MEDIA_TYPE;

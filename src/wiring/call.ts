@@ -1,6 +1,7 @@
 /** What a handler is given of a request that has passed the contract. What few handlers ask for is made when they do. */
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { toMediaType } from '../contract/media-types.ts';
 import type { Store } from '../store/store.ts';
 import type { Accepted } from './checks.ts';
 import type { AnyCall, UrlOf } from './handler.ts';
@@ -31,6 +32,10 @@ export class Call implements AnyCall {
     this.urlOf = around.urlOf;
     this.#request = request;
     this.#around = around;
+  }
+
+  get contentType() {
+    return this.body === undefined ? undefined : toMediaType(this.#request.headers['content-type'] as string);
   }
 
   get key() {

@@ -3,8 +3,9 @@
  * numbers in parameters, unknown names refused. One message names all problems of a request.
  */
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Operation, Parameter, Refuse } from '../contract/contract.ts';
+import type { Json, Operation, Parameter, Refuse } from '../contract/contract.ts';
 import { findInt64s } from '../contract/int64-places.ts';
+import { toMediaType } from '../contract/media-types.ts';
 import { buildToBigints } from './bigints.ts';
 import { compile } from './compilation.ts';
 import { buildToHeaders } from './header-values.ts';
@@ -31,6 +32,7 @@ export interface Sent {
   params: unknown;
   query: unknown;
   body: unknown;
+  headers: { 'content-type'?: string | undefined };
   raw: Raw;
 }
 
@@ -41,6 +43,20 @@ export type Check = (sent: Sent) => Accepted | Refused;
 const NONE: Values = Object.freeze({});
 
 export function buildCheck(ajv: Ajv2020, { parameters, body }: Operation, refuse: Refuse): Check {
+  const { required = false, contents = [] } = body ?? {};
+  const [check, ...others] = contents.map(({ schema }) => buildOne(ajv, parameters, { required, schema }, refuse));
+  if (!check) return buildOne(ajv, parameters, undefined, refuse);
+  if (others.length === 0) return check;
+  const byType = new Map([check, ...others].map((made, index) => [contents[index]?.type, made]));
+  return (sent) => (byType.get(toMediaType(sent.headers['content-type'] ?? '')) ?? check)(sent);
+}
+
+interface OneBody {
+  required: boolean;
+  schema: Json;
+}
+
+function buildOne(ajv: Ajv2020, parameters: Parameter[], body: OneBody | undefined, refuse: Refuse): Check {
   const inPlace = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place);
   const [inPath, inQuery, inHeader] = [inPlace('path'), inPlace('query'), inPlace('header')];
   const ofParameters = {

@@ -12,8 +12,10 @@ export type QueryOf<Id extends OperationId> = Present<ParametersOf<Id>['query']>
 type HeadersOf<Id extends OperationId> = Present<ParametersOf<Id>['header']>;
 type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
 
-/** `undefined` where there is no body, or where it may be left out. */
-type BodyOf<Request> = Request extends { content: { 'application/json': infer Body } } ? Body : undefined;
+/** The body, by its media type; both are `undefined` where there is no body, or where it may be left out. */
+type ContentOf<Request> = Request extends { content: infer Content }
+  ? { [Type in keyof Content]: { contentType: Type; body: Content[Type] } }[keyof Content]
+  : { contentType: undefined; body: undefined };
 
 /**
  * Makes the URL of an operation, with its prefix: `urlOf('getPet', { petId: 1n })` is `/v1/pets/1`. `changes` override
@@ -27,12 +29,11 @@ export type UrlOf = <Id extends OperationId>(
 ) => string;
 
 /** A request that has passed the contract: parameters and body have their types, defaults are filled in. */
-interface Call<Params, Query, Headers, Body, Key> {
+interface Call<Params, Query, Headers, Key> {
   params: Params;
   query: Query;
   /** The header parameters, by their names as the contract has them. */
   headers: Headers;
-  body: Body;
   store: Store;
   urlOf: UrlOf;
   /** Whose key it has; undefined where the operation needs none. */
@@ -46,9 +47,9 @@ type CallOf<Id extends OperationId> = Call<
   PathOf<Id>,
   QueryOf<Id>,
   HeadersOf<Id>,
-  BodyOf<operations[Id]['requestBody']>,
   Id extends OpenOperation ? undefined : KeyOwner
->;
+> &
+  ContentOf<operations[Id]['requestBody']>;
 
 /** The headers that the server itself puts on every reply for which the contract declares them. */
 type ServerHeader = 'X-Request-Id' | 'WWW-Authenticate' | 'Retry-After' | 'Deprecation' | 'Sunset';
@@ -64,7 +65,7 @@ type WithHeaders<Headers> =
 
 /** The Error body repeats the status of its reply. */
 type Repeated<Body, Status> = Body extends components['schemas']['Error'] ? Body & { status: Status } : Body;
-type WithBody<Response, Status> = Response extends { content: { 'application/json': infer Body } }
+type WithBody<Response, Status> = Response extends { content: Record<infer _Type, infer Body> }
   ? { body: Repeated<Body, Status> | JsonText<Body> }
   : { body?: never };
 
@@ -122,7 +123,10 @@ type ExactAnswer<Id extends OperationId, Given> = Given extends { status: infer 
   : never;
 
 /** What the wiring knows of any handler. */
-export type AnyCall = Call<unknown, unknown, unknown, unknown, KeyOwner | undefined>;
+export type AnyCall = Call<unknown, unknown, unknown, KeyOwner | undefined> & {
+  contentType: string | undefined;
+  body: unknown;
+};
 export interface AnyAnswer {
   status: number;
   body?: unknown;

@@ -1,21 +1,43 @@
-/** The only kind of body: JSON in UTF-8 (RFC 8259), read without loss. */
+/** The only kind of body: JSON in UTF-8 (RFC 8259), read without loss, by the media types that the contract names. */
 import { isUtf8 } from 'node:buffer';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import type { Contract, Operation } from '../contract/contract.ts';
+import { PLAIN_JSON, toMediaType } from '../contract/media-types.ts';
 import { Failure, type Told } from '../http/errors.ts';
 import { parseExactJson } from '../json/exact-json.ts';
 
 const COMPRESSED: Told = ['unsupported_media_type', 'The body must not be compressed.'];
 const NOT_UTF8: Told = ['malformed_json', 'The body is not UTF-8.'];
 
-export function addJsonBody(app: FastifyInstance): void {
+export function addJsonBody(app: FastifyInstance, contract: Contract): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+  app.addContentTypeParser(typesOf(contract), { parseAs: 'buffer' }, (request, body, done) => {
     try {
       done(null, parse(body as Buffer, request.headers['content-encoding']));
     } catch (error) {
       done(error as Failure);
     }
   });
+}
+
+/** `application/json` also where no operation takes it: then it is refused as any other. */
+function typesOf({ operations }: Contract): string[] {
+  const contents = [...operations.values()].flatMap(({ body }) => body?.contents ?? []);
+  return [...new Set([PLAIN_JSON, ...contents.map(({ type }) => type)])];
+}
+
+/** Refuses what only other operations take; nothing where all take the same, since other types have no parser. */
+export function refuseOtherTypes({ body }: Operation, contract: Contract): onRequestHookHandler[] {
+  if (!body || typesOf(contract).length === 1) return [];
+  const types = body.contents.map(({ type }) => type);
+  const message = `The body must be ${types.join(' or ')}.`;
+  return [
+    ({ headers }, _reply, done) => {
+      const type = headers['content-type'];
+      const isTaken = type === undefined || types.includes(toMediaType(type));
+      done(isTaken ? undefined : new Failure('unsupported_media_type', message));
+    },
+  ];
 }
 
 /** An empty body counts as none: the contract says whether one is required. @throws Failure */

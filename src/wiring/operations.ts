@@ -5,6 +5,7 @@ import { type Contract, ContractError, type Operation } from '../contract/contra
 import { type CompiledOperation, compileOperations } from './compiled-operations.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import type { AnyHandler } from './handler.ts';
+import { refuseOtherTypes } from './json-body.ts';
 import { type RouteParts, toRoute } from './route.ts';
 import { describeUnmatched } from './unmatched.ts';
 import { buildUrlOf } from './urls.ts';
@@ -32,6 +33,7 @@ export async function addOperations(
       handler: handlers[operation.id] as AnyHandler,
       compiled: compiled.get(operation.id) as CompiledOperation,
       deprecation: deprecationHeaders(operation, contract),
+      onlyOwnTypes: refuseOtherTypes(operation, contract),
       urlOf,
       ...others,
     });

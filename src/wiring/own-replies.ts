@@ -1,6 +1,7 @@
 /** Checks that the contract declares what the server itself sends: errors, headers and cursors. */
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Contract, Operation, Refuse, Reply } from '../contract/contract.ts';
+import { PLAIN_JSON } from '../contract/media-types.ts';
 import { CODES, type ErrorCode, kindOf, toErrorBody } from '../http/errors.ts';
 import { type CompileReply, compile } from './compilation.ts';
 import { deprecationHeaders } from './deprecation.ts';
@@ -26,7 +27,11 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
   const announced = deprecationHeaders(operation, contract);
   for (const reply of operation.replies) {
     const refuseReply = (problem: string) => refuse(`response ${reply.status}: ${problem}`);
-    checkErrorBody(ajv, compileReply(reply, refuse).validate, codesOf(reply, operation), refuseReply);
+    const codes = codesOf(reply, operation);
+    if (codes.length > 0 && reply.type !== PLAIN_JSON) {
+      refuseReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
+    }
+    checkErrorBody(ajv, compileReply(reply, refuse).validate, codes, refuseReply);
     checkRequiredHeaders(reply, operation, Object.keys(announced), refuseReply);
     for (const [name, value] of Object.entries(announced)) checkHeader(ajv, reply, name, value, refuseReply);
   }

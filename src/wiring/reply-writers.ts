@@ -1,5 +1,6 @@
 /** Writes the bodies that handlers answer as JSON, once they are what the contract says. */
 import type { Operation, Refuse, Reply } from '../contract/contract.ts';
+import { replyFor } from '../contract/replies.ts';
 import type { CompileReply } from './compilation.ts';
 import { toProblem } from './problems.ts';
 
@@ -9,16 +10,11 @@ type Writer = (body: unknown) => string;
 export type Write = (status: number, body: unknown) => string;
 
 export function buildWrite(compileReply: CompileReply, { id, replies }: Operation, refuse: Refuse): Write {
-  const declared = new Map(
-    replies.map((reply) => [reply.status.toUpperCase(), buildWriter(id, reply, compileReply, refuse)]),
-  );
+  const writers = new Map(replies.map((reply) => [reply, buildWriter(id, reply, compileReply, refuse)]));
   const byStatus = new Map<number, Writer>();
 
-  /** That of the status, of its range, or the default. The server itself may refuse with a status that is not declared. */
   function find(status: number): Writer {
-    const names = [`${status}`, `${status}`.replace(/..$/, 'XX'), 'DEFAULT'];
-    const name = names.find((known) => declared.has(known));
-    const writer = declared.get(name as string) ?? JSON.stringify;
+    const writer = writers.get(replyFor(replies, status) as Reply) ?? JSON.stringify;
     byStatus.set(status, writer);
     return writer;
   }

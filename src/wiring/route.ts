@@ -3,15 +3,15 @@
  * the start. What comes before, for every request, is in `http/every-request.ts`.
  */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
-import type { Operation } from '../contract/contract.ts';
+import type { Operation, Reply } from '../contract/contract.ts';
+import { PLAIN_JSON } from '../contract/media-types.ts';
+import { replyFor } from '../contract/replies.ts';
 import { refuse } from '../http/errors.ts';
 import { JsonText } from '../json/json-text.ts';
 import { type Around, Call } from './call.ts';
 import type { CompiledOperation } from './compiled-operations.ts';
 import { announce, linkToSuccessor } from './deprecation.ts';
 import type { AnyAnswer, AnyHandler } from './handler.ts';
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Does what every reply needs before it is sent. */
 export type BeforeReply = (request: FastifyRequest, reply: FastifyReply) => void;
@@ -26,15 +26,17 @@ export interface RouteParts extends Around {
   deprecation: Record<string, string>;
   /** Makes the hook that checks the key on operations that need one. */
   authFor: AuthFor;
+  /** Refuses bodies of a type that only other operations take. */
+  onlyOwnTypes: onRequestHookHandler[];
   beforeReply: BeforeReply;
 }
 
 export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
-  const { handler, compiled, deprecation, store, urlOf, authFor, logger, beforeReply } = parts;
+  const { handler, compiled, deprecation, onlyOwnTypes, store, urlOf, authFor, logger, beforeReply } = parts;
   const around: Around = { store, urlOf, logger };
   const { check, write } = compiled;
   const { link, ...others } = deprecation;
-  const constant = ['content-type', JSON_TYPE, ...Object.entries(others).flat()];
+  const constantOf = buildConstantHeaders(operation, Object.entries(others).flat());
   const addLink = linkToSuccessor(link);
 
   function answer(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
@@ -55,7 +57,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     }
     const text = body instanceof JsonText ? body.text : write(status, body);
     const length = Buffer.byteLength(text);
-    const head = ['x-request-id', request.id, 'content-length', String(length), ...constant];
+    const head = ['x-request-id', request.id, 'content-length', String(length), ...constantOf(status)];
     for (const name in own) head.push(name, own[name] as string);
     beforeReply(request, reply);
     // ASCII is the same in Latin-1, and Node need not look at each character.
@@ -63,7 +65,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   }
 
   return {
-    onRequest: operation.scopes ? [authFor(operation.scopes)] : [],
+    onRequest: [...(operation.scopes ? [authFor(operation.scopes)] : []), ...onlyOwnTypes],
     onSend: announce(deprecation),
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
     // Parameters and body are checked together, so that one reply names all that is wrong.
@@ -76,4 +78,13 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
       send(request, reply, answered);
     },
   };
+}
+
+/** The headers that every reply with a body and this status has. */
+function buildConstantHeaders({ replies }: Operation, others: string[]): (status: number) => string[] {
+  const plain = ['content-type', `${PLAIN_JSON}; charset=utf-8`, ...others];
+  const marked = replies.filter(({ type }) => type !== PLAIN_JSON);
+  if (marked.length === 0) return () => plain;
+  const byReply = new Map(marked.map((reply) => [reply, ['content-type', reply.type, ...others]]));
+  return (status) => byReply.get(replyFor(replies, status) as Reply) ?? plain;
 }

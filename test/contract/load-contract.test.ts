@@ -89,12 +89,12 @@ const refusals: Refusal[] = [
   ],
   [
     'a body that is not JSON',
-    'operation createPet: its body: only application/json is supported',
+    'operation createPet: its body: text/plain is not supported, only application/json and types with +json',
     (c) => rename(c.paths['/pets'].post.requestBody.content, 'application/json', 'text/plain'),
   ],
   [
     'a response that is not JSON',
-    'operation listPets: response 200: only application/json is supported',
+    'operation listPets: response 200: text/csv is not supported, only application/json and types with +json',
     (c) => rename(c.paths['/pets'].get.responses['200'].content, 'application/json', 'text/csv'),
   ],
   [
@@ -302,7 +302,7 @@ t.test('what a reference leads to is read, wherever it stands', async (t) => {
   });
   const { operations } = await loadContract(file);
   t.equal(operations.get('getPet')?.parameters[0]?.schema.format, 'int64');
-  t.equal(operations.get('createPet')?.body?.schema.properties.extra, true);
+  t.equal(operations.get('createPet')?.body?.contents[0]?.schema.properties.extra, true);
 });
 
 t.test('text that is no YAML is refused', async (t) => {
@@ -431,7 +431,8 @@ t.test('a contract may leave out all that OpenAPI leaves optional', async (t) =>
     body: undefined,
     parameters: [{ name: 'loud', required: false }],
   });
-  t.strictSame(operations.get('pong')?.body, { required: false, maxBytes: undefined, schema: {} });
+  const contents = [{ type: 'application/json', schema: {} }];
+  t.strictSame(operations.get('pong')?.body, { required: false, maxBytes: undefined, contents });
   await t.rejects(load('paths: { /ping: { get: { operationId: ping, security: [{ key: [] }] } } }'), {
     message: /operation ping: security \[\{"key":\[\]\}\] is not one scheme/,
   });

@@ -107,7 +107,11 @@ t.test('an edit that changes nothing at all is noticed by nobody', async (t) => 
 
 t.test('operations with parameters and bodies of every kind are edited and probed', async (t) => {
   const { paths } = parse(readFileSync(new URL('../properties/new-operations.yaml', import.meta.url), 'utf8'));
-  for (const { responses } of [paths['/shelves/{code}'].put, paths['/greetings'].post]) {
+  for (const { responses } of [
+    paths['/shelves/{code}'].put,
+    paths['/shelves/{code}'].patch,
+    paths['/greetings'].post,
+  ]) {
     responses['415'] = CONTRACT.components.responses.UnsupportedMediaType;
   }
   const contract = { ...CONTRACT, paths: { ...CONTRACT.paths, ...paths } };
@@ -123,6 +127,7 @@ t.test('operations with parameters and bodies of every kind are edited and probe
   };
   const handlers = handlersWith({
     greet: answering(() => ({ status: 200, body: 'Hello!' })),
+    'change-shelf': answering(({ body }) => ({ status: 200, body: { size: body.size ?? 0n } })),
     arrangeShelf: answering(({ params }) => ({ status: 200, body: { code: params.code } })),
     clearShelf: answering(() => ({ status: 204 })),
   });

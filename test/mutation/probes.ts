@@ -71,14 +71,13 @@ const plainFor = (operation: Operation) => madeFor(operation)[0] as Probe;
 
 function toProbe(request: Request, expect: Probe['expect']): Probe {
   const { operation, body } = request;
-  const type = body !== undefined && { 'content-type': 'application/json' };
   const { id, method } = operation;
   return {
     operation: id,
     method,
     url: toUrl(request),
     body,
-    headers: { ...type, ...(toHeaders(request) as Record<string, string>) },
+    headers: toHeaders(request) as Record<string, string>,
     key: 'valid',
     expect,
   };

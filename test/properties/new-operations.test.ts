@@ -12,12 +12,13 @@ import { refusalsOf } from './refusals.ts';
 import { requestProperties } from './request-properties.ts';
 
 const NEW = parse(readFileSync(new URL('./new-operations.yaml', import.meta.url), 'utf8'));
-const NEW_IDS = ['arrangeShelf', 'greet', 'clearShelf'];
+const NEW_IDS = ['arrangeShelf', 'change-shelf', 'greet', 'clearShelf'];
 
 type Handle = (call: Json) => Json;
 
 const greet: Handle = () => ({ status: 200, body: 'Hello!' });
 const arrangeShelf: Handle = ({ params }) => ({ status: 200, body: { code: params.code } });
+const changeShelf: Handle = ({ body }) => ({ status: 200, body: { size: body.size ?? 0n } });
 const clearShelf: Handle = () => ({ status: 204 });
 
 /** The contract with the new operations. */
@@ -33,7 +34,7 @@ async function startGrown(t: Test, handlers: Record<string, Handle> = {}): Promi
   const file = join(t.testdir(), 'petstore.yaml');
   writeFileSync(file, yaml);
   const contract = await loadContract(file);
-  const all = { ...ours, arrangeShelf, clearShelf, greet, ...handlers };
+  const all = { ...ours, arrangeShelf, 'change-shelf': changeShelf, clearShelf, greet, ...handlers };
   return startService(t, { contract, handlers: all, yaml, keepAlive: true });
 }
 
@@ -76,6 +77,8 @@ t.test('an operation that is new in the contract is covered, every keyword of it
     'arrangeShelf refuses header.X-Quiet type',
     'arrangeShelf refuses body.boxes.items.size exclusiveMinimum',
     'arrangeShelf refuses body.boxes minItems',
+    'change-shelf as application/json refuses body.size required',
+    'change-shelf as application/merge-patch+json refuses body.size minimum',
     'arrangeShelf asks for a key',
     'greet refuses body minLength',
   ]) {

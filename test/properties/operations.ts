@@ -16,14 +16,17 @@ export interface Parameter {
   schema: Json;
 }
 
+/** Where a body may have several media types, there is one for each. */
 export interface Operation {
   id: string;
+  /** The id, and the media type where there are several. */
+  name: string;
   /** In capitals: `GET`. */
   method: string;
   /** With the prefix: `/v1/pets/{petId}`. */
   path: string;
   parameters: Parameter[];
-  body: { required: boolean; maxBytes: number | undefined; schema: Json } | undefined;
+  body: { required: boolean; maxBytes: number | undefined; type: string; schema: Json } | undefined;
   isSecured: boolean;
   /** What a key must be allowed. */
   scopes: string[];
@@ -41,18 +44,23 @@ export function readOperations(yaml: string): Operation[] {
   const document = resolve(source, source);
   const prefix = (document.servers?.[0].url ?? '').replace(/\/$/, '');
   return Object.entries<Json>(document.paths).flatMap(([path, item]) =>
-    METHODS.filter((method) => item[method]).map((method) => {
+    METHODS.filter((method) => item[method]).flatMap((method): Operation[] => {
       const { operationId, parameters = [], requestBody, security = document.security, responses } = item[method];
-      return {
+      const operation = {
         id: operationId,
+        name: operationId,
         method: method.toUpperCase(),
         path: prefix + path,
         parameters: [...(item.parameters ?? []), ...parameters].map(toParameter),
-        body: requestBody && toBody(requestBody),
+        body: undefined,
         isSecured: security?.length > 0,
         scopes: (security ?? []).flatMap((requirement: Json) => Object.values(requirement).flat()),
         responses,
       };
+      if (!requestBody) return [operation];
+      const bodies = toBodies(requestBody);
+      const nameOf = (type: string) => (bodies.length > 1 ? `${operationId} as ${type}` : operationId);
+      return bodies.map((body) => ({ ...operation, name: nameOf(body.type), body }));
     }),
   );
 }
@@ -70,8 +78,8 @@ function toParameter(source: Json): Parameter {
   return { name, in: place, required, list, isOpaque, schema };
 }
 
-function toBody({ required = false, content, 'x-max-bytes': maxBytes }: Json): Operation['body'] {
-  return { required, maxBytes, schema: content['application/json'].schema };
+function toBodies({ required = false, content, 'x-max-bytes': maxBytes }: Json): NonNullable<Operation['body']>[] {
+  return Object.entries<Json>(content).map(([type, { schema }]) => ({ required, maxBytes, type, schema }));
 }
 
 /** The node with what its references name in their places, and words beside a reference on top (OpenAPI 3.1, 4.8.24). */

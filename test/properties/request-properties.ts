@@ -32,7 +32,7 @@ function accepts(service: Service, operation: Operation, operations: Operation[]
     responseKeyOf(operation, 404)?.startsWith('4') === true &&
     operation.parameters.some((parameter) => parameter.in === 'path');
   return toProperty({
-    name: `${operation.id} accepts what the contract allows`,
+    name: `${operation.name} accepts what the contract allows`,
     weight: 10,
     cases: requests(operation),
     toText: (request) => toCurl(request, rightful(operation)),
@@ -48,7 +48,7 @@ function accepts(service: Service, operation: Operation, operations: Operation[]
 
 function refuses(service: Service, operation: Operation, { rule, requests: cases }: Refusal): Property {
   return toProperty({
-    name: `${operation.id} refuses ${rule}`,
+    name: `${operation.name} refuses ${rule}`,
     cases,
     toText: ({ request }) => toCurl(request, rightful(operation)),
     holds: async ({ request, status, place }) => {
@@ -61,7 +61,7 @@ function refuses(service: Service, operation: Operation, { rule, requests: cases
 /** A caller without a key learns nothing, even if something else is wrong with the request. */
 function asksForKey(service: Service, operation: Operation, refusals: Refusal[]): Property {
   return toProperty({
-    name: `${operation.id} asks for a key`,
+    name: `${operation.name} asks for a key`,
     weight: 5,
     cases: fc.record({ request: requestsOfAnyKind(operation, refusals), authorization: wrongful() }),
     toText: ({ request, authorization }) => toCurl(request, authorization),

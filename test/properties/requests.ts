@@ -81,8 +81,9 @@ function toSearch({ parameters }: Operation, name: string, text: Text): string {
 }
 
 /** Those of parameters, and the others; a parameter that is given more than once has a list. */
-export function toHeaders({ header, headers }: Request): Record<string, string | string[]> {
-  const values: Record<string, string | string[]> = {};
+export function toHeaders({ operation, header, body, headers }: Request): Record<string, string | string[]> {
+  const type = operation.body?.type ?? 'application/json';
+  const values: Record<string, string | string[]> = body === undefined ? {} : { 'content-type': type };
   for (const [name, text] of header) {
     const value = [text].flat().join(', ');
     values[name] = name in values ? [values[name] as string, value].flat() : value;
@@ -95,7 +96,6 @@ export function toCurl(request: Request, authorization: string | undefined): str
   const { operation, body } = request;
   const sent = {
     ...(authorization !== undefined && { authorization }),
-    ...(body !== undefined && { 'content-type': 'application/json' }),
     ...toHeaders(request),
   };
   return [

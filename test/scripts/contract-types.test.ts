@@ -81,3 +81,36 @@ t.test('whose key a request has is known where the operation needs one', async (
     /'key' is possibly 'undefined'|does not exist on type 'never'/,
   ]);
 });
+
+t.test('a body of several media types is a union, told apart by its type', async (t) => {
+  const json = { type: 'object', required: ['size'], properties: { size: { type: 'integer' } } };
+  const patch = { type: 'object', properties: { size: { type: ['integer', 'null'] } } };
+  const content = { 'application/json': { schema: json }, 'application/merge-patch+json': { schema: patch } };
+  const answer = (text: string) => `async ({ contentType, body }) => { ${text} }`;
+  const ask = (required: boolean, texts: string[]) => diagnose(echo({ requestBody: { required, content } }), texts);
+  const done = 'return { status: 200, body: 1 };';
+  const [right, wrong, other] = await ask(true, [
+    answer(`if (contentType === 'application/json') body.size.toFixed(); else body.size?.toFixed(); ${done}`),
+    answer(`body.size.toFixed(); ${done}`),
+    answer(`if (contentType === 'text/plain') body.size; ${done}`),
+  ]);
+  t.equal(right, '');
+  t.match(wrong, /possibly/);
+  t.match(other, /no overlap/);
+  const [absent, present] = await ask(false, [
+    answer(`body.size; ${done}`),
+    answer(`if (contentType) body.size; ${done}`),
+  ]);
+  t.match(absent, /'body' is possibly 'undefined'/);
+  t.equal(present, '');
+});
+
+t.test('a reply of another media type has its body', async (t) => {
+  const content = { 'application/vnd.a+json': { schema: { type: 'string' } } };
+  const [right, wrong] = await diagnose(echo({ responses: { '200': { content } } }), [
+    "async () => ({ status: 200, body: 'a' })",
+    'async () => ({ status: 200, body: 1 })',
+  ]);
+  t.equal(right, '');
+  t.match(wrong, /not assignable/);
+});

@@ -18,10 +18,14 @@ function build(query: Record<string, object>, body?: object): (sent: Sent) => Ac
     const int64s = findInt64s(schema, name, refuse);
     return { name, in: 'query', required: true, schema, int64s, list: undefined, isOpaque: false };
   });
-  const operation = { id: 'op', parameters, body: body && ({ required: false, schema: body } as Body) } as Operation;
+  const operation = {
+    id: 'op',
+    parameters,
+    body: body && ({ required: false, contents: [{ type: 'application/json', schema: body }] } as Body),
+  } as Operation;
   const check = buildCheck(buildAjv({ document: { parameters, body }, isChecked: false }, true), operation, refuse);
   if (problems.length > 0) throw new Error(problems.join());
-  return ({ query = {}, body }) => check({ params: {}, query, body, raw: { rawHeaders: [] } });
+  return ({ query = {}, body }) => check({ params: {}, query, body, headers: {}, raw: { rawHeaders: [] } });
 }
 
 const problemsOf = (checked: Accepted | Refused) => ('problems' in checked ? checked.problems : []);

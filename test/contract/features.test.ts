@@ -1,0 +1,57 @@
+/** openapi/features.md is true: each line in it that refuses something is what a start says of such a contract. */
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import type { Json } from '../../src/contract/contract.ts';
+import { operation, problemsOf, withPaths } from '../added-operations.ts';
+import { type Edit, withPrefix } from '../edited-contract.ts';
+
+const PAGE = readFileSync(new URL('../../openapi/features.md', import.meta.url), 'utf8');
+
+/** The line of each feature that the page says is refused. */
+const REFUSED = [...PAGE.matchAll(/^\| (.*) \| no \| `(.*)` \|$/gm)].map(
+  ([, feature, line]) => [feature, line] as const,
+);
+
+const string = { type: 'string' };
+const content = (...types: string[]) => ({ content: Object.fromEntries(types.map((type) => [type, { schema: {} }])) });
+const echo = (source: Json, path = '/echoes') => withPaths({ [path]: { post: operation('echo', source) } });
+const parameter = (source: Json) => echo({ parameters: [{ name: 'q', in: 'query', schema: string, ...source }] });
+const reply = (status: string, ...types: string[]) => echo({ responses: { [status]: content(...types) } });
+const edit = (change: Edit) => withPaths({}, change);
+
+/** A contract with each feature, by the first words of its row. */
+const CONTRACTS: Record<string, string> = {
+  'Several prefixes': edit(({ servers }) => servers.push({ url: '/v2' })),
+  "The server's own paths": withPaths({ '/docs': { get: operation('echo') } }, withPrefix('/')),
+  'Other characters': withPaths({ '/echoes': { get: operation('find pet by id') } }),
+  'In a cookie': parameter({ in: 'cookie' }),
+  '`Accept`': parameter({ in: 'header', name: 'Accept' }),
+  'Arrays in the path': echo(
+    { parameters: [{ name: 'q', in: 'path', required: true, schema: { type: 'array', items: string } }] },
+    '/echoes/{q}',
+  ),
+  'Objects, and arrays': parameter({ schema: { type: 'object' } }),
+  'Other styles': parameter({ style: 'deepObject', schema: { type: 'object' } }),
+  '`content` in place': parameter({ schema: undefined, content: { 'application/json': { schema: string } } }),
+  '`allowEmptyValue`': parameter({ allowEmptyValue: true }),
+  'Other types: forms': echo({ requestBody: content('text/csv') }),
+  'Several types': reply('200', 'application/json', 'application/a+json'),
+  'Other types |': reply('200', 'text/csv'),
+  'Errors of the server': reply('401', 'application/problem+json'),
+  'API keys in a header': edit(({ securitySchemes }) => {
+    securitySchemes.bearerAuth = { type: 'apiKey', in: 'header', name: 'X-Key' };
+  }),
+  'Several schemes': edit(({ securitySchemes }) => {
+    securitySchemes.other = { type: 'http', scheme: 'bearer' };
+  }),
+  'Keys that may': edit(({ listPets }) => (listPets.security = [{}])),
+};
+
+for (const [feature, line] of REFUSED) {
+  t.test(`${feature}: refused, in this line`, async (t) => {
+    const [start] = Object.keys(CONTRACTS).filter((words) => `${feature} |`.startsWith(words));
+    const problems = await problemsOf(t, CONTRACTS[start as string] as string);
+    t.equal(problems.length, 1, problems.join('\n'));
+    t.equal(problems[0]?.replace(/^operation .*?: /, ''), line);
+  });
+}
