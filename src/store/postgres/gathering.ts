@@ -14,32 +14,34 @@ interface Batch<Question, Answer> {
   answers: Promise<Answer[]>;
 }
 
-/**
- * How long calls wait for the statement of those before them, in milliseconds. A few large statements take less of both processors
- * than many small ones; one that takes long holds up no others.
- */
+/** Kinds of calls that take turns: a few large statements take less of both processors than many small ones at once. */
+export interface Turns {
+  latest: Promise<unknown>;
+}
+
+/** How long a statement waits for the one before it, in milliseconds: one that takes long holds up no others. */
 const PATIENCE = 5;
 
 /** A call joins those that wait, until a connection takes them: what it is answered was read after it came. */
 export function gather<Question, Answer>(
   run: Run,
   askAll: AskAll<Question, Answer>,
+  turns: Turns = { latest: Promise.resolve() },
 ): (question: Question) => Promise<Answer> {
   let waiting: Batch<Question, Answer> | undefined;
-  let latest: Promise<unknown> = Promise.resolve();
 
   function begin(): Batch<Question, Answer> {
     const questions: Question[] = [];
     const leave = () => {
       if (waiting === batch) waiting = undefined;
     };
-    const answers = Promise.race([latest, wait(PATIENCE, undefined, { ref: false })]).then(() =>
+    const answers = Promise.race([turns.latest, wait(PATIENCE, undefined, { ref: false })]).then(() =>
       run((connection) => {
         leave();
         return askAll(connection, questions);
       }),
     );
-    latest = answers.catch(() => {});
+    turns.latest = answers.catch(() => {});
     const batch = { questions, answers };
     // Where no connection was free in time.
     answers.catch(leave);

@@ -46,7 +46,8 @@ export async function openPostgres(
   const limit = Math.ceil(WRITE * writeTimeout);
   const writing = openLanes({ connect: () => connect(limit), count: 1, patience: limit, timeout: writeTimeout });
   const read = buildRead(reading.run, connectToRead);
-  const getPet = gather(read, buildGetPets(schema));
+  const reads = { latest: Promise.resolve() };
+  const getPet = gather(read, buildGetPets(schema), reads);
   const addPet = gather(writing.runOnce, proving(buildInsertPets(schema)));
   const proveWritable = gather(writing.run, proving(buildProveWritable(schema)));
   const keys = buildKeys(schema);
@@ -76,7 +77,7 @@ export async function openPostgres(
       }
     },
     getPet,
-    listPets: gather(read, buildListPets(schema)),
+    listPets: gather(read, buildListPets(schema), reads),
     countMisfits: buildCountMisfits(schema, reading.run),
     readContents: buildReadContents(connectToRead, schema),
     writeContents: buildWriteContents(connectToRead, schema),
