@@ -282,6 +282,8 @@ t.test('PostgreSQL: without a server, nothing is read or filled', async (t) => {
   const own = await startPostgres(t);
   const store = await openPlace(t, own.newUrl());
   await own.stop();
-  await failsWith(t, 'unavailable', () => readAll(store));
-  await failsWith(t, 'unavailable', () => store.writeContents(toParts([{}]), 'digest'));
+  await Promise.all([
+    failsWith(t, 'unavailable', () => readAll(store)),
+    failsWith(t, 'unavailable', () => store.writeContents(toParts([{}]), 'digest')),
+  ]);
 });

@@ -1,4 +1,5 @@
 /** All that a schema holds, read or written in one transaction, on a connection of its own. */
+import { setTimeout as wait } from 'node:timers/promises';
 import { JsonText } from '../../json/json-text.ts';
 import { COLUMNS, type Field } from '../columns.ts';
 import { type OutageKind, type Part, type Pet, StoreError, StoreUnavailable } from '../store.ts';
@@ -10,6 +11,9 @@ import { PET_JSON } from './pet-json.ts';
 const CHUNK = 5000;
 /** How long to wait for those who write, in milliseconds. */
 const LOCK_TIMEOUT = 5000;
+/** How long to try to connect, and the pause between two tries, in milliseconds. */
+const PATIENCE = 5000;
+const PAUSE = 100;
 
 const FIELDS = Object.keys(COLUMNS) as Field[];
 
@@ -99,11 +103,16 @@ export function buildWriteContents(connect: Connect, schema: string) {
   };
 }
 
+/** Tries again for a while: nobody waits for an answer here, and a busy machine may be slow to let a connection in. */
 async function open(connect: Connect): Promise<Connection> {
-  try {
-    return await connect();
-  } catch (error) {
-    throw new StoreUnavailable(error);
+  const deadline = performance.now() + PATIENCE;
+  for (;;) {
+    try {
+      return await connect();
+    } catch (error) {
+      if (performance.now() > deadline) throw new StoreUnavailable(error);
+      await wait(PAUSE);
+    }
   }
 }
 
