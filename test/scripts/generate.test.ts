@@ -64,3 +64,17 @@ t.test('a 64-bit integer that may be null is a bigint or null in the types', asy
   t.equal(generate(folder).status, 0);
   t.match(readFileSync(join(folder, 'src/generated/contract.ts'), 'utf8'), /^ *owner\?: bigint \| null;$/m);
 });
+
+t.test('a handler is imported from the file of its operationId, in kebab-case too', async (t) => {
+  const yaml = edited(({ listPets, getPet }) => {
+    listPets.operationId = 'list-pets';
+    getPet['x-successor'] = 'list-pets';
+  });
+  const folder = copyProject(t, yaml);
+  const { status, stderr } = generate(folder);
+  t.equal(status, 0, stderr);
+  t.match(stderr, /^operation list-pets has no handlers\/list-pets\.ts$/m);
+  const map = readFileSync(join(folder, 'src/generated/handlers.ts'), 'utf8');
+  t.match(map, "import list$petsHandler from '../../handlers/list-pets.ts';");
+  t.match(map, "  'list-pets': list$petsHandler,");
+});
