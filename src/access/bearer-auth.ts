@@ -38,7 +38,7 @@ export async function addAuth(
   app: FastifyInstance,
   { logger, store, apiKeys, realm, maxKeyAge }: AuthOptions,
 ): Promise<(scopes: readonly string[]) => onRequestHookHandler> {
-  const configured = new Map(apiKeys.map(hashKey).map((hash) => [hash, toConfigured(hash)]));
+  const configured = new Map(apiKeys.map((key, index) => [hashKey(key), toConfigured(index)]));
   const stored = await readStoredKeys(store, logger, maxKeyAge);
   app.addHook('onClose', async () => stored.stop());
   const find = (hash: string) => configured.get(hash) ?? stored.find(hash);
@@ -75,8 +75,8 @@ export async function addAuth(
   };
 }
 
-/** A key of the configuration: it may do everything. */
-const toConfigured = (hash: string) => toCaller({ id: hash.slice(0, 8), name: 'API_KEYS' });
+/** A key of the configuration, by its place there: it may do everything. */
+const toConfigured = (index: number) => toCaller({ id: `API_KEYS.${index + 1}`, name: 'API_KEYS' });
 
 /** `error="invalid_token"` only where a bearer key was sent (RFC 6750, section 3.1). */
 function unauthorized({ headers }: FastifyRequest, realm: string): Failure {

@@ -20,6 +20,7 @@ export interface EveryRequestOptions {
 export function addEveryRequest(app: FastifyInstance, options: EveryRequestOptions) {
   const { logRequest, toNotFound, letIn, isDraining } = options;
 
+  app.decorateRequest('operationId', undefined);
   app.addHook('onRequest', (request, reply, done) => {
     logRequest?.(request, reply);
     keepReply(request, reply);

@@ -3,6 +3,13 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Logger, symbols } from 'pino';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The operation of the contract that it is for; undefined until one is found. */
+    operationId: string | undefined;
+  }
+}
+
 /** Ids that are unique across restarts and processes, and cheap: a random part per process, and a count. */
 export function buildRequestIds(): () => string {
   const run = randomBytes(6).toString('base64url');
@@ -17,7 +24,8 @@ export type LogRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 export function buildLogRequest(logger: Logger): LogRequest | undefined {
   if (!logger.isLevelEnabled('info')) return undefined;
   const writeLine = buildWriteLine(logger);
-  return ({ id, method, url, ip }, reply) => {
+  return (request, reply) => {
+    const { id, method, url, ip } = request;
     const start = performance.now();
     reply.raw.once('close', () => {
       const ms = Math.round((performance.now() - start) * 1000) / 1000;
@@ -25,7 +33,10 @@ export function buildLogRequest(logger: Logger): LogRequest | undefined {
       const end = writableFinished
         ? `"status":${statusCode},"ms":${ms},"msg":"request"`
         : `"ms":${ms},"msg":"request aborted"`;
-      writeLine(`"reqId":"${id}","method":"${method}","url":${toJson(url)},${toAddress(ip)}${end}`);
+      const { operationId, caller } = request;
+      const called = operationId === undefined ? '' : `"operationId":"${operationId}",`;
+      const key = caller === undefined ? '' : `"keyId":"${caller.id}","keyName":${toJson(caller.name)},`;
+      writeLine(`"reqId":"${id}","method":"${method}","url":${toJson(url)},${toAddress(ip)}${called}${key}${end}`);
     });
   };
 }

@@ -65,7 +65,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   }
 
   return {
-    onRequest: [...(operation.scopes ? [authFor(operation.scopes)] : []), ...onlyOwnTypes],
+    onRequest: [buildEnter(operation.id, operation.scopes && authFor(operation.scopes)), ...onlyOwnTypes],
     onSend: announce(deprecation),
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
     // Parameters and body are checked together, so that one reply names all that is wrong.
@@ -77,6 +77,15 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
       if (answered instanceof Promise) return answered.then((later) => send(request, reply, later));
       send(request, reply, answered);
     },
+  };
+}
+
+/** Notes the operation for the log, and checks the key where one is needed: in one hook, because each costs. */
+function buildEnter(id: string, auth: onRequestHookHandler | undefined): onRequestHookHandler {
+  return function enter(request, reply, done) {
+    request.operationId = id;
+    if (auth) auth.call(this, request, reply, done);
+    else done();
   };
 }
 

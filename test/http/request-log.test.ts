@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import t from 'tap';
+import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
+import { openUrl } from '../database.ts';
 import { connectRaw } from '../raw-client.ts';
-import { startService } from '../service.ts';
+import { KEY, startService } from '../service.ts';
 
 /** Sends a request and resets the connection, before the server of this process reads either. */
 const GO_AWAY = `
@@ -36,6 +38,26 @@ t.test('the line of a request is what pino writes, whatever the URL has', async 
     };
     pino({ timestamp: () => `,"time":${time}` }, { write }).info(fields);
     t.equal(log.lines[index], expected);
+  }
+});
+
+t.test('the line says which operation was called, and by whom', async (t) => {
+  const log = buildLog();
+  const store = openUrl('sqlite::memory:');
+  const key = makeKey();
+  const stored = toStoredKey(key, 'Ada "A" 🔑');
+  await store.createKey(stored);
+  const { request } = await startService(t, { log, store });
+  const { id: keyId, name: keyName } = stored;
+  for (const [index, [url, sent, expected]] of [
+    ['/v1/pets', key, { operationId: 'listPets', keyId, keyName }],
+    ['/v1/pets/7', KEY, { operationId: 'getPet', keyId: 'API_KEYS.1', keyName: 'API_KEYS' }],
+    ['/v1/pets/7', 'wrong', { operationId: 'getPet', keyId: undefined, keyName: undefined }],
+    ['/v1/nothing', key, { operationId: undefined, keyId: undefined, keyName: undefined }],
+  ].entries() as Iterable<[number, [string, string, object]]>) {
+    await request(url, { key: sent });
+    const { operationId, keyId, keyName } = await log.fields(index + 1);
+    t.strictSame({ operationId, keyId, keyName }, expected);
   }
 });
 
