@@ -2,6 +2,7 @@
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
 import type { Json } from '../src/contract/contract.ts';
+import { lookUp } from '../src/contract/references.ts';
 
 /** The types of a 64-bit integer, and of what the schema may allow instead. */
 const INT64_TYPES = {
@@ -18,8 +19,11 @@ export async function buildTypes(contract: Json): Promise<string> {
   for (const path of Object.values<Json>(paths)) {
     for (const node of [path, ...Object.values<Json>(path)]) node.parameters?.forEach(requireDefaulted);
   }
+  markReferences(document, document);
   const nodes = await openapiTS(document as OpenAPI3, {
     alphabetize: false,
+    emptyObjectsUnknown: true,
+    readWriteMarkers: true,
     transform(schema) {
       const types: string[] = 'type' in schema ? [schema.type ?? []].flat() : [];
       if (types.includes('integer') && schema.format === 'int64') {
@@ -46,4 +50,15 @@ function toOpen({ paths, security = [] }: Json): string {
 /** A default is filled in before a handler is called, so the handler always finds the parameter. */
 function requireDefaulted(parameter: { required?: boolean; schema?: { default?: unknown } }) {
   if (parameter.schema?.default !== undefined) parameter.required = true;
+}
+
+/** A field is read-only or write-only also where the schema that it refers to says so. */
+function markReferences(node: Json, document: Json): void {
+  if (typeof node !== 'object' || node === null) return;
+  for (const field of Object.values<Json>(node.properties ?? {})) {
+    const { readOnly, writeOnly } = lookUp(document, String(field.$ref)) ?? {};
+    if (readOnly) field.readOnly = true;
+    if (writeOnly) field.writeOnly = true;
+  }
+  for (const child of Object.values(node)) markReferences(child, document);
 }

@@ -40,6 +40,7 @@ export class ContractCheck {
     this.document = parse(yaml);
     this.prefix = (this.document.servers?.[0].url ?? '').replace(/\/$/, '');
     addFormats.default(this.#ajv);
+    this.#ajv.addFormat('decimal', true);
     this.#ajv.addKeyword({
       keyword: 'x-extensible-enum',
       validate: (codes: unknown[], data: unknown) => codes.includes(data),
@@ -121,7 +122,14 @@ const unescapePointer = (key: string) => key.replaceAll('~1', '/').replaceAll('~
 /** The document with every object closed: a reply may have no field that is not described. */
 function close(node: Json): Json {
   if (typeof node !== 'object' || node === null) return node;
-  if (node.type === 'object' && node.properties) node.additionalProperties ??= false;
+  if (node.type === 'object' && node.properties) {
+    node.additionalProperties ??= false;
+    for (const [name, field] of Object.entries<Json>(node.properties)) {
+      if (field.writeOnly !== true) continue;
+      node.properties[name] = false;
+      node.required = node.required?.filter((other: string) => other !== name) ?? [];
+    }
+  }
   for (const value of Object.values(node)) close(value);
   return node;
 }

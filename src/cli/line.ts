@@ -8,7 +8,8 @@ import { findInt64s } from '../contract/int64-places.ts';
 import { parseExactJson } from '../json/exact-json.ts';
 import type { Pet, StoredKey } from '../store/store.ts';
 import { buildToBigints, type ToBigints } from '../wiring/bigints.ts';
-import { toProblem } from '../wiring/problems.ts';
+import { compile } from '../wiring/compilation.ts';
+import { toProblems } from '../wiring/problems.ts';
 import { buildAjv, prepare } from '../wiring/schemas.ts';
 import { petSchema } from '../wiring/stored-pets.ts';
 
@@ -62,14 +63,14 @@ export function buildReadLine(contract: Contract): ReadLine {
     maxProperties: 1,
   };
   const int64s = findInt64s(schema, '', () => {});
-  const validate = buildAjv(contract, false).compile(prepare(schema, int64s));
+  const validate = compile(buildAjv(contract, false), prepare(schema, int64s), 'line', () => {});
   const toBigints = buildToBigints(int64s) as ToBigints;
 
   return (bytes) => {
     if (bytes.length >= MAX_LINE) throw new Error('it is too long');
     if (!isUtf8(bytes)) throw new Error('it is not UTF-8');
     const line = parse(bytes.toString());
-    if (!validate(line)) throw new Error([...new Set(validate.errors?.map(toProblem))].join('; ').trim());
+    if (!validate(line)) throw new Error(toProblems(validate.errors).join('; ').trim());
     return toBigints(line) as Line;
   };
 }

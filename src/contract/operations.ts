@@ -1,6 +1,9 @@
 /** The operations of the contract, by their ids. */
+
+import { checkChoices } from './choices.ts';
 import type { Body, Json, Operation, Refuse, Reply } from './contract.ts';
 import { checkSuccessors, toDeprecation } from './deprecation.ts';
+import { withoutFields } from './directions.ts';
 import { findInt64s } from './int64-places.ts';
 import { checkLinks } from './links.ts';
 import { PLAIN_JSON, toTypes } from './media-types.ts';
@@ -57,7 +60,8 @@ function toReply(status: string, { content = {}, headers = {} }: Json, refuse: R
   const name = `response ${status}`;
   const [type = PLAIN_JSON, ...others] = toTypes(content, name, refuse);
   if (others.length > 0) refuse(`${name}: only one media type is supported, not ${type} and ${others.join(', ')}`);
-  const schema = content[type]?.schema ?? {};
+  const schema = withoutFields('writeOnly', content[type]?.schema ?? {});
+  checkChoices(schema, `${name}: body`, refuse);
   return { status, type: type.toLowerCase(), schema, int64s: findInt64s(schema, `${name}: body`, refuse), headers };
 }
 
@@ -65,8 +69,9 @@ function toBody(source: Json, refuse: Refuse): Body | undefined {
   if (!source) return undefined;
   const { required = false, content, 'x-max-bytes': maxBytes } = source;
   const contents = toTypes(content, 'its body', refuse).map((type) => {
-    const { schema = {} } = content[type];
+    const schema = withoutFields('readOnly', content[type].schema ?? {});
     findInt64s(schema, 'body', refuse);
+    checkChoices(schema, 'body', refuse);
     return { type: type.toLowerCase(), schema };
   });
   return { required, maxBytes, contents };

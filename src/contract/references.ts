@@ -1,5 +1,7 @@
-/** Replaces each `$ref` by its target. Keywords beside the `$ref` count, too. */
+/** Replaces each `$ref` by its target, unless it refers to itself. Keywords beside the `$ref` count, too. */
 import type { Json, Refuse } from './contract.ts';
+import { discriminated } from './discriminator.ts';
+import { targetOf as recursionOf, toRecursion } from './recursion.ts';
 
 /** Keywords that say nothing about which values are valid (JSON Schema 2020-12, Validation, section 9; OpenAPI 3.1, 4.8.24). */
 const ANNOTATION =
@@ -27,9 +29,10 @@ export function buildResolve(document: Json): Resolve {
       const beside = Object.fromEntries(
         entries.map(([key, value]) => [key, resolve(value, isSchema || key === 'schema')]),
       );
-      if (!isReference) return beside;
+      if (!isReference) return isSchema && isDiscriminated(node) ? discriminated(node, beside, refuse) : beside;
       const target = targetOf($ref, isSchema);
       if (entries.length === 0 || typeof target === 'boolean') return target;
+      if (recursionOf(target)) return beyond(target, beside);
       return isSchema ? combine(target, beside) : { ...target, ...beside };
     }
 
@@ -37,7 +40,8 @@ export function buildResolve(document: Json): Resolve {
       const known = targets.get($ref);
       if (known !== undefined) return known;
       const node = lookUp(document, $ref);
-      if (open.has($ref)) refuse(`${$ref} refers to itself, which is not supported`);
+      if (open.has($ref) && isSchema) return toRecursion($ref, () => targets.get($ref));
+      if (open.has($ref)) refuse(`${$ref} refers to itself, which only a schema may do`);
       else if (node === undefined) refuse(`$ref ${$ref} is not in this document`);
       else {
         open.add($ref);
@@ -51,11 +55,19 @@ export function buildResolve(document: Json): Resolve {
   };
 }
 
+const isDiscriminated = ({ discriminator, oneOf, anyOf }: Json) =>
+  Boolean(discriminator?.propertyName && Array.isArray(oneOf ?? anyOf));
+
 /** The node at a JSON Pointer of the document (RFC 6901, section 6), not followed further. */
 export function lookUp(document: Json, $ref: string): Json {
   if (!$ref.startsWith('#/')) return undefined;
   const keys = decodeURIComponent($ref.slice(2)).split('/');
   return keys.reduce((node, key) => node?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+}
+
+/** A schema that refers to itself, with more words. */
+function beyond(target: Json, { allOf = [], ...beside }: Json): Json {
+  return { ...beside, allOf: [target, ...allOf] };
 }
 
 /** A schema that demands what both demand. The target goes into `allOf`, because some keywords change their meaning beside others. */

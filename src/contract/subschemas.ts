@@ -29,6 +29,7 @@ export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
 
 /** The schema, with each schema within it replaced by what `map` makes of it. `name` is that of a field, or an index. */
 export function mapSubschemas(schema: Json, map: (subschema: Json, keyword: string, name: string) => Json): Json {
+  if (typeof schema === 'boolean') return schema;
   const mapped = { ...schema };
   for (const keyword of ONE.filter((name) => name in schema)) mapped[keyword] = map(schema[keyword], keyword, '');
   for (const keyword of SEVERAL.filter((name) => name in schema)) {

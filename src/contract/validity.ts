@@ -7,8 +7,13 @@ const VALIDATOR = new Validator();
 const { validate } = Validator.prototype;
 const DANGLING = /^Can't resolve /;
 
+/** What converts most of an older document; what it leaves is refused by its place. */
+const CONVERT = 'convert it to 3.1: npx @scalar/cli document upgrade <file> --output <file>';
+
 /** Returns a problem where the only one is a reference to nothing. @throws ContractError that lists all others */
 export async function checkValidity(document: Json): Promise<string | undefined> {
+  const { openapi, swagger = openapi } = document;
+  if (/^(2|3\.0)\./.test(swagger)) throw new ContractError([`it is OpenAPI ${swagger}; ${CONVERT}`]);
   const { valid, errors } = await validate.call(VALIDATOR, document);
   if (valid) return undefined;
   if (DANGLING.test(String(errors))) return String(errors);

@@ -10,7 +10,7 @@ import { buildToBigints } from './bigints.ts';
 import { compile } from './compilation.ts';
 import { buildToHeaders } from './header-values.ts';
 import { buildToValues, type Raw, type Texts, type Values } from './parameter-values.ts';
-import { toProblem } from './problems.ts';
+import { toProblems } from './problems.ts';
 import { prepare } from './schemas.ts';
 
 /** A request that the contract allows, with the types that it gives to parameters and body, and defaults filled in. */
@@ -90,7 +90,7 @@ function buildOne(ajv: Ajv2020, parameters: Parameter[], body: OneBody | undefin
       body,
     };
     if (!validate(request) || problems.length > 0) {
-      return { problems: [...problems, ...new Set(validate.errors?.map(toProblem))] };
+      return { problems: [...problems, ...toProblems(validate.errors)] };
     }
     for (const { name, place, convert } of defaulted) request[place][name] = convert(request[place][name]);
     if (toBody) request.body = toBody(request.body);

@@ -1,6 +1,8 @@
 /** Compiles schemas to functions. A schema that does not compile is refused in one line. */
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, Refuse, Reply } from '../contract/contract.ts';
+import { findInt64s } from '../contract/int64-places.ts';
+import { targetOf } from '../contract/recursion.ts';
 import { mapSubschemas } from '../contract/subschemas.ts';
 import { buildWriteDeclared } from './declared-json.ts';
 import { buildWritePlain } from './plain-json.ts';
@@ -9,6 +11,7 @@ import { prepare } from './schemas.ts';
 /** Compiles a prepared schema. `name` is the value's name in problems: `request` has its fault at `request.body.name`. */
 export function compile(ajv: Ajv2020, schema: Json, name: string, refuse: Refuse): ValidateFunction {
   try {
+    addRecursions(ajv, schema);
     return ajv.compile(schema);
   } catch (error) {
     // Without ajv's own words for the place.
@@ -37,6 +40,20 @@ export function buildCompileReply(ajv: Ajv2020): CompileReply {
     compiled.set(schema, made);
     return made;
   };
+}
+
+/** Adds the schemas that refer to themselves under their names, each with the keywords of its own places. */
+function addRecursions(ajv: Ajv2020, schema: Json): void {
+  const target = targetOf(schema);
+  if (target && !ajv.schemas[schema.$ref]) {
+    const prepared = prepare(
+      target,
+      findInt64s(target, schema.$ref, () => {}),
+    );
+    ajv.addSchema(prepared, schema.$ref);
+    addRecursions(ajv, prepared);
+  }
+  mapSubschemas(schema, (subschema) => addRecursions(ajv, subschema));
 }
 
 /** The place of the innermost schema that cannot be compiled by itself. */

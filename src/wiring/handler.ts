@@ -1,6 +1,6 @@
 /** How a handler is written: `handle('getPet', async (call) => answer)`, with the types of both from the contract. */
 import type { Logger } from 'pino';
-import type { components, OpenOperation, operations } from '../generated/contract.ts';
+import type { $Read, $Write, components, OpenOperation, operations } from '../generated/contract.ts';
 import type { JsonText } from '../json/json-text.ts';
 import type { Awaitable, KeyOwner, Store } from '../store/store.ts';
 
@@ -12,9 +12,21 @@ export type QueryOf<Id extends OperationId> = Present<ParametersOf<Id>['query']>
 type HeadersOf<Id extends OperationId> = Present<ParametersOf<Id>['header']>;
 type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
 
+/** A schema's type in a request, without its read-only fields, and in a reply, without its write-only ones. */
+export type InRequest<T> = Directed<T, $Read<unknown>>;
+export type InReply<T> = Directed<T, $Write<unknown>>;
+type Directed<T, Hidden> = T extends $Read<infer Inside> | $Write<infer Inside>
+  ? Directed<Inside, Hidden>
+  : T extends readonly unknown[]
+    ? { [Index in keyof T]: Directed<T[Index], Hidden> }
+    : T extends object
+      ? { [Key in keyof T as IsHidden<T[Key], Hidden> extends true ? never : Key]: Directed<T[Key], Hidden> }
+      : T;
+type IsHidden<T, Hidden> = [NonNullable<T>] extends [never] ? false : [NonNullable<T>] extends [Hidden] ? true : false;
+
 /** The body, by its media type; both are `undefined` where there is no body, or where it may be left out. */
 type ContentOf<Request> = Request extends { content: infer Content }
-  ? { [Type in keyof Content]: { contentType: Type; body: Content[Type] } }[keyof Content]
+  ? { [Type in keyof Content]: { contentType: Type; body: InRequest<Content[Type]> } }[keyof Content]
   : { contentType: undefined; body: undefined };
 
 /**
@@ -66,7 +78,7 @@ type WithHeaders<Headers> =
 /** The Error body repeats the status of its reply. */
 type Repeated<Body, Status> = Body extends components['schemas']['Error'] ? Body & { status: Status } : Body;
 type WithBody<Response, Status> = Response extends { content: Record<infer _Type, infer Body> }
-  ? { body: Repeated<Body, Status> | JsonText<Body> }
+  ? { body: Repeated<InReply<Body>, Status> | JsonText<InReply<Body>> }
   : { body?: never };
 
 type Responses<Id extends OperationId> = operations[Id]['responses'];

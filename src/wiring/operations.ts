@@ -40,8 +40,17 @@ export async function addOperations(
   }
 
   await app.register(openapiGlue, {
-    specification: contract.resolved,
+    specification: toRoutes(contract),
     prefix: contract.prefix,
     operationResolver: (id) => routeOf(contract.operations.get(id) as Operation) as RouteOptions,
   });
+}
+
+/** What the plugin needs of the contract: it does not see schemas, which are compiled here. */
+function toRoutes({ document, operations }: Contract): object {
+  const paths: Record<string, object> = {};
+  for (const { id, method, path } of operations.values()) {
+    paths[path] = { ...paths[path], [method.toLowerCase()]: { operationId: id } };
+  }
+  return { openapi: document.openapi, paths };
 }

@@ -1,7 +1,12 @@
 /** What a request breaks, in words for the client, with its place: `body.name is missing`. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
-export function toProblem({ instancePath, keyword, params, message }: ErrorObject): string {
+/** Each once, in its words. A schema that is chosen by `if` has errors of its own. */
+export function toProblems(errors: ErrorObject[] | null | undefined): string[] {
+  return [...new Set((errors ?? []).filter(({ keyword }) => keyword !== 'if').map(toProblem))];
+}
+
+function toProblem({ instancePath, keyword, params, message }: ErrorObject): string {
   const place = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
   const inside = (name: string) => (place ? `${place}.${name}` : name);
   const noun = place === 'query' ? 'query parameter' : 'field';
@@ -13,7 +18,7 @@ export function toProblem({ instancePath, keyword, params, message }: ErrorObjec
     case 'unevaluatedProperties':
       return `${inside(params.unevaluatedProperty)} is not a known ${noun}`;
     case 'enum':
-      return `${place} must be one of ${params.allowedValues.join(', ')}`;
+      return `${place} must be one of ${params.allowedValues.map(String).join(', ')}`;
     case 'type':
       return `${place} must be of type ${params.type}`;
     case 'minLength':

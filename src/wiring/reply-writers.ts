@@ -2,7 +2,7 @@
 import type { Operation, Refuse, Reply } from '../contract/contract.ts';
 import { replyFor } from '../contract/replies.ts';
 import type { CompileReply } from './compilation.ts';
-import { toProblem } from './problems.ts';
+import { toProblems } from './problems.ts';
 
 type Writer = (body: unknown) => string;
 
@@ -26,9 +26,7 @@ function buildWriter(id: string, reply: Reply, compileReply: CompileReply, refus
   const { validate, write } = compileReply(reply, refuse);
   return (body) => {
     if (validate(body)) return write(body);
-    const problems = validate.errors?.map((error) =>
-      toProblem({ ...error, instancePath: `/body${error.instancePath}` }),
-    );
-    throw new Error(`${id} has answered ${reply.status} against the contract: ${problems?.join('; ')}`);
+    const inBody = validate.errors?.map((error) => ({ ...error, instancePath: `/body${error.instancePath}` }));
+    throw new Error(`${id} has answered ${reply.status} against the contract: ${toProblems(inBody).join('; ')}`);
   };
 }

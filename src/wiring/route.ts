@@ -68,10 +68,6 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     onRequest: [buildEnter(operation.id, operation.scopes && authFor(operation.scopes)), ...onlyOwnTypes],
     onSend: announce(deprecation),
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
-    // Parameters and body are checked together, so that one reply names all that is wrong.
-    validatorCompiler: () => () => true,
-    // Bodies are written above; what Fastify sends is text already.
-    serializerCompiler: () => JSON.stringify,
     handler: (request, reply) => {
       const answered = answer(request);
       if (answered instanceof Promise) return answered.then((later) => send(request, reply, later));

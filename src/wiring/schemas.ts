@@ -3,7 +3,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Contract, Json } from '../contract/contract.ts';
 import { type Place, placeUnder } from '../contract/int64-places.ts';
+import { targetOf } from '../contract/recursion.ts';
 import { mapSubschemas } from '../contract/subschemas.ts';
+import { hidden, nullable } from './contract-keywords.ts';
 import { BOUND_NAMES, int64, int64Bounds } from './int64-keywords.ts';
 
 /** Keywords of OpenAPI's schemas that say nothing about validity (OpenAPI 3.1, section 4.8.24). */
@@ -18,6 +20,10 @@ export function buildAjv(
   const checks = { meta: !isChecked, validateSchema: !isChecked };
   const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, useDefaults, logger: false, ...checks });
   addFormats.default(ajv);
+  // An annotation: the text is the handler's to understand.
+  ajv.addFormat('decimal', true);
+  ajv.addKeyword(hidden);
+  ajv.removeKeyword('nullable').addKeyword(nullable);
   ajv.addKeyword(int64);
   ajv.addKeyword(int64Bounds);
   const extensions = JSON.stringify(document).match(/(?<=")x-[\w-]+(?=":)/g) ?? [];
@@ -30,7 +36,7 @@ export function buildAjv(
  * be refused.
  */
 export function prepare(schema: Json, place: Place): Json {
-  if (typeof schema === 'boolean') return schema;
+  if (typeof schema === 'boolean' || targetOf(schema)) return schema;
   const prepared = mapSubschemas(schema, (subschema, keyword, name) =>
     prepare(subschema, placeUnder(place, keyword, name)),
   );

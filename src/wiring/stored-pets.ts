@@ -3,7 +3,8 @@ import { type Contract, ContractError, type Json } from '../contract/contract.ts
 import { findInt64s } from '../contract/int64-places.ts';
 import { buildResolve } from '../contract/references.ts';
 import type { Pet, Store } from '../store/store.ts';
-import { toProblem } from './problems.ts';
+import { compile } from './compilation.ts';
+import { toProblems } from './problems.ts';
 import { buildAjv, prepare } from './schemas.ts';
 
 /** @throws ContractError that says how many pets could not be sent as the contract says */
@@ -14,7 +15,7 @@ export async function checkStoredPets(contract: Contract, store: Store): Promise
     validate ??= compilePet(contract);
     const { id } = pet;
     if (validate(pet)) return true;
-    first ??= `pet ${id}: ${validate.errors?.map(toProblem).join('; ')}`;
+    first ??= `pet ${id}: ${toProblems(validate.errors).join('; ')}`;
     return false;
   };
   const count = await store.countMisfits(contract.digest, fits);
@@ -31,10 +32,6 @@ export function petSchema(contract: Contract): Json {
 
 function compilePet(contract: Contract) {
   const schema = petSchema(contract);
-  return buildAjv(contract, false).compile(
-    prepare(
-      schema,
-      findInt64s(schema, 'Pet', () => {}),
-    ),
-  );
+  const ignore = () => {};
+  return compile(buildAjv(contract, false), prepare(schema, findInt64s(schema, 'Pet', ignore)), 'Pet', ignore);
 }

@@ -17,6 +17,15 @@ const content = (...types: string[]) => ({ content: Object.fromEntries(types.map
 const echo = (source: Json, path = '/echoes') => withPaths({ [path]: { post: operation('echo', source) } });
 const parameter = (source: Json) => echo({ parameters: [{ name: 'q', in: 'query', schema: string, ...source }] });
 const reply = (status: string, ...types: string[]) => echo({ responses: { [status]: content(...types) } });
+const body = (schema: Json) => echo({ requestBody: { content: { 'application/json': { schema } } } });
+const int64 = { type: 'integer', format: 'int64' };
+const self = { $ref: '#/components/schemas/Self' };
+/** A body of a schema that may refer to itself. */
+const recursive = (schema: Json) => {
+  const document = JSON.parse(body(self));
+  document.components.schemas.Self = schema;
+  return JSON.stringify(document);
+};
 const edit = (change: Edit) => withPaths({}, change);
 
 /** A contract with each feature, by the first words of its row. */
@@ -44,6 +53,23 @@ const CONTRACTS: Record<string, string> = {
   'Several schemes': edit(({ securitySchemes }) => {
     securitySchemes.other = { type: 'http', scheme: 'bearer' };
   }),
+  'OpenAPI 3.0': edit(({ contract }) => (contract.openapi = '3.0.3')),
+  '`nullable`': body({ type: 'string', nullable: true }),
+  '`enum`, `const`': body({ ...int64, enum: [1] }),
+  'int64 in one': body({ anyOf: [int64, { type: 'integer' }] }),
+  'Other formats': body({ type: 'string', format: 'datum' }),
+  'A discriminator whose': body({ oneOf: [{ type: 'object' }], discriminator: { propertyName: 'kind' } }),
+  'Several alternatives': recursive({
+    oneOf: [
+      { type: 'object', properties: { left: self } },
+      { type: 'object', properties: { right: self } },
+    ],
+  }),
+  'A schema that is nothing': recursive({ allOf: [self] }),
+  'References to': body({ $ref: 'pets.yaml#/PetId' }),
+  'A default': body({ anyOf: [{ properties: { name: { type: 'string', default: 'Rex' } } }] }),
+  '`required` of': body({ anyOf: [{ required: ['id'] }] }),
+  'Unknown keywords': body({ type: 'integer', maximun: 5 }),
   'Keys that may': edit(({ listPets }) => (listPets.security = [{}])),
 };
 

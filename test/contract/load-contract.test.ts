@@ -199,9 +199,52 @@ const refusals: Refusal[] = [
     },
   ],
   [
-    'a schema that refers to itself',
-    'operation listPets: #/components/schemas/Pet refers to itself, which is not supported',
-    (c) => (c.components.schemas.Pet.properties.mother = { $ref: '#/components/schemas/Pet' }),
+    'a schema that is nothing but itself',
+    /operation createPet: body\.name: its schema is nothing but itself/,
+    (c) => (c.components.schemas.PetName.allOf = [{ $ref: '#/components/schemas/PetName' }]),
+  ],
+  [
+    'a response that refers to itself',
+    /#\/components\/responses\/Loop refers to itself, which only a schema may do/,
+    (c) => {
+      c.components.responses.Loop = { $ref: '#/components/responses/Loop' };
+      c.paths['/pets'].get.responses['400'] = { $ref: '#/components/responses/Loop' };
+    },
+  ],
+  [
+    'a document of OpenAPI 3.0',
+    /^.*\n.*it is OpenAPI 3\.0\.3; convert it to 3\.1: npx @scalar/,
+    (c) => (c.openapi = '3.0.3'),
+  ],
+  [
+    'a discriminator whose alternatives have no names',
+    'operation createPet: discriminator kind: each alternative needs a name, by $ref, or by const or enum',
+    (c) => {
+      const oneOf = [{ type: 'object', properties: { kind: { type: 'string' } } }];
+      c.components.schemas.NewPet.properties.toy = { oneOf, discriminator: { propertyName: 'kind' } };
+    },
+  ],
+  [
+    'a choice of schemas that refer to themselves, without a discriminator',
+    'operation createPet: body.rule.*: several schemas of oneOf refer to themselves, which takes a discriminator',
+    (c) => {
+      const rule = (kind: string) => ({
+        type: 'object',
+        properties: { kind: { const: kind }, parts: { type: 'array', items: { $ref: '#/components/schemas/Rule' } } },
+      });
+      c.components.schemas.Rule = { oneOf: [rule('all'), rule('any')] };
+      c.components.schemas.NewPet.properties.rule = { type: 'array', items: { $ref: '#/components/schemas/Rule' } };
+    },
+  ],
+  [
+    'a recursion in whose alternatives a field has 64 bits or fewer',
+    'operation createPet: body.tree.next.value: is int64 in one alternative and not in another',
+    (c) => {
+      const leaf = { type: 'object', properties: { value: { type: 'integer', format: 'int64' } } };
+      const next = { oneOf: [leaf, { $ref: '#/components/schemas/Tree' }] };
+      c.components.schemas.Tree = { type: 'object', properties: { value: { type: 'integer' }, next } };
+      c.components.schemas.NewPet.properties.tree = { $ref: '#/components/schemas/Tree' };
+    },
   ],
   [
     'a reference that leads nowhere',

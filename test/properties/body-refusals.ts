@@ -2,6 +2,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { breaksOf } from './json-breaks.ts';
 import { type Field, fieldsOf, jsonValues, toObject } from './json-values.ts';
+import { within } from './keywords.ts';
 import type { Json, Operation } from './operations.ts';
 import type { Refusal, Refused } from './refusals.ts';
 import { padTo, type Request, requests } from './requests.ts';
@@ -15,7 +16,7 @@ const OTHER_TYPES = ['text/plain', 'application/xml', 'application/x-www-form-ur
 export function bodyRefusalsOf(operation: Operation): Refusal[] {
   if (!operation.body) return [];
   const { required, maxBytes = Number.POSITIVE_INFINITY, schema } = operation.body;
-  const texts = jsonValues(schema);
+  const texts = within('body', () => jsonValues(schema));
 
   function refuse(rule: string, changes: Arbitrary<Change>, status = 400): Refusal {
     // A body that is too large is refused for that, even if something else is wrong, too.
@@ -28,7 +29,7 @@ export function bodyRefusalsOf(operation: Operation): Refusal[] {
     return { rule: `body${rule.startsWith('.') ? '' : ' '}${rule}`, requests: refused };
   }
 
-  const refusals = breaksOf(schema).map(({ rule, values }) =>
+  const refusals = within('body', () => breaksOf(schema)).map(({ rule, values }) =>
     refuse(
       rule,
       values.map(({ text, place }) => ({ body: text, place: `body${place}` })),

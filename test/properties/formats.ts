@@ -24,6 +24,24 @@ const FORMATS = new Map<string, Format>([
     'date-time',
     { valid: DATES, nearMisses: ['2026-01-01', '2026-01-01T00:00:00', '2026-01-01T25:00:00Z', '2026-02-30T00:00:00Z'] },
   ],
+  [
+    'email',
+    {
+      valid: fc.emailAddress(),
+      nearMisses: ['a', 'a@', '@a.example', 'a b@c.example', 'a@b@c.example', 'a@b..example'],
+    },
+  ],
+  [
+    'uri',
+    {
+      valid: fc.webUrl({ withQueryParameters: true }),
+      nearMisses: ['a', '/a', '//a.example', 'http://a b', 'http://[', ':'],
+    },
+  ],
+  [
+    'decimal',
+    { valid: fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value.toFixed(2)), nearMisses: [] },
+  ],
   ['uuid', { valid: fc.uuid(), nearMisses: ['0-0-0-0-0', 'g0000000-0000-4000-8000-000000000000', '{}'] }],
 ]);
 
@@ -31,9 +49,14 @@ export function formatted(schema: Json): Arbitrary<string> {
   return formatOf(schema).valid;
 }
 
-export function misformatted(schema: Json): Arbitrary<string> {
+/** Nothing where the format only says what a text means. */
+export function misformatted(schema: Json): Arbitrary<string> | undefined {
   const { valid, nearMisses } = formatOf(schema);
-  const changed = valid.chain((text) => fc.constantFrom(`${text}0`, ` ${text}`, `${text}\n`, text.slice(1)));
+  if (nearMisses.length === 0) return undefined;
+  const open = ['email', 'uri'].includes(schema.format);
+  const changed = valid.chain((text) =>
+    fc.constantFrom(` ${text}`, `${text}\n`, ...(open ? [] : [`${text}0`, text.slice(1)])),
+  );
   return fc.oneof(fc.constantFrom('', ...nearMisses), changed);
 }
 

@@ -1,8 +1,9 @@
 /** Values that break one rule of a schema, as JSON text: one Break for every keyword of the schema and of its parts. */
 import fc, { type Arbitrary } from 'fast-check';
-import { fieldsOf, itemsOf, toArray, toObject } from './json-values.ts';
+import { refusedBy, splitNull } from './alternatives.ts';
+import { fieldsOf, itemsOf, jsonValues, otherName, toArray, toObject } from './json-values.ts';
 import { toJson } from './json-writing.ts';
-import { isAnnotation, noWayToBreak } from './keywords.ts';
+import { isAnnotation, noWayToBreak, within } from './keywords.ts';
 import type { Json } from './operations.ts';
 import { BROKEN_SCALARS } from './scalars.ts';
 
@@ -26,22 +27,28 @@ const BREAKERS: Record<string, Breaker> = {
     schema.required.map((name: string) =>
       breakOf(`.${name} required`, fieldsOf(schema, [name]).map(toObject), `.${name}`),
     ),
+  'x-read-only': (schema) =>
+    Object.entries(schema['x-read-only']).map(([name, field]) => breakReadOnly(schema, name, field)),
   properties: (schema) => Object.keys(schema.properties).flatMap((name) => breakProperty(schema, name)),
   additionalProperties: (schema) => {
     if (schema.additionalProperties === true) return [];
     if (schema.additionalProperties === false)
       return [{ rule: 'additionalProperties', values: objectsWithUnknownField(schema) }];
-    throw noWayToBreak('additionalProperties with a schema', 'json-breaks.ts');
+    return breaksOf(schema.additionalProperties).map((inner) => breakOther(schema, inner));
   },
-  items: (schema) => breaksOf(schema.items).map((inner) => breakItem(schema, inner)),
+  items: (schema) => within('.items', () => breaksOf(schema.items)).map((inner) => breakItem(schema, inner)),
   minItems: ({ items, minItems }) =>
     minItems > 0 ? [breakOf('minItems', itemsOf({ items, maxItems: minItems - 1 }).map(toArray))] : [],
   maxItems: ({ items, maxItems }) => [breakOf('maxItems', itemsOf({ items, minItems: maxItems + 1 }).map(toArray))],
+  oneOf: (schema) => schema.oneOf.flatMap((_: Json, index: number) => breakAlternative(schema, 'oneOf', index)),
+  anyOf: (schema) => schema.anyOf.flatMap((_: Json, index: number) => breakAlternative(schema, 'anyOf', index)),
 };
 
 /** @throws Error that names a keyword for which there is no way yet */
-export function breaksOf(schema: Json): Break[] {
-  const keywords = Object.keys(schema).filter((keyword) => !isAnnotation(keyword));
+export function breaksOf(source: Json): Break[] {
+  const { schema, isNullable } = splitNull(source);
+  if (isNullable) return breaksOf(schema).map(({ rule, values }) => ({ rule, values: values.filter(isNotNull) }));
+  const keywords = Object.keys(schema).filter((keyword) => keyword in BREAKERS || !isAnnotation(keyword));
   return keywords.flatMap((keyword) => {
     const breaker = BREAKERS[keyword];
     if (breaker) return breaker(schema);
@@ -77,8 +84,36 @@ function typesOf(value: unknown): string[] {
   return Number.isInteger(value) ? ['integer', 'number'] : [typeof value];
 }
 
+function breakReadOnly(schema: Json, name: string, field: Json): Break {
+  const values = fc.tuple(fieldsOf(schema), jsonValues(field));
+  const texts = values.map(([fields, text]) => toObject([...fields, [name, text]]));
+  return breakOf(`.${name} readOnly`, texts, `.${name}`);
+}
+
+/** A value that breaks one alternative, and fits no other. */
+function breakAlternative(schema: Json, keyword: 'oneOf' | 'anyOf', index: number): Break[] {
+  return breaksOf(schema[keyword][index]).flatMap(({ rule, values }) => {
+    const broken = refusedBy(schema, values);
+    return broken ? [{ rule: joinPlace(`.${keyword}.${index}`, rule), values: broken }] : [];
+  });
+}
+
+const isNotNull = ({ text }: Broken) => text !== 'null';
+
+function breakOther(schema: Json, { rule, values }: Break): Break {
+  const name = otherName(9);
+  return {
+    rule: joinPlace('.*', rule),
+    values: fc.tuple(fieldsOf(schema), values).map(([fields, { text, place }]) => ({
+      text: toObject([...fields, [name, text]]),
+      place: `.${name}${place}`,
+    })),
+  };
+}
+
 function breakProperty(schema: Json, name: string): Break[] {
-  return breaksOf(schema.properties[name]).map(({ rule, values }) => ({
+  const field = schema.properties[name];
+  return within(`.${name}`, () => breaksOf(field)).map(({ rule, values }) => ({
     rule: joinPlace(`.${name}`, rule),
     values: fc.tuple(fieldsOf(schema, [name]), values, fc.nat()).map(([fields, { text, place }, at]) => ({
       text: toObject(fields.toSpliced(at % (fields.length + 1), 0, [name, text])),

@@ -1,30 +1,49 @@
 /** Values that a schema allows, as JSON text. */
 import fc, { type Arbitrary } from 'fast-check';
+import { alternativesOf, splitNull, takenBy } from './alternatives.ts';
 import { toJson } from './json-writing.ts';
+import { within } from './keywords.ts';
 import type { Json } from './operations.ts';
 import { type Scalar, scalars } from './scalars.ts';
 
 /** The fields of an object as they are written, in order: name and JSON text. */
 export type Field = [name: string, text: string];
 
-export function jsonValues(schema: Json): Arbitrary<string> {
+export function jsonValues(source: Json): Arbitrary<string> {
+  const { schema, isNullable } = splitNull(source);
+  if (isNullable) return fc.oneof({ weight: 3, arbitrary: jsonValues(schema) }, fc.constant('null'));
+  const alternatives = alternativesOf(schema);
+  if (alternatives) return takenBy(schema, fc.oneof(...alternatives.map(jsonValues)));
+  if (schema.type === 'null') return fc.constant('null');
+  if (schema['x-empty']) return fc.constant('[]');
   if (schema.type === 'object') return fieldsOf(schema).map(toObject);
   if (schema.type === 'array') return itemsOf(schema).map(toArray);
   return (scalars(schema) as Arbitrary<Scalar>).chain(toJson);
 }
 
 /** The required fields, some of the others, in any order; none of those to leave out. */
-export function fieldsOf({ properties = {}, required = [] }: Json, leaveOut: string[] = []): Arbitrary<Field[]> {
+export function fieldsOf(schema: Json, leaveOut: string[] = []): Arbitrary<Field[]> {
+  const { properties = {}, required = [], additionalProperties } = schema;
   const names = Object.keys(properties).filter((name) => !leaveOut.includes(name));
-  const fields = names.map((name) => jsonValues(properties[name]).map((text): Field => [name, text]));
+  const fields = names.map((name) =>
+    within(`.${name}`, () => jsonValues(properties[name])).map((text): Field => [name, text]),
+  );
   const optional = names.filter((name) => !required.includes(name));
-  return fc
+  const named = fc
     .tuple(fc.tuple(...fields), fc.subarray(optional), fc.shuffledSubarray(names, { minLength: names.length }))
     .map(([written, chosen, order]) => {
       const kept = written.filter(([name]) => required.includes(name) || chosen.includes(name));
       return kept.sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
     });
+  if (typeof additionalProperties !== 'object') return named;
+  const others = fc.array(jsonValues(additionalProperties), { maxLength: 3 });
+  return fc
+    .tuple(named, others)
+    .map(([known, texts]) => [...known, ...texts.map((text, index): Field => [otherName(index), text])]);
 }
+
+/** The name of a field that no schema names. */
+export const otherName = (index: number) => `other ${index}`;
 
 export function itemsOf({ items, minItems = 0, maxItems = minItems + 5 }: Json): Arbitrary<string[]> {
   return fc.array(jsonValues(items), { minLength: minItems, maxLength: maxItems });

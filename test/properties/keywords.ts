@@ -9,12 +9,39 @@ const ANNOTATIONS = [
   'examples',
   'deprecated',
   'externalDocs',
+  'readOnly',
+  'writeOnly',
+  'discriminator',
   '$comment',
 ];
 
 export const isAnnotation = (keyword: string) => ANNOTATIONS.includes(keyword) || keyword.startsWith('x-');
 
+class UnknownRule extends Error {
+  readonly rule: string;
+  readonly file: string;
+  readonly place: string;
+
+  constructor(rule: string, file: string, place = '') {
+    super(`no way is known to break ${rule}${place && ` of ${place}`}; add one to test/properties/${file}`);
+    this.rule = rule;
+    this.file = file;
+    this.place = place;
+  }
+}
+
 /** For a rule of the contract that the tests do not know: it must be added before they can check the server. */
 export function noWayToBreak(rule: string, file: string): Error {
-  return new Error(`no way is known to break ${rule}; add one to test/properties/${file}`);
+  return new UnknownRule(rule, file);
+}
+
+/** Names the place, too, where a rule in it is not known: `.name` in `body` is `body.name`. */
+export function within<T>(outer: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof UnknownRule)) throw error;
+    const { rule, file, place } = error;
+    throw new UnknownRule(rule, file, place.startsWith('.') ? outer + place : `${outer} ${place}`.trim());
+  }
 }

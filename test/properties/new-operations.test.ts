@@ -12,7 +12,7 @@ import { refusalsOf } from './refusals.ts';
 import { requestProperties } from './request-properties.ts';
 
 const NEW = parse(readFileSync(new URL('./new-operations.yaml', import.meta.url), 'utf8'));
-const NEW_IDS = ['arrangeShelf', 'change-shelf', 'greet', 'clearShelf'];
+const NEW_IDS = ['arrangeShelf', 'change-shelf', 'greet', 'clearShelf', 'packBox'];
 
 type Handle = (call: Json) => Json;
 
@@ -20,11 +20,18 @@ const greet: Handle = () => ({ status: 200, body: 'Hello!' });
 const arrangeShelf: Handle = ({ params }) => ({ status: 200, body: { code: params.code } });
 const changeShelf: Handle = ({ body }) => ({ status: 200, body: { size: body.size ?? 0n } });
 const clearShelf: Handle = () => ({ status: 204 });
+const packBox: Handle = ({ body }) => ({ status: 200, body: packed(body) });
+
+/** With the fields that only replies have, without those that only requests have. */
+function packed({ secret, inside, ...box }: Json): Json {
+  return { ...box, id: 1n, ...(inside && { inside: inside.map(packed) }) };
+}
 
 /** The contract with the new operations. */
 function grown(): string {
   const contract = parse(CONTRACT);
   Object.assign(contract.paths, structuredClone(NEW.paths));
+  Object.assign(contract.components.schemas, NEW.components.schemas);
   return stringify(contract, { aliasDuplicateObjects: false });
 }
 
@@ -34,7 +41,7 @@ async function startGrown(t: Test, handlers: Record<string, Handle> = {}): Promi
   const file = join(t.testdir(), 'petstore.yaml');
   writeFileSync(file, yaml);
   const contract = await loadContract(file);
-  const all = { ...ours, arrangeShelf, 'change-shelf': changeShelf, clearShelf, greet, ...handlers };
+  const all = { ...ours, arrangeShelf, 'change-shelf': changeShelf, clearShelf, greet, packBox, ...handlers };
   return startService(t, { contract, handlers: all, yaml, keepAlive: true });
 }
 
@@ -81,6 +88,18 @@ t.test('an operation that is new in the contract is covered, every keyword of it
     'change-shelf as application/merge-patch+json refuses body.size minimum',
     'arrangeShelf asks for a key',
     'greet refuses body minLength',
+    'packBox refuses body.id readOnly',
+    'packBox refuses body.inside.items.mail format',
+    'packBox refuses body.content.oneOf.0.radius minimum',
+    'packBox refuses body.content.oneOf.1.kind enum',
+    'packBox refuses body.content.oneOf.1.parts.items.oneOf.0.radius required',
+    'packBox refuses body.owner type',
+    'packBox refuses body.owner minLength',
+    'packBox refuses body.color enum',
+    'packBox refuses body.mail format',
+    'packBox refuses body.counts.* maximum',
+    'packBox refuses body.size.oneOf.0 minimum',
+    'packBox refuses body.maker.anyOf.0.name maxLength',
   ]) {
     t.ok(names.includes(rule), rule);
   }
@@ -151,26 +170,31 @@ t.test('a server that takes more or less than the contract allows is found', asy
 
 const NO_BOUNDS = { format: undefined, minimum: undefined, maximum: undefined, default: undefined };
 
-t.test('a rule of the contract that no generator can break is reported', async (t) => {
-  const cases: [yaml: string, rule: string, file: string][] = [
-    [edited({ name: { contentEncoding: 'base64' } }), 'contentEncoding', 'json-breaks.ts'],
-    [edited({ limit: { multipleOf: 5 } }), 'multipleOf', 'scalars.ts'],
+t.test('a rule of the contract that no generator can break is reported, with its place', async (t) => {
+  const inName = 'createPet body.name';
+  const inLimit = 'listPets query.limit';
+  const cases: [yaml: string, rule: string, place: string, file: string][] = [
+    [edited({ name: { contentEncoding: 'base64' } }), 'contentEncoding', inName, 'json-breaks.ts'],
+    [edited({ limit: { multipleOf: 5 } }), 'multipleOf', inLimit, 'scalars.ts'],
     [
       edited({ limit: { ...NO_BOUNDS, type: 'array', items: { type: 'integer' }, contains: { const: 1 } } }),
       'contains of an array in a parameter',
+      inLimit,
       'list-values.ts',
     ],
-    [edited({ limit: { format: 'float' } }), 'format float of a number', 'numbers.ts'],
-    [edited({ name: { format: 'email' } }), 'format email of a string', 'formats.ts'],
-    [edited({ name: { type: ['string', 'null'] } }), 'type ["string","null"]', 'scalars.ts'],
+    [edited({ limit: { format: 'float' } }), 'format float of a number', inLimit, 'numbers.ts'],
+    [edited({ name: { format: 'hostname' } }), 'format hostname of a string', inName, 'formats.ts'],
+    [edited({ name: { type: ['string', 'integer'] } }), 'type ["string","integer"]', inName, 'scalars.ts'],
+    [edited({ name: { type: 'object', minProperties: 1 } }), 'minProperties', inName, 'json-breaks.ts'],
     [
-      edited({ name: { type: 'object', additionalProperties: { type: 'string' } } }),
-      'additionalProperties with a schema',
+      edited({ name: { type: 'array', items: { type: 'array', items: { type: 'string', not: {} } } } }),
+      'not',
+      `${inName}.items.items`,
       'json-breaks.ts',
     ],
   ];
-  for (const [yaml, rule, file] of cases) {
-    const message = `no way is known to break ${rule}; add one to test/properties/${file}`;
+  for (const [yaml, rule, place, file] of cases) {
+    const message = `no way is known to break ${rule} of ${place}; add one to test/properties/${file}`;
     t.throws(() => readOperations(yaml).flatMap(refusalsOf), { message });
   }
 });

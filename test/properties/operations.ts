@@ -1,6 +1,7 @@
 /** The operations of the contract as its own words describe them, with references replaced; without any code of `src/`. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { resolve, withoutReadOnly } from './references.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON Schema, or any other node of the contract, is any JSON.
 export type Json = any;
@@ -79,19 +80,12 @@ function toParameter(source: Json): Parameter {
 }
 
 function toBodies({ required = false, content, 'x-max-bytes': maxBytes }: Json): NonNullable<Operation['body']>[] {
-  return Object.entries<Json>(content).map(([type, { schema }]) => ({ required, maxBytes, type, schema }));
-}
-
-/** The node with what its references name in their places, and words beside a reference on top (OpenAPI 3.1, 4.8.24). */
-function resolve(node: Json, document: Json): Json {
-  if (Array.isArray(node)) return node.map((item) => resolve(item, document));
-  if (typeof node !== 'object' || node === null) return node;
-  const { $ref, ...rest } = node;
-  const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, resolve(value, document)]));
-  if (typeof $ref !== 'string') return own;
-  const keys = $ref.slice(2).split('/');
-  const target = keys.reduce((parent, key) => parent[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
-  return { ...resolve(target, document), ...own };
+  return Object.entries<Json>(content).map(([type, { schema }]) => ({
+    required,
+    maxBytes,
+    type,
+    schema: withoutReadOnly(schema),
+  }));
 }
 
 /** The key of the response that documents a status: of itself, of its range, or `default`. */

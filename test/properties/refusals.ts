@@ -2,6 +2,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { bodyRefusalsOf } from './body-refusals.ts';
 import { unknownNames } from './json-breaks.ts';
+import { within } from './keywords.ts';
 import type { Operation, Parameter } from './operations.ts';
 import { parameterBreaks, parameterValues } from './parameter-values.ts';
 import { type Request, requests, type Texts } from './requests.ts';
@@ -21,11 +22,11 @@ export interface Refusal {
 
 /** One for every rule that the contract has for this operation. @throws Error that names a rule for which there is no way yet */
 export function refusalsOf(operation: Operation): Refusal[] {
-  return [
+  return within(operation.id, () => [
     ...operation.parameters.flatMap((parameter) => refuseParameter(operation, parameter)),
     refuseUnknownParameter(operation),
     ...bodyRefusalsOf(operation),
-  ];
+  ]);
 }
 
 function refuseParameter(operation: Operation, parameter: Parameter): Refusal[] {
@@ -39,7 +40,7 @@ function refuseParameter(operation: Operation, parameter: Parameter): Refusal[] 
       place: `${place}.${name}${item}`,
     })),
   });
-  const refusals = parameterBreaks(parameter).map(({ rule, values }) =>
+  const refusals = within(`${place}.${name}`, () => parameterBreaks(parameter)).map(({ rule, values }) =>
     refuse(
       rule,
       values.map(({ text, place }) => ({ texts: [[name, text]], place })),

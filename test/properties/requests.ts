@@ -1,6 +1,7 @@
 /** Requests that the contract allows, and how they are written: as a URL, and as a line for a terminal. */
 import fc, { type Arbitrary } from 'fast-check';
 import { jsonValues } from './json-values.ts';
+import { within } from './keywords.ts';
 import type { Operation, Parameter } from './operations.ts';
 import { parameterValues, type Text } from './parameter-values.ts';
 
@@ -33,7 +34,10 @@ export function requests(operation: Operation, leaveOut?: Parameter): Arbitrary<
 /** The required ones and some of the others, in any order. */
 function textsOf(parameters: Parameter[]): Arbitrary<Texts> {
   const texts = parameters.map((parameter) =>
-    parameterValues(parameter).map((text): Texts[number] => [parameter.name, text]),
+    within(`${parameter.in}.${parameter.name}`, () => parameterValues(parameter)).map((text): Texts[number] => [
+      parameter.name,
+      text,
+    ]),
   );
   const optional = parameters.filter(({ required }) => !required).map(({ name }) => name);
   return fc.tuple(fc.tuple(...texts), fc.subarray(optional), fc.boolean()).map(([written, chosen, isReversed]) => {
@@ -47,7 +51,11 @@ function bodies(body: Operation['body']): Arbitrary<string | undefined> {
   const { schema, maxBytes = Number.POSITIVE_INFINITY, required } = body;
   const space = fc.constantFrom('', '', ' ', '\r\n\t');
   const texts = fc
-    .tuple(space, jsonValues(schema), space)
+    .tuple(
+      space,
+      within('body', () => jsonValues(schema)),
+      space,
+    )
     .map((parts) => parts.join(''))
     .filter((text) => Buffer.byteLength(text) <= maxBytes);
   const full = Number.isFinite(maxBytes) ? [texts.map((text) => padTo(text, maxBytes))] : [];

@@ -114,3 +114,43 @@ t.test('a reply of another media type has its body', async (t) => {
   t.equal(right, '');
   t.match(wrong, /not assignable/);
 });
+
+t.test(
+  'read-only fields are not in requests, write-only ones not in replies, and schemas may refer to themselves',
+  async (t) => {
+    const account = {
+      type: 'object',
+      required: ['id', 'name', 'password'],
+      properties: {
+        id: { $ref: '#/components/schemas/AccountId' },
+        name: { type: ['string', 'null'] },
+        password: { type: 'string', writeOnly: true },
+        hint: { $ref: '#/components/schemas/Hint' },
+        friends: { type: 'array', items: { $ref: '#/components/schemas/Account' } },
+        free: { type: 'object' },
+      },
+    };
+    const content = { 'application/json': { schema: { $ref: '#/components/schemas/Account' } } };
+    const source = { requestBody: { required: true, content }, responses: { 200: { description: 'It.', content } } };
+    const document = parse(echo(source));
+    Object.assign(document.components.schemas, {
+      Account: account,
+      AccountId: { type: 'integer', format: 'int64', readOnly: true },
+      Hint: { type: 'string', writeOnly: true },
+    });
+    const answer = (body: string) => `async ({ body }) => ({ status: 200, body: ${body} })`;
+    const said = await diagnose(JSON.stringify(document), [
+      answer("{ id: 1n, name: body.name, friends: [{ id: 2n, name: 'b' }], free: { a: 1 } }"),
+      answer('{ id: 1n, name: body.password + body.friends?.[0]?.password }'),
+      answer("{ id: 1n, name: 'a', password: 'x' }"),
+      answer("{ id: 1n, name: 'a', friends: [{ id: 2n, name: 'b', password: 'y' }] }"),
+      answer("{ id: body.id, name: 'a' }"),
+      answer("{ id: 1n, name: body.hint ?? null, hint: 'x' }"),
+    ]);
+    t.strictSame(said.slice(0, 2), ['', '']);
+    t.match(said[2], /'body.password' .* 'NotInTheContract'/);
+    t.match(said[3], /password.* 'NotInTheContract'/);
+    t.match(said[4], /Property 'id' does not exist/);
+    t.match(said[5], /'body.hint' .* 'NotInTheContract'/);
+  },
+);

@@ -1,10 +1,8 @@
 /** An operation that is added to the contract, with schemas of its own, and served for real. */
-import { join } from 'node:path';
 import type { Test } from 'tap';
-import { loadContract } from '../../src/contract/load-contract.ts';
 import { handlers as ours } from '../../src/generated/handlers.ts';
 import type { Handlers } from '../../src/wiring/operations.ts';
-import { edited } from '../edited-contract.ts';
+import { load, operation, withPaths } from '../added-operations.ts';
 import { startService } from '../service.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a schema, or a value of it, is any JSON
@@ -38,7 +36,7 @@ export interface Echo {
 export async function startEcho(t: Test, options: EchoOptions): Promise<Echo> {
   const { answer = (body) => body } = options;
   const yaml = withEcho(options);
-  const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
+  const contract = await load(t, yaml);
   const given: Given[] = [];
   const echo = (call: Given) => {
     given.push(call);
@@ -57,29 +55,17 @@ export async function startEcho(t: Test, options: EchoOptions): Promise<Echo> {
 
 /** The contract with the operation. */
 export function withEcho({ body = {}, reply = body, q = { type: 'string' }, schemas = {} }: EchoOptions): string {
-  return edited(({ paths, components }) => {
-    const json = (schema: Json) => ({ 'application/json': { schema } });
-    const [limit, least] = [
-      { type: 'integer', format: 'int32', maximum: 100, default: 20 },
-      { type: 'integer', format: 'int64', minimum: 10 },
-    ];
-    Object.assign(components.schemas, { Limit: limit, Least: least, ...schemas });
-    paths['/echoes'] = {
-      post: {
-        operationId: 'echo',
-        parameters: [{ name: 'q', in: 'query', schema: q }],
-        requestBody: { content: json(body) },
-        responses: {
-          '200': {
-            description: 'What was sent.',
-            headers: { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } },
-            content: json(reply),
-          },
-          '400': { $ref: '#/components/responses/InvalidBody' },
-          '401': { $ref: '#/components/responses/Unauthorized' },
-          default: { $ref: '#/components/responses/Failure' },
-        },
-      },
-    };
+  const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
+  const post = operation('echo', {
+    parameters: [{ name: 'q', in: 'query', schema: q }],
+    requestBody: json(body),
+    responses: { '200': json(reply) },
+  });
+  return withPaths({ '/echoes': { post } }, ({ components }) => {
+    Object.assign(components.schemas, {
+      Limit: { type: 'integer', format: 'int32', maximum: 100, default: 20 },
+      Least: { type: 'integer', format: 'int64', minimum: 10 },
+      ...schemas,
+    });
   });
 }

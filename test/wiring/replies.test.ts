@@ -1,5 +1,7 @@
 /** What a handler answers is sent as the contract says, or not at all. */
 import t from 'tap';
+import { serve, withPaths } from '../added-operations.ts';
+import { send as sendTo } from '../service.ts';
 import { type Json, startEcho } from './echo.ts';
 
 const INT64 = { type: 'integer', format: 'int64' };
@@ -69,13 +71,28 @@ t.test('where one of several alternatives is meant, nothing more is sent either'
   const extras = { type: 'object', additionalProperties: true };
   const reply = {
     type: 'object',
-    properties: { pet: { oneOf: [cat, dog] }, extras, any: {}, free: { type: 'object' } },
+    properties: {
+      pet: { oneOf: [cat, dog] },
+      extras,
+      any: {},
+      all: true,
+      list: { type: 'array' },
+      free: { type: 'object' },
+    },
   };
   let answer: Json;
   const { send } = await startEcho(t, { reply, answer: () => answer });
   answer = { pet: { tricks: [{ lives: 9n, secret: 1 }], secret: 1 }, secret: 1 };
   t.equal(await send('1'), '{"pet":{"tricks":[{"lives":9}]}}');
-  const free = '{"extras":{"a":9007199254740993},"any":[9007199254740993],"free":{"b":{"c":null}}}';
-  answer = { extras: { a: 2n ** 53n + 1n }, any: [2n ** 53n + 1n], free: { b: { c: null } } };
+  const free = '{"extras":{"a":9007199254740993},"any":[9007199254740993],"all":1,"list":[2],"free":{"b":{"c":null}}}';
+  answer = { extras: { a: 2n ** 53n + 1n }, any: [2n ** 53n + 1n], all: 1, list: [2], free: { b: { c: null } } };
   t.equal(await send('1'), free);
+});
+
+t.test('a request is refused with a body also where the contract does not declare the status', async (t) => {
+  const post = { operationId: 'echo', responses: { '204': { description: 'Nothing.' } } };
+  const { port } = await serve(t, withPaths({ '/echoes': { post } }), { echo: () => ({ status: 204 }) });
+  const { status, text } = await sendTo(port, '/v1/echoes?extra=1', { method: 'POST' });
+  t.equal(status, 400);
+  t.match(JSON.parse(text), { code: 'invalid_request', message: 'query.extra is not a known query parameter' });
 });
