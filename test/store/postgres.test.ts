@@ -183,7 +183,7 @@ t.test('a server that only accepts connections is not waited for', async (t) => 
   await once(silent, 'listening');
   t.teardown(() => silent.close());
   const { port } = silent.address() as AddressInfo;
-  await t.rejects(open(server.newUrl().replace(`:${server.port}/`, `:${port}/`)), /it does not answer/);
+  await t.rejects(open(server.newUrl().replace(`:${server.port}/`, `:${port}/`), 1000), /it does not answer/);
 });
 
 t.test('a connection is encrypted, and the server checked, as the URL says', async (t) => {

@@ -24,9 +24,6 @@ export interface Connection {
   end(error?: Error): void;
 }
 
-/** How long a server may take to let a connection in, in milliseconds. */
-const CONNECT_TIMEOUT = 1000;
-
 /** Every value as text. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
@@ -44,15 +41,23 @@ const INTRODUCTION = `
   SELECT current_setting('transaction_read_only'), current_setting('statement_timeout'),
     extract(epoch FROM pg_postmaster_start_time())`;
 
+/** How long it may take, in milliseconds. */
+export interface ConnectionTimes {
+  toConnect: number;
+  /** For each statement, by PostgreSQL itself. */
+  toAnswer: number;
+}
+
 /** @throws Error also where the server can only be read: it is not, or no longer, the one to use */
 export async function connectTo(
   { host, port }: Address,
   { user, password, database }: PostgresPlace,
-  settings: pg.ClientConfig,
+  ssl: pg.ClientConfig['ssl'],
+  { toConnect, toAnswer }: ConnectionTimes,
 ): Promise<Connection> {
   const socket = new Socket();
   const client = new pg.Client({
-    ...{ host, port, user, password, database, ...settings },
+    ...{ host, port, user, password, database, ssl, statement_timeout: toAnswer },
     stream: () => socket,
     types: AS_TEXT,
     keepAlive: true,
@@ -61,13 +66,14 @@ export async function connectTo(
     application_name: 'petstore',
   });
   const connection = toConnection(client, socket);
-  const late = setTimeout(() => connection.end(new Error('it does not answer')), CONNECT_TIMEOUT);
+  const late = setTimeout(() => connection.end(new Error('it does not answer')), toConnect);
+  let server: string;
   try {
     await client.connect();
-    const [[isReadOnly, timeout, server]] = (await connection.query(INTRODUCTION)) as [[string, string, string]];
+    const [[isReadOnly, timeout, started]] = (await connection.query(INTRODUCTION)) as [[string, string, string]];
+    server = started;
     if (isReadOnly !== 'off') throw new Error('it can only be read');
     if (timeout === '0') throw new Error(NO_TIMEOUT);
-    return Object.assign(connection, { server });
   } catch (error) {
     connection.end(error as Error);
     // The error of several addresses of one name has no message.
@@ -76,6 +82,7 @@ export async function connectTo(
   } finally {
     clearTimeout(late);
   }
+  return Object.assign(connection, { server });
 }
 
 /** A setting of which PostgreSQL tells each change. */

@@ -20,7 +20,7 @@ import { buildConnect, buildRead } from './primary.ts';
 const READERS = 3;
 /** How long a call may take, in milliseconds: a client is answered within two seconds. */
 const TIMEOUT = 1700;
-/** After this part of it PostgreSQL itself gives up a read. */
+/** After this part of it PostgreSQL itself gives up a read, and we a server that does not let us in. */
 const READ = 0.6;
 /** And a write, which waits no longer than that to be begun: so it is known that it was not done. */
 const WRITE = 0.4;
@@ -36,8 +36,9 @@ export async function openPostgres(
   { createTimeout, maxCreates, isMigrated }: StoreLimits,
   timeout = TIMEOUT,
 ): Promise<Store> {
-  const connect = buildConnect(place);
-  const connectToRead = () => connect(Math.ceil(READ * timeout));
+  const readLimit = Math.ceil(READ * timeout);
+  const connect = buildConnect(place, readLimit);
+  const connectToRead = () => connect(readLimit);
   if (!isMigrated) await migrateFirst(connectToRead, place.schema);
 
   const schema = quote(place.schema);

@@ -10,8 +10,8 @@ export type Connect = (statementTimeout: number) => Promise<Connection>;
 
 const MOVED = new Error('another server has become the one to write to');
 
-/** @throws Error when the file with certificates cannot be read */
-export function buildConnect(place: PostgresPlace): Connect {
+/** Each host may take `toConnect` milliseconds to let a connection in. @throws Error when the file with certificates cannot be read */
+export function buildConnect(place: PostgresPlace, toConnect: number): Connect {
   const ssl = toTlsOptions(place);
   const open = new Set<Connection>();
 
@@ -19,7 +19,7 @@ export function buildConnect(place: PostgresPlace): Connect {
     let failure: unknown;
     for (const address of place.hosts) {
       try {
-        const connection = await connectTo(address, place, { ssl, statement_timeout: statementTimeout });
+        const connection = await connectTo(address, place, ssl, { toConnect, toAnswer: statementTimeout });
         for (const other of open) if (other.server !== connection.server) other.end(MOVED);
         open.add(connection);
         connection.ended.then(() => open.delete(connection));
