@@ -182,7 +182,7 @@ function failing(operation: Operation): Probe[] {
 
 /** 405, with the methods that there are (RFC 9110, section 15.5.6); what takes GET takes HEAD. */
 function misused(operation: Operation, operations: Operation[]): Probe[] {
-  const taken = operations.filter(({ path }) => path === operation.path).map(({ method }) => method);
+  const taken = [...new Set(operations.filter(({ path }) => path === operation.path).map(({ method }) => method))];
   const allow = [...taken, ...(taken.includes('GET') ? ['HEAD'] : [])].sort().join(', ');
   const { url } = plainFor(operation);
   const expect = { status: '405', isRefused: true, headers: { allow } };
