@@ -10,5 +10,7 @@ export function toRecursion(name: string, target: () => Json): Json {
   return schema;
 }
 
+export const isRecursion = (schema: Json): boolean => targets.has(schema);
+
 /** What such a schema refers to; undefined for any other schema. */
 export const targetOf = (schema: Json): Json | undefined => targets.get(schema)?.();

@@ -1,7 +1,7 @@
 /** Replaces each `$ref` by its target, unless it refers to itself. Keywords beside the `$ref` count, too. */
 import type { Json, Refuse } from './contract.ts';
 import { discriminated } from './discriminator.ts';
-import { targetOf as recursionOf, toRecursion } from './recursion.ts';
+import { isRecursion, toRecursion } from './recursion.ts';
 
 /** Keywords that say nothing about which values are valid (JSON Schema 2020-12, Validation, section 9; OpenAPI 3.1, 4.8.24). */
 const ANNOTATION =
@@ -32,7 +32,7 @@ export function buildResolve(document: Json): Resolve {
       if (!isReference) return isSchema && isDiscriminated(node) ? discriminated(node, beside, refuse) : beside;
       const target = targetOf($ref, isSchema);
       if (entries.length === 0 || typeof target === 'boolean') return target;
-      if (recursionOf(target)) return beyond(target, beside);
+      if (isRecursion(target)) return beyond(target, beside);
       return isSchema ? combine(target, beside) : { ...target, ...beside };
     }
 

@@ -24,6 +24,15 @@ function edited(t: Test, ...edits: Edit[]) {
   return { file, yaml };
 }
 
+/** Gives the body of createPet, and of no other operation, more fields. */
+function addToBody({ paths, components }: Json, fields: Json): void {
+  const { properties, ...others } = components.schemas.NewPet;
+  paths['/pets'].post.requestBody.content['application/json'].schema = {
+    ...others,
+    properties: { ...properties, ...fields },
+  };
+}
+
 t.test('the contract is read as its operations, with what each says', async (t) => {
   const { operations, prefix, title } = await loadContract();
   t.equal(prefix, '/v1');
@@ -233,7 +242,7 @@ const refusals: Refusal[] = [
         properties: { kind: { const: kind }, parts: { type: 'array', items: { $ref: '#/components/schemas/Rule' } } },
       });
       c.components.schemas.Rule = { oneOf: [rule('all'), rule('any')] };
-      c.components.schemas.NewPet.properties.rule = { type: 'array', items: { $ref: '#/components/schemas/Rule' } };
+      addToBody(c, { rule: { type: 'array', items: { $ref: '#/components/schemas/Rule' } } });
     },
   ],
   [
@@ -243,7 +252,7 @@ const refusals: Refusal[] = [
       const leaf = { type: 'object', properties: { value: { type: 'integer', format: 'int64' } } };
       const next = { oneOf: [leaf, { $ref: '#/components/schemas/Tree' }] };
       c.components.schemas.Tree = { type: 'object', properties: { value: { type: 'integer' }, next } };
-      c.components.schemas.NewPet.properties.tree = { $ref: '#/components/schemas/Tree' };
+      addToBody(c, { tree: { $ref: '#/components/schemas/Tree' } });
     },
   ],
   [

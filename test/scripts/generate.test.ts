@@ -28,9 +28,12 @@ const generate = (folder: string) =>
 
 const contracts: [sentence: string, problem: string, edit: Edit][] = [
   [
-    'a schema that refers to itself',
-    'operation listPets: #/components/schemas/Pet refers to itself, which is not supported',
-    ({ Pet }) => (Pet.properties.mother = { $ref: '#/components/schemas/Pet' }),
+    'a schema that is nothing but itself',
+    'operation createPet: body.nickname: its schema is nothing but itself',
+    ({ schemas, NewPet }) => {
+      schemas.Nickname = { allOf: [{ $ref: '#/components/schemas/Nickname' }] };
+      NewPet.properties.nickname = { $ref: '#/components/schemas/Nickname' };
+    },
   ],
   [
     'an unknown format',

@@ -98,11 +98,12 @@ t.test('a schema may refer to itself, with 64-bit integers at every depth', asyn
   };
   const { send, given } = await startEcho(t, { body: ref('Tree'), schemas: { Tree: tree, Value: value } });
   const leaf = `{"id":${LARGE},"count":0}`;
-  const text = `{"id":1,"count":1,"children":[{"id":2,"count":2,"children":[${leaf}]}],"parent":${leaf},"named":{"a":${leaf}},"value":[${LARGE},["a",{"of":${leaf}}]]}`;
+  const text = `{"id":1,"count":1,"children":[{"id":2,"count":2,"children":[${leaf}]}],"parent":${leaf},"named":{"a":${leaf},"b":{"id":5,"count":0}},"value":[${LARGE},["a",{"of":${leaf}}]]}`;
   t.equal(await send(text), text);
   const { children, parent, named, value: sent } = given[0]?.body ?? {};
   for (const node of [children[0].children[0], parent, named.a, sent[1][1].of]) t.equal(node.id, 2n ** 53n + 1n);
   t.equal(sent[0], 2n ** 53n + 1n);
+  t.equal(named.b.id, 5n);
   t.equal(
     await send('{"id":1,"parent":null,"children":[{"id":2}]}'),
     '{"id":1,"parent":null,"children":[{"id":2,"count":3}],"count":3}',

@@ -6,7 +6,7 @@ import { type Part, type Pet, StoreError } from '../store.ts';
 import { toStoreError } from './connection.ts';
 import { prepareKeys } from './keys.ts';
 import { PET_JSON } from './pet-json.ts';
-import { toCommitError } from './transaction.ts';
+import { toTransactionError } from './transaction.ts';
 
 /** A connection for one long transaction. */
 export interface Aside {
@@ -76,7 +76,7 @@ async function fill(db: Database, parts: AsyncIterable<Part<Pet>>, contract: str
   try {
     db.exec('COMMIT');
   } catch (error) {
-    throw toCommitError(error);
+    throw toTransactionError(error, true);
   }
 }
 

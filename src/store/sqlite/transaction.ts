@@ -24,12 +24,13 @@ export function inTransaction<Values extends unknown[], Result>(
     try {
       return run.immediate(...values) as Result;
     } catch (error) {
-      throw isCommitting ? toCommitError(error) : error;
+      throw toTransactionError(error, isCommitting);
     }
   };
 }
 
-/** The error of COMMIT, as StoreUnavailable where it is unknown whether it stored what was written. */
-export function toCommitError(error: unknown): unknown {
-  return UNWRITTEN.test((error as { code: string }).code) ? error : new StoreUnavailable(error, 'outcome_unknown');
+/** The error of a transaction, as StoreUnavailable where it is unknown whether COMMIT stored what was written. */
+export function toTransactionError(error: unknown, isCommitting: boolean): unknown {
+  const isUnknown = isCommitting && !UNWRITTEN.test((error as { code: string }).code);
+  return isUnknown ? new StoreUnavailable(error, 'outcome_unknown') : error;
 }
