@@ -6,8 +6,10 @@ import t from 'tap';
 import { parse } from 'yaml';
 import createPet from '../../handlers/createPet.ts';
 import { handlers as ours } from '../../src/generated/handlers.ts';
+import { JsonText } from '../../src/json/json-text.ts';
 import type { Handlers } from '../../src/wiring/operations.ts';
 import { NODE_ARGS } from '../program.ts';
+import { NEW_HANDLERS, withNewOperations } from '../properties/new-operations.ts';
 import { buildJudge } from './judge.ts';
 import { type Mutant, mutantsOf, oneOfEach } from './mutants.ts';
 import { type Row, toReport, toRows } from './rows.ts';
@@ -54,7 +56,7 @@ t.test('each edit is noticed by the first check that can', async (t) => {
     ['follows', 'paths./pets.post.requestBody', 'x-max-bytes lowered'],
     ['follows', 'paths./pets/{petId}.get', 'x-sunset changed: 2030-12-06'],
     ['tests', 'components.headers.Retry-After.schema', 'minimum raised'],
-    ['tests', 'paths./pets.post', 'security added: []'],
+    ['tests', 'paths./pets.post', 'security changed: {"bearerAuth":["pets:write"]} removed'],
     ['tests', 'paths./pets.post', 'responses changed: 413 removed'],
     ['tests', 'components.responses.PayloadTooLarge.content.application/json', 'schema removed'],
     ['lint', 'components.examples.PetNotFound', 'value changed'],
@@ -81,14 +83,17 @@ t.test('what a handler repeats of the contract is noticed by nobody', async (t) 
 
 t.test('a server that does not keep the contract as it is judges nothing', async (t) => {
   const rex = { id: 1, name: 'Rex', categoryId: 7 };
-  const listing = (body: object[]): AnyHandler => {
+  const listing = (body: unknown): AnyHandler => {
     return async ({ store }) => {
       await store.check();
       return { status: 200, body };
     };
   };
   const wrong: [handlers: Record<string, AnyHandler>, problem: RegExp][] = [
-    [{ listPets: listing([{ ...rex, status: 'lost' }]) }, /status must be equal to one of the allowed values/],
+    [
+      { listPets: listing(JsonText.of(JSON.stringify([{ ...rex, status: 'lost' }]))) },
+      /status must be equal to one of the allowed values/,
+    ],
     [{ listPets: () => ({ status: 410, body: { code: 'gone', message: 'No.', status: 410 } }) }, /must be 2/],
     [{ listPets: listing([]) }, /listPets 200 header link is documented, and no reply has it/],
     [{ listPets: () => Promise.reject(new Error('a bug')) }, /GET \/v1\/pets.* 500 .*must not fail/],
@@ -106,15 +111,15 @@ t.test('an edit that changes nothing at all is noticed by nobody', async (t) => 
 });
 
 t.test('operations with parameters and bodies of every kind are edited and probed', async (t) => {
-  const { paths } = parse(readFileSync(new URL('../properties/new-operations.yaml', import.meta.url), 'utf8'));
-  for (const { responses } of [
-    paths['/shelves/{code}'].put,
-    paths['/shelves/{code}'].patch,
-    paths['/greetings'].post,
-  ]) {
-    responses['415'] = CONTRACT.components.responses.UnsupportedMediaType;
+  const contract = withNewOperations(CONTRACT);
+  for (const [path, method] of [
+    ['/shelves/{code}', 'put'],
+    ['/shelves/{code}', 'patch'],
+    ['/greetings', 'post'],
+    ['/boxes', 'post'],
+  ] as const) {
+    contract.paths[path][method].responses['415'] = CONTRACT.components.responses.UnsupportedMediaType;
   }
-  const contract = { ...CONTRACT, paths: { ...CONTRACT.paths, ...paths } };
   const kinds = new Set(mutantsOf(contract).map(({ kind }) => kind.replace(/ \d+$/, '')));
   for (const kind of ['body x-max-bytes added', 'body required added', 'schema exclusiveMaximum added']) {
     t.ok(kinds.has(kind), kind);
@@ -125,12 +130,8 @@ t.test('operations with parameters and bodies of every kind are edited and probe
       return answer(call);
     };
   };
-  const handlers = handlersWith({
-    greet: answering(() => ({ status: 200, body: 'Hello!' })),
-    'change-shelf': answering(({ body }) => ({ status: 200, body: { size: body.size ?? 0n } })),
-    arrangeShelf: answering(({ params }) => ({ status: 200, body: { code: params.code } })),
-    clearShelf: answering(() => ({ status: 204 })),
-  });
+  const added = Object.entries(NEW_HANDLERS).map(([id, handle]) => [id, answering(handle)]);
+  const handlers = handlersWith(Object.fromEntries(added));
   await buildJudge(contract, handlers);
 });
 

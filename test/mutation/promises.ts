@@ -23,7 +23,8 @@ export function shownBy({ headers, text }: Reply, place: string): string[] {
 }
 
 function fieldsOf({ properties = {}, items }: Json, place: string): string[] {
-  const fields = Object.entries<Json>(properties).flatMap(([name, field]) => fieldsOf(field, `${place}.${name}`));
+  const shown = Object.entries<Json>(properties).filter(([, { writeOnly }]) => !writeOnly);
+  const fields = shown.flatMap(([name, field]) => fieldsOf(field, `${place}.${name}`));
   return [place, ...fields, ...(items ? fieldsOf(items, `${place}[]`) : [])];
 }
 

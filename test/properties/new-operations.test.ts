@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
@@ -6,47 +6,28 @@ import { loadContract } from '../../src/contract/load-contract.ts';
 import { handlers as ours } from '../../src/generated/handlers.ts';
 import { JsonText } from '../../src/json/json-text.ts';
 import { type Service, startService } from '../service.ts';
-import { CONTRACT, type Json, readOperations } from './operations.ts';
+import { type Handle, NEW_HANDLERS, withNewOperations } from './new-operations.ts';
+import { CONTRACT, readOperations } from './operations.ts';
 import type { Property } from './property.ts';
 import { refusalsOf } from './refusals.ts';
 import { requestProperties } from './request-properties.ts';
 
-const NEW = parse(readFileSync(new URL('./new-operations.yaml', import.meta.url), 'utf8'));
-const NEW_IDS = ['arrangeShelf', 'change-shelf', 'greet', 'clearShelf', 'packBox'];
-
-type Handle = (call: Json) => Json;
-
-const greet: Handle = () => ({ status: 200, body: 'Hello!' });
-const arrangeShelf: Handle = ({ params }) => ({ status: 200, body: { code: params.code } });
-const changeShelf: Handle = ({ body }) => ({ status: 200, body: { size: body.size ?? 0n } });
-const clearShelf: Handle = () => ({ status: 204 });
-const packBox: Handle = ({ body }) => ({ status: 200, body: packed(body) });
-
-/** With the fields that only replies have, without those that only requests have. */
-function packed({ secret, inside, ...box }: Json): Json {
-  return { ...box, id: 1n, ...(inside && { inside: inside.map(packed) }) };
-}
-
 /** The contract with the new operations. */
-function grown(): string {
-  const contract = parse(CONTRACT);
-  Object.assign(contract.paths, structuredClone(NEW.paths));
-  Object.assign(contract.components.schemas, NEW.components.schemas);
-  return stringify(contract, { aliasDuplicateObjects: false });
-}
+const GROWN = stringify(withNewOperations(parse(CONTRACT)), { aliasDuplicateObjects: false });
+const NEW_IDS = Object.keys(NEW_HANDLERS);
 
 /** The new operations, served by these handlers from the contract that has them. */
 async function startGrown(t: Test, handlers: Record<string, Handle> = {}): Promise<Service> {
-  const yaml = grown();
+  const yaml = GROWN;
   const file = join(t.testdir(), 'petstore.yaml');
   writeFileSync(file, yaml);
   const contract = await loadContract(file);
-  const all = { ...ours, arrangeShelf, 'change-shelf': changeShelf, clearShelf, greet, packBox, ...handlers };
+  const all = { ...ours, ...NEW_HANDLERS, ...handlers };
   return startService(t, { contract, handlers: all, yaml, keepAlive: true });
 }
 
 function propertiesOf(service: Service): Property[] {
-  const added = readOperations(grown()).filter(({ id }) => NEW_IDS.includes(id));
+  const added = readOperations(GROWN).filter(({ id }) => NEW_IDS.includes(id));
   return requestProperties(service, added);
 }
 
