@@ -29,6 +29,10 @@ export interface PostgresServer {
   folder: string;
   /** The URL of a database of it, with a schema that no other test has. */
   newUrl(schema?: string): string;
+  /** A session of the owner of everything, with these options on its command line. */
+  open(options?: string): Promise<pg.Client>;
+  /** A session of another program, in the schema of a URL. */
+  connect(t: Test, url: string): Promise<pg.Client>;
   /** Runs SQL as the owner of everything. */
   execute(sql: string, values?: unknown[]): Promise<pg.QueryResult>;
   /** To all its processes. */
@@ -125,15 +129,23 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
     await ended;
   }
 
-  async function execute(sql: string, values?: unknown[]): Promise<pg.QueryResult> {
-    const client = new pg.Client({
-      host: '127.0.0.1',
-      port,
-      user: 'petstore',
-      password: PASSWORD,
-      database: 'postgres',
-    });
+  async function open(options?: string): Promise<pg.Client> {
+    const access = { host: '127.0.0.1', port, user: 'petstore', password: PASSWORD, database: 'postgres' };
+    const client = new pg.Client({ ...access, options });
+    // It may be cut off.
+    client.on('error', () => {});
     await client.connect();
+    return client;
+  }
+
+  async function connect(t: Test, url: string): Promise<pg.Client> {
+    const client = await open(`-c search_path=${schemaOf(url)}`);
+    t.teardown(() => client.end());
+    return client;
+  }
+
+  async function execute(sql: string, values?: unknown[]): Promise<pg.QueryResult> {
+    const client = await open();
     try {
       return await client.query(sql, values);
     } finally {
@@ -158,6 +170,8 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
     folder,
     newUrl: (schema = `s${randomBytes(6).toString('hex')}`) =>
       `postgres://petstore:${PASSWORD}@127.0.0.1:${port}/postgres?schema=${schema}`,
+    open,
+    connect,
     execute,
     signal,
     start,

@@ -1,11 +1,7 @@
 /** Who sent a request: a key by its id and name, never the key itself. */
-import type { StoredKey } from '../store/store.ts';
+import type { KeyOwner, StoredKey } from '../store/store.ts';
 
-export interface Caller {
-  readonly id: string;
-  readonly name: string;
-  /** What the key is limited to; undefined where it may do everything. */
-  readonly scopes: readonly string[] | undefined;
+export interface Caller extends KeyOwner {
   /** When the key expires, in milliseconds since the epoch, or Infinity. */
   readonly expiry: number;
 }

@@ -1,5 +1,4 @@
 /** The contract as the server is wired from it. */
-
 import { OperatorError } from '../operator-error.ts';
 import type { Place } from './int64-places.ts';
 

@@ -1,5 +1,4 @@
 /** Where 64-bit integers are in the values that a schema describes, also when a part such as `allOf` says so. */
-
 import type { Json, Refuse } from './contract.ts';
 import { targetOf } from './recursion.ts';
 import { mapSubschemas, scopeOf } from './subschemas.ts';

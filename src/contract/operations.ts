@@ -1,5 +1,4 @@
 /** The operations of the contract, by their ids. */
-
 import { checkChoices } from './choices.ts';
 import type { Body, Json, Operation, Refuse, Reply } from './contract.ts';
 import { checkSuccessors, toDeprecation } from './deprecation.ts';

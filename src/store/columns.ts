@@ -11,8 +11,10 @@ export const COLUMNS = {
 
 export type Field = keyof typeof COLUMNS;
 
+export const FIELDS = Object.keys(COLUMNS) as Field[];
+
 /** The fields that are written; the database assigns the id. */
-export const NEW_FIELDS = (Object.keys(COLUMNS) as Field[]).filter((field) => field !== 'id');
+export const NEW_FIELDS = FIELDS.filter((field) => field !== 'id');
 
 /** What differs between databases in SQL that writes JSON. */
 export interface JsonDialect {

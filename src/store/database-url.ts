@@ -1,5 +1,4 @@
 /** `DATABASE_URL`, parsed: which database it names. */
-
 import { POSTGRES_FORM, type PostgresPlace, parsePostgresUrl } from './postgres/place.ts';
 
 export type SqliteDatabase = { kind: 'memory' } | { kind: 'sqlite'; file: string };

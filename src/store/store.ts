@@ -1,5 +1,4 @@
 /** What any store must do. Every store passes the tests in `test/store-suite.ts`. */
-
 import type { components } from '../generated/contract.ts';
 import type { JsonText } from '../json/json-text.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -120,7 +119,10 @@ export interface Store {
   keysVersion(): Awaitable<string>;
   /** True when the key existed and was not yet revoked. */
   revokeKey(id: string, revokedAt: string): Awaitable<boolean>;
-  /** Adds the key, and ends the one with this id at this time, unless it ends earlier. False, and nothing is done, where that one is revoked or unknown. */
+  /**
+   * Adds the key, and ends the one with this id at this time, unless it ends earlier. False, and nothing is done, where that one
+   * is revoked or unknown.
+   */
   replaceKey(id: string, key: StoredKey, expiresAt: string): Awaitable<boolean>;
   /** Fails when the store cannot answer, or cannot write. */
   check(): Awaitable<void>;

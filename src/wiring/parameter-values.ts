@@ -38,12 +38,12 @@ function buildRead({ name, in: place, schema, int64s, list }: Parameter): Read {
   if (list === 'repeated') return (given) => [given].flat().map(toValue);
   const readOne = buildReadOne(`${place}.${name}`, (text) => text);
   return (given, problems, { url }) => {
-    readOne(given, problems, { rawHeaders: [] });
+    readOne(given, problems);
     return toJoined(url as string, name).map(toValue);
   };
 }
 
-function buildReadOne(place: string, toValue: ToValue): Read {
+function buildReadOne(place: string, toValue: ToValue): (given: string | string[], problems: string[]) => unknown {
   return (given, problems) => {
     if (!Array.isArray(given)) return toValue(given);
     problems.push(`${place} is given more than once`);

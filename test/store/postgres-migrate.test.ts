@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs';
-import pg from 'pg';
 import t, { type Test } from 'tap';
 import { toStoredKey } from '../../src/access/api-keys.ts';
 import { loadMigrations, migrate } from '../../src/store/postgres/migrate.ts';
@@ -35,17 +34,6 @@ async function migrateWith(url: string, migrations: string[], patience?: Paramet
   await migrate(connection, schemaOf(url), migrations, patience).finally(() => connection.end());
 }
 
-/** A session of another program, in the schema of a URL. */
-async function connect(t: Test, url: string): Promise<pg.Client> {
-  const client = new pg.Client({
-    ...{ host: '127.0.0.1', port: server.port, user: 'petstore', password: server.password, database: 'postgres' },
-    options: `-c search_path=${schemaOf(url)}`,
-  });
-  await client.connect();
-  t.teardown(() => client.end());
-  return client;
-}
-
 t.test('ten programs that start at once on an empty database migrate it once', async (t) => {
   const url = server.newUrl('Größe "1" %');
   const stores = await Promise.all(Array.from({ length: 10 }, () => open(t, url)));
@@ -56,7 +44,7 @@ t.test('ten programs that start at once on an empty database migrate it once', a
 t.test('a database of a newer program is refused and stays as it is', async (t) => {
   const url = server.newUrl();
   await open(t, url);
-  const other = await connect(t, url);
+  const other = await server.connect(t, url);
   await other.query('UPDATE schema_version SET version = 1000');
   await t.rejects(
     open(t, url),
@@ -118,7 +106,7 @@ t.test('a migration that fails leaves the database as it was', async (t) => {
 
 t.test('a start waits for another program that migrates, but not for ever, and says so', async (t) => {
   const url = server.newUrl();
-  const other = await connect(t, url);
+  const other = await server.connect(t, url);
   const turn = 'pg_advisory_lock(hashtextextended($1, 0))';
   await other.query(`SELECT ${turn}`, [`petstore migrations ${schemaOf(url)}`]);
   await t.rejects(
@@ -133,7 +121,7 @@ t.test('a start waits for another program that migrates, but not for ever, and s
 t.test('a start that needs no migration waits for nobody', async (t) => {
   const url = server.newUrl();
   await open(t, url);
-  const other = await connect(t, url);
+  const other = await server.connect(t, url);
   const turn = 'pg_advisory_lock(hashtextextended($1, 0))';
   await other.query(`SELECT ${turn}`, [`petstore migrations ${schemaOf(url)}`]);
   t.ok(await (await open(t, url)).createPet(REX));
@@ -142,7 +130,7 @@ t.test('a start that needs no migration waits for nobody', async (t) => {
 t.test('a start that PostgreSQL does not answer in time says so', async (t) => {
   const url = server.newUrl();
   await open(t, url);
-  const other = await connect(t, url);
+  const other = await server.connect(t, url);
   await other.query('BEGIN; LOCK TABLE schema_version');
   await t.rejects(openPostgres(placeOf(url), LIMITS, 1000), /canceling statement due to statement timeout/);
 });
@@ -155,7 +143,7 @@ t.test('a connection that a pooler keeps without a limit for its statements is r
 t.test('a migration does not wait long for a table, for which others would have to wait too', async (t) => {
   const url = server.newUrl();
   const store = await open(t, url);
-  const other = await connect(t, url);
+  const other = await server.connect(t, url);
   await other.query('BEGIN; SELECT FROM pets');
   const next = loadMigrations().length + 1;
   await t.rejects(

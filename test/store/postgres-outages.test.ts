@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import pg from 'pg';
 import t, { type Test } from 'tap';
 import { toStoredKey } from '../../src/access/api-keys.ts';
 import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
@@ -26,25 +25,9 @@ async function openOne(
   return store;
 }
 
-/** A connection as another program would have it, in the schema of a URL. */
-async function connect(t: Test, url: string): Promise<pg.Client> {
-  const client = new pg.Client({
-    ...{ host: '127.0.0.1', port: server.port, user: 'petstore', password: server.password, database: 'postgres' },
-    options: `-c search_path=${schemaOf(url)}`,
-  });
-  client.on('error', () => {});
-  await client.connect();
-  t.teardown(() => client.end());
-  return client;
-}
-
 /** For the whole server. */
 async function setAndReload(setting: string): Promise<void> {
-  const admin = new pg.Client({
-    ...{ host: '127.0.0.1', port: server.port, user: 'petstore', password: server.password, database: 'postgres' },
-    options: '-c default_transaction_read_only=off',
-  });
-  await admin.connect();
+  const admin = await server.open('-c default_transaction_read_only=off');
   await admin.query(`ALTER SYSTEM SET ${setting}`);
   await admin.query('SELECT pg_reload_conf()');
   await admin.end();
@@ -183,7 +166,7 @@ t.test('behind a lock that somebody holds, PostgreSQL gives up by itself, and no
   const url = server.newUrl();
   const store = await openOne(t, url);
   const { id } = await store.createPet(REX);
-  const other = await connect(t, url);
+  const other = await server.connect(t, url);
   await other.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
   await Promise.all([
     failsSoon(t, 'unavailable', () => store.createPet(REX)),
@@ -197,7 +180,7 @@ t.test('a create that waits behind a lock was not done, however short CREATE_TIM
   const url = server.newUrl();
   const store = await openOne(t, url, { createTimeout: 3000 }, 60_000);
   await store.createPet(REX);
-  const other = await connect(t, url);
+  const other = await server.connect(t, url);
   await other.query('BEGIN; LOCK TABLE pets IN EXCLUSIVE MODE');
   const first = failsSoon(t, 'unavailable', () => store.createPet(REX));
   await wait(100);
@@ -274,7 +257,7 @@ t.test(
     const store = await openOne(t, url, {}, 10_000);
     await worksAgain(store);
     await server.execute('ALTER ROLE petstore RESET transaction_timeout');
-    const other = await connect(t, url);
+    const other = await server.connect(t, url);
     await other.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const got = store.getPet(id);
     await failsSoon(t, 'outcome_unknown', () => store.createPet(REX));

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
-import pg from 'pg';
 import t, { type Test } from 'tap';
 import { type Database, parseDatabaseUrl } from '../../src/store/database-url.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -40,17 +39,6 @@ t.test('what any store must do', async (t) => {
     },
   });
 });
-
-/** A connection as another program would have it, in the schema of a URL. */
-async function connect(t: Test, url: string): Promise<pg.Client> {
-  const client = new pg.Client({
-    ...{ host: '127.0.0.1', port: server.port, user: 'petstore', password: server.password, database: 'postgres' },
-    options: `-c search_path=${schemaOf(url)}`,
-  });
-  await client.connect();
-  t.teardown(() => client.end());
-  return client;
-}
 
 async function openOne(t: Test, url = server.newUrl(), timeout = 60_000): Promise<Store> {
   const store = await open(url, timeout);
@@ -102,7 +90,7 @@ t.test('several stores that are used at once tell one history', async (t) => {
 t.test('whoever adds pets takes a turn: no later id is visible before theirs', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
-  const other = await connect(t, url);
+  const other = await server.connect(t, url);
   await other.query('SET synchronous_commit = off');
   await other.query("BEGIN; INSERT INTO pets (name, category_id) VALUES ('Ann', 1)");
   t.equal((await other.query('SHOW synchronous_commit')).rows[0].synchronous_commit, 'on');
@@ -117,7 +105,7 @@ t.test('whoever adds pets takes a turn: no later id is visible before theirs', a
 t.test('pets of other statuses, however many, do not slow down the page of one status', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
-  const other = await connect(t, url);
+  const other = await server.connect(t, url);
   await other.query(
     "INSERT INTO pets (name, category_id, status) SELECT 'Pet', 1, 'sold' FROM generate_series(1, 100000)",
   );

@@ -1,8 +1,9 @@
 /** All that a schema holds, read or written in one transaction, on a connection of its own. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { JsonText } from '../../json/json-text.ts';
-import { COLUMNS, type Field } from '../columns.ts';
+import { FIELDS } from '../columns.ts';
 import { type OutageKind, type Part, type Pet, StoreError, StoreUnavailable } from '../store.ts';
+import { toArrays, toArraysSql } from './arrays.ts';
 import type { Connection } from './connection.ts';
 import { buildKeys } from './keys.ts';
 import { PET_JSON } from './pet-json.ts';
@@ -14,8 +15,6 @@ const LOCK_TIMEOUT = 5000;
 /** How long to try to connect, and the pause between two tries, in milliseconds. */
 const PATIENCE = 5000;
 const PAUSE = 100;
-
-const FIELDS = Object.keys(COLUMNS) as Field[];
 
 type Connect = () => Promise<Connection>;
 type PetRow = [id: string, text: string];
@@ -45,8 +44,7 @@ export function buildReadContents(connect: Connect, schema: string) {
 
 export function buildWriteContents(connect: Connect, schema: string) {
   const keys = buildKeys(schema);
-  const columns = FIELDS.map((field) => COLUMNS[field].column);
-  const arrays = FIELDS.map((field, index) => `$${index + 1}::${COLUMNS[field].type === 'text' ? 'text' : 'bigint'}[]`);
+  const { columns, arrays } = toArraysSql(FIELDS);
   const lock = `LOCK TABLE ${schema}.pets, ${schema}.api_keys IN SHARE ROW EXCLUSIVE MODE`;
   const selectHeld = `
     SELECT 'pets' WHERE EXISTS (SELECT 1 FROM ${schema}.pets)
@@ -62,8 +60,7 @@ export function buildWriteContents(connect: Connect, schema: string) {
 
   async function write(connection: Connection, { keys: made, pets }: Part<Pet>): Promise<void> {
     for (const key of made) await keys.insert(connection, key);
-    const values = FIELDS.map((field) => pets.map((pet) => pet[field] ?? null));
-    await connection.query(insert, values);
+    await connection.query(insert, toArrays(FIELDS, pets));
   }
 
   async function fill(connection: Connection, parts: AsyncIterable<Part<Pet>>, contract: string): Promise<void> {

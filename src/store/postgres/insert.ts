@@ -1,28 +1,22 @@
 /** Writes pets: all that wait in one INSERT, which PostgreSQL commits by itself. */
-
-import { COLUMNS, NEW_FIELDS } from '../columns.ts';
+import { NEW_FIELDS } from '../columns.ts';
 import { type NewPet, StoreUnavailable } from '../store.ts';
+import { toArrays, toArraysSql } from './arrays.ts';
 import type { Connection } from './connection.ts';
 
 /** The id of each pet, or why it has none. @throws Error when the connection is lost, and nothing is known */
 export type InsertPets = (connection: Connection, pets: NewPet[]) => Promise<(bigint | Error)[]>;
 
 export function buildInsertPets(schema: string): InsertPets {
-  const names = NEW_FIELDS.map((field) => COLUMNS[field].column);
-  const arrays = NEW_FIELDS.map(
-    (field, index) => `$${index + 1}::${COLUMNS[field].type === 'text' ? 'text' : 'bigint'}[]`,
-  );
+  const { columns, arrays } = toArraysSql(NEW_FIELDS);
   const sql = `
-    INSERT INTO ${schema}.pets (${names})
-    SELECT ${names} FROM unnest(${arrays}) WITH ORDINALITY AS added (${names}, place) ORDER BY place
+    INSERT INTO ${schema}.pets (${columns})
+    SELECT ${columns} FROM unnest(${arrays}) WITH ORDINALITY AS added (${columns}, place) ORDER BY place
     RETURNING id`;
 
   const insert: InsertPets = async (connection, pets) => {
     try {
-      const rows = await connection.query(
-        sql,
-        NEW_FIELDS.map((field) => pets.map((pet) => pet[field] ?? null)),
-      );
+      const rows = await connection.query(sql, toArrays(NEW_FIELDS, pets));
       return rows.map(([id]) => BigInt(id as string));
     } catch (error) {
       if (error instanceof StoreUnavailable) return pets.map(() => error);

@@ -1,14 +1,11 @@
 /** Counts the stored pets that do not fit a contract. Reads them only until all have been found to fit it. */
-
-import { COLUMNS, type Field } from '../columns.ts';
+import { COLUMNS, FIELDS, type Field } from '../columns.ts';
 import type { Pet } from '../store.ts';
 import type { Row } from './connection.ts';
 import type { Run } from './lanes.ts';
 
 /** How many pets are read at once: however many there are, they need little memory. */
 const CHUNK = 5000;
-
-const FIELDS = Object.keys(COLUMNS) as Field[];
 
 export function buildCountMisfits(schema: string, run: Run) {
   const columns = FIELDS.map((field) => COLUMNS[field].column);

@@ -1,5 +1,4 @@
 /** The store on PostgreSQL: several machines may share it. What waits is asked, or written, in one round trip. */
-
 import { toWritten } from '../columns.ts';
 import { type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
 import type { Connection } from './connection.ts';

@@ -1,7 +1,7 @@
 /** All that a database holds, read or written in one transaction. */
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
-import { COLUMNS, type Field } from '../columns.ts';
+import { COLUMNS, FIELDS } from '../columns.ts';
 import { type Part, type Pet, StoreError } from '../store.ts';
 import { toStoreError } from './connection.ts';
 import { prepareKeys } from './keys.ts';
@@ -17,8 +17,6 @@ export interface Aside {
 
 /** How many pets are read at once: however many there are, they need little memory. */
 const CHUNK = 5000;
-
-const FIELDS = Object.keys(COLUMNS) as Field[];
 
 type PetRow = [id: bigint, text: string];
 

@@ -52,6 +52,16 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
     };
   }
 
+  /** And where the files are those that were opened. */
+  function inPlace<Values extends unknown[], Result>(
+    run: (...values: Values) => Result,
+  ): (...values: Values) => Result {
+    return alone((...values) => {
+      checkPlaces(places);
+      return run(...values);
+    });
+  }
+
   /** What takes minutes has a connection of its own. Memory has only one, which nobody else may use meanwhile. */
   function openAside(): Aside {
     snapshots.leave();
@@ -79,24 +89,12 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
       await writeContents(openAside, parts, contract);
       snapshots.leave();
     },
-    createKey: alone((key) => {
-      checkPlaces(places);
-      keys.insert(key);
-    }),
+    createKey: inPlace(keys.insert),
     listKeys: alone(keys.list),
     listValidKeys: alone(keys.listValid),
-    keysVersion: alone(() => {
-      checkPlaces(places);
-      return keys.version();
-    }),
-    revokeKey: alone((id, revokedAt) => {
-      checkPlaces(places);
-      return keys.revoke(id, revokedAt);
-    }),
-    replaceKey: alone((id, key, expiresAt) => {
-      checkPlaces(places);
-      return keys.replace(id, key, expiresAt);
-    }),
+    keysVersion: inPlace(keys.version),
+    revokeKey: inPlace(keys.revoke),
+    replaceKey: inPlace(keys.replace),
     check: alone(() => {
       checkPlaces(places);
       get.get(0n);
