@@ -225,7 +225,10 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /** @description Identifies this request in the service's log. Quote it when you report a problem. */
+        /**
+         * @description Identifies this request in the service's log. Quote it when you report a problem. After a valid `traceparent` (W3C Trace
+         *     Context) in the request, it ends in the trace id.
+         */
         "X-Request-Id": string;
         /**
          * @description How to authenticate (RFC 6750, section 3). When a key was sent, `error` says why it is refused; `scope` names what

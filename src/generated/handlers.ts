@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = '017b3de64509ae269f13842158544be3ae0b3d16cb6d16a05e06afb7a96dc17e';
+export const CONTRACT_DIGEST = '36d5120b372b30ebc152e25a4fbe6735bf089a8df64959221be3e1008d90533f';

@@ -1,7 +1,9 @@
 /** The ids of requests, and the line in the log when a request is over. */
 import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Logger, symbols } from 'pino';
+import { toTrace } from './trace-context.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -10,11 +12,18 @@ declare module 'fastify' {
   }
 }
 
-/** Ids that are unique across restarts and processes, and cheap: a random part per process, and a count. */
-export function buildRequestIds(): () => string {
+/**
+ * Ids that are unique across restarts and processes, and cheap: a random part per process, and a count. That of a request with
+ * a valid `traceparent` ends in the id of its trace, so every reply and every line of the log has it.
+ */
+export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) => string {
   const run = randomBytes(6).toString('base64url');
   let count = 0;
-  return () => `${run}-${(++count).toString(36)}`;
+  return (request) => {
+    const id = `${run}-${(++count).toString(36)}`;
+    const trace = toTrace(request?.headers.traceparent);
+    return trace ? `${id}.${trace.traceId}` : id;
+  };
 }
 
 /** Writes the line of a request that has just come: when it is answered, or its client has gone. */
@@ -25,7 +34,7 @@ export function buildLogRequest(logger: Logger): LogRequest | undefined {
   if (!logger.isLevelEnabled('info')) return undefined;
   const writeLine = buildWriteLine(logger);
   return (request, reply) => {
-    const { id, method, url, ip } = request;
+    const { id, method, url, ip, headers } = request;
     const start = performance.now();
     reply.raw.once('close', () => {
       const ms = Math.round((performance.now() - start) * 1000) / 1000;
@@ -36,7 +45,10 @@ export function buildLogRequest(logger: Logger): LogRequest | undefined {
       const { operationId, caller } = request;
       const called = operationId === undefined ? '' : `"operationId":"${operationId}",`;
       const key = caller === undefined ? '' : `"keyId":"${caller.id}","keyName":${toJson(caller.name)},`;
-      writeLine(`"reqId":"${id}","method":"${method}","url":${toJson(url)},${toAddress(ip)}${called}${key}${end}`);
+      const trace = toTraceFields(headers.traceparent);
+      writeLine(
+        `"reqId":"${id}","method":"${method}","url":${toJson(url)},${toAddress(ip)}${trace}${called}${key}${end}`,
+      );
     });
   };
 }
@@ -58,4 +70,9 @@ function toJson(text: string): string {
 /** The system no longer tells it where the client has reset its connection. */
 function toAddress(ip: string | undefined): string {
   return ip === undefined ? '' : `"ip":${toJson(ip)},`;
+}
+
+function toTraceFields(traceparent: string | string[] | undefined): string {
+  const trace = toTrace(traceparent);
+  return trace === undefined ? '' : `"traceId":"${trace.traceId}","parentId":"${trace.parentId}",`;
 }

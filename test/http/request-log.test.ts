@@ -61,6 +61,38 @@ t.test('the line says which operation was called, and by whom', async (t) => {
   }
 });
 
+t.test('a valid traceparent is in the line, and in the id of the request; an invalid one is ignored', async (t) => {
+  const log = buildLog();
+  const { request } = await startService(t, { log });
+  const [traceId, parentId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
+  const valid = `00-${traceId}-${parentId}-01`;
+  const cases: [sent: string | string[], isValid: boolean][] = [
+    [valid, true],
+    [`cc-${traceId}-${parentId}-ff`, true],
+    [`cc-${traceId}-${parentId}-01-what-the-future-brings`, true],
+    [`cc-${traceId}-${parentId}-01.what`, false],
+    [`${valid}-more`, false],
+    [`${valid}-`, false],
+    [`ff-${traceId}-${parentId}-01`, false],
+    [`00-${traceId.toUpperCase()}-${parentId}-01`, false],
+    [`00-${'0'.repeat(32)}-${parentId}-01`, false],
+    [`00-${traceId}-${'0'.repeat(16)}-01`, false],
+    [`00-${traceId}-${parentId}`, false],
+    [`00-${traceId}-${parentId}-1`, false],
+    ['', false],
+    [[valid, valid], false],
+  ];
+  for (const [index, [traceparent, isValid]] of cases.entries()) {
+    const id = (await request('/v1/pets?limit=0', { headers: { traceparent } })).headers['x-request-id'] as string;
+    const fields = await log.fields(index + 1);
+    t.match(id, isValid ? new RegExp(`^[\\w-]{8}-\\w+\\.${traceId}$`) : /^[\w-]{8}-\w+$/, String(traceparent));
+    const expected = isValid
+      ? { reqId: id, traceId, parentId }
+      : { reqId: id, traceId: undefined, parentId: undefined };
+    t.strictSame({ reqId: fields.reqId, traceId: fields.traceId, parentId: fields.parentId }, expected);
+  }
+});
+
 t.test('a request whose client has reset the connection before it is read has a line without an address', async (t) => {
   const log = buildLog();
   const { port } = await startService(t, { log });

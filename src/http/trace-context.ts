@@ -1,0 +1,16 @@
+/** `traceparent` (W3C Trace Context): which trace a request belongs to, and which of its spans has sent it. */
+
+export interface Trace {
+  traceId: string;
+  parentId: string;
+}
+
+/** Section 3.2: in lower case, neither id all zeros. A version above 00 may say more at its end. */
+const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:$|-)/;
+
+/** Undefined without a valid one: an invalid one is ignored (section 3.2.2.5). */
+export function toTrace(traceparent: string | string[] | undefined): Trace | undefined {
+  if (traceparent === undefined) return undefined;
+  const [, traceId, parentId] = TRACEPARENT.exec(String(traceparent)) ?? [];
+  return traceId === undefined ? undefined : { traceId, parentId: parentId as string };
+}
