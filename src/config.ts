@@ -1,4 +1,5 @@
 /** The environment -> a frozen Config. Nothing else reads `process.env`. */
+import { isIP } from 'node:net';
 import { OperatorError } from './operator-error.ts';
 import { DATABASE_FORMS, type Database, parseDatabaseUrl } from './store/database-url.ts';
 
@@ -8,6 +9,8 @@ export interface Config {
   database: Database;
   /** Keys that are valid beside those in the store. */
   apiKeys: readonly string[];
+  /** The addresses and ranges of proxies whose `X-Forwarded-For` counts. */
+  trustProxy: readonly string[];
   logLevel: string;
   isProduction: boolean;
   /** How many processes share the port and the database. */
@@ -55,10 +58,13 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     return Number(value);
   };
 
-  const apiKeys = text('API_KEYS', '')
-    .split(',')
-    .map((key) => key.trim())
-    .filter(Boolean);
+  const list = (name: string) =>
+    text(name, '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean);
+
+  const apiKeys = list('API_KEYS');
   for (const [index, key] of apiKeys.entries()) {
     if (key.length < SHORTEST_KEY)
       problems.push(`API_KEYS: key ${index + 1} is shorter than ${SHORTEST_KEY} characters`);
@@ -68,6 +74,8 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
   const database = parseDatabaseUrl(text('DATABASE_URL', 'sqlite:data/petstore.db'));
   // A URL may hold a password: it is not repeated.
   if (!database) problems.push(`DATABASE_URL must be ${DATABASE_FORMS}`);
+  const trustProxy = list('TRUST_PROXY');
+  if (!trustProxy.every(isRange)) refuse('TRUST_PROXY', 'addresses and ranges, such as 10.0.0.0/8,::1');
   const logLevel = text('LOG_LEVEL', 'info');
   if (!LOG_LEVELS.includes(logLevel)) refuse('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
 
@@ -76,6 +84,7 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     port: integer('PORT', 3000, 0, 65535),
     database: Object.freeze(database) as Database,
     apiKeys: Object.freeze(apiKeys),
+    trustProxy: Object.freeze(trustProxy),
     logLevel,
     isProduction: env.NODE_ENV === 'production',
     workers: integer('WORKERS', 1, 1, 64),
@@ -95,4 +104,11 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
   if (problems.length > 0)
     throw new ConfigError(`Wrong configuration:\n${problems.map((line) => `  - ${line}`).join('\n')}`);
   return config;
+}
+
+/** Whether it is an address, or a range of them: `10.0.0.0/8`. */
+function isRange(text: string): boolean {
+  const [, address = '', prefix = '1'] = /^([\d.]+|[\da-f:.]+)(?:\/([1-9]\d{0,2}))?$/i.exec(text) ?? [];
+  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] as number;
+  return Number(prefix) <= bits;
 }

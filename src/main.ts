@@ -56,6 +56,7 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
     handlers,
     store,
     apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys,
+    trustProxy: config.trustProxy,
     logger,
     requestTimeout: config.requestTimeout,
     limits: config,

@@ -24,6 +24,8 @@ export interface ServerOptions {
   store: Store;
   /** Keys that are valid beside those in the store. */
   apiKeys: readonly string[];
+  /** The addresses and ranges of proxies whose `X-Forwarded-For` counts. */
+  trustProxy: readonly string[];
   logger: Logger;
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;
@@ -37,12 +39,13 @@ export interface ServerOptions {
 
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { contract, handlers, store, apiKeys, logger, requestTimeout, limits, isDraining, untilNoneListens } = options;
+  const { contract, handlers, store, apiKeys, trustProxy, logger, requestTimeout, limits, isDraining } = options;
   const nextRequestId = buildRequestIds();
   const logRequest = buildLogRequest(logger);
   const sendFailure = buildSendFailure(logger);
   const app: FastifyInstance = fastify({
     genReqId: nextRequestId,
+    trustProxy: trustProxy.length > 0 && [...trustProxy],
     requestTimeout,
     http: {
       requireHostHeader: false,
@@ -66,7 +69,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addErrorReplies(app, sendFailure);
   addRawReplies(app, logger, nextRequestId);
   const toNotFound = buildNotFound(app);
-  const letIn = addDraining(app, connections, isDraining, untilNoneListens);
+  const letIn = addDraining(app, connections, isDraining, options.untilNoneListens);
   const beforeReply = addEveryRequest(app, { logRequest, toNotFound, letIn, isDraining });
   addJsonBody(app, contract);
   const authFor = await addAuth(app, { logger, store, apiKeys, realm: contract.title });

@@ -22,6 +22,7 @@ t.test('without any variable, everything has its default', (t) => {
     workers: 1,
     database: { kind: 'sqlite', file: 'data/petstore.db' },
     apiKeys: [],
+    trustProxy: [],
     logLevel: 'info',
     isProduction: false,
     requestTimeout: 30_000,
@@ -44,6 +45,7 @@ t.test('every variable is taken', (t) => {
     WORKERS: '4',
     DATABASE_URL: 'sqlite:///srv/pets.db',
     API_KEYS: 'first-key-0123456789, second.key~+/0123456789==,',
+    TRUST_PROXY: '10.0.0.0/8, ::1',
     LOG_LEVEL: 'debug',
     NODE_ENV: 'production',
     REQUEST_TIMEOUT: '5000',
@@ -63,6 +65,7 @@ t.test('every variable is taken', (t) => {
     workers: 4,
     database: { kind: 'sqlite', file: '/srv/pets.db' },
     apiKeys: ['first-key-0123456789', 'second.key~+/0123456789=='],
+    trustProxy: ['10.0.0.0/8', '::1'],
     logLevel: 'debug',
     isProduction: true,
     requestTimeout: 5000,
@@ -199,6 +202,35 @@ t.test(
     t.end();
   },
 );
+
+t.test('a trusted proxy is an address, or a range', (t) => {
+  for (const TRUST_PROXY of [
+    '10.1.2.3',
+    '10.0.0.0/8,192.168.0.0/32',
+    '::1, fd00::/8',
+    '::ffff:10.0.0.1/104',
+    'FE80::1/128,',
+  ]) {
+    t.strictSame(problemsOf({ TRUST_PROXY }), []);
+  }
+  for (const TRUST_PROXY of [
+    'true',
+    'proxy',
+    '1',
+    '10.0.0',
+    '10.0.0.0/0',
+    '10.0.0.0/33',
+    '10.0.0.0/8/8',
+    '::/129',
+    '::1 ::2',
+    'fe80::1%lo',
+    '10.0.0.1, x',
+  ]) {
+    const rule = 'addresses and ranges, such as 10.0.0.0/8,::1';
+    t.strictSame(problemsOf({ TRUST_PROXY }), [`  - TRUST_PROXY must be ${rule}, not "${TRUST_PROXY}"`]);
+  }
+  t.end();
+});
 
 t.test('a database in memory is for one process only', (t) => {
   const DATABASE_URL = 'sqlite::memory:';

@@ -65,6 +65,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     handlers,
     store,
     apiKeys: [KEY],
+    trustProxy: [],
     logger: log ? pino({}, log) : pino({ level: 'silent' }),
     requestTimeout: 30_000,
     limits: loadConfig({}),

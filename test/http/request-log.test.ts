@@ -93,10 +93,29 @@ t.test('a valid traceparent is in the line, and in the id of the request; an inv
   }
 });
 
+t.test('the address is that of the client where the proxies before it are trusted', async (t) => {
+  for (const [trustProxy, forwarded, expected] of [
+    [[], '192.0.2.1', '127.0.0.1'],
+    [['192.0.2.0/24'], '198.51.100.7', '127.0.0.1'],
+    [['127.0.0.1'], undefined, '127.0.0.1'],
+    [['127.0.0.1'], '198.51.100.7', '198.51.100.7'],
+    [['127.0.0.1'], '203.0.113.9, 198.51.100.7', '198.51.100.7'],
+    [['127.0.0.0/8', '198.51.100.7', 'fd00::/8'], '203.0.113.9, fd00::1, 198.51.100.7', '203.0.113.9'],
+    [['127.0.0.0/8'], '"what', '"what'],
+  ] as [string[], string | undefined, string][]) {
+    const log = buildLog();
+    const { request } = await startService(t, { log, trustProxy });
+    await request('/v1/pets', { headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded } });
+    t.equal((await log.fields(1)).ip, expected, `${trustProxy} ${forwarded}`);
+  }
+});
+
 t.test('a request whose client has reset the connection before it is read has a line without an address', async (t) => {
-  const log = buildLog();
-  const { port } = await startService(t, { log });
-  execFileSync(process.execPath, ['-e', GO_AWAY, `${port}`]);
-  const { method, url, ip } = await log.fields(1);
-  t.strictSame({ method, url, ip }, { method: 'GET', url: '/v1/pets', ip: undefined });
+  for (const trustProxy of [[], ['127.0.0.1']]) {
+    const log = buildLog();
+    const { port } = await startService(t, { log, trustProxy });
+    execFileSync(process.execPath, ['-e', GO_AWAY, `${port}`]);
+    const { method, url, ip } = await log.fields(1);
+    t.strictSame({ method, url, ip }, { method: 'GET', url: '/v1/pets', ip: undefined });
+  }
 });

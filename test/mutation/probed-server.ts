@@ -52,6 +52,7 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     handlers: Object.fromEntries(noted),
     store,
     apiKeys: [KEYS.valid],
+    trustProxy: [],
     logger: pino({ level: 'silent' }),
     requestTimeout: 30_000,
     limits: loadConfig({}),
