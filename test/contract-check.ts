@@ -59,6 +59,7 @@ export class ContractCheck {
     if (!response.value.content) return text === '' && !type ? problems : [...problems, 'a body is not documented'];
     if (!response.value.content[type]) return [...problems, `content type ${type} is not documented`];
     if (method === 'HEAD') return text === '' ? problems : [...problems, 'the reply to HEAD has a body'];
+    if (!/[/+]json$/.test(type)) return problems;
     const schema = `${response.pointer}/content/${escapePointer(type)}/schema`;
     return [...problems, ...this.#bodyProblems(schema, text, status)];
   }

@@ -45,8 +45,10 @@ export interface Content {
 export interface Reply {
   /** As the contract has it: `200`, `4XX`, `default`. */
   status: string;
-  /** Its media type, one of JSON. */
+  /** Its media type, in lower case. */
   type: string;
+  /** Whether it is JSON, which is checked and written; anything else is passed on as the handler answers it. */
+  isJson: boolean;
   schema: Json;
   int64s: Place;
   /** By their names as the contract has them. */

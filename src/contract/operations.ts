@@ -5,7 +5,7 @@ import { checkSuccessors, toDeprecation } from './deprecation.ts';
 import { withoutFields } from './directions.ts';
 import { findInt64s } from './int64-places.ts';
 import { checkLinks } from './links.ts';
-import { PLAIN_JSON, toTypes } from './media-types.ts';
+import { checkPassedOn, isJson, PLAIN_JSON, toTypes } from './media-types.ts';
 import { toParameters } from './parameters.ts';
 import { toScopes } from './security.ts';
 
@@ -60,14 +60,17 @@ function toReply(status: string, { content = {}, headers = {} }: Json, refuse: R
   const [type = PLAIN_JSON, ...others] = toTypes(content, name, refuse);
   if (others.length > 0) refuse(`${name}: only one media type is supported, not ${type} and ${others.join(', ')}`);
   const schema = withoutFields('writeOnly', content[type]?.schema ?? {});
+  if (!isJson(type)) checkPassedOn(schema, type, name, refuse);
   checkChoices(schema, `${name}: body`, refuse);
-  return { status, type: type.toLowerCase(), schema, int64s: findInt64s(schema, `${name}: body`, refuse), headers };
+  const int64s = findInt64s(schema, `${name}: body`, refuse);
+  return { status, type: type.toLowerCase(), isJson: isJson(type), schema, int64s, headers };
 }
 
 function toBody(source: Json, refuse: Refuse): Body | undefined {
   if (!source) return undefined;
   const { required = false, content, 'x-max-bytes': maxBytes } = source;
   const contents = toTypes(content, 'its body', refuse).map((type) => {
+    if (!isJson(type)) refuse(`its body: ${type} is not supported, only ${PLAIN_JSON} and types with +json`);
     const schema = withoutFields('readOnly', content[type].schema ?? {});
     findInt64s(schema, 'body', refuse);
     checkChoices(schema, 'body', refuse);

@@ -4,7 +4,7 @@ import { discriminated } from './discriminator.ts';
 import { isRecursion, toRecursion } from './recursion.ts';
 
 /** Keywords that say nothing about which values are valid (JSON Schema 2020-12, Validation, section 9; OpenAPI 3.1, 4.8.24). */
-const ANNOTATION =
+export const ANNOTATION =
   /^(title|description|default|examples?|deprecated|readOnly|writeOnly|externalDocs|xml|discriminator|x-.*)$/;
 
 /** Keywords that other code reads without looking into `allOf`. */

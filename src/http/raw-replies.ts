@@ -73,7 +73,7 @@ export function addRawReplies(app: FastifyInstance, logger: Logger, nextRequestI
 /** The body has not arrived in full: the request's own reply says so, unless it has been answered already. */
 function refuseBody(request: Request, told: Told): void {
   const reply = request[REPLY];
-  if (reply && !reply.sent) reply.header('connection', 'close').send(new Failure(...told));
+  if (reply && !reply.raw.headersSent) reply.header('connection', 'close').send(new Failure(...told));
 }
 
 /** Reads and drops what still comes: otherwise the client would get a reset instead of its reply. */

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { $Read, $Write, components, OpenOperation, operations } from '../generated/contract.ts';
 import type { JsonText } from '../json/json-text.ts';
 import type { Awaitable, KeyOwner, Store } from '../store/store.ts';
+import type { PassedOn } from './passed-on-replies.ts';
 
 export type OperationId = keyof operations;
 
@@ -77,9 +78,12 @@ type WithHeaders<Headers> =
 
 /** The Error body repeats the status of its reply. */
 type Repeated<Body, Status> = Body extends components['schemas']['Error'] ? Body & { status: Status } : Body;
-type WithBody<Response, Status> = Response extends { content: Record<infer _Type, infer Body> }
-  ? { body: Repeated<InReply<Body>, Status> | JsonText<InReply<Body>> }
+type WithBody<Response, Status> = Response extends { content: infer Content }
+  ? { [Type in keyof Content]: { body: BodyOf<Type, Content[Type], Status> } }[keyof Content]
   : { body?: never };
+type BodyOf<Type, Body, Status> =
+  IsJson<Type> extends true ? Repeated<InReply<Body>, Status> | JsonText<InReply<Body>> : PassedOn;
+type IsJson<Type> = Lowercase<Type & string> extends `${string}/json` | `${string}+json` ? true : false;
 
 type Responses<Id extends OperationId> = operations[Id]['responses'];
 type AnswerTo<Status, Response> = Response extends { headers: infer Headers }
@@ -121,7 +125,7 @@ type Exact<Given, Allowed> = 0 extends 1 & Given
   ? never
   : unknown extends Allowed
     ? Given
-    : Given extends JsonText<unknown> | string | number | bigint | boolean | null | undefined
+    : Given extends JsonText<unknown> | PassedOn | number | bigint | boolean | null | undefined
       ? Given
       : {
           [Key in keyof Given]: Key extends KeyOf<Allowed>

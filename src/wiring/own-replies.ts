@@ -31,7 +31,7 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
     if (codes.length > 0 && reply.type !== PLAIN_JSON) {
       refuseReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
     }
-    checkErrorBody(ajv, compileReply(reply, refuse).validate, codes, refuseReply);
+    if (reply.isJson) checkErrorBody(ajv, compileReply(reply, refuse).validate, codes, refuseReply);
     checkRequiredHeaders(reply, operation, Object.keys(announced), refuseReply);
     for (const [name, value] of Object.entries(announced)) checkHeader(ajv, reply, name, value, refuseReply);
   }

@@ -10,7 +10,8 @@ type Writer = (body: unknown) => string;
 export type Write = (status: number, body: unknown) => string;
 
 export function buildWrite(compileReply: CompileReply, { id, replies }: Operation, refuse: Refuse): Write {
-  const writers = new Map(replies.map((reply) => [reply, buildWriter(id, reply, compileReply, refuse)]));
+  const written = replies.filter(({ isJson }) => isJson);
+  const writers = new Map(written.map((reply) => [reply, buildWriter(id, reply, compileReply, refuse)]));
   const byStatus = new Map<number, Writer>();
 
   function find(status: number): Writer {

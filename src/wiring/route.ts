@@ -12,6 +12,7 @@ import { type Around, Call } from './call.ts';
 import type { CompiledOperation } from './compiled-operations.ts';
 import { announce, linkToSuccessor } from './deprecation.ts';
 import type { AnyAnswer, AnyHandler } from './handler.ts';
+import { buildIsPassedOn, sendPassedOn } from './passed-on-replies.ts';
 
 /** Does what every reply needs before it is sent. */
 export type BeforeReply = (request: FastifyRequest, reply: FastifyReply) => void;
@@ -38,6 +39,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   const { link, ...others } = deprecation;
   const constantOf = buildConstantHeaders(operation, Object.entries(others).flat());
   const addLink = linkToSuccessor(link);
+  const isPassedOn = buildIsPassedOn(operation);
 
   function answer(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
     const checked = check(request);
@@ -47,21 +49,25 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
 
   /**
    * By Node's means: Fastify would copy the headers, run its hooks and look for what the body is. It still sends failures, and
-   * replies without a body. Returns nothing: the reply is a thenable, so a promise of it would wait until it is sent.
+   * replies without a body. Never returns the reply: it is a thenable, so a promise of it would wait until it is sent.
    */
-  function send(request: FastifyRequest, reply: FastifyReply, { status, body, headers = {} }: AnyAnswer): void {
+  function send(request: FastifyRequest, reply: FastifyReply, answered: AnyAnswer): undefined | Promise<void> {
+    const { status, body, headers = {} } = answered;
     const own = addLink(headers);
     if (body === undefined) {
       reply.code(status).headers(own).send();
-      return;
+      return undefined;
     }
+    const head = ['x-request-id', request.id, ...constantOf(status)];
+    for (const name in own) head.push(name, own[name] as string);
+    if (isPassedOn(status)) return sendPassedOn(body, { request, reply, logger, beforeReply, status, head });
     const text = body instanceof JsonText ? body.text : write(status, body);
     const length = Buffer.byteLength(text);
-    const head = ['x-request-id', request.id, 'content-length', String(length), ...constantOf(status)];
-    for (const name in own) head.push(name, own[name] as string);
+    head.push('content-length', String(length));
     beforeReply(request, reply);
     // ASCII is the same in Latin-1, and Node need not look at each character.
     reply.raw.writeHead(status, head).end(text, length === text.length ? 'latin1' : 'utf8');
+    return undefined;
   }
 
   return {
@@ -71,7 +77,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     handler: (request, reply) => {
       const answered = answer(request);
       if (answered instanceof Promise) return answered.then((later) => send(request, reply, later));
-      send(request, reply, answered);
+      return send(request, reply, answered);
     },
   };
 }
@@ -90,6 +96,7 @@ function buildConstantHeaders({ replies }: Operation, others: string[]): (status
   const plain = ['content-type', `${PLAIN_JSON}; charset=utf-8`, ...others];
   const marked = replies.filter(({ type }) => type !== PLAIN_JSON);
   if (marked.length === 0) return () => plain;
-  const byReply = new Map(marked.map((reply) => [reply, ['content-type', reply.type, ...others]]));
+  const markOf = ({ type }: Reply) => (type.startsWith('text/') ? `${type}; charset=utf-8` : type);
+  const byReply = new Map(marked.map((reply) => [reply, ['content-type', markOf(reply), ...others]]));
   return (status) => byReply.get(replyFor(replies, status) as Reply) ?? plain;
 }

@@ -45,7 +45,8 @@ const CONTRACTS: Record<string, string> = {
   '`allowEmptyValue`': parameter({ allowEmptyValue: true }),
   'Other types: forms': echo({ requestBody: content('text/csv') }),
   'Several types': reply('200', 'application/json', 'application/a+json'),
-  'Other types |': reply('200', 'text/csv'),
+  'Its schema beyond': echo({ responses: { '200': { content: { 'text/csv': { schema: { type: 'integer' } } } } } }),
+  'Ranges of types': reply('200', 'image/*'),
   'Errors of the server': reply('401', 'application/problem+json'),
   'API keys in a header': edit(({ securitySchemes }) => {
     securitySchemes.bearerAuth = { type: 'apiKey', in: 'header', name: 'X-Key' };

@@ -19,7 +19,8 @@ export function documentedBy(operations: Operation[]): Set<string> {
 /** What a reply shows of the response that documents it, such as `getPet 200`. */
 export function shownBy({ headers, text }: Reply, place: string): string[] {
   const names = Object.keys(headers).map((name) => `${place} header ${name}`);
-  return [place, ...names, ...(text ? placesOf(JSON.parse(text), `${place} body`) : [])];
+  const isJson = /[/+]json\b/.test(headers['content-type'] ?? '');
+  return [place, ...names, ...(text ? placesOf(isJson ? JSON.parse(text) : text, `${place} body`) : [])];
 }
 
 function fieldsOf({ properties = {}, items }: Json, place: string): string[] {

@@ -144,6 +144,20 @@ t.test('an answer has no body when the contract has no content', async (t) => {
   t.match(wrong, "Types of property 'body' are incompatible");
 });
 
+t.test('an answer that is not JSON is text, bytes or a stream of them', async (t) => {
+  const replies = "200: { headers: { [name: string]: unknown }; content: { 'text/csv': string } }";
+  const types = withOperation(
+    `table: { parameters: ${NO_PARAMETERS}; requestBody?: never; responses: { ${replies} } };`,
+  );
+  const stream = (chunk: string) => `(async function* () { yield ${chunk}; })()`;
+  const right = ["'id'", "Buffer.from('id')", stream("'id'"), stream("Buffer.from('id')"), 'process.stdin'];
+  const wrong = ['7', '{ id: 1 }', stream('7'), "JsonText.of<string>('1')"];
+  const answers = [...right, ...wrong].map((body): [string, string] => ['table', `{ status: 200, body: ${body} }`]);
+  const messages = diagnoseAnswers(answers, types);
+  t.strictSame(messages.splice(0, right.length), Array(right.length).fill(''));
+  for (const message of messages) t.match(message, "Types of property 'body' are incompatible");
+});
+
 t.test('every file of handlers/ is the handler of the operation that it is named after, made by handle', async (t) => {
   const from = (file: string) => read(MAP).replace('handlers/listPets.ts', file);
   const plain = 'export default async function listPets() { return { status: 200, body: JSON.parse("1") }; }';
