@@ -1,7 +1,7 @@
 /** buildServer(): every part of the server in its order of effect. It never listens; `app.listen` does. */
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { addAuth } from './access/bearer-auth.ts';
+import { addAuth } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
 import { addAccepting } from './http/accepting.ts';
@@ -9,6 +9,7 @@ import { addConnections, type ConnectionLimits } from './http/connections.ts';
 import { addDraining } from './http/draining.ts';
 import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH } from './http/error-replies.ts';
 import { addEveryRequest } from './http/every-request.ts';
+import { buildToLogged } from './http/logged-urls.ts';
 import { buildNotFound } from './http/not-found.ts';
 import { addOverload, type RequestLimits } from './http/overload.ts';
 import { addRawReplies, buildSendClientError } from './http/raw-replies.ts';
@@ -41,7 +42,9 @@ export interface ServerOptions {
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { contract, handlers, store, apiKeys, trustProxy, logger, requestTimeout, limits, isDraining } = options;
   const nextRequestId = buildRequestIds();
-  const logRequest = buildLogRequest(logger);
+  const keysInQueries = contract.keyPlaces.filter((place) => place.in === 'query');
+  const toLogged = buildToLogged(keysInQueries.map(({ name }) => name));
+  const logRequest = buildLogRequest(logger, toLogged);
   const sendFailure = buildSendFailure(logger);
   const app: FastifyInstance = fastify({
     genReqId: nextRequestId,
@@ -67,7 +70,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addAccepting(app, connections);
   addOverload(app, { ...limits, connections, nextRequestId, logger });
   addErrorReplies(app, sendFailure);
-  addRawReplies(app, logger, nextRequestId);
+  addRawReplies(app, logger, nextRequestId, toLogged);
   const toNotFound = buildNotFound(app);
   const letIn = addDraining(app, connections, isDraining, options.untilNoneListens);
   const beforeReply = addEveryRequest(app, { logRequest, toNotFound, letIn, isDraining });

@@ -55,6 +55,19 @@ export interface Reply {
   headers: Record<string, { required?: boolean; schema?: Json }>;
 }
 
+/** Where a client sends its key: as a bearer token (RFC 6750), or as the value of a header or a query parameter. */
+export interface KeyPlace {
+  in: 'bearer' | 'header' | 'query';
+  /** Of the header or parameter. */
+  name: string;
+}
+
+/** A way in: a key in this place, which has all of these scopes. */
+export interface Requirement {
+  place: KeyPlace;
+  scopes: string[];
+}
+
 export interface Operation {
   id: string;
   /** In capitals: `GET`. */
@@ -64,8 +77,8 @@ export interface Operation {
   parameters: Parameter[];
   body: Body | undefined;
   replies: Reply[];
-  /** What a key must be allowed; undefined where the contract lifts the requirement of a key with `security: []`. */
-  scopes: string[] | undefined;
+  /** The ways in, one of which is enough; none where no key is needed. */
+  security: Requirement[];
   deprecation: Deprecation | undefined;
 }
 
@@ -85,6 +98,8 @@ export interface Contract {
   title: string;
   /** The start of every path: `/v1`; empty where there is none. */
   prefix: string;
+  /** Those of all security schemes. */
+  keyPlaces: KeyPlace[];
   operations: Map<string, Operation>;
 }
 

@@ -7,7 +7,7 @@ import { toDigest } from './digest.ts';
 import { checkNumbers } from './numbers.ts';
 import { toOperations } from './operations.ts';
 import { resolveDocument } from './resolved.ts';
-import { checkSecuritySchemes } from './security.ts';
+import { toKeyPlaces } from './security.ts';
 import { checkOwnPaths, toPrefix } from './servers.ts';
 import { checkValidity } from './validity.ts';
 
@@ -34,11 +34,14 @@ export async function loadContract(file: URL | string = CONTRACT_FILE, checked?:
   // A reference to nothing is reported with its operation; the validator reports those that no operation uses.
   if (dangling && problems.length === 0) refuse(dangling);
   if (problems.length > 0) throw new ContractError(problems);
-  const operations = toOperations(resolved, refuse);
+  const keyPlaces = toKeyPlaces(resolved.components.securitySchemes, refuse);
+  const operations = toOperations(resolved, keyPlaces, refuse);
   checkNumbers(exact, '#', refuse);
-  checkSecuritySchemes(resolved.components.securitySchemes, refuse);
   const prefix = toPrefix(document, refuse);
   checkOwnPaths(prefix, operations.values(), refuse);
   if (problems.length > 0) throw new ContractError(problems);
-  return { yaml, json, digest, isChecked, document, resolved, title: document.info.title, prefix, operations };
+  return {
+    ...{ yaml, json, digest, isChecked, document, resolved, title: document.info.title, prefix, operations },
+    keyPlaces: [...keyPlaces.values()].filter((place) => place !== undefined),
+  };
 }

@@ -7,7 +7,7 @@ import { findInt64s } from './int64-places.ts';
 import { checkLinks } from './links.ts';
 import { checkPassedOn, isJson, PLAIN_JSON, toTypes } from './media-types.ts';
 import { toParameters } from './parameters.ts';
-import { toScopes } from './security.ts';
+import { type KeyPlaces, toSecurity } from './security.ts';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
@@ -15,11 +15,11 @@ export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patc
 export const nameOf = (id: string | undefined, method: string, path: string) =>
   `operation ${id || `${method} ${path}`}`;
 
-export function toOperations(resolved: Json, refuse: Refuse): Map<string, Operation> {
+export function toOperations(resolved: Json, keyPlaces: KeyPlaces, refuse: Refuse): Map<string, Operation> {
   const operations = new Map<string, Operation>();
   for (const [path, item] of Object.entries<Json>(resolved.paths)) {
     for (const method of METHODS.filter((name) => item[name])) {
-      const operation = toOperation(method, path, item, resolved, refuse);
+      const operation = toOperation(method, path, { security: resolved.security, ...item }, keyPlaces, refuse);
       if (operations.has(operation.id)) refuse(`operationId ${operation.id} is used twice`);
       operations.set(operation.id, operation);
     }
@@ -38,19 +38,20 @@ function checkFileNames(ids: string[], refuse: Refuse): void {
   }
 }
 
-function toOperation(method: string, path: string, item: Json, resolved: Json, refuseAny: Refuse): Operation {
+function toOperation(method: string, path: string, item: Json, keyPlaces: KeyPlaces, refuseAny: Refuse): Operation {
   const source = item[method];
   const id: string = source.operationId ?? '';
   const refuse = (problem: string) => refuseAny(`${nameOf(id, method, path)}: ${problem}`);
   if (!/^[A-Za-z][\w-]*$/.test(id)) refuse('its operationId is missing or not of letters, digits, - and _');
+  const parameters = toParameters(path, [...(item.parameters ?? []), ...(source.parameters ?? [])], refuse);
   return {
     id,
     method: method.toUpperCase(),
     path,
-    parameters: toParameters(path, [...(item.parameters ?? []), ...(source.parameters ?? [])], refuse),
+    parameters,
     body: toBody(source.requestBody, refuse),
     replies: Object.entries(source.responses ?? {}).map(([status, response]) => toReply(status, response, refuse)),
-    scopes: toScopes(source.security ?? resolved.security ?? [], resolved.components.securitySchemes, refuse),
+    security: toSecurity(source.security ?? item.security ?? [], keyPlaces, parameters, refuse),
     deprecation: toDeprecation(source, refuse),
   };
 }

@@ -5,6 +5,7 @@ import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } f
 import type { Logger } from 'pino';
 import { MALFORMED, URI_TOO_LONG } from './error-replies.ts';
 import { Failure, kindOf, type Told, toErrorBody } from './errors.ts';
+import type { ToLogged } from './logged-urls.ts';
 
 const NO_CONNECT: Told = ['method_not_allowed', 'This server is no proxy.'];
 
@@ -58,13 +59,18 @@ export function keepReply({ raw }: FastifyRequest, reply: FastifyReply): void {
   (raw as Request)[REPLY] = reply;
 }
 
-export function addRawReplies(app: FastifyInstance, logger: Logger, nextRequestId: () => string): void {
+export function addRawReplies(
+  app: FastifyInstance,
+  logger: Logger,
+  nextRequestId: () => string,
+  toLogged: ToLogged,
+): void {
   // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a reply.
-  app.server.on('connect', ({ method, url }, socket: Socket) => {
+  app.server.on('connect', ({ method, url = '' }, socket: Socket) => {
     // Node has removed its own error listener: without one, a reset would end the process.
     socket.on('error', () => {});
     const reqId = nextRequestId();
-    logger.info({ reqId, method, url, ip: socket.remoteAddress, status: 405 }, 'request');
+    logger.info({ reqId, method, url: toLogged(url), ip: socket.remoteAddress, status: 405 }, 'request');
     stopReading(socket);
     whenAnswered(socket, () => sendRaw(socket, reqId, NO_CONNECT, 'Allow: GET, HEAD'));
   });

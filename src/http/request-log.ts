@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Logger, symbols } from 'pino';
+import type { ToLogged } from './logged-urls.ts';
 import { toTrace } from './trace-context.ts';
 
 declare module 'fastify' {
@@ -30,7 +31,7 @@ export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) 
 export type LogRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Undefined where the log's level leaves such lines out. */
-export function buildLogRequest(logger: Logger): LogRequest | undefined {
+export function buildLogRequest(logger: Logger, toLogged: ToLogged): LogRequest | undefined {
   if (!logger.isLevelEnabled('info')) return undefined;
   const writeLine = buildWriteLine(logger);
   return (request, reply) => {
@@ -47,7 +48,7 @@ export function buildLogRequest(logger: Logger): LogRequest | undefined {
       const key = caller === undefined ? '' : `"keyId":"${caller.id}","keyName":${toJson(caller.name)},`;
       const trace = toTraceFields(headers.traceparent);
       writeLine(
-        `"reqId":"${id}","method":"${method}","url":${toJson(url)},${toAddress(ip)}${trace}${called}${key}${end}`,
+        `"reqId":"${id}","method":"${method}","url":${toJson(toLogged(url))},${toAddress(ip)}${trace}${called}${key}${end}`,
       );
     });
   };

@@ -3,7 +3,7 @@
  * the start. What comes before, for every request, is in `http/every-request.ts`.
  */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
-import type { Operation, Reply } from '../contract/contract.ts';
+import type { Operation, Reply, Requirement } from '../contract/contract.ts';
 import { PLAIN_JSON } from '../contract/media-types.ts';
 import { replyFor } from '../contract/replies.ts';
 import { refuse } from '../http/errors.ts';
@@ -17,8 +17,8 @@ import { buildIsPassedOn, sendPassedOn } from './passed-on-replies.ts';
 /** Does what every reply needs before it is sent. */
 export type BeforeReply = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** Lets requests pass whose key has all of these scopes. */
-export type AuthFor = (scopes: string[]) => onRequestHookHandler;
+/** Lets requests pass that have one of these ways in. */
+export type AuthFor = (security: Requirement[]) => onRequestHookHandler;
 
 export interface RouteParts extends Around {
   handler: AnyHandler;
@@ -40,6 +40,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   const constantOf = buildConstantHeaders(operation, Object.entries(others).flat());
   const addLink = linkToSuccessor(link);
   const isPassedOn = buildIsPassedOn(operation);
+  const auth = operation.security.length > 0 ? authFor(operation.security) : undefined;
 
   function answer(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
     const checked = check(request);
@@ -71,7 +72,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   }
 
   return {
-    onRequest: [buildEnter(operation.id, operation.scopes && authFor(operation.scopes)), ...onlyOwnTypes],
+    onRequest: [buildEnter(operation.id, auth), ...onlyOwnTypes],
     onSend: announce(deprecation),
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
     handler: (request, reply) => {

@@ -6,8 +6,9 @@ import fastify from 'fastify';
 import { pino } from 'pino';
 import t from 'tap';
 import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
-import { addAuth } from '../../src/access/bearer-auth.ts';
+import { addAuth } from '../../src/access/auth.ts';
 import { readStoredKeys } from '../../src/access/stored-keys.ts';
+import type { KeyPlace } from '../../src/contract/contract.ts';
 import type { Failure } from '../../src/http/errors.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -34,6 +35,12 @@ async function askUntil({ request }: Service, key: string, status: number): Prom
   }
   return reply;
 }
+
+/** Both ways to send a key. */
+const PLACES: KeyPlace[] = [
+  { in: 'bearer', name: 'Authorization' },
+  { in: 'header', name: 'X-Key' },
+];
 
 /** A log that keeps what is written, and signals each write. */
 class LineLog {
@@ -268,14 +275,15 @@ t.test(
     const options = { logger, store, apiKeys: [KEY], realm: 'Test', maxKeyAge: 2000 };
     app.setErrorHandler<Failure>(({ status, body }, _request, reply) => reply.code(status).send(body));
     const authFor = await addAuth(app, options);
-    app.addHook('onRequest', authFor([]));
+    app.addHook('onRequest', authFor(PLACES.map((place) => ({ place, scopes: [] }))));
     app.get('/', () => 'ok');
     t.teardown(async () => {
       await app.close();
       await store.close();
     });
-    const statusOf = async (token: string) =>
-      (await app.inject({ url: '/', headers: { authorization: `Bearer ${token}` } })).statusCode;
+    const send = async (headers: Record<string, string>) => (await app.inject({ url: '/', headers })).statusCode;
+    const statusOf = (token: string) => send({ authorization: `Bearer ${token}` });
+    const asApiKey = (token: string) => send({ 'x-key': token });
     const until = async (status: number) => {
       for (let count = 0; (await statusOf(key)) !== status && count < 1000; count++) await wait(20);
     };
@@ -283,6 +291,7 @@ t.test(
     renameSync(file, `${file}.moved`);
     await until(503);
     t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [503, 503, 200]);
+    t.strictSame([await asApiKey(key), await asApiKey('unknown'), await asApiKey(KEY)], [503, 503, 200]);
     renameSync(`${file}.moved`, file);
     await until(200);
     t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [200, 401, 200]);

@@ -48,11 +48,19 @@ const CONTRACTS: Record<string, string> = {
   'Its schema beyond': echo({ responses: { '200': { content: { 'text/csv': { schema: { type: 'integer' } } } } } }),
   'Ranges of types': reply('200', 'image/*'),
   'Errors of the server': reply('401', 'application/problem+json'),
-  'API keys in a header': edit(({ securitySchemes }) => {
-    securitySchemes.bearerAuth = { type: 'apiKey', in: 'header', name: 'X-Key' };
+  'API keys in a cookie': edit(({ securitySchemes }) => {
+    securitySchemes.bearerAuth = { type: 'apiKey', in: 'cookie', name: 'key' };
   }),
-  'Several schemes': edit(({ securitySchemes }) => {
+  'Two schemes': edit(({ securitySchemes }) => {
     securitySchemes.other = { type: 'http', scheme: 'bearer' };
+  }),
+  'A parameter of': edit(({ securitySchemes, listPets }) => {
+    securitySchemes.other = { type: 'apiKey', in: 'query', name: 'limit' };
+    listPets.security = [{ other: [] }];
+  }),
+  'Two keys': edit(({ securitySchemes, listPets }) => {
+    securitySchemes.other = { type: 'apiKey', in: 'query', name: 'key' };
+    listPets.security = [{ bearerAuth: [], other: [] }];
   }),
   'OpenAPI 3.0': edit(({ contract }) => (contract.openapi = '3.0.3')),
   '`nullable`': body({ type: 'string', nullable: true }),
@@ -71,7 +79,7 @@ const CONTRACTS: Record<string, string> = {
   'A default': body({ anyOf: [{ properties: { name: { type: 'string', default: 'Rex' } } }] }),
   '`required` of': body({ anyOf: [{ required: ['id'] }] }),
   'Unknown keywords': body({ type: 'integer', maximun: 5 }),
-  'Keys that may': edit(({ listPets }) => (listPets.security = [{}])),
+  'Keys that may': edit(({ listPets }) => listPets.security.push({})),
 };
 
 for (const [feature, line] of REFUSED) {

@@ -37,11 +37,16 @@ t.test('the contract is read as its operations, with what each says', async (t) 
   const { operations, prefix, title } = await loadContract();
   t.equal(prefix, '/v1');
   t.equal(title, 'Pet Store');
-  t.match(operations.get('listPets'), { method: 'GET', path: '/pets', scopes: ['pets:read'], body: undefined });
+  t.match(operations.get('listPets'), {
+    method: 'GET',
+    path: '/pets',
+    security: [{ scopes: ['pets:read'] }],
+    body: undefined,
+  });
   t.match(operations.get('createPet'), {
     method: 'POST',
     path: '/pets',
-    scopes: ['pets:write'],
+    security: [{ scopes: ['pets:write'], place: { in: 'bearer' } }],
     body: { required: true, maxBytes: 16384 },
   });
   t.match(operations.get('getPet')?.deprecation, { sunset: new Date('2030-12-05'), successor: 'listPets' });
@@ -107,18 +112,18 @@ const refusals: Refusal[] = [
     (c) => rename(c.paths['/pets'].get.responses['200'].content, 'application/json', 'text/csv'),
   ],
   [
-    'a security scheme that is no bearer key',
-    'security scheme bearerAuth: only type http with scheme bearer is supported',
+    'a security scheme of another kind',
+    'security scheme bearerAuth: only bearer keys, and API keys in a header or a query, are supported',
     (c) => (c.components.securitySchemes.bearerAuth.scheme = 'basic'),
   ],
   [
     'a key that may be left out',
-    'operation listPets: security [{}] is not one scheme of components.securitySchemes',
+    'operation listPets: security {} is not one scheme of components.securitySchemes',
     (c) => (c.paths['/pets'].get.security = [{}]),
   ],
   [
     'a key of a scheme that is not declared',
-    'operation listPets: security [{"otherAuth":[]}] is not one scheme of components.securitySchemes',
+    'operation listPets: security {"otherAuth":[]} is not one scheme of components.securitySchemes',
     (c) => (c.paths['/pets'].get.security = [{ otherAuth: [] }]),
   ],
   [
@@ -281,14 +286,24 @@ const refusals: Refusal[] = [
     (c) => (c.paths['/pets'].parameters = [{ $ref: '#/components/parameters/limit' }]),
   ],
   [
-    'alternatives',
-    'operation listPets: security [{"bearerAuth":[]},{"bearerAuth":["pets:read"]}] is not one scheme of components.securitySchemes',
-    (c) => (c.paths['/pets'].get.security = [{ bearerAuth: [] }, { bearerAuth: ['pets:read'] }]),
+    'two keys at once',
+    'operation listPets: security {"bearerAuth":[],"otherAuth":[]} is not one scheme of components.securitySchemes',
+    (c) => (c.paths['/pets'].get.security = [{ bearerAuth: [], otherAuth: [] }]),
   ],
   [
-    'a second security scheme',
-    'security schemes bearerAuth, adminAuth: only one is supported',
+    'a second scheme whose keys nothing tells apart from those of the first',
+    'security schemes bearerAuth and adminAuth have their keys in the same place',
     (c) => (c.components.securitySchemes.adminAuth = { type: 'http', scheme: 'bearer' }),
+  ],
+  [
+    'an API key in a cookie',
+    'security scheme bearerAuth: only bearer keys, and API keys in a header or a query, are supported',
+    (c) => (c.components.securitySchemes.bearerAuth = { type: 'apiKey', in: 'cookie', name: 'key' }),
+  ],
+  [
+    'a parameter where a key is',
+    'operation listPets: parameter limit has the place of the key of security scheme bearerAuth; remove it',
+    (c) => (c.components.securitySchemes.bearerAuth = { type: 'apiKey', in: 'query', name: 'limit' }),
   ],
   [
     'a server without the prefix of the others',
@@ -479,13 +494,13 @@ t.test('a contract may leave out all that OpenAPI leaves optional', async (t) =>
     get: { operationId: ping }
     put: { operationId: pong, requestBody: { content: { application/json: {} } }, responses: { '204': { description: Done } } }`);
   t.match(operations.get('ping'), {
-    scopes: undefined,
+    security: [],
     body: undefined,
     parameters: [{ name: 'loud', required: false }],
   });
   const contents = [{ type: 'application/json', schema: {} }];
   t.strictSame(operations.get('pong')?.body, { required: false, maxBytes: undefined, contents });
   await t.rejects(load('paths: { /ping: { get: { operationId: ping, security: [{ key: [] }] } } }'), {
-    message: /operation ping: security \[\{"key":\[\]\}\] is not one scheme/,
+    message: /operation ping: security \{"key":\[\]\} is not one scheme/,
   });
 });

@@ -1,6 +1,7 @@
 /** Where a reply says that there is something, there must be something: `Location`, `Link` to a next page, `links`. */
 import { isDeepStrictEqual } from 'node:util';
-import { KEY, type Received, type Service } from '../service.ts';
+import type { Received, Service } from '../service.ts';
+import { keyAt } from './keys.ts';
 import { type Json, type Operation, responseKeyOf } from './operations.ts';
 
 /** Pages that are read on from one reply; the rest is for a test that knows what pages mean. */
@@ -15,18 +16,19 @@ export async function followLinks(
 ): Promise<void> {
   const { location } = reply.headers;
   if (location !== undefined) {
-    const { body } = await follow(service, location);
+    const { body } = await follow(service, operations, location);
     if (!isDeepStrictEqual(body, reply.body))
       throw new Error(`what is at ${location} is not what was made: ${reply.text}`);
   }
 
   let next = nextOf(reply);
-  for (let page = 0; next !== undefined && page < MOST_PAGES; page++) next = nextOf(await follow(service, next));
+  for (let page = 0; next !== undefined && page < MOST_PAGES; page++)
+    next = nextOf(await follow(service, operations, next));
 
   for (const link of Object.values<Json>(
     operation.responses[responseKeyOf(operation, reply.status) as string]?.links ?? {},
   )) {
-    await follow(service, toLinkedUrl(link, operations, reply.body));
+    await follow(service, operations, toLinkedUrl(link, operations, reply.body));
   }
 }
 
@@ -35,8 +37,9 @@ export function nextOf({ headers }: Received): string | undefined {
   return headers.link?.match(/<([^>]*)>; rel="next"/)?.[1];
 }
 
-async function follow(service: Service, url: string): Promise<Received> {
-  const reply = await service.request(url, { key: KEY });
+async function follow(service: Service, operations: Operation[], url: string): Promise<Received> {
+  const { search, headers } = keyAt(url, operations);
+  const reply = await service.request(url + search, { key: null, headers });
   if (reply.status !== 200) throw new Error(`the link to ${url} leads to ${reply.status}: ${reply.text}`);
   return reply;
 }

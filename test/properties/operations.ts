@@ -1,6 +1,7 @@
 /** The operations of the contract as its own words describe them, with references replaced; without any code of `src/`. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import type { KeyPlace } from './keys.ts';
 import { resolve, withoutReadOnly } from './references.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON Schema, or any other node of the contract, is any JSON.
@@ -29,7 +30,9 @@ export interface Operation {
   parameters: Parameter[];
   body: { required: boolean; maxBytes: number | undefined; type: string; schema: Json } | undefined;
   isSecured: boolean;
-  /** What a key must be allowed. */
+  /** Where a key may be sent. */
+  keyPlaces: KeyPlace[];
+  /** What a key must be allowed; empty where one of several ways in needs nothing. */
   scopes: string[];
   /** By status, as the contract has them. */
   responses: Record<string, Json>;
@@ -46,7 +49,7 @@ export function readOperations(yaml: string): Operation[] {
   const prefix = (document.servers?.[0].url ?? '').replace(/\/$/, '');
   return Object.entries<Json>(document.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).flatMap((method): Operation[] => {
-      const { operationId, parameters = [], requestBody, security = document.security, responses } = item[method];
+      const { operationId, parameters = [], requestBody, security = document.security ?? [], responses } = item[method];
       const operation = {
         id: operationId,
         name: operationId,
@@ -54,8 +57,11 @@ export function readOperations(yaml: string): Operation[] {
         path: prefix + path,
         parameters: [...(item.parameters ?? []), ...parameters].map(toParameter),
         body: undefined,
-        isSecured: security?.length > 0,
-        scopes: (security ?? []).flatMap((requirement: Json) => Object.values(requirement).flat()),
+        isSecured: security.length > 0,
+        keyPlaces: security.flatMap((way: Json) =>
+          Object.keys(way).map((name) => toKeyPlace(document.components.securitySchemes[name])),
+        ),
+        scopes: toScopes(security),
         responses,
       };
       if (!requestBody) return [operation];
@@ -64,6 +70,15 @@ export function readOperations(yaml: string): Operation[] {
       return bodies.map((body) => ({ ...operation, name: nameOf(body.type), body }));
     }),
   );
+}
+
+function toKeyPlace({ type, in: place, name }: Json): KeyPlace {
+  return type === 'http' ? { in: 'bearer', name: 'Authorization' } : { in: place, name };
+}
+
+function toScopes(security: Json[]): string[] {
+  const ways: string[][] = security.map((way) => Object.values<string[]>(way).flat());
+  return ways.some((scopes) => scopes.length === 0) ? [] : ways.flat();
 }
 
 function toParameter(source: Json): Parameter {

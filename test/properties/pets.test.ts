@@ -5,7 +5,8 @@ import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';
 import { schemaOf, startPostgres } from '../postgres.ts';
-import { KEY, startService } from '../service.ts';
+import { startService } from '../service.ts';
+import { withKey } from './keys.ts';
 import { CONTRACT, type Operation, readOperations } from './operations.ts';
 import { actionSequences, describeAction } from './pet-actions.ts';
 import { PetSession } from './pet-session.ts';
@@ -75,8 +76,8 @@ for (const [kind, open] of Object.entries({ memory: openMemory, file: openFile, 
     const createPet = readOperations(CONTRACT).find(({ id }) => id === 'createPet') as Operation;
     const property = toProperty({
       name: `the text of a pet in ${kind} is the serializer's`,
-      cases: requests(createPet),
-      toText: (request) => toCurl(request, `Bearer ${KEY}`),
+      cases: withKey(requests(createPet)),
+      toText: toCurl,
       holds: async ({ body }) => {
         await empty();
         // This reply is serialized from an object; the others are text from the store.

@@ -2,7 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import fc, { type Arbitrary } from 'fast-check';
 import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
-import { KEY, type Received, type Service } from '../service.ts';
+import type { Received, Service } from '../service.ts';
+import { withKey, withWrongKey } from './keys.ts';
 import { followLinks } from './links.ts';
 import { type Operation, responseKeyOf } from './operations.ts';
 import { type Property, toProperty } from './property.ts';
@@ -34,10 +35,10 @@ function accepts(service: Service, operation: Operation, operations: Operation[]
   return toProperty({
     name: `${operation.name} accepts what the contract allows`,
     weight: 10,
-    cases: requests(operation),
-    toText: (request) => toCurl(request, rightful(operation)),
+    cases: withKey(requests(operation)),
+    toText: toCurl,
     holds: async (request) => {
-      const reply = await send(service, request, rightful(operation));
+      const reply = await send(service, request);
       if (mayBeMissing && reply.status === 404) return;
       if (reply.status < 200 || reply.status > 299)
         throw new Error(`the reply is ${reply.status}, not 2xx: ${reply.text}`);
@@ -49,10 +50,10 @@ function accepts(service: Service, operation: Operation, operations: Operation[]
 function refuses(service: Service, operation: Operation, { rule, requests: cases }: Refusal): Property {
   return toProperty({
     name: `${operation.name} refuses ${rule}`,
-    cases,
-    toText: ({ request }) => toCurl(request, rightful(operation)),
+    cases: cases.chain((refused) => withKey(fc.constant(refused.request)).map((request) => ({ ...refused, request }))),
+    toText: ({ request }) => toCurl(request),
     holds: async ({ request, status, place }) => {
-      const message = expectError(await send(service, request, rightful(operation)), status);
+      const message = expectError(await send(service, request), status);
       if (!message.includes(`${place} `)) throw new Error(`the message does not name ${place}: ${message}`);
     },
   });
@@ -63,10 +64,10 @@ function asksForKey(service: Service, operation: Operation, refusals: Refusal[])
   return toProperty({
     name: `${operation.name} asks for a key`,
     weight: 5,
-    cases: fc.record({ request: requestsOfAnyKind(operation, refusals), authorization: wrongful() }),
-    toText: ({ request, authorization }) => toCurl(request, authorization),
-    holds: async ({ request, authorization }) => {
-      expectError(await send(service, request, authorization), 401);
+    cases: withWrongKey(requestsOfAnyKind(operation, refusals), operation),
+    toText: toCurl,
+    holds: async (request) => {
+      expectError(await send(service, request), 401);
     },
   });
 }
@@ -74,17 +75,16 @@ function asksForKey(service: Service, operation: Operation, refusals: Refusal[])
 /** Nor does a caller whose key may not do this. */
 function asksForScopes(service: Service, operation: Operation, refusals: Refusal[]): Property {
   const key = makeKey();
-  const authorization = `Bearer ${key}`;
   let isKnown = false;
   return toProperty({
     name: `${operation.id} asks for ${operation.scopes.join(' and ')}`,
-    cases: requestsOfAnyKind(operation, refusals),
-    toText: (request) => toCurl(request, 'Bearer <a key without scopes>'),
+    cases: withKey(requestsOfAnyKind(operation, refusals), key),
+    toText: toCurl,
     holds: async (request) => {
       if (!isKnown) await service.store.createKey(toStoredKey(key, 'powerless', undefined, []));
-      while (!isKnown && (await send(service, request, authorization)).status === 401) await wait(20);
+      while (!isKnown && (await send(service, request)).status === 401) await wait(20);
       isKnown = true;
-      expectError(await send(service, request, authorization), 403);
+      expectError(await send(service, request), 403);
     },
   });
 }
@@ -93,19 +93,10 @@ function requestsOfAnyKind(operation: Operation, refusals: Refusal[]): Arbitrary
   return fc.oneof(requests(operation), ...refusals.map((refusal) => refusal.requests.map(({ request }) => request)));
 }
 
-const rightful = ({ isSecured }: Operation) => (isSecured ? `Bearer ${KEY}` : undefined);
-
-function wrongful(): Arbitrary<string | undefined> {
-  const near = ['Bearer', KEY, `Basic ${KEY}`, `Bearer ${KEY}0`, `Bearer ${KEY.slice(1)}`];
-  const made = fc.stringMatching(/^[\w.~+/-]+=?$/).map((token) => `Bearer ${token}`);
-  return fc.oneof(fc.constantFrom(undefined, ...near), made);
-}
-
 /** The reply is checked against the contract on the way. */
-function send(service: Service, request: Request, authorization: string | undefined): Promise<Received> {
+function send(service: Service, request: Request): Promise<Received> {
   const { operation, body } = request;
-  const sent = { ...toHeaders(request), ...(authorization !== undefined && { authorization }) };
-  return service.request(toUrl(request), { method: operation.method, key: null, body, headers: sent });
+  return service.request(toUrl(request), { method: operation.method, key: null, body, headers: toHeaders(request) });
 }
 
 /** The message of the error. */

@@ -100,15 +100,11 @@ export function toHeaders({ operation, header, body, headers }: Request): Record
 }
 
 /** For a shell with `$'…'` strings, such as bash, and a server on the port that `npm start` takes. */
-export function toCurl(request: Request, authorization: string | undefined): string {
+export function toCurl(request: Request): string {
   const { operation, body } = request;
-  const sent = {
-    ...(authorization !== undefined && { authorization }),
-    ...toHeaders(request),
-  };
   return [
     `curl -i --path-as-is -X ${operation.method} 'http://127.0.0.1:3000${toUrl(request)}'`,
-    ...Object.entries(sent).flatMap(([name, values]) =>
+    ...Object.entries(toHeaders(request)).flatMap(([name, values]) =>
       [values].flat().map((value) => `-H ${quoteHeader(name, value)}`),
     ),
     ...(body === undefined ? [] : [`--data-binary ${quote(Buffer.from(body))}`]),

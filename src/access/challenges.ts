@@ -1,0 +1,50 @@
+/** What a client without a right key is told: how to send one, or what its own lacks. */
+import type { FastifyRequest } from 'fastify';
+import type { KeyPlace, Requirement } from '../contract/contract.ts';
+import { Failure } from '../http/errors.ts';
+import { buildKeyOf } from './api-key-auth.ts';
+
+/** 401 has a challenge for each way in (RFC 9110, section 11.6.1). */
+export function unauthorized(request: FastifyRequest, places: KeyPlace[], realm: string): Failure {
+  const isMissing = places.every((place) => !isSent(place, request));
+  const ways = [...new Set(places.map(toWay))].join(', or ');
+  const message = isMissing ? `The API key is missing: send ${ways}.` : 'The API key is not valid.';
+  const challenges = places.map((place) =>
+    toChallenge(place, realm, isBearerSent(place, request) ? { error: 'invalid_token' } : {}),
+  );
+  return new Failure('unauthorized', message, { headers: { 'www-authenticate': [...new Set(challenges)].join(', ') } });
+}
+
+/** RFC 6750, section 3.1. */
+export function forbidden(missing: string[], { place, scopes }: Requirement, realm: string): Failure {
+  const message = `The API key may not do this: it lacks the scope ${missing.join(' and ')}.`;
+  const challenge = toChallenge(place, realm, { error: 'insufficient_scope', scope: scopes.join(' ') });
+  return new Failure('forbidden', message, { headers: { 'www-authenticate': challenge } });
+}
+
+const WAYS: Record<KeyPlace['in'], (name: string) => string> = {
+  bearer: () => 'Authorization: Bearer <API_KEY>',
+  header: (name) => `${name}: <API_KEY>`,
+  query: (name) => `?${name}=<API_KEY>`,
+};
+
+const toWay = ({ in: place, name }: KeyPlace) => WAYS[place](name);
+
+/** `error` only where a bearer key was sent (RFC 6750, section 3.1). */
+const isBearerSent = ({ in: place }: KeyPlace, { headers }: FastifyRequest) =>
+  place === 'bearer' && /^bearer\s+\S/i.test(headers.authorization ?? '');
+
+const isSent = (place: KeyPlace, request: FastifyRequest) =>
+  place.in === 'bearer' ? isBearerSent(place, request) : buildKeyOf(place)(request) !== '';
+
+/** No scheme is registered for API keys; ours says where they belong: `ApiKey realm="Pet Store", in="header", name="X-Key"`. */
+function toChallenge({ in: place, name }: KeyPlace, realm: string, others: Record<string, string>): string {
+  const scheme = place === 'bearer' ? 'Bearer' : 'ApiKey';
+  const parameters = { realm: toQuotable(realm), ...(place !== 'bearer' && { in: place, name }), ...others };
+  return `${scheme} ${Object.entries(parameters)
+    .map(([key, value]) => `${key}="${value}"`)
+    .join(', ')}`;
+}
+
+/** Without what a quoted string cannot have as it is (RFC 9110, section 5.6.4). */
+const toQuotable = (text: string) => text.replace(/[^ !#-[\]-~]/g, '');

@@ -1,0 +1,63 @@
+/** Keys where the contract says that they are sent, and keys that do not open the door. */
+import fc, { type Arbitrary } from 'fast-check';
+import { KEY } from '../service.ts';
+import type { Operation } from './operations.ts';
+import type { Request } from './requests.ts';
+
+/** The name of a header or query parameter; a bearer key is in `Authorization`. */
+export interface KeyPlace {
+  in: 'bearer' | 'header' | 'query';
+  name: string;
+}
+
+/** The requests with a key in one of the operation's places; as they are where it needs none. */
+export function withKey(requests: Arbitrary<Request>, key = KEY): Arbitrary<Request> {
+  return requests.chain((request) => {
+    const { keyPlaces } = request.operation;
+    if (keyPlaces.length === 0) return fc.constant(request);
+    return fc.constantFrom(...keyPlaces).map((place) => put(request, place, key));
+  });
+}
+
+/** The requests without a key, with one in another place, or with another one. */
+export function withWrongKey(requests: Arbitrary<Request>, { keyPlaces }: Operation): Arbitrary<Request> {
+  const made = fc.stringMatching(/^[\w.~+/-]+=?$/);
+  const wrong = fc.oneof(fc.constantFrom(`${KEY}0`, KEY.slice(1)), made);
+  const texts = fc.oneof(
+    fc.constantFrom('Bearer', KEY, `Basic ${KEY}`),
+    wrong.map((key) => `Bearer ${key}`),
+  );
+  const elsewhere: KeyPlace[] = [
+    { in: 'bearer', name: 'Authorization' },
+    { in: 'header', name: 'X-Other-Key' },
+    { in: 'query', name: 'other_key' },
+  ];
+  const others = elsewhere.filter((place) => place.in === 'header' || !keyPlaces.some((own) => own.in === place.in));
+  return fc.oneof(
+    requests,
+    fc.tuple(requests, texts).map(([request, text]) => withHeader(request, 'authorization', text)),
+    fc.tuple(requests, fc.constantFrom(...others)).map(([request, place]) => put(request, place, KEY)),
+    fc.tuple(requests, fc.constantFrom(...keyPlaces), wrong).map(([request, place, key]) => put(request, place, key)),
+  );
+}
+
+/** A key for what is at a URL: what to add to it, and the headers. */
+export function keyAt(url: string, operations: Operation[]): { search: string; headers: Record<string, string> } {
+  const [path = '', search] = url.split('?');
+  const isAt = (operation: Operation) =>
+    operation.method === 'GET' && new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
+  const [place] = operations.find(isAt)?.keyPlaces ?? [];
+  if (place?.in === 'query') return { search: `${search ? '&' : '?'}${place.name}=${KEY}`, headers: {} };
+  if (place?.in === 'header') return { search: '', headers: { [place.name]: KEY } };
+  return { search: '', headers: place ? { authorization: `Bearer ${KEY}` } : {} };
+}
+
+function put(request: Request, { in: place, name }: KeyPlace, key: string): Request {
+  if (place === 'query') return { ...request, query: [...request.query, [name, key]] };
+  return place === 'bearer' ? withHeader(request, 'authorization', `Bearer ${key}`) : withHeader(request, name, key);
+}
+
+const withHeader = (request: Request, name: string, value: string): Request => ({
+  ...request,
+  headers: { ...request.headers, [name]: value },
+});
