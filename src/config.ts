@@ -1,7 +1,9 @@
 /** The environment -> a frozen Config. Nothing else reads `process.env`. */
 import { isIP } from 'node:net';
+import { parseRate, RATE_FORM } from './access/rate.ts';
 import { OperatorError } from './operator-error.ts';
 import { DATABASE_FORMS, type Database, parseDatabaseUrl } from './store/database-url.ts';
+import type { Rate } from './store/store.ts';
 
 export interface Config {
   host: string;
@@ -19,6 +21,10 @@ export interface Config {
   requestTimeout: number;
   /** How long a client may take to read a reply, in milliseconds. */
   replyTimeout: number;
+  /** How often a key may be used that has no rate of its own; undefined for any number of times. */
+  keyRate: Rate | undefined;
+  /** How often an address may send requests without a valid key; undefined for any number of times. */
+  unauthorizedRate: Rate | undefined;
   /** How many connections are served at a time, by each process. */
   maxConnections: number;
   /** How many requests a client may send ahead of their answers, on one connection. */
@@ -58,6 +64,14 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     return Number(value);
   };
 
+  const rate = (name: string) => {
+    try {
+      return parseRate(text(name, 'none'));
+    } catch {
+      refuse(name, RATE_FORM);
+      return undefined;
+    }
+  };
   const list = (name: string) =>
     text(name, '')
       .split(',')
@@ -90,6 +104,8 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     workers: integer('WORKERS', 1, 1, 64),
     requestTimeout: integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
     replyTimeout: integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
+    keyRate: rate('KEY_RATE'),
+    unauthorizedRate: rate('UNAUTHORIZED_RATE'),
     maxConnections: integer('MAX_CONNECTIONS', 1000, 1, 1_000_000),
     maxPipelined: integer('MAX_PIPELINED', 64, 1, 1000),
     maxRequests: integer('MAX_REQUESTS', 32_768, 1, 1_000_000),

@@ -8,6 +8,7 @@ import { CONTRACT_FILE, loadContract } from './contract/load-contract.ts';
 import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
 import { listen } from './http/listening.ts';
 import { makeOneRunKey, showOneRunKey } from './process/one-run-key.ts';
+import { askFirstProcess } from './process/shared-tally.ts';
 import { onStopSignals } from './process/signals.ts';
 import { buildForcedEnd, prepareStop, stopDeadline } from './process/stopping.ts';
 import { onStopAsked, untilNoneListens } from './process/worker.ts';
@@ -60,6 +61,7 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
     logger,
     requestTimeout: config.requestTimeout,
     limits: config,
+    tally: store.tally ?? (cluster.isWorker ? askFirstProcess() : undefined),
     isDraining: () => stop.isAsked,
     untilNoneListens: async () => cluster.isWorker && untilNoneListens(config.stopTimeout / 4),
   });

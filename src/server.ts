@@ -1,7 +1,7 @@
 /** buildServer(): every part of the server in its order of effect. It never listens; `app.listen` does. */
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { addAuth } from './access/auth.ts';
+import { addAuth, type Rates } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
 import { addAccepting } from './http/accepting.ts';
@@ -14,7 +14,7 @@ import { buildNotFound } from './http/not-found.ts';
 import { addOverload, type RequestLimits } from './http/overload.ts';
 import { addRawReplies, buildSendClientError } from './http/raw-replies.ts';
 import { buildLogRequest, buildRequestIds } from './http/request-log.ts';
-import type { Store } from './store/store.ts';
+import type { Store, Tally } from './store/store.ts';
 import { addHealth } from './telemetry/health.ts';
 import { addJsonBody } from './wiring/json-body.ts';
 import { addOperations, type Handlers } from './wiring/operations.ts';
@@ -31,7 +31,9 @@ export interface ServerOptions {
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;
   /** How much the server takes from its clients at a time. */
-  limits: ConnectionLimits & RequestLimits;
+  limits: ConnectionLimits & RequestLimits & Rates;
+  /** What all processes have in common that share the limits of keys; without, this process has them for itself. */
+  tally?: Tally | undefined;
   /** True from the moment the server is asked to stop. */
   isDraining: () => boolean;
   /** Called when the server no longer listens: resolves when no other process listens on its port either. */
@@ -75,7 +77,14 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const letIn = addDraining(app, connections, isDraining, options.untilNoneListens);
   const beforeReply = addEveryRequest(app, { logRequest, toNotFound, letIn, isDraining });
   addJsonBody(app, contract);
-  const authFor = await addAuth(app, { logger, store, apiKeys, realm: contract.title });
+  const authFor = await addAuth(app, {
+    logger,
+    store,
+    apiKeys,
+    realm: contract.title,
+    rates: limits,
+    tally: options.tally,
+  });
   await addOperations(app, { contract, handlers, store, authFor, logger, beforeReply });
   await addDocs(app, contract);
   addHealth(app, store, isDraining);

@@ -27,6 +27,8 @@ t.test('without any variable, everything has its default', (t) => {
     isProduction: false,
     requestTimeout: 30_000,
     replyTimeout: 30_000,
+    keyRate: undefined,
+    unauthorizedRate: undefined,
     maxConnections: 1000,
     maxPipelined: 64,
     maxRequests: 32_768,
@@ -50,6 +52,8 @@ t.test('every variable is taken', (t) => {
     NODE_ENV: 'production',
     REQUEST_TIMEOUT: '5000',
     REPLY_TIMEOUT: '1000',
+    KEY_RATE: '100/s',
+    UNAUTHORIZED_RATE: '20/m',
     MAX_CONNECTIONS: '1',
     MAX_PIPELINED: '1000',
     MAX_REQUESTS: '50',
@@ -70,6 +74,8 @@ t.test('every variable is taken', (t) => {
     isProduction: true,
     requestTimeout: 5000,
     replyTimeout: 1000,
+    keyRate: { limit: 100, window: 1 },
+    unauthorizedRate: { limit: 20, window: 60 },
     maxConnections: 1,
     maxPipelined: 1000,
     maxRequests: 50,
@@ -202,6 +208,28 @@ t.test(
     t.end();
   },
 );
+
+t.test('a rate is a number of requests in a second, minute, hour or day, or none', (t) => {
+  for (const KEY_RATE of ['none', '1/s', '60/m', '5000/h', '999999999/d']) t.strictSame(problemsOf({ KEY_RATE }), []);
+  for (const UNAUTHORIZED_RATE of [
+    '0/s',
+    '1',
+    '1/w',
+    '1/2s',
+    '-1/s',
+    '1.5/s',
+    '1 / s',
+    '01/s',
+    '1000000000/s',
+    'None',
+  ]) {
+    const rule = 'a number of requests per s, m, h or d, such as 100/s, or none';
+    t.strictSame(problemsOf({ UNAUTHORIZED_RATE }), [
+      `  - UNAUTHORIZED_RATE must be ${rule}, not "${UNAUTHORIZED_RATE}"`,
+    ]);
+  }
+  t.end();
+});
 
 t.test('a trusted proxy is an address, or a range', (t) => {
   for (const TRUST_PROXY of [

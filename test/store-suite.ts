@@ -220,7 +220,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     const keys = [
       { ...toStoredKey(makeKey(), 'second'), createdAt: '2026-01-02T00:00:00.000Z' },
       { ...toStoredKey(makeKey(), 'first', new Date()), createdAt: '2026-01-01T00:00:00.000Z' },
-      { ...toStoredKey(makeKey(), "th'ird 🔑"), createdAt: '2026-01-03T00:00:00.000Z' },
+      { ...toStoredKey(makeKey(), "th'ird 🔑", undefined, undefined, '100/s'), createdAt: '2026-01-03T00:00:00.000Z' },
     ];
     t.strictSame(await store.listKeys(), []);
     for (const key of keys) await store.createKey(key);

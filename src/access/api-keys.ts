@@ -16,7 +16,7 @@ export function hashKey(key: string): string {
 }
 
 /** What to store of a key. */
-export function toStoredKey(key: string, name: string, expiresAt?: Date, scopes?: string[]): StoredKey {
+export function toStoredKey(key: string, name: string, expiresAt?: Date, scopes?: string[], rate?: string): StoredKey {
   return {
     id: randomBytes(4).toString('hex'),
     name,
@@ -24,6 +24,7 @@ export function toStoredKey(key: string, name: string, expiresAt?: Date, scopes?
     createdAt: new Date().toISOString(),
     expiresAt: expiresAt?.toISOString(),
     scopes,
+    rate,
   };
 }
 

@@ -3,13 +3,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import type { Logger } from 'pino';
 import type { Requirement } from '../contract/contract.ts';
 import type { Failure } from '../http/errors.ts';
-import type { Store } from '../store/store.ts';
+import type { Rate, Store, Tally } from '../store/store.ts';
 import { buildIdentifyApiKey, takeFromQuery } from './api-key-auth.ts';
 import { hashKey } from './api-keys.ts';
 import { buildIdentifyBearer } from './bearer-auth.ts';
 import { type Caller, missingScopes, toCaller } from './caller.ts';
 import { forbidden, unauthorized } from './challenges.ts';
+import { buildFairShares } from './fair-shares.ts';
 import { readStoredKeys } from './stored-keys.ts';
+import { buildTally } from './tally.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -24,6 +26,13 @@ export type FindCaller = (hash: string) => Caller | undefined;
 /** Notes who sent the request, by the key in one place; `done` is told only of a failure of the service. */
 export type Identify = (request: FastifyRequest, reply: FastifyReply, done: (failure?: Failure) => void) => void;
 
+export interface Rates {
+  /** How often a key may be used that has no rate of its own. */
+  keyRate?: Rate | undefined;
+  /** How often an address may send requests without a valid key. */
+  unauthorizedRate?: Rate | undefined;
+}
+
 export interface AuthOptions {
   logger: Logger;
   store: Store;
@@ -31,20 +40,25 @@ export interface AuthOptions {
   apiKeys: readonly string[];
   /** The `realm` in the `WWW-Authenticate` header. */
   realm: string;
+  rates?: Rates;
+  /** What all processes have in common that share the limits; without, this process has them for itself. */
+  tally?: Tally | undefined;
   /** How long the last stored keys that were read stay valid while the store cannot be read, in milliseconds. */
   maxKeyAge?: number;
 }
 
 /**
- * Makes hooks that let a request pass that has one of some ways in. Any other gets 401, or 403 where only scopes are missing; 503
- * while the keys cannot be read.
+ * Makes hooks that let a request pass that has one of some ways in. Any other gets 401, or 403 where only scopes are missing; 429
+ * beyond a limit; 503 while the keys cannot be read.
  */
 export async function addAuth(
   app: FastifyInstance,
-  { logger, store, apiKeys, realm, maxKeyAge }: AuthOptions,
+  { logger, store, apiKeys, realm, rates = {}, tally = buildTally(), maxKeyAge }: AuthOptions,
 ): Promise<(security: Requirement[]) => onRequestHookHandler> {
-  const configured = new Map(apiKeys.map((key, index) => [hashKey(key), toConfigured(index)]));
-  const stored = await readStoredKeys(store, logger, maxKeyAge);
+  const { keyRate, unauthorizedRate } = rates;
+  const configured = new Map(apiKeys.map((key, index) => [hashKey(key), toConfigured(index, keyRate)]));
+  const stored = await readStoredKeys(store, logger, keyRate, maxKeyAge);
+  const { countForKey, countForAddress } = buildFairShares(tally);
   app.addHook('onClose', async () => stored.stop());
   app.decorateRequest('caller', undefined);
   const find: FindCaller = (hash) => configured.get(hash) ?? stored.find(hash);
@@ -61,20 +75,47 @@ export async function addAuth(
     function tryFrom(index: number, request: FastifyRequest, reply: FastifyReply, done: Done, denied?: Failure): void {
       const way = security[index];
       if (!way) {
-        done(denied ?? unauthorized(request, places, realm));
+        if (denied) done(denied);
+        else turnAway(request, reply, done);
         return;
       }
       (identifies[index] as Identify)(request, reply, (failure) => {
-        const missing = request.caller && missingScopes(request.caller, way.scopes);
+        const { caller } = request;
         if (failure) done(failure);
-        else if (!missing) tryFrom(index + 1, request, reply, done, denied);
-        else if (missing.length > 0) {
-          tryFrom(index + 1, request, reply, done, denied ?? forbidden(missing, way, realm));
-        } else {
-          takeKeys?.(request);
-          done();
+        else if (!caller) tryFrom(index + 1, request, reply, done, denied);
+        else if (caller.rate === undefined) admit(caller, index, request, reply, done, denied);
+        else {
+          countForKey(caller.id, caller.rate, reply, (over) => {
+            if (over) done(over);
+            else admit(caller, index, request, reply, done, denied);
+          });
         }
       });
+    }
+
+    /** By this way in, or by another one where its scopes are too few. */
+    function admit(
+      caller: Caller,
+      index: number,
+      request: FastifyRequest,
+      reply: FastifyReply,
+      done: Done,
+      denied?: Failure,
+    ) {
+      const way = security[index] as Requirement;
+      const missing = missingScopes(caller, way.scopes);
+      if (missing.length > 0) {
+        tryFrom(index + 1, request, reply, done, denied ?? forbidden(missing, way, realm));
+      } else {
+        takeKeys?.(request);
+        done();
+      }
+    }
+
+    function turnAway(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+      const refuse = (over?: Failure) => done(over ?? unauthorized(request, places, realm));
+      if (unauthorizedRate === undefined) refuse();
+      else countForAddress(request, unauthorizedRate, reply, refuse);
     }
 
     return (request, reply, done) => tryFrom(0, request, reply, done);
@@ -84,4 +125,5 @@ export async function addAuth(
 type Done = (failure?: Failure) => void;
 
 /** A key of the configuration, by its place there: it may do everything. */
-const toConfigured = (index: number) => toCaller({ id: `API_KEYS.${index + 1}`, name: 'API_KEYS' });
+const toConfigured = (index: number, keyRate: Rate | undefined) =>
+  toCaller({ id: `API_KEYS.${index + 1}`, name: 'API_KEYS' }, keyRate);

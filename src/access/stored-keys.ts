@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Failure } from '../http/errors.ts';
-import type { Store } from '../store/store.ts';
+import type { Rate, Store } from '../store/store.ts';
 import { type Caller, toCaller } from './caller.ts';
 
 /** How often to ask whether they have changed, in milliseconds: a revoked key is refused within a second. */
@@ -18,7 +18,13 @@ export interface StoredKeys {
   stop(): void;
 }
 
-export async function readStoredKeys(store: Store, logger: Logger, maxAge = MAX_AGE): Promise<StoredKeys> {
+/** `keyRate` is that of keys that have none of their own. */
+export async function readStoredKeys(
+  store: Store,
+  logger: Logger,
+  keyRate: Rate | undefined,
+  maxAge = MAX_AGE,
+): Promise<StoredKeys> {
   const stopping = new AbortController();
   let version: string | undefined;
   let callers = new Map<string, Caller>();
@@ -30,7 +36,7 @@ export async function readStoredKeys(store: Store, logger: Logger, maxAge = MAX_
     const current = await store.keysVersion();
     if (current !== version) {
       const keys = await store.listValidKeys(new Date().toISOString());
-      callers = new Map(keys.map((key) => [key.hash, toCaller(key)]));
+      callers = new Map(keys.map((key) => [key.hash, toCaller(key, keyRate)]));
     }
     version = current;
     readAt = now;

@@ -1,18 +1,20 @@
 /** The commands of `npm run keys`, on any store. */
 import { parseArgs } from 'node:util';
 import { isValid, makeKey, toStoredKey } from '../access/api-keys.ts';
+import { parseRate } from '../access/rate.ts';
 import { SCOPES } from '../generated/scopes.ts';
 import type { Store, StoredKey } from '../store/store.ts';
 import type { Command } from './command.ts';
 
 const USAGE = `Usage:
-  npm run keys -- create <name> [--expires <when>] [--scopes <scope,...>]   makes a key and shows it, once
-  npm run keys -- rotate <id> [--keep <when>] [--expires <when>]            makes a key in place of another, which ends
-  npm run keys -- list                                                      lists the keys, never the keys themselves
-  npm run keys -- revoke <id>                                               refuses a key from now on
+  npm run keys -- create <name> [<option>...]                      makes a key and shows it, once
+  npm run keys -- rotate <id> [--keep <when>] [--expires <when>]   makes a key in place of another, which ends
+  npm run keys -- list                                             lists the keys, never the keys themselves
+  npm run keys -- revoke <id>                                      refuses a key from now on
 
+Options of create: --expires <when>, --scopes <scope,...> and --rate <requests>/<s, m, h or d>, such as 100/s, or none.
 <when> is a number of days or a date. Without --scopes a key may do everything; the scopes are ${SCOPES.join(', ')}.
-A key that is rotated stays valid for 7 days, or as --keep says.`;
+Without --rate it may be used as often as KEY_RATE says. A key that is rotated stays valid for 7 days, or as --keep says.`;
 
 /** Stores compare times as text, which needs years of four digits. */
 const LATEST = Date.UTC(9999, 11, 31);
@@ -28,6 +30,7 @@ export function readCommand(args: string[]): Command {
     expiresAt: values.expires === undefined ? undefined : toDate('expires', values.expires),
     keptUntil: toDate('keep', values.keep ?? '7'),
     scopes: values.scopes === undefined ? undefined : toScopes(values.scopes),
+    rate: values.rate === undefined ? undefined : toRate(values.rate),
   };
   return { run: (store) => shape.run(store, subject, options), makesDatabase: name === 'create' };
 }
@@ -36,6 +39,7 @@ interface Options {
   expiresAt: Date | undefined;
   keptUntil: Date;
   scopes: string[] | undefined;
+  rate: string | undefined;
 }
 
 interface Shape {
@@ -45,7 +49,7 @@ interface Shape {
 }
 
 const SHAPES: Record<string, Shape> = {
-  create: { run: create, hasSubject: true, options: ['expires', 'scopes'] },
+  create: { run: create, hasSubject: true, options: ['expires', 'scopes', 'rate'] },
   rotate: { run: rotate, hasSubject: true, options: ['expires', 'keep'] },
   list: { run: list, hasSubject: false, options: [] },
   revoke: { run: revoke, hasSubject: true, options: [] },
@@ -53,16 +57,17 @@ const SHAPES: Record<string, Shape> = {
 
 function parse(args: string[]) {
   const text = { type: 'string' } as const;
+  const options = { expires: text, keep: text, scopes: text, rate: text };
   try {
-    return parseArgs({ args, allowPositionals: true, options: { expires: text, keep: text, scopes: text } });
+    return parseArgs({ args, allowPositionals: true, options });
   } catch {
     throw new Error(USAGE);
   }
 }
 
-async function create(store: Store, name: string, { expiresAt, scopes }: Options): Promise<string> {
+async function create(store: Store, name: string, { expiresAt, scopes, rate }: Options): Promise<string> {
   const key = makeKey();
-  const stored = toStoredKey(key, name, expiresAt, scopes);
+  const stored = toStoredKey(key, name, expiresAt, scopes, rate);
   await store.createKey(stored);
   return toMade(stored, key);
 }
@@ -71,15 +76,16 @@ async function rotate(store: Store, id: string, { expiresAt, keptUntil }: Option
   const valid = await store.listValidKeys(new Date().toISOString());
   const old = valid.find((key) => key.id === id);
   const key = makeKey();
-  const stored = old && toStoredKey(key, old.name, expiresAt, old.scopes);
+  const stored = old && toStoredKey(key, old.name, expiresAt, old.scopes, old.rate);
   if (!stored || !(await store.replaceKey(id, stored, keptUntil.toISOString())))
     throw new Error(`There is no valid key ${id}.`);
   return `${toMade(stored, key)}\n\nKey ${id} is valid until ${keptUntil.toISOString()} at most.`;
 }
 
-function toMade({ id, name, expiresAt, scopes }: StoredKey, key: string): string {
+function toMade({ id, name, expiresAt, scopes, rate }: StoredKey, key: string): string {
+  const often = rate ? `, at the rate ${rate}` : '';
   const end = expiresAt ? `valid until ${expiresAt}` : 'without expiry';
-  return `Key ${id} (${name}), ${end}, for ${scopes?.join(' and ') ?? 'everything'}:
+  return `Key ${id} (${name}), ${end}, for ${scopes?.join(' and ') ?? 'everything'}${often}:
 
   ${key}
 
@@ -91,9 +97,9 @@ async function list(store: Store): Promise<string> {
   if (keys.length === 0) return 'There are no keys.';
   const rows = keys.map((key) => [
     ...[key.id, stateOf(key), key.createdAt, key.expiresAt ?? 'never'],
-    ...[key.scopes?.join(',') ?? 'all', key.name],
+    ...[key.scopes?.join(',') ?? 'all', key.rate ?? 'default', key.name],
   ]);
-  return toTable([['id', 'state', 'created', 'expires', 'scopes', 'name'], ...rows]);
+  return toTable([['id', 'state', 'created', 'expires', 'scopes', 'rate', 'name'], ...rows]);
 }
 
 function stateOf(key: StoredKey): string {
@@ -136,4 +142,9 @@ function toScopes(text: string): string[] {
   const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
   if (unknown.length > 0) throw new Error(`--scopes must be of ${SCOPES.join(', ')}, not ${unknown.join(', ')}`);
   return [...new Set(scopes)];
+}
+
+function toRate(text: string): string {
+  parseRate(text);
+  return text;
 }

@@ -3,6 +3,7 @@
  * and each pet and key has a line between them.
  */
 import { isUtf8 } from 'node:buffer';
+import { RATE_PATTERN } from '../access/rate.ts';
 import type { Contract, Json } from '../contract/contract.ts';
 import { findInt64s } from '../contract/int64-places.ts';
 import { parseExactJson } from '../json/exact-json.ts';
@@ -35,6 +36,7 @@ export interface Counts {
 
 const TEXT = { type: 'string', pattern: '^[^\\u0000]+$' };
 const SCOPES = { type: 'array', items: { type: 'string', pattern: '^[^ ]+$' } };
+const RATE = { type: 'string', pattern: `${RATE_PATTERN}|^none$` };
 /** As `toISOString` prints it: stores compare times as text. */
 const TIME = { type: 'string', format: 'date-time', pattern: '\\.\\d{3}Z$' };
 const COUNT = { type: 'integer', minimum: 0 };
@@ -54,7 +56,7 @@ export function buildReadLine(contract: Contract): ReadLine {
   const schema = {
     ...toObject({
       export: toObject({ version: { enum: [VERSION] }, lastId: { ...id, minimum: 0 } }),
-      key: { ...KEY, properties: { ...KEY.properties, expiresAt: TIME, revokedAt: TIME, scopes: SCOPES } },
+      key: { ...KEY, properties: { ...KEY.properties, expiresAt: TIME, revokedAt: TIME, scopes: SCOPES, rate: RATE } },
       pet: { allOf: [petSchema(contract), { type: 'object', properties: { id } }], unevaluatedProperties: false },
       end: toObject({ keys: COUNT, pets: COUNT }),
     }),

@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = '36d5120b372b30ebc152e25a4fbe6735bf089a8df64959221be3e1008d90533f';
+export const CONTRACT_DIGEST = 'b9189fd91be071de5ec8177003fb1a79a5a8b8ed1baf05e2ba0189888adc36f9';

@@ -26,6 +26,7 @@ export const CATALOGUE = {
   uri_too_long: { status: 414 },
   unsupported_media_type: { status: 415 },
   expectation_failed: { status: 417 },
+  rate_limited: { status: 429 },
   headers_too_large: { status: 431 },
   internal_error: { status: 500 },
   outcome_unknown: { status: 503, retryAfter: 1 },

@@ -1,5 +1,4 @@
 /** One of several processes: the messages between it and the first one. */
-import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** To a worker: stop as after a signal. */
@@ -19,7 +18,9 @@ export function onStopAsked(stop: () => void): void {
 
 /** Resolves when no worker listens any more, or after `patience` milliseconds: a worker that hangs must not hold up the others for longer. */
 export async function untilNoneListens(patience: number): Promise<void> {
-  const answer = once(process, 'message');
+  const answer = new Promise<void>((resolve) => {
+    process.on('message', (message) => message === ANSWER && resolve());
+  });
   process.send?.(CLOSED);
   await Promise.race([answer, wait(patience)]);
 }

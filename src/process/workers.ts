@@ -1,8 +1,10 @@
 /** Several processes on one port and one database: the first starts the others, keeps them running, and stops them. */
 import cluster, { type Worker } from 'node:cluster';
 import { format } from 'node:url';
+import { buildTally } from '../access/tally.ts';
 import type { Log } from '../telemetry/log.ts';
 import { passOutput, WORKER_STDIO } from './output.ts';
+import { answerWorker } from './shared-tally.ts';
 import { onStopSignals } from './signals.ts';
 import { closeUntaken } from './untaken.ts';
 import { ANSWER, CLOSED, STOP } from './worker.ts';
@@ -38,6 +40,7 @@ export function superviseWorkers(options: WorkersOptions): void {
   const listening = new Set<Worker>();
   const closed = new Set<Worker>();
   const delayed = new Set<NodeJS.Timeout>();
+  const tally = buildTally();
   let hasListened = false;
   let isStopping = false;
 
@@ -47,6 +50,7 @@ export function superviseWorkers(options: WorkersOptions): void {
     const started = Date.now();
     workers.add(worker);
     closeUntaken(worker);
+    answerWorker(worker, tally);
     passOutput(worker, log.write);
     // Sending to a worker that is dying fails: its `exit` event is enough.
     worker.on('error', () => {});

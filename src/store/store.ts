@@ -36,6 +36,8 @@ export interface StoredKey {
   createdAt: string;
   /** The scopes that it is limited to; without, it may do everything. */
   scopes?: string[] | undefined;
+  /** How often it may be used: `100/s`, or `none`; without, as often as the server is configured for. */
+  rate?: string | undefined;
   expiresAt?: string | undefined;
   revokedAt?: string | undefined;
 }
@@ -47,6 +49,21 @@ export interface KeyOwner {
   /** Undefined where it may do everything. */
   readonly scopes: readonly string[] | undefined;
 }
+
+/** So many requests in each window of so many seconds. */
+export interface Rate {
+  readonly limit: number;
+  readonly window: number;
+}
+
+/** What was used of a limit in the window of now, with what was just added, and in how many milliseconds the window ends. */
+export interface Tallied {
+  total: number;
+  ends: number;
+}
+
+/** Adds to what was used of a limit in the window of now, which is one of so many seconds. */
+export type Tally = (id: string, window: number, amount: number) => Awaitable<Tallied>;
 
 /** A part of all that a store holds. */
 export interface Part<PetForm> {
@@ -124,6 +141,8 @@ export interface Store {
    * is revoked or unknown.
    */
   replaceKey(id: string, key: StoredKey, expiresAt: string): Awaitable<boolean>;
+  /** For all servers that share the store; undefined where only processes of one machine can. One call at a time for each limit. */
+  readonly tally: Tally | undefined;
   /** Fails when the store cannot answer, or cannot write. */
   check(): Awaitable<void>;
   /** Waits for writes in progress. The store cannot be used afterwards. */

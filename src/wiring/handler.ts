@@ -65,7 +65,14 @@ type CallOf<Id extends OperationId> = Call<
   ContentOf<operations[Id]['requestBody']>;
 
 /** The headers that the server itself puts on every reply for which the contract declares them. */
-type ServerHeader = 'X-Request-Id' | 'WWW-Authenticate' | 'Retry-After' | 'Deprecation' | 'Sunset';
+type ServerHeader =
+  | 'X-Request-Id'
+  | 'WWW-Authenticate'
+  | 'Retry-After'
+  | 'RateLimit'
+  | 'RateLimit-Policy'
+  | 'Deprecation'
+  | 'Sunset';
 /** On a deprecated operation the server links to its successor. The handler may add links of its own. */
 type SuccessorLink<Headers> = Headers extends { Deprecation: unknown } | { Sunset: unknown } ? 'Link' : never;
 type Declared<Headers> = {

@@ -13,7 +13,10 @@ const OTHERS = [404, 405];
 const OWN_CODES = CODES.filter((code) => !OTHERS.includes(kindOf(code).status));
 
 /** Headers that no handler sends. */
-const OWN_HEADERS = ['x-request-id', 'www-authenticate', 'retry-after', 'deprecation', 'sunset'];
+const OWN_HEADERS = [
+  ...['x-request-id', 'www-authenticate', 'retry-after', 'ratelimit', 'ratelimit-policy'],
+  ...['deprecation', 'sunset'],
+];
 
 export interface OwnRepliesOptions {
   ajv: Ajv2020;
@@ -55,7 +58,7 @@ function checkErrorBody(ajv: Ajv2020, validate: ValidateFunction, codes: ErrorCo
 function checkRequiredHeaders(reply: Reply, operation: Operation, announced: string[], refuse: Refuse): void {
   const sent = ['x-request-id', ...announced];
   if (['401', '403'].includes(reply.status)) sent.push('www-authenticate');
-  if (reply.status === '503') sent.push('retry-after');
+  if (['429', '503'].includes(reply.status)) sent.push('retry-after');
   const isOwn = codesOf(reply, operation).length > 0;
   for (const [name, { required }] of Object.entries(reply.headers)) {
     const isSent = sent.includes(name.toLowerCase()) || !(isOwn || OWN_HEADERS.includes(name.toLowerCase()));

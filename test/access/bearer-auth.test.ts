@@ -316,7 +316,7 @@ t.test('keys are read only when something was written, and never twice at once',
       return store.listValidKeys(now);
     },
   };
-  const keys = await readStoredKeys(slow, pino({ level: 'silent' }));
+  const keys = await readStoredKeys(slow, pino({ level: 'silent' }), undefined);
   while (asked < 3) await wait(50);
   t.strictSame([most, listed], [1, 1]);
   const stored = toStoredKey(makeKey(), 'Ada');

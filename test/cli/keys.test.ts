@@ -11,7 +11,7 @@ import { prepareFaultyDisk } from '../faulty-disk.ts';
 import { startProgram, startServer } from '../program.ts';
 
 const USAGE =
-  /^Usage:\n.* create <name> .*\n.* rotate <id> .*\n.* list .*\n.* revoke <id> .*\n\n.*the scopes are pets:read, pets:write\.\n/;
+  /^Usage:\n.* create <name> .*\n.* rotate <id> .*\n.* list .*\n.* revoke <id> .*\n\nOptions of create: .*\n.*the scopes are pets:read, pets:write\.\n/;
 const DATE = /^--(?:expires|keep) must be a number of days or a future date, such as 30 or 2030-12-05, not /;
 const MADE =
   /^Key ([0-9a-f]{8}) \(([\s\S]+)\), (?:valid until (.*)|without expiry), for (.*):\n\n {2}(petstore_[0-9a-f]{48})\n\n/;
@@ -95,15 +95,16 @@ t.test('list shows each key in a table, the oldest first, and never the key itse
     createdAt: createdAt(2),
     expiresAt: createdAt(3),
     scopes: ['pets:read'],
+    rate: '100/s',
   });
   await store.createKey({ id: 'cccc', name: 'Cleo of the stables', hash: c, createdAt: createdAt(4) });
   await store.revokeKey('cccc', createdAt(5));
   t.equal(
     await run(store, 'list'),
-    `id    state                             created                   expires                   scopes     name
-aaaa  valid                             2026-01-01T00:00:00.000Z  never                     all        Ada
-bbbb  expired                           2026-01-02T00:00:00.000Z  2026-01-03T00:00:00.000Z  pets:read  Ben
-cccc  revoked 2026-01-05T00:00:00.000Z  2026-01-04T00:00:00.000Z  never                     all        Cleo of the stables`,
+    `id    state                             created                   expires                   scopes     rate     name
+aaaa  valid                             2026-01-01T00:00:00.000Z  never                     all        default  Ada
+bbbb  expired                           2026-01-02T00:00:00.000Z  2026-01-03T00:00:00.000Z  pets:read  100/s    Ben
+cccc  revoked 2026-01-05T00:00:00.000Z  2026-01-04T00:00:00.000Z  never                     all        default  Cleo of the stables`,
   );
 });
 
@@ -132,6 +133,20 @@ t.test('a key can be limited to scopes of the contract, and a misspelling is ref
     const message = `--scopes must be of pets:read, pets:write, not ${unknown}`;
     t.throws(() => readCommand(['create', 'x', '--scopes', text]), { message }, text);
   }
+});
+
+t.test('a key can be limited to a rate, which its successor has, too', async (t) => {
+  const store = openMemory(t);
+  const { id, scopes } = toMade(await run(store, 'create', 'Ada', '--rate', '100/s'));
+  t.equal(scopes, 'everything, at the rate 100/s');
+  await run(store, 'rotate', id);
+  await run(store, 'create', 'Ben', '--rate', 'none');
+  t.strictSame(
+    (await store.listKeys()).map(({ rate }) => rate),
+    ['100/s', '100/s', 'none'],
+  );
+  const message = 'A rate is a number of requests per s, m, h or d, such as 100/s, or none, not 100';
+  t.throws(() => readCommand(['create', 'x', '--rate', '100']), { message });
 });
 
 t.test('rotate makes a key with the same name and scopes, and the old one ends', async (t) => {
@@ -172,6 +187,7 @@ t.test('a command that is not understood gets the usage', (t) => {
     ['rotate'],
     ['rotate', 'id', '--scopes', 'pets:read'],
     ['list', '--scopes', 'pets:read'],
+    ['rotate', 'id', '--rate', '1/s'],
     ['--help'],
   ]) {
     t.throws(() => readCommand(args), { message: USAGE }, args.join(' '));

@@ -38,7 +38,7 @@ t.test('an export is read exactly, however it is cut into pieces, with or withou
   ];
   const key = KEY.replace(
     '}}',
-    ',"expiresAt":"2027-01-01T00:00:00.000Z","revokedAt":"2026-02-01T00:00:00.000Z","scopes":["pets:read"]}}',
+    ',"expiresAt":"2027-01-01T00:00:00.000Z","revokedAt":"2026-02-01T00:00:00.000Z","scopes":["pets:read"],"rate":"100/s"}}',
   );
   const text = [HEAD.replace('9', `${most}`), key, ...pets, '{"end":{"keys":1,"pets":2}}'].join('\n');
   for (const bytes of [Buffer.from(text), Buffer.from(`${text}\n`)]) {

@@ -16,12 +16,13 @@ import { documentedBy, shownBy } from './promises.ts';
 const KEYS = {
   valid: 'key-of-the-probes-0123456789',
   powerless: 'powerless-key-0123456789',
+  limited: 'limited-key-0123456789',
   unknown: 'another-key-0123456789',
   none: undefined,
 };
 
 /** What a client can do something about, so that it must be documented. */
-const CLIENT_ERRORS = [400, 401, 403, 413, 415];
+const CLIENT_ERRORS = [400, 401, 403, 413, 415, 429];
 
 export interface Findings {
   /** Each probe with its reply, as text. */
@@ -39,6 +40,7 @@ export type Run = (probes: Probe[]) => Promise<Findings>;
 export async function startProbedServer(contract: Contract, handlers: Handlers): Promise<Run> {
   const { store, fail } = openFailingStore();
   await store.createKey(toStoredKey(KEYS.powerless, 'powerless', undefined, []));
+  await store.createKey(toStoredKey(KEYS.limited, 'limited', undefined, undefined, '1/d'));
   let isReached = false;
   const noted = Object.entries(handlers).map(([id, handler]): [string, AnyHandler] => [
     id,
@@ -55,7 +57,7 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     trustProxy: [],
     logger: pino({ level: 'silent' }),
     requestTimeout: 30_000,
-    limits: loadConfig({}),
+    limits: loadConfig({ KEY_RATE: '999999999/d' }),
     isDraining: () => false,
     untilNoneListens: async () => {},
   });
@@ -91,7 +93,7 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     const ignore = (problem: string) =>
       findings.ignored.push({ probe: findings.replies.length - 1, why: `${summary}: ${problem}` });
     const refuse = (problem: string) => findings.unfit.push(`${summary}: ${problem}`);
-    const { 'x-request-id': _id, date: _date, ...lasting } = headers;
+    const { 'x-request-id': _id, date: _date, ratelimit: _left, 'retry-after': _reset, ...lasting } = headers;
     findings.replies.push(`${summary} ${JSON.stringify(lasting)} ${text}`);
 
     const isMet = new RegExp(`^(${expect.status ?? '...'})$`).test(String(status));

@@ -13,7 +13,7 @@ export interface Probe {
   url: string;
   body?: Request['body'];
   headers: Record<string, string>;
-  key: 'valid' | 'powerless' | 'unknown' | 'none';
+  key: 'valid' | 'powerless' | 'limited' | 'unknown' | 'none';
   /** What the store does: it cannot be reached, or it has a bug. */
   store?: 'down' | 'broken';
   expect: {
@@ -177,7 +177,14 @@ function failing(operation: Operation): Probe[] {
     { ...plain, store: 'down', expect: { status: '503' } },
     { ...plain, store: 'broken', expect: { status: '500' } },
     { ...plain, url: `${plain.url}?${LONG}`, expect: { status: '414', isRefused: true } },
+    ...(operation.isSecured ? limited(operation) : []),
   ];
+}
+
+/** A key that may be used once a day is refused at its second request, whatever the first was. */
+function limited(operation: Operation): Probe[] {
+  const probe: Probe = { ...plainFor(operation), key: 'limited', expect: {} };
+  return [probe, { ...probe, expect: { status: '429', isRefused: true } }];
 }
 
 /** 405, with the methods that there are (RFC 9110, section 15.5.6); what takes GET takes HEAD. */

@@ -7,9 +7,9 @@ import { KEY, type Received, send } from '../service.ts';
 
 const WORKERS = 2;
 
-async function startWorkers(t: Test, isCovered = true) {
-  const file = `${t.testdir()}/pets.db`;
-  const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}`, WORKERS: String(WORKERS) }, isCovered });
+async function startWorkers(t: Test, isCovered = true, settings: Record<string, string> = {}) {
+  const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: String(WORKERS), ...settings };
+  const server = await startServer(t, { env, isCovered });
   await server.written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${WORKERS}}`));
   return server;
 }
@@ -59,6 +59,20 @@ t.test('several processes are one service', async (t) => {
     t.equal(await exit, 0);
     t.equal(output.stdout.match(/"msg":"stopped"/g)?.length, WORKERS);
   });
+});
+
+t.test('a limit is that of all processes together', async (t) => {
+  const { request } = await startWorkers(t, true, { KEY_RATE: '60/d' });
+  const passed = new Set<string | undefined>();
+  const statuses: number[] = [];
+  for (let count = 0; count < 20; count++) {
+    const replies = await Promise.all(Array.from({ length: 4 }, () => request('/v1/pets')));
+    statuses.push(...replies.map(({ status }) => status));
+    for (const reply of replies) if (reply.status === 200) passed.add(processOf(reply));
+  }
+  t.equal(statuses.filter((status) => status === 200).length, 60);
+  t.equal(statuses.filter((status) => status === 429).length, 20);
+  t.equal(passed.size, WORKERS);
 });
 
 t.test('a process that ends is replaced, and SIGTERM to the first stops all of them', async (t) => {

@@ -82,7 +82,7 @@ for (const [name, prepare] of Object.entries(KINDS)) {
     async (t) => {
       const store = await prepare(t).open();
       const keys = ['Ada', "B'en 🔑", 'Cleo'].map((name) => ({
-        ...toStoredKey(name, name, new Date(), ['pets:read']),
+        ...toStoredKey(name, name, new Date(), ['pets:read'], '100/s'),
         revokedAt: '2026-01-01T00:00:00.000Z',
       }));
       const most = 2n ** 63n - 1n;

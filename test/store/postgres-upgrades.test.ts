@@ -9,6 +9,7 @@ import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
 import { buildListPets } from '../../src/store/postgres/pages.ts';
 import { buildGetPets } from '../../src/store/postgres/pets.ts';
 import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
+import { buildTallies } from '../../src/store/postgres/tallies.ts';
 import { schemaOf, startPostgres } from '../postgres.ts';
 
 const server = await startPostgres(t);
@@ -55,7 +56,23 @@ const CALLS: { since: number; until?: number; ask(t: Test, schema: string, conne
     },
     {
       since: 6,
+      until: 6,
       ask: async (t, schema, connection) => {
+        const columns = 'id, name, hash, created_at, expires_at, revoked_at, scopes';
+        const id = String((await connection.query(`SELECT ${columns} FROM ${schema}.api_keys`)).length);
+        const values = [id, 'Ada', id.padStart(64, '0'), NOW, null, null, 'pets:read'];
+        await connection.query(
+          `INSERT INTO ${schema}.api_keys (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+          values,
+        );
+        t.ok(await buildKeys(schema).revoke(connection, id, NOW));
+      },
+    },
+    {
+      since: 7,
+      ask: async (t, schema, connection) => {
+        const [tallied] = await buildTallies(schema)(connection, [{ id: 'Ada', window: 60, amount: 1 }]);
+        t.ok(tallied && tallied.total > 0);
         const keys = buildKeys(schema);
         const id = String((await keys.list(connection)).length);
         await keys.insert(connection, { id, name: 'Ada', hash: id.padStart(64, '0'), createdAt: NOW });

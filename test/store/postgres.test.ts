@@ -51,6 +51,23 @@ const idsIn = async (store: Store, status?: PetStatus): Promise<bigint[]> => {
   return [...body.text.matchAll(/\{"id":(\d+),/g)].map(([, digits]) => BigInt(digits as string));
 };
 
+t.test('what is used of a limit in its window is counted for all servers', async (t) => {
+  const url = server.newUrl();
+  const stores = [await openOne(t, url), await openOne(t, url)];
+  const add = (id: string, amount: number) => Promise.all(stores.map(({ tally }) => tally?.(id, 86_400, amount)));
+  const [ofAda, ofBen] = await Promise.all([add('Ada', 3), add('Ben', 5)]);
+  t.strictSame(new Set(ofAda.map((tallied) => tallied?.total)), new Set([3, 6]));
+  t.strictSame(new Set(ofBen.map((tallied) => tallied?.total)), new Set([5, 10]));
+  for (const tallied of ofAda) t.ok(tallied && tallied.ends > 0 && tallied.ends <= 86_400_000);
+  await server.execute(`UPDATE ${schemaOf(url)}.tallies SET began = began - 86400 WHERE id = 'Ada'`);
+  t.equal((await stores[0]?.tally?.('Ada', 86_400, 1))?.total, 1);
+  await server.execute(`UPDATE ${schemaOf(url)}.tallies SET began = 0`);
+  const [, again] = [await openOne(t, url), await openOne(t, url)];
+  t.equal((await again?.tally?.('Cleo', 60, 1))?.total, 1);
+  const left = await server.execute(`SELECT id FROM ${schemaOf(url)}.tallies`);
+  t.strictSame(left.rows, [{ id: 'Cleo' }]);
+});
+
 t.test('whatever is stored and asked, both stores answer the same text', async (t) => {
   const [postgres, sqlite] = [await openOne(t), openUrl('sqlite::memory:')];
   t.teardown(() => sqlite.close());

@@ -2,7 +2,7 @@
 import type { StoredKey } from '../store.ts';
 import type { Connection } from './connection.ts';
 
-const COLUMNS = 'id, name, hash, created_at, expires_at, revoked_at, scopes';
+const COLUMNS = 'id, name, hash, created_at, expires_at, revoked_at, scopes, rate';
 
 type KeyRow = [
   id: string,
@@ -12,17 +12,18 @@ type KeyRow = [
   expiresAt: string | null,
   revokedAt: string | null,
   scopes: string | null,
+  rate: string | null,
 ];
 
 export function buildKeys(schema: string) {
   const table = `${schema}.api_keys`;
-  const insert = `INSERT INTO ${table} (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+  const insert = `INSERT INTO ${table} (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
   const selectAll = `SELECT ${COLUMNS} FROM ${table} ORDER BY created_at, place`;
   const selectValid = `SELECT ${COLUMNS} FROM ${table} WHERE revoked_at IS NULL AND coalesce(expires_at > $1, true)`;
   const revoke = `UPDATE ${table} SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING 1`;
-  const replace = `WITH ended AS (UPDATE ${table} SET expires_at = least($9, expires_at)
-      WHERE id = $8 AND revoked_at IS NULL RETURNING 1)
-    INSERT INTO ${table} (${COLUMNS}) SELECT $1, $2, $3, $4, $5, $6, $7 FROM ended RETURNING 1`;
+  const replace = `WITH ended AS (UPDATE ${table} SET expires_at = least($10, expires_at)
+      WHERE id = $9 AND revoked_at IS NULL RETURNING 1)
+    INSERT INTO ${table} (${COLUMNS}) SELECT $1, $2, $3, $4, $5, $6, $7, $8 FROM ended RETURNING 1`;
   const selectVersion = `SELECT count, current_setting('transaction_read_only') FROM ${schema}.api_key_changes`;
 
   return {
@@ -43,15 +44,17 @@ export function buildKeys(schema: string) {
   };
 }
 
-function toRow({ id, name, hash, createdAt, expiresAt, revokedAt, scopes }: StoredKey): KeyRow {
-  return [id, name, hash, createdAt, expiresAt ?? null, revokedAt ?? null, scopes?.join(' ') ?? null];
+function toRow({ id, name, hash, createdAt, expiresAt, revokedAt, scopes, rate }: StoredKey): KeyRow {
+  const scopeList = scopes?.join(' ') ?? null;
+  return [id, name, hash, createdAt, expiresAt ?? null, revokedAt ?? null, scopeList, rate ?? null];
 }
 
 function toStoredKeys(rows: unknown[]): StoredKey[] {
-  return (rows as KeyRow[]).map(([id, name, hash, createdAt, expiresAt, revokedAt, scopes]) => ({
+  return (rows as KeyRow[]).map(([id, name, hash, createdAt, expiresAt, revokedAt, scopes, rate]) => ({
     ...{ id, name, hash, createdAt },
     expiresAt: expiresAt ?? undefined,
     revokedAt: revokedAt ?? undefined,
     scopes: scopes?.split(' ').filter(Boolean),
+    rate: rate ?? undefined,
   }));
 }

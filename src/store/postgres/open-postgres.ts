@@ -14,6 +14,7 @@ import { buildListPets } from './pages.ts';
 import { buildGetPets } from './pets.ts';
 import type { PostgresPlace } from './place.ts';
 import { buildConnect, buildRead } from './primary.ts';
+import { buildTallies } from './tallies.ts';
 
 /** How many connections read, beside the one that writes. More do not help: each takes all that waits. */
 const READERS = 3;
@@ -50,6 +51,7 @@ export async function openPostgres(
   const getPet = gather(read, buildGetPets(schema), reads);
   const addPet = gather(writing.runOnce, proving(buildInsertPets(schema)));
   const proveWritable = gather(writing.run, proving(buildProveWritable(schema)));
+  const tally = gather(reading.run, buildTallies(schema));
   const keys = buildKeys(schema);
   let creating = 0;
   let provenAt = Number.NEGATIVE_INFINITY;
@@ -91,6 +93,7 @@ export async function openPostgres(
     },
     revokeKey: (id, revokedAt) => writing.runOnce((connection) => keys.revoke(connection, id, revokedAt)),
     replaceKey: (id, key, expiresAt) => writing.runOnce((connection) => keys.replace(connection, id, key, expiresAt)),
+    tally: (id, window, amount) => tally({ id, window, amount }),
     check: async () => {
       const isProven = performance.now() - provenAt < PROOF_AGE;
       await Promise.all([getPet(0n), !isProven && proveWritable(undefined)]);

@@ -3,18 +3,19 @@ import type { Database } from 'better-sqlite3';
 import type { StoredKey } from '../store.ts';
 import { inTransaction } from './transaction.ts';
 
-const KEY = 'id, name, hash, created_at AS createdAt, expires_at AS expiresAt, revoked_at AS revokedAt, scopes';
+const KEY = 'id, name, hash, created_at AS createdAt, expires_at AS expiresAt, revoked_at AS revokedAt, scopes, rate';
 
-interface KeyRow extends Omit<StoredKey, 'expiresAt' | 'revokedAt' | 'scopes'> {
+interface KeyRow extends Omit<StoredKey, 'expiresAt' | 'revokedAt' | 'scopes' | 'rate'> {
   expiresAt: string | null;
   revokedAt: string | null;
   scopes: string | null;
+  rate: string | null;
 }
 
 export function prepareKeys(db: Database) {
   const insert = db.prepare(
-    `INSERT INTO api_keys (id, name, hash, created_at, expires_at, revoked_at, scopes)
-      VALUES (@id, @name, @hash, @createdAt, @expiresAt, @revokedAt, @scopes)`,
+    `INSERT INTO api_keys (id, name, hash, created_at, expires_at, revoked_at, scopes, rate)
+      VALUES (@id, @name, @hash, @createdAt, @expiresAt, @revokedAt, @scopes, @rate)`,
   );
   const selectAll = db.prepare<[], KeyRow>(`SELECT ${KEY} FROM api_keys ORDER BY created_at, rowid`);
   const selectValid = db.prepare<[string], KeyRow>(
@@ -44,15 +45,17 @@ export function prepareKeys(db: Database) {
   };
 }
 
-function toRow({ expiresAt, revokedAt, scopes, ...key }: StoredKey): KeyRow {
-  return { ...key, expiresAt: expiresAt ?? null, revokedAt: revokedAt ?? null, scopes: scopes?.join(' ') ?? null };
+function toRow({ expiresAt, revokedAt, scopes, rate, ...key }: StoredKey): KeyRow {
+  const ends = { expiresAt: expiresAt ?? null, revokedAt: revokedAt ?? null };
+  return { ...key, ...ends, scopes: scopes?.join(' ') ?? null, rate: rate ?? null };
 }
 
-function toStoredKey({ expiresAt, revokedAt, scopes, ...key }: KeyRow): StoredKey {
+function toStoredKey({ expiresAt, revokedAt, scopes, rate, ...key }: KeyRow): StoredKey {
   return {
     ...key,
     expiresAt: expiresAt ?? undefined,
     revokedAt: revokedAt ?? undefined,
     scopes: scopes?.split(' ').filter(Boolean),
+    rate: rate ?? undefined,
   };
 }

@@ -95,6 +95,7 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
     keysVersion: inPlace(keys.version),
     revokeKey: inPlace(keys.revoke),
     replaceKey: inPlace(keys.replace),
+    tally: undefined,
     check: alone(() => {
       checkPlaces(places);
       get.get(0n);
@@ -129,5 +130,6 @@ function guard<Values extends unknown[], Result>(run: (...values: Values) => Res
 }
 
 function guardAll(store: Store): Store {
-  return Object.fromEntries(Object.entries(store).map(([name, method]) => [name, guard(method)])) as unknown as Store;
+  const guarded = Object.entries(store).map(([name, method]) => [name, method && guard(method)]);
+  return Object.fromEntries(guarded) as unknown as Store;
 }
