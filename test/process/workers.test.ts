@@ -62,7 +62,7 @@ t.test('several processes are one service', async (t) => {
 });
 
 t.test('a limit is that of all processes together', async (t) => {
-  const { request } = await startWorkers(t, true, { KEY_RATE: '60/d' });
+  const { child, exit, request } = await startWorkers(t, true, { KEY_RATE: '60/d' });
   const passed = new Set<string | undefined>();
   const statuses: number[] = [];
   for (let count = 0; count < 20; count++) {
@@ -73,6 +73,8 @@ t.test('a limit is that of all processes together', async (t) => {
   t.equal(statuses.filter((status) => status === 200).length, 60);
   t.equal(statuses.filter((status) => status === 429).length, 20);
   t.equal(passed.size, WORKERS);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
 });
 
 t.test('a process that ends is replaced, and SIGTERM to the first stops all of them', async (t) => {
