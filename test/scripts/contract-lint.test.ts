@@ -171,7 +171,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     'a pattern that is no regular expression is refused',
     ({ components }) => (components.headers.Deprecation.schema.pattern = '^@[0-9'),
     [
-      ...['forbidden', 'found', 'parameter', 'unauthorized', 'unavailable', 'unknown'].map(
+      ...['forbidden', 'found', 'parameter', 'rateLimited', 'unauthorized', 'unavailable', 'unknown'].map(
         (name) =>
           `The example ${name} cannot be checked: Invalid regular expression: /^@[0-9/u: Unterminated character class.`,
       ),
