@@ -29,6 +29,7 @@ export async function buildTypes(contract: Json): Promise<string> {
       if (types.includes('integer') && schema.format === 'int64') {
         return ts.factory.createUnionTypeNode(types.map((type) => INT64_TYPES[type as keyof typeof INT64_TYPES]));
       }
+      if (schema.format === 'binary') return ts.factory.createTypeReferenceNode('AsyncIterable<Uint8Array>');
       const codes = (schema as { 'x-extensible-enum'?: string[] })['x-extensible-enum'];
       if (codes) {
         return ts.factory.createUnionTypeNode(

@@ -18,6 +18,7 @@ import type { Store, Tally } from './store/store.ts';
 import { addHealth } from './telemetry/health.ts';
 import { addJsonBody } from './wiring/json-body.ts';
 import { addOperations, type Handlers } from './wiring/operations.ts';
+import { addPassedOnBodies } from './wiring/passed-on-bodies.ts';
 
 export interface ServerOptions {
   contract: Contract;
@@ -77,6 +78,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const letIn = addDraining(app, connections, isDraining, options.untilNoneListens);
   const beforeReply = addEveryRequest(app, { logRequest, toNotFound, letIn, isDraining });
   addJsonBody(app, contract);
+  addPassedOnBodies(app, contract);
   const authFor = await addAuth(app, {
     logger,
     store,

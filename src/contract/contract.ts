@@ -37,8 +37,10 @@ export interface Body {
 }
 
 export interface Content {
-  /** A media type of JSON, in lower case: `application/merge-patch+json`. */
+  /** Its media type, in lower case: `application/merge-patch+json`. */
   type: string;
+  /** JSON is checked as a whole, a form part by part; all else is passed on as bytes. */
+  kind: 'json' | 'form' | 'bytes';
   schema: Json;
 }
 

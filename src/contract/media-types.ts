@@ -1,5 +1,5 @@
 /** The media types of bodies. JSON, by any of its names (RFC 6839, section 3.1), is understood; all others are passed on as they are. */
-import type { Json, Refuse } from './contract.ts';
+import type { Content, Json, Refuse } from './contract.ts';
 import { ANNOTATION } from './references.ts';
 
 export const PLAIN_JSON = 'application/json';
@@ -7,6 +7,9 @@ const JSON_TYPE = /^[a-z]+\/([\w.!#$&^-]+\+)?json$/i;
 const TYPE = /^[a-z]+\/[\w.!#$&^+-]+$/i;
 
 export const isJson = (type: string): boolean => JSON_TYPE.test(type);
+
+export const kindOf = (type: string): Content['kind'] =>
+  isJson(type) ? 'json' : type.toLowerCase() === 'multipart/form-data' ? 'form' : 'bytes';
 
 /** Those of a request or of a response: `name` is its name in problems. */
 export function toTypes(content: Json, name: string, refuse: Refuse): string[] {

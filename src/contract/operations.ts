@@ -1,11 +1,12 @@
 /** The operations of the contract, by their ids. */
 import { checkChoices } from './choices.ts';
-import type { Body, Json, Operation, Refuse, Reply } from './contract.ts';
+import type { Body, Content, Json, Operation, Refuse, Reply } from './contract.ts';
 import { checkSuccessors, toDeprecation } from './deprecation.ts';
 import { withoutFields } from './directions.ts';
+import { checkForm } from './forms.ts';
 import { findInt64s } from './int64-places.ts';
 import { checkLinks } from './links.ts';
-import { checkPassedOn, isJson, PLAIN_JSON, toTypes } from './media-types.ts';
+import { checkPassedOn, isJson, kindOf, PLAIN_JSON, toTypes } from './media-types.ts';
 import { toParameters } from './parameters.ts';
 import { type KeyPlaces, toSecurity } from './security.ts';
 
@@ -70,12 +71,15 @@ function toReply(status: string, { content = {}, headers = {} }: Json, refuse: R
 function toBody(source: Json, refuse: Refuse): Body | undefined {
   if (!source) return undefined;
   const { required = false, content, 'x-max-bytes': maxBytes } = source;
-  const contents = toTypes(content, 'its body', refuse).map((type) => {
-    if (!isJson(type)) refuse(`its body: ${type} is not supported, only ${PLAIN_JSON} and types with +json`);
+  const contents = toTypes(content, 'its body', refuse).map((type): Content => {
     const schema = withoutFields('readOnly', content[type].schema ?? {});
+    const kind = kindOf(type);
+    if (kind === 'bytes') checkPassedOn(schema, type, 'its body', refuse);
+    if (kind === 'form') checkForm(schema, content[type].encoding, refuse);
+    if (kind !== 'json' && !maxBytes) refuse(`its body: ${type} is handed over as it comes, which needs x-max-bytes`);
     findInt64s(schema, 'body', refuse);
     checkChoices(schema, 'body', refuse);
-    return { type: type.toLowerCase(), schema };
+    return { type: type.toLowerCase(), kind, schema };
   });
   return { required, maxBytes, contents };
 }

@@ -4,7 +4,8 @@ import { findInt64s } from './int64-places.ts';
 
 /** How values are written in each place: the only styles that are supported. They are what OpenAPI takes where none is named. */
 const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };
-const TYPES = ['string', 'integer', 'number', 'boolean'];
+/** The types of values that are written as text. */
+export const TYPES = ['string', 'integer', 'number', 'boolean'];
 /** Headers that OpenAPI says to ignore as parameters (OpenAPI 3.1, section 4.8.12.1): other parts of the contract speak of them. */
 const IGNORED = ['accept', 'content-type', 'authorization'];
 

@@ -2,7 +2,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { type OutageKind, StoreUnavailable } from '../store/store.ts';
-import { Failure, type Told } from './errors.ts';
+import { Failure, TOO_LARGE, type Told } from './errors.ts';
 
 /** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
 export const MAX_URL_LENGTH = 8192;
@@ -29,7 +29,7 @@ const OUTAGES: Record<OutageKind, Told> = {
  */
 const TOLD_BY_STATUS: Record<number, Told> = {
   404: ['route_not_found', 'Nothing is served at this path.'],
-  413: ['payload_too_large', 'The body is larger than this operation takes.'],
+  413: TOO_LARGE,
   414: URI_TOO_LONG,
   415: ['unsupported_media_type', 'The body must be application/json.'],
 };

@@ -60,6 +60,8 @@ export function refuse<Code extends ErrorCode>(code: Code, message: string): Err
 /** What a Failure tells a client. */
 export type Told = [code: ErrorCode, message: string];
 
+export const TOO_LARGE: Told = ['payload_too_large', 'The body is larger than this operation takes.'];
+
 /** A failure before or after the handler. `message` is for the client, `cause` for the log. */
 export class Failure extends Error {
   override name = 'Failure';

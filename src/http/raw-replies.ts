@@ -78,8 +78,12 @@ export function addRawReplies(
 
 /** The body has not arrived in full: the request's own reply says so, unless it has been answered already. */
 function refuseBody(request: Request, told: Told): void {
+  // Node forgets a request that is answered: what still reads its body would wait for ever.
+  request.socket.once('close', () => request.destroy());
   const reply = request[REPLY];
   if (reply && !reply.raw.headersSent) reply.header('connection', 'close').send(new Failure(...told));
+  // A reply that is still being made may wait for the body for ever.
+  else if (reply && !reply.raw.writableEnded) reply.raw.destroy();
 }
 
 /** Reads and drops what still comes: otherwise the client would get a reset instead of its reply. */

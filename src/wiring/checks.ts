@@ -8,6 +8,7 @@ import { findInt64s } from '../contract/int64-places.ts';
 import { toMediaType } from '../contract/media-types.ts';
 import { buildToBigints } from './bigints.ts';
 import { compile } from './compilation.ts';
+import { type Bytes, buildToParts, type ToParts } from './form-parts.ts';
 import { buildToHeaders } from './header-values.ts';
 import { buildToValues, type Raw, type Texts, type Values } from './parameter-values.ts';
 import { toProblems } from './problems.ts';
@@ -44,11 +45,24 @@ const NONE: Values = Object.freeze({});
 
 export function buildCheck(ajv: Ajv2020, { parameters, body }: Operation, refuse: Refuse): Check {
   const { required = false, contents = [] } = body ?? {};
-  const [check, ...others] = contents.map(({ schema }) => buildOne(ajv, parameters, { required, schema }, refuse));
+  const [check, ...others] = contents.map(({ kind, schema }) => {
+    if (kind === 'json') return buildOne(ajv, parameters, { required, schema }, refuse);
+    const checkRest = buildOne(ajv, parameters, { required, schema: true }, refuse);
+    return kind === 'bytes' ? checkRest : withParts(checkRest, buildToParts(ajv, schema, refuse));
+  });
   if (!check) return buildOne(ajv, parameters, undefined, refuse);
   if (others.length === 0) return check;
   const byType = new Map([check, ...others].map((made, index) => [contents[index]?.type, made]));
   return (sent) => (byType.get(toMediaType(sent.headers['content-type'] ?? '')) ?? check)(sent);
+}
+
+/** The parts of a form are checked when a handler takes them. */
+function withParts(check: Check, toParts: ToParts): Check {
+  return (sent) => {
+    const checked = check(sent);
+    if ('problems' in checked || checked.body === undefined) return checked;
+    return { ...checked, body: toParts(checked.body as Bytes, sent.headers['content-type'] as string) };
+  };
 }
 
 interface OneBody {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { $Read, $Write, components, OpenOperation, operations } from '../generated/contract.ts';
 import type { JsonText } from '../json/json-text.ts';
 import type { Awaitable, KeyOwner, Store } from '../store/store.ts';
+import type { Bytes, FormField, FormFile } from './form-parts.ts';
 import type { PassedOn } from './passed-on-replies.ts';
 
 export type OperationId = keyof operations;
@@ -18,17 +19,31 @@ export type InRequest<T> = Directed<T, $Read<unknown>>;
 export type InReply<T> = Directed<T, $Write<unknown>>;
 type Directed<T, Hidden> = T extends $Read<infer Inside> | $Write<infer Inside>
   ? Directed<Inside, Hidden>
-  : T extends readonly unknown[]
-    ? { [Index in keyof T]: Directed<T[Index], Hidden> }
-    : T extends object
-      ? { [Key in keyof T as IsHidden<T[Key], Hidden> extends true ? never : Key]: Directed<T[Key], Hidden> }
-      : T;
+  : T extends Bytes
+    ? T
+    : T extends readonly unknown[]
+      ? { [Index in keyof T]: Directed<T[Index], Hidden> }
+      : T extends object
+        ? { [Key in keyof T as IsHidden<T[Key], Hidden> extends true ? never : Key]: Directed<T[Key], Hidden> }
+        : T;
 type IsHidden<T, Hidden> = [NonNullable<T>] extends [never] ? false : [NonNullable<T>] extends [Hidden] ? true : false;
 
 /** The body, by its media type; both are `undefined` where there is no body, or where it may be left out. */
 type ContentOf<Request> = Request extends { content: infer Content }
-  ? { [Type in keyof Content]: { contentType: Type; body: InRequest<Content[Type]> } }[keyof Content]
+  ? { [Type in keyof Content]: { contentType: Type; body: SentAs<Type, Content[Type]> } }[keyof Content]
   : { contentType: undefined; body: undefined };
+type SentAs<Type, Body> =
+  IsJson<Type> extends true
+    ? InRequest<Body>
+    : Lowercase<Type & string> extends 'multipart/form-data'
+      ? AsyncIterable<PartIn<InRequest<Body>>>
+      : Bytes;
+type PartIn<Form> = { [Name in keyof Form]-?: PartOf<Name, NonNullable<Form[Name]>> }[keyof Form];
+type PartOf<Name, Value> = Value extends Bytes
+  ? FormFile<Name>
+  : Value extends readonly (infer Item)[]
+    ? PartOf<Name, Item>
+    : FormField<Name, Value>;
 
 /**
  * Makes the URL of an operation, with its prefix: `urlOf('getPet', { petId: 1n })` is `/v1/pets/1`. `changes` override

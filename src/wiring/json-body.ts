@@ -1,17 +1,17 @@
-/** The only kind of body: JSON in UTF-8 (RFC 8259), read without loss, by the media types that the contract names. */
+/** Bodies of JSON in UTF-8 (RFC 8259), read without loss, by the media types that the contract names. */
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { Contract, Operation } from '../contract/contract.ts';
-import { PLAIN_JSON, toMediaType } from '../contract/media-types.ts';
+import { isJson, PLAIN_JSON, toMediaType } from '../contract/media-types.ts';
 import { Failure, type Told } from '../http/errors.ts';
 import { parseExactJson } from '../json/exact-json.ts';
 
-const COMPRESSED: Told = ['unsupported_media_type', 'The body must not be compressed.'];
+export const COMPRESSED: Told = ['unsupported_media_type', 'The body must not be compressed.'];
 const NOT_UTF8: Told = ['malformed_json', 'The body is not UTF-8.'];
 
 export function addJsonBody(app: FastifyInstance, contract: Contract): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(typesOf(contract), { parseAs: 'buffer' }, (request, body, done) => {
+  app.addContentTypeParser(typesOf(contract).filter(isJson), { parseAs: 'buffer' }, (request, body, done) => {
     try {
       done(null, parse(body as Buffer, request.headers['content-encoding']));
     } catch (error) {

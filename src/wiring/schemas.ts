@@ -22,6 +22,8 @@ export function buildAjv(
   addFormats.default(ajv);
   // An annotation: the text is the handler's to understand.
   ajv.addFormat('decimal', true);
+  // Bytes have no place in JSON.
+  delete ajv.formats.binary;
   ajv.addKeyword(hidden);
   ajv.removeKeyword('nullable').addKeyword(nullable);
   ajv.addKeyword(int64);

@@ -18,6 +18,10 @@ const echo = (source: Json, path = '/echoes') => withPaths({ [path]: { post: ope
 const parameter = (source: Json) => echo({ parameters: [{ name: 'q', in: 'query', schema: string, ...source }] });
 const reply = (status: string, ...types: string[]) => echo({ responses: { [status]: content(...types) } });
 const body = (schema: Json) => echo({ requestBody: { content: { 'application/json': { schema } } } });
+const form = (field: Json, encoding?: Json) => {
+  const schema = { type: 'object', properties: { q: field } };
+  return echo({ requestBody: { 'x-max-bytes': 9, content: { 'multipart/form-data': { schema, encoding } } } });
+};
 const int64 = { type: 'integer', format: 'int64' };
 const self = { $ref: '#/components/schemas/Self' };
 /** A body of a schema that may refer to itself. */
@@ -43,7 +47,15 @@ const CONTRACTS: Record<string, string> = {
   'Other styles': parameter({ style: 'deepObject', schema: { type: 'object' } }),
   '`content` in place': parameter({ schema: undefined, content: { 'application/json': { schema: string } } }),
   '`allowEmptyValue`': parameter({ allowEmptyValue: true }),
-  'Other types: forms': echo({ requestBody: content('text/csv') }),
+  'Without `x-max-bytes`': echo({ requestBody: content('text/csv') }),
+  'Objects in its fields': form({ type: 'object' }),
+  'Defaults of its fields': form({ ...string, default: 'Rex' }),
+  '`encoding`': form(string, { q: {} }),
+  '`application/x-www-form': echo({
+    requestBody: { 'x-max-bytes': 9, content: { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } } },
+  }),
+  'Ranges of types in': echo({ requestBody: { 'x-max-bytes': 9, ...content('*/*') } }),
+  '`binary` in': body({ ...string, format: 'binary' }),
   'Several types': reply('200', 'application/json', 'application/a+json'),
   'Its schema beyond': echo({ responses: { '200': { content: { 'text/csv': { schema: { type: 'integer' } } } } } }),
   'Ranges of types': reply('200', 'image/*'),

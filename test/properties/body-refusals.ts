@@ -4,6 +4,7 @@ import { breaksOf } from './json-breaks.ts';
 import { type Field, fieldsOf, jsonValues, toObject } from './json-values.ts';
 import { within } from './keywords.ts';
 import type { Json, Operation } from './operations.ts';
+import { isJson, otherBodies, otherBreaks } from './other-bodies.ts';
 import type { Refusal, Refused } from './refusals.ts';
 import { padTo, type Request, requests } from './requests.ts';
 import { SURROGATE } from './strings.ts';
@@ -15,8 +16,7 @@ const OTHER_TYPES = ['text/plain', 'application/xml', 'application/x-www-form-ur
 
 export function bodyRefusalsOf(operation: Operation): Refusal[] {
   if (!operation.body) return [];
-  const { required, maxBytes = Number.POSITIVE_INFINITY, schema } = operation.body;
-  const texts = within('body', () => jsonValues(schema));
+  const { required, maxBytes = Number.POSITIVE_INFINITY, schema, type } = operation.body;
 
   function refuse(rule: string, changes: Arbitrary<Change>, status = 400): Refusal {
     // A body that is too large is refused for that, even if something else is wrong, too.
@@ -29,6 +29,27 @@ export function bodyRefusalsOf(operation: Operation): Refusal[] {
     return { rule: `body${rule.startsWith('.') ? '' : ' '}${rule}`, requests: refused };
   }
 
+  const ofAll = (bodies: Arbitrary<string | Uint8Array>) => [
+    refuse(
+      'other type',
+      withHeader(
+        bodies,
+        'content-type',
+        OTHER_TYPES.filter((other) => other !== type),
+      ),
+      415,
+    ),
+    refuse('compressed', withHeader(bodies, 'content-encoding', ['gzip', 'br', 'deflate']), 415),
+    ...(Number.isFinite(maxBytes) ? [refuse('x-max-bytes', longerThan(maxBytes, bodies), 413)] : []),
+  ];
+  if (!isJson(type)) {
+    const { body } = operation;
+    const broken = within('body', () => otherBreaks(body)).map(({ rule, values }) => refuse(rule, values));
+    const missing = required ? [refuse('required', fc.constant({ body: undefined }))] : [];
+    return [...broken, ...ofAll(otherBodies(body)), ...missing];
+  }
+
+  const texts = within('body', () => jsonValues(schema));
   const refusals = within('body', () => breaksOf(schema)).map(({ rule, values }) =>
     refuse(
       rule,
@@ -43,12 +64,10 @@ export function bodyRefusalsOf(operation: Operation): Refusal[] {
       'nested too deeply',
       fc.integer({ min: 66, max: 4000 }).map((depth) => ({ body: '['.repeat(depth) + ']'.repeat(depth) })),
     ),
-    refuse('other type', withHeader(texts, 'content-type', OTHER_TYPES), 415),
-    refuse('compressed', withHeader(texts, 'content-encoding', ['gzip', 'br', 'deflate']), 415),
+    ...ofAll(texts),
   );
   if (schema.properties) refusals.push(refuse('a field twice', withFieldTwice(schema)));
   if (required) refusals.push(refuse('required', fc.constantFrom<Change>({ body: undefined }, { body: '' })));
-  if (Number.isFinite(maxBytes)) refusals.push(refuse('x-max-bytes', longerThan(maxBytes, texts), 413));
   return refusals;
 }
 
@@ -79,10 +98,10 @@ function malformed(texts: Arbitrary<string>): Arbitrary<Change> {
       const at = seed % (text.length + 1);
       return { body: text.slice(0, at) + slip + text.slice(at + length) };
     })
-    .filter(({ body }) => body !== '' && !isJson(body) && !/\p{Cs}/u.test(body));
+    .filter(({ body }) => body !== '' && !isWellFormed(body) && !/\p{Cs}/u.test(body));
 }
 
-function isJson(text: string): boolean {
+function isWellFormed(text: string): boolean {
   try {
     JSON.parse(text);
     return true;
@@ -107,7 +126,7 @@ function withSurrogate(texts: Arbitrary<string>): Arbitrary<Change> {
   return fc.tuple(texts, SURROGATE).map(([text, unit]) => ({ body: `[${JSON.stringify(unit)},${text}]` }));
 }
 
-function withHeader(texts: Arbitrary<string>, name: string, values: string[]): Arbitrary<Change> {
+function withHeader(texts: Arbitrary<string | Uint8Array>, name: string, values: string[]): Arbitrary<Change> {
   return fc.tuple(texts, fc.constantFrom(...values)).map(([body, value]) => ({ body, headers: { [name]: value } }));
 }
 
@@ -124,7 +143,7 @@ function withFieldTwice(schema: Json): Arbitrary<Change> {
   }));
 }
 
-function longerThan(maxBytes: number, texts: Arbitrary<string>): Arbitrary<Change> {
+function longerThan(maxBytes: number, texts: Arbitrary<string | Uint8Array>): Arbitrary<Change> {
   const surplus = fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 5000 }));
   return fc.tuple(texts, surplus).map(([text, bytes]) => ({ body: padTo(text, maxBytes + bytes) }));
 }

@@ -8,6 +8,11 @@ export type Handle = (call: Json) => Json;
 const { paths, components } = parse(readFileSync(new URL('./new-operations.yaml', import.meta.url), 'utf8'));
 
 export const NEW_HANDLERS: Record<string, Handle> = {
+  addPicture: async ({ body }) => {
+    const parts = [];
+    for await (const part of body) parts.push(part);
+    return { status: 200, body: Buffer.from(`${parts.length}`) };
+  },
   arrangeShelf: ({ params }) => ({ status: 200, body: { code: params.code } }),
   'change-shelf': ({ body }) => ({ status: 200, body: { size: body.size ?? 0n } }),
   greet: () => ({ status: 200, body: 'Hello!' }),

@@ -95,7 +95,7 @@ function toParameter(source: Json): Parameter {
 }
 
 function toBodies({ required = false, content, 'x-max-bytes': maxBytes }: Json): NonNullable<Operation['body']>[] {
-  return Object.entries<Json>(content).map(([type, { schema }]) => ({
+  return Object.entries<Json>(content).map(([type, { schema = {} }]) => ({
     required,
     maxBytes,
     type,

@@ -3,6 +3,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { jsonValues } from './json-values.ts';
 import { within } from './keywords.ts';
 import type { Operation, Parameter } from './operations.ts';
+import { isJson, otherBodies, toContentType } from './other-bodies.ts';
 import { parameterValues, type Text } from './parameter-values.ts';
 
 /** The parameters of one place in the order in which they are written: name and text, not yet percent-encoded. */
@@ -46,9 +47,13 @@ function textsOf(parameters: Parameter[]): Arbitrary<Texts> {
   });
 }
 
-function bodies(body: Operation['body']): Arbitrary<string | undefined> {
+function bodies(body: Operation['body']): Arbitrary<Request['body']> {
   if (!body) return fc.constant(undefined);
   const { schema, maxBytes = Number.POSITIVE_INFINITY, required } = body;
+  if (!isJson(body.type)) {
+    const others = within('body', () => otherBodies(body)).filter(({ length }) => length <= maxBytes);
+    return required ? others : fc.option(others, { nil: undefined });
+  }
   const space = fc.constantFrom('', '', ' ', '\r\n\t');
   const texts = fc
     .tuple(
@@ -67,9 +72,10 @@ function bodies(body: Operation['body']): Arbitrary<string | undefined> {
   return required ? given : fc.option(given, { nil: undefined });
 }
 
-/** The same JSON, with so much white space that it has this many bytes. */
-export function padTo(text: string, bytes: number): string {
-  return text + ' '.repeat(Math.max(0, bytes - Buffer.byteLength(text)));
+/** The same JSON or other text, with so much white space that it has this many bytes. */
+export function padTo<Body extends string | Uint8Array>(body: Body, bytes: number): Body {
+  const space = ' '.repeat(Math.max(0, bytes - Buffer.byteLength(body)));
+  return (typeof body === 'string' ? body + space : Buffer.concat([body, Buffer.from(space)])) as Body;
 }
 
 /** The apostrophe too, which `encodeURIComponent` leaves, so that a URL stands between apostrophes in a shell. */
@@ -91,7 +97,7 @@ function toSearch({ parameters }: Operation, name: string, text: Text): string {
 /** Those of parameters, and the others; a parameter that is given more than once has a list. */
 export function toHeaders({ operation, header, body, headers }: Request): Record<string, string | string[]> {
   const type = operation.body?.type ?? 'application/json';
-  const values: Record<string, string | string[]> = body === undefined ? {} : { 'content-type': type };
+  const values: Record<string, string | string[]> = body === undefined ? {} : { 'content-type': toContentType(type) };
   for (const [name, text] of header) {
     const value = [text].flat().join(', ');
     values[name] = name in values ? [values[name] as string, value].flat() : value;

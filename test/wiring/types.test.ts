@@ -158,6 +158,35 @@ t.test('an answer that is not JSON is text, bytes or a stream of them', async (t
   for (const message of messages) t.match(message, "Types of property 'body' are incompatible");
 });
 
+t.test('a body that is not JSON is an iterable of bytes, or of the parts of a form', async (t) => {
+  const bytes = 'AsyncIterable<Uint8Array>';
+  const form = `{ photo: ${bytes}; more?: ${bytes}[]; petId?: bigint; tags?: ('a' | 'b')[] }`;
+  const body = `content: { 'image/png': unknown; 'multipart/form-data': ${form} }`;
+  const types = withOperation(`send: { parameters: ${NO_PARAMETERS}; requestBody: { ${body} };
+    responses: { 204: { headers: { [name: string]: unknown }; content?: never } } };`);
+  const isForm = "call.contentType === 'multipart/form-data'";
+  const take = (run: string) => `if (${isForm}) for await (const part of call.body) { ${run} } return { status: 204 };`;
+  const right = [
+    `if (!(${isForm})) for await (const chunk of call.body) chunk.subarray(1); return { status: 204 };`,
+    take("if (part.name === 'petId') { const id: bigint = part.value; }"),
+    take("if (part.name === 'tags') { const tag: 'a' | 'b' = part.value; }"),
+    take(
+      "if (part.name === 'photo' || part.name === 'more') for await (const chunk of part.content) chunk.subarray(1);",
+    ),
+  ];
+  const wrong = [
+    take('part.value'),
+    take("if (part.name === 'petid') return { status: 204 };"),
+    take('part.subarray(1);'),
+  ];
+  const messages = diagnoseAnswers(
+    [...right, ...wrong].map((answer) => ['send', answer]),
+    types,
+  );
+  t.strictSame(messages.splice(0, right.length), ['', '', '', '']);
+  for (const message of messages) t.match(message, /does not exist on type|have no overlap/);
+});
+
 t.test('every file of handlers/ is the handler of the operation that it is named after, made by handle', async (t) => {
   const from = (file: string) => read(MAP).replace('handlers/listPets.ts', file);
   const plain = 'export default async function listPets() { return { status: 200, body: JSON.parse("1") }; }';

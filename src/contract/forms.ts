@@ -1,0 +1,22 @@
+/** Forms (`multipart/form-data`): each field is text of one simple type, or a file, or there are several of one kind. */
+import type { Json, Refuse } from './contract.ts';
+import { checkPassedOn } from './media-types.ts';
+import { TYPES } from './parameters.ts';
+
+export const isFile = ({ format }: Json): boolean => format === 'binary';
+
+/** The schema of one part: that of an item, where there may be several. */
+export const partOf = (field: Json): Json => (field.type === 'array' ? (field.items ?? {}) : field);
+
+export function checkForm({ type, properties = {} }: Json, encoding: Json, refuse: Refuse): void {
+  if (type !== 'object') refuse('its body: a form needs a schema of type: object');
+  if (encoding) refuse('its body: encoding is not supported');
+  for (const [name, field] of Object.entries<Json>(properties)) {
+    const part = partOf(field);
+    if (isFile(part)) checkPassedOn(part, `file ${name}`, 'its body', refuse);
+    else if (!TYPES.includes(part.type)) {
+      refuse(`its body: field ${name} of a form needs a schema of one simple type, or of an array of one`);
+    }
+    if (part.default !== undefined) refuse(`its body: field ${name} of a form: default is not supported`);
+  }
+}

@@ -1,0 +1,39 @@
+/** Bodies that are not JSON: a handler reads their bytes as they arrive, up to what the operation takes. */
+import type { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import type { Contract } from '../contract/contract.ts';
+import { Failure, TOO_LARGE } from '../http/errors.ts';
+import { COMPRESSED } from './json-body.ts';
+
+export function addPassedOnBodies(app: FastifyInstance, { operations }: Contract): void {
+  const contents = [...operations.values()].flatMap(({ body }) => body?.contents ?? []);
+  const types = new Set(contents.filter(({ kind }) => kind !== 'json').map(({ type }) => type));
+  for (const type of types) {
+    app.addContentTypeParser(type, ({ headers, routeOptions }, body, done) => {
+      const maxBytes = routeOptions.bodyLimit as number;
+      if ((headers['content-encoding'] ?? 'identity') !== 'identity') done(new Failure(...COMPRESSED));
+      else if (Number(headers['content-length']) > maxBytes) done(new Failure(...TOO_LARGE));
+      else done(null, readUpTo(maxBytes, body as Readable));
+    });
+  }
+}
+
+/**
+ * What a handler leaves unread is dropped: the reply, and other requests on the connection, come after it.
+ * @throws Failure when there is more, or the client goes away
+ */
+async function* readUpTo(maxBytes: number, body: Readable): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  try {
+    for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw new Failure(...TOO_LARGE, { headers: { connection: 'close' } });
+      yield chunk;
+    }
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    throw new Failure('malformed_request', 'The body did not arrive in full.', { cause: error });
+  } finally {
+    body.resume();
+  }
+}
