@@ -292,6 +292,28 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     },
   );
 
+  t.test('uses of keys add up, and the latest time is kept', async (t) => {
+    const place = prepare(t);
+    const store = await openOne(t, place);
+    const use = (keyId: string, operationId: string, count: number, day: number) => {
+      return { keyId, operationId, count, usedAt: `2026-01-0${day}T00:00:00.000Z` };
+    };
+    t.strictSame(await store.listUses(), []);
+    await store.addUses([use('b', '', 0, 2), use("a'🔑", 'getPet', 2, 1), use("a'🔑", '', 0, 1)]);
+    await store.addUses([use("a'🔑", 'getPet', 3, 3), use('b', '', 0, 1), use('c', '', 0, 1)]);
+    while ((await store.listUses()).length < 4) await nextTurn();
+    t.same(await store.listUses(), [
+      use("a'🔑", '', 0, 1),
+      use("a'🔑", 'getPet', 5, 3),
+      use('b', '', 0, 2),
+      use('c', '', 0, 1),
+    ]);
+    if (!isShared) return;
+    await store.addUses([use('d', '', 0, 1)]);
+    await store.close();
+    t.match((await (await openOne(t, place)).listUses()).at(-1), { keyId: 'd' });
+  });
+
   t.test('a store that works passes its check', async (t) => {
     const store = await openOne(t);
     await t.resolves(async () => store.check());

@@ -7,11 +7,12 @@ import type { Rate, Store, Tally } from '../store/store.ts';
 import { buildIdentifyApiKey, takeFromQuery } from './api-key-auth.ts';
 import { hashKey } from './api-keys.ts';
 import { buildIdentifyBearer } from './bearer-auth.ts';
-import { type Caller, missingScopes, toCaller } from './caller.ts';
+import { type Caller, type CallerKey, missingScopes, toCaller } from './caller.ts';
 import { forbidden, unauthorized } from './challenges.ts';
 import { buildFairShares } from './fair-shares.ts';
 import { readStoredKeys } from './stored-keys.ts';
 import { buildTally } from './tally.ts';
+import { buildUses } from './uses.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -56,10 +57,15 @@ export async function addAuth(
   { logger, store, apiKeys, realm, rates = {}, tally = buildTally(), maxKeyAge }: AuthOptions,
 ): Promise<(security: Requirement[]) => onRequestHookHandler> {
   const { keyRate, unauthorizedRate } = rates;
-  const configured = new Map(apiKeys.map((key, index) => [hashKey(key), toConfigured(index, keyRate)]));
-  const stored = await readStoredKeys(store, logger, keyRate, maxKeyAge);
+  const uses = buildUses(store, logger);
+  const toOurs = (key: CallerKey) => toCaller(key, keyRate, uses.of(key.id));
+  const configured = new Map(apiKeys.map((key, index) => [hashKey(key), toOurs(toConfigured(index))]));
+  const stored = await readStoredKeys(store, logger, toOurs, maxKeyAge);
   const { countForKey, countForAddress } = buildFairShares(tally);
-  app.addHook('onClose', async () => stored.stop());
+  app.addHook('onClose', async () => {
+    stored.stop();
+    await uses.stop();
+  });
   app.decorateRequest('caller', undefined);
   const find: FindCaller = (hash) => configured.get(hash) ?? stored.find(hash);
   const identifyBearer = await buildIdentifyBearer(app, find);
@@ -107,6 +113,7 @@ export async function addAuth(
       if (missing.length > 0) {
         tryFrom(index + 1, request, reply, done, denied ?? forbidden(missing, way, realm));
       } else {
+        caller.use.isNew = true;
         takeKeys?.(request);
         done();
       }
@@ -125,5 +132,4 @@ export async function addAuth(
 type Done = (failure?: Failure) => void;
 
 /** A key of the configuration, by its place there: it may do everything. */
-const toConfigured = (index: number, keyRate: Rate | undefined) =>
-  toCaller({ id: `API_KEYS.${index + 1}`, name: 'API_KEYS' }, keyRate);
+const toConfigured = (index: number) => ({ id: `API_KEYS.${index + 1}`, name: 'API_KEYS' });

@@ -1,20 +1,27 @@
 /** Who sent a request: a key by its id and name, never the key itself. */
 import type { KeyOwner, Rate, StoredKey } from '../store/store.ts';
 import { parseRate } from './rate.ts';
+import type { Use } from './uses.ts';
 
 export interface Caller extends KeyOwner {
   /** When the key expires, in milliseconds since the epoch, or Infinity. */
   readonly expiry: number;
   /** How often the key may be used; undefined for any number of times. */
   readonly rate: Rate | undefined;
+  readonly use: Use;
 }
 
-type CallerKey = Pick<StoredKey, 'id' | 'name' | 'scopes' | 'expiresAt' | 'rate'>;
+/** What is to be known of a key. */
+export type CallerKey = Pick<StoredKey, 'id' | 'name' | 'scopes' | 'expiresAt' | 'rate'>;
 
 /** `keyRate` is that of keys that have none of their own. @throws Error where a rate was edited and is none */
-export function toCaller({ id, name, scopes, expiresAt, rate }: CallerKey, keyRate: Rate | undefined): Caller {
+export function toCaller(
+  { id, name, scopes, expiresAt, rate }: CallerKey,
+  keyRate: Rate | undefined,
+  use: Use,
+): Caller {
   const expiry = expiresAt ? Date.parse(expiresAt) : Number.POSITIVE_INFINITY;
-  return { id, name, scopes, expiry, rate: rate === undefined ? keyRate : parseRate(rate) };
+  return { id, name, scopes, expiry, use, rate: rate === undefined ? keyRate : parseRate(rate) };
 }
 
 /** Those of the needed scopes that the caller lacks. */

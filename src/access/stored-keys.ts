@@ -2,8 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Failure } from '../http/errors.ts';
-import type { Rate, Store } from '../store/store.ts';
-import { type Caller, toCaller } from './caller.ts';
+import type { Store, StoredKey } from '../store/store.ts';
+import type { Caller } from './caller.ts';
 
 /** How often to ask whether they have changed, in milliseconds: a revoked key is refused within a second. */
 const INTERVAL = 500;
@@ -18,11 +18,10 @@ export interface StoredKeys {
   stop(): void;
 }
 
-/** `keyRate` is that of keys that have none of their own. */
 export async function readStoredKeys(
   store: Store,
   logger: Logger,
-  keyRate: Rate | undefined,
+  toCaller: (key: StoredKey) => Caller,
   maxAge = MAX_AGE,
 ): Promise<StoredKeys> {
   const stopping = new AbortController();
@@ -36,7 +35,7 @@ export async function readStoredKeys(
     const current = await store.keysVersion();
     if (current !== version) {
       const keys = await store.listValidKeys(new Date().toISOString());
-      callers = new Map(keys.map((key) => [key.hash, toCaller(key, keyRate)]));
+      callers = new Map(keys.map((key) => [key.hash, toCaller(key)]));
     }
     version = current;
     readAt = now;

@@ -50,6 +50,16 @@ export interface KeyOwner {
   readonly scopes: readonly string[] | undefined;
 }
 
+/** That a key was used. */
+export interface KeyUse {
+  keyId: string;
+  /** A deprecated operation; '' for any operation, whose uses are not counted. */
+  operationId: string;
+  count: number;
+  /** ISO 8601, in UTC. */
+  usedAt: string;
+}
+
 /** So many requests in each window of so many seconds. */
 export interface Rate {
   readonly limit: number;
@@ -141,6 +151,9 @@ export interface Store {
    * is revoked or unknown.
    */
   replaceKey(id: string, key: StoredKey, expiresAt: string): Awaitable<boolean>;
+  /** Adds to the counts, and keeps the latest times. Some stores may lose them: nobody waits until they are durable. */
+  addUses(uses: KeyUse[]): Awaitable<void>;
+  listUses(): Awaitable<KeyUse[]>;
   /** For all servers that share the store; undefined where only processes of one machine can. One call at a time for each limit. */
   readonly tally: Tally | undefined;
   /** Fails when the store cannot answer, or cannot write. */

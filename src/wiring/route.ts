@@ -71,15 +71,23 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     return undefined;
   }
 
+  function serve(request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
+    const answered = answer(request);
+    if (answered instanceof Promise) return answered.then((later) => send(request, reply, later));
+    return send(request, reply, answered);
+  }
+
+  /** Whoever still calls it can be told before it is removed. */
+  function serveDeprecated(request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
+    request.caller?.use.countDeprecated(operation.id);
+    return serve(request, reply);
+  }
+
   return {
     onRequest: [buildEnter(operation.id, auth), ...onlyOwnTypes],
     onSend: announce(deprecation),
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
-    handler: (request, reply) => {
-      const answered = answer(request);
-      if (answered instanceof Promise) return answered.then((later) => send(request, reply, later));
-      return send(request, reply, answered);
-    },
+    handler: operation.deprecation ? serveDeprecated : serve,
   };
 }
 

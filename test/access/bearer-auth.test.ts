@@ -7,7 +7,9 @@ import { pino } from 'pino';
 import t from 'tap';
 import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
 import { addAuth } from '../../src/access/auth.ts';
+import { toCaller } from '../../src/access/caller.ts';
 import { readStoredKeys } from '../../src/access/stored-keys.ts';
+import { Use } from '../../src/access/uses.ts';
 import type { KeyPlace } from '../../src/contract/contract.ts';
 import type { Failure } from '../../src/http/errors.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
@@ -316,7 +318,7 @@ t.test('keys are read only when something was written, and never twice at once',
       return store.listValidKeys(now);
     },
   };
-  const keys = await readStoredKeys(slow, pino({ level: 'silent' }), undefined);
+  const keys = await readStoredKeys(slow, pino({ level: 'silent' }), (key) => toCaller(key, undefined, new Use()));
   while (asked < 3) await wait(50);
   t.strictSame([most, listed], [1, 1]);
   const stored = toStoredKey(makeKey(), 'Ada');

@@ -22,7 +22,7 @@ const KEYS = {
 };
 
 /** What a client can do something about, so that it must be documented. */
-const CLIENT_ERRORS = [400, 401, 403, 413, 415, 429];
+const CLIENT_ERRORS = [400, 401, 403, 413, 415];
 
 export interface Findings {
   /** Each probe with its reply, as text. */

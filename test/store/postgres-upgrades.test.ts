@@ -10,6 +10,7 @@ import { buildListPets } from '../../src/store/postgres/pages.ts';
 import { buildGetPets } from '../../src/store/postgres/pets.ts';
 import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
 import { buildTallies } from '../../src/store/postgres/tallies.ts';
+import { buildUses } from '../../src/store/postgres/uses.ts';
 import { schemaOf, startPostgres } from '../postgres.ts';
 
 const server = await startPostgres(t);
@@ -78,6 +79,14 @@ const CALLS: { since: number; until?: number; ask(t: Test, schema: string, conne
         await keys.insert(connection, { id, name: 'Ada', hash: id.padStart(64, '0'), createdAt: NOW });
         t.ok(await keys.revoke(connection, id, NOW));
         t.strictSame(await keys.listValid(connection, NOW), []);
+      },
+    },
+    {
+      since: 8,
+      ask: async (t, schema, connection) => {
+        const uses = buildUses(schema);
+        await uses.add(connection, [{ keyId: 'Ada', operationId: 'getPet', count: 1, usedAt: NOW }]);
+        t.match(await uses.list(connection), [{ keyId: 'Ada', usedAt: NOW }]);
       },
     },
   ];

@@ -64,7 +64,7 @@ t.test('the database is in WAL mode, and its tables are strict', async (t) => {
   t.equal(db.pragma('journal_mode', { simple: true }), 'wal');
   const ours = "FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%'";
   const strict = db.prepare(`SELECT name ${ours} AND strict ORDER BY name`).pluck().all();
-  t.strictSame(strict, ['api_keys', 'passed_check', 'pet_edits', 'pets']);
+  t.strictSame(strict, ['api_keys', 'key_uses', 'passed_check', 'pet_edits', 'pets']);
   t.strictSame(db.prepare(`SELECT name ${ours} AND NOT strict`).pluck().all(), []);
 });
 

@@ -15,6 +15,7 @@ import { buildGetPets } from './pets.ts';
 import type { PostgresPlace } from './place.ts';
 import { buildConnect, buildRead } from './primary.ts';
 import { buildTallies } from './tallies.ts';
+import { buildUses } from './uses.ts';
 
 /** How many connections read, beside the one that writes. More do not help: each takes all that waits. */
 const READERS = 3;
@@ -53,6 +54,7 @@ export async function openPostgres(
   const proveWritable = gather(writing.run, proving(buildProveWritable(schema)));
   const tally = gather(reading.run, buildTallies(schema));
   const keys = buildKeys(schema);
+  const uses = buildUses(schema);
   let creating = 0;
   let provenAt = Number.NEGATIVE_INFINITY;
 
@@ -93,6 +95,8 @@ export async function openPostgres(
     },
     revokeKey: (id, revokedAt) => writing.runOnce((connection) => keys.revoke(connection, id, revokedAt)),
     replaceKey: (id, key, expiresAt) => writing.runOnce((connection) => keys.replace(connection, id, key, expiresAt)),
+    addUses: (added) => reading.runOnce((connection) => uses.add(connection, added)),
+    listUses: () => read(uses.list),
     tally: (id, window, amount) => tally({ id, window, amount }),
     check: async () => {
       const isProven = performance.now() - provenAt < PROOF_AGE;

@@ -15,6 +15,7 @@ import { cachePages } from './page-cache.ts';
 import { prepareReadPage } from './pages.ts';
 import { PET_JSON } from './pet-json.ts';
 import { type Snapshots, shareSnapshots } from './snapshots.ts';
+import { prepareAddUses, prepareListUses } from './uses.ts';
 import { startWriter, type Writer } from './write-queue.ts';
 
 const MEMORY = ':memory:';
@@ -95,6 +96,8 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
     keysVersion: inPlace(keys.version),
     revokeKey: inPlace(keys.revoke),
     replaceKey: inPlace(keys.replace),
+    addUses: (uses) => writer.addUses(JSON.stringify(uses)),
+    listUses: alone(prepareListUses(db)),
     tally: undefined,
     check: alone(() => {
       checkPlaces(places);
@@ -115,7 +118,7 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
 function writeInPlace(db: Database): Writer {
   const insertPets = guard(prepareInsertPets(db));
   const write = async (pet: NewPet) => insertPets(toBatch([pet]));
-  return { write, check: async () => {}, flush: async () => {}, stop: async () => {} };
+  return { write, addUses: prepareAddUses(db), check: async () => {}, flush: async () => {}, stop: async () => {} };
 }
 
 /** The function, with SQLite's outages thrown as StoreUnavailable. */

@@ -11,6 +11,8 @@ import { startThread } from './writing-thread.ts';
 export interface Writer {
   /** The id of the pet, once it is durable. @throws StoreUnavailable when it is not stored, or that is not known in time */
   write(pet: NewPet): Promise<bigint>;
+  /** Uses of keys, as a JSON array, which may be lost where the disk cannot be written. */
+  addUses(uses: string): void;
   /** @throws StoreUnavailable when the disk cannot be written, or not in time */
   check(): Promise<void>;
   /** Waits until every pet in the queue is written, and the thread has a connection if it can. */
@@ -163,6 +165,7 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
         waiting.push({ pet, since, resolve, reject });
         writeSoon();
       }),
+    addUses: thread.addUses,
     check: () =>
       new Promise((resolve, reject) => {
         const since = performance.now();

@@ -5,6 +5,7 @@ import { type OutageKind, StoreUnavailable } from '../store.ts';
 import { checkPlaces, openConnection, type Places, proveWritable, toStoreError } from './connection.ts';
 import { type Batch, type InsertPets, prepareInsertPets } from './insert.ts';
 import { TURN_INTERVAL, takeTurn } from './turns.ts';
+import { prepareAddUses } from './uses.ts';
 
 /** What the thread writes to. */
 export interface Target {
@@ -12,8 +13,15 @@ export interface Target {
   places: Places;
 }
 
+/** Uses of keys, as a JSON array: nothing comes back for them. */
+interface Uses {
+  uses: string;
+}
+
 /** An empty batch proves that the disk can be written; `hold` only opens the connection where it is not open. */
-type Task = Batch | 'hold';
+type Task = Batch | Uses | 'hold';
+
+const isUses = (task: Task): task is Uses => typeof task === 'object' && 'uses' in task;
 
 /** What comes back for a task: the id of its first pet, or why there is none; `kind` is absent where one of the pets is to blame. */
 export type Written = { first: bigint } | { kind: OutageKind | undefined; code: string | undefined; message: string };
@@ -54,6 +62,11 @@ function run(task: Task): Written {
     return takeTurn(() => {
       insertPets ??= open();
       if (task === 'hold') return { first: 0n };
+      if (isUses(task)) {
+        // It comes once a minute at most, so its statement is not kept.
+        prepareAddUses(db as Database)(task.uses);
+        return { first: 0n };
+      }
       if (task.count === 0) proveWritable(db as Database);
       return { first: insertPets(task) };
     });
@@ -85,6 +98,7 @@ port.on('message', (task: Task | 'stop') => {
     close();
     port.close();
   } else {
-    port.postMessage(run(task));
+    const written = run(task);
+    if (!isUses(task)) port.postMessage(written);
   }
 });

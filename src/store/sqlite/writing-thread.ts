@@ -23,6 +23,8 @@ export interface ThreadEvents {
 export interface WritingThread {
   /** One at a time. @throws Error when the batch cannot be copied */
   post(batch: Batch): void;
+  /** Uses of keys, as a JSON array, which need no answer. */
+  addUses(uses: string): void;
   /** Resolves when the thread has a connection, or cannot have one. To be called while it is idle, and before `stop`. */
   hold(): Promise<void>;
   stop(): Promise<void>;
@@ -58,6 +60,7 @@ export function startThread(target: Target, { onWritten, onEnd, onStart }: Threa
 
   return {
     post: (batch) => worker.postMessage(batch),
+    addUses: (uses) => worker.postMessage({ uses }),
     hold: async () => {
       isStopping = true;
       const answer = new Promise((resolve) => worker.once('message', resolve));
