@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { filesBelow } from './test/files.ts';
+import { filesBelow } from './test/runs.ts';
 
 /** The newest is that of `npm test`. */
 const OTHERS = ['14', '15', '16', '17'];

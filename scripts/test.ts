@@ -5,29 +5,29 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { buildCoverage } from './test/coverage.ts';
-import { filesBelow } from './test/files.ts';
-import { type Outcome, runFile } from './test/run-file.ts';
+import { type Outcome, runFiles } from './test/run-files.ts';
+import { runsBelow, toRun } from './test/runs.ts';
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { coverage: { type: 'boolean' } } });
 const isWhole = positionals.length === 0;
-const files = isWhole ? filesBelow('test') : positionals;
+const runs = isWhole ? runsBelow('test') : positionals.map(toRun);
 const coverage = isWhole || values.coverage ? buildCoverage() : undefined;
 
 const started = Date.now();
-const waiting = [...files];
+const waiting = [...runs];
 const outcomes: Outcome[] = [];
 
 async function runNext(): Promise<void> {
-  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-    const outcome = await runFile(file, coverage?.folder);
+  for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) {
+    const outcome = await runFiles(run, coverage?.folder);
     outcomes.push(outcome);
-    console.log(toText(file, outcome));
+    console.log(toText(run.name, outcome));
   }
 }
 
-function toText(file: string, { passed, failures, seconds }: Outcome): string {
-  const progress = `${String(outcomes.length).padStart(String(files.length).length)}/${files.length}`;
-  const line = `${failures.length > 0 ? 'not ok' : '    ok'} ${progress} ${seconds.toFixed(1).padStart(6)} s  ${file}: ${passed}`;
+function toText(name: string, { passed, failures, seconds }: Outcome): string {
+  const progress = `${String(outcomes.length).padStart(String(runs.length).length)}/${runs.length}`;
+  const line = `${failures.length > 0 ? 'not ok' : '    ok'} ${progress} ${seconds.toFixed(1).padStart(6)} s  ${name}: ${passed}`;
   return [line, ...failures.map((failure) => failure.replace(/^/gm, '    '))].join('\n');
 }
 

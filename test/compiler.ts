@@ -14,12 +14,13 @@ export function filesIn(include: string[]): string[] {
   return fileNames.map((file) => file.slice(ROOT.length));
 }
 
+/** Read once for all runs of a process. */
+const known = new Map<string, ts.SourceFile | undefined>();
+
 export function buildDiagnose(settings: ts.CompilerOptions = {}): Diagnose {
   const options = { ...ts.parseJsonConfigFileContent(config, ts.sys, ROOT).options, ...settings };
   const host = ts.createCompilerHost(options);
   const { getSourceFile, fileExists } = host;
-  /** Read once for all runs. */
-  const known = new Map<string, ts.SourceFile | undefined>();
   let texts: Record<string, string> = {};
   let last: ts.Program | undefined;
   host.fileExists = (file) => file.slice(ROOT.length) in texts || fileExists(file);

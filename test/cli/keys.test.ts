@@ -221,7 +221,7 @@ t.test('a command that is not understood gets the usage', (t) => {
 
 t.test('beside a running server: a new key is accepted, and refused when it is revoked', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
-  const { request } = await startServer(t, { env, isCovered: false });
+  const { request } = await startServer(t, { env });
 
   /** The status that a request has in the end: the server reads the keys again within a second. */
   async function statusOf(key: string, expected: number): Promise<number> {
@@ -233,7 +233,7 @@ t.test('beside a running server: a new key is accepted, and refused when it is r
     return status;
   }
 
-  const making = startProgram(t, 'src/cli/keys.ts', { args: ['create', 'Ada'], env });
+  const making = startProgram(t, 'src/cli/keys.ts', { args: ['create', 'Ada'], env, isCovered: true });
   t.equal(await making.exit, 0);
   const { id, key } = toMade(making.output.stdout);
   t.equal(await statusOf(key, 200), 200);
@@ -255,7 +255,7 @@ t.test('a failure is reported on standard error, with exit code 1, and makes no 
     [['revoke', 'aaaa'], { DATABASE_URL }, /^There is no database \/.*\/data\/pets\.db\. /],
     [['list'], { DATABASE_URL, PORT: 'http' }, /^Wrong configuration:\n {2}- PORT /],
   ] as const) {
-    const { exit, output } = startProgram(t, 'src/cli/keys.ts', { args: [...args], env });
+    const { exit, output } = startProgram(t, 'src/cli/keys.ts', { args: [...args], env, isCovered: true });
     t.equal(await exit, 1);
     t.equal(output.stdout, '');
     t.match(output.stderr, told);
@@ -267,7 +267,7 @@ t.test('when the disk fails, or the database is locked, it says whether the keys
   const disk = prepareFaultyDisk(t);
   const { DATABASE_URL } = disk.env as { DATABASE_URL: string };
   const run = async (...args: string[]) => {
-    const { exit, output } = startProgram(t, 'src/cli/keys.ts', { args, env: disk.env });
+    const { exit, output } = startProgram(t, 'src/cli/keys.ts', { args, env: disk.env, isCovered: true });
     await exit;
     return output;
   };
@@ -309,7 +309,7 @@ t.test('a key that is made before the first start makes the database, and says w
 t.test('several that start at once on a database that is not there yet all succeed', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
   const programs = ['Ada', 'Ben', 'Cleo'].map((name) =>
-    startProgram(t, 'src/cli/keys.ts', { args: ['create', name], env, isCovered: false }),
+    startProgram(t, 'src/cli/keys.ts', { args: ['create', name], env }),
   );
   for (const { exit, output } of programs) t.equal(await exit, 0, output.stderr);
   const store = openUrl(env.DATABASE_URL);

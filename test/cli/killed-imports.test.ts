@@ -31,8 +31,7 @@ async function countPets(url: string): Promise<number> {
 async function killImports(t: Test, newUrl: () => string): Promise<void> {
   const file = `${t.testdir()}/pets`;
   writeExport(file);
-  const start = (DATABASE_URL: string) =>
-    startProgram(t, 'src/cli/import.ts', { args: [file], env: { DATABASE_URL }, isCovered: false });
+  const start = (DATABASE_URL: string) => startProgram(t, 'src/cli/import.ts', { args: [file], env: { DATABASE_URL } });
 
   const left: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {

@@ -32,7 +32,12 @@ async function run(
   options: ProgramOptions = {},
 ) {
   const { env, ...others } = options;
-  const program = startProgram(t, `src/cli/${name}.ts`, { args: [arg], env: { DATABASE_URL, ...env }, ...others });
+  const program = startProgram(t, `src/cli/${name}.ts`, {
+    args: [arg],
+    env: { DATABASE_URL, ...env },
+    isCovered: true,
+    ...others,
+  });
   return { code: await program.exit, ...program.output };
 }
 
@@ -42,10 +47,10 @@ t.test('from file to SQLite to PostgreSQL and back, every byte stays the same', 
   const text = writeExport(`${folder}/0`, 12_000);
   const urls = [`sqlite:${folder}/a.db`, postgres.newUrl(), `sqlite:${folder}/b.db`];
   for (const [index, url] of urls.entries()) {
-    const imported = await run(t, 'import', `${folder}/${index}`, url);
+    const imported = await run(t, 'import', `${folder}/${index}`, url, { isCovered: false });
     t.equal(imported.code, 0, imported.stderr);
     t.match(imported.stderr, /^Imported 12,000 pets and 1 key\.$/m);
-    const exported = await run(t, 'export', `${folder}/${index + 1}`, url);
+    const exported = await run(t, 'export', `${folder}/${index + 1}`, url, { isCovered: index === 0 });
     t.equal(exported.code, 0, exported.stderr);
     t.match(exported.stderr, /^Exported 12,000 pets and 1 key\.$/m);
     t.equal(exported.stdout + imported.stdout, '');
@@ -57,9 +62,7 @@ t.test('from file to SQLite to PostgreSQL and back, every byte stays the same', 
 t.test('through standard output and input, beside running servers: the new one sees all at once', async (t) => {
   const folder = t.testdir();
   const urls = [`sqlite:${folder}/a.db`, `sqlite:${folder}/b.db`] as const;
-  const [from, to] = await Promise.all(
-    urls.map((DATABASE_URL) => startServer(t, { env: { DATABASE_URL }, isCovered: false })),
-  );
+  const [from, to] = await Promise.all(urls.map((DATABASE_URL) => startServer(t, { env: { DATABASE_URL } })));
   let isDone = false;
   let created = 0;
   const creating = async () => {
@@ -145,7 +148,7 @@ t.test('an export that fails says why, and leaves no file', async (t) => {
   }
   t.ok(statSync('/dev/null').isCharacterDevice());
 
-  const reader = startProgram(t, 'src/cli/export.ts', { args: ['-'], env: { DATABASE_URL: url } });
+  const reader = startProgram(t, 'src/cli/export.ts', { args: ['-'], env: { DATABASE_URL: url }, isCovered: true });
   reader.child.stdout?.destroy();
   t.equal(await reader.exit, 1);
   t.equal(reader.output.stderr, 'The export cannot be written: write EPIPE.\n');
@@ -167,7 +170,7 @@ t.test('an export that is stopped leaves the earlier file as it was', async (t) 
   mkdirSync(folder);
   writeFileSync(`${folder}/pets`, 'earlier');
   disk.stall();
-  const program = startProgram(t, 'src/cli/export.ts', { args: [`${folder}/pets`], env: disk.env });
+  const program = startProgram(t, 'src/cli/export.ts', { args: [`${folder}/pets`], env: disk.env, isCovered: true });
   const count = async (files: number) => {
     while (readdirSync(folder).length !== files) await wait(20);
   };

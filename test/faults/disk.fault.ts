@@ -16,7 +16,7 @@ const KILLS = 5;
 const create = (name: string): RequestOptions => ({ method: 'POST', body: { name, categoryId: 7 } });
 const codeOf = (body: unknown) => (body as { code?: string }).code ?? 'created';
 const startOn = (t: Test, disk: FaultyDisk, env: Record<string, string> = {}) =>
-  startServer(t, { env: { ...disk.env, CREATE_TIMEOUT: '', ...env }, isCovered: false });
+  startServer(t, { env: { ...disk.env, CREATE_TIMEOUT: '', ...env } });
 
 /** The memory that the server has, in MiB. */
 function memoryOf({ child }: Server): number {

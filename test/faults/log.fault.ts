@@ -29,7 +29,7 @@ t.test(`in ${STOPS} stops of several processes whose log nobody reads, none is e
   for (let round = 0; round < STOPS; round++) {
     await t.test(`stop ${round + 1}`, async (t) => {
       const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2' };
-      const server = await startServer(t, { env, isCovered: false });
+      const server = await startServer(t, { env });
       await server.written('stdout', /(?:"msg":"listening"[\s\S]*){2}/);
       server.child.stdout?.pause();
       await writeLog(server);
@@ -46,7 +46,7 @@ for (const workers of ['1', '2']) {
     const disk = prepareFaultyDisk(t);
     const log = `${t.testdirName}/log`;
     const env = { ...disk.env, WORKERS: workers, STOP_TIMEOUT: '1000' };
-    const server = await startWithLog(t, { env, shell: `exec >${log}`, isCovered: false });
+    const server = await startWithLog(t, { env, shell: `exec >${log}` });
     await wait(2000);
     disk.stallLog();
     const before = readFileSync(log, 'utf8');

@@ -19,7 +19,6 @@ const onCore = (core: string) => (isPinned ? `taskset -cp ${core} $$ >/dev/null;
 
 async function start(): Promise<Server> {
   const server = await startServer(t, {
-    isCovered: false,
     env: { LOG_LEVEL: 'info' },
     shell: `${onCore('0')}export NODE_OPTIONS=--max-old-space-size=512`,
   });

@@ -17,7 +17,7 @@ t.test(`in ${ROUNDS} failovers to a synchronous standby, no pet that got an id i
       const standby = await startPostgres(t, primary);
       await primary.start(['synchronous_standby_names=*']);
       const url = primary.newUrl().replace(/@[^/]*/, `@127.0.0.1:${primary.port},127.0.0.1:${standby.port}`);
-      const servers = [1, 2].map(() => startServer(t, { env: { DATABASE_URL: url }, isCovered: false }));
+      const servers = [1, 2].map(() => startServer(t, { env: { DATABASE_URL: url } }));
       const ports = (await Promise.all(servers)).map(({ port }: Server) => port);
 
       const created = new Map<string, number>();

@@ -14,7 +14,7 @@ const CLIENTS = 40;
 /** As an operator starts it, with the default time to drain. */
 async function startWorkers(t: Test, count: number): Promise<Server> {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: String(count), DRAIN_DELAY: '' };
-  const server = await startServer(t, { env, isCovered: false });
+  const server = await startServer(t, { env });
   await server.written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${count}}`));
   return server;
 }
@@ -71,7 +71,7 @@ t.test('at every moment of the start SIGTERM ends all processes, in order or at 
   for (let delay = 300; delay < 1800; delay += 50) {
     await t.test(`after ${delay} ms`, async (t) => {
       const env = { PORT: '0', DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, API_KEYS: KEY, WORKERS: '2' };
-      const { child, exit } = startProgram(t, 'src/main.ts', { env, isCovered: false });
+      const { child, exit } = startProgram(t, 'src/main.ts', { env });
       await wait(delay);
       const asked = performance.now();
       child.kill('SIGTERM');

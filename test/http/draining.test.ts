@@ -111,7 +111,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 t.test('from the signal on it is not ready, and asks clients to close, but answers them still', async (t) => {
-  const server = await startServer(t, { env: { DRAIN_DELAY: '60000' } });
+  const server = await startServer(t, { env: { DRAIN_DELAY: '60000' }, isCovered: true });
   t.equal((await server.request('/readyz')).status, 200);
   server.child.kill('SIGTERM');
   await server.written('stdout', /"stopping"/);
@@ -135,7 +135,7 @@ t.test('a second signal ends it at once, with requests in flight', async (t) => 
 });
 
 t.test('Ctrl-C on `npm start`, which comes from the terminal and from npm, is one signal', async (t) => {
-  const server = await startServer(t);
+  const server = await startServer(t, { isCovered: true });
   server.child.kill('SIGINT');
   server.child.kill('SIGTERM');
   await server.written('stdout', /"stopping"/);
@@ -169,7 +169,7 @@ t.test('who comes at the last call is answered when no process listens any more'
 t.test('a request that never ends does not hold the stop beyond STOP_TIMEOUT', async (t) => {
   const folder = t.testdir();
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' };
-  const server = await startServer(t, { env });
+  const server = await startServer(t, { env, isCovered: true });
   const request = await startPost(server.port, '{}');
   const [code] = await Promise.all([stop(server), t.rejects(replyTo(request), { code: 'ECONNRESET' })]);
   t.equal(code, 0);
@@ -177,7 +177,7 @@ t.test('a request that never ends does not hold the stop beyond STOP_TIMEOUT', a
 });
 
 t.test('a connection on which nothing was ever sent does not hold the stop', async (t) => {
-  const server = await startServer(t, { env: { STOP_TIMEOUT: '600000' } });
+  const server = await startServer(t, { env: { STOP_TIMEOUT: '600000' }, isCovered: true });
   const socket = connect(server.port, '127.0.0.1');
   await once(socket, 'connect');
   // The answer on a later connection says that the server has taken the earlier one.
@@ -190,7 +190,7 @@ t.test('a stop under load drops no request, and keeps every pet that it has answ
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, DRAIN_DELAY: '1500' };
   const answered: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const server = await startServer(t, { env, isCovered: false });
+    const server = await startServer(t, { env });
     const clients = load(server.port, 20);
     await clients.busy;
     t.equal(await stop(server), 0);

@@ -67,7 +67,7 @@ t.test('clients that stay silent after a CONNECT, a 400 or a 408 do not keep the
 });
 
 t.test('a CONNECT that is reset does not end the process, one that stays open does not hold SIGTERM', async (t) => {
-  const { child, port, request, exit } = await startServer(t, { env: { DRAIN_DELAY: '0' } });
+  const { child, port, request, exit } = await startServer(t, { env: { DRAIN_DELAY: '0' }, isCovered: true });
   for (let count = 0; count < 5; count++) {
     const { socket } = connectRaw(port, CONNECT);
     await once(socket, 'data');
@@ -82,7 +82,10 @@ t.test('a CONNECT that is reset does not end the process, one that stays open do
 });
 
 t.test('a CONNECT behind replies that nobody reads does not hold SIGTERM for longer than STOP_TIMEOUT', async (t) => {
-  const { child, port, exit } = await startServer(t, { env: { DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' } });
+  const { child, port, exit } = await startServer(t, {
+    env: { DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' },
+    isCovered: true,
+  });
   const page = 'GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: pets\r\n\r\n';
   const socket = connect(port, '127.0.0.1').on('error', () => {});
   socket.write(page.repeat(20) + CONNECT);

@@ -13,12 +13,12 @@ import { KEY } from '../service.ts';
 /** Starts the server where it is expected to end at once, and returns what it left. */
 async function startInVain(t: Test, options: ProgramOptions) {
   const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, ...options.env };
-  const program = startProgram(t, 'src/main.ts', { ...options, env });
+  const program = startProgram(t, 'src/main.ts', { ...options, env, isCovered: true });
   return { code: await program.exit, ...program.output };
 }
 
 t.test('without a key, it prints one for this run, never to the log, and a curl line that works', async (t) => {
-  const server = await startServer(t, { env: { API_KEYS: '' } });
+  const server = await startServer(t, { env: { API_KEYS: '' }, isCovered: true });
   const [line, key] = await server.written('stderr', /curl -H 'Authorization: Bearer (petstore_[0-9a-f]{48})' .*/);
   const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`]);
   t.equal(stdout, '[]');
@@ -120,7 +120,7 @@ t.test('all that contract and handlers disagree on is named before the build', a
   const root = copyProject(t);
   renameSync(`${root}/handlers/listPets.ts`, `${root}/handlers/listAnimals.ts`);
   renameSync(`${root}/handlers/getPet.ts`, `${root}/handlers/fetchPet.ts`);
-  const build = startProgram(t, 'scripts/build.js', { root, isCovered: false });
+  const build = startProgram(t, 'scripts/build.js', { root });
   t.equal(await build.exit, 1);
   t.strictSame(build.output, {
     stdout: '',
@@ -138,7 +138,7 @@ t.test('a contract that has changed since the build, or cannot be served, is rep
   const yaml = readFileSync(`${root}/openapi/petstore.yaml`, 'utf8');
   const startWith = async (text: string) => {
     writeFileSync(`${root}/openapi/petstore.yaml`, text);
-    return startInVain(t, { root, env, isCovered: false });
+    return startInVain(t, { root, env });
   };
   t.strictSame(await startWith(yaml.replace('maximum: 100', 'maximum: 200')), {
     code: 1,
@@ -150,7 +150,7 @@ t.test('a contract that has changed since the build, or cannot be served, is rep
   const { code, stderr } = await startWith(yaml.replace('operationId: createPet', 'operationId: create pet'));
   t.equal(code, 1);
   t.match(stderr, /^The contract cannot be served:\n {2}- .*create pet/);
-  const generate = startProgram(t, 'scripts/generate.ts', { root, isCovered: false });
+  const generate = startProgram(t, 'scripts/generate.ts', { root });
   t.equal(await generate.exit, 1);
   t.equal(generate.output.stderr, stderr);
   t.notOk(existsSync(`${root}/data`), 'nothing was begun');
@@ -166,7 +166,8 @@ t.test('a fault of the program itself is shown with its stack', async (t) => {
 
 t.test('an error that nobody catches is logged, and stops the server in good order with exit code 1', async (t) => {
   const folder = t.testdir();
-  const program = startProgram(t, 'src/main.ts', { env: { PORT: '0', DATABASE_URL: `sqlite:${folder}/pets.db` } });
+  const env = { PORT: '0', DATABASE_URL: `sqlite:${folder}/pets.db` };
+  const program = startProgram(t, 'src/main.ts', { env, isCovered: true });
   program.child.stderr?.destroy();
   t.equal(await program.exit, 1);
   const lines = program.output.stdout.trim().split('\n');
@@ -180,7 +181,7 @@ t.test('an error that nobody catches is logged, and stops the server in good ord
 
 t.test('a fault that the machine raises ends it at once', async (t) => {
   for (const fault of ['SIGBUS', 'SIGSEGV'] as const) {
-    const { child, exit } = await startServer(t, { isCovered: false });
+    const { child, exit } = await startServer(t, {});
     child.kill(fault);
     t.equal(await exit, fault);
   }
@@ -190,7 +191,7 @@ t.test('pets and their ids survive a restart, after a stop and after a crash', a
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
   const names: string[] = [];
   for (const end of ['SIGTERM', 'SIGKILL', 'SIGINT'] as const) {
-    const server = await startServer(t, { env, isCovered: false });
+    const server = await startServer(t, { env });
     names.push(`added before ${end}`);
     await server.request('/v1/pets', { method: 'POST', body: { name: names.at(-1), categoryId: 7 } });
     const { body } = await server.request('/v1/pets');

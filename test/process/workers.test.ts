@@ -7,7 +7,7 @@ import { KEY, type Received, send } from '../service.ts';
 
 const WORKERS = 2;
 
-async function startWorkers(t: Test, isCovered = true, settings: Record<string, string> = {}) {
+async function startWorkers(t: Test, isCovered = false, settings: Record<string, string> = {}) {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: String(WORKERS), ...settings };
   const server = await startServer(t, { env, isCovered });
   await server.written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${WORKERS}}`));
@@ -30,7 +30,7 @@ t.test('several processes go on when nobody reads what they write to standard er
 });
 
 t.test('several processes are one service', async (t) => {
-  const { child, exit, output, request } = await startWorkers(t, false);
+  const { child, exit, output, request } = await startWorkers(t);
 
   t.test('a pet that was created through one process is at once seen through every other', async (t) => {
     const processes = new Set<string | undefined>();
@@ -78,7 +78,7 @@ t.test('a limit is that of all processes together', async (t) => {
 });
 
 t.test('a process that ends is replaced, and SIGTERM to the first stops all of them', async (t) => {
-  const { child, exit, request, written, output } = await startWorkers(t);
+  const { child, exit, request, written, output } = await startWorkers(t, true);
   const [, pid] = /"pid":(\d+)[^\n]*"msg":"listening"/.exec(output.stdout) as RegExpExecArray;
   process.kill(Number(pid), 'SIGKILL');
   await written('stdout', /"msg":"a worker ended, and is replaced"/);
@@ -91,7 +91,7 @@ t.test('a process that ends is replaced, and SIGTERM to the first stops all of t
 
 t.test('a second signal kills what has not stopped yet', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2', DRAIN_DELAY: '60000' };
-  const server = await startServer(t, { env });
+  const server = await startServer(t, { env, isCovered: true });
   await server.written('stdout', /(?:"msg":"listening"[\s\S]*){2}/);
   server.child.kill('SIGTERM');
   await server.written('stdout', /"msg":"stopping"/);
@@ -101,7 +101,7 @@ t.test('a second signal kills what has not stopped yet', async (t) => {
 /** The first process as soon as it has started the first of the others, and that one. */
 async function startFirstWorker(t: Test) {
   const env = { PORT: '0', API_KEYS: KEY, DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2' };
-  const program = startProgram(t, 'src/main.ts', { env });
+  const program = startProgram(t, 'src/main.ts', { env, isCovered: true });
   const { pid } = program.child;
   for (;;) {
     const [worker] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number);
@@ -139,7 +139,7 @@ t.test('SIGTERM while a process waits to be started again ends the service with 
 t.test(
   'who is connected to a process that dies is told so, and the first process keeps nothing of theirs',
   async (t) => {
-    const { child, port, output, written } = await startWorkers(t, false);
+    const { child, port, output, written } = await startWorkers(t);
     const count = () => readdirSync(`/proc/${child.pid}/fd`).length;
     const before = count();
     const pids = [...output.stdout.matchAll(/"pid":(\d+)[^\n]*"msg":"listening"/g)].map(([, pid]) => Number(pid));
@@ -161,14 +161,17 @@ t.test(
 );
 
 t.test('processes that cannot start end the service, and say why', async (t) => {
-  const { port } = await startServer(t, { isCovered: false });
+  const { port } = await startServer(t, {});
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2', PORT: String(port) };
-  await t.rejects(startServer(t, { env }), /ended with 1 and never wrote [\s\S]*?: Cannot listen: .*EADDRINUSE.*\n$/);
+  await t.rejects(
+    startServer(t, { env, isCovered: true }),
+    /ended with 1 and never wrote [\s\S]*?: Cannot listen: .*EADDRINUSE.*\n$/,
+  );
 });
 
 t.test('without a key, one for this run is printed once and valid in every process', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2', API_KEYS: '' };
-  const { child, exit, port, written, output } = await startServer(t, { env });
+  const { child, exit, port, written, output } = await startServer(t, { env, isCovered: true });
   const [key] = await written('stderr', /petstore_[0-9a-f]{48}/);
   await written('stdout', /(?:"msg":"listening"[\s\S]*){2}/);
   const replies = [await send(port, '/v1/pets', { key }), await send(port, '/v1/pets', { key })];

@@ -55,7 +55,7 @@ t.test('after a kill at any time, every pet that was acknowledged is there, unch
   const file = `${t.testdir()}/pets.db`;
   const acknowledged: Acknowledged = new Map();
   for (let round = 0; round < ROUNDS; round++) {
-    const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}` }, isCovered: false });
+    const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}` } });
     const clients = Array.from({ length: CLIENTS }, (_, index) =>
       addPets(server, `round ${round}, client ${index}`, acknowledged),
     );
@@ -63,7 +63,7 @@ t.test('after a kill at any time, every pet that was acknowledged is there, unch
     await Promise.all(clients);
   }
 
-  const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}` }, isCovered: false });
+  const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}` } });
   const pets = await readPets(server);
   const lost = [...acknowledged].filter(([id, json]) => pets.get(id) !== json);
   t.strictSame(lost, []);

@@ -15,7 +15,10 @@ const codeOf = ({ body }: Received) => (body as { code?: string }).code ?? 'crea
 
 t.test('while the disk stalls, each create is answered, and says whether its pet may be there', async (t) => {
   const disk = prepareFaultyDisk(t);
-  const { request, child, exit } = await startServer(t, { env: { ...disk.env, CREATE_TIMEOUT: '5000' } });
+  const { request, child, exit } = await startServer(t, {
+    env: { ...disk.env, CREATE_TIMEOUT: '5000' },
+    isCovered: true,
+  });
   const create = async () => codeOf(await request('/v1/pets', CREATE));
   await untilReady(request);
   t.equal(await create(), 'created');
@@ -46,7 +49,7 @@ t.test('while the disk stalls, each create is answered, and says whether its pet
 
 t.test('when an fsync fails, the pet may be there, and the server is not ready until it works again', async (t) => {
   const disk = prepareFaultyDisk(t);
-  const { request, child, exit } = await startServer(t, { env: disk.env });
+  const { request, child, exit } = await startServer(t, { env: disk.env, isCovered: true });
   const create = async () => codeOf(await request('/v1/pets', CREATE));
   t.equal(await create(), 'created');
   disk.fail();
@@ -63,7 +66,7 @@ t.test('when an fsync fails, the pet may be there, and the server is not ready u
 t.test('SIGTERM ends the server in time while the disk stalls', async (t) => {
   const disk = prepareFaultyDisk(t);
   const env = { ...disk.env, CREATE_TIMEOUT: '500', DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' };
-  const { request, child, exit, output } = await startServer(t, { env, isCovered: false });
+  const { request, child, exit, output } = await startServer(t, { env });
   await untilReady(request);
   disk.stall();
   const create = request('/v1/pets', CREATE);

@@ -76,7 +76,6 @@ t.test(
     // No file may grow beyond 2 MiB (4096 blocks of 512 bytes); what is written beyond fails as on a full disk.
     const { request, child } = await startServer(t, {
       shell: 'ulimit -f 4096',
-      isCovered: false,
       env: { DATABASE_URL: databaseUrl, DISABLE_V8_COMPILE_CACHE: '1' },
     });
     const created: number[] = [];
@@ -109,7 +108,7 @@ t.test(
     t.strictSame(await idsIn(request), [...created, (body as { id: number }).id]);
 
     child.kill('SIGKILL');
-    const restarted = await startServer(t, { env: { DATABASE_URL: databaseUrl }, isCovered: false });
+    const restarted = await startServer(t, { env: { DATABASE_URL: databaseUrl } });
     t.strictSame(await idsIn(restarted.request), [...created, (body as { id: number }).id]);
     t.equal(connect().pragma('integrity_check', { simple: true }), 'ok');
   },

@@ -31,7 +31,7 @@ async function requestLongUrls(request: Request, count: number): Promise<void> {
 }
 
 t.test('a log on a full disk delays neither requests nor the stop', async (t) => {
-  const server = await startWithLog(t, { shell: 'exec >/dev/full' });
+  const server = await startWithLog(t, { shell: 'exec >/dev/full', isCovered: true });
   t.equal((await server.request('/v1/pets', { key: server.key })).status, 200);
   t.equal((await server.request('/livez')).status, 200);
   t.equal(await stop(server), 0);
@@ -39,7 +39,7 @@ t.test('a log on a full disk delays neither requests nor the stop', async (t) =>
 
 t.test('a log is whole again when its disk has space again', async (t) => {
   const file = `${t.testdir()}/log`;
-  const server = await startWithLog(t, { shell: `exec >${file}`, isCovered: false });
+  const server = await startWithLog(t, { shell: `exec >${file}` });
   const limitFiles = (bytes: string) => execFileSync('prlimit', [`--pid=${server.child.pid}`, `--fsize=${bytes}`]);
   limitFiles('20000:unlimited');
   await requestLongUrls(requestOn(t, server.port), 10);
@@ -63,7 +63,7 @@ t.test('a log is whole again when its disk has space again', async (t) => {
 t.test(
   'a log that nobody reads holds up nothing, and tells how many lines were lost when somebody reads again',
   async (t) => {
-    const server = await startServer(t);
+    const server = await startServer(t, { isCovered: true });
     const request = requestOn(t, server.port);
     server.child.stdout?.pause();
     await requestLongUrls(request, 800);
@@ -94,7 +94,7 @@ t.test('a log whose reader has gone delays nothing', async (t) => {
 
 t.test('a log that nobody reads holds up no process of several, nor their stop', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2' };
-  const server = await startServer(t, { env });
+  const server = await startServer(t, { env, isCovered: true });
   await server.written('stdout', /(?:"msg":"listening"[\s\S]*){2}/);
   server.child.stdout?.pause();
   await requestLongUrls(requestOn(t, server.port), 100);
@@ -106,7 +106,7 @@ t.test('a log that nobody reads holds up no process of several, nor their stop',
 async function startOnStalledLog(t: Test) {
   const disk = prepareFaultyDisk(t);
   const log = `${t.testdirName}/log`;
-  const server = await startWithLog(t, { env: disk.env, shell: `exec >${log}`, isCovered: false });
+  const server = await startWithLog(t, { env: disk.env, shell: `exec >${log}` });
   await server.request('/livez?before');
   while (!readFileSync(log, 'utf8').includes('before')) await wait(20);
   disk.stallLog();

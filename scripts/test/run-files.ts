@@ -1,9 +1,10 @@
-/** Runs one file of tests in its own process, and counts its results. */
+/** Runs files of tests in one process, and counts their results. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Parser, type Result } from 'tap-parser';
 import { stringify } from 'yaml';
+import type { Run } from './runs.ts';
 
 export interface Outcome {
   passed: number;
@@ -13,20 +14,27 @@ export interface Outcome {
 }
 
 const LOADER = new URL('../typescript/register.js', import.meta.url);
+const IN_ONE_PROCESS = fileURLToPath(new URL('in-one-process.js', import.meta.url));
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** After so many seconds a file fails: first by tap, so that it ends what it has started, then by force. */
+/** After so many seconds a run fails: first by tap, so that it ends what it has started, then by force. */
 const TIMEOUT = Number(process.env.TEST_TIMEOUT) || 300;
 const GRACE = 20;
 
 /** With a folder, the coverage of all its processes is written there. */
-export async function runFile(file: string, coverageFolder?: string): Promise<Outcome> {
+export async function runFiles({ name, files }: Run, coverageFolder?: string): Promise<Outcome> {
   const outcome: Outcome = { passed: 0, failures: [], seconds: 0 };
   const started = Date.now();
-  const child = spawn(process.execPath, [`--import=${LOADER}`, file], {
+  const program = files.length === 1 ? files : [IN_ONE_PROCESS, name];
+  const child = spawn(process.execPath, [`--import=${LOADER}`, ...program], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, TAP_TIMEOUT: String(TIMEOUT), ...(coverageFolder && { NODE_V8_COVERAGE: coverageFolder }) },
+    env: {
+      ...process.env,
+      TEST_FILES: files.join(' '),
+      TAP_TIMEOUT: String(TIMEOUT),
+      ...(coverageFolder && { NODE_V8_COVERAGE: coverageFolder }),
+    },
   });
   const force = setTimeout(() => child.kill('SIGKILL'), (TIMEOUT + GRACE) * 1000);
   const parser = new Parser();

@@ -1,0 +1,52 @@
+/** The files with tests, as runs: each is a process. */
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+export interface Run {
+  /** What the progress shows: a file, or the folder of several. */
+  name: string;
+  files: string[];
+}
+
+/** Files that take long, most of it in processes that they start or in waiting, the slowest first. Each has a process of its own. */
+const ALONE = [
+  'process/workers',
+  'process/process',
+  'adding-an-operation',
+  'properties',
+  'scripts',
+  'cli',
+  'store/postgres',
+  'http/draining',
+  'telemetry/log',
+  'docs/swagger-ui',
+  'process/postgres',
+  'store/disk',
+  'store/outages',
+  'consumers',
+].map((name) => `test/${name}`);
+
+export function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(folder, name))
+    .sort();
+}
+
+/** All below a folder. The files that are not alone share a process with their neighbours: loading takes longer than they do. */
+export function runsBelow(folder: string): Run[] {
+  const files = filesBelow(folder);
+  const rank = (file: string) => ALONE.findIndex((start) => file.startsWith(start));
+  const shared = new Map<string, string[]>();
+  for (const file of files.filter((file) => rank(file) === -1)) {
+    const name = dirname(file);
+    shared.set(name, [...(shared.get(name) ?? []), file]);
+  }
+  const alone = files.filter((file) => rank(file) !== -1).sort((a, b) => rank(a) - rank(b));
+  return [
+    ...[...shared].map(([name, files]) => ({ name: `${name}, ${files.length} files`, files })),
+    ...alone.map(toRun),
+  ];
+}
+
+export const toRun = (file: string): Run => ({ name: file, files: [file] });
