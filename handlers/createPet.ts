@@ -1,6 +1,13 @@
+import { refuse } from '../src/http/errors.ts';
 import { handle } from '../src/wiring/handler.ts';
 
-export default handle('createPet', async ({ body, store, urlOf }) => {
-  const pet = await store.createPet(body);
-  return { status: 201, body: pet, headers: { Location: urlOf('getPet', { petId: pet.id }) } };
+export default handle('createPet', async ({ body, once, store, urlOf }) => {
+  const created = once
+    ? await store.createPetOnce(body, once)
+    : { pet: await store.createPet(body), isReplayed: false };
+  if (!created) return refuse('idempotency_key_reused', 'The Idempotency-Key was sent before with another body.');
+  const { pet, isReplayed } = created;
+  const Location = urlOf('getPet', { petId: pet.id });
+  const headers = isReplayed ? { Location, 'Idempotency-Replayed': 'true' } : { Location };
+  return { status: 201, body: pet, headers };
 });

@@ -2,11 +2,13 @@
 import { execFile } from 'node:child_process';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import t from 'tap';
 import ts from 'typescript';
+import { startCuttingProxy } from './cutting-proxy.ts';
 import { KEY, startService } from './service.ts';
 
 const CLIENT = new URL('./consumers/typescript-client.ts', import.meta.url);
@@ -79,6 +81,14 @@ t.test('with openapi-typescript and openapi-fetch, fully typed, to the last page
   });
 
   await request('/v1/pets', { method: 'POST', body: '{"name":"Max","categoryId":9223372036854775807}' });
+  const proxy = await startCuttingProxy(t, port);
+  proxy.cutAnswerTo('Leo');
+  const adding = buildPetstore(`http://127.0.0.1:${proxy.port}`, KEY).add({ name: 'Leo', categoryId: 7 });
+  while ((await request('/v1/pets/48')).status === 404) await wait(20);
+  proxy.cutAnswerTo(undefined);
+  t.strictSame(await adding, { id: 48, name: 'Leo', categoryId: 7 });
+  t.equal((await request('/v1/pets/49')).status, 404);
+
   t.strictSame(await petstore.getExact(47), { id: 47n, name: 'Max', categoryId: 9223372036854775807n });
   await t.rejects(petstore.getExact(4711), { message: 'pet_not_found: No pet has the id 4711.' });
 });

@@ -4,7 +4,7 @@ import { stringify } from 'lossless-json';
 import type { Test } from 'tap';
 import { makeKey, toStoredKey } from '../src/access/api-keys.ts';
 import type { JsonText } from '../src/json/json-text.ts';
-import type { NewPet, PageQuery, Pet, Store, StoredKey } from '../src/store/store.ts';
+import type { NewPet, Once, PageQuery, Pet, Store, StoredKey } from '../src/store/store.ts';
 
 /** An empty place for pets, for one test. */
 export interface Place {
@@ -12,6 +12,8 @@ export interface Place {
   open(): Store | Promise<Store>;
   /** Runs SQL there, beside the stores. */
   execute(sql: string): void | Promise<void>;
+  /** How many rows a table has. */
+  count(table: string): number | Promise<number>;
 }
 
 export interface StoreKind {
@@ -21,6 +23,7 @@ export interface StoreKind {
 }
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
+const ONCE: Once = { caller: 'Ada', key: 'first', hours: 24 };
 const MOST = 2n ** 63n - 1n;
 
 export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
@@ -187,6 +190,69 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     };
     await Promise.all(Array.from({ length: 50 }, createAndFind));
     t.strictSame(misses, []);
+  });
+
+  t.test(
+    'a create with a key is done once: sent again, it is answered as before; another pet is refused',
+    async (t) => {
+      const store = await openOne(t);
+      const rex: NewPet = { name: 'Rex', categoryId: MOST, status: 'sold' };
+      const created = await store.createPetOnce(rex, ONCE);
+      t.match(created, { isReplayed: false, pet: rex });
+      for (const same of [rex, { status: 'sold', categoryId: MOST, name: 'Rex' } as const]) {
+        t.strictSame(await store.createPetOnce(same, ONCE), { ...created, isReplayed: true });
+      }
+      for (const other of [
+        { ...rex, name: 'Mia' },
+        { ...rex, categoryId: 7n },
+        { name: 'Rex', categoryId: MOST },
+      ]) {
+        t.equal(await store.createPetOnce(other, ONCE), undefined);
+      }
+      const others = [
+        { ...ONCE, key: 'FIRST' },
+        { ...ONCE, caller: 'Ben' },
+        { ...ONCE, key: `'"\\; ${'~'.repeat(240)}` },
+      ];
+      for (const once of others) t.match(await store.createPetOnce(rex, once), { isReplayed: false });
+      t.equal((await readAll(store, { limit: 100 })).length, 1 + others.length);
+    },
+  );
+
+  t.test('creates with the same key at once create one pet, and all are answered with it, among others', async (t) => {
+    const store = await openOne(t);
+    const creates = Array.from({ length: 400 }, async (_, index) => {
+      const pet: NewPet = { name: `Pet ${index % 20}`, categoryId: index < 200 ? 7n : BigInt(index) };
+      if (index >= 200) return store.createPet(pet);
+      return (await store.createPetOnce(pet, { ...ONCE, key: pet.name }))?.pet as Pet;
+    });
+    const made = await Promise.all(creates);
+    const ofKeys = new Map(made.slice(0, 200).map((pet) => [pet.name, pet]));
+    for (const pet of made.slice(0, 200)) t.strictSame(pet, ofKeys.get(pet.name));
+    const all = [...ofKeys.values(), ...made.slice(200)].sort(byId);
+    t.equal(all.length, 220);
+    t.strictSame(await readAll(store, { limit: 100 }), all.map(toText));
+    const others = [REX, REX, { ...REX, name: 'Mia' }, REX].map((pet) => store.createPetOnce(pet, ONCE));
+    t.strictSame(
+      (await Promise.all(others)).map((created) => created?.isReplayed),
+      [false, true, undefined, true],
+    );
+  });
+
+  t.test('a key is unknown after its time, and may be used for another pet', async (t) => {
+    const store = await openOne(t);
+    const once = { ...ONCE, hours: 0 };
+    const made = [];
+    for (const pet of [REX, REX, { ...REX, name: 'Mia' }]) made.push(await store.createPetOnce(pet, once));
+    t.strictSame(
+      made.map((created) => [created?.pet.name, created?.isReplayed]),
+      [
+        ['Rex', false],
+        ['Rex', false],
+        ['Mia', false],
+      ],
+    );
+    t.equal((await readAll(store, { limit: 100 })).length, 3);
   });
 
   t.test(
@@ -400,6 +466,62 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
       for (const id of ids.filter((id) => !texts.some((text) => text.startsWith(`{"id":${id},`))))
         t.equal(await store.getPet(id), undefined);
     }
+  });
+
+  t.test('stores that create with the same key at once create one pet, and both answer with it', async (t) => {
+    const place = prepare(t);
+    const stores = [await openOne(t, place), await openOne(t, place)];
+    const createAll = (key: string) => stores.map((store) => store.createPetOnce(REX, { ...ONCE, key }));
+    const made = await Promise.all(Array.from({ length: 100 }, (_, key) => Promise.all(createAll(String(key)))));
+    for (const [one, other] of made) {
+      t.strictSame([one?.pet, [one?.isReplayed, other?.isReplayed].sort()], [other?.pet, [false, true]]);
+    }
+    t.equal((await readAll(stores[0] as Store, { limit: 100 })).length, 100);
+  });
+
+  t.test('a pet that was edited or deleted since is answered as it was created', async (t) => {
+    const place = prepare(t);
+    const store = await openOne(t, place);
+    const created = await store.createPetOnce(REX, ONCE);
+    for (const sql of ["UPDATE pets SET name = 'Abe'", 'DELETE FROM pets']) {
+      await place.execute(sql);
+      t.strictSame(await store.createPetOnce(REX, ONCE), { ...created, isReplayed: true });
+    }
+    t.strictSame(await readAll(store, { limit: 100 }), []);
+  });
+
+  t.test('after an import, the keys of pets that were there before are unknown', async (t) => {
+    const place = prepare(t);
+    const store = await openOne(t, place);
+    await store.createPetOnce(REX, ONCE);
+    await place.execute('DELETE FROM pets');
+    async function* contents() {
+      yield { lastId: 7n, keys: [], pets: [{ ...REX, name: 'Mia', id: 1n }] };
+    }
+    await store.writeContents(contents(), 'contract');
+    t.strictSame(await store.createPetOnce(REX, ONCE), { pet: { ...REX, id: 8n }, isReplayed: false });
+  });
+
+  t.test('old keys are forgotten by and by, as new ones come, and those that still count are kept', async (t) => {
+    const place = prepare(t);
+    const store = await openOne(t, place);
+    const createAll = (name: string, count: number, hours: number) =>
+      Promise.all(
+        Array.from({ length: count }, (_, key) => store.createPetOnce(REX, { caller: name, key: String(key), hours })),
+      );
+    await createAll('old', 100, 0);
+    await createAll('new', 1, 24);
+    const counts = [Number(await place.count('idempotency_keys'))];
+    for (let key = 0; key < 100; key++) {
+      await store.createPetOnce(REX, { caller: 'newer', key: String(key), hours: 24 });
+      counts.push(Number(await place.count('idempotency_keys')));
+    }
+    t.strictSame(
+      counts.filter((count, index) => index > 0 && Math.abs(count - (counts[index - 1] as number)) > 1),
+      [],
+    );
+    t.equal(counts.at(-1), 101);
+    t.match(await createAll('new', 1, 24), [{ isReplayed: true }]);
   });
 
   t.test('two stores that write at once never give the same id', async (t) => {

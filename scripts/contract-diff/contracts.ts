@@ -54,7 +54,10 @@ const OPERATION = byKey({
     if (!lost.every((way) => after.some((now: string) => asksLess(now, way)))) return REFUSED;
     return lost.length + gained.length > 0 ? FINE : undefined;
   }),
-  parameters: named((place, name) => `${place} ${name}`, byKey({ required, schema, 'x-opaque': required })),
+  parameters: named(
+    (place, name) => `${place} ${name}`,
+    byKey({ required, schema, 'x-opaque': required, 'x-kept-hours': atMost }),
+  ),
   requestBody: named(body, byKey({ required, 'x-max-bytes': atMost, content })),
   responses: function* (before, after, place) {
     yield* compareResponses(before, after, place);

@@ -59,7 +59,7 @@ export async function addAuth(
   const { keyRate, unauthorizedRate } = rates;
   const uses = buildUses(store, logger);
   const toOurs = (key: CallerKey) => toCaller(key, keyRate, uses.of(key.id));
-  const configured = new Map(apiKeys.map((key, index) => [hashKey(key), toOurs(toConfigured(index))]));
+  const configured = new Map(apiKeys.map(hashKey).map((hash) => [hash, toOurs(toConfigured(hash))]));
   const stored = await readStoredKeys(store, logger, toOurs, maxKeyAge);
   const { countForKey, countForAddress } = buildFairShares(tally);
   app.addHook('onClose', async () => {
@@ -131,5 +131,5 @@ export async function addAuth(
 
 type Done = (failure?: Failure) => void;
 
-/** A key of the configuration, by its place there: it may do everything. */
-const toConfigured = (index: number) => ({ id: `API_KEYS.${index + 1}`, name: 'API_KEYS' });
+/** A key of the configuration: it may do everything. Its id is the same wherever it stands there, and in all servers. */
+const toConfigured = (hash: string) => ({ id: `API_KEYS.${hash.slice(0, 8)}`, name: 'API_KEYS' });

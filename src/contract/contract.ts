@@ -15,6 +15,8 @@ export interface Parameter {
   list: 'repeated' | 'joined' | undefined;
   /** Its values are given out by the server, never made up by a client: `x-opaque`. */
   isOpaque: boolean;
+  /** For how many hours an `Idempotency-Key` is known: `x-kept-hours`; undefined for any other parameter. */
+  keptHours: number | undefined;
 }
 
 /** Each part may be unknown. */

@@ -13,11 +13,12 @@ const IGNORED = ['accept', 'content-type', 'authorization'];
 export function toParameters(path: string, sources: Json[], refuse: Refuse): Parameter[] {
   const byName = new Map<string, Parameter>();
   for (const source of sources) {
-    const { name, in: place, required = false, schema, 'x-opaque': isOpaque = false } = source;
-    const problem = findUnsupported(source);
+    const { name, in: place, required = false, schema } = source;
+    const { 'x-opaque': isOpaque = false, 'x-kept-hours': keptHours } = source;
+    const problem = findUnsupported(source) ?? findUnkept(source);
     if (problem) refuse(`parameter ${name}: ${problem}`);
     const int64s = findInt64s(schema ?? true, `parameter ${name}`, refuse);
-    const parameter = { name, in: place, required, schema, int64s, list: toList(source), isOpaque };
+    const parameter = { name, in: place, required, schema, int64s, list: toList(source), isOpaque, keptHours };
     byName.set(`${place} ${place === 'header' ? name.toLowerCase() : name}`, parameter);
   }
   const parameters = [...byName.values()];
@@ -40,6 +41,14 @@ function findUnsupported({
   if (place === 'path') return 'needs a schema of one simple type';
   const isList = schema?.type === 'array' && TYPES.includes(schema.items?.type) && !schema.prefixItems;
   return isList ? undefined : 'needs a schema of one simple type, or of an array of one';
+}
+
+/** A key that is kept for no time would promise that a request is done once, and not keep it. */
+function findUnkept({ name, in: place, 'x-kept-hours': hours }: Json): string | undefined {
+  if (place !== 'header' || name.toLowerCase() !== 'idempotency-key') {
+    return hours === undefined ? undefined : 'x-kept-hours is for the header Idempotency-Key only';
+  }
+  return Number.isInteger(hours) && hours > 0 ? undefined : 'needs x-kept-hours, for how many hours it is known';
 }
 
 function toList({ in: place, schema, explode = place === 'query' }: Json): Parameter['list'] {

@@ -123,15 +123,16 @@ export interface components {
          *     | `uri_too_long` | 414 | The URL is longer than the server takes. |
          *     | `unsupported_media_type` | 415 | The body is not `application/json`, or is compressed. |
          *     | `expectation_failed` | 417 | The request has an `Expect` header that the server cannot meet. |
+         *     | `idempotency_key_reused` | 422 | The `Idempotency-Key` was sent before, with another body. |
          *     | `rate_limited` | 429 | Too many requests with this key, or without a valid one; try again after `Retry-After` seconds. |
          *     | `headers_too_large` | 431 | The request's headers are larger than the server takes. |
          *     | `internal_error` | 500 | The service failed. The log has the cause under the reply's `X-Request-Id`. |
-         *     | `outcome_unknown` | 503 | The storage failed while it wrote: the request may have been carried out or not. |
+         *     | `outcome_unknown` | 503 | The storage failed while it wrote: the request may have been carried out or not. With an `Idempotency-Key`, send it again. |
          *     | `overloaded` | 503 | Too many requests are waiting, and nothing was done; try again after `Retry-After` seconds. |
          *     | `unavailable` | 503 | The service cannot answer now, and nothing was done; try again after `Retry-After` seconds. |
          * @example invalid_request
          */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "rate_limited" | "headers_too_large" | "internal_error" | "outcome_unknown" | "overloaded" | "unavailable";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "outcome_unknown" | "overloaded" | "unavailable";
         /** @description The body of every failure. */
         Error: {
             code: components["schemas"]["ErrorCode"];
@@ -211,6 +212,18 @@ export interface components {
         };
         /** @description The body is not JSON, or is compressed. */
         UnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The `Idempotency-Key` was sent before, with another body. */
+        IdempotencyKeyReused: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -338,7 +351,14 @@ export interface operations {
     createPet: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes it safe to send this request again, after any failure: 1 to 255 visible ASCII characters, such as a random
+                 *     UUID, another one for each animal. It is known for 24 hours, for your API key only. With the same body, the reply is
+                 *     that of the first request; with another one, 422.
+                 */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -357,6 +377,12 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The URL of the new animal (RFC 9110, section 10.2.2). */
                     Location: string;
+                    /**
+                     * @description The animal was added before, by a request with the same `Idempotency-Key`. The reply is the same as then, also
+                     *     if the animal was changed since.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -368,6 +394,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
             default: components["responses"]["Failure"];
         };

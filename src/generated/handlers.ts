@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = 'b9189fd91be071de5ec8177003fb1a79a5a8b8ed1baf05e2ba0189888adc36f9';
+export const CONTRACT_DIGEST = 'c16212037420ed9ae7f1ed79ac47ddef1293049b8eec29dfee6e8999b0e3962a';

@@ -19,7 +19,7 @@ const OUTAGES: Record<OutageKind, Told> = {
   overloaded: ['overloaded', 'Too many writes are waiting. Try again later.'],
   outcome_unknown: [
     'outcome_unknown',
-    'The storage failed while it wrote. Check whether it was done before you try again.',
+    'The storage failed while it wrote. Check whether it was done; with an Idempotency-Key, send it again.',
   ],
 };
 

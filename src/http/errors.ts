@@ -26,6 +26,7 @@ export const CATALOGUE = {
   uri_too_long: { status: 414 },
   unsupported_media_type: { status: 415 },
   expectation_failed: { status: 417 },
+  idempotency_key_reused: { status: 422 },
   rate_limited: { status: 429 },
   headers_too_large: { status: 431 },
   internal_error: { status: 500 },

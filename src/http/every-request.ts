@@ -21,6 +21,7 @@ export function addEveryRequest(app: FastifyInstance, options: EveryRequestOptio
   const { logRequest, toNotFound, letIn, isDraining } = options;
 
   app.decorateRequest('operationId', undefined);
+  app.decorateRequest('isReplayed', false);
   app.addHook('onRequest', (request, reply, done) => {
     logRequest?.(request, reply);
     keepReply(request, reply);

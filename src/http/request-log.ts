@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The operation of the contract that it is for; undefined until one is found. */
     operationId: string | undefined;
+    /** Whether its reply repeats that of an earlier request with the same `Idempotency-Key`. */
+    isReplayed: boolean;
   }
 }
 
@@ -43,12 +45,13 @@ export function buildLogRequest(logger: Logger, toLogged: ToLogged): LogRequest 
       const end = writableFinished
         ? `"status":${statusCode},"ms":${ms},"msg":"request"`
         : `"ms":${ms},"msg":"request aborted"`;
-      const { operationId, caller } = request;
+      const { operationId, caller, isReplayed } = request;
       const called = operationId === undefined ? '' : `"operationId":"${operationId}",`;
       const key = caller === undefined ? '' : `"keyId":"${caller.id}","keyName":${toJson(caller.name)},`;
+      const replayed = isReplayed ? '"replayed":true,' : '';
       const trace = toTraceFields(headers.traceparent);
       writeLine(
-        `"reqId":"${id}","method":"${method}","url":${toJson(toLogged(url))},${toAddress(ip)}${trace}${called}${key}${end}`,
+        `"reqId":"${id}","method":"${method}","url":${toJson(toLogged(url))},${toAddress(ip)}${trace}${called}${key}${replayed}${end}`,
       );
     });
   };

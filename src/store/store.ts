@@ -75,6 +75,23 @@ export interface Tallied {
 /** Adds to what was used of a limit in the window of now, which is one of so many seconds. */
 export type Tally = (id: string, window: number, amount: number) => Awaitable<Tallied>;
 
+/** What lets a create be sent again and be done once. */
+export interface Once {
+  /** The id of the caller's key: others may choose the same key for a create of theirs. */
+  readonly caller: string;
+  /** Made up by the client, another one for each create. */
+  readonly key: string;
+  /** For how long the key is known, in hours. */
+  readonly hours: number;
+}
+
+/** What a create with a key has come to: the pet as it was when it was created. */
+export interface Created {
+  pet: Pet;
+  /** Whether it was there already, from the same create sent before. */
+  isReplayed: boolean;
+}
+
 /** A part of all that a store holds. */
 export interface Part<PetForm> {
   /** The highest id that was ever given to a pet, which may be gone; 0 where this part does not tell. */
@@ -122,6 +139,8 @@ export interface StoreLimits {
 export interface Store {
   /** Adds a pet and assigns its id. Resolves when the pet is durable. */
   createPet(pet: NewPet): Awaitable<Pet>;
+  /** The same, once for each key, whoever else is creating with it now. Undefined where the key has created another pet. */
+  createPetOnce(pet: NewPet, once: Once): Awaitable<Created | undefined>;
   getPet(id: bigint): Awaitable<JsonText<Pet> | undefined>;
   listPets(query: PageQuery): Awaitable<Page>;
   /**

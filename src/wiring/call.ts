@@ -1,22 +1,26 @@
 /** What a handler is given of a request that has passed the contract. What few handlers ask for is made when they do. */
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/media-types.ts';
-import type { Store } from '../store/store.ts';
+import type { Once, Store } from '../store/store.ts';
 import type { Accepted } from './checks.ts';
 import type { AnyCall, UrlOf } from './handler.ts';
+import type { Values } from './parameter-values.ts';
 
 /** What all requests to an operation share. */
 export interface Around {
   store: Store;
   urlOf: UrlOf;
   logger: Logger;
+  /** The header parameter `Idempotency-Key`, where the operation takes one. */
+  idempotencyKey: Parameter | undefined;
 }
 
 export class Call implements AnyCall {
   readonly params: unknown;
   readonly query: unknown;
-  readonly headers: unknown;
+  readonly headers: Values;
   readonly body: unknown;
   readonly store: Store;
   readonly urlOf: UrlOf;
@@ -40,6 +44,12 @@ export class Call implements AnyCall {
 
   get key() {
     return this.#request.caller;
+  }
+
+  get once(): Once | undefined {
+    const { name = '', keptHours = 0 } = this.#around.idempotencyKey ?? {};
+    const key = this.headers[name];
+    return key === undefined ? undefined : { caller: this.key?.id ?? '', key: String(key), hours: keptHours };
   }
 
   get requestId() {

@@ -95,12 +95,12 @@ function buildOne(ajv: Ajv2020, parameters: Parameter[], body: OneBody | undefin
     return convert ? [{ name, place, convert }] : [];
   });
 
-  return ({ params, query, body, raw }) => {
+  return ({ params, query, body, headers, raw }) => {
     const problems: string[] = [];
     const request: Accepted = {
       path: toPath(params as Texts, problems, raw),
       query: toQuery(query as Texts, problems, raw),
-      header: toHeaders(raw, problems),
+      header: toHeaders(headers, raw, problems),
       body,
     };
     if (!validate(request) || problems.length > 0) {

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { $Read, $Write, components, OpenOperation, operations } from '../generated/contract.ts';
 import type { JsonText } from '../json/json-text.ts';
-import type { Awaitable, KeyOwner, Store } from '../store/store.ts';
+import type { Awaitable, KeyOwner, Once, Store } from '../store/store.ts';
 import type { Bytes, FormField, FormFile } from './form-parts.ts';
 import type { PassedOn } from './passed-on-replies.ts';
 
@@ -66,6 +66,8 @@ interface Call<Params, Query, Headers, Key> {
   urlOf: UrlOf;
   /** Whose key it has; undefined where the operation needs none. */
   key: Key;
+  /** What lets it be sent again and be done once; undefined where it has no `Idempotency-Key`. */
+  once: Once | undefined;
   /** The `X-Request-Id` of the reply, under which the log has its lines. */
   requestId: string;
   /** Writes lines with the request's id. */

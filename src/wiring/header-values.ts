@@ -5,13 +5,15 @@ import type { Raw, Values } from './parameter-values.ts';
 import { buildToValue } from './spelling.ts';
 
 /** Makes the values, and adds the parameters that are given more than once to `problems`. */
-export type ToHeaders = (raw: Raw, problems: string[]) => Values;
+export type ToHeaders = (headers: object, raw: Raw, problems: string[]) => Values;
 
-/** From Node's own object of headers, a second line of the same name would be missing, or joined to the first. */
+/** In Node's own object of headers, a second line of the same name is missing, or joined to the first: it only says which there are. */
 export function buildToHeaders(parameters: Parameter[]): ToHeaders {
   const adds = new Map(parameters.map((parameter) => [parameter.name.toLowerCase(), buildAdd(parameter)]));
-  return ({ rawHeaders }, problems) => {
+  const names = [...adds.keys()];
+  return (headers, { rawHeaders }, problems) => {
     const values: Values = new Bare();
+    if (!names.some((name) => name in headers)) return values;
     for (let index = 0; index < rawHeaders.length; index += 2) {
       const add = adds.get((rawHeaders[index] as string).toLowerCase());
       add?.(values, rawHeaders[index + 1] as string, problems);

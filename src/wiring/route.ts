@@ -20,7 +20,7 @@ export type BeforeReply = (request: FastifyRequest, reply: FastifyReply) => void
 /** Lets requests pass that have one of these ways in. */
 export type AuthFor = (security: Requirement[]) => onRequestHookHandler;
 
-export interface RouteParts extends Around {
+export interface RouteParts extends Omit<Around, 'idempotencyKey'> {
   handler: AnyHandler;
   compiled: CompiledOperation;
   /** Those of every reply of a deprecated operation; empty for any other. */
@@ -34,7 +34,8 @@ export interface RouteParts extends Around {
 
 export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
   const { handler, compiled, deprecation, onlyOwnTypes, store, urlOf, authFor, logger, beforeReply } = parts;
-  const around: Around = { store, urlOf, logger };
+  const idempotencyKey = operation.parameters.find(({ keptHours }) => keptHours !== undefined);
+  const around: Around = { store, urlOf, logger, idempotencyKey };
   const { check, write } = compiled;
   const { link, ...others } = deprecation;
   const constantOf = buildConstantHeaders(operation, Object.entries(others).flat());
@@ -55,6 +56,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   function send(request: FastifyRequest, reply: FastifyReply, answered: AnyAnswer): undefined | Promise<void> {
     const { status, body, headers = {} } = answered;
     const own = addLink(headers);
+    request.isReplayed = 'Idempotency-Replayed' in own;
     if (body === undefined) {
       reply.code(status).headers(own).send();
       return undefined;

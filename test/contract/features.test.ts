@@ -37,6 +37,8 @@ const CONTRACTS: Record<string, string> = {
   'Several prefixes': edit(({ servers }) => servers.push({ url: '/v2' })),
   "The server's own paths": withPaths({ '/docs': { get: operation('echo') } }, withPrefix('/')),
   'Other characters': withPaths({ '/echoes': { get: operation('find pet by id') } }),
+  '`Idempotency-Key` without': parameter({ in: 'header', name: 'Idempotency-Key' }),
+  '`x-kept-hours` of': parameter({ 'x-kept-hours': 24 }),
   'In a cookie': parameter({ in: 'cookie' }),
   '`Accept`': parameter({ in: 'header', name: 'Accept' }),
   'Arrays in the path': echo(

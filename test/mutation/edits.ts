@@ -164,6 +164,7 @@ export const EDITS = {
     in: (value) => [['path', 'query', 'header', 'cookie'].filter((place) => place !== value)],
     required: flag,
     'x-opaque': removed,
+    'x-kept-hours': number,
     example: broken,
   },
   body: {

@@ -41,6 +41,8 @@ t.test('each edit is noticed by the first check that can', async (t) => {
   const expected: [by: Row['by'], place: string, edit: string][] = [
     ['start', 'paths./pets.get', 'operationId changed'],
     ['start', 'components.schemas.PetName', 'format added: no-such-format'],
+    ['start', 'paths./pets.post.parameters.Idempotency-Key', 'x-kept-hours removed'],
+    ['start', 'paths./pets.post.parameters.Idempotency-Key', 'name changed'],
     ['compile', 'paths./pets.get.parameters.limit', 'name changed'],
     ['compile', 'components.schemas.Pet', 'changed: properties extra'],
     [
@@ -61,6 +63,7 @@ t.test('each edit is noticed by the first check that can', async (t) => {
     ['tests', 'components.responses.PayloadTooLarge.content.application/json', 'schema removed'],
     ['lint', 'components.examples.PetNotFound', 'value changed'],
     ['diff', 'components.headers.Sunset', 'required changed'],
+    ['diff', 'paths./pets.post.parameters.Idempotency-Key', 'x-kept-hours lowered'],
   ];
   const mutants = expected.map(([, place, edit]) => mutant(place, edit));
   const rows = await judge(mutants, ours);

@@ -3,6 +3,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { parse } from 'yaml';
 import { fieldsOf, toObject } from '../properties/json-values.ts';
 import { type Json, type Operation, readOperations } from '../properties/operations.ts';
+import { parameterValues } from '../properties/parameter-values.ts';
 import { refusalsOf } from '../properties/refusals.ts';
 import { type Request, requests, toHeaders, toUrl } from '../properties/requests.ts';
 
@@ -32,6 +33,8 @@ export interface Probe {
 
 const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'PATCH'];
 const SERVED = '2..|404';
+/** Of an operation that takes an Idempotency-Key, which another request may have had. */
+const SERVED_OR_USED = '2..|404|422';
 const MORE_THAN_A_PAGE = 25;
 
 /** Longer than any server reads. */
@@ -59,7 +62,13 @@ const known = new Map<string, Probe[]>();
 function madeFor({ responses: _, ...rest }: Operation): Probe[] {
   const key = JSON.stringify(rest);
   const operation = { ...rest, responses: {} };
-  const make = () => [...accepted(operation), ...unjudged(operation), ...defaulted(operation), ...refused(operation)];
+  const make = () => [
+    ...accepted(operation),
+    ...repeated(operation),
+    ...unjudged(operation),
+    ...defaulted(operation),
+    ...refused(operation),
+  ];
   const probes = known.get(key) ?? make();
   known.set(key, probes);
   return probes;
@@ -84,7 +93,19 @@ function toProbe(request: Request, expect: Probe['expect']): Probe {
 }
 
 function accepted(operation: Operation): Probe[] {
-  return sample(requests(operation), MORE_THAN_A_PAGE).map((request) => toProbe(request, { status: SERVED }));
+  const status = operation.parameters.some(({ isKept }) => isKept) ? SERVED_OR_USED : SERVED;
+  return sample(requests(operation), MORE_THAN_A_PAGE).map((request) => toProbe(request, { status }));
+}
+
+/** The same twice with the same Idempotency-Key, and then another one with it. */
+function repeated(operation: Operation): Probe[] {
+  const kept = operation.parameters.find(({ isKept }) => isKept);
+  if (!kept) return [];
+  const [key] = sample(parameterValues(kept), 10).slice(-1);
+  const [one, other] = sample(requests(operation, kept), 2) as [Request, Request];
+  return [one, one, other].map((request) =>
+    toProbe({ ...request, header: [...request.header, [kept.name, key as string]] }, { status: SERVED_OR_USED }),
+  );
 }
 
 function refused(operation: Operation): Probe[] {

@@ -1,5 +1,7 @@
 import t from 'tap';
-import { startService } from '../service.ts';
+import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
+import { openUrl } from '../database.ts';
+import { KEY, startService } from '../service.ts';
 
 const post = (body: unknown, headers = {}) => ({ method: 'POST', body, headers });
 
@@ -203,5 +205,67 @@ t.test('a body over the limit that the contract states is 413, said before or wh
     const reply = await request('/v1/pets', post(body, headers));
     t.equal(reply.status, 413);
     t.match(reply.body, { code: 'payload_too_large' });
+  }
+});
+
+t.test(
+  'a request that is sent again with its Idempotency-Key has the same reply, marked, and adds one pet',
+  async (t) => {
+    const { request } = await startService(t);
+    const headers = { 'idempotency-key': '~'.repeat(255) };
+    const first = await request('/v1/pets', post('{"name":"Rex","categoryId":9007199254740993}', headers));
+    t.equal(first.headers['idempotency-replayed'], undefined);
+    for (const body of [
+      '{"name":"Rex","categoryId":9007199254740993}',
+      '{"categoryId": 9007199254740993e0, "name": "\\u0052ex"}',
+    ]) {
+      const { status, headers: replied, text } = await request('/v1/pets', post(body, headers));
+      t.strictSame([status, text, replied.location], [201, first.text, '/v1/pets/1']);
+      t.equal(replied['idempotency-replayed'], 'true');
+    }
+    t.equal((await request('/v1/pets')).text, `[${first.text}]`);
+  },
+);
+
+t.test('an Idempotency-Key with another body is 422, and with another API key a key of its own', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  const key = makeKey();
+  await store.createKey(toStoredKey(key, 'Ada'));
+  const { request } = await startService(t, { store, apiKeys: [KEY, `${KEY}-2`] });
+  const rex = post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': 'one' });
+  const mia = { ...rex, body: { name: 'Mia', categoryId: 7 } };
+  for (const [sent, id] of [
+    [rex, 1],
+    [{ ...mia, key }, 2],
+    [{ ...mia, key: `${KEY}-2` }, 3],
+    [rex, 1],
+  ] as const) {
+    t.match(await request('/v1/pets', sent), { status: 201, body: { id } });
+  }
+  const refused = await request('/v1/pets', mia);
+  t.match(refused, { status: 422, body: { code: 'idempotency_key_reused' } });
+  // What is wrong with a request comes first, and does not use the key up.
+  t.equal((await request('/v1/pets', { ...rex, body: { name: '' } })).status, 400);
+  t.equal(((await request('/v1/pets')).body as unknown[]).length, 3);
+});
+
+t.test('an Idempotency-Key that is empty, too long, given twice or not visible ASCII is 400', async (t) => {
+  const { request } = await startService(t);
+  for (const key of ['', '~'.repeat(256), 'a b', 'a\tb', 'é', ['a', 'a']]) {
+    const { status, body } = await request(
+      '/v1/pets',
+      post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': key }),
+    );
+    t.equal(status, 400, JSON.stringify(key));
+    t.match(body, { code: 'invalid_request', message: /^header\.Idempotency-Key / });
+  }
+});
+
+t.test('the id of a key in API_KEYS is the same wherever it stands there', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  const rex = post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': 'one' });
+  for (const apiKeys of [[KEY], ['another-key-0123456789', KEY]]) {
+    const { request } = await startService(t, { store, apiKeys });
+    t.match((await request('/v1/pets', rex)).body, { id: 1 });
   }
 });

@@ -15,6 +15,8 @@ export interface Parameter {
   list: 'repeated' | 'joined' | undefined;
   /** Its values are never made up by a client: they come from the server's own links. */
   isOpaque: boolean;
+  /** Whether it makes a request be done once: an `Idempotency-Key`. */
+  isKept: boolean;
   schema: Json;
 }
 
@@ -89,9 +91,10 @@ function toParameter(source: Json): Parameter {
     schema,
     explode = place === 'query',
     'x-opaque': isOpaque = false,
+    'x-kept-hours': hours,
   } = source;
   const list = schema.type === 'array' ? (explode && place === 'query' ? 'repeated' : 'joined') : undefined;
-  return { name, in: place, required, list, isOpaque, schema };
+  return { name, in: place, required, list, isOpaque, isKept: hours !== undefined, schema };
 }
 
 function toBodies({ required = false, content, 'x-max-bytes': maxBytes }: Json): NonNullable<Operation['body']>[] {

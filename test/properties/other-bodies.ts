@@ -79,7 +79,7 @@ const isFile = ({ list, schema }: Parameter) => (list ? schema.items : schema).f
 /** What a field may have is what a parameter may have. */
 function toParameter(name: string, schema: Json): Parameter {
   const list = schema.type === 'array' ? 'repeated' : undefined;
-  return { name, in: 'query', required: false, isOpaque: false, schema, list };
+  return { name, in: 'query', required: false, isOpaque: false, isKept: false, schema, list };
 }
 
 /** RFC 7578, section 4. */

@@ -7,6 +7,7 @@ import { type Request, requests, toUrl } from './requests.ts';
 export type Action =
   | { does: 'create' | 'list' | 'begin' | 'fetch'; request: Request }
   | { does: 'fetch one there is'; request: Request; which: number }
+  | { does: 'create again'; request: Request; which: number }
   | { does: 'continue'; which: number };
 
 const MOST_ACTIONS = 40;
@@ -23,6 +24,10 @@ export function actionSequences(operations: Operation[]): Arbitrary<Action[]> {
 
   const action = fc.oneof(
     { weight: 8, arbitrary: send('create', create) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ does: fc.constant('create again' as const), request: requests(create), which: fc.nat() }),
+    },
     { weight: 1, arbitrary: send('list', list) },
     { weight: 2, arbitrary: send('list', withSmallPages(list)) },
     { weight: 3, arbitrary: send('begin', withSmallPages(list)) },

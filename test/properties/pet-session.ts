@@ -2,10 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Received, Service } from '../service.ts';
 import { toExact } from './exact-values.ts';
+import { KeptKeys } from './kept-keys.ts';
 import { nextOf } from './links.ts';
 import type { Action } from './pet-actions.ts';
 import { type PageQuery, type Pet, PetModel } from './pet-model.ts';
-import { type Request, toUrl } from './requests.ts';
+import { type Request, toHeaders, toUrl } from './requests.ts';
 
 /** Where a list goes on, from any earlier reply. */
 interface Cursor {
@@ -16,6 +17,8 @@ interface Cursor {
 export class PetSession {
   readonly #service: Service;
   readonly #model = new PetModel();
+  readonly #keys = new KeptKeys();
+  readonly #creates: Request[] = [];
   readonly #cursors: Cursor[] = [];
 
   constructor(service: Service) {
@@ -25,6 +28,10 @@ export class PetSession {
   /** Rejects where the service does anything else than the model. */
   async perform(action: Action): Promise<void> {
     if (action.does === 'create') await this.#create(action.request);
+    if (action.does === 'create again') {
+      const earlier = pick(this.#creates, action.which);
+      if (earlier) await this.#create(action.which % 2 ? earlier : { ...action.request, header: earlier.header });
+    }
     if (action.does === 'list') await this.#list(action.request);
     if (action.does === 'begin') await this.#readAndKeep(toFirstPage(action.request));
     if (action.does === 'continue') await this.#readAndKeep(pick(this.#cursors, action.which));
@@ -37,7 +44,10 @@ export class PetSession {
 
   async #create(request: Request): Promise<void> {
     const sent = toExact(request.body as string) as object;
-    const reply = await this.#service.request(toUrl(request), { method: 'POST', body: request.body });
+    const { body } = request;
+    const reply = await this.#service.request(toUrl(request), { method: 'POST', body, headers: toHeaders(request) });
+    this.#creates.push(request);
+    if (!this.#keys.isNew(request, reply)) return;
     const { id } = toExact(reply.text) as Pet;
     expectBody(reply, 201, { ...sent, id });
     this.#model.add({ ...sent, id });

@@ -41,7 +41,7 @@ function openFile(t: Test): EmptyableStore {
   const store = openUrl(`sqlite:${file}`);
   const db = new Sqlite(file);
   t.teardown(() => db.close());
-  return { store, empty: async () => void db.exec('DELETE FROM pets') };
+  return { store, empty: async () => void db.exec('DELETE FROM pets; DELETE FROM idempotency_keys') };
 }
 
 const postgres = await startPostgres(t);
@@ -50,7 +50,8 @@ async function openOnPostgres(): Promise<EmptyableStore> {
   const url = postgres.newUrl();
   const limits = { createTimeout: 60_000, maxCreates: 10_000 };
   const store = await openPostgres(parsePostgresUrl(url) as PostgresPlace, limits, 60_000);
-  return { store, empty: async () => void (await postgres.execute(`DELETE FROM ${schemaOf(url)}.pets`)) };
+  const sql = `SET search_path = ${schemaOf(url)}; DELETE FROM pets; DELETE FROM idempotency_keys`;
+  return { store, empty: async () => void (await postgres.execute(sql)) };
 }
 
 for (const [kind, open] of Object.entries({ memory: openMemory, file: openFile, PostgreSQL: openOnPostgres })) {

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc, { type Arbitrary } from 'fast-check';
 import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
 import type { Received, Service } from '../service.ts';
+import { KeptKeys } from './kept-keys.ts';
 import { withKey, withWrongKey } from './keys.ts';
 import { followLinks } from './links.ts';
 import { type Operation, responseKeyOf } from './operations.ts';
@@ -32,6 +33,7 @@ function accepts(service: Service, operation: Operation, operations: Operation[]
   const mayBeMissing =
     responseKeyOf(operation, 404)?.startsWith('4') === true &&
     operation.parameters.some((parameter) => parameter.in === 'path');
+  const keys = new KeptKeys();
   return toProperty({
     name: `${operation.name} accepts what the contract allows`,
     weight: 10,
@@ -40,6 +42,7 @@ function accepts(service: Service, operation: Operation, operations: Operation[]
     holds: async (request) => {
       const reply = await send(service, request);
       if (mayBeMissing && reply.status === 404) return;
+      if (operation.parameters.some(({ isKept }) => isKept) && !keys.isNew(request, reply)) return;
       if (reply.status < 200 || reply.status > 299)
         throw new Error(`the reply is ${reply.status}, not 2xx: ${reply.text}`);
       await followLinks(service, operations, operation, reply);

@@ -1,36 +1,74 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { type Server, startServer } from '../program.ts';
-import { KEY } from '../service.ts';
+import { KEY, type RequestOptions, send } from '../service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
-const CLIENTS = 16;
+/** Of each kind. */
+const CLIENTS = 8;
 const STATUSES = ['available', 'pending', 'sold', undefined];
 
 /** The JSON of each pet in a reply of the server, by its id. */
 type Acknowledged = Map<number, string>;
 
+/** The request for a client's pet of this number. */
+function toRequest(client: string, count: number): RequestOptions & { body: string } {
+  const status = STATUSES[count % STATUSES.length];
+  const body = `{"name":"${client}, pet ${count} 🐕","categoryId":${2n ** 62n + BigInt(count)}${status ? `,"status":"${status}"` : ''}}`;
+  return { method: 'POST', key: KEY, body };
+}
+
+/** @throws Error where it is not the first reply with this pet */
+function note(text: string, body: string, acknowledged: Acknowledged): void {
+  const id = Number(/^\{"id":(\d+)/.exec(text)?.[1]);
+  if (acknowledged.has(id)) throw new Error(`the id ${id} was given out twice`);
+  if (text !== body.replace('{', `{"id":${id},`)) throw new Error(`${body} was answered with ${text}`);
+  acknowledged.set(id, text);
+}
+
 /** Adds pets, one after the other, until the server is gone, and notes every reply that came in full. */
 async function addPets({ port }: Server, client: string, acknowledged: Acknowledged): Promise<void> {
-  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
   for (let count = 0; ; count++) {
-    const status = STATUSES[count % STATUSES.length];
-    const body = `{"name":"${client}, pet ${count} 🐕","categoryId":${2n ** 62n + BigInt(count)}${status ? `,"status":"${status}"` : ''}}`;
-    let text: string;
-    try {
-      const reply = await fetch(`http://127.0.0.1:${port}/v1/pets`, { method: 'POST', headers, body });
-      text = await reply.text();
-      if (reply.status !== 201) throw new Error(`${reply.status} ${text}`, { cause: 'refused' });
-    } catch (error) {
-      if ((error as Error).cause === 'refused') throw error;
-      return;
-    }
-    const id = Number(/^\{"id":(\d+)/.exec(text)?.[1]);
-    if (acknowledged.has(id)) throw new Error(`the id ${id} was given out twice`);
-    if (text !== body.replace('{', `{"id":${id},`)) throw new Error(`${body} was answered with ${text}`);
-    acknowledged.set(id, text);
+    const request = toRequest(client, count);
+    const reply = await send(port, '/v1/pets', request).catch(() => undefined);
+    if (!reply) return;
+    if (reply.status !== 201) throw new Error(`${reply.status} ${reply.text}`);
+    note(reply.text, request.body, acknowledged);
   }
 }
+
+/** What clients with keys share. */
+interface Retrying {
+  /** Where the server is now. */
+  port: number;
+  /** Whether they add no more pets. */
+  isOver: boolean;
+  /** How often a pet was sent again, and how many of those were there already. */
+  again: number;
+  replayed: number;
+}
+
+/** Adds pets, one after the other, each with a key and until it is answered, by whichever server there is. */
+async function addPetsOnce(state: Retrying, client: string, acknowledged: Acknowledged): Promise<void> {
+  for (let count = 0; !state.isOver; count++) {
+    const request = { ...toRequest(client, count), headers: { 'idempotency-key': `${client}-${count}` } };
+    for (;;) {
+      const reply = await send(state.port, '/v1/pets', request).catch(() => undefined);
+      if (reply?.status === 201) {
+        if (reply.headers['idempotency-replayed']) state.replayed++;
+        note(reply.text, request.body, acknowledged);
+        break;
+      }
+      if (reply && reply.status < 500) throw new Error(`${reply.status} ${reply.text}`);
+      state.again++;
+      await wait(20);
+    }
+  }
+}
+
+const toClients = (start: (client: number) => Promise<void>) =>
+  Array.from({ length: CLIENTS }, (_, client) => start(client));
 
 /** Kills the server with no warning, once so many more pets than before have been acknowledged. */
 async function killAfter({ child, exit }: Server, acknowledged: Acknowledged, more: number): Promise<void> {
@@ -51,27 +89,41 @@ async function readPets(server: Server): Promise<Map<number, string>> {
   return pets;
 }
 
-t.test('after a kill at any time, every pet that was acknowledged is there, unchanged', async (t: Test) => {
-  const file = `${t.testdir()}/pets.db`;
-  const acknowledged: Acknowledged = new Map();
-  for (let round = 0; round < ROUNDS; round++) {
-    const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}` } });
-    const clients = Array.from({ length: CLIENTS }, (_, index) =>
-      addPets(server, `round ${round}, client ${index}`, acknowledged),
-    );
-    await killAfter(server, acknowledged, Math.floor(Math.random() * 400));
-    await Promise.all(clients);
-  }
+t.test(
+  'after a kill at any time, every pet that was acknowledged is there, unchanged, and only once',
+  async (t: Test) => {
+    const file = `${t.testdir()}/pets.db`;
+    const acknowledged: Acknowledged = new Map();
+    const state: Retrying = { port: 0, isOver: false, again: 0, replayed: 0 };
+    let retrying: Promise<void>[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}` } });
+      state.port = server.port;
+      if (round === 0) retrying = toClients((client) => addPetsOnce(state, `retrying-${client}`, acknowledged));
+      const clients = toClients((client) => addPets(server, `round ${round}, client ${client}`, acknowledged));
+      await killAfter(server, acknowledged, Math.floor(Math.random() * 400));
+      await Promise.all(clients);
+    }
 
-  const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}` } });
-  const pets = await readPets(server);
-  const lost = [...acknowledged].filter(([id, json]) => pets.get(id) !== json);
-  t.strictSame(lost, []);
-  t.comment(`${ROUNDS} kills, ${acknowledged.size} pets acknowledged, ${pets.size - acknowledged.size} more written`);
-  t.ok(acknowledged.size > 0);
-  server.child.kill('SIGTERM');
-  t.equal(await server.exit, 0);
-  const db = new Sqlite(file);
-  t.equal(db.pragma('integrity_check', { simple: true }), 'ok');
-  db.close();
-});
+    const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}` } });
+    state.port = server.port;
+    state.isOver = true;
+    await Promise.all(retrying);
+    const pets = await readPets(server);
+    const lost = [...acknowledged].filter(([id, json]) => pets.get(id) !== json);
+    t.strictSame(lost, []);
+    const names = [...pets.values()].map((json) => JSON.parse(json).name);
+    t.equal(new Set(names).size, names.length);
+    const ofKeys = (all: Iterable<string>) => [...all].filter((json) => json.includes('"name":"retrying-')).length;
+    const keys = ofKeys(acknowledged.values());
+    t.equal(ofKeys(pets.values()), keys);
+    t.comment(`${ROUNDS} kills, ${acknowledged.size} pets acknowledged, ${pets.size - acknowledged.size} more written`);
+    t.comment(`${keys} keys, sent again ${state.again} times, ${state.replayed} replayed`);
+    t.ok(acknowledged.size > 0);
+    server.child.kill('SIGTERM');
+    t.equal(await server.exit, 0);
+    const db = new Sqlite(file);
+    t.equal(db.pragma('integrity_check', { simple: true }), 'ok');
+    db.close();
+  },
+);

@@ -35,6 +35,10 @@ t.test('what any store must do', async (t) => {
         execute: async (sql) => {
           await server.execute(`SET search_path = ${schemaOf(url)}; ${sql}`);
         },
+        count: async (table) => {
+          const { rows } = await server.execute(`SELECT count(*) FROM ${schemaOf(url)}.${table}`);
+          return Number(rows[0]?.count);
+        },
       };
     },
   });

@@ -15,13 +15,17 @@ t.test('a file', async (t) => {
     isShared: true,
     prepare: (t) => {
       const file = `${t.testdir()}/pets.db`;
-      return { open: () => openUrl(`sqlite:${file}`), execute: (sql) => executeIn(file, sql) };
+      return {
+        open: () => openUrl(`sqlite:${file}`),
+        execute: (sql) => executeIn(file, sql),
+        count: (table) => countIn(file, table),
+      };
     },
   });
 });
 
 t.test('memory', async (t) => {
-  const place = { open: () => openUrl('sqlite::memory:'), execute: () => {} };
+  const place = { open: () => openUrl('sqlite::memory:'), execute: () => {}, count: () => 0 };
   testStore(t, { isShared: false, prepare: () => place });
 });
 
@@ -29,6 +33,13 @@ function executeIn(file: string, sql: string): void {
   const db = new Sqlite(file);
   db.exec(sql);
   db.close();
+}
+
+function countIn(file: string, table: string): number {
+  const db = new Sqlite(file);
+  const count = db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() as number;
+  db.close();
+  return count;
 }
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
@@ -64,7 +75,7 @@ t.test('the database is in WAL mode, and its tables are strict', async (t) => {
   t.equal(db.pragma('journal_mode', { simple: true }), 'wal');
   const ours = "FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%'";
   const strict = db.prepare(`SELECT name ${ours} AND strict ORDER BY name`).pluck().all();
-  t.strictSame(strict, ['api_keys', 'key_uses', 'passed_check', 'pet_edits', 'pets']);
+  t.strictSame(strict, ['api_keys', 'idempotency_keys', 'key_uses', 'passed_check', 'pet_edits', 'pets']);
   t.strictSame(db.prepare(`SELECT name ${ours} AND NOT strict`).pluck().all(), []);
 });
 

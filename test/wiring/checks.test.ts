@@ -16,7 +16,16 @@ function build(query: Record<string, object>, body?: object): (sent: Sent) => Ac
   const refuse = (problem: string) => problems.push(problem);
   const parameters = Object.entries(query).map(([name, schema]): Parameter => {
     const int64s = findInt64s(schema, name, refuse);
-    return { name, in: 'query', required: true, schema, int64s, list: undefined, isOpaque: false };
+    return {
+      name,
+      in: 'query',
+      required: true,
+      schema,
+      int64s,
+      list: undefined,
+      isOpaque: false,
+      keptHours: undefined,
+    };
   });
   const operation = {
     id: 'op',

@@ -1,11 +1,12 @@
 import t from 'tap';
+import type { Json } from '../../src/contract/contract.ts';
 import { operation, problemsOf, serve, withPaths } from '../added-operations.ts';
 
 const BIG = '9007199254740993';
 
 const parameters = [
   { name: 'If-None-Match', in: 'header', schema: { type: 'string', pattern: '^"[a-z]+"$' } },
-  { name: 'Idempotency-Key', in: 'header', required: true, schema: { type: 'string', maxLength: 8 } },
+  { name: 'X-Note', in: 'header', required: true, schema: { type: 'string', maxLength: 8 } },
   { name: 'X-Owner', in: 'header', schema: { type: 'integer', format: 'int64' } },
   { name: 'X-Level', in: 'header', schema: { type: 'integer', minimum: 1, default: 3 } },
   { name: 'X-Since', in: 'header', schema: { type: 'integer', format: 'int64', default: 5 } },
@@ -21,13 +22,13 @@ t.test('a handler is given its header parameters, with their types, by the names
       return headers['If-None-Match'] === '"abc"' ? { status: 304 } : { status: 200, body: {} };
     },
   });
-  const headers = { 'idempotency-key': 'k 1', 'X-OWNER': BIG, 'x-level': '7', ToString: 'true', Other: 'yes' };
+  const headers = { 'x-note': 'k 1', 'X-OWNER': BIG, 'x-level': '7', ToString: 'true', Other: 'yes' };
   t.equal((await request('/v1/echoes', { headers })).status, 200);
-  const kept = await request('/v1/echoes', { headers: { 'Idempotency-Key': '', 'If-None-Match': '"abc"' } });
+  const kept = await request('/v1/echoes', { headers: { 'X-Note': '', 'If-None-Match': '"abc"' } });
   t.match(kept, { status: 304, text: '' });
   const expected: object[] = [
-    { 'Idempotency-Key': 'k 1', 'X-Owner': BigInt(BIG), 'X-Level': 7, 'X-Since': 5n, toString: true },
-    { 'Idempotency-Key': '', 'If-None-Match': '"abc"', 'X-Level': 3, 'X-Since': 5n },
+    { 'X-Note': 'k 1', 'X-Owner': BigInt(BIG), 'X-Level': 7, 'X-Since': 5n, toString: true },
+    { 'X-Note': '', 'If-None-Match': '"abc"', 'X-Level': 3, 'X-Since': 5n },
   ];
   t.strictSame(given, expected);
 });
@@ -38,13 +39,49 @@ t.test('a header that breaks its schema is refused, with all that is wrong at on
   const { status, body } = await request('/v1/echoes?q=1', { headers });
   t.equal(status, 400);
   t.strictSame((body as { message: string }).message.split('; ').sort(), [
-    'header.Idempotency-Key is missing',
     'header.If-None-Match is given more than once',
     'header.X-Level must be at least 1',
+    'header.X-Note is missing',
     'header.X-Owner must be a 64-bit integer, -9223372036854775808 to 9223372036854775807',
     'query.q is not a known query parameter',
   ]);
 });
+
+t.test(
+  'an Idempotency-Key that is kept for no time is refused, and so is another parameter that would be kept',
+  async (t) => {
+    const needed = 'needs x-kept-hours, for how many hours it is known';
+    for (const [name, hours, problem] of [
+      ['idempotency-key', undefined, needed],
+      ['Idempotency-Key', 0, needed],
+      ['Idempotency-Key', 1.5, needed],
+      ['X-Note', 24, 'x-kept-hours is for the header Idempotency-Key only'],
+    ] as const) {
+      const parameters = [{ name, in: 'header', schema: { type: 'string' }, 'x-kept-hours': hours }];
+      const yaml = withPaths({ '/echoes': { get: operation('echo', { parameters }) } });
+      t.strictSame(await problemsOf(t, yaml), [`operation echo: parameter ${name}: ${problem}`]);
+    }
+  },
+);
+
+t.test(
+  'a handler is told what makes a request be done once: its key, the caller, and how long the key is known',
+  async (t) => {
+    const parameters = [{ name: 'idempotency-key', in: 'header', schema: { type: 'string' }, 'x-kept-hours': 2 }];
+    const yaml = withPaths({
+      '/echoes': { get: operation('echo', { parameters }) },
+      '/open': { get: operation('open', { parameters, security: [] }) },
+    });
+    const tell = ({ once = null }: Json) => ({ status: 200, body: { once } });
+    const { request } = await serve(t, yaml, { echo: tell, open: tell });
+    const headers = { 'Idempotency-Key': 'k' };
+    t.match((await request('/v1/echoes', { headers })).body, {
+      once: { caller: /^API_KEYS\.[0-9a-f]{8}$/, key: 'k', hours: 2 },
+    });
+    t.match((await request('/v1/echoes')).body, { once: null });
+    t.match((await request('/v1/open', { key: null, headers })).body, { once: { caller: '', key: 'k', hours: 2 } });
+  },
+);
 
 t.test('a header that OpenAPI ignores is no parameter', async (t) => {
   const paths = (name: string) => {

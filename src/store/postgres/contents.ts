@@ -69,6 +69,8 @@ export function buildWriteContents(connect: Connect, schema: string) {
     await connection.query(lock);
     const held = (await connection.query(selectHeld)).flat();
     if (held.length > 0) throw new StoreError(`The database has ${held.join(' and ')} already, and must be empty.`);
+    // Of pets that are gone: their ids may be given to others now.
+    await connection.query(`DELETE FROM ${schema}.idempotency_keys`);
     let lastId = 0n;
     let writing = Promise.resolve();
     for await (const part of parts) {

@@ -1,10 +1,12 @@
 /** The store on PostgreSQL: several machines may share it. What waits is asked, or written, in one round trip. */
 import { toWritten } from '../columns.ts';
+import { toCreated, toKeyed } from '../once.ts';
 import { type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { buildReadContents, buildWriteContents } from './contents.ts';
 import { type AskAll, gather } from './gathering.ts';
 import { buildInsertPets } from './insert.ts';
+import { buildInsertOnce } from './insert-once.ts';
 import { buildKeys } from './keys.ts';
 import { openLanes } from './lanes.ts';
 import { loadMigrations, migrate } from './migrate.ts';
@@ -51,6 +53,7 @@ export async function openPostgres(
   const reads = { latest: Promise.resolve() };
   const getPet = gather(read, buildGetPets(schema), reads);
   const addPet = gather(writing.runOnce, proving(buildInsertPets(schema)));
+  const addOnce = gather(writing.runOnce, proving(buildInsertOnce(schema)));
   const proveWritable = gather(writing.run, proving(buildProveWritable(schema)));
   const tally = gather(reading.run, buildTallies(schema));
   const keys = buildKeys(schema);
@@ -68,17 +71,24 @@ export async function openPostgres(
     };
   }
 
+  /** One of so many at once. */
+  async function create<Outcome>(write: () => Promise<Outcome | Error>): Promise<Outcome> {
+    if (creating >= maxCreates) throw new StoreUnavailable(TOO_MANY, 'overloaded');
+    creating++;
+    try {
+      const outcome = await write();
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    } finally {
+      creating--;
+    }
+  }
+
   return {
-    createPet: async (pet) => {
-      if (creating >= maxCreates) throw new StoreUnavailable(TOO_MANY, 'overloaded');
-      creating++;
-      try {
-        const id = await addPet(pet);
-        if (typeof id !== 'bigint') throw id;
-        return toWritten(id, pet);
-      } finally {
-        creating--;
-      }
+    createPet: async (pet) => toWritten(await create(() => addPet(pet)), pet),
+    createPetOnce: async (pet, once) => {
+      const keyed = toKeyed(pet, once);
+      return toCreated(pet, await create(() => addOnce({ pet, keyed })));
     },
     getPet,
     listPets: gather(read, buildListPets(schema), reads),

@@ -60,6 +60,8 @@ export async function writeContents(
 async function fill(db: Database, parts: AsyncIterable<Part<Pet>>, contract: string): Promise<void> {
   db.exec('BEGIN IMMEDIATE');
   checkEmpty(db);
+  // Of pets that are gone: their ids may be given to others now.
+  db.exec('DELETE FROM idempotency_keys');
   const columns = FIELDS.map((field) => COLUMNS[field].column);
   const insert = db.prepare<unknown[]>(`INSERT INTO pets (${columns}) VALUES (${columns.map(() => '?')})`);
   const keys = prepareKeys(db);

@@ -4,10 +4,11 @@ import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
 import { toWritten } from '../columns.ts';
-import type { NewPet, Pet, Store, StoreLimits } from '../store.ts';
+import { toCreated, toKeyed } from '../once.ts';
+import type { Pet, Store, StoreLimits } from '../store.ts';
 import { checkPlaces, notePlaces, openConnection, toStoreError, useWal } from './connection.ts';
 import { type Aside, readContents, writeContents } from './contents.ts';
-import { prepareInsertPets, toBatch } from './insert.ts';
+import { type Create, prepareInsertPets, readOutcomes, toBatch } from './insert.ts';
 import { prepareKeys } from './keys.ts';
 import { loadMigrations, migrate } from './migrate.ts';
 import { prepareCountMisfits } from './misfits.ts';
@@ -78,6 +79,11 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
       snapshots.leave();
       return toWritten(id, pet);
     },
+    createPetOnce: async (pet, once) => {
+      const outcome = await writer.writeOnce(pet, toKeyed(pet, once));
+      snapshots.leave();
+      return toCreated(pet, outcome);
+    },
     getPet: (id) => {
       snapshots.enter();
       const text = get.get(id);
@@ -117,8 +123,15 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
 /** Memory has no fsync to wait for, and is seen by one connection only. */
 function writeInPlace(db: Database): Writer {
   const insertPets = guard(prepareInsertPets(db));
-  const write = async (pet: NewPet) => insertPets(toBatch([pet]));
-  return { write, addUses: prepareAddUses(db), check: async () => {}, flush: async () => {}, stop: async () => {} };
+  const run = (create: Create) => readOutcomes(insertPets(toBatch([create])))(create);
+  return {
+    write: async (pet) => run({ pet, keyed: undefined }) as bigint,
+    writeOnce: async (pet, keyed) => run({ pet, keyed }),
+    addUses: prepareAddUses(db),
+    check: async () => {},
+    flush: async () => {},
+    stop: async () => {},
+  };
 }
 
 /** The function, with SQLite's outages thrown as StoreUnavailable. */

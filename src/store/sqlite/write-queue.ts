@@ -3,14 +3,17 @@
  * one: under load a create costs a fraction of an fsync. Still, no create is answered before its row is on disk.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Keyed, Outcome } from '../once.ts';
 import { type NewPet, type OutageKind, type StoreLimits, StoreUnavailable } from '../store.ts';
-import { toBatch } from './insert.ts';
+import { type Create, readOutcomes, toBatch } from './insert.ts';
 import type { Target, Written } from './writer.ts';
 import { startThread } from './writing-thread.ts';
 
 export interface Writer {
   /** The id of the pet, once it is durable. @throws StoreUnavailable when it is not stored, or that is not known in time */
   write(pet: NewPet): Promise<bigint>;
+  /** The same for a create with a key. */
+  writeOnce(pet: NewPet, keyed: Keyed): Promise<Outcome>;
   /** Uses of keys, as a JSON array, which may be lost where the disk cannot be written. */
   addUses(uses: string): void;
   /** @throws StoreUnavailable when the disk cannot be written, or not in time */
@@ -26,9 +29,7 @@ interface Waiting<Result> {
   reject: (error: unknown) => void;
 }
 
-interface WaitingPet extends Waiting<bigint> {
-  pet: NewPet;
-}
+interface WaitingPet extends Waiting<Outcome>, Create {}
 
 /** How often to look for what has waited too long, in milliseconds. */
 const SWEEP_INTERVAL = 100;
@@ -80,7 +81,7 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
     writing = waiting.splice(0, most);
     busySince = performance.now();
     try {
-      thread.post(toBatch(writing.map(({ pet }) => pet)));
+      thread.post(toBatch(writing));
     } catch (error) {
       blameOne(error);
       setIdle();
@@ -89,8 +90,8 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
 
   function onWritten(written: Written): void {
     if ('first' in written) {
-      let id = written.first;
-      for (const { resolve } of writing) resolve(id++);
+      const outcomeOf = readOutcomes(written);
+      for (const create of writing) create.resolve(outcomeOf(create));
       prove();
     } else {
       const { kind, code, message } = written;
@@ -154,17 +155,21 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
   /** Whether the thread has been at the same batch for longer than this. */
   const isStuck = (now: number, time: number) => busySince !== undefined && busySince < now - time;
 
+  function enqueue(pet: NewPet, keyed: Keyed | undefined): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      const since = performance.now();
+      if (waiting.length + writing.length >= maxCreates || isStuck(since, createTimeout)) {
+        reject(new StoreUnavailable(TOO_MANY, 'overloaded'));
+        return;
+      }
+      waiting.push({ pet, keyed, since, resolve, reject });
+      writeSoon();
+    });
+  }
+
   return {
-    write: (pet) =>
-      new Promise((resolve, reject) => {
-        const since = performance.now();
-        if (waiting.length + writing.length >= maxCreates || isStuck(since, createTimeout)) {
-          reject(new StoreUnavailable(TOO_MANY, 'overloaded'));
-          return;
-        }
-        waiting.push({ pet, since, resolve, reject });
-        writeSoon();
-      }),
+    write: (pet) => enqueue(pet, undefined) as Promise<bigint>,
+    writeOnce: enqueue,
     addUses: thread.addUses,
     check: () =>
       new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import { type OutageKind, StoreUnavailable } from '../store.ts';
 import { checkPlaces, openConnection, type Places, proveWritable, toStoreError } from './connection.ts';
-import { type Batch, type InsertPets, prepareInsertPets } from './insert.ts';
+import { type Batch, type Inserted, type InsertPets, prepareInsertPets } from './insert.ts';
 import { TURN_INTERVAL, takeTurn } from './turns.ts';
 import { prepareAddUses } from './uses.ts';
 
@@ -23,8 +23,8 @@ type Task = Batch | Uses | 'hold';
 
 const isUses = (task: Task): task is Uses => typeof task === 'object' && 'uses' in task;
 
-/** What comes back for a task: the id of its first pet, or why there is none; `kind` is absent where one of the pets is to blame. */
-export type Written = { first: bigint } | { kind: OutageKind | undefined; code: string | undefined; message: string };
+/** What comes back for a task: the ids of its pets, or why there are none; `kind` is absent where one of the pets is to blame. */
+export type Written = Inserted | { kind: OutageKind | undefined; code: string | undefined; message: string };
 
 /** How often the thread checks that the files are in place, beside each write, in milliseconds. */
 const LOOK_INTERVAL = 1000;
@@ -67,8 +67,8 @@ function run(task: Task): Written {
         prepareAddUses(db as Database)(task.uses);
         return { first: 0n };
       }
-      if (task.count === 0) proveWritable(db as Database);
-      return { first: insertPets(task) };
+      if (task.rows.count === 0 && !task.keyed) proveWritable(db as Database);
+      return insertPets(task);
     });
   } catch (thrown) {
     close();
