@@ -89,8 +89,7 @@ t.test('a header that OpenAPI ignores is no parameter', async (t) => {
     return { '/echoes': { get: operation('echo', { parameters }) } };
   };
   for (const name of ['Accept', 'content-type', 'Authorization']) {
-    t.strictSame(await problemsOf(t, withPaths(paths(name))), [
-      `operation echo: parameter ${name}: OpenAPI ignores it in header; remove it`,
-    ]);
+    const [problem] = await problemsOf(t, withPaths(paths(name)));
+    t.equal(problem, `operation echo: parameter ${name}: OpenAPI ignores it in header; remove it`);
   }
 });
