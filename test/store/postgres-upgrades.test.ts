@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import type { Connection, Row } from '../../src/store/postgres/connection.ts';
 import { buildInsertPets } from '../../src/store/postgres/insert.ts';
+import { buildInsertOnce } from '../../src/store/postgres/insert-once.ts';
 import { buildKeys } from '../../src/store/postgres/keys.ts';
 import { loadMigrations, migrate } from '../../src/store/postgres/migrate.ts';
 import { buildCountMisfits } from '../../src/store/postgres/misfits.ts';
@@ -87,6 +89,15 @@ const CALLS: { since: number; until?: number; ask(t: Test, schema: string, conne
         const uses = buildUses(schema);
         await uses.add(connection, [{ keyId: 'Ada', operationId: 'getPet', count: 1, usedAt: NOW }]);
         t.match(await uses.list(connection), [{ keyId: 'Ada', usedAt: NOW }]);
+      },
+    },
+    {
+      since: 9,
+      ask: async (t, schema, connection) => {
+        const pet = { name: 'Rex', categoryId: 7n };
+        const keyed = { caller: 'Ada', key: randomUUID(), hours: 24, digest: 'a' };
+        const [id] = await buildInsertOnce(schema)(connection, [{ pet, keyed }]);
+        t.strictSame(await buildInsertOnce(schema)(connection, [{ pet, keyed }]), [{ id, isSame: true }]);
       },
     },
   ];
