@@ -30,7 +30,7 @@ function build(query: Record<string, object>, body?: object): (sent: Sent) => Ac
   const operation = {
     id: 'op',
     parameters,
-    body: body && ({ required: false, contents: [{ type: 'application/json', schema: body }] } as Body),
+    body: body && ({ required: false, contents: [{ type: 'application/json', kind: 'json', schema: body }] } as Body),
   } as Operation;
   const check = buildCheck(buildAjv({ document: { parameters, body }, isChecked: false }, true), operation, refuse);
   if (problems.length > 0) throw new Error(problems.join());
