@@ -51,7 +51,9 @@ export function toSecurity(
     for (const scope of scopes.filter((text) => !SCOPE.test(text))) refuse(`security: ${scope} cannot be a scope`);
     const place = places.get(scheme);
     if (!place) return [];
-    const same = parameters.find((parameter) => parameter.in !== 'path' && toText(parameter) === toText(place));
+    // `Authorization` is no parameter in any case.
+    const kept = parameters.filter((parameter) => parameter.in !== 'path' && place.in !== 'bearer');
+    const same = kept.find((parameter) => toText(parameter) === toText(place));
     if (same) refuse(`parameter ${same.name} has the place of the key of security scheme ${scheme}; remove it`);
     return [{ place, scopes }];
   });
