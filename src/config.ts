@@ -13,6 +13,8 @@ export interface Config {
   apiKeys: readonly string[];
   /** The addresses and ranges of proxies whose `X-Forwarded-For` counts. */
   trustProxy: readonly string[];
+  /** Deprecated operations that are served for longer than the contract says, and until when. */
+  extendedSunsets: ReadonlyMap<string, Date>;
   logLevel: string;
   isProduction: boolean;
   /** How many processes share the port and the database. */
@@ -90,6 +92,10 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
   if (!database) problems.push(`DATABASE_URL must be ${DATABASE_FORMS}`);
   const trustProxy = list('TRUST_PROXY');
   if (!trustProxy.every(isRange)) refuse('TRUST_PROXY', 'addresses and ranges, such as 10.0.0.0/8,::1');
+  const sunsets = list('EXTEND_SUNSET').map((item) => item.split(':') as [id: string, day: string]);
+  if (!sunsets.every(([, day]) => isDay(day))) {
+    refuse('EXTEND_SUNSET', 'operations and their last days, such as getPet:2031-06-30');
+  }
   const logLevel = text('LOG_LEVEL', 'info');
   if (!LOG_LEVELS.includes(logLevel)) refuse('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
 
@@ -99,6 +105,7 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     database: Object.freeze(database) as Database,
     apiKeys: Object.freeze(apiKeys),
     trustProxy: Object.freeze(trustProxy),
+    extendedSunsets: new Map(sunsets.map(([id, day]) => [id, new Date(day)])),
     logLevel,
     isProduction: env.NODE_ENV === 'production',
     workers: integer('WORKERS', 1, 1, 64),
@@ -127,4 +134,10 @@ function isRange(text: string): boolean {
   const [, address = '', prefix = '1'] = /^([\d.]+|[\da-f:.]+)(?:\/([1-9]\d{0,2}))?$/i.exec(text) ?? [];
   const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] as number;
   return Number(prefix) <= bits;
+}
+
+/** A day that the calendar has: `Date` alone takes 30 February for 2 March. */
+function isDay(text = ''): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
 }

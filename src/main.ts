@@ -3,6 +3,7 @@ import cluster from 'node:cluster';
 import type { FastifyInstance } from 'fastify';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import type { Contract } from './contract/contract.ts';
+import { extendSunsets } from './contract/deprecation.ts';
 import { checkDigest } from './contract/digest.ts';
 import { CONTRACT_FILE, loadContract } from './contract/load-contract.ts';
 import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
@@ -21,7 +22,7 @@ import { checkStoredPets } from './wiring/stored-pets.ts';
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
-  const contract = await loadContract(CONTRACT_FILE, CONTRACT_DIGEST);
+  const contract = extendSunsets(await loadContract(CONTRACT_FILE, CONTRACT_DIGEST), config.extendedSunsets);
   checkDigest(contract, CONTRACT_DIGEST);
   const log = openLog(config.logLevel);
   const store = await openStore(config.database, { ...config, isMigrated: cluster.isWorker });

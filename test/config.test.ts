@@ -23,6 +23,7 @@ t.test('without any variable, everything has its default', (t) => {
     database: { kind: 'sqlite', file: 'data/petstore.db' },
     apiKeys: [],
     trustProxy: [],
+    extendedSunsets: new Map(),
     logLevel: 'info',
     isProduction: false,
     requestTimeout: 30_000,
@@ -48,6 +49,7 @@ t.test('every variable is taken', (t) => {
     DATABASE_URL: 'sqlite:///srv/pets.db',
     API_KEYS: 'first-key-0123456789, second.key~+/0123456789==,',
     TRUST_PROXY: '10.0.0.0/8, ::1',
+    EXTEND_SUNSET: 'getPet:2031-06-30, other:2032-02-29',
     LOG_LEVEL: 'debug',
     NODE_ENV: 'production',
     REQUEST_TIMEOUT: '5000',
@@ -70,6 +72,10 @@ t.test('every variable is taken', (t) => {
     database: { kind: 'sqlite', file: '/srv/pets.db' },
     apiKeys: ['first-key-0123456789', 'second.key~+/0123456789=='],
     trustProxy: ['10.0.0.0/8', '::1'],
+    extendedSunsets: new Map([
+      ['getPet', new Date('2031-06-30')],
+      ['other', new Date('2032-02-29')],
+    ]),
     logLevel: 'debug',
     isProduction: true,
     requestTimeout: 5000,
@@ -227,6 +233,21 @@ t.test('a rate is a number of requests in a second, minute, hour or day, or none
     t.strictSame(problemsOf({ UNAUTHORIZED_RATE }), [
       `  - UNAUTHORIZED_RATE must be ${rule}, not "${UNAUTHORIZED_RATE}"`,
     ]);
+  }
+  t.end();
+});
+
+t.test('a sunset is extended to a day that the calendar has', (t) => {
+  for (const EXTEND_SUNSET of [
+    'getPet',
+    'getPet:',
+    'getPet:soon',
+    'getPet:2031-02-29',
+    'getPet:2031-6-1',
+    'getPet=2031-06-30',
+  ]) {
+    const rule = 'operations and their last days, such as getPet:2031-06-30';
+    t.strictSame(problemsOf({ EXTEND_SUNSET }), [`  - EXTEND_SUNSET must be ${rule}, not "${EXTEND_SUNSET}"`]);
   }
   t.end();
 });

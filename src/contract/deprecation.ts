@@ -1,5 +1,6 @@
 /** What the contract says of deprecated operations: `x-deprecated-at`, `x-sunset` and `x-successor`. */
-import type { Deprecation, Json, Operation, Refuse } from './contract.ts';
+import { OperatorError } from '../operator-error.ts';
+import type { Contract, Deprecation, Json, Operation, Refuse } from './contract.ts';
 
 export function toDeprecation(source: Json, refuse: Refuse): Deprecation | undefined {
   if (!source.deprecated) return undefined;
@@ -22,4 +23,22 @@ export function checkSuccessors(operations: Map<string, Operation>, refuse: Refu
       refuse(`operation ${id}: x-successor must be the operationId of one whose path has no parameters`);
     }
   }
+}
+
+/** The contract with later sunsets of these operations. @throws OperatorError where one has none, or a later one already */
+export function extendSunsets(contract: Contract, sunsets: ReadonlyMap<string, Date>): Contract {
+  const operations = new Map(contract.operations);
+  for (const [id, sunset] of sunsets) {
+    const operation = operations.get(id);
+    const deprecation = operation?.deprecation;
+    const declared = deprecation?.sunset;
+    if (!declared) throw new OperatorError(`EXTEND_SUNSET: there is no operation ${id} with a sunset.`);
+    if (sunset <= declared) {
+      throw new OperatorError(
+        `EXTEND_SUNSET: the sunset of ${id} is ${declared.toISOString()}, and can only be later.`,
+      );
+    }
+    operations.set(id, { ...operation, deprecation: { ...deprecation, sunset } } as Operation);
+  }
+  return { ...contract, operations };
 }

@@ -51,8 +51,8 @@ export interface paths {
         /**
          * Get an animal
          * @deprecated
-         * @description Returns one animal. **Deprecated: to be removed on 5 December 2030.** Use `GET /pets`, with its `status` filter,
-         *     instead.
+         * @description Returns one animal. **Deprecated: to be removed on 5 December 2030**, from when on it answers 410 `gone`. Use `GET /pets`,
+         *     with its `status` filter, instead.
          */
         get: operations["getPet"];
         put?: never;
@@ -119,6 +119,7 @@ export interface components {
          *     | `route_not_found` | 404 | Nothing is served at this path. |
          *     | `method_not_allowed` | 405 | The path does not take this method; `Allow` names those that it takes. |
          *     | `request_timeout` | 408 | The request did not arrive in time. |
+         *     | `gone` | 410 | The operation was deprecated, and its `Sunset` is over; `Link` names what to use instead. |
          *     | `payload_too_large` | 413 | The body is larger than the operation takes. |
          *     | `uri_too_long` | 414 | The URL is longer than the server takes. |
          *     | `unsupported_media_type` | 415 | The body is not `application/json`, or is compressed. |
@@ -132,7 +133,7 @@ export interface components {
          *     | `unavailable` | 503 | The service cannot answer now, and nothing was done; try again after `Retry-After` seconds. |
          * @example invalid_request
          */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "outcome_unknown" | "overloaded" | "unavailable";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "gone" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "outcome_unknown" | "overloaded" | "unavailable";
         /** @description The body of every failure. */
         Error: {
             code: components["schemas"]["ErrorCode"];

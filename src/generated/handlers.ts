@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = 'c16212037420ed9ae7f1ed79ac47ddef1293049b8eec29dfee6e8999b0e3962a';
+export const CONTRACT_DIGEST = '42ec55af510199fb64ccc489de22f6f4cdca59d0be901ca80a8eaa76db0e08eb';

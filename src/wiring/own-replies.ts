@@ -42,9 +42,10 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
 }
 
 /** The error codes sent with this reply: those of its status; for `4XX` and `default` those without a reply of their own. */
-function codesOf({ status }: Reply, { replies }: Operation) {
+function codesOf({ status }: Reply, { replies, deprecation }: Operation) {
   const names = replies.map((reply) => reply.status.toUpperCase());
   return OWN_CODES.filter((code) => {
+    if (code === 'gone' && !deprecation?.sunset) return false;
     const own = String(kindOf(code).status);
     return [own, `${own[0]}XX`, 'DEFAULT'].find((name) => names.includes(name)) === status.toUpperCase();
   });

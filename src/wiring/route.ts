@@ -13,6 +13,7 @@ import type { CompiledOperation } from './compiled-operations.ts';
 import { announce, linkToSuccessor } from './deprecation.ts';
 import type { AnyAnswer, AnyHandler } from './handler.ts';
 import { buildIsPassedOn, sendPassedOn } from './passed-on-replies.ts';
+import { buildIsGone } from './sunset.ts';
 
 /** Does what every reply needs before it is sent. */
 export type BeforeReply = (request: FastifyRequest, reply: FastifyReply) => void;
@@ -41,6 +42,8 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   const constantOf = buildConstantHeaders(operation, Object.entries(others).flat());
   const addLink = linkToSuccessor(link);
   const isPassedOn = buildIsPassedOn(operation);
+  const { sunset } = operation.deprecation ?? {};
+  const isGone = buildIsGone(sunset);
   const auth = operation.security.length > 0 ? authFor(operation.security) : undefined;
 
   function answer(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
@@ -82,7 +85,8 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   /** Whoever still calls it can be told before it is removed. */
   function serveDeprecated(request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
     request.caller?.use.countDeprecated(operation.id);
-    return serve(request, reply);
+    if (!isGone()) return serve(request, reply);
+    return send(request, reply, refuse('gone', `This operation was served until ${sunset?.toUTCString()}.`));
   }
 
   return {
