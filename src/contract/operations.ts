@@ -8,6 +8,7 @@ import { findInt64s } from './int64-places.ts';
 import { checkLinks } from './links.ts';
 import { checkPassedOn, isJson, kindOf, PLAIN_JSON, toTypes } from './media-types.ts';
 import { toParameters } from './parameters.ts';
+import { checkRequired } from './required-fields.ts';
 import { type KeyPlaces, toSecurity } from './security.ts';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
@@ -64,6 +65,7 @@ function toReply(status: string, { content = {}, headers = {} }: Json, refuse: R
   const schema = withoutFields('writeOnly', content[type]?.schema ?? {});
   if (!isJson(type)) checkPassedOn(schema, type, name, refuse);
   checkChoices(schema, `${name}: body`, refuse);
+  checkRequired(schema, `${name}: body`, refuse);
   const int64s = findInt64s(schema, `${name}: body`, refuse);
   return { status, type: type.toLowerCase(), isJson: isJson(type), schema, int64s, headers };
 }
@@ -79,6 +81,7 @@ function toBody(source: Json, refuse: Refuse): Body | undefined {
     if (kind !== 'json' && !maxBytes) refuse(`its body: ${type} is handed over as it comes, which needs x-max-bytes`);
     findInt64s(schema, 'body', refuse);
     checkChoices(schema, 'body', refuse);
+    checkRequired(schema, 'body', refuse);
     return { type: type.toLowerCase(), kind, schema };
   });
   return { required, maxBytes, contents };

@@ -18,7 +18,8 @@ export function buildAjv(
 ): Ajv2020 {
   // To check schemas, ajv compiles the schema of schemas.
   const checks = { meta: !isChecked, validateSchema: !isChecked };
-  const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, useDefaults, logger: false, ...checks });
+  const strictness = { strict: true, strictTypes: false, strictRequired: false };
+  const ajv = new Ajv2020({ allErrors: true, ...strictness, useDefaults, logger: false, ...checks });
   addFormats.default(ajv);
   // An annotation: the text is the handler's to understand.
   ajv.addFormat('decimal', true);

@@ -91,10 +91,81 @@ const CONTRACTS: Record<string, string> = {
   'A schema that is nothing': recursive({ allOf: [self] }),
   'References to': body({ $ref: 'pets.yaml#/PetId' }),
   'A default': body({ anyOf: [{ properties: { name: { type: 'string', default: 'Rex' } } }] }),
-  '`required` of': body({ anyOf: [{ required: ['id'] }] }),
+  '`required` of a': body({ anyOf: [{ required: ['id'] }] }),
   'Unknown keywords': body({ type: 'integer', maximun: 5 }),
   'Keys that may': edit(({ listPets }) => listPets.security.push({})),
 };
+
+const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
+const object = (properties: Json, others: Json = {}) => ({ type: 'object', properties, ...others });
+const inBody = (schema: Json) => ({ requestBody: json(schema), responses: { '200': json(schema) } });
+const query = (...parameters: Json[]) => ({
+  parameters: parameters.map((source, index) => ({ name: `q${index}`, in: 'query', schema: string, ...source })),
+});
+const list = { type: 'array', items: string };
+const error = json({ $ref: '#/components/schemas/Error' });
+const tagged = (kind: string) => object({ kind: { const: kind, type: 'string' } }, { required: ['kind'] });
+const key = (name: string) => ({ security: [{ [name]: [] }] });
+
+/** An operation with each feature, by the first words of its row. */
+const SERVED: Record<string, Json> = {
+  'One path prefix': {},
+  '`operationId` in camelCase': {},
+  '`deprecated: true`': { deprecated: true },
+  'In the path, the query': query({}, { in: 'header', name: 'If-None-Match' }),
+  'The header `Idempotency-Key`': query({ in: 'header', name: 'Idempotency-Key', 'x-kept-hours': 24 }),
+  'Strings, integers': query({ schema: int64 }, { schema: { type: 'number' } }, { schema: { type: 'boolean' } }),
+  'Arrays in the query': query({ schema: list }, { schema: list, explode: false }),
+  'Arrays in a header': query({ in: 'header', schema: list }),
+  '`application/json`, `application/merge-patch+json`': { requestBody: content('application/merge-patch+json') },
+  'Several of them': { requestBody: content('application/json', 'application/a+json') },
+  'Any other type, such as `text/csv` or `application': { requestBody: { 'x-max-bytes': 9, ...content('text/csv') } },
+  '`multipart/form-data`': {
+    requestBody: {
+      'x-max-bytes': 9,
+      content: { 'multipart/form-data': { schema: object({ q: list, file: { ...string, format: 'binary' } }) } },
+    },
+  },
+  'A status, ranges': { responses: { '4XX': error, '5XX': error, default: error } },
+  '`application/json`, or a type': { responses: { '200': content('application/a+json') } },
+  'Any other type, such as `text/csv` or `image': { responses: { '200': content('image/png') } },
+  Links: { responses: { '200': { ...json({}), links: { next: { operationId: 'listPets' } } } } },
+  '`http` with `bearer`': { security: [{ bearerAuth: ['pets:read'] }] },
+  'API keys in': key('inHeader'),
+  'Alternatives:': { security: [{ bearerAuth: [] }, { inHeader: [] }] },
+  "`type: [T, 'null']`": inBody({ type: ['string', 'null'] }),
+  '`format: int64`': inBody({ anyOf: [{ type: ['integer', 'null'], format: 'int64' }, list] }),
+  '`email`, `uri`': inBody({ ...string, format: 'email' }),
+  '`readOnly`': inBody(object({ q: { ...string, readOnly: true } })),
+  '`writeOnly`': inBody(object({ q: { ...string, writeOnly: true } })),
+  '`discriminator` beside': inBody({ oneOf: [tagged('a'), tagged('b')], discriminator: { propertyName: 'kind' } }),
+  '`oneOf`, `anyOf`': inBody({ allOf: [string], not: { const: 'a' }, if: { const: 'b' }, else: { maxLength: 1 } }),
+  'Maps (': inBody({ type: 'object', additionalProperties: int64 }),
+  'A schema that refers': inBody({ $ref: '#/components/schemas/Tree' }),
+  '`required` in one part': inBody({
+    ...object({ a: string, b: string }),
+    anyOf: [{ required: ['a'] }, { required: ['b'] }],
+  }),
+  'Keywords beside': inBody({ $ref: '#/components/schemas/PetName', maxLength: 1 }),
+  '`default`': query({ schema: { ...string, default: 'a' } }),
+};
+
+t.test('what the page says is served, is served: a contract with all of it starts', async (t) => {
+  const rows = [...PAGE.matchAll(/^\| (.*) \| yes \|.*\|$/gm)].map(([, feature]) => feature as string);
+  for (const row of rows) {
+    t.equal(Object.keys(SERVED).filter((words) => `${row} |`.startsWith(words)).length, 1, row);
+  }
+  t.equal(Object.keys(SERVED).length, rows.length);
+  const paths = Object.values(SERVED).map((source, index) => [
+    `/echoes/${index}`,
+    { post: operation(`echo-${index}`, source) },
+  ]);
+  const yaml = withPaths(Object.fromEntries(paths), ({ schemas, securitySchemes }) => {
+    schemas.Tree = object({ leaves: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } });
+    securitySchemes.inHeader = { type: 'apiKey', in: 'header', name: 'X-Key' };
+  });
+  t.strictSame(await problemsOf(t, yaml), []);
+});
 
 for (const [feature, line] of REFUSED) {
   t.test(`${feature}: refused, in this line`, async (t) => {

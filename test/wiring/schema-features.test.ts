@@ -158,3 +158,20 @@ t.test('what is not served is refused at the start, with its operation and place
     t.strictSame(await problemsOf(t, withEcho(options)), [`operation echo: ${problem}`]);
   }
 });
+
+t.test('a field may be required in one part of a schema, and described in another', async (t) => {
+  const mail = { type: 'object', properties: { mail: { type: 'string' } } };
+  const address = {
+    allOf: [{ $ref: '#/components/schemas/Mail' }],
+    properties: { phone: { type: 'string' }, other: { $ref: '#/components/schemas/Mail', required: ['mail'] } },
+    anyOf: [{ required: ['mail'] }, { required: ['phone'] }],
+  };
+  const { send } = await startEcho(t, { body: address, reply: {}, schemas: { Mail: mail }, answer: () => 1 });
+  t.equal(await send('{"phone":"1","other":{"mail":"a"}}'), '1');
+  t.match(await send('{}'), /^body\.mail is missing; body\.phone is missing; body must match a schema in anyOf$/);
+  t.equal(await send('{"phone":"1","other":{}}'), 'body.other.mail is missing');
+  const misspelt = { type: 'object', properties: { items: { type: 'array', items: { ...mail, required: ['mial'] } } } };
+  t.strictSame(await problemsOf(t, withEcho({ body: misspelt, reply: {} })), [
+    'operation echo: body.items.*: requires mial, which no properties name',
+  ]);
+});
