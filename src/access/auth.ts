@@ -9,7 +9,7 @@ import { hashKey } from './api-keys.ts';
 import { buildIdentifyBearer } from './bearer-auth.ts';
 import { type Caller, type CallerKey, missingScopes, toCaller } from './caller.ts';
 import { forbidden, unauthorized } from './challenges.ts';
-import { buildFairShares } from './fair-shares.ts';
+import { buildFairShares, type RefuseOver } from './fair-shares.ts';
 import { readStoredKeys } from './stored-keys.ts';
 import { buildTally } from './tally.ts';
 import { buildUses } from './uses.ts';
@@ -55,7 +55,7 @@ export interface AuthOptions {
 export async function addAuth(
   app: FastifyInstance,
   { logger, store, apiKeys, realm, rates = {}, tally = buildTally(), maxKeyAge }: AuthOptions,
-): Promise<(security: Requirement[]) => onRequestHookHandler> {
+): Promise<(security: Requirement[], over: RefuseOver) => onRequestHookHandler> {
   const { keyRate, unauthorizedRate } = rates;
   const uses = buildUses(store, logger);
   const toOurs = (key: CallerKey) => toCaller(key, keyRate, uses.of(key.id));
@@ -70,7 +70,7 @@ export async function addAuth(
   const find: FindCaller = (hash) => configured.get(hash) ?? stored.find(hash);
   const identifyBearer = await buildIdentifyBearer(app, find);
 
-  return (security) => {
+  return (security, over) => {
     const places = security.map(({ place }) => place);
     const identifies = places.map((place) =>
       place.in === 'bearer' ? identifyBearer : buildIdentifyApiKey(place, find),
@@ -91,10 +91,8 @@ export async function addAuth(
         else if (!caller) tryFrom(index + 1, request, reply, done, denied);
         else if (caller.rate === undefined) admit(caller, index, request, reply, done, denied);
         else {
-          countForKey(caller.id, caller.rate, reply, (over) => {
-            if (over) done(over);
-            else admit(caller, index, request, reply, done, denied);
-          });
+          const passed = () => admit(caller, index, request, reply, done, denied);
+          countForKey(caller.id, caller.rate, reply, { passed, over });
         }
       });
     }
@@ -120,9 +118,9 @@ export async function addAuth(
     }
 
     function turnAway(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-      const refuse = (over?: Failure) => done(over ?? unauthorized(request, places, realm));
-      if (unauthorizedRate === undefined) refuse();
-      else countForAddress(request, unauthorizedRate, reply, refuse);
+      const passed = () => done(unauthorized(request, places, realm));
+      if (unauthorizedRate === undefined) passed();
+      else countForAddress(unauthorizedRate, reply, { passed, over });
     }
 
     return (request, reply, done) => tryFrom(0, request, reply, done);

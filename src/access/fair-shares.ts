@@ -1,40 +1,50 @@
 /** Nobody takes more than their share: limits of keys, and of addresses that send requests without a valid one. */
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Failure } from '../http/errors.ts';
 import type { Rate, Tally } from '../store/store.ts';
 import { buildLimiter, type Standing } from './limiter.ts';
 
-const OVER = new Failure('rate_limited', 'Too many requests. Try again after as many seconds as Retry-After says.');
-
-/** Called when it is known whether a request is beyond the limit; not when it was answered meanwhile. */
-type Next = (failure: Failure | undefined) => void;
+/** Answers a request that is beyond a limit, with these headers. */
+export type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
 
 export function buildFairShares(tally: Tally) {
   const count = buildLimiter(tally);
 
-  function answer(reply: FastifyReply, { isOver, reset }: Standing, next: Next): void {
-    if (isOver) reply.raw.setHeader('Retry-After', reset);
-    next(isOver ? OVER : undefined);
+  /** Goes on, or refuses; does nothing where the request was answered meanwhile. */
+  function countRequest(id: string, rate: Rate, reply: FastifyReply, toHeaders: ToHeaders, on: On): void {
+    count(id, rate, (standing) => {
+      if (reply.sent) return;
+      const headers = toHeaders(rate, standing);
+      if (standing.isOver) {
+        on.over(reply.request, reply, { ...headers, 'Retry-After': String(standing.reset) });
+        return;
+      }
+      for (const name in headers) reply.raw.setHeader(name, headers[name] as string);
+      on.passed();
+    });
   }
 
   return {
-    /** The reply says how the key's limit stands (draft-ietf-httpapi-ratelimit-headers-10). */
-    countForKey(id: string, rate: Rate, reply: FastifyReply, next: Next): void {
-      count(id, rate, (standing) => {
-        if (reply.sent) return;
-        reply.raw.setHeader('RateLimit-Policy', `"key";q=${rate.limit};w=${rate.window}`);
-        reply.raw.setHeader('RateLimit', `"key";r=${standing.left};t=${standing.reset}`);
-        answer(reply, standing, next);
-      });
-    },
-    countForAddress({ ip }: FastifyRequest, rate: Rate, reply: FastifyReply, next: Next): void {
-      count(`address ${toNetwork(String(ip))}`, rate, (standing) => {
-        if (!reply.sent) answer(reply, standing, next);
-      });
-    },
+    /** The reply says how the key's limit stands. */
+    countForKey: (id: string, rate: Rate, reply: FastifyReply, on: On) => countRequest(id, rate, reply, toStanding, on),
+    countForAddress: (rate: Rate, reply: FastifyReply, on: On) =>
+      countRequest(`address ${toNetwork(String(reply.request.ip))}`, rate, reply, () => ({}), on),
   };
 }
+
+/** What happens when it is known how a limit stands. */
+interface On {
+  passed: () => void;
+  over: RefuseOver;
+}
+
+type ToHeaders = (rate: Rate, standing: Standing) => Record<string, string>;
+
+/** draft-ietf-httpapi-ratelimit-headers-10. */
+const toStanding: ToHeaders = ({ limit, window }, { left, reset }) => ({
+  'RateLimit-Policy': `"key";q=${limit};w=${window}`,
+  RateLimit: `"key";r=${left};t=${reset}`,
+});
 
 /** The address; of IPv6 the first 64 bits, within which a client may have any address. */
 export function toNetwork(ip: string): string {

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions }
 import type { Operation, Reply, Requirement } from '../contract/contract.ts';
 import { PLAIN_JSON } from '../contract/media-types.ts';
 import { replyFor } from '../contract/replies.ts';
-import { refuse } from '../http/errors.ts';
+import { type ErrorBody, refuse } from '../http/errors.ts';
 import { JsonText } from '../json/json-text.ts';
 import { type Around, Call } from './call.ts';
 import type { CompiledOperation } from './compiled-operations.ts';
@@ -19,7 +19,10 @@ import { buildIsGone } from './sunset.ts';
 export type BeforeReply = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Lets requests pass that have one of these ways in. */
-export type AuthFor = (security: Requirement[]) => onRequestHookHandler;
+export type AuthFor = (security: Requirement[], over: RefuseOver) => onRequestHookHandler;
+
+/** Answers a request that is beyond a limit, with these headers. */
+type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
 
 export interface RouteParts extends Omit<Around, 'idempotencyKey'> {
   handler: AnyHandler;
@@ -33,6 +36,9 @@ export interface RouteParts extends Omit<Around, 'idempotencyKey'> {
   beforeReply: BeforeReply;
 }
 
+const over = refuse('rate_limited', 'Too many requests. Try again after as many seconds as Retry-After says.');
+const OVER = { status: over.status, text: JsonText.of<ErrorBody>(JSON.stringify(over.body)) };
+
 export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
   const { handler, compiled, deprecation, onlyOwnTypes, store, urlOf, authFor, logger, beforeReply } = parts;
   const idempotencyKey = operation.parameters.find(({ keptHours }) => keptHours !== undefined);
@@ -44,7 +50,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   const isPassedOn = buildIsPassedOn(operation);
   const { sunset } = operation.deprecation ?? {};
   const isGone = buildIsGone(sunset);
-  const auth = operation.security.length > 0 ? authFor(operation.security) : undefined;
+  const auth = operation.security.length > 0 ? authFor(operation.security, refuseOver) : undefined;
 
   function answer(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
     const checked = check(request);
@@ -74,6 +80,11 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     // ASCII is the same in Latin-1, and Node need not look at each character.
     reply.raw.writeHead(status, head).end(text, length === text.length ? 'latin1' : 'utf8');
     return undefined;
+  }
+
+  /** As cheaply as an answer: a flood must not cost more. */
+  function refuseOver(request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>): void {
+    send(request, reply, { status: OVER.status, body: OVER.text, headers });
   }
 
   function serve(request: FastifyRequest, reply: FastifyReply): void | Promise<void> {

@@ -277,7 +277,13 @@ t.test(
     const options = { logger, store, apiKeys: [KEY], realm: 'Test', maxKeyAge: 2000 };
     app.setErrorHandler<Failure>(({ status, body }, _request, reply) => reply.code(status).send(body));
     const authFor = await addAuth(app, options);
-    app.addHook('onRequest', authFor(PLACES.map((place) => ({ place, scopes: [] }))));
+    app.addHook(
+      'onRequest',
+      authFor(
+        PLACES.map((place) => ({ place, scopes: [] })),
+        () => {},
+      ),
+    );
     app.get('/', () => 'ok');
     t.teardown(async () => {
       await app.close();
