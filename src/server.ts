@@ -44,11 +44,13 @@ export interface ServerOptions {
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { contract, handlers, store, apiKeys, trustProxy, logger, requestTimeout, limits, isDraining } = options;
+  const { toErrorBody } = contract;
   const nextRequestId = buildRequestIds();
   const keysInQueries = contract.keyPlaces.filter((place) => place.in === 'query');
   const toLogged = buildToLogged(keysInQueries.map(({ name }) => name));
   const logRequest = buildLogRequest(logger, toLogged);
-  const sendFailure = buildSendFailure(logger);
+  const raw = { logger, nextRequestId, toErrorBody };
+  const sendFailure = buildSendFailure(logger, toErrorBody);
   const app: FastifyInstance = fastify({
     genReqId: nextRequestId,
     trustProxy: trustProxy.length > 0 && [...trustProxy],
@@ -66,14 +68,14 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       logRequest?.(request, reply);
       sendFailure(error, request, reply);
     },
-    clientErrorHandler: buildSendClientError(logger, nextRequestId),
+    clientErrorHandler: buildSendClientError(raw),
   });
 
   const connections = addConnections(app, limits, logger);
   addAccepting(app, connections);
-  addOverload(app, { ...limits, connections, nextRequestId, logger });
+  addOverload(app, { ...limits, ...raw, connections });
   addErrorReplies(app, sendFailure);
-  addRawReplies(app, logger, nextRequestId, toLogged);
+  addRawReplies(app, raw, toLogged);
   const toNotFound = buildNotFound(app);
   const letIn = addDraining(app, connections, isDraining, options.untilNoneListens);
   const beforeReply = addEveryRequest(app, { logRequest, toNotFound, letIn, isDraining });

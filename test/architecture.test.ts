@@ -36,7 +36,7 @@ const ARROWS: Record<string, string[]> = {
   'src/contract': ['src/operator-error.ts', 'src/json'],
   'src/wiring': ['src/contract', 'src/http/errors.ts', 'src/json', 'src/store/store.ts', 'src/generated'],
   'src/json': [],
-  'src/http': ['src/store/store.ts', 'src/generated'],
+  'src/http': ['src/contract/error-body.ts', 'src/store/store.ts', 'src/generated'],
   'src/access': ['src/contract/contract.ts', 'src/http/errors.ts', 'src/store/store.ts'],
   'src/docs': ['src/contract', 'src/http/errors.ts'],
   'src/telemetry': ['src/http/errors.ts', 'src/store/store.ts'],

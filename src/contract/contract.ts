@@ -1,5 +1,6 @@
 /** The contract as the server is wired from it. */
 import { OperatorError } from '../operator-error.ts';
+import type { ToErrorBody } from './error-body.ts';
 import type { Place } from './int64-places.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON Schema, or any other node of the contract, is any JSON.
@@ -102,6 +103,7 @@ export interface Contract {
   title: string;
   /** The start of every path: `/v1`; empty where there is none. */
   prefix: string;
+  toErrorBody: ToErrorBody;
   /** Those of all security schemes. */
   keyPlaces: KeyPlace[];
   operations: Map<string, Operation>;

@@ -4,6 +4,7 @@ import { stringify } from 'lossless-json';
 import { parseDocument } from 'yaml';
 import { type Contract, ContractError } from './contract.ts';
 import { toDigest } from './digest.ts';
+import { buildToErrorBody } from './error-body.ts';
 import { checkNumbers } from './numbers.ts';
 import { toOperations } from './operations.ts';
 import { resolveDocument } from './resolved.ts';
@@ -42,6 +43,7 @@ export async function loadContract(file: URL | string = CONTRACT_FILE, checked?:
   if (problems.length > 0) throw new ContractError(problems);
   return {
     ...{ yaml, json, digest, isChecked, document, resolved, title: document.info.title, prefix, operations },
+    toErrorBody: buildToErrorBody(document['x-error-body']),
     keyPlaces: [...keyPlaces.values()].filter((place) => place !== undefined),
   };
 }

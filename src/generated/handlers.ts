@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = '42ec55af510199fb64ccc489de22f6f4cdca59d0be901ca80a8eaa76db0e08eb';
+export const CONTRACT_DIGEST = '6b7a0bfa487782e131f820059398e923c705881b57c98adcd82676e485d92fdc';

@@ -1,8 +1,9 @@
 /** Any failure of a request -> the Error body of the contract. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { ToErrorBody } from '../contract/error-body.ts';
 import { type OutageKind, StoreUnavailable } from '../store/store.ts';
-import { Failure, TOO_LARGE, type Told } from './errors.ts';
+import { type ErrorCode, Failure, TOO_LARGE, type Told } from './errors.ts';
 
 /** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
 export const MAX_URL_LENGTH = 8192;
@@ -34,18 +35,20 @@ const TOLD_BY_STATUS: Record<number, Told> = {
   415: ['unsupported_media_type', 'The body must be application/json.'],
 };
 
+/** What is refused in a flood, or not made yet: its line as a request says enough. */
+const NO_FAULTS: ErrorCode[] = ['overloaded', 'not_implemented'];
+
 export type SendFailure = (error: FastifyError | Failure, request: FastifyRequest, reply: FastifyReply) => void;
 
 /** For Fastify's option `frameworkErrors` and its error handler. */
-export function buildSendFailure(logger: Logger): SendFailure {
+export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): SendFailure {
   return (error, request, reply) => {
     const failure = toFailure(error);
-    // What is refused in a flood is no fault: its line as a request says enough.
-    if (failure.status >= 500 && failure.code !== 'overloaded') {
+    if (failure.status >= 500 && !NO_FAULTS.includes(failure.code)) {
       logger.error({ reqId: request.id, err: failure.cause ?? error }, failure.message);
     }
     reply.code(failure.status).headers(failure.headers).header('x-request-id', request.id);
-    reply.type('application/json; charset=utf-8').send(JSON.stringify(failure.body));
+    reply.type('application/json; charset=utf-8').send(JSON.stringify(toErrorBody(failure.body)));
   };
 }
 

@@ -1,9 +1,12 @@
 /** The catalogue of errors: every failure that is sent to a client has its code and status from here. */
 import type { components } from '../generated/contract.ts';
 
-type Schemas = components['schemas'];
-export type ErrorCode = Schemas['ErrorCode'];
-export type ErrorBody = Schemas['Error'];
+/** The codes of the contract's Error; any where it has an error of its own (`x-error-body`). */
+type DeclaredCode = components extends {
+  schemas: { Error: { code: infer Code extends string; message: string; status: number } };
+}
+  ? Code
+  : string;
 
 interface Kind {
   /** The HTTP status of the reply. */
@@ -31,10 +34,19 @@ export const CATALOGUE = {
   rate_limited: { status: 429 },
   headers_too_large: { status: 431 },
   internal_error: { status: 500 },
+  not_implemented: { status: 501 },
   outcome_unknown: { status: 503, retryAfter: 1 },
   overloaded: { status: 503, retryAfter: 1 },
   unavailable: { status: 503, retryAfter: 1 },
-} as const satisfies Record<ErrorCode, Kind>;
+} as const satisfies Record<DeclaredCode, Kind>;
+
+export type ErrorCode = keyof typeof CATALOGUE;
+
+export interface ErrorBody {
+  code: ErrorCode;
+  message: string;
+  status: number;
+}
 
 type StatusOf<Code extends ErrorCode> = (typeof CATALOGUE)[Code]['status'];
 
@@ -57,6 +69,11 @@ export interface ErrorAnswer<Code extends ErrorCode> {
 /** A handler's answer: `refuse('pet_not_found', 'No pet has the id 7.')` is a 404. `message` is for people. */
 export function refuse<Code extends ErrorCode>(code: Code, message: string): ErrorAnswer<Code> {
   return { status: CATALOGUE[code].status, body: toErrorBody(code, message) };
+}
+
+/** The handler of an operation that is described, and not made yet: a 501. */
+export async function notImplemented(): Promise<never> {
+  throw new Failure('not_implemented', 'This operation is not implemented yet.');
 }
 
 /** What a Failure tells a client. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import type { ToErrorBody } from '../contract/error-body.ts';
 import type { ConnectionState, Connections } from './connections.ts';
 import { Failure } from './errors.ts';
 
@@ -14,13 +15,6 @@ export interface RequestLimits {
 }
 
 const OVERLOADED = new Failure('overloaded', 'Too many requests are waiting. Try again later.');
-const BODY = JSON.stringify(OVERLOADED.body);
-const HEADERS = {
-  ...OVERLOADED.headers,
-  'content-type': 'application/json; charset=utf-8',
-  'content-length': Buffer.byteLength(BODY),
-  connection: 'close',
-};
 
 /** Load balancers decide by these whether to send requests here. */
 const HEALTH = new Set<string | undefined>(['/livez', '/readyz']);
@@ -32,12 +26,20 @@ export interface OverloadOptions extends RequestLimits {
   connections: Connections;
   nextRequestId: () => string;
   logger: Logger;
+  toErrorBody: ToErrorBody;
 }
 
 /** To be called when Fastify has added its own listener. */
 export function addOverload(app: FastifyInstance, options: OverloadOptions): void {
-  const { connections, maxPipelined, maxRequests, nextRequestId, logger } = options;
+  const { connections, maxPipelined, maxRequests, nextRequestId, logger, toErrorBody } = options;
   const [serve] = app.server.listeners('request') as [RequestListener];
+  const text = JSON.stringify(toErrorBody(OVERLOADED.body));
+  const headers = {
+    ...OVERLOADED.headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    connection: 'close',
+  };
   let refused = 0;
   let told = 0;
 
@@ -50,7 +52,7 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
     // Requests behind this one are not even parsed: that would cost more than refusing them. 2 stops Node's parser, as an upgrade does.
     socket.parser.onIncoming = () => 2;
     socket.pause();
-    response.writeHead(OVERLOADED.status, { 'x-request-id': nextRequestId(), ...HEADERS }).end(BODY);
+    response.writeHead(OVERLOADED.status, { 'x-request-id': nextRequestId(), ...headers }).end(text);
     refused++;
     // At most one line a second.
     if (connections.second === told) return;

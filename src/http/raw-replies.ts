@@ -3,8 +3,9 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { ToErrorBody } from '../contract/error-body.ts';
 import { MALFORMED, URI_TOO_LONG } from './error-replies.ts';
-import { Failure, kindOf, type Told, toErrorBody } from './errors.ts';
+import { Failure, kindOf, type Told } from './errors.ts';
 import type { ToLogged } from './logged-urls.ts';
 
 const NO_CONNECT: Told = ['method_not_allowed', 'This server is no proxy.'];
@@ -27,10 +28,16 @@ type Request = IncomingMessage & { [REPLY]?: FastifyReply };
 /** What Node keeps on a connection: the request that is being received, and the reply that is being sent. */
 type HttpSocket = Socket & { parser?: { incoming: Request | null } | null; _httpMessage?: ServerResponse | null };
 
+export interface RawRepliesOptions {
+  logger: Logger;
+  nextRequestId: () => string;
+  toErrorBody: ToErrorBody;
+}
+
 export type SendClientError = (error: ConnectionError, socket: Socket) => void;
 
 /** For Fastify's option `clientErrorHandler`. */
-export function buildSendClientError(logger: Logger, nextRequestId: () => string): SendClientError {
+export function buildSendClientError({ logger, nextRequestId, toErrorBody }: RawRepliesOptions): SendClientError {
   const refused = new WeakSet<Socket>();
   return (error, socket: HttpSocket) => {
     if (refused.has(socket)) return;
@@ -49,7 +56,7 @@ export function buildSendClientError(logger: Logger, nextRequestId: () => string
       const reqId = nextRequestId();
       const { status } = kindOf(told[0]);
       logger.info({ reqId, ip: socket.remoteAddress, status, code: error.code }, 'malformed request');
-      whenAnswered(socket, () => sendRaw(socket, reqId, told));
+      whenAnswered(socket, () => sendRaw(socket, reqId, toErrorBody, told));
     }
   };
 }
@@ -61,8 +68,7 @@ export function keepReply({ raw }: FastifyRequest, reply: FastifyReply): void {
 
 export function addRawReplies(
   app: FastifyInstance,
-  logger: Logger,
-  nextRequestId: () => string,
+  { logger, nextRequestId, toErrorBody }: RawRepliesOptions,
   toLogged: ToLogged,
 ): void {
   // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a reply.
@@ -72,7 +78,7 @@ export function addRawReplies(
     const reqId = nextRequestId();
     logger.info({ reqId, method, url: toLogged(url), ip: socket.remoteAddress, status: 405 }, 'request');
     stopReading(socket);
-    whenAnswered(socket, () => sendRaw(socket, reqId, NO_CONNECT, 'Allow: GET, HEAD'));
+    whenAnswered(socket, () => sendRaw(socket, reqId, toErrorBody, NO_CONNECT, 'Allow: GET, HEAD'));
   });
 }
 
@@ -113,9 +119,9 @@ function isUrlTooLong({ code, rawPacket, bytesParsed }: ConnectionError): boolea
   return /^[A-Z-]+ | HTTP\/1\.\d$/.test(line);
 }
 
-function sendRaw(socket: Socket, reqId: string, [code, message]: Told, ...headers: string[]): void {
-  const { status } = kindOf(code);
-  const body = JSON.stringify(toErrorBody(code, message));
+function sendRaw(socket: Socket, reqId: string, toErrorBody: ToErrorBody, told: Told, ...headers: string[]): void {
+  const { status, body: parts } = new Failure(...told);
+  const body = JSON.stringify(toErrorBody(parts));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `Date: ${new Date().toUTCString()}`,

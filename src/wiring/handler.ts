@@ -1,6 +1,7 @@
 /** How a handler is written: `handle('getPet', async (call) => answer)`, with the types of both from the contract. */
 import type { Logger } from 'pino';
-import type { $Read, $Write, components, OpenOperation, operations } from '../generated/contract.ts';
+import type { $Read, $Write, OpenOperation, operations } from '../generated/contract.ts';
+import type { ErrorBody } from '../http/errors.ts';
 import type { JsonText } from '../json/json-text.ts';
 import type { Awaitable, KeyOwner, Once, Store } from '../store/store.ts';
 import type { Bytes, FormField, FormFile } from './form-parts.ts';
@@ -101,7 +102,7 @@ type WithHeaders<Headers> =
   Record<never, never> extends Headers ? { headers?: Headers & object } : { headers: Headers };
 
 /** The Error body repeats the status of its reply. */
-type Repeated<Body, Status> = Body extends components['schemas']['Error'] ? Body & { status: Status } : Body;
+type Repeated<Body, Status> = Body extends ErrorBody ? Body & { status: Status } : Body;
 type WithBody<Response, Status> = Response extends { content: infer Content }
   ? { [Type in keyof Content]: { body: BodyOf<Type, Content[Type], Status> } }[keyof Content]
   : { body?: never };

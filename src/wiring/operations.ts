@@ -35,6 +35,7 @@ export async function addOperations(
       deprecation: deprecationHeaders(operation, contract),
       onlyOwnTypes: refuseOtherTypes(operation, contract),
       urlOf,
+      toErrorBody: contract.toErrorBody,
       ...others,
     });
   }

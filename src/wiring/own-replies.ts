@@ -1,8 +1,9 @@
 /** Checks that the contract declares what the server itself sends: errors, headers and cursors. */
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Contract, Operation, Refuse, Reply } from '../contract/contract.ts';
+import type { ToErrorBody } from '../contract/error-body.ts';
 import { PLAIN_JSON } from '../contract/media-types.ts';
-import { CODES, type ErrorCode, kindOf, toErrorBody } from '../http/errors.ts';
+import { CODES, type ErrorCode, Failure, kindOf } from '../http/errors.ts';
 import { type CompileReply, compile } from './compilation.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { extremeCursors } from './pagination.ts';
@@ -34,7 +35,8 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
     if (codes.length > 0 && reply.type !== PLAIN_JSON) {
       refuseReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
     }
-    if (reply.isJson) checkErrorBody(ajv, compileReply(reply, refuse).validate, codes, refuseReply);
+    if (reply.isJson)
+      checkErrorBody(ajv, compileReply(reply, refuse).validate, contract.toErrorBody, codes, refuseReply);
     checkRequiredHeaders(reply, operation, Object.keys(announced), refuseReply);
     for (const [name, value] of Object.entries(announced)) checkHeader(ajv, reply, name, value, refuseReply);
   }
@@ -51,8 +53,14 @@ function codesOf({ status }: Reply, { replies, deprecation }: Operation) {
   });
 }
 
-function checkErrorBody(ajv: Ajv2020, validate: ValidateFunction, codes: ErrorCode[], refuse: Refuse): void {
-  const refused = codes.find((code) => !validate(toErrorBody(code, 'What went wrong.')));
+function checkErrorBody(
+  ajv: Ajv2020,
+  validate: ValidateFunction,
+  toErrorBody: ToErrorBody,
+  codes: ErrorCode[],
+  refuse: Refuse,
+): void {
+  const refused = codes.find((code) => !validate(toErrorBody(new Failure(code, 'What went wrong.').body)));
   if (refused) refuse(`its body cannot be the Error ${refused} of the server: ${ajv.errorsText(validate.errors)}`);
 }
 

@@ -4,6 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { Operation, Reply, Requirement } from '../contract/contract.ts';
+import type { ToErrorBody } from '../contract/error-body.ts';
 import { PLAIN_JSON } from '../contract/media-types.ts';
 import { replyFor } from '../contract/replies.ts';
 import { type ErrorBody, refuse } from '../http/errors.ts';
@@ -34,13 +35,15 @@ export interface RouteParts extends Omit<Around, 'idempotencyKey'> {
   /** Refuses bodies of a type that only other operations take. */
   onlyOwnTypes: onRequestHookHandler[];
   beforeReply: BeforeReply;
+  toErrorBody: ToErrorBody;
 }
 
 const over = refuse('rate_limited', 'Too many requests. Try again after as many seconds as Retry-After says.');
 const OVER = { status: over.status, text: JsonText.of<ErrorBody>(JSON.stringify(over.body)) };
 
 export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
-  const { handler, compiled, deprecation, onlyOwnTypes, store, urlOf, authFor, logger, beforeReply } = parts;
+  const { handler, compiled, deprecation, onlyOwnTypes, store, urlOf, authFor, logger, beforeReply, toErrorBody } =
+    parts;
   const idempotencyKey = operation.parameters.find(({ keptHours }) => keptHours !== undefined);
   const around: Around = { store, urlOf, logger, idempotencyKey };
   const { check, write } = compiled;
@@ -52,9 +55,14 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   const isGone = buildIsGone(sunset);
   const auth = operation.security.length > 0 ? authFor(operation.security, refuseOver) : undefined;
 
+  function refuseRequest(problems: string): AnyAnswer {
+    const { status, body } = refuse('invalid_request', problems);
+    return { status, body: toErrorBody(body) };
+  }
+
   function answer(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
     const checked = check(request);
-    if ('problems' in checked) return refuse('invalid_request', checked.problems.join('; '));
+    if ('problems' in checked) return refuseRequest(checked.problems.join('; '));
     return handler(new Call(checked, request, around));
   }
 
