@@ -42,7 +42,7 @@ export async function buildTypes(contract: Json): Promise<string> {
   return `${astToString(nodes)}/** The operations that need no key. */\nexport type OpenOperation = ${toOpen(document)};\n`;
 }
 
-function toOpen({ paths, security = [] }: Json): string {
+function toOpen({ paths = {}, security = [] }: Json): string {
   const sources = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
   const open = sources.filter((source) => source.operationId && (source.security ?? security).length === 0);
   return open.map(({ operationId }) => `'${operationId}'`).join(' | ') || 'never';

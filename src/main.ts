@@ -45,7 +45,7 @@ async function serveByWorkers(config: Config, contract: Contract, store: Store, 
     log,
     deadline: stopDeadline(config),
     endByForce: buildForcedEnd(log.logger, process.pid),
-    onListening: (origin) => oneRunKey && showOneRunKey(oneRunKey, origin, contract.prefix),
+    onListening: (origin) => oneRunKey && showOneRunKey(oneRunKey, origin, pathToTry(contract)),
   });
 }
 
@@ -74,7 +74,13 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
 
   const origin = await listening;
   logger.info({ origin }, 'listening');
-  if (oneRunKey) showOneRunKey(oneRunKey, origin, contract.prefix);
+  if (oneRunKey) showOneRunKey(oneRunKey, origin, pathToTry(contract));
+}
+
+/** That of the first operation that needs nothing but a key. */
+function pathToTry({ prefix, operations }: Contract): string {
+  const first = [...operations.values()].find(({ method, path }) => method === 'GET' && !path.includes('{'));
+  return prefix + (first?.path ?? '');
 }
 
 /** Returns the origin: `http://127.0.0.1:3000`. */

@@ -57,7 +57,14 @@ const ARROWS: Record<string, string[]> = {
   scripts: ['src'],
   test: ['src', 'handlers'],
   'test/scripts': ['scripts', 'src', 'test'],
-  'test/types': ['scripts/contract-types.ts', 'src', 'handlers', 'test'],
+  'test/types': [
+    'scripts/contract-types.ts',
+    'scripts/contract-use',
+    'scripts/handlers-map.ts',
+    'src',
+    'handlers',
+    'test',
+  ],
   'test/mutation': [
     ...['src', 'handlers', 'test', 'scripts/contract-types.ts', 'scripts/contract-lint'],
     'scripts/contract-diff/contracts.ts',

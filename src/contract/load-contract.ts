@@ -19,6 +19,16 @@ export const CONTRACT_FILE = new URL('openapi/petstore.yaml', import.meta.resolv
  * @throws ContractError
  */
 export async function loadContract(file: URL | string = CONTRACT_FILE, checked?: string): Promise<Contract> {
+  const { contract, problems } = await readContract(file, checked);
+  if (problems.length > 0) throw new ContractError(problems);
+  return contract;
+}
+
+/** The contract with what cannot be served. @throws ContractError where its operations cannot be told */
+export async function readContract(
+  file: URL | string,
+  checked?: string,
+): Promise<{ contract: Contract; problems: string[] }> {
   const yaml = readFileSync(file);
   const source = parseDocument(yaml.toString('utf8'), { intAsBigInt: true });
   if (source.errors.length > 0) throw new ContractError(source.errors.map((error) => error.message));
@@ -40,10 +50,10 @@ export async function loadContract(file: URL | string = CONTRACT_FILE, checked?:
   checkNumbers(exact, '#', refuse);
   const prefix = toPrefix(document, refuse);
   checkOwnPaths(prefix, operations.values(), refuse);
-  if (problems.length > 0) throw new ContractError(problems);
-  return {
+  const contract = {
     ...{ yaml, json, digest, isChecked, document, resolved, title: document.info.title, prefix, operations },
     toErrorBody: buildToErrorBody(document['x-error-body']),
     keyPlaces: [...keyPlaces.values()].filter((place) => place !== undefined),
   };
+  return { contract, problems };
 }

@@ -1,12 +1,16 @@
 /** The catalogue of errors: every failure that is sent to a client has its code and status from here. */
 import type { components } from '../generated/contract.ts';
 
-/** The codes of the contract's Error; any where it has an error of its own (`x-error-body`). */
-type DeclaredCode = components extends {
-  schemas: { Error: { code: infer Code extends string; message: string; status: number } };
+interface OwnError {
+  code: string;
+  message: string;
+  status: number;
 }
-  ? Code
-  : string;
+
+/** The contract's Error; ours where it has another (`x-error-body`). */
+export type ErrorBody = components extends { schemas: { Error: infer Declared extends OwnError } }
+  ? Declared
+  : OwnError;
 
 interface Kind {
   /** The HTTP status of the reply. */
@@ -38,15 +42,9 @@ export const CATALOGUE = {
   outcome_unknown: { status: 503, retryAfter: 1 },
   overloaded: { status: 503, retryAfter: 1 },
   unavailable: { status: 503, retryAfter: 1 },
-} as const satisfies Record<DeclaredCode, Kind>;
+} as const satisfies Record<ErrorBody['code'], Kind>;
 
 export type ErrorCode = keyof typeof CATALOGUE;
-
-export interface ErrorBody {
-  code: ErrorCode;
-  message: string;
-  status: number;
-}
 
 type StatusOf<Code extends ErrorCode> = (typeof CATALOGUE)[Code]['status'];
 

@@ -17,8 +17,8 @@ export async function makeOneRunKey({ apiKeys, isProduction }: Config, store: St
   );
 }
 
-/** For the person who started it, on standard error: the log never sees a key. */
-export function showOneRunKey(key: string, origin: string, prefix: string): void {
+/** For the person who started it, on standard error: the log never sees a key. The path is one to try it with. */
+export function showOneRunKey(key: string, origin: string, path: string): void {
   process.stderr.write(`
 No API key is configured. This one is for this run only:
 
@@ -26,7 +26,7 @@ No API key is configured. This one is for this run only:
 
 Try it:
 
-  curl -H 'Authorization: Bearer ${key}' ${origin}${prefix}/pets
+  curl -H 'Authorization: Bearer ${key}' ${origin}${path}
 
 Documentation, to read and try: ${origin}/docs
 

@@ -61,6 +61,9 @@ const CONTRACTS: Record<string, string> = {
   'Several types': reply('200', 'application/json', 'application/a+json'),
   'Its schema beyond': echo({ responses: { '200': { content: { 'text/csv': { schema: { type: 'integer' } } } } } }),
   'Ranges of types': reply('200', 'image/*'),
+  'Error replies that': echo({
+    responses: { '400': { content: { 'application/json': { schema: { type: 'string' } } } } },
+  }),
   'Errors of the server': reply('401', 'application/problem+json'),
   'API keys in a cookie': edit(({ securitySchemes }) => {
     securitySchemes.bearerAuth = { type: 'apiKey', in: 'cookie', name: 'key' };
@@ -126,6 +129,7 @@ const SERVED: Record<string, Json> = {
       content: { 'multipart/form-data': { schema: object({ q: list, file: { ...string, format: 'binary' } }) } },
     },
   },
+  "The server's errors": {},
   'A status, ranges': { responses: { '4XX': error, '5XX': error, default: error } },
   '`application/json`, or a type': { responses: { '200': content('application/a+json') } },
   'Any other type, such as `text/csv` or `image': { responses: { '200': content('image/png') } },
@@ -160,7 +164,8 @@ t.test('what the page says is served, is served: a contract with all of it start
     `/echoes/${index}`,
     { post: operation(`echo-${index}`, source) },
   ]);
-  const yaml = withPaths(Object.fromEntries(paths), ({ schemas, securitySchemes }) => {
+  const yaml = withPaths(Object.fromEntries(paths), ({ contract, schemas, securitySchemes }) => {
+    contract['x-error-body'] = { code: '{code}', message: '{message}', status: '{status}' };
     schemas.Tree = object({ leaves: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } });
     securitySchemes.inHeader = { type: 'apiKey', in: 'header', name: 'X-Key' };
   });

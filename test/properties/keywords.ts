@@ -9,6 +9,7 @@ const ANNOTATIONS = [
   'examples',
   'deprecated',
   'externalDocs',
+  'xml',
   'readOnly',
   'writeOnly',
   'discriminator',

@@ -45,11 +45,15 @@ export const CONTRACT = readFileSync(new URL('../../openapi/petstore.yaml', impo
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'patch'];
 
+/** The path of the first server: `/v1` for `https://host/v1`. */
+export const prefixOf = ({ servers }: Json): string =>
+  (servers?.[0].url ?? '').replace(/^[\w{}]+:\/\/[^/]+|\/$/g, '').replace(/\/$/, '');
+
 export function readOperations(yaml: string): Operation[] {
   const source = parse(yaml);
   const document = resolve(source, source);
-  const prefix = (document.servers?.[0].url ?? '').replace(/\/$/, '');
-  return Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+  const prefix = prefixOf(document);
+  return Object.entries<Json>(document.paths ?? {}).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).flatMap((method): Operation[] => {
       const { operationId, parameters = [], requestBody, security = document.security ?? [], responses } = item[method];
       const operation = {

@@ -1,0 +1,32 @@
+/**
+ * Shows what of a contract is served, what is refused, why, and what to change: `npm run contract:use -- <file>`. With `--write`,
+ * puts it in the place of ours, and makes a handler that answers 501 for each operation without one. Where handlers would be left
+ * without an operation, nothing is written; `--replace-handlers` removes all that there are.
+ */
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { judge } from './contract-use/judgement.ts';
+import { place } from './contract-use/placing.ts';
+import { toTable } from './contract-use/table.ts';
+
+const ROOT = new URL('..', import.meta.url);
+const OPTIONS = { write: { type: 'boolean' }, 'replace-handlers': { type: 'boolean' } } as const;
+
+/** What to print; the exit code is 1 where the contract is refused. @throws Error for wrong arguments, and files that cannot be read */
+export async function use(args: string[], root = ROOT): Promise<{ text: string; code: number }> {
+  const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+  const [file, ...others] = positionals;
+  if (!file || others.length > 0) throw new Error('npm run contract:use -- <file> [--write [--replace-handlers]]');
+  const judgement = await judge(file);
+  const table = toTable(judgement);
+  if (judgement.rows.some(({ problems }) => problems.length > 0)) return { text: table, code: 1 };
+  if (!values.write) return { text: `${table}\n\nTo put it in place: --write`, code: 0 };
+  const { text, isDone } = place(file, judgement.ids, root, values['replace-handlers'] === true);
+  return { text: `${table}\n\n${text}`, code: isDone ? 0 : 1 };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { text, code } = await use(process.argv.slice(2)).catch(({ message }: Error) => ({ text: message, code: 1 }));
+  console.log(text);
+  process.exitCode = code;
+}

@@ -1,0 +1,73 @@
+/** What a start would say of a contract, by operation, all of it at once. */
+import { type Contract, ContractError } from '../../src/contract/contract.ts';
+import { readContract } from '../../src/contract/load-contract.ts';
+import { METHODS, nameOf } from '../../src/contract/operations.ts';
+import { compileOperations } from '../../src/wiring/compiled-operations.ts';
+import { toAdvice } from './advice.ts';
+
+export interface Row {
+  /** The operationId, or what stands in its place; `the contract` for what is about no operation. */
+  name: string;
+  /** `GET /pets`. */
+  request: string;
+  /** Empty where it is served. */
+  problems: { problem: string; advice: string | undefined }[];
+}
+
+export interface Judgement {
+  rows: Row[];
+  /** Of the operations. */
+  ids: string[];
+}
+
+export async function judge(file: string): Promise<Judgement> {
+  const { contract, problems } = await readAll(file);
+  const left = new Set(problems);
+  const take = (start: string, source: { method: string; path: string; id?: string }) =>
+    problems
+      .filter((problem) => problem.startsWith(start) && left.delete(problem))
+      .map((problem) => problem.slice(start.length))
+      .map((problem) => ({ problem, advice: toAdvice(problem, source, contract) }));
+
+  const rows = sourcesOf(contract).map(({ method, path, id }): Row => {
+    const start = `${nameOf(id, method, path)}: `;
+    const request = `${method.toUpperCase()} ${path}`;
+    return { name: id ?? '(no operationId)', request, problems: take(start, { method, path, ...(id && { id }) }) };
+  });
+  const general = [...left].map((problem) => ({ problem, advice: toAdvice(problem, undefined, contract) }));
+  if (general.length > 0) rows.unshift({ name: 'the contract', request: '', problems: general });
+  return { rows, ids: [...(contract?.operations.keys() ?? [])] };
+}
+
+/** Each operation that can be compiled is, beside others that cannot be read. */
+async function readAll(file: string): Promise<{ contract: Contract | undefined; problems: string[] }> {
+  const problems: string[] = [];
+  try {
+    const read = await readContract(file);
+    problems.push(...read.problems);
+    const { operations } = read.contract;
+    const isRefused = (id: string) => problems.some((problem) => problem.startsWith(`operation ${id}: `));
+    const sound = [...operations].filter(([id]) => id !== '' && !isRefused(id));
+    collect(problems, () => compileOperations({ ...read.contract, operations: new Map(sound) }));
+    return { contract: read.contract, problems };
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error;
+    return { contract: undefined, problems: error.problems };
+  }
+}
+
+function collect(problems: string[], run: () => unknown): void {
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error;
+    problems.push(...error.problems);
+  }
+}
+
+function sourcesOf(contract: Contract | undefined): { method: string; path: string; id: string | undefined }[] {
+  return Object.entries<Record<string, { operationId?: string }>>(contract?.resolved.paths ?? {}).flatMap(
+    ([path, item]) =>
+      METHODS.flatMap((method) => (item[method] ? [{ method, path, id: item[method].operationId }] : [])),
+  );
+}

@@ -1,0 +1,32 @@
+/** Puts a contract in the place of ours, its text exactly as it is, with a handler for each operation. */
+import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { parse } from 'node:path';
+
+/** The handler of an operation that is not made yet. */
+export const toHandler = (id: string) => `import { notImplemented } from '../src/http/errors.ts';
+import { handle } from '../src/wiring/handler.ts';
+
+export default handle('${id}', notImplemented);
+`;
+
+export function place(file: string, ids: string[], root: URL, replaces: boolean): { text: string; isDone: boolean } {
+  const handlers = new URL('handlers/', root);
+  const present = readdirSync(handlers).filter((name) => name.endsWith('.ts'));
+  const others = present.filter((name) => !ids.includes(parse(name).name));
+  if (others.length > 0 && !replaces) {
+    const text = `Nothing is written: in handlers/, ${others.join(', ')} would have no operation. Move them, or add --replace-handlers.`;
+    return { text, isDone: false };
+  }
+  const removed = replaces ? present : [];
+  for (const name of removed) rmSync(new URL(name, handlers));
+  copyFileSync(file, new URL('openapi/petstore.yaml', root));
+  const made = ids.filter((id) => !existsSync(new URL(`${id}.ts`, handlers)));
+  for (const id of made) writeFileSync(new URL(`${id}.ts`, handlers), toHandler(id));
+  const counts = `${made.length} handlers made, ${ids.length - made.length} kept, ${removed.length} removed.`;
+  return { text: `openapi/petstore.yaml is this contract. ${counts}\n${NEXT}`, isDone: true };
+}
+
+const NEXT = `Next:
+  npm run generate   writes its types
+  npm start          serves it: operations answer 501 until their handlers do more
+The releases in openapi/released/, the tests in test/operations/ and the tables of src/store/ are those of the contract before.`;

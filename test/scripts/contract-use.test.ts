@@ -1,0 +1,114 @@
+/** `npm run contract:use`: its table, and what it writes. The contracts are in `test/other-contracts/`. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import t, { type Test } from 'tap';
+import { parse, stringify } from 'yaml';
+import { use } from '../../scripts/contract-use.ts';
+import type { Json } from '../../src/contract/contract.ts';
+import { fileOf } from '../other-contracts.ts';
+
+/** The contract in a file of its own, after an edit. */
+function edited(t: Test, name: string, edit: (contract: Json) => void): string {
+  const contract = parse(readFileSync(fileOf(name), 'utf8'));
+  edit(contract);
+  return `${t.testdir({ 'contract.yaml': stringify(contract) })}/contract.yaml`;
+}
+
+/** Each refusal in the table, followed by what to change. */
+async function refusalsOf(file: string): Promise<string[]> {
+  const { text, code } = await use([file]);
+  if (code !== 1) throw new Error(text);
+  return [...text.matchAll(/(?:refused|change): .*/g)].map(([line]) => line);
+}
+
+t.test('a contract that is served is shown so, and nothing is written', async (t) => {
+  t.strictSame(await use([fileOf('api-with-examples')]), {
+    text: `listVersionsv2       GET /    served
+getVersionDetailsv2  GET /v2  served
+
+All of it is served: 2 operations.
+
+To put it in place: --write`,
+    code: 0,
+  });
+});
+
+t.test('all refusals are shown at once, each with what to change', async (t) => {
+  const file = edited(t, 'link', ({ paths }) => {
+    const [user, owner, repository, merge] = Object.values<Json>(paths);
+    delete user.get.operationId;
+    delete user.get.responses['200'].links;
+    delete owner.get.responses['200'].links;
+    owner.get.parameters.push({ name: 'q', in: 'cookie', schema: { type: 'string' } });
+    owner.get.parameters.push({ name: 'r', in: 'query', style: 'deepObject', schema: { type: 'object' } });
+    repository.get.security = [{ a: [], b: [] }];
+    repository.get.requestBody = { content: { 'application/json': { schema: { type: 'object', required: ['why'] } } } };
+    merge.post.responses['400'] = { description: 'No', content: { 'text/plain': {} } };
+  });
+  t.strictSame(await refusalsOf(file), [
+    'refused: its operationId is missing or not of letters, digits, - and _',
+    'change: operationId: get-2-0-users-username',
+    'refused: parameter q: in cookie is not supported',
+    'change: send it in a header or the query',
+    'refused: parameter r: style deepObject is not supported',
+    'change: parameters of simple types or arrays of them; what is deeper belongs in a body',
+    'refused: body: requires why, which no properties name',
+    'change: name the field in properties, too',
+    'refused: security {"a":[],"b":[]} is not one scheme of components.securitySchemes',
+    'change: each alternative names one scheme that is declared; [] where no key is needed',
+    'refused: response 400: the server sends its errors as application/json, not text/plain',
+    'change: content: { application/json: … }, with the schema of the error',
+  ]);
+});
+
+t.test('an error of its own is mapped to that of the server, field by field', async (t) => {
+  const file = edited(t, 'petstore', ({ components }) => {
+    const { code, message } = components.schemas.Error.properties;
+    components.schemas.Error = {
+      allOf: [{ type: 'object', properties: { number: code, reason: message } }],
+      properties: { errorCode: { type: 'string' }, details: { type: 'object' } },
+      required: ['errorCode'],
+    };
+  });
+  const [, advice] = await refusalsOf(file);
+  t.match(advice, "x-error-body: { errorCode: '{code}', number: '{status}', reason: '{message}' }");
+});
+
+t.test(
+  'a contract that cannot be read is refused with the reason, such as OpenAPI 3.0 with the command that converts it',
+  async (t) => {
+    const file = edited(t, 'petstore', (contract) => (contract.openapi = '3.0.3'));
+    t.match(await refusalsOf(file), [/^refused: it is OpenAPI 3\.0\.3; convert it to 3\.1: npx @scalar/]);
+    await t.rejects(use([]), { message: 'npm run contract:use -- <file>' });
+    await t.rejects(use([fileOf('nothing')]), { message: /no such file/ });
+  },
+);
+
+t.test('with --write it is put in place, its text as it is, with a handler for each operation', async (t) => {
+  const folder = t.testdir({
+    openapi: {},
+    handlers: { 'getPet.ts': 'ours', 'listVersionsv2.ts': 'kept', 'README.md': '' },
+  });
+  const root = pathToFileURL(`${folder}/`);
+  const file = fileOf('api-with-examples');
+  const refused = await use([file, '--write'], root);
+  t.equal(refused.code, 1);
+  t.match(refused.text, 'Nothing is written: in handlers/, getPet.ts would have no operation.');
+  t.strictSame(readdirSync(`${folder}/openapi`), []);
+
+  const { text, code } = await use([file, '--write', '--replace-handlers'], root);
+  t.equal(code, 0);
+  t.match(text, '2 handlers made, 0 kept, 2 removed.');
+  t.strictSame(readFileSync(`${folder}/openapi/petstore.yaml`), readFileSync(file));
+  t.strictSame(readdirSync(`${folder}/handlers`).sort(), ['README.md', 'getVersionDetailsv2.ts', 'listVersionsv2.ts']);
+  t.match(readFileSync(`${folder}/handlers/listVersionsv2.ts`, 'utf8'), "handle('listVersionsv2', notImplemented)");
+  t.match((await use([file, '--write'], root)).text, '0 handlers made, 2 kept, 0 removed.');
+});
+
+t.test('as a command, it fails where a contract is refused', async (t) => {
+  const node = ['--import=./scripts/typescript/register.js', 'scripts/contract-use.ts', fileOf('nothing')];
+  const { status, stdout } = spawnSync(process.execPath, node, { encoding: 'utf8' });
+  t.equal(status, 1);
+  t.match(stdout, 'no such file');
+});

@@ -1,0 +1,87 @@
+/** Other people's contracts: what is refused is changed as the table of `npm run contract:use` says, and all operations answer 501. */
+import t, { type Test } from 'tap';
+import { stringify } from 'yaml';
+import { judge } from '../../scripts/contract-use/judgement.ts';
+import { notImplemented } from '../../src/http/errors.ts';
+import { load } from '../added-operations.ts';
+import { changed, fileOf, OTHERS } from '../other-contracts.ts';
+import { type Json, readOperations } from '../properties/operations.ts';
+import { requestProperties } from '../properties/request-properties.ts';
+import { runProperties } from '../properties/run.ts';
+import { type Service, startService } from '../service.ts';
+
+/** Served by handlers that answer 501, as those that are generated. */
+async function start(t: Test, yaml: string): Promise<Service> {
+  const contract = await load(t, yaml);
+  const handlers = Object.fromEntries([...contract.operations.keys()].map((id) => [id, notImplemented]));
+  return startService(t, { contract, handlers, yaml, keepAlive: true });
+}
+
+const refusedIn = async (file: string) => {
+  const { rows } = await judge(file);
+  const refused = rows.filter(({ problems }) => problems.length > 0);
+  return refused.map(({ name, problems }) => [name, problems.map(({ problem }) => problem).join(' ')] as const);
+};
+
+for (const [name, { refused }] of Object.entries(OTHERS)) {
+  t.test(`${name}: what is refused is named, and once it is changed, any request keeps the contract`, async (t) => {
+    const found = await refusedIn(fileOf(name));
+    t.strictSame(
+      found.map(([operation]) => operation),
+      Object.keys(refused),
+    );
+    for (const [operation, problems] of found) t.match(problems, refused[operation]);
+    const yaml = changed(name);
+    const service = await start(t, yaml);
+    await runProperties(t, requestProperties(service, readOperations(yaml)), 1 / 20);
+  });
+}
+
+/** Forty resources, each listed, added and fetched, with schemas of their own. */
+function withManyOperations(): string {
+  const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
+  const string = { type: 'string' };
+  const contract: Json = {
+    openapi: '3.1.0',
+    info: { title: 'Many', version: '1.0.0' },
+    paths: {},
+    components: { schemas: {} },
+  };
+  for (let index = 0; index < 40; index++) {
+    const schema = { $ref: `#/components/schemas/Thing${index}` };
+    const properties = {
+      id: { type: 'integer', format: 'int64' },
+      name: { ...string, maxLength: index + 1 },
+      tags: { type: 'array', items: string },
+    };
+    contract.components.schemas[`Thing${index}`] = { type: 'object', required: ['name'], properties };
+    const ok = (body: Json) => ({ '200': { description: 'Done', ...json(body) } });
+    const limit = { name: 'limit', in: 'query', schema: { type: 'integer', maximum: 100 } };
+    const id = { name: 'id', in: 'path', required: true, schema: properties.id };
+    contract.paths[`/things-${index}`] = {
+      get: { operationId: `list${index}`, parameters: [limit], responses: ok({ type: 'array', items: schema }) },
+      post: { operationId: `add${index}`, requestBody: { required: true, ...json(schema) }, responses: ok(schema) },
+    };
+    contract.paths[`/things-${index}/{id}`] = {
+      get: { operationId: `get${index}`, parameters: [id], responses: ok(schema) },
+    };
+  }
+  return stringify(contract);
+}
+
+t.test('a contract with 120 operations starts, and serves them all', async (t) => {
+  const yaml = withManyOperations();
+  const [time, memory] = [performance.now(), process.memoryUsage().rss];
+  const { request } = await start(t, yaml);
+  const [ms, bytes] = [performance.now() - time, process.memoryUsage().rss - memory];
+  t.comment(`started in ${Math.round(ms)} ms, ${Math.round(bytes / 2 ** 20)} MB more`);
+  for (const operation of readOperations(yaml)) {
+    const body = operation.method === 'POST' ? { name: 'a' } : undefined;
+    const { status } = await request(operation.path.replace('{id}', '1'), {
+      method: operation.method,
+      key: null,
+      body,
+    });
+    t.equal(status, 501, operation.id);
+  }
+});

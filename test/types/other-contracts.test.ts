@@ -1,0 +1,25 @@
+import t from 'tap';
+import { buildTypes } from '../../scripts/contract-types.ts';
+import { toHandler } from '../../scripts/contract-use/placing.ts';
+import { buildHandlersMap } from '../../scripts/handlers-map.ts';
+import { load } from '../added-operations.ts';
+import { buildDiagnose } from '../compiler.ts';
+import { changed, OTHERS } from '../other-contracts.ts';
+
+/** What the types of a contract are seen by. */
+const TYPED = ['src/generated/handlers.ts', 'src/http/errors.ts', 'src/store/columns.ts', 'src/wiring/handler.ts'];
+
+t.test('the handlers that are made for them compile, and so does the server', async (t) => {
+  const diagnose = buildDiagnose({ noUnusedLocals: false });
+  for (const name of Object.keys(OTHERS)) {
+    const contract = await load(t, changed(name));
+    const ids = [...contract.operations.keys()];
+    const texts = {
+      ...Object.fromEntries(ids.map((id) => [`handlers/${id}.ts`, toHandler(id)])),
+      'src/generated/contract.ts': await buildTypes(contract.document),
+      'src/generated/handlers.ts': buildHandlersMap(contract),
+    };
+    const files = [...ids.map((id) => `handlers/${id}.ts`), ...TYPED];
+    t.strictSame([...diagnose(files, texts)], [], name);
+  }
+});
