@@ -5,6 +5,7 @@ import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'n
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { HANDLERS, PATHS } from './feature-operations.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const README = readFileSync(join(ROOT, 'handlers/README.md'), 'utf8');
@@ -67,12 +68,41 @@ function exampleIn(language: string): string {
   return (text as string).replaceAll(new RegExp(`^${indent}`, 'gm'), '');
 }
 
+async function callFeatures(t: Test, url: string): Promise<void> {
+  const send = async (path: string, method: string, body: string | FormData, headers: Record<string, string> = {}) => {
+    const reply = await fetch(url + path, { method, body, headers: { authorization: `Bearer ${KEY}`, ...headers } });
+    return [reply.status, reply.headers.get('content-type'), await reply.text()];
+  };
+  const patch = { 'content-type': 'application/merge-patch+json', 'if-match': '"a1"' };
+  t.strictSame(await send('/pet-labels?ids=9007199254740993&ids=2', 'PATCH', '{"label":null}', patch), [
+    200,
+    'text/csv; charset=utf-8',
+    '9007199254740994,none,true,"a1"\n3,none,true,"a1"\n',
+  ]);
+  const json = { 'content-type': 'application/json' };
+  const [status, , text] = await send('/pet-labels?ids=1&ids=1', 'PATCH', '{"label":null}', json);
+  t.equal(status, 400);
+  t.match(text, /query\.ids must not have the same item twice; body\.label must be of type string/);
+  const form = new FormData();
+  form.append('petId', '9007199254740993');
+  form.append('picture', new Blob(['a picture']), 'a.png');
+  t.strictSame(await send('/pet-pictures', 'PUT', form), [
+    200,
+    'application/octet-stream',
+    '9007199254740994:a picture',
+  ]);
+  const bytes = { 'content-type': 'application/octet-stream' };
+  t.equal((await send('/pet-pictures', 'PUT', 'a picture', bytes))[2], 'a picture');
+  t.equal((await send('/pet-pictures', 'PUT', 'a'.repeat(65537), bytes))[0], 413);
+}
+
 t.test('an operation is added by the contract, a handler and `npm run generate`', async (t) => {
   const folder = copyProject(t);
   const before = readFiles(folder);
   const contract = join(folder, 'openapi/petstore.yaml');
   const [paths, components] = readFileSync(contract, 'utf8').split(/^(?=components:)/m);
-  writeFileSync(contract, `${paths}${exampleIn('yaml').replace('paths:\n', '')}\n${components}`);
+  writeFileSync(contract, `${paths}${exampleIn('yaml').replace('paths:\n', '')}${PATHS}\n${components}`);
+  for (const [id, text] of Object.entries(HANDLERS)) writeFileSync(join(folder, `handlers/${id}.ts`), text);
 
   await t.test('`npm start` says what is stale and what is missing, until it is there', async (t) => {
     const stale = await run(folder, 'npm start').ended;
@@ -90,7 +120,9 @@ t.test('an operation is added by the contract, a handler and `npm run generate`'
 
   writeFileSync(join(folder, 'handlers/createPets.ts'), exampleIn('ts'));
   const test = "import t from 'tap';\n\nt.test('the test of its own', async (t) => t.ok(true));\n";
-  writeFileSync(join(folder, 'test/operations/createPets.test.ts'), test);
+  for (const id of ['createPets', ...Object.keys(HANDLERS)]) {
+    writeFileSync(join(folder, `test/operations/${id}.test.ts`), test);
+  }
 
   await t.test('with it, it is built and served: secured, validated, documented', async (t) => {
     const server = run(folder, 'npm start', ORIGIN);
@@ -124,6 +156,7 @@ t.test('an operation is added by the contract, a handler and `npm run generate`'
     t.match(body, { code: 'invalid_request', message: /body\.1\.stauts.*body\.1\.name.*body\.1\.categoryId/ });
     t.equal((await send([])).status, 400);
     t.equal((await send(Array(101).fill(pets[1]))).status, 400);
+    await t.test('and so is what else a contract may use', (t) => callFeatures(t, `${origin}/v1`));
     const document = await (await fetch(`${origin}/openapi.json`)).json();
     t.match(document, { paths: { '/pet-batches': { post: { operationId: 'createPets' } } } });
   });
@@ -143,6 +176,7 @@ t.test('an operation is added by the contract, a handler and `npm run generate`'
     }
     t.match(properties.output, 'createPets accepts what the contract allows');
     t.match(properties.output, 'createPets asks for a key');
+    t.match(properties.output, 'putPicture as multipart/form-data refuses body.petId minimum');
   });
 
   await t.test('no test of another operation breaks', async (t) => {
@@ -154,10 +188,14 @@ t.test('an operation is added by the contract, a handler and `npm run generate`'
     const touched = [...after].filter(([name, hash]) => before.get(name) !== hash).map(([name]) => name);
     t.strictSame(touched.sort(), [
       'handlers/createPets.ts',
+      'handlers/patchLabels.ts',
+      'handlers/putPicture.ts',
       'openapi/petstore.yaml',
       'src/generated/contract.ts',
       'src/generated/handlers.ts',
       'test/operations/createPets.test.ts',
+      'test/operations/patchLabels.test.ts',
+      'test/operations/putPicture.test.ts',
     ]);
     t.strictSame(
       [...before.keys()].filter((name) => !after.has(name)),
