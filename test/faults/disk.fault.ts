@@ -14,6 +14,7 @@ const RETRY_AFTER = 200;
 const KILLS = 5;
 
 const create = (name: string): RequestOptions => ({ method: 'POST', body: { name, categoryId: 7 } });
+const createOnce = (name: string) => ({ ...create(name), headers: { 'idempotency-key': name.replace(' ', '-') } });
 const codeOf = (body: unknown) => (body as { code?: string }).code ?? 'created';
 const startOn = (t: Test, disk: FaultyDisk, env: Record<string, string> = {}) =>
   startServer(t, { env: { ...disk.env, CREATE_TIMEOUT: '', ...env } });
@@ -100,11 +101,11 @@ t.test("a disk that fails a write, and stalls when SQLite's log is to be moved i
 });
 
 /** The names of all pets that are there. */
-async function namesIn({ request }: Server): Promise<Set<string>> {
-  const names = new Set<string>();
+async function namesIn({ request }: Server): Promise<string[]> {
+  const names: string[] = [];
   for (let next: string | undefined = '/v1/pets?limit=100'; next; ) {
     const { body, headers }: Received = await request(next);
-    for (const { name } of body as { name: string }[]) names.add(name);
+    for (const { name } of body as { name: string }[]) names.push(name);
     next = headers.link?.match(/^<(.*)>/)?.[1];
   }
   return names;
@@ -121,7 +122,7 @@ async function countAfterKills(
     const server = await startOn(t, disk, { CREATE_TIMEOUT: '1000' });
     const codes = new Map<string, string>();
     const add = async (name: string) => {
-      codes.set(name, codeOf((await server.request('/v1/pets', create(name))).body));
+      codes.set(name, codeOf((await server.request('/v1/pets', createOnce(name))).body));
     };
     while ((await server.request('/readyz')).status !== 200);
     for (let count = 0; count < 20; count++) await add(`before ${count}`);
@@ -135,11 +136,15 @@ async function countAfterKills(
     server.child.kill('SIGKILL');
     await server.exit;
     disk.mend();
-    const names = await namesIn(await startOn(t, disk));
+    const restarted = await startOn(t, disk);
+    const names = await namesIn(restarted);
     for (const [name, code] of codes) {
       const [there, all] = counts[code] ?? [0, 0];
-      counts[code] = [there + (names.has(name) ? 1 : 0), all + 1];
+      counts[code] = [there + (names.includes(name) ? 1 : 0), all + 1];
+      // Sent again with its key, it is there once, whatever has become of it.
+      t.equal((await restarted.request('/v1/pets', createOnce(name))).status, 201, name);
     }
+    t.strictSame((await namesIn(restarted)).sort(), [...codes.keys()].sort());
   }
   return counts;
 }
