@@ -8,8 +8,11 @@ export const isFile = ({ format }: Json): boolean => format === 'binary';
 /** The schema of one part: that of an item, where there may be several. */
 export const partOf = (field: Json): Json => (field.type === 'array' ? (field.items ?? {}) : field);
 
-export function checkForm({ type, properties = {} }: Json, encoding: Json, refuse: Refuse): void {
-  if (type !== 'object') refuse('its body: a form needs a schema of type: object');
+export function checkForm({ type, properties }: Json, encoding: Json, refuse: Refuse): void {
+  if (type !== 'object' || !properties) {
+    refuse('its body: a form needs a schema of type: object with properties');
+    return;
+  }
   if (encoding) refuse('its body: encoding is not supported');
   for (const [name, field] of Object.entries<Json>(properties)) {
     const part = partOf(field);

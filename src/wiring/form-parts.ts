@@ -48,7 +48,7 @@ type Take = (part: Part, given: Values) => void;
 export function buildToParts(ajv: Ajv2020, schema: Json, refuse: Refuse): ToParts {
   const takes = new Map<string, Take>();
   const checkAll = buildCheckForm(ajv, schema, refuse);
-  const fields = Object.entries<Json>(schema.properties ?? {});
+  const fields = Object.entries<Json>(schema.properties);
   for (const [name, field] of fields) takes.set(name, buildTake(ajv, name, field, schema));
   const files = fields.filter(([, field]) => isFile(partOf(field))).map(([name]) => name);
   // Only a contract with forms pays for it.
@@ -115,7 +115,7 @@ async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {
 
 /** Checks what is known at the end only: which fields are missing, and how many there are of each. */
 function buildCheckForm(ajv: Ajv2020, schema: Json, refuse: Refuse): (given: Values) => void {
-  const properties = Object.entries<Json>(schema.properties ?? {}).map(([name, field]) => {
+  const properties = Object.entries<Json>(schema.properties).map(([name, field]) => {
     if (!isFile(partOf(field))) return [name, field];
     return [name, field.type === 'array' ? { ...field, items: true } : true];
   });

@@ -75,8 +75,9 @@ t.test('each edit is noticed by the first check that can', async (t) => {
 t.test('what a handler repeats of the contract is noticed by nobody', async (t) => {
   const handlers = handlersWith({
     createPet: async (call) => {
-      const { body, ...answer } = (await createPet(call)) as { status: 201; body: { id: bigint } };
-      return { ...answer, body, headers: { Location: `/v1/pets/${body.id}` } };
+      const answer = await createPet(call);
+      if (answer.status !== 201) return answer;
+      return { ...answer, headers: { ...answer.headers, Location: `/v1/pets/${(answer.body as { id: bigint }).id}` } };
     },
   });
   const [row] = await judge([mutant('contract', 'paths changed: /pets/{petId} removed, /deep')], handlers);
@@ -120,8 +121,18 @@ t.test('operations with parameters and bodies of every kind are edited and probe
     ['/shelves/{code}', 'patch'],
     ['/greetings', 'post'],
     ['/boxes', 'post'],
+    ['/pictures', 'put'],
   ] as const) {
     contract.paths[path][method].responses['415'] = CONTRACT.components.responses.UnsupportedMediaType;
+  }
+  contract.paths['/pictures'].put.responses['413'] = CONTRACT.components.responses.PayloadTooLarge;
+  // The probes' keys have a limit.
+  const { RateLimit, 'RateLimit-Policy': policy } = CONTRACT.components.headers;
+  const added = Object.values(contract.paths).flatMap((item) => Object.values(item as object));
+  for (const { operationId, security, responses } of added) {
+    if (!(operationId in NEW_HANDLERS) || security) continue;
+    const [status] = Object.keys(responses) as [string];
+    Object.assign(responses[status].headers, { RateLimit, 'RateLimit-Policy': policy });
   }
   const kinds = new Set(mutantsOf(contract).map(({ kind }) => kind.replace(/ \d+$/, '')));
   for (const kind of ['body x-max-bytes added', 'body required added', 'schema exclusiveMaximum added']) {
@@ -133,8 +144,8 @@ t.test('operations with parameters and bodies of every kind are edited and probe
       return answer(call);
     };
   };
-  const added = Object.entries(NEW_HANDLERS).map(([id, handle]) => [id, answering(handle)]);
-  const handlers = handlersWith(Object.fromEntries(added));
+  const handles = Object.entries(NEW_HANDLERS).map(([id, handle]) => [id, answering(handle)]);
+  const handlers = handlersWith(Object.fromEntries(handles));
   await buildJudge(contract, handlers);
 });
 
@@ -163,5 +174,5 @@ t.test('the command judges the edits that are asked for, says how far it is, and
   components.securitySchemes.bearerAuth.scheme = 'basic';
   const folder = t.testdir({ 'broken.yaml': JSON.stringify({ ...CONTRACT, components }) });
   const broken = run(['--contract', `${folder}/broken.yaml`, 'limit.schema', 'default raised']);
-  t.match(broken, { status: 1, stderr: /only type http with scheme bearer is supported/ });
+  t.match(broken, { status: 1, stderr: /only bearer keys, and API keys in a header or a query, are supported/ });
 });

@@ -116,7 +116,9 @@ function refused(operation: Operation): Probe[] {
       .flatMap((refusal) => sample(refusal.requests, 8))
       .map(({ request, status, place }) => {
         const shows = JSON.stringify(`${place} `).slice(1, -1);
-        return toProbe(request, { status: String(status), isRefused: true, shows });
+        // A body that is not JSON is checked while the handler reads it.
+        const isRefused = request.body === undefined || /json/.test(String(toHeaders(request)['content-type']));
+        return toProbe(request, { status: String(status), isRefused, shows });
       })
   );
 }
@@ -139,7 +141,10 @@ function withoutOpaque({ parameters, ...operation }: Operation): Operation {
 /** A parameter that is left out is the same as its default; a field that is left out has it in the reply. */
 function defaulted(operation: Operation): Probe[] {
   const { method, parameters, body } = operation;
-  const [request] = sample(requests(operation), 1) as [Request];
+  const [plain] = sample(requests(operation), 1) as [Request];
+  const isNew = ([name]: [string, unknown]) =>
+    !parameters.some((parameter) => parameter.isKept && parameter.name === name);
+  const request = { ...plain, header: plain.header.filter(isNew) };
   const isFilled = ({ in: place, required, schema }: Json) => place === 'query' && !required && 'default' in schema;
   const ofQuery = parameters.filter(isFilled).map(({ name, schema }) => {
     const query = request.query.filter(([other]) => other !== name);

@@ -1,6 +1,8 @@
 import t from 'tap';
 import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
+import { serve } from '../added-operations.ts';
 import { openUrl } from '../database.ts';
+import { edited } from '../edited-contract.ts';
 import { KEY, startService } from '../service.ts';
 
 const post = (body: unknown, headers = {}) => ({ method: 'POST', body, headers });
@@ -268,4 +270,18 @@ t.test('the id of a key in API_KEYS is the same wherever it stands there', async
     const { request } = await startService(t, { store, apiKeys });
     t.match((await request('/v1/pets', rex)).body, { id: 1 });
   }
+});
+
+t.test('where no API key is needed, an Idempotency-Key is that of all callers', async (t) => {
+  const yaml = edited(({ createPet }) => (createPet.security = []));
+  const { request } = await serve(t, yaml, {});
+  const rex = { ...post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': 'one' }), key: null };
+  t.match(await request('/v1/pets', rex), { status: 201, body: { id: 1 } });
+  t.match(await request('/v1/pets', { ...rex, key: KEY }), { status: 201, body: { id: 1 } });
+});
+
+t.test('a contract may leave the Idempotency-Key out', async (t) => {
+  const yaml = edited(({ createPet }) => delete createPet.parameters);
+  const { request } = await serve(t, yaml, {});
+  t.match(await request('/v1/pets', post({ name: 'Rex', categoryId: 7 })), { status: 201, body: { id: 1 } });
 });

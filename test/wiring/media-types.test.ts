@@ -108,7 +108,16 @@ t.test('what is not JSON, and what would have two types, is refused in one line'
   const cases: [source: Json, problem: string][] = [
     [
       { requestBody: { 'x-max-bytes': 9, content: body({ 'multipart/form-data': schema }) } },
-      'its body: a form needs a schema of type: object',
+      'its body: a form needs a schema of type: object with properties',
+    ],
+    [
+      {
+        requestBody: {
+          'x-max-bytes': 9,
+          content: body({ 'multipart/form-data': { type: 'object', properties: { tags: { type: 'array' } } } }),
+        },
+      },
+      'its body: field tags of a form needs a schema of one simple type, or of an array of one',
     ],
     [
       { responses: { '200': { content: body({ 'image/*': schema }) } } },

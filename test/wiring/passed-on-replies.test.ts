@@ -19,7 +19,7 @@ const MIB = 'x'.repeat(1024 * 1024);
 let body: () => unknown;
 const log: string[] = [];
 const handler = () => ({ status: 200, body: body() });
-const handlers = { table: handler, picture: handler, anything: handler };
+const handlers = { table: handler, picture: handler, anything: async () => ({ status: 200, body: await body() }) };
 const { app, port, request } = await serve(t, YAML, handlers, { log: { write: (line) => log.push(line) } });
 t.beforeEach(() => log.splice(0));
 
@@ -162,6 +162,27 @@ t.test(
     t.notMatch(log.join(''), 'cut off');
   },
 );
+
+t.test('when the client has gone before its reply begins, the reply ends at once', async (t) => {
+  const gone = new Promise((resolve) => {
+    app.server.once('connection', (socket) => socket.once('close', resolve));
+  });
+  const called = new EventEmitter();
+  const ended = once(called, 'ended');
+  const asked = new Promise<void>((resolve) => {
+    body = async () => {
+      resolve();
+      await gone;
+      const end = async () => called.emit('ended');
+      return { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true }), return: end }) };
+    };
+  });
+  const { socket } = connectRaw(port, ask().replace('table', 'anything'));
+  await asked;
+  socket.destroy();
+  await ended;
+  t.notMatch(log.join(''), 'cut off');
+});
 
 t.test('an iterator that cannot be closed is logged', async (t) => {
   const end = async () => {
