@@ -79,8 +79,9 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
 
 /** That of the first operation that needs nothing but a key. */
 function pathToTry({ prefix, operations }: Contract): string {
-  const first = [...operations.values()].find(({ method, path }) => method === 'GET' && !path.includes('{'));
-  return prefix + (first?.path ?? '');
+  const plain = [...operations.values()].filter(({ method, path }) => method === 'GET' && !path.includes('{'));
+  const [path = ''] = plain.map((operation) => operation.path);
+  return prefix + path;
 }
 
 /** Returns the origin: `http://127.0.0.1:3000`. */

@@ -132,7 +132,7 @@ function toOperations({ paths, security }: Json): Json {
     METHODS.filter((method) => item[method]).map((method) => {
       const operation = { security, ...item[method] };
       const { requestBody } = operation;
-      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
+      const parameters = [item, operation].flatMap((source) => source.parameters ?? []);
       const judged = {
         ...operation,
         deprecation: Object.fromEntries(DEPRECATION.map((key) => [key, operation[key]])),

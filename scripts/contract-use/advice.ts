@@ -34,13 +34,10 @@ export function toAdvice(
 
 /** `find pet by id` -> `find-pet-by-id`; without any, from the method and the path. */
 function toId({ method, path, id = `${method} ${path}` }: Source): string {
-  return (
-    id
-      .toLowerCase()
-      .match(/[a-z0-9_]+/g)
-      ?.join('-')
-      .replace(/^[^a-z]+/, '') || method
-  );
+  return id
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, '-')
+    .replace(/^[^a-z]+|-+$/g, '');
 }
 
 /** The mapping that makes the fields of the contract's own error of those of ours. */

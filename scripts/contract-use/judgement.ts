@@ -51,8 +51,7 @@ async function readAll(file: string): Promise<{ contract: Contract | undefined; 
     collect(problems, () => compileOperations({ ...read.contract, operations: new Map(sound) }));
     return { contract: read.contract, problems };
   } catch (error) {
-    if (!(error instanceof ContractError)) throw error;
-    return { contract: undefined, problems: error.problems };
+    return { contract: undefined, problems: problemsOf(error) };
   }
 }
 
@@ -60,9 +59,13 @@ function collect(problems: string[], run: () => unknown): void {
   try {
     run();
   } catch (error) {
-    if (!(error instanceof ContractError)) throw error;
-    problems.push(...error.problems);
+    problems.push(...problemsOf(error));
   }
+}
+
+function problemsOf(error: unknown): string[] {
+  if (error instanceof ContractError) return error.problems;
+  throw error;
 }
 
 function sourcesOf(contract: Contract | undefined): { method: string; path: string; id: string | undefined }[] {

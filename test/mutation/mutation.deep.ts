@@ -18,6 +18,8 @@ const SCRIPT = fileURLToPath(new URL('./mutate.ts', import.meta.url));
 const CONTRACT = parse(readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8'));
 const MUTANTS = mutantsOf(CONTRACT);
 
+// biome-ignore lint/suspicious/noExplicitAny: any part of a contract
+type Json = any;
 // biome-ignore lint/suspicious/noExplicitAny: handlers that are wrong, or of operations that the contract does not have
 type AnyHandler = (call: any) => any;
 
@@ -126,13 +128,22 @@ t.test('operations with parameters and bodies of every kind are edited and probe
     contract.paths[path][method].responses['415'] = CONTRACT.components.responses.UnsupportedMediaType;
   }
   contract.paths['/pictures'].put.responses['413'] = CONTRACT.components.responses.PayloadTooLarge;
-  // The probes' keys have a limit.
+  // The probes' keys have a limit; who needs no key has none.
   const { RateLimit, 'RateLimit-Policy': policy } = CONTRACT.components.headers;
-  const added = Object.values(contract.paths).flatMap((item) => Object.values(item as object));
-  for (const { operationId, security, responses } of added) {
-    if (!(operationId in NEW_HANDLERS) || security) continue;
-    const [status] = Object.keys(responses) as [string];
-    Object.assign(responses[status].headers, { RateLimit, 'RateLimit-Policy': policy });
+  const operations = Object.values(contract.paths).flatMap((item) => Object.values(item as object));
+  for (const { operationId, security, responses } of operations) {
+    if (!(operationId in NEW_HANDLERS)) continue;
+    const [served] = Object.keys(responses) as [string];
+    if (!security) {
+      Object.assign(responses[served].headers, { RateLimit, 'RateLimit-Policy': policy });
+      responses['429'] = CONTRACT.components.responses.RateLimited;
+      continue;
+    }
+    for (const [status, { $ref, ...own }] of Object.entries<Json>(responses)) {
+      const { headers, ...response } = $ref ? CONTRACT.components.responses[$ref.split('/').at(-1)] : own;
+      const { RateLimit: _left, 'RateLimit-Policy': _policy, ...others } = headers;
+      responses[status] = { ...response, headers: others };
+    }
   }
   const kinds = new Set(mutantsOf(contract).map(({ kind }) => kind.replace(/ \d+$/, '')));
   for (const kind of ['body x-max-bytes added', 'body required added', 'schema exclusiveMaximum added']) {
