@@ -73,7 +73,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   function send(request: FastifyRequest, reply: FastifyReply, answered: AnyAnswer): undefined | Promise<void> {
     const { status, body, headers = {} } = answered;
     const own = addLink(headers);
-    request.isReplayed = 'Idempotency-Replayed' in own;
+    if (idempotencyKey) request.isReplayed = 'Idempotency-Replayed' in own;
     if (body === undefined) {
       reply.code(status).headers(own).send();
       return undefined;
