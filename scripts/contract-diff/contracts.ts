@@ -106,8 +106,13 @@ export function compareContracts(before: string, after: string, today: string): 
 export function compareStoredPets(before: string, after: string): Change[] {
   // A pet is stored with the fields that it has a column for, and no other.
   const toStored = (yaml: string) => {
-    const { [NAME]: _name, ...pet } = expandContract(yaml).components?.schemas?.Pet ?? {};
-    return { ...pet, additionalProperties: false };
+    const { [NAME]: _name, properties = {}, ...pet } = expandContract(yaml).components?.schemas?.Pet ?? {};
+    // Read-only fields are stored as all others.
+    const fields = Object.entries<Json>(properties).map(([name, field]) => [
+      name,
+      field && { ...field, readOnly: false },
+    ]);
+    return { ...pet, properties: Object.fromEntries(fields), additionalProperties: false };
   };
   const changes = [...compareSchemas(toStored(before), toStored(after), 'stored pets', 'request')];
   return changes.filter(({ effect }) => effect === REFUSED || effect === UNKNOWN);

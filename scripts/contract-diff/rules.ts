@@ -69,6 +69,12 @@ export function growing(loss: Effect): Rule {
   });
 }
 
+export function relateSets(before: Json[], after: Json[]): Relation {
+  const { lost, gained } = compareLists(before, after);
+  if (lost.length > 0) return gained.length > 0 ? 'other' : 'fewer';
+  return gained.length > 0 ? 'more' : undefined;
+}
+
 export const required: Rule = keyword((before = false, after = false) => {
   return before === after ? undefined : after ? 'fewer' : 'more';
 });

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { compareLists, describe, FINE, MISSING, MOVED, READ, REFUSED, RENAMED, UNEXPECTED } from './change.ts';
+import { relateChoices, toChoice } from './discriminators.ts';
 import { type Json, NAME } from './expand.ts';
 import {
   byKey,
@@ -16,6 +17,7 @@ import {
   named,
   type Relation,
   type Rule,
+  relateSets,
   required,
   toAddition,
   value,
@@ -56,6 +58,9 @@ const KEYWORDS: Record<string, Rule> = {
   'x-extensible-enum': growing(MISSING),
   [NAME]: value((before) => (before ? RENAMED : FINE)),
   const: ignored,
+  discriminator: keyword(relateChoices),
+  readOnly: value(() => READ),
+  writeOnly: value(() => READ),
   others: subschema(': any other field'),
   items: subschema('[]'),
   allOf: parts,
@@ -69,7 +74,7 @@ export function* compareSchemas(before: Json = {}, after: Json = {}, place: stri
   if (before === false) yield { place, what: 'may be there now', effect: effectOf('more', direction) };
   else if (after === false) yield { place, what: 'may no longer be there', effect: effectOf('fewer', direction) };
   else {
-    const [old, now] = [toJudged(before), toJudged(after)];
+    const [old, now] = [toJudged(before, direction), toJudged(after, direction)];
     const fields = named(
       (there, name) => `${there}.${name}`,
       FIELD,
@@ -84,19 +89,32 @@ export const schema = subschema('');
 /** What may be there under a name: a field, a parameter or a header. */
 const FIELD = byKey({ required, schema });
 
+/** A field with this word is not there in this direction. */
+const HIDDEN = { request: 'readOnly', response: 'writeOnly' };
+
 /** The schema with what one rule judges under one key: each field, and the schema of the fields that it does not name. */
-function toJudged(schema: Json): Json {
-  const { properties = {}, required = [], additionalProperties, unevaluatedProperties, ...rest } = schema;
-  const all = { ...Object.fromEntries(required.map((name: string) => [name, {}])), ...properties };
-  const fields = Object.entries(all).map(([name, field]) => [
-    name,
-    { required: required.includes(name), schema: field },
-  ]);
+function toJudged(schema: Json, direction: Direction): Json {
+  const {
+    properties = {},
+    required = [],
+    additionalProperties,
+    unevaluatedProperties,
+    discriminator,
+    ...rest
+  } = schema;
   const others = additionalProperties ?? unevaluatedProperties;
+  const choice = toChoice(schema);
+  const all = { ...Object.fromEntries(required.map((name: string) => [name, {}])), ...properties };
+  const fields = Object.entries<Json>(all).flatMap(([name, field]) => {
+    if (!field[HIDDEN[direction]]) return [[name, { required: required.includes(name), schema: field }]];
+    // A request is refused for it, as for any field that is not named where those are.
+    return direction === 'request' && others !== false ? [[name, { required: false, schema: false }]] : [];
+  });
   return {
     ...rest,
     ...('const' in rest && { enum: [rest.const] }),
     ...(others !== undefined && { others }),
+    ...(choice && { discriminator: choice }),
     fields: Object.fromEntries(fields),
   };
 }
@@ -116,12 +134,6 @@ function toAdditionToOpen(field: Json, direction: Direction) {
 function relateRules(before: Json, after: Json): Relation {
   if (before === undefined) return 'fewer';
   return after === undefined ? 'more' : 'other';
-}
-
-function relateSets(before: Json[], after: Json[]): Relation {
-  const { lost, gained } = compareLists(before, after);
-  if (lost.length > 0) return gained.length > 0 ? 'other' : 'fewer';
-  return gained.length > 0 ? 'more' : undefined;
 }
 
 /** A number may be sent as an integer. Received as one, it still changes the types of generated clients. */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { compareContracts, compareStoredPets } from '../../scripts/contract-diff/contracts.ts';
 import { judgeContract } from '../../scripts/contract-diff/gate.ts';
 import { toReport } from '../../scripts/contract-diff/report.ts';
@@ -185,10 +185,97 @@ t.test('the parts of allOf, anyOf and oneOf are compared one by one', async (t) 
     [({ Pet: { properties } }) => (properties.more.allOf[0].unevaluatedProperties = TEXT),
       'breaking: getPet 200 body.more: a part of allOf: any other field: may be there now'],
   ];
+  judgesEach(t, parted, cases);
+});
+
+/** Of a contract, and of what an edit of it is reported as: the whole report, or the beginning of one of its lines. */
+function judgesEach(t: Test, before: string, cases: [edit: Edit, reported: string | string[]][]): void {
   for (const [edit, reported] of cases) {
-    const changes = report(parted, edited(edit, parted));
-    t.ok(changes.includes(reported), reported, { changes });
+    const changes = report(before, edited(edit, before));
+    if (Array.isArray(reported)) t.strictSame(changes, reported);
+    else t.ok(changes.includes(reported), reported, { changes });
   }
+}
+
+t.test('a read-only field is none of a request, and a write-only one none of a reply', async (t) => {
+  const marked = edited(({ NewPet, Pet }) => {
+    Object.assign(NewPet.properties, { made: { ...TEXT, readOnly: true }, note: TEXT });
+    NewPet.properties.open = { properties: { made: { ...TEXT, readOnly: true } } };
+    Object.assign(Pet.properties, { secret: { ...TEXT, writeOnly: true }, note: TEXT });
+    NewPet.required.push('made');
+  });
+  // biome-ignore format: a table
+  judgesEach(t, marked, [
+    [({ NewPet: { properties } }) => (properties.note.readOnly = true), ['breaking: createPet body.note: was removed']],
+    [({ NewPet: { properties } }) => delete properties.made.readOnly,
+      ['breaking: createPet body.made: was added, and is required']],
+    [({ NewPet }) => { delete NewPet.properties.made.readOnly; NewPet.required.pop(); },
+      ['compatible: createPet body.made: was added, and is optional']],
+    [({ NewPet: { properties } }) => (properties.made.maxLength = 9),
+      ['documentation: contract: is arranged in another way']],
+    [({ NewPet: { properties } }) => (properties.other = { ...TEXT, readOnly: true }),
+      ['documentation: contract: is arranged in another way']],
+    [({ NewPet: { properties: { open } } }) => delete open.properties.made.readOnly,
+      ['compatible: createPet body.open.made: may be there now']],
+    [({ NewPet: { properties: { open } } }) => (open.properties.other = { ...TEXT, readOnly: true }),
+      ['breaking: createPet body.open.other: was added']],
+    [({ Pet: { properties } }) => (properties.note.writeOnly = true), 'breaking: getPet 200 body.note: was removed'],
+    [({ Pet: { properties } }) => delete properties.secret.writeOnly, 'compatible: getPet 200 body.secret: was added'],
+    [({ Pet: { properties } }) => (properties.note.readOnly = true),
+      'documentation: getPet 200 body.note: became readOnly'],
+    [({ NewPet: { properties } }) => (properties.note.writeOnly = true),
+      ['documentation: createPet body.note: became writeOnly']],
+  ]);
+  const identified = edited(({ Pet }) => (Pet.properties.id.readOnly = true));
+  t.strictSame(compareStoredPets(SOURCE, identified), []);
+  const stricter = edited(({ Pet }) => Object.assign(Pet.properties.id, { readOnly: true, maximum: 9 }));
+  t.match(compareStoredPets(SOURCE, stricter), [{ place: 'stored pets.id', what: 'maximum 9 was added' }]);
+});
+
+t.test('a discriminator is compared by what its field chooses', async (t) => {
+  const part = (name: string) => `#/components/schemas/${name}`;
+  const chosen = edited(({ NewPet, Pet, schemas }) => {
+    const fields = { properties: { kind: TEXT } };
+    const toys = [{ $ref: part('Ball') }, { $ref: part('Kit') }];
+    const inner = { oneOf: toys, discriminator: { propertyName: 'kind' } };
+    Object.assign(schemas, { Ball: { ...fields, type: 'object' }, Kit: { properties: { kind: TEXT, inner } } });
+    schemas.Toy = { oneOf: toys, discriminator: { propertyName: 'kind', mapping: { kit: part('Kit') } } };
+    NewPet.properties.toy = Pet.properties.toy = { $ref: part('Toy') };
+    const tagged = (tag: object) => ({ properties: { kind: tag }, required: ['kind'] });
+    NewPet.properties.tagged = { anyOf: [tagged({ const: 'a' }), tagged({ enum: ['b', 'c'] })] };
+    NewPet.properties.inline = {
+      anyOf: [{ properties: { kind: { const: 'a' } } }, { properties: { kind: { const: 'b' } } }],
+      discriminator: { propertyName: 'kind' },
+    };
+  });
+  const KIT = '{"propertyName":"kind","chosen":{"Ball":"Ball","kit":"Kit"}}';
+  const changed = (to: string) => `discriminator changed from ${KIT} to {"propertyName":"kind","chosen":${to}}`;
+  // biome-ignore format: a table
+  judgesEach(t, chosen, [
+    [({ schemas }) => delete schemas.Toy.discriminator, `breaking: createPet body.toy: discriminator ${KIT} was removed`],
+    [({ schemas }) => delete schemas.Toy.discriminator, `breaking: getPet 200 body.toy: discriminator ${KIT} was removed`],
+    [({ schemas }) => (schemas.Toy.discriminator.propertyName = 'type'),
+      `breaking: createPet body.toy: discriminator changed from ${KIT} to {"propertyName":"type","chosen":{"Ball":"Ball","kit":"Kit"}}`],
+    [({ schemas }) => (schemas.Toy.discriminator.mapping.set = 'Kit'),
+      `compatible: createPet body.toy: ${changed('{"Ball":"Ball","kit":"Kit","set":"Kit"}')}`],
+    [({ schemas }) => (schemas.Toy.discriminator.mapping.set = 'Kit'),
+      `breaking: getPet 200 body.toy: ${changed('{"Ball":"Ball","kit":"Kit","set":"Kit"}')}`],
+    [({ schemas }) => (schemas.Toy.discriminator.mapping = { kit: part('Ball'), Kit: 'Kit' }),
+      `breaking: getPet 200 body.toy: ${changed('{"kit":"Ball","Kit":"Kit"}')}`],
+    [({ schemas }) => delete schemas.Toy.discriminator.mapping,
+      `breaking: createPet body.toy: ${changed('{"Ball":"Ball","Kit":"Kit"}')}`],
+    [({ schemas }) => (schemas.Toy.discriminator.mapping.Ball = 'Ball'),
+      ['documentation: contract: is arranged in another way']],
+    [({ NewPet: { properties } }) => (properties.tagged.discriminator = { propertyName: 'kind' }),
+      ['documentation: contract: is arranged in another way']],
+    [({ NewPet: { properties } }) => (properties.inline.anyOf[0].properties.kind = { enum: ['a'] }),
+      ['documentation: contract: is arranged in another way']],
+    [({ NewPet: { properties } }) => (properties.inline.anyOf[1].properties.kind.const = 'c'),
+      'breaking: createPet body.inline: discriminator changed from {"propertyName":"kind","chosen":{"a":"","b":""}} ' +
+      'to {"propertyName":"kind","chosen":{"a":"","c":""}}'],
+    [({ NewPet }) => (NewPet.discriminator = { propertyName: 'kind' }),
+      ['documentation: contract: is arranged in another way']],
+  ]);
 });
 
 t.test('limiting what was free is breaking: other fields, the schema of a field, the size of a body', async (t) => {
