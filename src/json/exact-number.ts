@@ -8,17 +8,19 @@ const NUMBER = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 export function toExactNumber(token: string): number | bigint {
   const double = Number(token);
   if (token.length < 16 && !/e/i.test(token)) return double;
-  const integer = integerDigits(token);
-  if (integer !== undefined) return Number.isSafeInteger(double) ? double : BigInt(integer);
-  return Number.isInteger(double) && Math.abs(double) < 2 ** 64 ? Number.NaN : double;
+  const { sign, digits, point } = toDigits(token);
+  if (digits === '') return double;
+  const hasFraction = /[1-9]/.test(digits.slice(Math.max(0, point)));
+  if (!hasFraction && point <= MAX_INT64_DIGITS) {
+    return Number.isSafeInteger(double) ? double : BigInt(sign + digits.slice(0, point).padEnd(point, '0'));
+  }
+  const isRounded = hasFraction ? Number.isInteger(double) : Math.abs(double) < 2 ** 64;
+  return isRounded ? Number.NaN : double;
 }
 
-/** The plain digits of a number that is an integer of at most 19 digits, however it is written: `1.20e2` is `120`. */
-function integerDigits(token: string): string | undefined {
-  const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(token) as RegExpExecArray;
+/** From its first digit that is not 0, and how many of them stand before the decimal point: of `12.50e1` it is `1250` and 3. */
+function toDigits(token: string): { sign: string; digits: string; point: number } {
+  const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(token) as RegExpExecArray & [string, string];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  if (digits === '') return '0';
-  const point = digits.length - fraction.length + Number(exponent);
-  if (point < 0 || point > MAX_INT64_DIGITS || /[1-9]/.test(digits.slice(point))) return undefined;
-  return `${sign}${digits.slice(0, point).padEnd(point, '0')}`;
+  return { sign, digits, point: digits.length - fraction.length + Number(exponent) };
 }

@@ -93,6 +93,10 @@ t.test('a number that is an integer only after rounding is NaN', async (t) => {
   for (const text of ['1.0000000000000001', '1e-400', '999999999999999.99', '4503599627370496.5']) {
     t.ok(Number.isNaN(parseExactJson(text)) || !Number.isInteger(parseExactJson(text)), text);
   }
+  const large = ['18446744073709550592.1', '1234567890123456789012345.5', '-123456789012345678901234501e-1'];
+  for (const text of [...large, `${'9'.repeat(40)}.${'0'.repeat(300)}1`]) {
+    t.ok(Number.isNaN(parseExactJson(text)), text);
+  }
 });
 
 t.test('a number that is no integer becomes a double', async (t) => {
@@ -102,6 +106,8 @@ t.test('a number that is no integer becomes a double', async (t) => {
     ['0.12345678901234567890', 0.12345678901234568],
     ['1e400', Number.POSITIVE_INFINITY],
     ['1e300', 1e300],
+    ['123456789012345678901234500e-2', Number('1234567890123456789012345')],
+    ['123456789012345678901234567890.000', Number('123456789012345678901234567890')],
   ];
   for (const [text, value] of cases) t.equal(parseExactJson(text), value, text);
 });

@@ -45,6 +45,10 @@ t.test('a header that breaks its schema is refused, with all that is wrong at on
     'header.X-Owner must be a 64-bit integer, -9223372036854775808 to 9223372036854775807',
     'query.q is not a known query parameter',
   ]);
+  for (const text of ['18446744073709550592.1', '1.0000000000000000001', '1e-400']) {
+    const { body } = await request('/v1/echoes', { headers: { 'x-note': '', 'x-level': text } });
+    t.match(body, { message: 'header.X-Level must be of type integer' }, text);
+  }
 });
 
 t.test(

@@ -175,3 +175,13 @@ t.test('a field may be required in one part of a schema, and described in anothe
     'operation echo: body.items.*: requires mial, which no properties name',
   ]);
 });
+
+t.test('an integer without a format has no fraction, not even one that a double rounds away', async (t) => {
+  const integer = { type: 'integer' };
+  const { send } = await startEcho(t, { body: integer, q: integer });
+  for (const text of ['18446744073709550592.1', '1234567890123456789012345.5', '4503599627370496.50', '-1e-400']) {
+    t.equal(await send(text), 'body must be of type integer', text);
+    t.equal(await send('7', `?q=${text}`), 'query.q must be of type integer', text);
+  }
+  t.equal(await send('70.0e-1', '?q=7'), '7');
+});
