@@ -2,26 +2,20 @@
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { KeyPlace } from '../contract/contract.ts';
-import type { Failure } from '../http/errors.ts';
 import { hashKey } from './api-keys.ts';
-import type { FindCaller, Identify } from './auth.ts';
+import type { Identify, NoteCaller } from './auth.ts';
 import { MAX_VERIFIED } from './bearer-auth.ts';
 
-export function buildIdentifyApiKey(place: KeyPlace, find: FindCaller): Identify {
+export function buildIdentifyApiKey(place: KeyPlace, note: NoteCaller): Identify {
   const keyOf = buildKeyOf(place);
   /** The hash of each key that was found valid. Only the hash says whether it still is. */
   const verified = new LRUCache<string, string>({ max: MAX_VERIFIED });
   return (request, _reply, done) => {
     const key = keyOf(request);
     const hash = verified.get(key) ?? hashKey(key);
-    try {
-      request.caller = find(hash);
-    } catch (error) {
-      done(error as Failure);
-      return;
-    }
+    const failure = note(request, hash);
     if (request.caller) verified.set(key, hash);
-    done();
+    done(failure);
   };
 }
 

@@ -21,8 +21,8 @@ declare module 'fastify' {
   }
 }
 
-/** Whose key has this hash; undefined where none is valid. @throws Failure while the keys cannot be read */
-export type FindCaller = (hash: string) => Caller | undefined;
+/** Notes whose key has this hash: nobody's where none is valid. Gives the failure where the keys cannot be read; never throws. */
+export type NoteCaller = (request: FastifyRequest, hash: string) => Failure | undefined;
 
 /** Notes who sent the request, by the key in one place; `done` is told only of a failure of the service. */
 export type Identify = (request: FastifyRequest, reply: FastifyReply, done: (failure?: Failure) => void) => void;
@@ -67,13 +67,20 @@ export async function addAuth(
     await uses.stop();
   });
   app.decorateRequest('caller', undefined);
-  const find: FindCaller = (hash) => configured.get(hash) ?? stored.find(hash);
-  const identifyBearer = await buildIdentifyBearer(app, find);
+  const note: NoteCaller = (request, hash) => {
+    try {
+      request.caller = configured.get(hash) ?? stored.find(hash);
+      return undefined;
+    } catch (error) {
+      return error as Failure;
+    }
+  };
+  const identifyBearer = await buildIdentifyBearer(app, note);
 
   return (security, over) => {
     const places = security.map(({ place }) => place);
     const identifies = places.map((place) =>
-      place.in === 'bearer' ? identifyBearer : buildIdentifyApiKey(place, find),
+      place.in === 'bearer' ? identifyBearer : buildIdentifyApiKey(place, note),
     );
     const takeKeys = takeFromQuery(places);
 

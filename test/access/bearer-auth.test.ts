@@ -4,13 +4,13 @@ import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import fastify from 'fastify';
 import { pino } from 'pino';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
-import { addAuth } from '../../src/access/auth.ts';
+import { type AuthOptions, addAuth } from '../../src/access/auth.ts';
 import { toCaller } from '../../src/access/caller.ts';
 import { readStoredKeys } from '../../src/access/stored-keys.ts';
 import { Use } from '../../src/access/uses.ts';
-import type { KeyPlace } from '../../src/contract/contract.ts';
+import type { KeyPlace, Requirement } from '../../src/contract/contract.ts';
 import type { Failure } from '../../src/http/errors.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -265,6 +265,28 @@ t.test(
   },
 );
 
+/** The status of requests to an operation with these ways in. */
+async function startWithWays(
+  t: Test,
+  security: Requirement[],
+  options: Partial<AuthOptions> & Pick<AuthOptions, 'store'>,
+) {
+  const app = fastify();
+  const logger = pino({ level: 'silent' });
+  app.setErrorHandler<Failure>(({ status, body }, _request, reply) => reply.code(status).send(body));
+  const authFor = await addAuth(app, { logger, apiKeys: [KEY], realm: 'Test', ...options });
+  app.addHook(
+    'onRequest',
+    authFor(security, () => {}),
+  );
+  app.get('/', () => 'ok');
+  t.teardown(async () => {
+    await app.close();
+    await options.store.close();
+  });
+  return async (headers: Record<string, string>) => (await app.inject({ url: '/', headers })).statusCode;
+}
+
 t.test(
   'when the keys could not be read for too long, stored ones are 503, and configured ones open the door',
   async (t) => {
@@ -272,24 +294,8 @@ t.test(
     const store = openUrl(`sqlite:${file}`);
     const key = makeKey();
     await store.createKey(toStoredKey(key, 'Ada'));
-    const app = fastify();
-    const logger = pino({ level: 'silent' });
-    const options = { logger, store, apiKeys: [KEY], realm: 'Test', maxKeyAge: 2000 };
-    app.setErrorHandler<Failure>(({ status, body }, _request, reply) => reply.code(status).send(body));
-    const authFor = await addAuth(app, options);
-    app.addHook(
-      'onRequest',
-      authFor(
-        PLACES.map((place) => ({ place, scopes: [] })),
-        () => {},
-      ),
-    );
-    app.get('/', () => 'ok');
-    t.teardown(async () => {
-      await app.close();
-      await store.close();
-    });
-    const send = async (headers: Record<string, string>) => (await app.inject({ url: '/', headers })).statusCode;
+    const ways = PLACES.map((place) => ({ place, scopes: [] }));
+    const send = await startWithWays(t, ways, { store, maxKeyAge: 2000 });
     const statusOf = (token: string) => send({ authorization: `Bearer ${token}` });
     const asApiKey = (token: string) => send({ 'x-key': token });
     const until = async (status: number) => {
@@ -303,6 +309,37 @@ t.test(
     renameSync(`${file}.moved`, file);
     await until(200);
     t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [200, 401, 200]);
+  },
+);
+
+const [BEARER, HEADER] = PLACES as [KeyPlace, KeyPlace];
+const WAYS = [
+  { place: HEADER, scopes: ['pets:write'] },
+  { place: BEARER, scopes: ['pets:read'] },
+];
+
+t.test('a key that is sent by one way in does not count for another one', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  const key = makeKey();
+  await store.createKey(toStoredKey(key, 'Ada', undefined, ['pets:read']));
+  const send = await startWithWays(t, WAYS, { store });
+  t.equal(await send({ 'x-key': key }), 403);
+  t.equal(await send({ 'x-key': key, authorization: 'Bearer unknown' }), 403);
+  t.equal(await send({ 'x-key': key, authorization: `Bearer ${key}` }), 200);
+});
+
+t.test(
+  'when the keys can no longer be read for the second way in, it is 503, whatever the first one came to',
+  async (t) => {
+    const store = openUrl('sqlite::memory:');
+    const key = makeKey();
+    await store.createKey(toStoredKey(key, 'Ada', undefined, [], '9/d'));
+    // From the second time on, the shared count comes too late, and the keys are too old before this process counts by itself.
+    let count = 0;
+    const tally = () => wait(count++ * 1000, { total: 1, ends: 60_000 });
+    const send = await startWithWays(t, WAYS, { store, tally, maxKeyAge: 240 });
+    t.equal(await send({ authorization: `Bearer ${key}` }), 403);
+    t.equal(await send({ 'x-key': key, authorization: `Bearer ${key}` }), 503);
   },
 );
 
