@@ -29,6 +29,8 @@ export type Written = Inserted | { kind: OutageKind | undefined; code: string | 
 /** How often the thread checks that the files are in place, beside each write, in milliseconds. */
 const LOOK_INTERVAL = 1000;
 
+const NOTHING: Inserted = { first: 0n, keyed: [] };
+
 const port = parentPort as NonNullable<typeof parentPort>;
 const { file, places } = workerData as Target;
 let db: Database | undefined;
@@ -61,13 +63,13 @@ function run(task: Task): Written {
     look();
     return takeTurn(() => {
       insertPets ??= open();
-      if (task === 'hold') return { first: 0n };
+      if (task === 'hold') return NOTHING;
       if (isUses(task)) {
         // It comes once a minute at most, so its statement is not kept.
         prepareAddUses(db as Database)(task.uses);
-        return { first: 0n };
+        return NOTHING;
       }
-      if (task.rows.count === 0 && !task.keyed) proveWritable(db as Database);
+      if (task.rows.count === 0 && task.keyed.length === 0) proveWritable(db as Database);
       return insertPets(task);
     });
   } catch (thrown) {
