@@ -14,7 +14,6 @@ import { onStopSignals } from './process/signals.ts';
 import { buildForcedEnd, prepareStop, stopDeadline } from './process/stopping.ts';
 import { onStopAsked, untilNoneListens } from './process/worker.ts';
 import { superviseWorkers } from './process/workers.ts';
-import { buildServer } from './server.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
 import { type Log, openLog } from './telemetry/log.ts';
@@ -53,6 +52,8 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
   const { logger } = log;
   const oneRunKey = await makeOneRunKey(config, store);
   const stop = { isAsked: false };
+  // A first process that only starts others does not load it.
+  const { buildServer } = await import('./server.ts');
   const app = await buildServer({
     contract,
     handlers,

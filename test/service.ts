@@ -6,6 +6,7 @@ import { parse } from 'lossless-json';
 import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
 import { loadConfig } from '../src/config.ts';
+import type { Contract } from '../src/contract/contract.ts';
 import { CONTRACT_FILE, loadContract } from '../src/contract/load-contract.ts';
 import { CONTRACT_DIGEST, handlers } from '../src/generated/handlers.ts';
 import { type Address, listen } from '../src/http/listening.ts';
@@ -57,11 +58,19 @@ export interface StartOptions extends Partial<ServerOptions> {
 
 const contractCheck = new ContractCheck();
 
+let ours: Promise<Contract> | undefined;
+
+/** The checked-in contract, read once for all tests of a process. */
+function loadOurs(): Promise<Contract> {
+  ours ??= loadContract(CONTRACT_FILE, CONTRACT_DIGEST);
+  return ours;
+}
+
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
   const { databaseUrl = 'sqlite::memory:', log, yaml, keepAlive, address, resolve, ...rest } = options;
   const store = rest.store ?? openUrl(databaseUrl);
   const app = await buildServer({
-    contract: await loadContract(CONTRACT_FILE, CONTRACT_DIGEST),
+    contract: rest.contract ?? (await loadOurs()),
     handlers,
     store,
     apiKeys: [KEY],

@@ -5,10 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Rate, Tallied, Tally } from '../store/store.ts';
-import { buildTally } from './tally.ts';
-
-/** How many limits are known at a time. */
-const MOST = 100_000;
+import { buildTally, KNOWN } from './tally.ts';
 
 /** The part of what is left that is asked for at once. As much may stay unused in each process whose clients go elsewhere. */
 const PART = 0.01;
@@ -40,7 +37,7 @@ interface Share {
 }
 
 export function buildLimiter(tally: Tally): Limiter {
-  const shares = new LRUCache<string, Share>({ max: MOST });
+  const shares = new LRUCache<string, Share>(KNOWN);
   const tallyHere = buildTally();
 
   function ask(id: string, rate: Rate, share: Share): void {

@@ -2,11 +2,11 @@
 import { LRUCache } from 'lru-cache';
 import type { Tally } from '../store/store.ts';
 
-/** How many limits are known at a time, each an API key or an address. */
-const MOST = 100_000;
+/** How many limits are known at a time, each an API key or an address. As a sum of sizes: for `max`, a start would fill long arrays. */
+export const KNOWN = { maxSize: 100_000, sizeCalculation: () => 1 };
 
 export function buildTally(): Tally {
-  const known = new LRUCache<string, { began: number; total: number }>({ max: MOST });
+  const known = new LRUCache<string, { began: number; total: number }>(KNOWN);
   return (id, window, amount) => {
     const now = Date.now();
     const age = now % (window * 1000);
