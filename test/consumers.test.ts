@@ -1,6 +1,6 @@
 /** Clients that consumers' tools generate from the served contract, against the running server. */
 import { execFile } from 'node:child_process';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -11,6 +11,7 @@ import ts from 'typescript';
 import { startCuttingProxy } from './cutting-proxy.ts';
 import { KEY, startService } from './service.ts';
 
+const README = new URL('../README.md', import.meta.url);
 const CLIENT = new URL('./consumers/typescript-client.ts', import.meta.url);
 const OAZAPFTS = fileURLToPath(new URL('cli.js', import.meta.resolve('oazapfts')));
 
@@ -91,6 +92,13 @@ t.test('with openapi-typescript and openapi-fetch, fully typed, to the last page
 
   t.strictSame(await petstore.getExact(47), { id: 47n, name: 'Max', categoryId: 9223372036854775807n });
   await t.rejects(petstore.getExact(4711), { message: 'pet_not_found: No pet has the id 4711.' });
+});
+
+t.test("the README's retries are those of the client in TypeScript", (t) => {
+  const [, shown = ''] = /```ts\n(async add.*?)```/s.exec(readFileSync(README, 'utf8')) ?? [];
+  const indented = shown.replace(/^(?=.)/gm, '    ').trimEnd();
+  t.ok(shown !== '' && readFileSync(CLIENT, 'utf8').includes(`${indented},\n`));
+  t.end();
 });
 
 t.test('with oazapfts, which makes a client without a warning', async (t) => {

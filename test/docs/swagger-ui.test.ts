@@ -127,6 +127,22 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
       t.match((await service.request(`/v1/pets/${JSON.parse(body).id}`)).text, `"categoryId":${LARGEST}`);
     });
 
+    t.test('a create that is tried twice with one Idempotency-Key adds one pet, and the page shows that', async (t) => {
+      const createPet = await unfold(page, 'createPet');
+      await createPet.locator('textarea').fill('{ "name": "Mia", "categoryId": 7 }');
+      await createPet.getByPlaceholder('Idempotency-Key').fill('tried-twice');
+      const first = await execute(page, createPet);
+      t.equal(await first.sent.headerValue('idempotency-key'), 'tried-twice');
+      t.equal(await createPet.getByText('idempotency-replayed: true').count(), 0);
+      const second = await execute(page, createPet);
+      t.strictSame([first.status, second.status, second.body], [201, 201, first.body]);
+      await createPet.getByText('idempotency-replayed: true').first().waitFor();
+      await createPet.locator('textarea').fill('{ "name": "Max", "categoryId": 7 }');
+      const other = await execute(page, createPet);
+      t.equal(other.status, 422);
+      t.match(other.body, 'idempotency_key_reused');
+    });
+
     t.test('a 64-bit integer in a path is requested as it was typed', async (t) => {
       const getPet = await unfold(page, 'getPet');
       await getPet.locator('input').fill(ABOVE_2_53);

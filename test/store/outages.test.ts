@@ -101,10 +101,14 @@ t.test(
       created.sort((a, b) => a - b),
     );
 
+    const createOnce = { ...CREATE, headers: { 'idempotency-key': 'sent-until-answered' } };
+    isUnavailable(t, await request('/v1/pets', createOnce));
+
     // Makes room: SQLite's log, which has grown, is moved into the database and starts again.
     connect().pragma('wal_checkpoint(TRUNCATE)');
-    const { status, body } = await request('/v1/pets', CREATE);
+    const { status, text, body } = await request('/v1/pets', createOnce);
     t.equal(status, 201);
+    t.equal((await request('/v1/pets', createOnce)).text, text);
     t.strictSame(await idsIn(request), [...created, (body as { id: number }).id]);
 
     child.kill('SIGKILL');
