@@ -1,7 +1,8 @@
-/** Schemas that leave a choice: a value or null, or one of several schemas. */
+/** Schemas that leave a choice: a value or null, or one of several schemas; and what fits a schema as a whole. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc, { type Arbitrary } from 'fast-check';
+import { noWayToKeep } from './keywords.ts';
 import type { Json } from './operations.ts';
 
 /** The schema without null, and whether it takes null. A schema of one type stays the same object. */
@@ -32,4 +33,19 @@ export function refusedBy<T extends { text: string }>(schema: Json, values: Arbi
 export function takenBy(schema: Json, texts: Arbitrary<string>): Arbitrary<string> {
   const isValid = ajv.compile(schema);
   return texts.filter((text) => isValid(JSON.parse(text)) === true);
+}
+
+const KEPT = new Map<string, Arbitrary<string>>();
+
+/** The same, where it may be that none is taken. Made once for each schema, since that takes long. @throws Error that names its keywords */
+export function keptBy(schema: Json, make: () => Arbitrary<string>): Arbitrary<string> {
+  const key = JSON.stringify(schema);
+  const known = KEPT.get(key);
+  if (known) return known;
+  const [texts, isValid] = [make(), ajv.compile(schema)];
+  const sample = fc.sample(texts, { numRuns: 20, seed: 1 });
+  if (!sample.some((text) => isValid(JSON.parse(text)))) throw noWayToKeep(schema, 'alternatives.ts');
+  const kept = takenBy(schema, texts);
+  KEPT.set(key, kept);
+  return kept;
 }

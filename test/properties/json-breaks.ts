@@ -1,7 +1,8 @@
 /** Values that break one rule of a schema, as JSON text: one Break for every keyword of the schema and of its parts. */
 import fc, { type Arbitrary } from 'fast-check';
 import { refusedBy, splitNull } from './alternatives.ts';
-import { fieldsOf, itemsOf, jsonValues, otherName, toArray, toObject } from './json-values.ts';
+import { branchesOf, joined } from './joined.ts';
+import { type Field, fieldsOf, itemsOf, jsonValues, otherName, toArray, toObject } from './json-values.ts';
 import { toJson } from './json-writing.ts';
 import { isAnnotation, noWayToBreak, within } from './keywords.ts';
 import type { Json } from './operations.ts';
@@ -40,6 +41,18 @@ const BREAKERS: Record<string, Breaker> = {
   minItems: ({ items, minItems }) =>
     minItems > 0 ? [breakOf('minItems', itemsOf({ items, maxItems: minItems - 1 }).map(toArray))] : [],
   maxItems: ({ items, maxItems }) => [breakOf('maxItems', itemsOf({ items, minItems: maxItems + 1 }).map(toArray))],
+  minProperties: (schema) => breakFewFields(schema),
+  if: (schema) => {
+    const { condition, held, unheld } = branchesOf(schema);
+    return [
+      ...breakWhole({ anyOf: [schema, { not: condition }] }, '.then', breaksOf(held)),
+      ...breakWhole({ anyOf: [schema, condition] }, '.else', breaksOf(unheld)),
+    ];
+  },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: () => [],
+  else: () => [],
+  not: ({ not, ...schema }) => [breakOf('not', jsonValues(joined(schema, not)))],
   oneOf: (schema) => schema.oneOf.flatMap((_: Json, index: number) => breakAlternative(schema, 'oneOf', index)),
   anyOf: (schema) => schema.anyOf.flatMap((_: Json, index: number) => breakAlternative(schema, 'anyOf', index)),
 };
@@ -48,6 +61,7 @@ const BREAKERS: Record<string, Breaker> = {
 export function breaksOf(source: Json): Break[] {
   const { schema, isNullable } = splitNull(source);
   if (isNullable) return breaksOf(schema).map(({ rule, values }) => ({ rule, values: values.filter(isNotNull) }));
+  if (schema.allOf) return breaksOf(joined(schema));
   const keywords = Object.keys(schema).filter((keyword) => keyword in BREAKERS || !isAnnotation(keyword));
   return keywords.flatMap((keyword) => {
     const breaker = BREAKERS[keyword];
@@ -92,10 +106,27 @@ function breakReadOnly(schema: Json, name: string, field: Json): Break {
 
 /** A value that breaks one alternative, and fits no other. */
 function breakAlternative(schema: Json, keyword: 'oneOf' | 'anyOf', index: number): Break[] {
-  return breaksOf(schema[keyword][index]).flatMap(({ rule, values }) => {
+  return breakWhole(schema, `.${keyword}.${index}`, breaksOf(schema[keyword][index]));
+}
+
+/** What breaks a part of the schema, and the whole with it. */
+function breakWhole(schema: Json, part: string, breaks: Break[]): Break[] {
+  return breaks.flatMap(({ rule, values }) => {
     const broken = refusedBy(schema, values);
-    return broken ? [{ rule: joinPlace(`.${keyword}.${index}`, rule), values: broken }] : [];
+    return broken ? [{ rule: joinPlace(part, rule), values: broken }] : [];
   });
+}
+
+/** With the required fields, and too few of the others. */
+function breakFewFields({ minProperties, required = [], ...schema }: Json): Break[] {
+  const room = minProperties - 1 - required.length;
+  if (room < 0) return [];
+  const isRequired = ([name]: Field) => required.includes(name);
+  const few = fieldsOf({ ...schema, required }).map((fields) => {
+    const others = fields.filter((field) => !isRequired(field));
+    return [...fields.filter(isRequired), ...others.slice(0, room)];
+  });
+  return [breakOf('minProperties', few.map(toObject))];
 }
 
 const isNotNull = ({ text }: Broken) => text !== 'null';

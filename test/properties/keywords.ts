@@ -19,12 +19,13 @@ const ANNOTATIONS = [
 export const isAnnotation = (keyword: string) => ANNOTATIONS.includes(keyword) || keyword.startsWith('x-');
 
 class UnknownRule extends Error {
+  /** `break maximum` */
   readonly rule: string;
   readonly file: string;
   readonly place: string;
 
   constructor(rule: string, file: string, place = '') {
-    super(`no way is known to break ${rule}${place && ` of ${place}`}; add one to test/properties/${file}`);
+    super(`no way is known to ${rule}${place && ` of ${place}`}; add one to test/properties/${file}`);
     this.rule = rule;
     this.file = file;
     this.place = place;
@@ -33,7 +34,12 @@ class UnknownRule extends Error {
 
 /** For a rule of the contract that the tests do not know: it must be added before they can check the server. */
 export function noWayToBreak(rule: string, file: string): Error {
-  return new UnknownRule(rule, file);
+  return new UnknownRule(`break ${rule}`, file);
+}
+
+/** For rules that no made value keeps together. */
+export function noWayToKeep(schema: object, file: string): Error {
+  return new UnknownRule(`keep ${Object.keys(schema).join(', ')}`, file);
 }
 
 /** Names the place, too, where a rule in it is not known: `.name` in `body` is `body.name`. */

@@ -88,6 +88,17 @@ t.test('an operation that is new in the contract is covered, every keyword of it
     'packBox refuses body.counts.* maximum',
     'packBox refuses body.size.oneOf.0 minimum',
     'packBox refuses body.maker.anyOf.0.name maxLength',
+    'sendParcel refuses body.label minLength',
+    'sendParcel refuses body.label maxLength',
+    'sendParcel refuses body.weight required',
+    'sendParcel refuses body.color not',
+    'sendParcel refuses body.marks minProperties',
+    'sendParcel refuses body.measures minProperties',
+    'sendParcel refuses body.then.phone required',
+    'sendParcel refuses body.then.weight maximum',
+    'sendParcel refuses body.else.note required',
+    'sendParcel refuses body.else.note maxLength',
+    'sendParcel refuses body not',
   ]) {
     t.ok(names.includes(rule), rule);
   }
@@ -173,10 +184,11 @@ t.test('a rule of the contract that no generator can break is reported, with its
     [edited({ limit: { format: 'float' } }), 'format float of a number', inLimit, 'numbers.ts'],
     [edited({ name: { format: 'hostname' } }), 'format hostname of a string', inName, 'formats.ts'],
     [edited({ name: { type: ['string', 'integer'] } }), 'type ["string","integer"]', inName, 'scalars.ts'],
-    [edited({ name: { type: 'object', minProperties: 1 } }), 'minProperties', inName, 'json-breaks.ts'],
+    [edited({ name: { type: 'object', maxProperties: 1 } }), 'maxProperties', inName, 'json-breaks.ts'],
+    [edited({ name: { allOf: [{ pattern: 'a' }, { pattern: 'b' }] } }), 'two different pattern', inName, 'joined.ts'],
     [
-      edited({ name: { type: 'array', items: { type: 'array', items: { type: 'string', not: {} } } } }),
-      'not',
+      edited({ name: { type: 'array', items: { type: 'array', items: { type: 'object', dependentRequired: {} } } } }),
+      'dependentRequired',
       `${inName}.items.items`,
       'json-breaks.ts',
     ],
@@ -185,4 +197,7 @@ t.test('a rule of the contract that no generator can break is reported, with its
     const message = `no way is known to break ${rule} of ${place}; add one to test/properties/${file}`;
     t.throws(() => readOperations(yaml).flatMap(refusalsOf), { message });
   }
+  t.throws(() => readOperations(edited({ name: { not: { type: 'string' } } })).flatMap(refusalsOf), {
+    message: /^no way is known to keep .*\bnot of createPet body\.name; add one to test\/properties\/alternatives\.ts$/,
+  });
 });

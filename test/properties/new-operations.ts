@@ -17,6 +17,7 @@ export const NEW_HANDLERS: Record<string, Handle> = {
   'change-shelf': ({ body }) => ({ status: 200, body: { size: body.size ?? 0n } }),
   greet: () => ({ status: 200, body: 'Hello!' }),
   clearShelf: () => ({ status: 204 }),
+  sendParcel: ({ body }) => ({ status: 200, body: { weight: body.weight } }),
   packBox: ({ body }) => ({ status: 200, body: packed(body) }),
 };
 
