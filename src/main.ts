@@ -44,7 +44,7 @@ async function serveByWorkers(config: Config, contract: Contract, store: Store, 
     log,
     deadline: stopDeadline(config),
     endByForce: buildForcedEnd(log.logger, process.pid),
-    onListening: (origin) => oneRunKey && showOneRunKey(oneRunKey, origin, pathToTry(contract)),
+    onListening: (origin) => oneRunKey && showOneRunKey(oneRunKey, origin, contract),
   });
 }
 
@@ -75,14 +75,7 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
 
   const origin = await listening;
   logger.info({ origin }, 'listening');
-  if (oneRunKey) showOneRunKey(oneRunKey, origin, pathToTry(contract));
-}
-
-/** That of the first operation that needs nothing but a key. */
-function pathToTry({ prefix, operations }: Contract): string {
-  const plain = [...operations.values()].filter(({ method, path }) => method === 'GET' && !path.includes('{'));
-  const [path = ''] = plain.map((operation) => operation.path);
-  return prefix + path;
+  if (oneRunKey) showOneRunKey(oneRunKey, origin, contract);
 }
 
 /** Returns the origin: `http://127.0.0.1:3000`. */

@@ -1,6 +1,7 @@
 /** A key for this run only, so that a first start needs no preparation. */
 import { makeKey } from '../access/api-keys.ts';
 import { type Config, ConfigError } from '../config.ts';
+import type { Contract } from '../contract/contract.ts';
 import type { Store } from '../store/store.ts';
 
 /**
@@ -17,8 +18,8 @@ export async function makeOneRunKey({ apiKeys, isProduction }: Config, store: St
   );
 }
 
-/** For the person who started it, on standard error: the log never sees a key. The path is one to try it with. */
-export function showOneRunKey(key: string, origin: string, path: string): void {
+/** For the person who started it, on standard error: the log never sees a key. */
+export function showOneRunKey(key: string, origin: string, contract: Contract): void {
   process.stderr.write(`
 No API key is configured. This one is for this run only:
 
@@ -26,9 +27,22 @@ No API key is configured. This one is for this run only:
 
 Try it:
 
-  curl -H 'Authorization: Bearer ${key}' ${origin}${path}
+  ${toCurl(key, origin, contract)}
 
 Documentation, to read and try: ${origin}/docs
 
 `);
+}
+
+/** Calls the first operation that needs nothing but a key, with the key where the contract says that it is sent. */
+export function toCurl(key: string, origin: string, { prefix, operations, keyPlaces }: Contract): string {
+  const plain = [...operations.values()].find(
+    ({ method, path, parameters }) =>
+      method === 'GET' && !path.includes('{') && parameters.every(({ required }) => !required),
+  );
+  const url = `${origin}${prefix}${plain?.path ?? ''}`;
+  const place = plain ? plain.security[0]?.place : keyPlaces[0];
+  if (!place) return `curl ${url}`;
+  if (place.in === 'query') return `curl '${url}?${encodeURIComponent(place.name)}=${key}'`;
+  return `curl -H '${place.name}: ${place.in === 'bearer' ? 'Bearer ' : ''}${key}' ${url}`;
 }

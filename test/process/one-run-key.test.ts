@@ -1,0 +1,48 @@
+/** The line that tries the key of a first run, with contracts whose keys are sent in other places. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { toCurl } from '../../src/process/one-run-key.ts';
+import { load } from '../added-operations.ts';
+import { type Edit, edited } from '../edited-contract.ts';
+import { KEY, startService } from '../service.ts';
+
+/** All operations take the key of this scheme. */
+const withScheme =
+  (scheme: object): Edit =>
+  ({ securitySchemes, components, listPets, createPet, getPet }) => {
+    delete securitySchemes.bearerAuth;
+    securitySchemes.only = scheme;
+    components.headers['WWW-Authenticate'].schema = { type: 'string' };
+    for (const operation of [listPets, createPet, getPet]) operation.security = [{ only: [] }];
+  };
+
+t.test('the line to try has the key where the contract says that it is sent', async (t) => {
+  const cases: [edit: Edit, toLine: (origin: string) => string][] = [
+    [() => {}, (origin) => `curl -H 'Authorization: Bearer ${KEY}' ${origin}/v1/pets`],
+    [
+      withScheme({ type: 'apiKey', in: 'header', name: 'X-Key' }),
+      (origin) => `curl -H 'X-Key: ${KEY}' ${origin}/v1/pets`,
+    ],
+    [withScheme({ type: 'apiKey', in: 'query', name: 'a&b' }), (origin) => `curl '${origin}/v1/pets?a%26b=${KEY}'`],
+    [({ listPets }) => (listPets.security = []), (origin) => `curl ${origin}/v1/pets`],
+  ];
+  for (const [edit, toLine] of cases) {
+    const yaml = edited(edit);
+    const contract = await load(t, yaml);
+    const { port } = await startService(t, { contract, yaml });
+    const origin = `http://127.0.0.1:${port}`;
+    const line = toCurl(KEY, origin, contract);
+    t.equal(line, toLine(origin));
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`]);
+    t.equal(stdout, '[]', line);
+  }
+});
+
+t.test('where each operation needs more than a key, the line has the place of the first scheme', async (t) => {
+  const contract = await load(
+    t,
+    edited(({ limit }) => (limit.required = true)),
+  );
+  t.equal(toCurl(KEY, 'http://a', contract), `curl -H 'Authorization: Bearer ${KEY}' http://a/v1`);
+});
