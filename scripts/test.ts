@@ -5,13 +5,15 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { buildCoverage } from './test/coverage.ts';
+import { buildProgram } from './test/program.ts';
 import { type Outcome, runFiles } from './test/run-files.ts';
 import { runsBelow, toRun } from './test/runs.ts';
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { coverage: { type: 'boolean' } } });
 const isWhole = positionals.length === 0;
 const runs = isWhole ? runsBelow('test') : positionals.map(toRun);
-const coverage = isWhole || values.coverage ? buildCoverage() : undefined;
+const program = await buildProgram();
+const coverage = isWhole || values.coverage ? buildCoverage(program) : undefined;
 
 const started = Date.now();
 const waiting = [...runs];
@@ -19,7 +21,7 @@ const outcomes: Outcome[] = [];
 
 async function runNext(): Promise<void> {
   for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) {
-    const outcome = await runFiles(run, coverage?.folder);
+    const outcome = await runFiles(run, program.folder, coverage?.folder);
     outcomes.push(outcome);
     console.log(toText(run.name, outcome));
   }
@@ -32,6 +34,7 @@ function toText(name: string, { passed, failures, seconds }: Outcome): string {
 }
 
 await Promise.all(Array.from({ length: Number(process.env.JOBS) || 2 * availableParallelism() }, runNext));
+program.remove();
 if (!isWhole) coverage?.show();
 const isCovered = !isWhole || coverage?.demandAll();
 const sum = (count: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + count(outcome), 0);

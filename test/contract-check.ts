@@ -41,7 +41,8 @@ export class ContractCheck {
   readonly #validators = new Map<string, ValidateFunction>();
 
   constructor(yaml = readFileSync(new URL('../openapi/petstore.yaml', import.meta.url), 'utf8')) {
-    this.document = parse(yaml);
+    // JSON is YAML, but read as such it takes longer.
+    this.document = yaml.startsWith('{') ? JSON.parse(yaml) : parse(yaml);
     this.prefix = prefixOf(this.document);
     this.#isOurs = JSON.stringify(this.document).includes('X-Request-Id');
     addFormats.default(this.#ajv);

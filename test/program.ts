@@ -40,14 +40,19 @@ const DEFAULTS = {
   CREATE_TIMEOUT: '60000',
 };
 
+/** Where `npm test` has built the program. */
+const { TEST_PROGRAM } = process.env;
+
 /** What Node needs to run a TypeScript file. */
 export const NODE_ARGS = [`--import=${new URL('../scripts/typescript/register.js', import.meta.url)}`];
 
-/** Starts a TypeScript file. */
+/** Starts a TypeScript file of a project; of ours, the built one. */
 export function startProgram(t: Test, file: string, options: ProgramOptions = {}): Program {
   const { args = [], env = {}, root = ROOT, shell = ':', isCovered = false } = options;
   const script = `${isCovered ? '' : 'unset NODE_OPTIONS NODE_V8_COVERAGE; '}${shell}; exec "$@"`;
-  const child = spawn('sh', ['-c', script, 'sh', process.execPath, ...NODE_ARGS, file, ...args], {
+  const isBuilt = TEST_PROGRAM && root === ROOT && file.startsWith('src/');
+  const program = isBuilt ? [`${TEST_PROGRAM}/${file.replace(/ts$/, 'js')}`] : [...NODE_ARGS, file];
+  const child = spawn('sh', ['-c', script, 'sh', process.execPath, ...program, ...args], {
     cwd: root,
     env: { ...process.env, ...DEFAULTS, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -21,17 +21,18 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TIMEOUT = Number(process.env.TEST_TIMEOUT) || 300;
 const GRACE = 20;
 
-/** With a folder, the coverage of all its processes is written there. */
-export async function runFiles({ name, files }: Run, coverageFolder?: string): Promise<Outcome> {
+/** `program` is the folder of the built program. With another folder, the coverage of all processes is written there. */
+export async function runFiles({ name, files }: Run, program: string, coverageFolder?: string): Promise<Outcome> {
   const outcome: Outcome = { passed: 0, failures: [], seconds: 0 };
   const started = Date.now();
-  const program = files.length === 1 ? files : [IN_ONE_PROCESS, name];
-  const child = spawn(process.execPath, [`--import=${LOADER}`, ...program], {
+  const args = files.length === 1 ? files : [IN_ONE_PROCESS, name];
+  const child = spawn(process.execPath, [`--import=${LOADER}`, ...args], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
       TEST_FILES: files.join(' '),
+      TEST_PROGRAM: program,
       TAP_TIMEOUT: String(TIMEOUT),
       ...(coverageFolder && { NODE_V8_COVERAGE: coverageFolder }),
     },

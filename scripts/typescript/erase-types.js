@@ -14,7 +14,7 @@ export async function load(url, context, nextLoad) {
   return { format: 'module', shortCircuit: true, source: await toJavaScript(readFileSync(fileURLToPath(url), 'utf8')) };
 }
 
-async function toJavaScript(source) {
+export async function toJavaScript(source) {
   const file = `${CACHE}${createHash('sha256').update(source).digest('hex')}.js`;
   try {
     return readFileSync(file, 'utf8');

@@ -1,0 +1,2 @@
+/** Keeps lines and columns. */
+export function toJavaScript(source: string): Promise<string>;
