@@ -101,6 +101,12 @@ function wholeSchema(_: Json, schema: Json): Json[][] {
     fields.map((name) => rename(name, `${name}X`)),
     [added],
     [{ ...added, required: [...required, 'extra'] }],
+    ...['readOnly', 'writeOnly'].map((word) =>
+      fields.map((name) => ({
+        ...schema,
+        properties: { ...properties, [name]: { ...properties[name], [word]: true } },
+      })),
+    ),
   ];
 }
 
@@ -219,6 +225,15 @@ export const EDITS = {
         value.map((name: string) => value.filter((other: string) => other !== name)),
         optional.map((name) => [...value, name]),
       ];
+    },
+    readOnly: removed,
+    writeOnly: removed,
+    discriminator: (value) => {
+      if (value === undefined) return [];
+      const { propertyName, mapping = {} } = value;
+      const mappings = [eachRemoved(mapping), eachRenamed(mapping, (name) => `${name}X`)];
+      const changed = mappings.map((edits) => edits.map((mapping) => ({ ...value, mapping })));
+      return [[undefined], [{ ...value, propertyName: `${propertyName}X` }], ...changed];
     },
     additionalProperties: (value, { type }) =>
       type === 'object' ? (value === undefined ? [[false]] : [[!value], [undefined]]) : [],

@@ -6,7 +6,7 @@ import { buildTypes } from '../../scripts/contract-types.ts';
 import type { Contract, Json } from '../../src/contract/contract.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import type { Handlers } from '../../src/wiring/operations.ts';
-import { buildDiagnose, filesIn } from '../compiler.ts';
+import { buildDiagnose, type Diagnose, filesIn } from '../compiler.ts';
 import { type Findings, type Run, startProbedServer } from './probed-server.ts';
 import { probesOf } from './probes.ts';
 
@@ -19,9 +19,15 @@ export type Verdict = { by: 'start' | 'compile' | 'tests' | 'follows' | 'nobody'
 
 export type Judge = (contract: Json) => Promise<Verdict>;
 
-/** @throws Error where the server does not even follow the contract as it is */
-export async function buildJudge(original: Json, handlers: Handlers): Promise<Judge> {
-  const diagnose = buildDiagnose();
+/**
+ * `diagnose` says what does not compile; handlers whose types are not from the contract compile with any.
+ * @throws Error where the server does not even follow the contract as it is
+ */
+export async function buildJudge(
+  original: Json,
+  handlers: Handlers,
+  diagnose: (...of: Parameters<Diagnose>) => Iterable<[file: string, said: string]> = buildDiagnose(),
+): Promise<Judge> {
   // In this order: the first problem is enough, and the files on top of Fastify's types take the compiler long.
   const files = filesIn(['handlers', 'src/store', 'src']);
   const unedited = await load(original);

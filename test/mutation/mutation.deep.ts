@@ -10,7 +10,7 @@ import { JsonText } from '../../src/json/json-text.ts';
 import type { Handlers } from '../../src/wiring/operations.ts';
 import { NODE_ARGS } from '../program.ts';
 import { NEW_HANDLERS, withNewOperations } from '../properties/new-operations.ts';
-import { buildJudge } from './judge.ts';
+import { buildJudge, type Verdict } from './judge.ts';
 import { type Mutant, mutantsOf, oneOfEach } from './mutants.ts';
 import { type Row, toReport, toRows } from './rows.ts';
 
@@ -123,6 +123,7 @@ t.test('operations with parameters and bodies of every kind are edited and probe
     ['/shelves/{code}', 'patch'],
     ['/greetings', 'post'],
     ['/boxes', 'post'],
+    ['/parcels', 'post'],
     ['/pictures', 'put'],
   ] as const) {
     contract.paths[path][method].responses['415'] = CONTRACT.components.responses.UnsupportedMediaType;
@@ -157,7 +158,24 @@ t.test('operations with parameters and bodies of every kind are edited and probe
   };
   const handles = Object.entries(NEW_HANDLERS).map(([id, handle]) => [id, answering(handle)]);
   const handlers = handlersWith(Object.fromEntries(handles));
-  await buildJudge(contract, handlers);
+  const judge = await buildJudge(contract, handlers, () => []);
+  const expected: [by: Verdict['by'], place: string, edit: string][] = [
+    ['tests', 'Box.properties.id', 'readOnly removed'],
+    ['tests', 'Box.properties.secret', 'writeOnly removed'],
+    ['tests', 'Box', 'changed: properties mail readOnly true'],
+    ['tests', 'Box', 'changed: properties mail writeOnly true'],
+    ['follows', 'Toy', 'discriminator removed'],
+    ['tests', 'Toy', 'discriminator changed: propertyName kindX'],
+    ['follows', 'Toy', 'discriminator changed: mapping kit removed'],
+    ['follows', 'Toy', 'discriminator changed: mapping kit removed, kitX'],
+  ];
+  for (const [by, place, edit] of expected) {
+    const found = mutantsOf(contract).find(
+      (mutant) => mutant.place === `components.schemas.${place}` && mutant.edit.startsWith(edit),
+    );
+    const verdict = found && (await judge(found.build()));
+    t.equal(verdict?.by, by, `${place}: ${edit}`, { why: verdict?.why });
+  }
 });
 
 t.test('every mutant is another contract', async (t) => {
