@@ -1,10 +1,11 @@
 /**
- * Shows what of a contract is served, what is refused, why, and what to change: `npm run contract:use -- <file>`. With `--write`,
- * puts it in the place of ours, and makes a handler that answers 501 for each operation without one. Where handlers would be left
+ * Shows what of a contract is served, what is refused, why, and what to change: `npm run contract:use -- <file or URL>`. With
+ * `--write`, puts it in the place of ours, and makes a handler that answers 501 for each operation without one. Where handlers would be left
  * without an operation, nothing is written; `--replace-handlers` removes all that there are.
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { withFile } from './contract-use/fetching.ts';
 import { judge } from './contract-use/judgement.ts';
 import { place } from './contract-use/placing.ts';
 import { toTable } from './contract-use/table.ts';
@@ -15,8 +16,14 @@ const OPTIONS = { write: { type: 'boolean' }, 'replace-handlers': { type: 'boole
 /** What to print; the exit code is 1 where the contract is refused. @throws Error for wrong arguments, and files that cannot be read */
 export async function use(args: string[], root = ROOT): Promise<{ text: string; code: number }> {
   const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
-  const [file, ...others] = positionals;
-  if (!file || others.length > 0) throw new Error('npm run contract:use -- <file> [--write [--replace-handlers]]');
+  const [source, ...others] = positionals;
+  if (!source || others.length > 0) {
+    throw new Error('npm run contract:use -- <file or URL> [--write [--replace-handlers]]');
+  }
+  return withFile(source, (file) => useFile(file, values, root));
+}
+
+async function useFile(file: string, values: { write?: boolean; 'replace-handlers'?: boolean }, root: URL) {
   const judgement = await judge(file);
   const table = toTable(judgement);
   if (judgement.rows.some(({ problems }) => problems.length > 0)) return { text: table, code: 1 };

@@ -1,9 +1,13 @@
 /** `npm run contract:use`: its table, and what it writes. The contracts are in `test/other-contracts/`. */
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
+import { withFile } from '../../scripts/contract-use/fetching.ts';
 import { use } from '../../scripts/contract-use.ts';
 import type { Json } from '../../src/contract/contract.ts';
 import { fileOf } from '../other-contracts.ts';
@@ -80,7 +84,7 @@ t.test(
   async (t) => {
     const file = edited(t, 'petstore', (contract) => (contract.openapi = '3.0.3'));
     t.match(await refusalsOf(file), [/^refused: it is OpenAPI 3\.0\.3; convert it to 3\.1: npx @scalar/]);
-    await t.rejects(use([]), { message: 'npm run contract:use -- <file>' });
+    await t.rejects(use([]), { message: 'npm run contract:use -- <file or URL>' });
     await t.rejects(use([fileOf('nothing')]), { message: /no such file/ });
   },
 );
@@ -104,6 +108,36 @@ t.test('with --write it is put in place, its text as it is, with a handler for e
   t.strictSame(readdirSync(`${folder}/handlers`).sort(), ['README.md', 'getVersionDetailsv2.ts', 'listVersionsv2.ts']);
   t.match(readFileSync(`${folder}/handlers/listVersionsv2.ts`, 'utf8'), "handle('listVersionsv2', notImplemented)");
   t.match((await use([file, '--write'], root)).text, '0 handlers made, 2 kept, 0 removed.');
+});
+
+t.test('a contract may be at a URL; where nothing comes from there, one line says why', async (t) => {
+  const server = createServer(({ url }, response) => {
+    response.setHeader('connection', 'close');
+    if (url === '/contract.yaml') response.end(readFileSync(fileOf('api-with-examples')));
+    else if (url === '/cut.yaml')
+      response.writeHead(200, { 'content-length': 9 }).write('short', () => response.destroy());
+    else if (url !== '/silent.yaml') response.writeHead(404).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  t.teardown(() => server.closeAllConnections());
+  t.strictSame(await use([`${origin}/contract.yaml`]), await use([fileOf('api-with-examples')]));
+  const root = pathToFileURL(`${t.testdir({ openapi: {}, handlers: {} })}/`);
+  t.equal((await use([`${origin}/contract.yaml`, '--write'], root)).code, 0);
+  t.strictSame(readFileSync(new URL('openapi/petstore.yaml', root)), readFileSync(fileOf('api-with-examples')));
+
+  const why = async (path: string, timeLimit?: number) => {
+    const url = origin + path;
+    const told = await withFile(url, async () => 'a contract', timeLimit).catch(({ message }) => message);
+    return told.replace(`${url} cannot be fetched: `, '');
+  };
+  t.equal(await why('/nothing.yaml'), 'the server answers 404');
+  t.match(await why('/silent.yaml', 100), /^The operation was aborted due to timeout$/);
+  t.match(await why('/cut.yaml'), /^(other side closed|Response body length .*)$/);
+  server.close();
+  server.closeAllConnections();
+  await once(server, 'close');
+  t.match(await why('/contract.yaml'), /^connect ECONNREFUSED /);
 });
 
 t.test('as a command, it fails where a contract is refused', async (t) => {
