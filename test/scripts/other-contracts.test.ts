@@ -1,11 +1,11 @@
 /** Other people's contracts: what is refused is changed as the table of `npm run contract:use` says, and all operations answer 501. */
 import t, { type Test } from 'tap';
-import { stringify } from 'yaml';
 import { judge } from '../../scripts/contract-use/judgement.ts';
 import { notImplemented } from '../../src/http/errors.ts';
 import { load } from '../added-operations.ts';
+import { withManyOperations } from '../many-operations.ts';
 import { changed, fileOf, OTHERS } from '../other-contracts.ts';
-import { type Json, readOperations } from '../properties/operations.ts';
+import { readOperations } from '../properties/operations.ts';
 import { requestProperties } from '../properties/request-properties.ts';
 import { runProperties } from '../properties/run.ts';
 import { type Service, startService } from '../service.ts';
@@ -35,38 +35,6 @@ for (const [name, { refused }] of Object.entries(OTHERS)) {
     const service = await start(t, yaml);
     await runProperties(t, requestProperties(service, readOperations(yaml)), 1 / 20);
   });
-}
-
-/** Forty resources, each listed, added and fetched, with schemas of their own. */
-function withManyOperations(): string {
-  const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
-  const string = { type: 'string' };
-  const contract: Json = {
-    openapi: '3.1.0',
-    info: { title: 'Many', version: '1.0.0' },
-    paths: {},
-    components: { schemas: {} },
-  };
-  for (let index = 0; index < 40; index++) {
-    const schema = { $ref: `#/components/schemas/Thing${index}` };
-    const properties = {
-      id: { type: 'integer', format: 'int64' },
-      name: { ...string, maxLength: index + 1 },
-      tags: { type: 'array', items: string },
-    };
-    contract.components.schemas[`Thing${index}`] = { type: 'object', required: ['name'], properties };
-    const ok = (body: Json) => ({ '200': { description: 'Done', ...json(body) } });
-    const limit = { name: 'limit', in: 'query', schema: { type: 'integer', maximum: 100 } };
-    const id = { name: 'id', in: 'path', required: true, schema: properties.id };
-    contract.paths[`/things-${index}`] = {
-      get: { operationId: `list${index}`, parameters: [limit], responses: ok({ type: 'array', items: schema }) },
-      post: { operationId: `add${index}`, requestBody: { required: true, ...json(schema) }, responses: ok(schema) },
-    };
-    contract.paths[`/things-${index}/{id}`] = {
-      get: { operationId: `get${index}`, parameters: [id], responses: ok(schema) },
-    };
-  }
-  return stringify(contract);
 }
 
 t.test('a contract with 120 operations starts, and serves them all', async (t) => {
