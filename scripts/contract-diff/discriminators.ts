@@ -17,7 +17,9 @@ export function toChoice({ discriminator, oneOf, anyOf }: Json): Choice | undefi
     required.includes(propertyName) && tagsOf(properties[propertyName]).length > 0;
   if (branches.every(isTold)) return undefined;
   const chosen = branches.flatMap((branch) => {
-    const schema: string = branch[NAME] ?? branch.$ref?.split('/').at(-1) ?? '';
+    // Within itself, a schema stays a reference.
+    const { [NAME]: name = '', $ref = name } = branch;
+    const schema: string = $ref.split('/').at(-1);
     const mapped = Object.keys(mapping).filter((name) =>
       [schema, `#/components/schemas/${schema}`].includes(mapping[name]),
     );
