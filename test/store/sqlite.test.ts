@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { openConnection, useWal } from '../../src/store/sqlite/connection.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
-import { type NewPet, type Store, StoreError, StoreUnavailable } from '../../src/store/store.ts';
+import { type Created, type NewPet, type Store, StoreError, StoreUnavailable } from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';
 import { testStore } from '../store-suite.ts';
 
@@ -110,6 +110,16 @@ t.test('the id of a pet that was deleted by hand is never used again', async (t)
   const { id } = await store.createPet(REX);
   connect().prepare('DELETE FROM pets').run();
   t.ok((await store.createPet(REX)).id > id);
+});
+
+t.test('a create with a key gives the id of its pet, also where the last id was edited by hand', async (t) => {
+  const { open, connect } = prepareFile(t);
+  const store = open();
+  for (let count = 0; count < 3; count++) await store.createPet(REX);
+  connect().exec('UPDATE sqlite_sequence SET seq = 1');
+  const once = { caller: 'Ada', key: 'first', hours: 24 };
+  const { pet } = (await store.createPetOnce({ name: 'Mia', categoryId: 7n }, once)) as Created;
+  t.equal((await store.getPet(pet.id))?.text, '{"id":4,"name":"Mia","categoryId":7}');
 });
 
 t.test('a database of any earlier version is migrated to this one, with its pets', async (t) => {

@@ -12,7 +12,12 @@ export function prepareInsertOnce(
   db: Database,
   insertRows: (rows: string[]) => void,
 ): (keyed: KeyedRow[]) => Outcome[] {
-  const lastId = db.prepare<[], bigint>("SELECT seq FROM sqlite_sequence WHERE name = 'pets'").pluck();
+  // The one after it comes next (https://www.sqlite.org/autoinc.html), also where somebody has edited sqlite_sequence.
+  const lastId = db
+    .prepare<[], bigint>(`
+      SELECT max(id) FROM (SELECT 0 AS id UNION ALL SELECT seq FROM sqlite_sequence WHERE name = 'pets'
+                           UNION ALL SELECT max(id) FROM pets)`)
+    .pluck();
   // Each by itself: with binding, that takes half the time of reading all of them from one text.
   const claim = db.prepare<[id: bigint, caller: string, key: string, digest: string, hours: number]>(`
     INSERT INTO idempotency_keys (pet_id, caller, key, digest, expires_at)
@@ -39,7 +44,7 @@ export function prepareInsertOnce(
 
   return (keyed) => {
     const rows: string[] = [];
-    let id = (lastId.get() ?? 0n) + 1n;
+    let id = (lastId.get() as bigint) + 1n;
     const outcomes = keyed.map(([caller, key, digest, hours, row]) => {
       if (claim.run(id, caller, key, digest, hours).changes === 0) return toKnown(caller, key, digest);
       rows.push(row);
