@@ -15,7 +15,7 @@ import { buildForcedEnd, prepareStop, stopDeadline } from './process/stopping.ts
 import { onStopAsked, untilNoneListens } from './process/worker.ts';
 import { superviseWorkers } from './process/workers.ts';
 import { openStore } from './store/open-store.ts';
-import type { Store } from './store/store.ts';
+import { type Store, StoreError, StoreUnavailable } from './store/store.ts';
 import { type Log, openLog } from './telemetry/log.ts';
 import { checkStoredPets } from './wiring/stored-pets.ts';
 
@@ -31,7 +31,8 @@ async function start(): Promise<void> {
     else await serve(config, contract, store, log);
   } catch (error) {
     await store.close();
-    throw error;
+    if (!(error instanceof StoreUnavailable)) throw error;
+    throw new StoreError(`The database cannot be used now: ${(error.cause as Error).message}.`, { cause: error });
   }
 }
 

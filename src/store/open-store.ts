@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Database, SqliteDatabase } from './database-url.ts';
 import { nameOfPlace, type PostgresPlace } from './postgres/place.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { type Awaitable, type Store, StoreError, type StoreLimits } from './store.ts';
+import { type Awaitable, type Store, StoreError, type StoreLimits, StoreUnavailable } from './store.ts';
 
 /** @throws StoreError that says why the database cannot be used */
 export function openStore(database: SqliteDatabase, limits: StoreLimits): Store;
@@ -30,7 +30,8 @@ async function openOnPostgres(place: PostgresPlace, limits: StoreLimits): Promis
 }
 
 function toStoreError(name: string, error: unknown): StoreError {
-  return new StoreError(`The database ${name} cannot be used: ${(error as Error).message}.`, { cause: error });
+  const { message } = (error instanceof StoreUnavailable ? error.cause : error) as Error;
+  return new StoreError(`The database ${name} cannot be used: ${message}.`, { cause: error });
 }
 
 /** The absolute path of a database that does not exist yet; undefined where it does, or is in memory. */

@@ -69,3 +69,15 @@ t.test('a server does not start without its database, and says why', async (t) =
   t.match(output.stderr, /^The database pets on 127.0.0.1:1 cannot be used: 127.0.0.1:1: connect ECONNREFUSED/);
   t.notMatch(output.stderr, 'secret');
 });
+
+t.test('a server whose database cannot be used during its start ends, and says why in a line', async (t) => {
+  const postgres = await startPostgres(t);
+  const env = { DATABASE_URL: postgres.newUrl() };
+  t.equal(await startProgram(t, 'src/cli/keys.ts', { args: ['list'], env }).exit, 0);
+  await postgres.execute("ALTER ROLE petstore SET lock_timeout = '200ms'");
+  const other = await postgres.connect(t, env.DATABASE_URL);
+  await other.query('BEGIN; LOCK TABLE passed_check');
+  const { exit, output } = startProgram(t, 'src/main.ts', { env, isCovered: true });
+  t.equal(await exit, 1);
+  t.equal(output.stderr, 'The database cannot be used now: canceling statement due to lock timeout.\n');
+});

@@ -30,7 +30,7 @@ async function open(t: Test, url: string, isMigrated = false): Promise<Store> {
 
 /** What a program with these migrations does when it starts. */
 async function migrateWith(url: string, migrations: string[], patience?: Parameters<typeof migrate>[3]): Promise<void> {
-  const connection = await buildConnect(placeOf(url), TIMEOUT)(TIMEOUT);
+  const connection = await buildConnect(placeOf(url))({ toConnect: TIMEOUT, toAnswer: TIMEOUT });
   await migrate(connection, schemaOf(url), migrations, patience).finally(() => connection.end());
 }
 
@@ -132,12 +132,14 @@ t.test('a start that PostgreSQL does not answer in time says so', async (t) => {
   await open(t, url);
   const other = await server.connect(t, url);
   await other.query('BEGIN; LOCK TABLE schema_version');
-  await t.rejects(openPostgres(placeOf(url), LIMITS, 1000), /canceling statement due to statement timeout/);
+  await t.rejects(openPostgres(placeOf(url), LIMITS, TIMEOUT, 1000), {
+    cause: { message: /canceling statement due to statement timeout/ },
+  });
 });
 
 t.test('a connection that a pooler keeps without a limit for its statements is refused', async (t) => {
-  const connect = buildConnect(placeOf(server.newUrl()), TIMEOUT);
-  await t.rejects(connect(0), /ALTER ROLE … SET statement_timeout/);
+  const connect = buildConnect(placeOf(server.newUrl()));
+  await t.rejects(connect({ toConnect: TIMEOUT, toAnswer: 0 }), /ALTER ROLE … SET statement_timeout/);
 });
 
 t.test('a migration does not wait long for a table, for which others would have to wait too', async (t) => {

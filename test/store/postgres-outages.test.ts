@@ -135,6 +135,34 @@ t.test('when the server is away, each call fails soon, and all is well afterward
   t.equal((await store.getPet(id))?.text, `{"id":${id},"name":"Rex","categoryId":7}`);
 });
 
+for (const isMigrated of [false, true]) {
+  t.test(
+    `a start waits for a server that lets nobody in for seconds, ${isMigrated ? 'in a worker' : 'in a first process'}`,
+    async (t) => {
+      const url = server.newUrl();
+      await openOne(t, url);
+      await server.signal('SIGSTOP');
+      const opening = openOne(t, url, { isMigrated });
+      await Promise.race([opening, wait(2500)]);
+      await server.signal('SIGCONT');
+      const store = await opening;
+      t.equal(await store.countMisfits('a contract', () => true), 0);
+      t.ok(await store.createPet(REX));
+    },
+  );
+
+  t.test(
+    `a start says of each server why it cannot write to it, ${isMigrated ? 'in a worker' : 'in a first process'}`,
+    async (t) => {
+      const url = server.newUrl().replace(/@[^/]*/, '@127.0.0.1:1,127.0.0.1:2');
+      const limits = { createTimeout: 60_000, maxCreates: 10_000, isMigrated };
+      const opening = openPostgres(parsePostgresUrl(url) as PostgresPlace, limits, 1700, 200);
+      const refused = (port: number) => `127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`;
+      await t.rejects(opening, new Error(`${refused(1)}; ${refused(2)}`));
+    },
+  );
+}
+
 t.test('a store that is closed while the server is away closes, and what waited fails', async (t) => {
   const store = await openOne(t);
   await server.stop();

@@ -14,6 +14,8 @@ export interface Lanes {
   run: Run;
   /** When its connection is lost, its outcome is unknown. */
   runOnce: Run;
+  /** Resolves when all connections have been open. @throws Error that says why not, after so many milliseconds */
+  untilOpen(timeout: number): Promise<void>;
   /** Waits for the tasks that there are. */
   close(): Promise<void>;
 }
@@ -49,6 +51,12 @@ export function openLanes({ connect, count, patience, timeout }: LanesOptions): 
   let isClosing = false;
   /** Why there is no connection. */
   let failure: unknown = BUSY;
+
+  let unopened = count;
+  let tellOpen = () => {};
+  const allOpen = new Promise<void>((resolve) => {
+    tellOpen = resolve;
+  });
 
   const ageOf = ({ since }: Job) => performance.now() - since;
 
@@ -99,10 +107,13 @@ export function openLanes({ connect, count, patience, timeout }: LanesOptions): 
   }
 
   async function serve(): Promise<void> {
+    let isFirst = true;
     while (!isClosing) {
       try {
         const connection = await connect();
         failure = BUSY;
+        if (isFirst && --unopened === 0) tellOpen();
+        isFirst = false;
         connection.ended.then(wakeAll);
         for (let job = await takeNext(connection); job; job = await takeNext(connection)) await runJob(job, connection);
         connection.end();
@@ -127,6 +138,13 @@ export function openLanes({ connect, count, patience, timeout }: LanesOptions): 
   return {
     run: queue(true),
     runOnce: queue(false),
+    untilOpen: async (timeout) => {
+      let late: NodeJS.Timeout | undefined;
+      const tooLate = new Promise<never>((_, reject) => {
+        late = setTimeout(() => reject(failure), timeout);
+      });
+      await Promise.race([allOpen, tooLate]).finally(() => clearTimeout(late));
+    },
     close: async () => {
       isClosing = true;
       wakeAll();

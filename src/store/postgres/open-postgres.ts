@@ -8,7 +8,7 @@ import { type AskAll, gather } from './gathering.ts';
 import { buildInsertPets } from './insert.ts';
 import { buildInsertOnce } from './insert-once.ts';
 import { buildKeys } from './keys.ts';
-import { openLanes } from './lanes.ts';
+import { openLanes, type Task } from './lanes.ts';
 import { loadMigrations, migrate } from './migrate.ts';
 import { buildCountMisfits } from './misfits.ts';
 import { quote } from './names.ts';
@@ -23,6 +23,8 @@ import { buildUses } from './uses.ts';
 const READERS = 3;
 /** How long a call may take, in milliseconds: a client is answered within two seconds. */
 const TIMEOUT = 1700;
+/** And each step of the start, while nobody waits for an answer: the database may be starting too, on a busy machine. */
+const START_TIMEOUT = 10_000;
 /** After this part of it PostgreSQL itself gives up a read, and we a server that does not let us in. */
 const READ = 0.6;
 /** And a write, which waits no longer than that to be begun: so it is known that it was not done. */
@@ -38,17 +40,32 @@ export async function openPostgres(
   place: PostgresPlace,
   { createTimeout, maxCreates, isMigrated }: StoreLimits,
   timeout = TIMEOUT,
+  startTimeout = START_TIMEOUT,
 ): Promise<Store> {
+  const connect = buildConnect(place);
+  const connectToStart = () => connect({ toConnect: startTimeout, toAnswer: startTimeout });
+  if (!isMigrated) {
+    const migrateAll: Task<void> = (connection) => migrate(connection, place.schema, loadMigrations());
+    await onConnection(connectToStart, migrateAll);
+  }
   const readLimit = Math.ceil(READ * timeout);
-  const connect = buildConnect(place, readLimit);
-  const connectToRead = () => connect(readLimit);
-  if (!isMigrated) await migrateFirst(connectToRead, place.schema);
+  const connectToRead = () => connect({ toConnect: readLimit, toAnswer: readLimit });
 
   const schema = quote(place.schema);
   const reading = openLanes({ connect: connectToRead, count: READERS, patience: timeout, timeout });
   const writeTimeout = Math.min(timeout, createTimeout);
   const limit = Math.ceil(WRITE * writeTimeout);
-  const writing = openLanes({ connect: () => connect(limit), count: 1, patience: limit, timeout: writeTimeout });
+  const connectToWrite = () => connect({ toConnect: readLimit, toAnswer: limit });
+  const writing = openLanes({ connect: connectToWrite, count: 1, patience: limit, timeout: writeTimeout });
+  const close = async () => {
+    await Promise.all([reading.close(), writing.close()]);
+  };
+  try {
+    await Promise.all([reading.untilOpen(startTimeout), writing.untilOpen(startTimeout)]);
+  } catch (error) {
+    await close();
+    throw error;
+  }
   const read = buildRead(reading.run, connectToRead);
   const reads = { latest: Promise.resolve() };
   const getPet = gather(read, buildGetPets(schema), reads);
@@ -58,6 +75,7 @@ export async function openPostgres(
   const tally = gather(reading.run, buildTallies(schema));
   const keys = buildKeys(schema);
   const uses = buildUses(schema);
+  const countMisfits = buildCountMisfits(schema);
   let creating = 0;
   let provenAt = Number.NEGATIVE_INFINITY;
 
@@ -92,7 +110,8 @@ export async function openPostgres(
     },
     getPet,
     listPets: gather(read, buildListPets(schema), reads),
-    countMisfits: buildCountMisfits(schema, reading.run),
+    countMisfits: (contract, fits) =>
+      onConnection(connectToStart, (connection) => countMisfits(connection, contract, fits)),
     readContents: buildReadContents(connectToRead, schema),
     writeContents: buildWriteContents(connectToRead, schema),
     createKey: (key) => writing.runOnce((connection) => keys.insert(connection, key)),
@@ -112,18 +131,15 @@ export async function openPostgres(
       const isProven = performance.now() - provenAt < PROOF_AGE;
       await Promise.all([getPet(0n), !isProven && proveWritable(undefined)]);
     },
-    close: async () => {
-      await Promise.all([reading.close(), writing.close()]);
-    },
+    close,
   };
 }
 
-async function migrateFirst(connect: () => Promise<Connection>, schema: string): Promise<void> {
+/** Runs the task on a connection of its own. */
+async function onConnection<Result>(connect: () => Promise<Connection>, task: Task<Result>): Promise<Result> {
   const connection = await connect();
   try {
-    await migrate(connection, schema, loadMigrations());
-  } catch (error) {
-    throw error instanceof StoreUnavailable ? error.cause : error;
+    return await task(connection);
   } finally {
     connection.end();
   }

@@ -1,34 +1,34 @@
 /** Connections to the one server that can be written: where another has become that, those to its predecessor end. */
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
-import { type Connection, connectTo } from './connection.ts';
+import { type Connection, type ConnectionTimes, connectTo } from './connection.ts';
 import type { Run, Task } from './lanes.ts';
 import type { PostgresPlace } from './place.ts';
 
-/** After `statementTimeout` milliseconds, PostgreSQL itself gives up a statement. @throws Error where no host can be written */
-export type Connect = (statementTimeout: number) => Promise<Connection>;
+/** Each host may take its time to let a connection in. @throws Error that says of each host why it cannot be written */
+export type Connect = (times: ConnectionTimes) => Promise<Connection>;
 
 const MOVED = new Error('another server has become the one to write to');
 
-/** Each host may take `toConnect` milliseconds to let a connection in. @throws Error when the file with certificates cannot be read */
-export function buildConnect(place: PostgresPlace, toConnect: number): Connect {
+/** @throws Error when the file with certificates cannot be read */
+export function buildConnect(place: PostgresPlace): Connect {
   const ssl = toTlsOptions(place);
   const open = new Set<Connection>();
 
-  return async (statementTimeout) => {
-    let failure: unknown;
+  return async (times) => {
+    const failures: Error[] = [];
     for (const address of place.hosts) {
       try {
-        const connection = await connectTo(address, place, ssl, { toConnect, toAnswer: statementTimeout });
+        const connection = await connectTo(address, place, ssl, times);
         for (const other of open) if (other.server !== connection.server) other.end(MOVED);
         open.add(connection);
         connection.ended.then(() => open.delete(connection));
         return connection;
       } catch (error) {
-        failure = error;
+        failures.push(error as Error);
       }
     }
-    throw failure;
+    throw new Error(failures.map(({ message }) => message).join('; '), { cause: failures.at(-1)?.cause });
   };
 }
 
