@@ -23,4 +23,8 @@ if (!isCopy) rmSync('dist', { recursive: true, force: true });
 const run = (args) => spawnSync(process.execPath, args, { stdio: 'inherit' }).status === 0;
 const isBuilt = isCopy || (run(CHECK) && run(COMPILE));
 for (const folder of ASSETS) cpSync(folder, `dist/${folder}`, { recursive: true });
+if (isBuilt && !isCopy) {
+  const { keepSource } = await import('../dist/src/contract/source.js');
+  await keepSource(new URL('../openapi/petstore.yaml', import.meta.url));
+}
 process.exitCode = isBuilt ? 0 : 1;

@@ -1,7 +1,5 @@
 /** `openapi/petstore.yaml`, read once. What the server cannot serve is refused here, with every problem at once. */
-import { readFileSync } from 'node:fs';
-import { stringify } from 'lossless-json';
-import { parseDocument } from 'yaml';
+import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { type Contract, ContractError } from './contract.ts';
 import { toDigest } from './digest.ts';
 import { buildToErrorBody } from './error-body.ts';
@@ -10,6 +8,7 @@ import { toOperations } from './operations.ts';
 import { resolveDocument } from './resolved.ts';
 import { toKeyPlaces } from './security.ts';
 import { checkOwnPaths, toPrefix } from './servers.ts';
+import { readSource } from './source.ts';
 import { checkValidity } from './validity.ts';
 
 export const CONTRACT_FILE = new URL('openapi/petstore.yaml', import.meta.resolve('#package'));
@@ -29,11 +28,7 @@ export async function readContract(
   file: URL | string,
   checked?: string,
 ): Promise<{ contract: Contract; problems: string[] }> {
-  const yaml = readFileSync(file);
-  const source = parseDocument(yaml.toString('utf8'), { intAsBigInt: true });
-  if (source.errors.length > 0) throw new ContractError(source.errors.map((error) => error.message));
-  const exact = source.toJS();
-  const json = stringify(exact) as string;
+  const { yaml, json } = await readSource(file);
   const document = JSON.parse(json);
   const digest = toDigest(json);
   const isChecked = digest === checked;
@@ -47,7 +42,7 @@ export async function readContract(
   if (problems.length > 0) throw new ContractError(problems);
   const keyPlaces = toKeyPlaces(resolved.components.securitySchemes, refuse);
   const operations = toOperations(resolved, keyPlaces, refuse);
-  checkNumbers(exact, '#', refuse);
+  if (!isChecked) checkNumbers(parse(json, null, parseNumberAndBigInt), '#', refuse);
   const prefix = toPrefix(document, refuse);
   checkOwnPaths(prefix, operations.values(), refuse);
   const contract = {

@@ -1,0 +1,45 @@
+/** The contract's YAML -> the JSON that it says. A build keeps that: to parse the YAML takes a fifth of a start. */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { stringify } from 'lossless-json';
+import { ContractError } from './contract.ts';
+
+/** Part of a built program; one that runs from its sources has none. */
+const KEPT = new URL('../../contract.json', import.meta.url);
+
+interface Kept {
+  /** Of the YAML. */
+  sha256: string;
+  json: string;
+}
+
+export interface Source {
+  yaml: Buffer;
+  /** With every digit of its numbers. */
+  json: string;
+}
+
+/** @throws ContractError where it is not YAML */
+export async function readSource(file: URL | string, keptIn: URL | string = KEPT): Promise<Source> {
+  const yaml = readFileSync(file);
+  const kept: Kept | undefined = existsSync(keptIn) ? JSON.parse(readFileSync(keptIn, 'utf8')) : undefined;
+  return { yaml, json: kept?.sha256 === sha256Of(yaml) ? kept.json : await toJson(yaml) };
+}
+
+/** For the program that this file is a part of. @throws ContractError where it is not YAML */
+export async function keepSource(file: URL | string, keptIn: URL | string = KEPT): Promise<void> {
+  const yaml = readFileSync(file);
+  const kept: Kept = { sha256: sha256Of(yaml), json: await toJson(yaml) };
+  writeFileSync(keptIn, JSON.stringify(kept));
+}
+
+async function toJson(yaml: Buffer): Promise<string> {
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(yaml.toString('utf8'), { intAsBigInt: true });
+  if (document.errors.length > 0) throw new ContractError(document.errors.map((error) => error.message));
+  return stringify(document.toJS()) as string;
+}
+
+function sha256Of(yaml: Buffer): string {
+  return createHash('sha256').update(yaml).digest('hex');
+}
