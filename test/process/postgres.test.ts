@@ -77,7 +77,13 @@ t.test('a server whose database cannot be used during its start ends, and says w
   await postgres.execute("ALTER ROLE petstore SET lock_timeout = '200ms'");
   const other = await postgres.connect(t, env.DATABASE_URL);
   await other.query('BEGIN; LOCK TABLE passed_check');
-  const { exit, output } = startProgram(t, 'src/main.ts', { env, isCovered: true });
-  t.equal(await exit, 1);
-  t.equal(output.stderr, 'The database cannot be used now: canceling statement due to lock timeout.\n');
+  const why = async () => {
+    const { exit, output } = startProgram(t, 'src/main.ts', { env, isCovered: true });
+    t.equal(await exit, 1);
+    return output.stderr;
+  };
+  const late = 'canceling statement due to lock timeout.\n';
+  t.equal(await why(), `The database cannot be used now: ${late}`);
+  await other.query('LOCK TABLE schema_version');
+  t.equal(await why(), `The database postgres on 127.0.0.1:${postgres.port} cannot be used: ${late}`);
 });

@@ -1,6 +1,7 @@
 /**
  * A few connections that are kept open, and the tasks that wait for one. Each task ends in time, whatever the database does.
  */
+import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { StoreUnavailable } from '../store.ts';
 import type { Connection } from './connection.ts';
@@ -53,10 +54,7 @@ export function openLanes({ connect, count, patience, timeout }: LanesOptions): 
   let failure: unknown = BUSY;
 
   let unopened = count;
-  let tellOpen = () => {};
-  const allOpen = new Promise<void>((resolve) => {
-    tellOpen = resolve;
-  });
+  const opened = new EventEmitter();
 
   const ageOf = ({ since }: Job) => performance.now() - since;
 
@@ -112,7 +110,7 @@ export function openLanes({ connect, count, patience, timeout }: LanesOptions): 
       try {
         const connection = await connect();
         failure = BUSY;
-        if (isFirst && --unopened === 0) tellOpen();
+        if (isFirst && --unopened === 0) opened.emit('all');
         isFirst = false;
         connection.ended.then(wakeAll);
         for (let job = await takeNext(connection); job; job = await takeNext(connection)) await runJob(job, connection);
@@ -139,11 +137,8 @@ export function openLanes({ connect, count, patience, timeout }: LanesOptions): 
     run: queue(true),
     runOnce: queue(false),
     untilOpen: async (timeout) => {
-      let late: NodeJS.Timeout | undefined;
-      const tooLate = new Promise<never>((_, reject) => {
-        late = setTimeout(() => reject(failure), timeout);
-      });
-      await Promise.race([allOpen, tooLate]).finally(() => clearTimeout(late));
+      const limit = { signal: AbortSignal.timeout(timeout) };
+      if (unopened > 0) await once(opened, 'all', limit).catch(() => Promise.reject(failure));
     },
     close: async () => {
       isClosing = true;
