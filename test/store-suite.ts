@@ -27,12 +27,7 @@ const ONCE: Once = { caller: 'Ada', key: 'first', hours: 24 };
 const MOST = 2n ** 63n - 1n;
 
 export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
-  /** A store that the test closes at its end. */
-  async function openOne(t: Test, { open } = prepare(t)): Promise<Store> {
-    const store = await open();
-    t.teardown(() => store.close());
-    return store;
-  }
+  const openOne = (t: Test, place = prepare(t)) => openIn(t, place);
 
   t.test('each pet gets an id of its own, higher than those before', async (t) => {
     const store = await openOne(t);
@@ -386,13 +381,10 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
   });
 
   t.test('closing waits for what is being written', async (t) => {
-    const place = prepare(t);
-    const store = await place.open();
+    const store = await prepare(t).open();
     const pets = Promise.all(Array.from({ length: 100 }, () => store.createPet(REX)));
     await store.close();
     t.equal(new Set((await pets).map(({ id }) => id)).size, 100);
-    if (!isShared) return;
-    t.strictSame(await readAll(await openOne(t, place), { limit: 100 }), (await pets).sort(byId).map(toText));
   });
 
   t.test('closing a second time does no harm', async (t) => {
@@ -402,12 +394,15 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     await t.resolves(async () => store.close());
   });
 
-  if (!isShared) return;
+  if (isShared) testSharing(t, prepare);
+}
 
+/** What the stores of one place must do. */
+export function testSharing(t: Test, prepare: StoreKind['prepare']): void {
   t.test('a store sees what another has written: pets, keys, revoked keys', async (t) => {
     const place = prepare(t);
-    const writer = await openOne(t, place);
-    const reader = await openOne(t, place);
+    const writer = await openIn(t, place);
+    const reader = await openIn(t, place);
     for (let count = 0; count < 20; count++) {
       const pet = await writer.createPet(REX);
       // Another process hears of the pet in a later turn of its event loop than the one in which it was written.
@@ -424,9 +419,17 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     t.same(await reader.listKeys(), [{ ...key, revokedAt: '2026-01-01T00:00:00.000Z' }]);
   });
 
+  t.test('what was being written when a store was closed is there', async (t) => {
+    const place = prepare(t);
+    const store = await place.open();
+    const pets = Promise.all(Array.from({ length: 100 }, () => store.createPet(REX)));
+    await store.close();
+    t.strictSame(await readAll(await openIn(t, place), { limit: 100 }), (await pets).sort(byId).map(toText));
+  });
+
   t.test('lists and gets show at once what was changed, deleted or added without the store', async (t) => {
     const place = prepare(t);
-    const store = await openOne(t, place);
+    const store = await openIn(t, place);
     const ids = (await addPets(store, 6)).map(({ id }) => id);
     const edits: [sql: string, names: string[], sold: string[]][] = [
       [
@@ -470,7 +473,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
 
   t.test('stores that create with the same key at once create one pet, and both answer with it', async (t) => {
     const place = prepare(t);
-    const stores = [await openOne(t, place), await openOne(t, place)];
+    const stores = [await openIn(t, place), await openIn(t, place)];
     const createAll = (key: string) => stores.map((store) => store.createPetOnce(REX, { ...ONCE, key }));
     const made = await Promise.all(Array.from({ length: 100 }, (_, key) => Promise.all(createAll(String(key)))));
     for (const [one, other] of made) {
@@ -481,7 +484,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
 
   t.test('a pet that was edited or deleted since is answered as it was created', async (t) => {
     const place = prepare(t);
-    const store = await openOne(t, place);
+    const store = await openIn(t, place);
     const created = await store.createPetOnce(REX, ONCE);
     for (const sql of ["UPDATE pets SET name = 'Abe'", 'DELETE FROM pets']) {
       await place.execute(sql);
@@ -492,7 +495,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
 
   t.test('after an import, the keys of pets that were there before are unknown', async (t) => {
     const place = prepare(t);
-    const store = await openOne(t, place);
+    const store = await openIn(t, place);
     await store.createPetOnce(REX, ONCE);
     await place.execute('DELETE FROM pets');
     async function* contents() {
@@ -504,7 +507,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
 
   t.test('old keys are forgotten by and by, as new ones come, and those that still count are kept', async (t) => {
     const place = prepare(t);
-    const store = await openOne(t, place);
+    const store = await openIn(t, place);
     const createAll = (name: string, count: number, hours: number) =>
       Promise.all(
         Array.from({ length: count }, (_, key) => store.createPetOnce(REX, { caller: name, key: String(key), hours })),
@@ -526,7 +529,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
 
   t.test('two stores that write at once never give the same id', async (t) => {
     const place = prepare(t);
-    const stores = [await openOne(t, place), await openOne(t, place)];
+    const stores = [await openIn(t, place), await openIn(t, place)];
     const pets = await Promise.all(stores.flatMap((store) => Array.from({ length: 200 }, () => store.createPet(REX))));
     t.equal(new Set(pets.map(({ id }) => id)).size, 400);
     t.strictSame(await readAll(stores[0] as Store, { limit: 100 }), pets.sort(byId).map(toText));
@@ -543,6 +546,13 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     }
     t.equal(new Set(texts).size, 3);
   });
+}
+
+/** A store that the test closes at its end. */
+async function openIn(t: Test, { open }: Place): Promise<Store> {
+  const store = await open();
+  t.teardown(() => store.close());
+  return store;
 }
 
 const ascending = (a: bigint, b: bigint) => (a < b ? -1 : 1);

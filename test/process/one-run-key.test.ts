@@ -1,9 +1,11 @@
-/** The line that tries the key of a first run, with contracts whose keys are sent in other places. */
+/** The key of a first run, and the line that tries it, with contracts whose keys are sent in other places. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { toCurl } from '../../src/process/one-run-key.ts';
+import { loadConfig } from '../../src/config.ts';
+import { makeOneRunKey, toCurl } from '../../src/process/one-run-key.ts';
 import { load } from '../added-operations.ts';
+import { openUrl } from '../database.ts';
 import { type Edit, edited } from '../edited-contract.ts';
 import { KEY, startService } from '../service.ts';
 
@@ -45,4 +47,14 @@ t.test('where each operation needs more than a key, the line has the place of th
     edited(({ limit }) => (limit.required = true)),
   );
   t.equal(toCurl(KEY, 'http://a', contract), `curl -H 'Authorization: Bearer ${KEY}' http://a/v1`);
+});
+
+t.test('there is none in production, and the failure says what makes a key', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  t.teardown(() => store.close());
+  await t.rejects(makeOneRunKey(loadConfig({ NODE_ENV: 'production' }), store), {
+    name: 'ConfigError',
+    message:
+      /^No API key is configured\. Make one with `node dist\/src\/cli\/keys\.js create <name>`, or set API_KEYS,/,
+  });
 });

@@ -279,9 +279,8 @@ t.test('PostgreSQL: when the answer to COMMIT is lost, it is not known whether t
 });
 
 t.test('PostgreSQL: without a server, nothing is read or filled', async (t) => {
-  const own = await startPostgres(t);
-  const store = await openPlace(t, own.newUrl());
-  await own.stop();
+  const store = await openPlace(t, server.newUrl());
+  await server.stop();
   await Promise.all([
     failsWith(t, 'unavailable', () => readAll(store)),
     failsWith(t, 'unavailable', () => store.writeContents(toParts([{}]), 'digest')),

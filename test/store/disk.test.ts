@@ -62,16 +62,3 @@ t.test('when an fsync fails, the pet may be there, and the server is not ready u
   child.kill('SIGTERM');
   t.equal(await exit, 0);
 });
-
-t.test('SIGTERM ends the server in time while the disk stalls', async (t) => {
-  const disk = prepareFaultyDisk(t);
-  const env = { ...disk.env, CREATE_TIMEOUT: '500', DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' };
-  const { request, child, exit, output } = await startServer(t, { env });
-  await untilReady(request);
-  disk.stall();
-  const create = request('/v1/pets', CREATE);
-  child.kill('SIGTERM');
-  t.equal(codeOf(await create), 'outcome_unknown');
-  t.equal(await exit, 'SIGKILL');
-  t.match(output.stdout, 'killed, because it had not stopped yet');
-});

@@ -5,42 +5,18 @@ import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { openConnection, useWal } from '../../src/store/sqlite/connection.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
-import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
+import { loadMigrations } from '../../src/store/sqlite/migrate.ts';
 import { type Created, type NewPet, type Store, StoreError, StoreUnavailable } from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';
-import { testStore } from '../store-suite.ts';
+import { testSharing, testStore } from '../store-suite.ts';
+import { prepareFilePlace } from './file-place.ts';
 
-t.test('a file', async (t) => {
-  testStore(t, {
-    isShared: true,
-    prepare: (t) => {
-      const file = `${t.testdir()}/pets.db`;
-      return {
-        open: () => openUrl(`sqlite:${file}`),
-        execute: (sql) => executeIn(file, sql),
-        count: (table) => countIn(file, table),
-      };
-    },
-  });
-});
+t.test('a file', async (t) => testSharing(t, prepareFilePlace));
 
 t.test('memory', async (t) => {
   const place = { open: () => openUrl('sqlite::memory:'), execute: () => {}, count: () => 0 };
   testStore(t, { isShared: false, prepare: () => place });
 });
-
-function executeIn(file: string, sql: string): void {
-  const db = new Sqlite(file);
-  db.exec(sql);
-  db.close();
-}
-
-function countIn(file: string, table: string): number {
-  const db = new Sqlite(file);
-  const count = db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() as number;
-  db.close();
-  return count;
-}
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
 
@@ -120,23 +96,6 @@ t.test('a create with a key gives the id of its pet, also where the last id was 
   const once = { caller: 'Ada', key: 'first', hours: 24 };
   const { pet } = (await store.createPetOnce({ name: 'Mia', categoryId: 7n }, once)) as Created;
   t.equal((await store.getPet(pet.id))?.text, '{"id":4,"name":"Mia","categoryId":7}');
-});
-
-t.test('a database of any earlier version is migrated to this one, with its pets', async (t) => {
-  const migrations = loadMigrations();
-  for (const [version] of migrations.entries()) {
-    const { open, connect } = prepareFile(t);
-    const db = connect();
-    migrate(db, migrations.slice(0, version));
-    if (version > 0) db.exec("INSERT INTO pets (name, category_id) VALUES ('Rex', 9007199254740993)");
-    const store = open();
-    t.equal(db.pragma('user_version', { simple: true }), migrations.length);
-    const pet = '{"id":1,"name":"Rex","categoryId":9007199254740993}';
-    t.equal((await store.listPets({ limit: 1 })).body.text, version > 0 ? `[${pet}]` : '[]');
-    await store.createPet(REX);
-    await store.close();
-    db.close();
-  }
 });
 
 t.test('a database with a newer schema is refused, and not a byte of it changes', async (t) => {

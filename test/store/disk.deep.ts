@@ -1,0 +1,27 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import t from 'tap';
+import { prepareFaultyDisk } from '../faulty-disk.ts';
+import { startServer } from '../program.ts';
+import type { Received, Request } from '../service.ts';
+
+const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
+
+/** Resolves when `/readyz` says that the server is ready, or is not. */
+async function untilReady(request: Request, isReady = true): Promise<void> {
+  while (((await request('/readyz')).status === 200) !== isReady) await wait(20);
+}
+
+const codeOf = ({ body }: Received) => (body as { code?: string }).code ?? 'created';
+
+t.test('SIGTERM ends the server in time while the disk stalls', async (t) => {
+  const disk = prepareFaultyDisk(t);
+  const env = { ...disk.env, CREATE_TIMEOUT: '500', DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' };
+  const { request, child, exit, output } = await startServer(t, { env });
+  await untilReady(request);
+  disk.stall();
+  const create = request('/v1/pets', CREATE);
+  child.kill('SIGTERM');
+  t.equal(codeOf(await create), 'outcome_unknown');
+  t.equal(await exit, 'SIGKILL');
+  t.match(output.stdout, 'killed, because it had not stopped yet');
+});

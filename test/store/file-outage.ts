@@ -1,0 +1,39 @@
+/** A database file that cannot be written, and what clients see of it. */
+import type { Database } from 'better-sqlite3';
+import type { Test } from 'tap';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
+import type { Received, Request } from '../service.ts';
+
+export const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
+
+export function prepareFile(t: Test) {
+  const file = `${t.testdir()}/pets.db`;
+  /** A connection of another program. */
+  const connect = (): Database => {
+    const db = new Sqlite(file);
+    t.teardown(() => db.close());
+    return db;
+  };
+  return { file, databaseUrl: `sqlite:${file}`, connect };
+}
+
+export function isUnavailable(t: Test, { status, headers, body }: Received): void {
+  t.equal(status, 503);
+  t.equal(headers['retry-after'], '1');
+  t.strictSame(body, {
+    code: 'unavailable',
+    message: 'The service is unavailable. Try again later.',
+    status: 503,
+  });
+}
+
+/** The ids of all pets, from the first page to the last. */
+export async function idsIn(request: Request): Promise<number[]> {
+  const ids: number[] = [];
+  for (let next: string | undefined = '/v1/pets?limit=100'; next; ) {
+    const { body, headers }: Received = await request(next);
+    ids.push(...(body as { id: number }[]).map(({ id }) => id));
+    next = headers.link?.match(/^<(.*)>/)?.[1];
+  }
+  return ids;
+}

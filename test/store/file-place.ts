@@ -1,0 +1,27 @@
+/** A place for stores in a file of the test's own. */
+import type { Test } from 'tap';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
+import { openUrl } from '../database.ts';
+import type { Place } from '../store-suite.ts';
+
+export function prepareFilePlace(t: Test): Place {
+  const file = `${t.testdir()}/pets.db`;
+  return {
+    open: () => openUrl(`sqlite:${file}`),
+    execute: (sql) => executeIn(file, sql),
+    count: (table) => countIn(file, table),
+  };
+}
+
+function executeIn(file: string, sql: string): void {
+  const db = new Sqlite(file);
+  db.exec(sql);
+  db.close();
+}
+
+function countIn(file: string, table: string): number {
+  const db = new Sqlite(file);
+  const count = db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() as number;
+  db.close();
+  return count;
+}
