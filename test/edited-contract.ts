@@ -41,9 +41,9 @@ export function withPrefix(prefix: string) {
   };
 }
 
-/** The contract after an edit. */
+/** The contract after an edit, or an edited one after another, as JSON. */
 export function edited(edit: Edit, source = SOURCE): string {
-  const contract = source === SOURCE ? PARSED : parse(source);
+  const contract = source === SOURCE ? PARSED : JSON.parse(source);
   return JSON.stringify(editedCopy(contract, (copy) => edit(partsOf(copy))));
 }
 

@@ -86,8 +86,11 @@ const CONTRACT = byKey({
   components: ignored,
 });
 
-/** The changes from one YAML to the other. `today` (2026-11-20) decides whether a deprecated operation may go. */
-export function compareContracts(before: string, after: string, today: string): Change[] {
+/**
+ * The changes from one contract to the other, whose integers are bigint: as doubles, two different large ones could be the same.
+ * `today` (2026-11-20) decides whether a deprecated operation may go.
+ */
+export function compareContracts(before: Json, after: Json, today: string): Change[] {
   const [old, now] = [expandContract(before), expandContract(after)];
   // Whether the version fits is for the gate to say.
   old.info.version = now.info.version;
@@ -103,10 +106,10 @@ export function compareContracts(before: string, after: string, today: string): 
 }
 
 /** The changes of the schema Pet that some of the stored pets may not fit. */
-export function compareStoredPets(before: string, after: string): Change[] {
+export function compareStoredPets(before: Json, after: Json): Change[] {
   // A pet is stored with the fields that it has a column for, and no other.
-  const toStored = (yaml: string) => {
-    const { [NAME]: _name, properties = {}, ...pet } = expandContract(yaml).components?.schemas?.Pet ?? {};
+  const toStored = (contract: Json) => {
+    const { [NAME]: _name, properties = {}, ...pet } = expandContract(contract).components?.schemas?.Pet ?? {};
     // Read-only fields are stored as all others.
     const fields = Object.entries<Json>(properties).map(([name, field]) => [
       name,

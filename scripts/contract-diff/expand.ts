@@ -1,6 +1,5 @@
 /** A contract with every `$ref` and `allOf` replaced by what it stands for, so that rearranging it is no change. */
 import { isDeepStrictEqual } from 'node:util';
-import { parse } from 'yaml';
 import type { Json } from '../../src/contract/contract.ts';
 import { lookUp } from '../../src/contract/references.ts';
 
@@ -28,10 +27,7 @@ const VALUES = new Set(['example', 'value', 'default', 'enum', 'const']);
 /** Keywords that depend on others beside them, and would say something else beside those of another part. */
 const COUPLED = ['if', 'then', 'else', 'contains', 'prefixItems', 'unevaluatedItems', 'patternProperties'];
 
-/** Integers become bigint: as doubles, two different large ones could be the same. */
-export function expandContract(yaml: string): Json {
-  const contract = parse(yaml, { intAsBigInt: true });
-
+export function expandContract(contract: Json): Json {
   function expand(node: Json, trail: string[]): Json {
     if (Array.isArray(node)) return node.map((item) => expand(item, trail));
     if (typeof node !== 'object' || node === null) return node;

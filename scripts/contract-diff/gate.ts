@@ -29,11 +29,12 @@ export function toFiles([contract, folder]: string[]): [contract: string, folder
   return [contract ?? ours('petstore.yaml'), folder ?? ours('released/')];
 }
 
+const readContract = (file: string) => parse(readFileSync(file, 'utf8'), { intAsBigInt: true });
+
 /** `folder` has the releases, each under its version: `1.0.0.yaml`. */
 export function judgeContract(file: string, folder: string, today = new Date()): Judgement {
-  const yaml = readFileSync(file, 'utf8');
-  const { info, servers } = parse(yaml);
-  const { version } = info;
+  const contract = readContract(file);
+  const { version } = contract.info;
   const versions = readdirSync(folder).map((name) => name.replace(/\.yaml$/, ''));
   const released = versions
     .filter((name) => VERSION.test(name))
@@ -41,14 +42,16 @@ export function judgeContract(file: string, folder: string, today = new Date()):
     .at(-1);
   const judgement: Judgement = { version, released, changes: [], ofStoredPets: [], problems: [] };
   if (released) {
-    const before = readFileSync(resolve(folder, `${released}.yaml`), 'utf8');
-    judgement.changes = compareContracts(before, yaml, today.toISOString().slice(0, 10));
-    judgement.ofStoredPets = compareStoredPets(before, yaml);
+    const before = readContract(resolve(folder, `${released}.yaml`));
+    judgement.changes = compareContracts(before, contract, today.toISOString().slice(0, 10));
+    judgement.ofStoredPets = compareStoredPets(before, contract);
   }
   if (!VERSION.test(version)) {
     judgement.problems.push(`info.version must be three numbers, as in 1.2.3, not ${version}.`);
   } else if (released) {
-    judgement.problems.push(...judgeVersion(version, released, judgement.changes, prefixesOf(servers).join(', ')));
+    judgement.problems.push(
+      ...judgeVersion(version, released, judgement.changes, prefixesOf(contract.servers).join(', ')),
+    );
   }
   return judgement;
 }
