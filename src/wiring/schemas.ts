@@ -11,15 +11,27 @@ import { BOUND_NAMES, int64, int64Bounds } from './int64-keywords.ts';
 /** Keywords of OpenAPI's schemas that say nothing about validity (OpenAPI 3.1, section 4.8.24). */
 const OPENAPI_ANNOTATIONS = ['discriminator', 'example', 'externalDocs', 'xml'];
 
+/** Checks schemas of all contracts: ajv would compile the schema of schemas for each instance that does so. */
+let ofSchemas: Ajv2020 | undefined;
+
+function buildAjvOfSchemas(): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors: true, logger: false });
+  addFormats.default(ajv);
+  return ajv;
+}
+
 /** `useDefaults` fills in what a value leaves out: in a request, never in a reply. */
 export function buildAjv(
   { document, isChecked }: Pick<Contract, 'document' | 'isChecked'>,
   useDefaults: boolean,
 ): Ajv2020 {
-  // To check schemas, ajv compiles the schema of schemas.
-  const checks = { meta: !isChecked, validateSchema: !isChecked };
   const strictness = { strict: true, strictTypes: false, strictRequired: false };
+  const checks = { meta: false, validateSchema: !isChecked };
   const ajv = new Ajv2020({ allErrors: true, ...strictness, useDefaults, logger: false, ...checks });
+  ajv.validateSchema = (...args) => {
+    ofSchemas ??= buildAjvOfSchemas();
+    return ofSchemas.validateSchema(...args);
+  };
   addFormats.default(ajv);
   // An annotation: the text is the handler's to understand.
   ajv.addFormat('decimal', true);

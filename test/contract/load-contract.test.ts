@@ -1,14 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stringify } from 'lossless-json';
 import t, { type Test } from 'tap';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
 import { ContractError } from '../../src/contract/contract.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import { handlers } from '../../src/generated/handlers.ts';
 import { rename, withPrefix } from '../edited-contract.ts';
 import { startService } from '../service.ts';
 
-const YAML = readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8');
+const CONTRACT = parse(readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8'));
 
 // biome-ignore lint/suspicious/noExplicitAny: the contract is any JSON
 type Json = any;
@@ -16,9 +17,9 @@ type Edit = (contract: Json) => unknown;
 
 /** The contract with these edits, in a file of its own. */
 function edited(t: Test, ...edits: Edit[]) {
-  const contract = parse(YAML);
+  const contract = structuredClone(CONTRACT);
   for (const edit of edits) edit(contract);
-  const yaml = stringify(contract, { aliasDuplicateObjects: false });
+  const yaml = stringify(contract) as string;
   const file = join(t.testdir(), 'petstore.yaml');
   writeFileSync(file, yaml);
   return { file, yaml };

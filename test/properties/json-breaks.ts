@@ -7,6 +7,7 @@ import { toJson } from './json-writing.ts';
 import { isAnnotation, noWayToBreak, within } from './keywords.ts';
 import type { Json } from './operations.ts';
 import { BROKEN_SCALARS } from './scalars.ts';
+import { ANY_CHARACTER } from './strings.ts';
 
 /** A broken value, and where it is broken below the place of the schema: `.name`; nothing for the value itself. */
 export interface Broken {
@@ -186,6 +187,6 @@ export function unknownNames(known: string[]): Arbitrary<string> {
   const misspelt = known.flatMap((name) => [name.toUpperCase(), `${name} `, ` ${name}`, `${name}s`, name.slice(1)]);
   const special = ['', '__proto__', 'constructor', 'toString', 'length', 'id', '$ref', 'a/b', 'a~b', '0'];
   return fc
-    .oneof(fc.constantFrom(...misspelt, ...special), fc.string({ unit: 'binary', maxLength: 12 }))
+    .oneof(fc.constantFrom(...misspelt, ...special), fc.string({ unit: ANY_CHARACTER, maxLength: 12 }))
     .filter((name) => !known.includes(name));
 }

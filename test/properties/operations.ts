@@ -50,7 +50,7 @@ export const prefixOf = ({ servers }: Json): string =>
   (servers?.[0].url ?? '').replace(/^[\w{}]+:\/\/[^/]+|\/$/g, '').replace(/\/$/, '');
 
 export function readOperations(yaml: string): Operation[] {
-  const source = parse(yaml);
+  const source = yaml.startsWith('{') ? JSON.parse(yaml) : parse(yaml);
   const document = resolve(source, source);
   const prefix = prefixOf(document);
   return Object.entries<Json>(document.paths ?? {}).flatMap(([path, item]) =>

@@ -10,7 +10,7 @@ const PROGRESS_INTERVAL = 2000;
  * for one property only; `CASE`, for its failing case at once. The share is what this test takes of all cases.
  */
 export async function runProperties(t: Test, properties: Property[], share = 1): Promise<void> {
-  const { RUNS = '400', SEED = Date.now() % 2 ** 31, PROPERTY, CASE } = process.env;
+  const { RUNS = '100', SEED = Date.now() % 2 ** 31, PROPERTY, CASE } = process.env;
   const seed = Number(SEED);
   const weights = properties.reduce((sum, { weight }) => sum + weight, 0);
   const runsOf = ({ weight }: Property) => Math.ceil((Number(RUNS) * share * weight) / weights);

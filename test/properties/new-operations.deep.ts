@@ -1,0 +1,99 @@
+import t from 'tap';
+import { parse, stringify } from 'yaml';
+import { JsonText } from '../../src/json/json-text.ts';
+import { startService } from '../service.ts';
+import { findFailure, propertiesOf, startGrown } from './grown-service.ts';
+import type { Handle } from './new-operations.ts';
+import { CONTRACT, readOperations } from './operations.ts';
+import { refusalsOf } from './refusals.ts';
+import { requestProperties } from './request-properties.ts';
+
+t.test('a handler that breaks its own contract is found, with a line that shows it again', async (t) => {
+  const cases: [string, Handle, RegExp][] = [
+    [
+      'a field that is not declared',
+      () => ({ status: 200, body: JsonText.of('{"code":"A","color":"red"}') }),
+      /must NOT have additional properties/,
+    ],
+    ['a field that is missing', () => ({ status: 200, body: JsonText.of('{}') }), /must have required property 'code'/],
+    [
+      'a header that is not declared',
+      ({ params }) => ({ status: 200, body: { code: params.code }, headers: { 'X-Shelf': '1' } }),
+      /header x-shelf is not documented/,
+    ],
+    [
+      'a status that is not declared',
+      () => ({ status: 202, body: JsonText.of('{"code":"A"}') }),
+      /status 202 is not documented/,
+    ],
+    [
+      'a failure of its own',
+      () => ({ status: 404, body: { code: 'x', message: '', status: 400 } }),
+      /body.status is 400/,
+    ],
+  ];
+  for (const [what, handle, problem] of cases) {
+    await t.test(what, async (t) => {
+      const service = await startGrown(t, { arrangeShelf: handle });
+      const failure = await findFailure(propertiesOf(service), 'arrangeShelf');
+      t.match(failure, problem);
+      t.match(failure, /^curl -i .* -X PUT 'http:\/\/127\.0\.0\.1:3000\/v1\/shelves\/[A-Z]+\?/m);
+      t.match(failure, /^SEED=1 CASE=\d+ PROPERTY='arrangeShelf accepts what the contract allows' npm run test:deep$/m);
+    });
+  }
+});
+
+/** The contract with another schema of a pet's name, or of the limit of a page, and that of the server as it is. */
+function edited({ name = {}, limit = {} }: { name?: object; limit?: object }): string {
+  const contract = parse(CONTRACT);
+  Object.assign(contract.components.schemas.PetName, name);
+  Object.assign(contract.paths['/pets'].get.parameters[0].schema, limit);
+  return stringify(contract);
+}
+
+t.test('a server that takes more or less than the contract allows is found', async (t) => {
+  const service = await startService(t, { keepAlive: true });
+  const cases: [yaml: string, id: string, failure: RegExp][] = [
+    [edited({ limit: { maximum: 50 } }), 'listPets', /^listPets refuses query\.limit maximum: .* 200, not 400/],
+    [edited({ name: { maxLength: 9 } }), 'createPet', /^createPet refuses body\.name maxLength: .* 201, not 400/],
+    [edited({ name: { minLength: 0 } }), 'createPet', /^createPet accepts .* 400, not 2xx: .*body\.name must have/],
+  ];
+  for (const [yaml, id, expected] of cases) {
+    t.match(await findFailure(requestProperties(service, readOperations(yaml)), id), expected);
+  }
+});
+
+const NO_BOUNDS = { format: undefined, minimum: undefined, maximum: undefined, default: undefined };
+
+t.test('a rule of the contract that no generator can break is reported, with its place', async (t) => {
+  const inName = 'createPet body.name';
+  const inLimit = 'listPets query.limit';
+  const cases: [yaml: string, rule: string, place: string, file: string][] = [
+    [edited({ name: { contentEncoding: 'base64' } }), 'contentEncoding', inName, 'json-breaks.ts'],
+    [edited({ limit: { multipleOf: 5 } }), 'multipleOf', inLimit, 'scalars.ts'],
+    [
+      edited({ limit: { ...NO_BOUNDS, type: 'array', items: { type: 'integer' }, contains: { const: 1 } } }),
+      'contains of an array in a parameter',
+      inLimit,
+      'list-values.ts',
+    ],
+    [edited({ limit: { format: 'float' } }), 'format float of a number', inLimit, 'numbers.ts'],
+    [edited({ name: { format: 'hostname' } }), 'format hostname of a string', inName, 'formats.ts'],
+    [edited({ name: { type: ['string', 'integer'] } }), 'type ["string","integer"]', inName, 'scalars.ts'],
+    [edited({ name: { type: 'object', maxProperties: 1 } }), 'maxProperties', inName, 'json-breaks.ts'],
+    [edited({ name: { allOf: [{ pattern: 'a' }, { pattern: 'b' }] } }), 'two different pattern', inName, 'joined.ts'],
+    [
+      edited({ name: { type: 'array', items: { type: 'array', items: { type: 'object', dependentRequired: {} } } } }),
+      'dependentRequired',
+      `${inName}.items.items`,
+      'json-breaks.ts',
+    ],
+  ];
+  for (const [yaml, rule, place, file] of cases) {
+    const message = `no way is known to break ${rule} of ${place}; add one to test/properties/${file}`;
+    t.throws(() => readOperations(yaml).flatMap(refusalsOf), { message });
+  }
+  t.throws(() => readOperations(edited({ name: { not: { type: 'string' } } })).flatMap(refusalsOf), {
+    message: /^no way is known to keep .*\bnot of createPet body\.name; add one to test\/properties\/alternatives\.ts$/,
+  });
+});

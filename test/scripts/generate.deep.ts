@@ -1,0 +1,37 @@
+import t from 'tap';
+import { type Edit, edited } from '../edited-contract.ts';
+import { copyProject, generate, readCopied } from './project-copy.ts';
+
+const contracts: [sentence: string, problem: string, edit: Edit][] = [
+  [
+    'an unknown format',
+    'operation createPet: request.body.nickname: unknown format "nick" ignored',
+    ({ NewPet }) => (NewPet.properties.nickname = { type: 'string', format: 'nick' }),
+  ],
+  [
+    'a default that cannot be filled in',
+    'operation createPet: request.body: strict mode: default is ignored for: name',
+    ({ NewPet }) => (NewPet.anyOf = [{ properties: { name: { default: 'Rex' } } }]),
+  ],
+];
+
+for (const [sentence, problem, edit] of contracts) {
+  t.test(`${sentence} is refused in one line, and nothing is written`, async (t) => {
+    const folder = copyProject(t, edited(edit));
+    const generated = readCopied(folder, 'src/generated/contract.ts');
+    const { status, stderr } = generate(folder);
+    t.equal(status, 1);
+    t.equal(stderr, `The contract cannot be served:\n  - ${problem}\n`);
+    t.equal(readCopied(folder, 'src/generated/contract.ts'), generated, 'nothing is written');
+  });
+}
+
+t.test('a 64-bit integer that may be null is a bigint or null in the types', async (t) => {
+  const owner = { type: ['integer', 'null'], format: 'int64' };
+  const folder = copyProject(
+    t,
+    edited(({ NewPet }) => Object.assign(NewPet.properties, { owner })),
+  );
+  t.equal(generate(folder).status, 0);
+  t.match(readCopied(folder, 'src/generated/contract.ts'), /^ *owner\?: bigint \| null;$/m);
+});

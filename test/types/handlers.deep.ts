@@ -1,0 +1,78 @@
+/** The types of operations that the contract does not have. */
+import t from 'tap';
+import { diagnoseAnswers, read, TYPES } from './answers.ts';
+
+/** The types of the contract with one more operation. */
+const withOperation = (operation: string) =>
+  read(TYPES).replace('export interface operations {', `export interface operations {\n${operation}`);
+
+const NO_PARAMETERS = '{ query?: never; header?: never; path?: never; cookie?: never }';
+
+t.test('an optional body may be undefined', async (t) => {
+  const body = "content: { 'application/json': string }";
+  const types = (requestBody: string) =>
+    withOperation(`greet: { parameters: ${NO_PARAMETERS}; ${requestBody}: { ${body} };
+      responses: { 200: { headers: { [name: string]: unknown }; ${body} } } };`);
+  const optional = types('requestBody?');
+  const given: [string, string] = ['greet', "{ status: 200, body: call.body ?? 'Hello!' }"];
+  const assumed: [string, string] = ['greet', '{ status: 200, body: call.body.trim() }'];
+  t.strictSame(diagnoseAnswers([given, assumed], optional), ['', "'call.body' is possibly 'undefined'."]);
+  t.strictSame(diagnoseAnswers([given, assumed], types('requestBody')), ['', '']);
+});
+
+t.test('an answer has no body when the contract has no content', async (t) => {
+  const types = withOperation(`feedPet: { parameters: ${NO_PARAMETERS}; requestBody?: never;
+    responses: { 204: { headers: { [name: string]: unknown }; content?: never } } };`);
+  const [right, wrong] = diagnoseAnswers(
+    [
+      ['feedPet', '{ status: 204 }'],
+      ['feedPet', '{ status: 204, body: pet }'],
+    ],
+    types,
+  );
+  t.equal(right, '');
+  t.match(wrong, "Types of property 'body' are incompatible");
+});
+
+t.test('an answer that is not JSON is text, bytes or a stream of them', async (t) => {
+  const replies = "200: { headers: { [name: string]: unknown }; content: { 'text/csv': string } }";
+  const types = withOperation(
+    `table: { parameters: ${NO_PARAMETERS}; requestBody?: never; responses: { ${replies} } };`,
+  );
+  const stream = (chunk: string) => `(async function* () { yield ${chunk}; })()`;
+  const right = ["'id'", "Buffer.from('id')", stream("'id'"), stream("Buffer.from('id')"), 'process.stdin'];
+  const wrong = ['7', '{ id: 1 }', stream('7'), "JsonText.of<string>('1')"];
+  const answers = [...right, ...wrong].map((body): [string, string] => ['table', `{ status: 200, body: ${body} }`]);
+  const messages = diagnoseAnswers(answers, types);
+  t.strictSame(messages.splice(0, right.length), Array(right.length).fill(''));
+  for (const message of messages) t.match(message, "Types of property 'body' are incompatible");
+});
+
+t.test('a body that is not JSON is an iterable of bytes, or of the parts of a form', async (t) => {
+  const bytes = 'AsyncIterable<Uint8Array>';
+  const form = `{ photo: ${bytes}; more?: ${bytes}[]; petId?: bigint; tags?: ('a' | 'b')[] }`;
+  const body = `content: { 'image/png': unknown; 'multipart/form-data': ${form} }`;
+  const types = withOperation(`send: { parameters: ${NO_PARAMETERS}; requestBody: { ${body} };
+    responses: { 204: { headers: { [name: string]: unknown }; content?: never } } };`);
+  const isForm = "call.contentType === 'multipart/form-data'";
+  const take = (run: string) => `if (${isForm}) for await (const part of call.body) { ${run} } return { status: 204 };`;
+  const right = [
+    `if (!(${isForm})) for await (const chunk of call.body) chunk.subarray(1); return { status: 204 };`,
+    take("if (part.name === 'petId') { const id: bigint = part.value; }"),
+    take("if (part.name === 'tags') { const tag: 'a' | 'b' = part.value; }"),
+    take(
+      "if (part.name === 'photo' || part.name === 'more') for await (const chunk of part.content) chunk.subarray(1);",
+    ),
+  ];
+  const wrong = [
+    take('part.value'),
+    take("if (part.name === 'petid') return { status: 204 };"),
+    take('part.subarray(1);'),
+  ];
+  const messages = diagnoseAnswers(
+    [...right, ...wrong].map((answer) => ['send', answer]),
+    types,
+  );
+  t.strictSame(messages.splice(0, right.length), ['', '', '', '']);
+  for (const message of messages) t.match(message, /does not exist on type|have no overlap/);
+});
