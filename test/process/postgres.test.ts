@@ -4,6 +4,7 @@ import { startPostgres } from '../postgres.ts';
 import { startProgram, startServer } from '../program.ts';
 import type { Received, Request, RequestOptions } from '../service.ts';
 
+const postgres = await startPostgres(t);
 const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
 
 /** Asks until the answer has this status. */
@@ -19,7 +20,6 @@ async function untilStatus(request: Request, url: string, options: RequestOption
 t.test(
   'two servers on one PostgreSQL share pets and keys, outlive its restart, and never write its password',
   async (t) => {
-    const postgres = await startPostgres(t);
     const env = { DATABASE_URL: postgres.newUrl() };
     const servers = await Promise.all([startServer(t, { env, isCovered: true }), startServer(t, { env })]);
     const [one, other] = servers.map(({ request }) => request) as [Request, Request];
@@ -71,7 +71,6 @@ t.test('a server does not start without its database, and says why', async (t) =
 });
 
 t.test('a server whose database cannot be used during its start ends, and says why in a line', async (t) => {
-  const postgres = await startPostgres(t);
   const env = { DATABASE_URL: postgres.newUrl() };
   t.equal(await startProgram(t, 'src/cli/keys.ts', { args: ['list'], env }).exit, 0);
   await postgres.execute("ALTER ROLE petstore SET lock_timeout = '200ms'");
