@@ -30,9 +30,9 @@ const ALONE = [
 /** So many of them begin before the files that share a process: what takes longest must not be the last. */
 const FIRST = 8;
 
-export function filesBelow(folder: string): string[] {
+export function filesBelow(folder: string, kind = /\.test\.ts$/): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => kind.test(name))
     .map((name) => join(folder, name))
     .sort();
 }
