@@ -4,9 +4,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Connections } from './connections.ts';
 
-/** How long to wait for requests that are on their way, in milliseconds; repeated while some arrive, at most MOST_CALLS times. */
+/**
+ * How long to wait for requests that are on their way, in milliseconds; repeated at most MOST_CALLS times, while some arrive, or
+ * when the wait took LATE milliseconds longer: a machine that stood still has held up the clients, too.
+ */
 const LAST_CALL = 200;
-const MOST_CALLS = 3;
+const LATE = 50;
+const MOST_CALLS = 4;
 
 /** Lets a request go on: at once, or at the end of a stop when the last call is over. */
 export type LetIn = (goOn: () => void) => void;
@@ -26,9 +30,11 @@ export function addDraining(
     if (!isDraining()) return;
     waiting = [];
     const silent = [...connections.sockets].filter(isSilent);
-    for (let calls = 0, came = -1; came < waiting.length && calls < MOST_CALLS; calls++) {
-      came = waiting.length;
+    for (let calls = 0, isOver = false; !isOver && calls < MOST_CALLS; calls++) {
+      const { length: came } = waiting;
+      const end = performance.now() + LAST_CALL;
       await wait(LAST_CALL);
+      isOver = waiting.length === came && performance.now() < end + LATE;
     }
     for (const socket of silent.filter(isSilent)) socket.destroy();
     setImmediate(async () => {

@@ -12,33 +12,69 @@ const KILLS = 8;
 const CLIENTS = 40;
 
 /** As an operator starts it, with the default time to drain. */
-async function startWorkers(t: Test, count: number): Promise<Server> {
-  const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: String(count), DRAIN_DELAY: '' };
+async function startWorkers(t: Test, count: number, drainDelay = ''): Promise<Server> {
+  const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: String(count), DRAIN_DELAY: drainDelay };
   const server = await startServer(t, { env });
   await server.written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${count}}`));
   return server;
 }
 
+/** Stops servers under load, and puts into the figures what became of the requests. */
+async function losesNothing(
+  t: Test,
+  name: string,
+  start: (t: Test) => Promise<Server>,
+  stop: (server: Server, round: number) => Promise<void>,
+) {
+  const total = { answered: 0, lost: 0, hung: 0 };
+  for (let round = 0; round < STOPS; round++) {
+    await t.test(`stop ${round + 1}`, async (t) => {
+      const server = await start(t);
+      const clients = startClients(server.port, CLIENTS, KEY);
+      await wait(500);
+      server.child.kill('SIGTERM');
+      await stop(server, round);
+      t.equal(await server.exit, 0);
+      const outcomes = await clients.ended;
+      for (const kind of ['answered', 'lost', 'hung'] as const) total[kind] += outcomes[kind];
+    });
+  }
+  const { answered, lost, hung } = total;
+  addFigures(name, `${lost} lost and ${hung} hung of ${answered} requests in ${STOPS} stops`);
+  t.equal(lost, 0);
+  t.equal(hung, 0);
+}
+
 for (const count of [2, 3, 4]) {
-  t.test(`no request is lost in ${STOPS} stops of ${count} processes under load`, async (t) => {
-    let [answered, lost, hung] = [0, 0, 0];
-    for (let stop = 0; stop < STOPS; stop++) {
-      await t.test(`stop ${stop + 1}`, async (t) => {
-        const server = await startWorkers(t, count);
-        const clients = startClients(server.port, CLIENTS, KEY);
-        await wait(500);
-        server.child.kill('SIGTERM');
-        t.equal(await server.exit, 0);
-        const outcomes = await clients.ended;
-        answered += outcomes.answered;
-        lost += outcomes.lost;
-        hung += outcomes.hung;
-      });
-    }
-    addFigures(`stops, WORKERS=${count}`, `${lost} lost and ${hung} hung of ${answered} requests in ${STOPS} stops`);
-    t.equal(lost, 0);
-    t.equal(hung, 0);
-  });
+  t.test(`no request is lost in ${STOPS} stops of ${count} processes under load`, (t) =>
+    losesNothing(
+      t,
+      `stops, WORKERS=${count}`,
+      (t) => startWorkers(t, count),
+      async () => {},
+    ),
+  );
+}
+
+t.test(`no request is lost in ${STOPS} stops in which the machine stands still`, (t) =>
+  losesNothing(
+    t,
+    'stops on a machine that stands still',
+    (t) => startWorkers(t, 2, '0'),
+    async (server, round) => standStill(server, 3 * round),
+  ),
+);
+
+/** First this process with its clients, after some milliseconds those of the server too; this one goes on last. */
+function standStill({ child, output }: Server, lead: number): void {
+  const workers = [...output.stdout.matchAll(/"pid":(\d+)[^\n]*"msg":"listening"/g)].map(([, pid]) => Number(pid));
+  const processes = [child.pid as number, ...workers];
+  const block = (time: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, time);
+  block(lead);
+  for (const pid of processes) process.kill(pid, 'SIGSTOP');
+  block(300);
+  for (const pid of processes) process.kill(pid, 'SIGCONT');
+  block(30);
 }
 
 t.test(`in ${KILLS} kills of a process no request hangs, and the first process keeps no descriptor`, async (t) => {
