@@ -103,7 +103,9 @@ for (const [connections, ahead] of [
     const slowest = await stop();
     const { perSecond } = await load;
     addFigures(`${connections} clients, ${ahead} ahead`, `${perSecond}/s, slowest health ${slowest} ms`);
-    t.ok(slowest < 3000, `${slowest} ms`);
+    // As long as a few turns in which every request that is on its way is answered, however slow the machine is.
+    const turn = (1000 * connections * ahead) / perSecond;
+    t.ok(slowest < 1000 + 3 * turn, `${slowest} ms, beside turns of ${turn} ms`);
   });
 }
 
