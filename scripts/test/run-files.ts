@@ -13,7 +13,7 @@ export interface Outcome {
   seconds: number;
 }
 
-const LOADER = new URL('../typescript/register.js', import.meta.url);
+const LOADER = new URL('register.js', import.meta.url);
 const IN_ONE_PROCESS = fileURLToPath(new URL('in-one-process.js', import.meta.url));
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
