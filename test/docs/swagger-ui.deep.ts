@@ -259,7 +259,7 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
 async function newPage(t: Test, browser: Browser): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   t.teardown(() => context.close());
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(60_000);
   return context.newPage();
 }
 
