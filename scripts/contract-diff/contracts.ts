@@ -1,5 +1,6 @@
 /** Compares two versions of the contract: what has changed, and what each change does to clients. */
 import { isDeepStrictEqual } from 'node:util';
+import { parse } from 'yaml';
 import {
   type Change,
   compareLists,
@@ -86,10 +87,10 @@ const CONTRACT = byKey({
   components: ignored,
 });
 
-/**
- * The changes from one contract to the other, whose integers are bigint: as doubles, two different large ones could be the same.
- * `today` (2026-11-20) decides whether a deprecated operation may go.
- */
+/** A contract as it is compared: its integers are bigint, since two large ones that differ could be the same double. */
+export const readContract = (yaml: string): Json => parse(yaml, { intAsBigInt: true });
+
+/** The changes from one contract to the other. `today` (2026-11-20) decides whether a deprecated operation may go. */
 export function compareContracts(before: Json, after: Json, today: string): Change[] {
   const [old, now] = [expandContract(before), expandContract(after)];
   // Whether the version fits is for the gate to say.

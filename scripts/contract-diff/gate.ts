@@ -2,9 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'yaml';
 import type { Change, Effect } from './change.ts';
-import { compareContracts, compareStoredPets, prefixesOf } from './contracts.ts';
+import { compareContracts, compareStoredPets, prefixesOf, readContract } from './contracts.ts';
 
 export interface Judgement {
   version: string;
@@ -29,11 +28,11 @@ export function toFiles([contract, folder]: string[]): [contract: string, folder
   return [contract ?? ours('petstore.yaml'), folder ?? ours('released/')];
 }
 
-const readContract = (file: string) => parse(readFileSync(file, 'utf8'), { intAsBigInt: true });
+const read = (file: string) => readContract(readFileSync(file, 'utf8'));
 
 /** `folder` has the releases, each under its version: `1.0.0.yaml`. */
 export function judgeContract(file: string, folder: string, today = new Date()): Judgement {
-  const contract = readContract(file);
+  const contract = read(file);
   const { version } = contract.info;
   const versions = readdirSync(folder).map((name) => name.replace(/\.yaml$/, ''));
   const released = versions
@@ -42,7 +41,7 @@ export function judgeContract(file: string, folder: string, today = new Date()):
     .at(-1);
   const judgement: Judgement = { version, released, changes: [], ofStoredPets: [], problems: [] };
   if (released) {
-    const before = readContract(resolve(folder, `${released}.yaml`));
+    const before = read(resolve(folder, `${released}.yaml`));
     judgement.changes = compareContracts(before, contract, today.toISOString().slice(0, 10));
     judgement.ofStoredPets = compareStoredPets(before, contract);
   }

@@ -5,8 +5,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Connections } from './connections.ts';
 
 /**
- * How long to wait for requests that are on their way, in milliseconds; repeated at most MOST_CALLS times, while some arrive, or
- * when the wait took LATE milliseconds longer: a machine that stood still has held up the clients, too.
+ * How long to wait for requests that are on their way, in milliseconds. While some arrive, it waits again, and also after a wait that
+ * ended LATE milliseconds late, since a machine that stood still has held up the clients too; MOST_CALLS times in all.
  */
 const LAST_CALL = 200;
 const LATE = 50;

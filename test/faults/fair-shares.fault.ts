@@ -57,8 +57,9 @@ async function flood(key: string, ports: number[], seconds: number): Promise<num
   return results.reduce((sum, { replies }) => sum + (replies['200'] ?? 0), 0);
 }
 
-/** Within a tenth. The flood is part of one window of a second more than it has seconds. */
-const isFair = (passed: number) => passed >= 0.9 * LIMIT * SECONDS && passed <= 1.1 * LIMIT * (SECONDS + 1);
+/** The flood is in one window more than it has seconds. Several servers may be a tenth over: each counts by itself while PostgreSQL is slow. */
+const isFair = (passed: number, over = 0) =>
+  passed >= 0.9 * LIMIT * SECONDS && passed <= (1 + over) * LIMIT * (SECONDS + 1);
 
 t.test('a caller at 100 times its limit gets its limit; how much it slows a neighbour is in the figures', async (t) => {
   const DATABASE_URL = `sqlite:${t.testdir()}/pets.db`;
@@ -105,5 +106,5 @@ t.test('a limit holds in all for several processes, and for several servers on o
     'flood of two servers on PostgreSQL',
     `${ofServers} of ${FLOOD * SECONDS} passed in ${SECONDS} s at ${LIMIT}/s`,
   );
-  t.ok(isFair(ofServers), `${ofServers}`);
+  t.ok(isFair(ofServers, 0.1), `${ofServers}`);
 });

@@ -11,7 +11,7 @@ const STOPS = 10;
 const KILLS = 8;
 const CLIENTS = 40;
 
-/** As an operator starts it, with the default time to drain. */
+/** As an operator starts it, with the default time to drain or another. */
 async function startWorkers(t: Test, count: number, drainDelay = ''): Promise<Server> {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: String(count), DRAIN_DELAY: drainDelay };
   const server = await startServer(t, { env });
@@ -19,12 +19,16 @@ async function startWorkers(t: Test, count: number, drainDelay = ''): Promise<Se
   return server;
 }
 
-/** Stops servers under load, and puts into the figures what became of the requests. */
+/** The processes that have listened, those that have ended too. */
+const workersOf = ({ output }: Server) =>
+  [...output.stdout.matchAll(/"pid":(\d+)[^\n]*"msg":"listening"/g)].map(([, pid]) => Number(pid));
+
+/** Stops servers under load, one after the other, and puts into the figures what became of the requests. */
 async function losesNothing(
   t: Test,
   name: string,
   start: (t: Test) => Promise<Server>,
-  stop: (server: Server, round: number) => Promise<void>,
+  meanwhile: (server: Server, round: number) => void = () => {},
 ) {
   const total = { answered: 0, lost: 0, hung: 0 };
   for (let round = 0; round < STOPS; round++) {
@@ -33,7 +37,7 @@ async function losesNothing(
       const clients = startClients(server.port, CLIENTS, KEY);
       await wait(500);
       server.child.kill('SIGTERM');
-      await stop(server, round);
+      meanwhile(server, round);
       t.equal(await server.exit, 0);
       const outcomes = await clients.ended;
       for (const kind of ['answered', 'lost', 'hung'] as const) total[kind] += outcomes[kind];
@@ -47,12 +51,7 @@ async function losesNothing(
 
 for (const count of [2, 3, 4]) {
   t.test(`no request is lost in ${STOPS} stops of ${count} processes under load`, (t) =>
-    losesNothing(
-      t,
-      `stops, WORKERS=${count}`,
-      (t) => startWorkers(t, count),
-      async () => {},
-    ),
+    losesNothing(t, `stops, WORKERS=${count}`, (t) => startWorkers(t, count)),
   );
 }
 
@@ -61,14 +60,13 @@ t.test(`no request is lost in ${STOPS} stops in which the machine stands still`,
     t,
     'stops on a machine that stands still',
     (t) => startWorkers(t, 2, '0'),
-    async (server, round) => standStill(server, 3 * round),
+    (server, round) => standStill(server, 3 * round),
   ),
 );
 
 /** First this process with its clients, after some milliseconds those of the server too; this one goes on last. */
-function standStill({ child, output }: Server, lead: number): void {
-  const workers = [...output.stdout.matchAll(/"pid":(\d+)[^\n]*"msg":"listening"/g)].map(([, pid]) => Number(pid));
-  const processes = [child.pid as number, ...workers];
+function standStill(server: Server, lead: number): void {
+  const processes = [server.child.pid as number, ...workersOf(server)];
   const block = (time: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, time);
   block(lead);
   for (const pid of processes) process.kill(pid, 'SIGSTOP');
@@ -78,13 +76,14 @@ function standStill({ child, output }: Server, lead: number): void {
 }
 
 t.test(`in ${KILLS} kills of a process no request hangs, and the first process keeps no descriptor`, async (t) => {
-  const { child, port, output, written } = await startWorkers(t, 2);
+  const server = await startWorkers(t, 2);
+  const { child, port, written } = server;
   const descriptors = () => readdirSync(`/proc/${child.pid}/fd`).length;
   const before = descriptors();
   const clients = startClients(port, CLIENTS, KEY);
   for (let kill = 0; kill < KILLS; kill++) {
     await wait(300);
-    const pids = [...output.stdout.matchAll(/"pid":(\d+)[^\n]*"msg":"listening"/g)].map(([, pid]) => Number(pid));
+    const pids = workersOf(server);
     process.kill(pids.at(-2) as number, 'SIGKILL');
     await written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${pids.length + 1}}`));
   }

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse, stringify } from 'yaml';
-import { compareContracts } from '../../scripts/contract-diff/contracts.ts';
+import { stringify } from 'yaml';
+import { compareContracts, readContract } from '../../scripts/contract-diff/contracts.ts';
 import { lintByRedocly } from '../../scripts/contract-lint/redocly.ts';
 import type { Json } from '../../src/contract/contract.ts';
 import type { Verdict } from './judge.ts';
@@ -35,8 +35,6 @@ export function toRows(contract: Json, mutants: Mutant[], verdicts: Verdict[]): 
   );
 }
 
-const read = (yaml: string): Json => parse(yaml, { intAsBigInt: true });
-
 async function readText(contract: Json, mutant: Mutant): Promise<Row> {
   const text = stringify(mutant.build());
   const folder = mkdtempSync(join(tmpdir(), 'contract-mutate-'));
@@ -45,7 +43,7 @@ async function readText(contract: Json, mutant: Mutant): Promise<Row> {
   const problem = await lintByRedocly(file);
   rmSync(folder, { recursive: true });
   if (problem) return { mutant, by: 'lint', why: problem.trim() };
-  const [change] = compareContracts(read(stringify(contract)), read(text), '2026-11-20');
+  const [change] = compareContracts(readContract(stringify(contract)), readContract(text), '2026-11-20');
   if (!change) return { mutant, by: 'nobody', why: 'nothing is different anywhere' };
   return { mutant, by: 'diff', why: `${change.effect.verdict}: ${change.place}: ${change.what}` };
 }

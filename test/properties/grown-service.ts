@@ -17,12 +17,11 @@ export const NEW_IDS = Object.keys(NEW_HANDLERS);
 
 /** The new operations, served by these handlers from the contract that has them. */
 export async function startGrown(t: Test, handlers: Record<string, Handle> = {}): Promise<Service> {
-  const yaml = GROWN;
   const file = join(t.testdir(), 'petstore.yaml');
-  writeFileSync(file, yaml);
+  writeFileSync(file, GROWN);
   const contract = await loadContract(file);
   const all = { ...ours, ...NEW_HANDLERS, ...handlers };
-  return startService(t, { contract, handlers: all, yaml, keepAlive: true });
+  return startService(t, { contract, handlers: all, yaml: GROWN, keepAlive: true });
 }
 
 export function propertiesOf(service: Service): Property[] {

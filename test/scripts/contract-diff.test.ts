@@ -3,8 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import t, { type Test } from 'tap';
-import { parse as parseYaml } from 'yaml';
-import { compareContracts, compareStoredPets } from '../../scripts/contract-diff/contracts.ts';
+import { compareContracts, compareStoredPets, readContract } from '../../scripts/contract-diff/contracts.ts';
 import { judgeContract } from '../../scripts/contract-diff/gate.ts';
 import { toReport } from '../../scripts/contract-diff/report.ts';
 import { release } from '../../scripts/contract-release.ts';
@@ -17,12 +16,12 @@ const TODAY = '2026-11-20';
 const TEXT = { type: 'string' };
 const NAMES = ['allOf', '$ref', 'example', 'default', 'constructor'];
 
-const PARSED = parseYaml(SOURCE, { intAsBigInt: true });
+const PARSED = readContract(SOURCE);
 
-/** An edited contract, or one as YAML. */
+/** An edited contract, which is JSON and read faster as such, or one as YAML. */
 function read(text: string): Json {
   if (text === SOURCE) return PARSED;
-  return text.startsWith('{') ? parse(text, null, parseNumberAndBigInt) : parseYaml(text, { intAsBigInt: true });
+  return text.startsWith('{') ? parse(text, null, parseNumberAndBigInt) : readContract(text);
 }
 
 /** Verdict, place and what, of every change from one contract to the other. */
