@@ -21,7 +21,9 @@ const outcomes: Outcome[] = [];
 
 async function runNext(): Promise<void> {
   for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) {
-    const outcome = await runFiles(run, program.folder, coverage?.folder);
+    const record = coverage?.record();
+    const outcome = await runFiles(run, program.folder, record?.folder);
+    record?.keep();
     outcomes.push(outcome);
     console.log(toText(run.name, outcome));
   }

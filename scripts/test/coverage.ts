@@ -23,8 +23,8 @@ const PLACES = [
 ];
 
 export interface Coverage {
-  /** Where Node writes. */
-  folder: string;
+  /** A folder that Node writes to during one run, and what keeps the part that counts after it. */
+  record(): { folder: string; keep(): void };
   /** Prints what is not covered, and says whether everything is. */
   demandAll(): boolean;
   /** Prints how much of each file that was loaded is covered. */
@@ -34,28 +34,30 @@ export interface Coverage {
 export function buildCoverage({ toSource }: BuiltProgram): Coverage {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-coverage-'));
 
+  function record() {
+    const written = mkdtempSync(join(folder, 'run-'));
+    return { folder: written, keep: () => keepSources(written) };
+  }
+
   /** What ran in the built program counts for its sources. The rest, which is most, is not for c8 to read. */
-  function keepSources(file: string): void {
-    const { result } = JSON.parse(readFileSync(file, 'utf8')) as { result: { url: string }[] };
-    const ours = result.filter(({ url }) => url.startsWith('file:') && !url.includes('/node_modules/'));
-    writeFileSync(file, JSON.stringify({ result: ours.map((it) => ({ ...it, url: toSource(it.url) })) }));
+  function keepSources(written: string): void {
+    for (const name of readdirSync(written)) {
+      const { result } = JSON.parse(readFileSync(join(written, name), 'utf8')) as { result: { url: string }[] };
+      const ours = result.filter(({ url }) => url.startsWith('file:') && !url.includes('/node_modules/'));
+      writeFileSync(
+        join(folder, name),
+        JSON.stringify({ result: ours.map((it) => ({ ...it, url: toSource(it.url) })) }),
+      );
+    }
+    rmSync(written, { recursive: true });
   }
 
   function report(...options: string[]): boolean {
-    const args = [
-      C8,
-      'report',
-      `--temp-directory=${folder}`,
-      '--merge-async',
-      '--extension=.ts',
-      '--extension=.js',
-      ...PLACES,
-    ];
-    for (const name of readdirSync(folder)) keepSources(join(folder, name));
+    const args = [C8, 'report', `--temp-directory=${folder}`, '--extension=.ts', '--extension=.js', ...PLACES];
     const { status } = spawnSync(process.execPath, [...args, '--reporter=text', ...options], { stdio: 'inherit' });
     rmSync(folder, { recursive: true });
     return status === 0;
   }
 
-  return { folder, demandAll: () => report('--all', '--skip-full', '--check-coverage', '--100'), show: () => report() };
+  return { record, demandAll: () => report('--all', '--skip-full', '--check-coverage', '--100'), show: () => report() };
 }
