@@ -10,9 +10,12 @@ export type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers:
 export function buildFairShares(tally: Tally) {
   const count = buildLimiter(tally);
 
-  /** Goes on, or refuses; does nothing where the request was answered meanwhile. */
+  /**
+   * Goes on, or refuses; does nothing where the request was answered meanwhile. A flood does not hold up the others: what has come
+   * together with it is served first.
+   */
   function countRequest(id: string, rate: Rate, reply: FastifyReply, toHeaders: ToHeaders, on: On): void {
-    count(id, rate, (standing) => {
+    function act(standing: Standing): void {
       if (reply.sent) return;
       const headers = toHeaders(rate, standing);
       if (standing.isOver) {
@@ -21,6 +24,10 @@ export function buildFairShares(tally: Tally) {
       }
       for (const name in headers) reply.raw.setHeader(name, headers[name] as string);
       on.passed();
+    }
+    count(id, rate, (standing) => {
+      if (standing.isOver) setImmediate(act, standing);
+      else act(standing);
     });
   }
 

@@ -82,6 +82,24 @@ t.test('a refusal for lack of a scope counts, too', async (t) => {
   t.equal((await request('/v1/pets', post)).status, 429);
 });
 
+t.test('what comes together with a flood is answered before the flood is refused', async (t) => {
+  const statuses: number[] = [];
+  const log = { write: (line: string) => statuses.push(JSON.parse(line).status) };
+  const { port, request, keys } = await startWithKeys(t, ['1/d'], { log });
+  const get = (key: string) => `GET /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+  await request('/v1/pets', { key: keys[0] });
+  const flood = connectRaw(port, get(keys[0]));
+  const neighbour = connectRaw(port, get(KEY));
+  await Promise.all([flood.replies(1), neighbour.replies(1)]);
+  statuses.length = 0;
+  // Both are there when the server looks for requests, the flood first.
+  flood.socket.write(get(keys[0]).repeat(5));
+  neighbour.socket.write(get(KEY));
+  await Promise.all([flood.replies(6), neighbour.replies(2)]);
+  t.strictSame(statuses, [200, 429, 429, 429, 429, 429]);
+  for (const client of [flood, neighbour]) client.socket.destroy();
+});
+
 t.test('an address that sends requests without a valid key is refused, and valid keys are not', async (t) => {
   const trustProxy = ['127.0.0.1'];
   const { request } = await startService(t, { trustProxy, ...limits({ UNAUTHORIZED_RATE: '3/d' }) });
