@@ -23,9 +23,9 @@ async function runNext(): Promise<void> {
   for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) {
     const record = coverage?.record();
     const outcome = await runFiles(run, program.folder, record?.folder);
-    record?.keep();
     outcomes.push(outcome);
     console.log(toText(run.name, outcome));
+    record?.keep();
   }
 }
 

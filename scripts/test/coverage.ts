@@ -23,7 +23,7 @@ const PLACES = [
 ];
 
 export interface Coverage {
-  /** A folder that Node writes to during one run, and what keeps the part that counts after it. */
+  /** A folder that Node writes to during one run; `keep` takes from it what counts, when the run has ended. */
   record(): { folder: string; keep(): void };
   /** Prints what is not covered, and says whether everything is. */
   demandAll(): boolean;
@@ -43,11 +43,10 @@ export function buildCoverage({ toSource }: BuiltProgram): Coverage {
   function keepSources(written: string): void {
     for (const name of readdirSync(written)) {
       const { result } = JSON.parse(readFileSync(join(written, name), 'utf8')) as { result: { url: string }[] };
-      const ours = result.filter(({ url }) => url.startsWith('file:') && !url.includes('/node_modules/'));
-      writeFileSync(
-        join(folder, name),
-        JSON.stringify({ result: ours.map((it) => ({ ...it, url: toSource(it.url) })) }),
-      );
+      const ours = result
+        .filter(({ url }) => url.startsWith('file:') && !url.includes('/node_modules/'))
+        .map((it) => ({ ...it, url: toSource(it.url) }));
+      writeFileSync(join(folder, name), JSON.stringify({ result: ours }));
     }
     rmSync(written, { recursive: true });
   }

@@ -11,8 +11,8 @@ export function buildFairShares(tally: Tally) {
   const count = buildLimiter(tally);
 
   /**
-   * Goes on, or refuses; does nothing where the request was answered meanwhile. A flood does not hold up the others: what has come
-   * together with it is served first.
+   * Goes on, or refuses; does nothing where the request was answered meanwhile. Refusals wait for the end of the turn, so that what
+   * came together with a flood is taken up before it.
    */
   function countRequest(id: string, rate: Rate, reply: FastifyReply, toHeaders: ToHeaders, on: On): void {
     function act(standing: Standing): void {

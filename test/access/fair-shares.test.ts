@@ -4,6 +4,7 @@ import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
 import { buildTally } from '../../src/access/tally.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Tally } from '../../src/store/store.ts';
+import { ContractCheck } from '../contract-check.ts';
 import { openUrl } from '../database.ts';
 import { connectRaw } from '../raw-client.ts';
 import { KEY, type Service, type StartOptions, startService } from '../service.ts';
@@ -95,8 +96,10 @@ t.test('what comes together with a flood is answered before the flood is refused
   // Both are there when the server looks for requests, the flood first.
   flood.socket.write(get(keys[0]).repeat(5));
   neighbour.socket.write(get(KEY));
-  await Promise.all([flood.replies(6), neighbour.replies(2)]);
+  const replies = await Promise.all([flood.replies(6), neighbour.replies(2)]);
   t.strictSame(statuses, [200, 429, 429, 429, 429, 429]);
+  const check = new ContractCheck();
+  for (const reply of replies.flat()) t.strictSame(check.problemsOf('GET', '/v1/pets', reply), []);
   for (const client of [flood, neighbour]) client.socket.destroy();
 });
 
