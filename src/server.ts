@@ -13,6 +13,7 @@ import { buildToLogged } from './http/logged-urls.ts';
 import { buildNotFound } from './http/not-found.ts';
 import { addOverload, type RequestLimits } from './http/overload.ts';
 import { addRawReplies, buildSendClientError } from './http/raw-replies.ts';
+import { buildRefusedLog } from './http/refused-log.ts';
 import { buildLogRequest, buildRequestIds } from './http/request-log.ts';
 import type { Store, Tally } from './store/store.ts';
 import { addHealth } from './telemetry/health.ts';
@@ -48,7 +49,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const nextRequestId = buildRequestIds();
   const keysInQueries = contract.keyPlaces.filter((place) => place.in === 'query');
   const toLogged = buildToLogged(keysInQueries.map(({ name }) => name));
-  const logRequest = buildLogRequest(logger, toLogged);
+  const refusedLog = buildRefusedLog(logger);
+  const logRequest = buildLogRequest(logger, toLogged, refusedLog);
   const raw = { logger, nextRequestId, toErrorBody };
   const sendFailure = buildSendFailure(logger, toErrorBody);
   const app: FastifyInstance = fastify({
@@ -71,6 +73,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     clientErrorHandler: buildSendClientError(raw),
   });
 
+  app.addHook('onClose', async () => refusedLog.end());
   const connections = addConnections(app, limits, logger);
   addAccepting(app, connections);
   addOverload(app, { ...limits, ...raw, connections });

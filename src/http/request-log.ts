@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Logger, symbols } from 'pino';
 import type { ToLogged } from './logged-urls.ts';
+import type { RefusedLog } from './refused-log.ts';
 import { toTrace } from './trace-context.ts';
 
 declare module 'fastify' {
@@ -29,19 +30,23 @@ export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) 
   };
 }
 
+/** RFC 6585, section 4. */
+const TOO_MANY_REQUESTS = 429;
+
 /** Writes the line of a request that has just come: when it is answered, or its client has gone. */
 export type LogRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Undefined where the log's level leaves such lines out. */
-export function buildLogRequest(logger: Logger, toLogged: ToLogged): LogRequest | undefined {
+export function buildLogRequest(logger: Logger, toLogged: ToLogged, refused: RefusedLog): LogRequest | undefined {
   if (!logger.isLevelEnabled('info')) return undefined;
   const writeLine = buildWriteLine(logger);
   return (request, reply) => {
     const { id, method, url, ip, headers } = request;
     const start = performance.now();
     reply.raw.once('close', () => {
-      const ms = Math.round((performance.now() - start) * 1000) / 1000;
       const { writableFinished, statusCode } = reply.raw;
+      if (statusCode === TOO_MANY_REQUESTS && writableFinished && refused.counts(request)) return;
+      const ms = Math.round((performance.now() - start) * 1000) / 1000;
       const end = writableFinished
         ? `"status":${statusCode},"ms":${ms},"msg":"request"`
         : `"ms":${ms},"msg":"request aborted"`;

@@ -1,63 +1,29 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { availableParallelism } from 'node:os';
-import { fileURLToPath } from 'node:url';
-import t, { type Test } from 'tap';
+import { setTimeout as wait } from 'node:timers/promises';
+import t from 'tap';
 import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
 import { openUrl } from '../database.ts';
 import { startPostgres } from '../postgres.ts';
-import { startServer } from '../program.ts';
 import { KEY } from '../service.ts';
 import { addFigures } from './figures.ts';
-import type { OpenLoad, OpenLoadResult } from './open-loop.ts';
+import { type Generator, startGenerator, startOnCore } from './generators.ts';
 
 const LIMIT = 50;
 const FLOOD = 100 * LIMIT;
 const SECONDS = 10;
 
-/** A core each for the servers and for their load. */
-const isPinned = availableParallelism() > 1 && spawnSync('taskset', ['-c', '0,1', 'true']).status === 0;
-const onCore = (core: string) => (isPinned ? `taskset -cp ${core} $$ >/dev/null; ` : '');
+const requestOf = (key: string) => `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
 
-async function start(t: Test, env: Record<string, string>) {
-  const server = await startServer(t, { env, shell: `${onCore('0')}:` });
-  // Its log is read and forgotten.
-  server.child.stdout?.removeAllListeners('data').resume();
-  return server;
-}
-
-/** `nice` is how far the load gives way to other load on its core. */
-async function run(key: string, load: Omit<OpenLoad, 'request'>, nice = 0): Promise<OpenLoadResult> {
-  const request = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-  const file = fileURLToPath(new URL('open-loop.ts', import.meta.url));
-  const options = JSON.stringify({ ...load, request });
-  const args = [
-    '-c',
-    `${onCore('1')}exec nice -n ${nice} "$@"`,
-    'sh',
-    process.execPath,
-    ...process.execArgv,
-    file,
-    options,
-  ];
-  const child = spawn('sh', args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'close');
-  const result = JSON.parse(Buffer.concat(await child.stdout.toArray()).toString());
-  await ended;
-  return result;
-}
-
-/**
- * Floods servers with one key: how many requests passed. Only the first and the last second may be parts of a window. It gives way
- * to the load of a neighbour, whose times would else be those of waiting for the core that both have.
- */
-async function flood(key: string, ports: number[], seconds: number): Promise<number> {
-  const rate = FLOOD / ports.length;
-  const results = await Promise.all(ports.map((port) => run(key, { port, rate, seconds, connections: 16 }, 19)));
+/** How many requests pass of a flood with one key, which servers share. */
+async function flood(generators: Generator[], key: string, ports: number[], seconds: number): Promise<number> {
+  const load = { request: requestOf(key), rate: FLOOD / ports.length, seconds, connections: 16 };
+  const results = await Promise.all(ports.map((port, index) => (generators[index] as Generator)({ ...load, port })));
   return results.reduce((sum, { replies }) => sum + (replies['200'] ?? 0), 0);
 }
 
-/** The flood is in one window more than it has seconds. Several servers may be a tenth over: each counts by itself while PostgreSQL is slow. */
+/**
+ * Only the first and the last second may be parts of a window, so there is one window more than seconds. Several servers may be a
+ * tenth over: each counts by itself while PostgreSQL is slow.
+ */
 const isFair = (passed: number, over = 0) =>
   passed >= 0.9 * LIMIT * SECONDS && passed <= (1 + over) * LIMIT * (SECONDS + 1);
 
@@ -67,41 +33,53 @@ t.test('a caller at 100 times its limit gets its limit; how much it slows a neig
   const store = openUrl(DATABASE_URL);
   await store.createKey(toStoredKey(key, 'flood', undefined, undefined, `${LIMIT}/s`));
   await store.close();
-  const { port } = await start(t, { DATABASE_URL });
-  const neighbour = () => run(KEY, { port, rate: 500, seconds: SECONDS, connections: 16 });
-  await neighbour();
-  const rounds: { alone: number; beside: number; passed: number }[] = [];
-  for (let round = 0; round < 3; round++) {
-    const { p99: alone } = await neighbour();
-    const [{ p99: beside }, passed] = await Promise.all([neighbour(), flood(key, [port], SECONDS)]);
-    rounds.push({ alone, beside, passed });
+  const { port } = await startOnCore(t, { DATABASE_URL });
+  // The flood gives way to the neighbour, whose times would else be those of waiting for the core that both have.
+  const [ofNeighbour, ofFlood] = [startGenerator(t), startGenerator(t, 19)];
+  const neighbour = (seconds: number) =>
+    ofNeighbour({ port, request: requestOf(KEY), rate: 500, seconds, connections: 16 });
+  await neighbour(3);
+  const passed = await flood([ofFlood], key, [port], SECONDS);
+  t.ok(isFair(passed), `${passed}`);
+
+  // In turn, and short: a machine that others use, too, is quiet for some seconds at best.
+  const [alone, beside]: [number[], number[]] = [[], []];
+  for (let round = 0; round < 8; round++) {
+    alone.push((await neighbour(2)).p99);
+    const flooding = flood([ofFlood], key, [port], 3);
+    await wait(500);
+    beside.push((await neighbour(2)).p99);
+    await flooding;
   }
-  const words = rounds.map((it) => `${it.alone.toFixed(1)}/${it.beside.toFixed(1)} ms, ${it.passed} passed`).join('; ');
-  addFigures('flood beside a neighbour', `p99 alone/beside: ${words}`);
-  t.ok(
-    rounds.every(({ passed }) => isFair(passed)),
-    words,
+  const words = (times: number[]) => toQuartiles(times).map((time) => time.toFixed(1));
+  addFigures(
+    'flood beside a neighbour',
+    `${passed} of ${FLOOD * SECONDS} passed in ${SECONDS} s at ${LIMIT}/s; the neighbour's p99, quartiles of 8 windows of 2 s: ${words(alone).join(', ')} ms alone, ${words(beside).join(', ')} ms beside it`,
   );
 });
 
+/** The lower one, the median, and the upper one. */
+function toQuartiles(values: number[]): number[] {
+  const sorted = [...values].sort((a, b) => a - b);
+  return [0.25, 0.5, 0.75].map((part) => sorted[Math.floor((sorted.length - 1) * part)] as number);
+}
+
 t.test('a limit holds in all for several processes, and for several servers on one PostgreSQL', async (t) => {
-  const workers = await start(t, {
+  const workers = await startOnCore(t, {
     DATABASE_URL: `sqlite:${t.testdir()}/pets.db`,
     WORKERS: '2',
     KEY_RATE: `${LIMIT}/s`,
   });
-  const ofWorkers = await flood(KEY, [workers.port], SECONDS);
+  const generators = [startGenerator(t), startGenerator(t)];
+  const ofWorkers = await flood(generators, KEY, [workers.port], SECONDS);
   addFigures('flood of two processes', `${ofWorkers} of ${FLOOD * SECONDS} passed in ${SECONDS} s at ${LIMIT}/s`);
   t.ok(isFair(ofWorkers), `${ofWorkers}`);
 
   const postgres = await startPostgres(t);
   const env = { DATABASE_URL: postgres.newUrl(), KEY_RATE: `${LIMIT}/s` };
-  const servers = [await start(t, env), await start(t, env)];
-  const ofServers = await flood(
-    KEY,
-    servers.map(({ port }) => port),
-    SECONDS,
-  );
+  const servers = [await startOnCore(t, env), await startOnCore(t, env)];
+  const ports = servers.map(({ port }) => port);
+  const ofServers = await flood(generators, KEY, ports, SECONDS);
   addFigures(
     'flood of two servers on PostgreSQL',
     `${ofServers} of ${FLOOD * SECONDS} passed in ${SECONDS} s at ${LIMIT}/s`,

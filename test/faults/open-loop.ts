@@ -1,6 +1,6 @@
 /**
- * Requests at a fixed rate, whether or not the server keeps up, spread over connections that pipeline: a process of its own.
- * Prints, as JSON, how many replies came with each status, and the latencies of those that were accepted.
+ * Requests at a fixed rate, whether or not the server keeps up, spread over connections that pipeline: a process of its own,
+ * which is sent one load after the other, and answers each with an OpenLoadResult.
  */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -151,4 +151,4 @@ async function run(load: OpenLoad): Promise<OpenLoadResult> {
   return result;
 }
 
-console.log(JSON.stringify(await run(JSON.parse(process.argv[2] as string))));
+process.on('message', async (load: OpenLoad) => process.send?.(await run(load)));

@@ -1,40 +1,21 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { availableParallelism } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { type Server, startServer } from '../program.ts';
+import type { Server } from '../program.ts';
 import { KEY } from '../service.ts';
 import { addFigures } from './figures.ts';
+import { startGenerator, startOnCore } from './generators.ts';
 import type { OpenLoad, OpenLoadResult } from './open-loop.ts';
 
 const REQUEST = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
 
-/** A core each for the server and for its load: otherwise the load takes from the server what it measures. */
-const isPinned = availableParallelism() > 1 && spawnSync('taskset', ['-c', '0,1', 'true']).status === 0;
-const onCore = (core: string) => (isPinned ? `taskset -cp ${core} $$ >/dev/null; ` : '');
+const start = () => startOnCore(t, { LOG_LEVEL: 'info' }, 'export NODE_OPTIONS=--max-old-space-size=512');
 
-async function start(): Promise<Server> {
-  const server = await startServer(t, {
-    env: { LOG_LEVEL: 'info' },
-    shell: `${onCore('0')}export NODE_OPTIONS=--max-old-space-size=512`,
-  });
-  // Its log is read and forgotten.
-  server.child.stdout?.removeAllListeners('data').resume();
-  return server;
-}
+const generate = startGenerator(t);
 
 async function run(load: Omit<OpenLoad, 'request'>): Promise<OpenLoadResult & { perSecond: number }> {
-  const file = fileURLToPath(new URL('open-loop.ts', import.meta.url));
-  const options = JSON.stringify({ ...load, request: REQUEST });
-  const args = ['-c', `${onCore('1')}exec "$@"`, 'sh', process.execPath, ...process.execArgv, file, options];
-  const child = spawn('sh', args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'close');
-  const result = JSON.parse(Buffer.concat(await child.stdout.toArray()).toString());
-  await ended;
+  const result = await generate({ ...load, request: REQUEST });
   return { ...result, perSecond: Math.round((result.replies['200'] ?? 0) / load.seconds) };
 }
 

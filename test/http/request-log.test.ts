@@ -3,6 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import t from 'tap';
 import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
+import { loadConfig } from '../../src/config.ts';
+import { ContractCheck } from '../contract-check.ts';
 import { openUrl } from '../database.ts';
 import { connectRaw } from '../raw-client.ts';
 import { KEY, startService } from '../service.ts';
@@ -11,6 +13,8 @@ import { KEY, startService } from '../service.ts';
 const GO_AWAY = `
   const socket = require('node:net').connect(Number(process.argv[1]), '127.0.0.1', () =>
     socket.write('GET /v1/pets HTTP/1.1\\r\\nHost: pets\\r\\n\\r\\n', () => socket.resetAndDestroy()));`;
+
+const check = new ContractCheck();
 
 function buildLog() {
   const lines: string[] = [];
@@ -101,6 +105,59 @@ t.test('a valid traceparent is in the line, and in the id of the request; an inv
       : { reqId: id, traceId: undefined, parentId: undefined };
     t.strictSame({ reqId: fields.reqId, traceId: fields.traceId, parentId: fields.parentId }, expected);
   }
+});
+
+t.test(
+  'of requests beyond a limit the first has a line, and the others of its second are counted, by whose they are',
+  async (t) => {
+    const log = buildLog();
+    const store = openUrl('sqlite::memory:');
+    const key = makeKey();
+    const stored = toStoredKey(key, 'Ada', undefined, undefined, '1/d');
+    await store.createKey(stored);
+    const { id: keyId, name: keyName } = stored;
+    const limits = loadConfig({ UNAUTHORIZED_RATE: '1/d' });
+    const { app, port } = await startService(t, { log, store, limits, trustProxy: ['127.0.0.1'] });
+    const [one, two] = ['192.0.2.1', '192.0.2.2'];
+    const get = (sent: string, ip: string) =>
+      `GET /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${sent}\r\nX-Forwarded-For: ${ip}\r\n\r\n`;
+    const client = connectRaw(port, get(key, one));
+    await client.replies(1);
+    // All are there at once, so that a slow machine counts them in the same second.
+    client.socket.write(get(key, one).repeat(4) + get('wrong', one).repeat(4) + get('wrong', two).repeat(2));
+    for (const reply of await client.replies(11)) t.strictSame(check.problemsOf('GET', '/v1/pets', reply), []);
+    client.socket.destroy();
+    await app.close();
+    const expected = [
+      { msg: 'request', status: 200, keyId },
+      { msg: 'request', status: 429, keyId },
+      { msg: 'request', status: 401, ip: one },
+      { msg: 'request', status: 429, ip: one },
+      { msg: 'request', status: 401, ip: two },
+      { msg: 'request', status: 429, ip: two },
+      { msg: 'more requests beyond a limit', keyId, keyName, count: 3 },
+      { msg: 'more requests beyond a limit', ip: one, count: 2 },
+    ];
+    t.match(
+      log.lines.map((line) => JSON.parse(line)),
+      expected,
+    );
+    t.equal(log.lines.length, expected.length);
+  },
+);
+
+t.test('requests beyond a limit are told of each second, and the next one has a line again', async (t) => {
+  const log = buildLog();
+  const { port } = await startService(t, { log, limits: loadConfig({ KEY_RATE: '1/d' }) });
+  const request = `GET /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
+  const client = connectRaw(port, request);
+  await client.replies(1);
+  client.socket.write(request.repeat(3));
+  t.match(await log.fields(3), { msg: 'more requests beyond a limit', count: 2 });
+  client.socket.write(request);
+  t.match(await log.fields(4), { msg: 'request', status: 429 });
+  for (const reply of await client.replies(5)) t.strictSame(check.problemsOf('GET', '/v1/pets', reply), []);
+  client.socket.destroy();
 });
 
 t.test('the address is that of the client where the proxies before it are trusted', async (t) => {
