@@ -20,10 +20,10 @@ export interface Known {
 export type Outcome = bigint | Known;
 
 /** A field that is added to pets later changes no digest of a pet without it. */
-export function toKeyed(pet: NewPet, once: Once): Keyed {
+export function toKeyed(pet: NewPet, { caller, key, hours }: Once): Keyed {
   const fields = NEW_FIELDS.filter((field) => pet[field] !== undefined);
   const digest = hash('sha256', JSON.stringify(fields.map((field) => [field, String(pet[field])])), 'base64url');
-  return { ...once, digest };
+  return { caller, key, hours, digest };
 }
 
 /** The pet is what was asked for, also where it was edited or deleted since: a client gets the answer that it has missed. */
