@@ -30,13 +30,14 @@ export function buildRefusedLog(logger: Logger): RefusedLog {
 
   return {
     counts: ({ caller, ip }) => {
-      const known = callers.get(caller?.id ?? ip);
+      const id = caller?.id ?? ip;
+      const known = callers.get(id);
       if (known) {
         known.count++;
         return true;
       }
       if (callers.size === 0) setTimeout(end, INTERVAL).unref();
-      callers.set(caller?.id ?? ip, { who: caller ? { keyId: caller.id, keyName: caller.name } : { ip }, count: 0 });
+      callers.set(id, { who: caller ? { keyId: caller.id, keyName: caller.name } : { ip }, count: 0 });
       return false;
     },
     end,
