@@ -8,8 +8,9 @@ export default handle('listPets', async ({ query, store, urlOf }) => {
   if (query.after !== undefined && after === undefined) {
     return refuse('invalid_request', 'query.after is not a cursor that this list has given out');
   }
-  const { body, next } = await store.listPets({ limit, status, after });
+  const page = await store.listPets({ limit, status, after });
+  const { body, next } = page;
   if (next === undefined) return { status: 200, body };
-  const url = urlOf('listPets', {}, query, { after: toCursor(next, status) });
-  return { status: 200, body, headers: { Link: nextLink(url) } };
+  const Link = nextLink(page, () => urlOf('listPets', {}, query, { after: toCursor(next, status) }));
+  return { status: 200, body, headers: { Link } };
 });

@@ -5,15 +5,15 @@ const MAX = 2n ** 63n - 1n;
 
 export const INT64_RANGE = `a 64-bit integer, ${MIN} to ${MAX}`;
 
-/** One spelling per number: no plus sign, leading zeros, exponent or white space. */
-const CANONICAL = /^(0|-?[1-9][0-9]*)$/;
+/** Whether the text is an integer in its one spelling: no plus sign, leading zeros, exponent or white space. */
+export const isCanonical = (text: string): boolean => /^(0|-?[1-9][0-9]*)$/.test(text);
 
 /** As long as the longest 64-bit integer, -9223372036854775808: spares the conversion of very long numbers. */
 const LONGEST = 20;
 
 /** The exact value of canonical decimal text, or `undefined` where the text is no such integer. */
 export function parseInt64(text: string): bigint | undefined {
-  return text.length <= LONGEST && CANONICAL.test(text) ? toInt64(BigInt(text)) : undefined;
+  return text.length <= LONGEST && isCanonical(text) ? toInt64(BigInt(text)) : undefined;
 }
 
 /** The exact value of a parsed JSON number, or `undefined` where it is no 64-bit integer or not known exactly. */

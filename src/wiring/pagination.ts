@@ -1,20 +1,9 @@
 /** Pages: the opaque cursor, bound to the filter that it was given out for, and the `Link` to the next page (RFC 8288). */
-import { LRUCache } from 'lru-cache';
 import { parseInt64 } from '../json/int64.ts';
-
-/** A popular page is asked for again and again: to encode its cursor each time takes memory that V8 frees late. */
-const known = new LRUCache<string, string>({ max: 1000 });
 
 /** The cursor after the pet with this id, in a list filtered by `filter`. */
 export function toCursor(id: bigint, filter = ''): string {
-  const text = `${id} ${filter}`;
-  return known.get(text) ?? encode(text);
-}
-
-function encode(text: string): string {
-  const cursor = Buffer.from(text).toString('base64url');
-  known.set(text, cursor);
-  return cursor;
+  return Buffer.from(`${id} ${filter}`).toString('base64url');
 }
 
 /** The id in a cursor, or `undefined` where the cursor is made up or belongs to another filter. */
@@ -29,6 +18,16 @@ export function extremeCursors(filters: string[]): string[] {
   return [toCursor(1n), toCursor(-(2n ** 63n), longest)];
 }
 
-export function nextLink(url: string): string {
-  return `<${url}>; rel="next"`;
+/** A page that the store keeps is sent again and again: to make its link would take longer than to find the page. */
+const links = new WeakMap<object, string>();
+
+/** The `Link` from this page to the next one, made once. So the URL may hold only what the store has read the page by. */
+export function nextLink(page: object, toUrl: () => string): string {
+  return links.get(page) ?? addLink(page, toUrl());
+}
+
+function addLink(page: object, url: string): string {
+  const link = `<${url}>; rel="next"`;
+  links.set(page, link);
+  return link;
 }
