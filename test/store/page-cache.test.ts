@@ -8,7 +8,7 @@ import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
 import { cachePages } from '../../src/store/sqlite/page-cache.ts';
 import { prepareReadPage } from '../../src/store/sqlite/pages.ts';
 import { shareSnapshots } from '../../src/store/sqlite/snapshots.ts';
-import type { PageQuery } from '../../src/store/store.ts';
+import type { PageQuery, PetStatus } from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';
 
 /** A store with five pets in a file, and another program's connection to the file. */
@@ -52,6 +52,13 @@ t.test('a pet that any program adds is on the last page at once', async (t) => {
   await nextTurn();
   t.equal((await store.listPets(LAST)).next, 6n);
   t.strictSame(await names({ limit: 4, after: 3n }), ['Dot', 'Eve', 'Fay', 'Gus']);
+});
+
+t.test('each limit and status has a page of its own, also where a status ends in a digit', async (t) => {
+  const { db, names } = await openShared(t);
+  db.exec("INSERT INTO pets (name, category_id, status) VALUES ('Gus', 7, 'sold1')");
+  t.strictSame(await names({ limit: 2, status: 'sold1' as PetStatus }), ['Gus']);
+  t.strictSame(await names({ limit: 12, status: 'sold' }), ['Ada', 'Bob', 'Cid', 'Dot', 'Eve']);
 });
 
 t.test('a full page is read once while pets are only added', async (t) => {
