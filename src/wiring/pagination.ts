@@ -18,7 +18,7 @@ export function extremeCursors(filters: string[]): string[] {
   return [toCursor(1n), toCursor(-(2n ** 63n), longest)];
 }
 
-/** A page that the store keeps is sent again and again: to make its link would take longer than to find the page. */
+/** By page: one that the store keeps is sent again and again, and to make its link takes longer than to find the page. */
 const links = new WeakMap<object, string>();
 
 /** The `Link` from this page to the next one, made once. So the URL may hold only what the store has read the page by. */
