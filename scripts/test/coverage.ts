@@ -31,7 +31,7 @@ export interface Coverage {
   show(): void;
 }
 
-export function buildCoverage({ toSource }: BuiltProgram): Coverage {
+export function buildCoverage({ toSource }: Pick<BuiltProgram, 'toSource'>): Coverage {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-coverage-'));
 
   function record() {
@@ -42,8 +42,7 @@ export function buildCoverage({ toSource }: BuiltProgram): Coverage {
   /** What ran in the built program counts for its sources. The rest, which is most, is not for c8 to read. */
   function keepSources(written: string): void {
     for (const name of readdirSync(written)) {
-      const { result } = JSON.parse(readFileSync(join(written, name), 'utf8')) as { result: { url: string }[] };
-      const ours = result
+      const ours = readScripts(join(written, name))
         .filter(({ url }) => url.startsWith('file:') && !url.includes('/node_modules/'))
         .map((it) => ({ ...it, url: toSource(it.url) }));
       writeFileSync(join(folder, name), JSON.stringify({ result: ours }));
@@ -59,4 +58,14 @@ export function buildCoverage({ toSource }: BuiltProgram): Coverage {
   }
 
   return { record, demandAll: () => report('--all', '--skip-full', '--check-coverage', '--100'), show: () => report() };
+}
+
+/** The scripts that a process has run: none where it was killed while it wrote them. */
+function readScripts(file: string): { url: string }[] {
+  try {
+    return (JSON.parse(readFileSync(file, 'utf8')) as { result: { url: string }[] }).result;
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
 }
