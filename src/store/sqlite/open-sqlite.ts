@@ -12,9 +12,9 @@ import { type Create, prepareInsertPets, readOutcomes, toBatch } from './insert.
 import { prepareKeys } from './keys.ts';
 import { loadMigrations, migrate } from './migrate.ts';
 import { prepareCountMisfits } from './misfits.ts';
-import { cachePages } from './page-cache.ts';
 import { prepareReadPage } from './pages.ts';
 import { PET_JSON } from './pet-json.ts';
+import { cacheReads, type Reads } from './read-cache.ts';
 import { type Snapshots, shareSnapshots } from './snapshots.ts';
 import { prepareAddUses, prepareListUses } from './uses.ts';
 import { startWriter, type Writer } from './write-queue.ts';
@@ -40,8 +40,8 @@ export function openSqlite(file: string, limits: StoreLimits): Store {
 function buildStore(db: Database, file: string, limits: StoreLimits): Store {
   const isMemory = file === MEMORY;
   const snapshots = isMemory ? NO_SNAPSHOTS : shareSnapshots(db);
-  const readPage = isMemory ? prepareReadPage(db) : cachePages(db, snapshots, prepareReadPage(db));
-  const get = db.prepare<[bigint], string>(`SELECT ${PET_JSON} FROM pets WHERE id = ?`).pluck();
+  const reads = prepareReads(db);
+  const { readPage, readPet } = isMemory ? reads : cacheReads(db, snapshots, reads);
   const keys = prepareKeys(db);
   const places = isMemory ? [] : notePlaces(db, file);
   const writer = isMemory ? writeInPlace(db) : startWriter({ file, places }, limits);
@@ -84,11 +84,7 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
       snapshots.leave();
       return toCreated(pet, outcome);
     },
-    getPet: (id) => {
-      snapshots.enter();
-      const text = get.get(id);
-      return text === undefined ? undefined : JsonText.of<Pet>(text);
-    },
+    getPet: readPet,
     listPets: ({ limit, status, after = 0n }) => readPage(limit, status, after),
     countMisfits: alone(prepareCountMisfits(db)),
     readContents: () => readContents(openAside),
@@ -107,7 +103,7 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
     tally: undefined,
     check: alone(() => {
       checkPlaces(places);
-      get.get(0n);
+      reads.readPet(0n);
       return writer.check();
     }),
     close: async () => {
@@ -118,6 +114,15 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
       await writer.stop();
     },
   });
+}
+
+function prepareReads(db: Database): Reads {
+  const get = db.prepare<[bigint], string>(`SELECT ${PET_JSON} FROM pets WHERE id = ?`).pluck();
+  const readPet = (id: bigint) => {
+    const text = get.get(id);
+    return text === undefined ? undefined : JsonText.of<Pet>(text);
+  };
+  return { readPage: prepareReadPage(db), readPet };
 }
 
 /** Memory has no fsync to wait for, and is seen by one connection only. */

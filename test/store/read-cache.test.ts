@@ -5,8 +5,8 @@ import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
-import { cachePages } from '../../src/store/sqlite/page-cache.ts';
 import { prepareReadPage } from '../../src/store/sqlite/pages.ts';
+import { cacheReads } from '../../src/store/sqlite/read-cache.ts';
 import { shareSnapshots } from '../../src/store/sqlite/snapshots.ts';
 import type { PageQuery, PetStatus } from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';
@@ -23,11 +23,13 @@ async function openShared(t: Test) {
   for (const name of ['Ada', 'Bob', 'Cid', 'Dot', 'Eve'])
     await store.createPet({ name, categoryId: 7n, status: 'sold' });
 
-  /** The names on a page, read in its own turn of the event loop, as for a request. */
+  /** The names on a page, read in its own turn of the event loop, as for a request. Each pet on it is what a get shows. */
   async function names(query: PageQuery): Promise<string[]> {
     await nextTurn();
-    const { body } = await store.listPets(query);
-    return JSON.parse(body.text).map(({ name }: { name: string }) => name);
+    const pets: { id: number; name: string }[] = JSON.parse((await store.listPets(query)).body.text);
+    await nextTurn();
+    for (const pet of pets) t.strictSame(JSON.parse((await store.getPet(BigInt(pet.id)))?.text ?? 'null'), pet);
+    return pets.map(({ name }) => name);
   }
   return { file, store, db, names };
 }
@@ -70,12 +72,30 @@ t.test('a full page is read once while pets are only added', async (t) => {
   t.equal(await store.listPets(FULL), before);
 });
 
+t.test('a pet is read once while pets are only added', async (t) => {
+  const { store } = await openShared(t);
+  const before = await store.getPet(1n);
+  await store.createPet({ name: 'Fay', categoryId: 7n });
+  await nextTurn();
+  t.equal(await store.getPet(1n), before);
+});
+
+t.test('a pet that was not there is found when any program adds it', async (t) => {
+  const { store, db } = await openShared(t);
+  t.equal(await store.getPet(6n), undefined);
+  db.exec("INSERT INTO pets (name, category_id) VALUES ('Fay', 7)");
+  await nextTurn();
+  t.match((await store.getPet(6n))?.text, '"name":"Fay"');
+});
+
 t.test('a pet that another program changes, deletes or inserts is seen at once', async (t) => {
-  const { db, names } = await openShared(t);
+  const { store, db, names } = await openShared(t);
   t.strictSame(await names(FULL), ['Ada', 'Bob']);
   db.exec("UPDATE pets SET name = 'Abe' WHERE id = 1");
   t.strictSame(await names(FULL), ['Abe', 'Bob']);
   db.exec('DELETE FROM pets WHERE id = 1');
+  await nextTurn();
+  t.equal(await store.getPet(1n), undefined);
   t.strictSame(await names(FULL), ['Bob', 'Cid']);
   db.exec("INSERT INTO pets (id, name, category_id) VALUES (1, 'Amy', 7)");
   t.strictSame(await names(FULL), ['Amy', 'Bob']);
@@ -122,8 +142,8 @@ const CHANGES: Record<string, (db: Database, file: string, list: () => Promise<s
 };
 
 for (const [way, change] of Object.entries(CHANGES)) {
-  t.test(`a list shows what a get shows after this: ${way}`, async (t) => {
-    const { file, store, db, names } = await openShared(t);
+  t.test(`a list and a get show what is there after this: ${way}`, async (t) => {
+    const { file, db, names } = await openShared(t);
     let shown: string[] = [];
     const list = async () => {
       shown = await names(FULL);
@@ -134,8 +154,7 @@ for (const [way, change] of Object.entries(CHANGES)) {
     const before = shown;
     const after = await list();
     t.strictNotSame(after, before);
-    for (const [index, name] of after.entries())
-      t.match((await store.getPet(BigInt(index + 1)))?.text, `"name":"${name}"`);
+    t.strictSame(after, db.prepare('SELECT name FROM pets ORDER BY id LIMIT 2').pluck().all());
     // Later changes are seen as well.
     await nextTurn();
     db.exec("UPDATE pets SET name = 'Amy' WHERE id = 1");
@@ -166,7 +185,7 @@ t.test("a change by the connection that reads is seen, though SQLite's data vers
   db.defaultSafeIntegers();
   migrate(db, loadMigrations());
   const snapshots = shareSnapshots(db);
-  const readPage = cachePages(db, snapshots, prepareReadPage(db));
+  const { readPage } = cacheReads(db, snapshots, { readPage: prepareReadPage(db), readPet: () => undefined });
   const idsOf = async (limit: number) => {
     await nextTurn();
     return JSON.parse(readPage(limit, undefined, 0n).body.text).map(({ id }: { id: number }) => id);
