@@ -15,13 +15,11 @@ import { prepareCountMisfits } from './misfits.ts';
 import { prepareReadPage } from './pages.ts';
 import { PET_JSON } from './pet-json.ts';
 import { cacheReads, type Reads } from './read-cache.ts';
-import { type Snapshots, shareSnapshots } from './snapshots.ts';
+import { shareSnapshots } from './snapshots.ts';
 import { prepareAddUses, prepareListUses } from './uses.ts';
 import { startWriter, type Writer } from './write-queue.ts';
 
 const MEMORY = ':memory:';
-/** In memory there are no locks to take, and nobody else who writes. */
-const NO_SNAPSHOTS: Snapshots = { enter: () => 0, leave: () => {} };
 
 /** @throws Error when the file cannot be opened or made, is no database, or has a newer schema than this program's */
 export function openSqlite(file: string, limits: StoreLimits): Store {
@@ -39,9 +37,10 @@ export function openSqlite(file: string, limits: StoreLimits): Store {
 
 function buildStore(db: Database, file: string, limits: StoreLimits): Store {
   const isMemory = file === MEMORY;
-  const snapshots = isMemory ? NO_SNAPSHOTS : shareSnapshots(db);
+  // In memory there are no locks to take, and nobody else who writes.
+  const snapshots = isMemory ? undefined : shareSnapshots(db);
   const reads = prepareReads(db);
-  const { readPage, readPet } = isMemory ? reads : cacheReads(db, snapshots, reads);
+  const { readPage, readPet } = snapshots ? cacheReads(db, snapshots, reads) : reads;
   const keys = prepareKeys(db);
   const places = isMemory ? [] : notePlaces(db, file);
   const writer = isMemory ? writeInPlace(db) : startWriter({ file, places }, limits);
@@ -49,7 +48,7 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
   /** Outside of the shared snapshot: it sees all that is written, and what it writes is stored when it returns. */
   function alone<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
     return (...values) => {
-      snapshots.leave();
+      snapshots?.leave();
       return run(...values);
     };
   }
@@ -66,7 +65,7 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
 
   /** What takes minutes has a connection of its own. Memory has only one, which nobody else may use meanwhile. */
   function openAside(): Aside {
-    snapshots.leave();
+    snapshots?.leave();
     checkPlaces(places);
     if (isMemory) return { db, end: () => db.inTransaction && db.exec('ROLLBACK') };
     const own = openConnection(file, { fileMustExist: true });
@@ -76,12 +75,12 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
   return guardAll({
     createPet: async (pet) => {
       const id = await writer.write(pet);
-      snapshots.leave();
+      snapshots?.leave();
       return toWritten(id, pet);
     },
     createPetOnce: async (pet, once) => {
       const outcome = await writer.writeOnce(pet, toKeyed(pet, once));
-      snapshots.leave();
+      snapshots?.leave();
       return toCreated(pet, outcome);
     },
     getPet: readPet,
@@ -90,7 +89,7 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
     readContents: () => readContents(openAside),
     writeContents: async (parts, contract) => {
       await writeContents(openAside, parts, contract);
-      snapshots.leave();
+      snapshots?.leave();
     },
     createKey: inPlace(keys.insert),
     listKeys: alone(keys.list),
@@ -109,7 +108,7 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
     close: async () => {
       // The last connection to close moves SQLite's log into the file. That is the thread's, where a slow disk blocks nobody.
       await writer.flush();
-      snapshots.leave();
+      snapshots?.leave();
       db.close();
       await writer.stop();
     },
