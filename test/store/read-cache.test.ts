@@ -143,7 +143,7 @@ const CHANGES: Record<string, (db: Database, file: string, list: () => Promise<s
 
 for (const [way, change] of Object.entries(CHANGES)) {
   t.test(`a list and a get show what is there after this: ${way}`, async (t) => {
-    const { file, db, names } = await openShared(t);
+    const { file, store, db, names } = await openShared(t);
     let shown: string[] = [];
     const list = async () => {
       shown = await names(FULL);
@@ -152,6 +152,9 @@ for (const [way, change] of Object.entries(CHANGES)) {
     await list();
     await change(db, file, list);
     const before = shown;
+    await nextTurn();
+    const name = db.prepare('SELECT name FROM pets WHERE id = 1').pluck().get();
+    t.match((await store.getPet(1n))?.text, `"name":"${name}"`);
     const after = await list();
     t.strictNotSame(after, before);
     t.strictSame(after, db.prepare('SELECT name FROM pets ORDER BY id LIMIT 2').pluck().all());

@@ -1,6 +1,6 @@
 /**
- * Pages and pets, kept as text until a pet on them may have changed, whoever changed it. Pets that are added at the end change
- * last pages only, not full ones, which have a next page.
+ * Pages and pets, kept as text until a pet may have changed, whoever changed it. Pets that are added at the end change last pages
+ * only, not full ones, which have a next page.
  */
 import type { Database } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
@@ -11,17 +11,17 @@ import type { ReadPage } from './pages.ts';
 import type { Snapshots } from './snapshots.ts';
 
 /** The pet with this id. */
-export type ReadPet = (id: bigint) => JsonText<Pet> | undefined;
+type ReadPet = (id: bigint) => JsonText<Pet> | undefined;
 
 export interface Reads {
   readPage: ReadPage;
   readPet: ReadPet;
 }
 
-/** How much is kept of full pages, of last pages and of pets, in characters; each entry counts ENTRY_SIZE more. */
+/** How much each of the three caches keeps, in characters; each entry counts ENTRY_SIZE more. */
 const MAX_SIZE = 8_000_000;
 const ENTRY_SIZE = 200;
-/** How long after a write pets are still trusted, in milliseconds: the writer may have turned the triggers off. */
+/** How long after a write full pages and pets are still trusted, in milliseconds: the writer may have turned the triggers off. */
 const MAX_TRUST = 1000;
 
 /** Reads each page and each pet once. Looks for changes once per snapshot. */
