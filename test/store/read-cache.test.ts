@@ -80,6 +80,25 @@ t.test('a pet is read once while pets are only added', async (t) => {
   t.equal(await store.getPet(1n), before);
 });
 
+t.test('a pet that is first read just after a write is not kept; a second later it is', async (t) => {
+  const { store } = await openShared(t);
+  const isKept = async () => {
+    await nextTurn();
+    const before = await store.getPet(1n);
+    await nextTurn();
+    return (await store.getPet(1n)) === before;
+  };
+  await store.getPet(2n);
+  await store.createPet({ name: 'Fay', categoryId: 7n });
+  t.notOk(await isKept());
+  let count = 0;
+  while (count < 500 && !(await isKept())) {
+    await wait(10);
+    count++;
+  }
+  t.ok(await isKept());
+});
+
 t.test('a pet that was not there is found when any program adds it', async (t) => {
   const { store, db } = await openShared(t);
   t.equal(await store.getPet(6n), undefined);

@@ -69,7 +69,8 @@ export function cacheReads(db: Database, snapshots: Snapshots, { readPage, readP
       const known = pets.get(id);
       if (known) return known;
       const pet = readPet(id);
-      if (pet) pets.set(id, pet);
+      // After a write it would be forgotten within a second. Where pets are written all the time, that costs more than it saves.
+      if (pet && trustedUntil === Number.POSITIVE_INFINITY) pets.set(id, pet);
       return pet;
     },
   };
