@@ -91,11 +91,7 @@ t.test('a pet that is first read just after a write is not kept; a second later 
   await store.getPet(2n);
   await store.createPet({ name: 'Fay', categoryId: 7n });
   t.notOk(await isKept());
-  let count = 0;
-  while (count < 500 && !(await isKept())) {
-    await wait(10);
-    count++;
-  }
+  for (let count = 0; !(await isKept()) && count < 500; count++) await wait(10);
   t.ok(await isKept());
 });
 

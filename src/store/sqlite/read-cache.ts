@@ -24,13 +24,14 @@ const ENTRY_SIZE = 200;
 /** How long after a write full pages and pets are still trusted, in milliseconds: the writer may have turned the triggers off. */
 const MAX_TRUST = 1000;
 
-/** Reads each page and each pet once. Looks for changes once per snapshot. */
+/** Reads only what is not kept. Looks for changes once per snapshot. */
 export function cacheReads(db: Database, snapshots: Snapshots, { readPage, readPet }: Reads): Reads {
   const readChange = watchChanges(db);
   const fullPages = buildCache<string, Page>(({ body }) => body);
   const lastPages = buildCache<string, Page>(({ body }) => body);
   const pets = buildCache<bigint, JsonText<Pet>>((pet) => pet);
   let snapshot = 0;
+  /** Infinity while nothing was written since full pages and pets were last forgotten. */
   let trustedUntil = Number.POSITIVE_INFINITY;
 
   function enter(): void {
