@@ -1,5 +1,15 @@
 import { once } from 'node:events';
-import { copyFileSync, openSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeSync } from 'node:fs';
+import {
+  copyFileSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
@@ -46,6 +56,36 @@ function namesInFile(t: Test, file: string): unknown[] {
     rmSync(copy);
   }
 }
+
+/** How many transactions the log has: only the last frame of each says how large the file is (sqlite.org/fileformat2.html, section 4.1). */
+function countCommits(file: string): number {
+  const log = readFileSync(`${file}-wal`);
+  const pageSize = log.readUInt32BE(8);
+  let count = 0;
+  for (let frame = 32; frame < log.length; frame += 24 + pageSize) if (log.readUInt32BE(frame + 4) > 0) count++;
+  return count;
+}
+
+t.test('a create that waited shares its transaction with that of a client that was just answered', async (t) => {
+  const { file, store, other } = await openShared(t);
+  const counts = new Set<number>();
+  for (let round = 0; round < 20; round++) {
+    await store.createPet(REX);
+    const before = countCommits(file);
+    other.exec('BEGIN EXCLUSIVE');
+    const first = store.createPet(REX);
+    await nextTurn();
+    await nextTurn();
+    const waited = store.createPet(REX);
+    other.exec('ROLLBACK');
+    await first;
+    await nextTurn();
+    await Promise.all([waited, store.createPet(REX)]);
+    counts.add(countCommits(file) - before);
+  }
+  // Three only where this machine stood still for longer than a create may be kept waiting.
+  t.ok(counts.has(2), `in a round: ${[...counts]} transactions`);
+});
 
 t.test('more creates than may wait are refused at once, and the others are done', async (t) => {
   const { store, other } = await openShared(t, { maxCreates: 3 });

@@ -59,10 +59,11 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
   const thread = startThread(target, { onWritten, onEnd, onStart: setIdle });
   const sweeping = setInterval(sweep, SWEEP_INTERVAL).unref();
 
-  function writeSoon(): void {
+  /** Up to as many pets as `seen` are handed over at the end of this turn; more are gathered. */
+  function writeSoon(seen: number): void {
     if (isDue || busySince !== undefined || waiting.length + checks.length === 0) return;
     isDue = true;
-    setImmediate(gather, waiting.length, performance.now() + GATHER_TIME);
+    setImmediate(gather, seen, performance.now() + GATHER_TIME);
   }
 
   /**
@@ -105,7 +106,8 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
   function setIdle(): void {
     busySince = undefined;
     writing = [];
-    writeSoon();
+    // Who has just been answered cannot be back in this turn.
+    writeSoon(0);
   }
 
   function prove(): void {
@@ -163,7 +165,7 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
         return;
       }
       waiting.push({ pet, keyed, since, resolve, reject });
-      writeSoon();
+      writeSoon(waiting.length);
     });
   }
 
@@ -178,7 +180,7 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
         else if (since - provenAt < PROOF_AGE) resolve();
         else {
           checks.push({ since, resolve, reject });
-          writeSoon();
+          writeSoon(waiting.length);
         }
       }),
     flush: async () => {
