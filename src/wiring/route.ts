@@ -2,6 +2,7 @@
  * The way of a request through its operation, from top to bottom: what is here is done for each request. All else is decided at
  * the start. What comes before, for every request, is in `http/every-request.ts`.
  */
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { Operation, Reply, Requirement } from '../contract/contract.ts';
 import type { ToErrorBody } from '../contract/error-body.ts';
@@ -86,7 +87,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     head.push('content-length', String(length));
     beforeReply(request, reply);
     // ASCII is the same in Latin-1, and Node need not look at each character.
-    reply.raw.writeHead(status, head).end(text, length === text.length ? 'latin1' : 'utf8');
+    sendWhole(reply.raw.writeHead(status, head), text, length === text.length ? 'latin1' : 'utf8');
     return undefined;
   }
 
@@ -114,6 +115,17 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
     handler: operation.deprecation ? serveDeprecated : serve,
   };
+}
+
+/**
+ * Head and body in one write. Before Node 24, `end(text)` writes an empty text behind them, and both as a list of buffers, which
+ * takes 5 % of a request's time.
+ */
+function sendWhole(raw: ServerResponse, text: string, encoding: BufferEncoding): void {
+  raw.cork();
+  raw.write(text, encoding);
+  raw.uncork();
+  raw.end();
 }
 
 /** Notes the operation for the log, and checks the key where one is needed: in one hook, because each costs. */
