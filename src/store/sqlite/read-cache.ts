@@ -8,6 +8,7 @@ import type { JsonText } from '../../json/json-text.ts';
 import type { Page, Pet } from '../store.ts';
 import { watchChanges } from './changes.ts';
 import type { ReadPage } from './pages.ts';
+import { buildSlots } from './slots.ts';
 import type { Snapshots } from './snapshots.ts';
 
 /** The pet with this id. */
@@ -18,18 +19,18 @@ export interface Reads {
   readPet: ReadPet;
 }
 
-/** How much each of the three caches keeps, in characters; each entry counts ENTRY_SIZE more. */
+/** How much each of the three caches keeps, in characters; a page counts PAGE_SIZE more. */
 const MAX_SIZE = 8_000_000;
-const ENTRY_SIZE = 200;
+const PAGE_SIZE = 200;
 /** How long after a write full pages and pets are still trusted, in milliseconds: the writer may have turned the triggers off. */
 const MAX_TRUST = 1000;
 
 /** Reads only what is not kept. Looks for changes once per snapshot. */
 export function cacheReads(db: Database, snapshots: Snapshots, { readPage, readPet }: Reads): Reads {
   const readChange = watchChanges(db);
-  const fullPages = buildCache<string, Page>(({ body }) => body);
-  const lastPages = buildCache<string, Page>(({ body }) => body);
-  const pets = buildCache<bigint, JsonText<Pet>>((pet) => pet);
+  const fullPages = buildPages();
+  const lastPages = buildPages();
+  const pets = buildSlots<JsonText<Pet>>(MAX_SIZE, ({ text }) => text.length);
   let snapshot = 0;
   /** Infinity while nothing was written since full pages and pets were last forgotten. */
   let trustedUntil = Number.POSITIVE_INFINITY;
@@ -70,16 +71,16 @@ export function cacheReads(db: Database, snapshots: Snapshots, { readPage, readP
       const known = pets.get(id);
       if (known) return known;
       const pet = readPet(id);
-      // After a write it would be forgotten within a second. Where pets are written all the time, that costs more than it saves.
+      // After a write it would be forgotten within a second. Where pets are written all the time, that saves nothing.
       if (pet && trustedUntil === Number.POSITIVE_INFINITY) pets.set(id, pet);
       return pet;
     },
   };
 }
 
-function buildCache<Key extends {}, Value extends {}>(toText: (value: Value) => JsonText<unknown>) {
-  return new LRUCache<Key, Value>({
+function buildPages() {
+  return new LRUCache<string, Page>({
     maxSize: MAX_SIZE,
-    sizeCalculation: (value) => toText(value).text.length + ENTRY_SIZE,
+    sizeCalculation: ({ body }) => body.text.length + PAGE_SIZE,
   });
 }

@@ -1,0 +1,54 @@
+import t from 'tap';
+import { buildSlots } from '../../src/store/sqlite/slots.ts';
+
+const build = (maxSize = 100) => buildSlots<string>(maxSize, ({ length }) => length);
+
+t.test('an id has what was kept for it last', async (t) => {
+  const slots = build();
+  t.equal(slots.get(5n), undefined);
+  slots.set(5n, 'Ada');
+  slots.set(6n, 'Bob');
+  slots.set(5n, 'Abe');
+  t.strictSame([slots.get(5n), slots.get(6n)], ['Abe', 'Bob']);
+});
+
+t.test('an id never has what was kept for another one in its slot', async (t) => {
+  const ids = [1n, 1n + 2n ** 16n, 1n + 2n ** 32n, 1n + 2n ** 53n, 1n + 2n ** 62n, 1n - 2n ** 16n, 1n - 2n ** 63n];
+  const slots = build();
+  for (const id of ids) {
+    slots.set(id, `Pet ${id}`);
+    for (const other of ids) t.equal(slots.get(other), other === id ? `Pet ${id}` : undefined, `${other} after ${id}`);
+  }
+});
+
+t.test('ids that follow one another are all kept, also across a multiple of the number of slots', async (t) => {
+  const slots = build(10_000);
+  const ids = Array.from({ length: 100 }, (_, index) => 2n ** 32n - 50n + BigInt(index));
+  for (const id of ids) slots.set(id, String(id));
+  t.strictSame(ids.map(slots.get), ids.map(String));
+});
+
+t.test('what is kept is never more than the most, and what is replaced or forgotten counts no more', async (t) => {
+  const slots = build(10);
+  const ids = Array.from({ length: 20 }, (_, index) => BigInt(index));
+  const kept = () => ids.flatMap((id) => slots.get(id) ?? []);
+  for (const id of ids) {
+    slots.set(id, 'Ada');
+    t.equal(kept().length, Math.min(Number(id) + 1, 3), `after ${id}`);
+  }
+  for (let count = 0; count < 5; count++) slots.set(19n, 'Eve');
+  t.equal(kept().length, 3);
+  slots.clear();
+  t.strictSame(kept(), []);
+  for (const id of [1n, 2n, 3n]) slots.set(id, 'Ada');
+  t.strictSame(kept(), ['Ada', 'Ada', 'Ada']);
+});
+
+t.test('what is too large by itself is not kept', async (t) => {
+  const slots = build(10);
+  slots.set(1n, 'Ada');
+  slots.set(2n, 'Bob, the cat of the house');
+  t.equal(slots.get(2n), undefined);
+  slots.set(3n, 'Cid');
+  t.equal(slots.get(3n), 'Cid');
+});
