@@ -12,13 +12,28 @@ t.test('an id has what was kept for it last', async (t) => {
   t.strictSame([slots.get(5n), slots.get(6n)], ['Abe', 'Bob']);
 });
 
-t.test('an id never has what was kept for another one in its slot', async (t) => {
+t.test('an id never has what was kept for another one in its slots, where the last two are kept', async (t) => {
   const ids = [1n, 1n + 2n ** 16n, 1n + 2n ** 32n, 1n + 2n ** 53n, 1n + 2n ** 62n, 1n - 2n ** 16n, 1n - 2n ** 63n];
-  const slots = build();
-  for (const id of ids) {
+  const slots = build(1000);
+  for (const [index, id] of ids.entries()) {
     slots.set(id, `Pet ${id}`);
-    for (const other of ids) t.equal(slots.get(other), other === id ? `Pet ${id}` : undefined, `${other} after ${id}`);
+    const kept = ids.slice(Math.max(0, index - 1), index + 1);
+    for (const other of ids) {
+      t.equal(slots.get(other), kept.includes(other) ? `Pet ${other}` : undefined, `${other} after ${id}`);
+    }
   }
+});
+
+t.test('an id that is kept again is there once, whichever of its slots it had', async (t) => {
+  const slots = build(10);
+  const [one, two] = [1n, 1n + 2n ** 20n];
+  for (const id of [one, two, one, one, two, two]) {
+    slots.set(id, 'Ada');
+    t.equal(slots.get(id), 'Ada');
+  }
+  t.equal(slots.get(one), 'Ada');
+  slots.set(7n, 'Bob');
+  t.strictSame([one, two, 7n].map(slots.get), ['Ada', 'Ada', 'Bob']);
 });
 
 t.test('ids that follow one another are all kept, also across a multiple of the number of slots', async (t) => {
