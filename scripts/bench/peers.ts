@@ -1,4 +1,4 @@
-/** Requests per second of servers in other languages that do the same job, on another day: see the README. */
+/** Requests per second of servers in other languages that do the same job, in another run: see the README. */
 
 export interface Peer {
   name: string;
@@ -14,11 +14,11 @@ const toPeer = (name: string, title: string, figures: number[]): Peer => ({
   perSecond: Object.fromEntries(WORKLOADS.map((workload, index) => [workload, figures[index] ?? 0])),
 });
 
-/** Constant text from node:http, on the same day. */
-export const PEERS_CONSTANT = 61_015;
+/** Constant text from node:http, in the same run. */
+export const PEERS_CONSTANT = 76_947;
 
 export const PEERS: Peer[] = [
-  toPeer('rust', 'Rust: axum, rusqlite', [78_813, 40_394, 36_265, 15_829, 4_681, 30_320]),
-  toPeer('bun', 'Bun: Elysia, bun:sqlite', [70_871, 45_336, 41_396, 22_845, 4_384, 20_632]),
-  toPeer('go', 'Go: net/http, go-sqlite3', [38_224, 16_720, 15_806, 5_868, 3_581, 13_193]),
+  toPeer('rust', 'Rust: axum, rusqlite', [92_188, 52_501, 45_029, 19_286, 5_519, 39_260]),
+  toPeer('bun', 'Bun: Elysia, bun:sqlite', [74_821, 55_784, 47_427, 28_928, 4_823, 24_369]),
+  toPeer('go', 'Go: net/http, go-sqlite3', [46_991, 21_033, 19_731, 7_389, 4_096, 16_625]),
 ];
