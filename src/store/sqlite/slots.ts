@@ -1,7 +1,7 @@
 /**
- * A cache by 64-bit ids. Each id has two slots, by its last bits, which it shares with others: those that came last are kept. To find
- * an id among ten thousand, a Map of bigints, or a list of what was used last, would look at several places in memory, each of which
- * takes longer than all else here.
+ * A cache by 64-bit ids. All ids with the same last bits share two slots, where the two that came last are kept. A Map of bigints, or
+ * a cache that notes what was used last, looks at several places in memory to find one id among ten thousand, and each of them takes
+ * longer than all that is done here.
  */
 export interface Slots<Value> {
   get(id: bigint): Value | undefined;
