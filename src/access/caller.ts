@@ -9,6 +9,8 @@ export interface Caller extends KeyOwner {
   /** How often the key may be used; undefined for any number of times. */
   readonly rate: Rate | undefined;
   readonly use: Use;
+  /** Its fields in a line of the log, as JSON, with a comma behind each. */
+  readonly logged: string;
 }
 
 /** What is to be known of a key. */
@@ -21,7 +23,8 @@ export function toCaller(
   use: Use,
 ): Caller {
   const expiry = expiresAt ? Date.parse(expiresAt) : Number.POSITIVE_INFINITY;
-  return { id, name, scopes, expiry, use, rate: rate === undefined ? keyRate : parseRate(rate) };
+  const logged = `"keyId":${JSON.stringify(id)},"keyName":${JSON.stringify(name)},`;
+  return { id, name, scopes, expiry, use, logged, rate: rate === undefined ? keyRate : parseRate(rate) };
 }
 
 /** Those of the needed scopes that the caller lacks. */

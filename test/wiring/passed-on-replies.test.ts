@@ -159,7 +159,13 @@ t.test(
     const both = new Promise<void>((resolve) => ended.on('ended', () => ++count === 2 && resolve()));
     behind.socket.destroy();
     await both;
+    await new Promise(setImmediate);
     t.notMatch(log.join(''), 'cut off');
+    t.strictSame(
+      log.map((line) => JSON.parse(line).msg),
+      ['request aborted', 'request', 'request aborted', 'request aborted'],
+      'each has one line',
+    );
   },
 );
 
