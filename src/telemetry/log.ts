@@ -5,8 +5,10 @@ import { type Logger, pino } from 'pino';
 
 /** How much may wait, in bytes. */
 const MOST_WAITING = 4 * 1024 * 1024;
-/** How many characters make a piece, which is written at once: with its last line it still fits into a pipe of Linux. */
-const PIECE = 60_000;
+/** How many characters make a part, which is copied at once: few enough to be in the processor's cache still. */
+const PART = 4000;
+/** How many bytes make a piece, which is written at once: as many as fit into a pipe of Linux. */
+const PIECE = 64 * 1024;
 /** How long lines are collected before they are written together, in milliseconds. */
 const GATHERING = 20;
 /** After how long a failed write is tried again, in milliseconds; the time doubles with each failure. */
@@ -32,13 +34,13 @@ export function openLog(level: string): Log {
 }
 
 function buildLines(fd: number, onLost: (count: number) => void) {
-  /** Whole lines, less than a piece. A string that grows takes less time than an array or a buffer of lines. */
+  /** Whole lines, less than a part. A string that grows takes less time than an array or a buffer of lines. */
   let latest = '';
-  /** Pieces of whole lines before them. */
-  const pieces: Buffer[] = [];
+  /** Parts of whole lines before them. */
+  const parts: Buffer[] = [];
   /** What is left of a piece that was written in part, or not at all. */
   let left: Buffer = Buffer.alloc(0);
-  /** The bytes of all pieces. */
+  /** The bytes of all parts. */
   let length = 0;
   let lost = 0;
   let isDue = false;
@@ -60,25 +62,34 @@ function buildLines(fd: number, onLost: (count: number) => void) {
       isWriting = false;
       left = piece.subarray(error ? 0 : count);
       if (error) writeIn(retry);
-      else if (left.length > 0 || pieces.length > 0) writePiece();
-      else if (latest.length > 0) writeIn(GATHERING);
+      else if (left.length > 0 || length >= PIECE) writePiece();
+      else if (length + latest.length > 0) writeIn(GATHERING);
       retry = error ? Math.min(2 * retry, RETRY.last) : RETRY.first;
     });
   }
 
+  /** As many parts as fit, and at least one. */
   function takePiece(): Buffer {
-    if (pieces.length === 0) endPiece();
-    const piece = pieces.shift() as Buffer;
+    endPart();
+    const taken: Buffer[] = [];
+    let bytes = 0;
+    for (const part of parts) {
+      bytes += part.length;
+      if (bytes > PIECE && taken.length > 0) break;
+      taken.push(part);
+    }
+    parts.splice(0, taken.length);
+    const piece = Buffer.concat(taken);
     length -= piece.length;
     if (lost > 0) onLost(lost);
     lost = 0;
     return piece;
   }
 
-  function endPiece(): void {
-    const piece = Buffer.from(latest);
-    pieces.push(piece);
-    length += piece.length;
+  function endPart(): void {
+    const part = Buffer.from(latest);
+    parts.push(part);
+    length += part.length;
     latest = '';
   }
 
@@ -89,7 +100,7 @@ function buildLines(fd: number, onLost: (count: number) => void) {
         return;
       }
       latest += text;
-      if (latest.length > PIECE) endPiece();
+      if (latest.length > PART) endPart();
       if (!isDue) writeIn(GATHERING);
     },
     async end(): Promise<void> {
@@ -99,7 +110,7 @@ function buildLines(fd: number, onLost: (count: number) => void) {
     /** At the very end, when nothing can be waited for. */
     writeRest(): void {
       try {
-        writeSync(fd, Buffer.concat([left, ...pieces, Buffer.from(latest)]));
+        writeSync(fd, Buffer.concat([left, ...parts, Buffer.from(latest)]));
       } catch {
         // There is nobody left to tell.
       }
