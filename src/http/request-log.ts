@@ -39,50 +39,47 @@ export type LogRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 /** Undefined where the log's level leaves such lines out. */
 export function buildLogRequest(logger: Logger, toLogged: ToLogged, refused: RefusedLog): LogRequest | undefined {
   if (!logger.isLevelEnabled('info')) return undefined;
-  const { startLine, writeLine } = buildLines(logger);
+  const writeLine = buildWriteLine(logger);
   return (request, reply) => {
     const { id, method, url, ip, headers } = request;
     const start = performance.now();
-    let isLogged = false;
-    // As `once` would, for less: it makes two objects for each listener.
+    let isOver = false;
+    // It may come twice, as every-request.ts emits it too. `once` would make two objects more for each request.
     reply.raw.on('close', () => {
-      if (isLogged) return;
-      isLogged = true;
+      if (isOver) return;
+      isOver = true;
       const { writableFinished, statusCode } = reply.raw;
       if (statusCode === TOO_MANY_REQUESTS && writableFinished && refused.counts(request)) return;
       const ms = Math.round((performance.now() - start) * 1000) / 1000;
       const end = writableFinished
-        ? `"status":${statusCode},"ms":${ms},"msg":"request"}\n`
-        : `"ms":${ms},"msg":"request aborted"}\n`;
+        ? `"status":${statusCode},"ms":${ms},"msg":"request"`
+        : `"ms":${ms},"msg":"request aborted"`;
       const { operationId, caller, isReplayed } = request;
       const called = operationId === undefined ? '' : `"operationId":"${operationId}",`;
       const key = caller === undefined ? '' : caller.logged;
       const replayed = isReplayed ? '"replayed":true,' : '';
       const trace = toTraceFields(headers.traceparent);
       writeLine(
-        `${startLine()}"reqId":"${id}","method":"${method}","url":"${inJson(toLogged(url))}",${toAddress(ip)}${trace}${called}${key}${replayed}${end}`,
+        `"reqId":"${id}","method":"${method}","url":"${inJson(toLogged(url))}",${toAddress(ip)}${trace}${called}${key}${replayed}${end}`,
       );
     });
   };
 }
 
 /** Lines of level info, as pino writes them. pino takes twice as long: it asks each time what never changes. */
-function buildLines(logger: Logger) {
+function buildWriteLine(logger: Logger): (fields: string) => void {
   const { lsCacheSym, timeSym, chindingsSym, streamSym } = symbols;
   // biome-ignore lint/suspicious/noExplicitAny: pino offers these symbols for such ends, but not as types.
   const { [lsCacheSym]: levels, [timeSym]: time, [chindingsSym]: names, [streamSym]: stream } = logger as any;
   const level = levels[logger.levels.values.info as number];
-  let latest = 0;
+  /** What all lines of the latest millisecond begin with. */
   let start = '';
-  return {
-    /** What comes before the fields: the same in all lines of a millisecond. */
-    startLine(): string {
-      const now = Date.now();
-      if (now !== latest) start = [level, time(), names, ','].join('');
-      latest = now;
-      return start;
-    },
-    writeLine: (line: string): void => stream.write(line),
+  let latest = 0;
+  return (fields) => {
+    const now = Date.now();
+    if (now !== latest) start = [level, time(), names, ','].join('');
+    latest = now;
+    stream.write(`${start}${fields}}\n`);
   };
 }
 
