@@ -13,7 +13,9 @@ const LONGEST = 20;
 
 /** The exact value of canonical decimal text, or `undefined` where the text is no such integer. */
 export function parseInt64(text: string): bigint | undefined {
-  return text.length <= LONGEST && isCanonical(text) ? toInt64(BigInt(text)) : undefined;
+  if (text.length > LONGEST || !isCanonical(text)) return undefined;
+  // V8 makes a bigint of a number in half the time that it takes for one of a text.
+  return toInt64(Number(text)) ?? toInt64(BigInt(text));
 }
 
 /** The exact value of a parsed JSON number, or `undefined` where it is no 64-bit integer or not known exactly. */
