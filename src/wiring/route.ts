@@ -82,12 +82,11 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     const head = ['x-request-id', request.id, ...constantOf(status)];
     for (const name in own) head.push(name, own[name] as string);
     if (isPassedOn(status)) return sendPassedOn(body, { request, reply, logger, beforeReply, status, head });
-    const text = body instanceof JsonText ? body.text : write(status, body);
-    const length = Buffer.byteLength(text);
-    head.push('content-length', String(length));
+    const { text, bytes } = body instanceof JsonText ? body : JsonText.of(write(status, body));
+    head.push('content-length', String(bytes));
     beforeReply(request, reply);
     // ASCII is the same in Latin-1, and Node need not look at each character.
-    sendWhole(reply.raw.writeHead(status, head), text, length === text.length ? 'latin1' : 'utf8');
+    sendWhole(reply.raw.writeHead(status, head), text, bytes === text.length ? 'latin1' : 'utf8');
     return undefined;
   }
 
