@@ -42,7 +42,7 @@ export interface ServerOptions {
   untilNoneListens: () => Promise<unknown>;
 }
 
-/** From 24.12 on, a request without a body need not be read to its end, which is a sixth of its time. Older versions ignore it. */
+/** From 24.12 on, Node need not read a request without a body to its end, which takes a sixth of a get. Older versions ignore it. */
 const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 
 /** @throws ContractError when contract and handlers disagree */

@@ -82,7 +82,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     const head = ['x-request-id', request.id, ...constantOf(status)];
     for (const name in own) head.push(name, own[name] as string);
     if (isPassedOn(status)) return sendPassedOn(body, { request, reply, logger, beforeReply, status, head });
-    const { text, bytes } = body instanceof JsonText ? body : JsonText.of(write(status, body));
+    const { text, bytes } = body instanceof JsonText ? body : JsonText.of<unknown>(write(status, body));
     head.push('content-length', String(bytes));
     beforeReply(request, reply);
     // ASCII is the same in Latin-1, and Node need not look at each character.
