@@ -1,5 +1,5 @@
 import { refuse } from '../src/http/errors.ts';
-import { handle } from '../src/wiring/handler.ts';
+import { handle } from '../src/routes/handler.ts';
 
 export default handle('createPet', async ({ body, once, store, urlOf }) => {
   const created = once

@@ -1,5 +1,5 @@
 import { refuse } from '../src/http/errors.ts';
-import { handle } from '../src/wiring/handler.ts';
+import { handle } from '../src/routes/handler.ts';
 
 export default handle('getPet', async ({ params, store }) => {
   const pet = await store.getPet(params.petId);

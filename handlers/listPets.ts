@@ -1,6 +1,6 @@
 import { refuse } from '../src/http/errors.ts';
-import { handle } from '../src/wiring/handler.ts';
-import { fromCursor, nextLink, toCursor } from '../src/wiring/pagination.ts';
+import { fromCursor, nextLink, toCursor } from '../src/replies/pagination.ts';
+import { handle } from '../src/routes/handler.ts';
 
 export default handle('listPets', async ({ query, store, urlOf }) => {
   const { limit, status } = query;

@@ -5,8 +5,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { loadContract } from '../src/contract/load-contract.ts';
-import { compileOperations } from '../src/wiring/compiled-operations.ts';
-import { describeUnmatched } from '../src/wiring/unmatched.ts';
+import { compileOperations } from '../src/routes/compiled-operations.ts';
+import { describeUnmatched } from '../src/routes/unmatched.ts';
 import { buildTypes } from './contract-types.ts';
 import { buildHandlersMap } from './handlers-map.ts';
 import { buildScopes } from './scopes.ts';

@@ -14,10 +14,10 @@ import { onStopSignals } from './process/signals.ts';
 import { buildForcedEnd, prepareStop, stopDeadline } from './process/stopping.ts';
 import { onStopAsked, untilNoneListens } from './process/worker.ts';
 import { superviseWorkers } from './process/workers.ts';
+import { checkStoredPets } from './routes/stored-pets.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError, StoreUnavailable } from './store/store.ts';
 import { type Log, openLog } from './telemetry/log.ts';
-import { checkStoredPets } from './wiring/stored-pets.ts';
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);

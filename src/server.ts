@@ -15,11 +15,11 @@ import { addOverload, type RequestLimits } from './http/overload.ts';
 import { addRawReplies, buildSendClientError } from './http/raw-replies.ts';
 import { buildRefusedLog } from './http/refused-log.ts';
 import { buildLogRequest, buildRequestIds } from './http/request-log.ts';
+import { addJsonBody } from './requests/json-body.ts';
+import { addPassedOnBodies } from './requests/passed-on-bodies.ts';
+import { addOperations, type Handlers } from './routes/operations.ts';
 import type { Store, Tally } from './store/store.ts';
 import { addHealth } from './telemetry/health.ts';
-import { addJsonBody } from './wiring/json-body.ts';
-import { addOperations, type Handlers } from './wiring/operations.ts';
-import { addPassedOnBodies } from './wiring/passed-on-bodies.ts';
 
 export interface ServerOptions {
   contract: Contract;

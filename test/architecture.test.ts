@@ -21,13 +21,14 @@ function importsOf(file: string): string[] {
   return imported.filter((name) => existsSync(join(ROOT, name)));
 }
 
-const SRC = ['process', 'contract', 'wiring', 'json', 'http', 'access', 'docs', 'telemetry', 'store', 'cli'];
+const WIRING = ['contract', 'schema', 'requests', 'replies', 'routes'];
+const SRC = ['process', ...WIRING, 'json', 'http', 'access', 'docs', 'telemetry', 'store', 'cli'];
 
 const OF_EACH_STORE = ['src/json', ...['store', 'columns', 'once', 'migrations'].map((name) => `src/store/${name}.ts`)];
 
 /** What the files of each room may import from other rooms. */
 const ARROWS: Record<string, string[]> = {
-  handlers: ['src/wiring', 'src/http/errors.ts'],
+  handlers: ['src/routes/handler.ts', 'src/replies/pagination.ts', 'src/http/errors.ts'],
   'src/main.ts': ['src/config.ts', 'src/server.ts', 'src/generated', ...SRC.map((room) => `src/${room}`)],
   'src/config.ts': ['src/operator-error.ts', 'src/access/rate.ts', 'src/store/database-url.ts', 'src/store/store.ts'],
   'src/server.ts': SRC.map((room) => `src/${room}`),
@@ -39,8 +40,14 @@ const ARROWS: Record<string, string[]> = {
     'src/store/store.ts',
     'src/telemetry/log.ts',
   ],
-  'src/contract': ['src/operator-error.ts', 'src/json'],
-  'src/wiring': ['src/contract', 'src/http/errors.ts', 'src/json', 'src/store/store.ts', 'src/generated'],
+  'src/contract': ['src/operator-error.ts', 'src/json', 'src/schema'],
+  'src/schema': ['src/json'],
+  'src/requests': ['src/contract', 'src/schema', 'src/http/errors.ts', 'src/json'],
+  'src/replies': ['src/contract', 'src/schema', 'src/http/errors.ts', 'src/json'],
+  'src/routes': [
+    ...['contract', 'schema', 'requests', 'replies', 'json', 'generated'].map((room) => `src/${room}`),
+    ...['src/http/errors.ts', 'src/store/store.ts'],
+  ],
   'src/json': [],
   'src/http': ['src/contract/error-body.ts', 'src/store/store.ts', 'src/generated'],
   'src/access': ['src/contract/contract.ts', 'src/http/errors.ts', 'src/store/store.ts'],
@@ -55,11 +62,8 @@ const ARROWS: Record<string, string[]> = {
   ],
   'src/store/sqlite': OF_EACH_STORE,
   'src/store/postgres': OF_EACH_STORE,
-  'src/cli': [
-    'src/config.ts',
-    ...['contract', 'wiring', 'json', 'access', 'store', 'generated'].map((room) => `src/${room}`),
-  ],
-  'src/generated': ['handlers', 'src/wiring/handler.ts'],
+  'src/cli': ['src/config.ts', ...[...WIRING, 'json', 'access', 'store', 'generated'].map((room) => `src/${room}`)],
+  'src/generated': ['handlers', 'src/routes/handler.ts'],
   scripts: ['src'],
   test: ['src', 'handlers'],
   'test/scripts': ['scripts', 'src', 'test'],

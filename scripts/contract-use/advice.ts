@@ -1,5 +1,6 @@
 /** What to change in a contract where a refusal does not say it already. */
-import type { Contract, Json } from '../../src/contract/contract.ts';
+import type { Contract } from '../../src/contract/contract.ts';
+import type { Json } from '../../src/schema/json.ts';
 
 interface Source {
   method: string;

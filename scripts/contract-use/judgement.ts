@@ -2,7 +2,7 @@
 import { type Contract, ContractError } from '../../src/contract/contract.ts';
 import { readContract } from '../../src/contract/load-contract.ts';
 import { METHODS, nameOf } from '../../src/contract/operations.ts';
-import { compileOperations } from '../../src/wiring/compiled-operations.ts';
+import { compileOperations } from '../../src/routes/compiled-operations.ts';
 import { toAdvice } from './advice.ts';
 
 export interface Row {

@@ -4,7 +4,7 @@ import { parse } from 'node:path';
 
 /** The handler of an operation that is not made yet. */
 export const toHandler = (id: string) => `import { notImplemented } from '../src/http/errors.ts';
-import { handle } from '../src/wiring/handler.ts';
+import { handle } from '../src/routes/handler.ts';
 
 export default handle('${id}', notImplemented);
 `;

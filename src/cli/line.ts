@@ -4,15 +4,16 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { RATE_PATTERN } from '../access/rate.ts';
-import type { Contract, Json } from '../contract/contract.ts';
-import { findInt64s } from '../contract/int64-places.ts';
+import type { Contract } from '../contract/contract.ts';
 import { parseExactJson } from '../json/exact-json.ts';
+import { petSchema } from '../routes/stored-pets.ts';
+import { buildAjv, prepare } from '../schema/ajv.ts';
+import { buildToBigints, type ToBigints } from '../schema/bigints.ts';
+import { compile } from '../schema/compilation.ts';
+import { findInt64s } from '../schema/int64-places.ts';
+import type { Json } from '../schema/json.ts';
+import { toProblems } from '../schema/problems.ts';
 import type { Pet, StoredKey } from '../store/store.ts';
-import { buildToBigints, type ToBigints } from '../wiring/bigints.ts';
-import { compile } from '../wiring/compilation.ts';
-import { toProblems } from '../wiring/problems.ts';
-import { buildAjv, prepare } from '../wiring/schemas.ts';
-import { petSchema } from '../wiring/stored-pets.ts';
 
 export const VERSION = 1;
 

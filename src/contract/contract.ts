@@ -1,10 +1,8 @@
 /** The contract as the server is wired from it. */
 import { OperatorError } from '../operator-error.ts';
+import type { Place } from '../schema/int64-places.ts';
+import type { Json } from '../schema/json.ts';
 import type { ToErrorBody } from './error-body.ts';
-import type { Place } from './int64-places.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: a JSON Schema, or any other node of the contract, is any JSON.
-export type Json = any;
 
 export interface Parameter {
   name: string;
@@ -119,6 +117,3 @@ export class ContractError extends OperatorError {
     this.problems = problems;
   }
 }
-
-/** Records a problem. */
-export type Refuse = (problem: string) => void;

@@ -1,6 +1,7 @@
 /** What the contract says of deprecated operations: `x-deprecated-at`, `x-sunset` and `x-successor`. */
 import { OperatorError } from '../operator-error.ts';
-import type { Contract, Deprecation, Json, Operation, Refuse } from './contract.ts';
+import type { Json, Refuse } from '../schema/json.ts';
+import type { Contract, Deprecation, Operation } from './contract.ts';
 
 export function toDeprecation(source: Json, refuse: Refuse): Deprecation | undefined {
   if (!source.deprecated) return undefined;

@@ -2,7 +2,7 @@
  * The body of the server's own errors: `code`, `message` and `status`, or what `x-error-body` makes of them. There, `'{status}'` is
  * the number, and any other text has the three in place: `{ error: { id: '{status}', text: '{code}: {message}' } }`.
  */
-import type { Json } from './contract.ts';
+import type { Json } from '../schema/json.ts';
 
 export interface ErrorParts {
   code: string;

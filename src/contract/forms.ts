@@ -1,5 +1,5 @@
 /** Forms (`multipart/form-data`): each field is text of one simple type, or a file, or there are several of one kind. */
-import type { Json, Refuse } from './contract.ts';
+import type { Json, Refuse } from '../schema/json.ts';
 import { checkPassedOn } from './media-types.ts';
 import { TYPES } from './parameters.ts';
 

@@ -1,6 +1,8 @@
 /** The links of responses (OpenAPI 3.1, section 4.8.20): each leads to an operation and parameters that exist. */
-import type { Json, Operation, Parameter, Refuse } from './contract.ts';
-import { lookUp } from './references.ts';
+
+import type { Json, Refuse } from '../schema/json.ts';
+import { lookUp } from '../schema/references.ts';
+import type { Operation, Parameter } from './contract.ts';
 
 export function checkLinks(resolved: Json, operations: Map<string, Operation>, refuse: Refuse): void {
   for (const { method, path, id } of operations.values()) {

@@ -1,6 +1,8 @@
 /** The media types of bodies. JSON, by any of its names (RFC 6839, section 3.1), is understood; all others are passed on as they are. */
-import type { Content, Json, Refuse } from './contract.ts';
-import { ANNOTATION } from './references.ts';
+
+import type { Json, Refuse } from '../schema/json.ts';
+import { ANNOTATION } from '../schema/references.ts';
+import type { Content } from './contract.ts';
 
 export const PLAIN_JSON = 'application/json';
 const JSON_TYPE = /^[a-z]+\/([\w.!#$&^-]+\+)?json$/i;

@@ -1,5 +1,5 @@
 /** The numbers in the contract: bounds must be exact as a double, and `int64` must be of type integer. */
-import type { Json, Refuse } from './contract.ts';
+import type { Json, Refuse } from '../schema/json.ts';
 
 const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
 

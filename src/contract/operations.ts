@@ -1,14 +1,15 @@
 /** The operations of the contract, by their ids. */
-import { checkChoices } from './choices.ts';
-import type { Body, Content, Json, Operation, Refuse, Reply } from './contract.ts';
+import { checkChoices } from '../schema/choices.ts';
+import { withoutFields } from '../schema/directions.ts';
+import { findInt64s } from '../schema/int64-places.ts';
+import type { Json, Refuse } from '../schema/json.ts';
+import { checkRequired } from '../schema/required-fields.ts';
+import type { Body, Content, Operation, Reply } from './contract.ts';
 import { checkSuccessors, toDeprecation } from './deprecation.ts';
-import { withoutFields } from './directions.ts';
 import { checkForm } from './forms.ts';
-import { findInt64s } from './int64-places.ts';
 import { checkLinks } from './links.ts';
 import { checkPassedOn, isJson, kindOf, PLAIN_JSON, toTypes } from './media-types.ts';
 import { toParameters } from './parameters.ts';
-import { checkRequired } from './required-fields.ts';
 import { type KeyPlaces, toSecurity } from './security.ts';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];

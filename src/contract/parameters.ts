@@ -1,6 +1,8 @@
 /** The parameters of an operation, and whether they fit its path. */
-import type { Json, Parameter, Refuse } from './contract.ts';
-import { findInt64s } from './int64-places.ts';
+
+import { findInt64s } from '../schema/int64-places.ts';
+import type { Json, Refuse } from '../schema/json.ts';
+import type { Parameter } from './contract.ts';
 
 /** How values are written in each place: the only styles that are supported. They are what OpenAPI takes where none is named. */
 const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };

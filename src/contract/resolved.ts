@@ -1,7 +1,7 @@
 /** The parts of the document that are served, with their references replaced. */
-import type { Json, Refuse } from './contract.ts';
+import type { Json, Refuse } from '../schema/json.ts';
+import { buildResolve } from '../schema/references.ts';
 import { METHODS, nameOf } from './operations.ts';
-import { buildResolve } from './references.ts';
 
 /** The result is a valid OpenAPI document, too. Problems name their operation. */
 export function resolveDocument({ openapi, info, security, components = {}, ...rest }: Json, refuse: Refuse): Json {

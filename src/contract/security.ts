@@ -1,5 +1,7 @@
 /** Who may call an operation: everyone, or clients with a key in one of some places, and its scopes. Any other security is refused. */
-import type { Json, KeyPlace, Parameter, Refuse, Requirement } from './contract.ts';
+
+import type { Json, Refuse } from '../schema/json.ts';
+import type { KeyPlace, Parameter, Requirement } from './contract.ts';
 
 /** A name of a scope, as RFC 6749, section 3.3, without quotes and commas, which stand around and between scopes elsewhere. */
 const SCOPE = /^[!#-&(-+\--[\]-~]+$/;

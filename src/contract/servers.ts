@@ -1,5 +1,7 @@
 /** The servers of the contract share one path, whatever their origin. */
-import type { Json, Operation, Refuse } from './contract.ts';
+
+import type { Json, Refuse } from '../schema/json.ts';
+import type { Operation } from './contract.ts';
 
 interface Server {
   url: string;

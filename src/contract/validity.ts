@@ -1,6 +1,7 @@
 /** Whether a document is valid OpenAPI. */
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { ContractError, type Json } from './contract.ts';
+import type { Json } from '../schema/json.ts';
+import { ContractError } from './contract.ts';
 
 /** One for all: compiling the schema of OpenAPI takes longer than everything else at a start. */
 const VALIDATOR = new Validator();

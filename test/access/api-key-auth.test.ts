@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
-import type { Json } from '../../src/contract/contract.ts';
+import type { Json } from '../../src/schema/json.ts';
 import { load } from '../added-operations.ts';
 import { openUrl } from '../database.ts';
 import { edited } from '../edited-contract.ts';

@@ -1,7 +1,7 @@
 /** openapi/features.md is true: each line in it that refuses something is what a start says of such a contract. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import type { Json } from '../../src/contract/contract.ts';
+import type { Json } from '../../src/schema/json.ts';
 import { operation, problemsOf, withPaths } from '../added-operations.ts';
 import { type Edit, withPrefix } from '../edited-contract.ts';
 

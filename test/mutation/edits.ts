@@ -1,5 +1,5 @@
 /** The edits of each kind of node: by its keys, the values that take the place of what stands there. */
-import type { Json } from '../../src/contract/contract.ts';
+import type { Json } from '../../src/schema/json.ts';
 
 /** Other values, undefined to remove it, in classes of those that are much alike: a quick run takes one of each. */
 type Changes = (value: Json, node: Json, contract: Json) => Json[][];

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import createPet from '../../handlers/createPet.ts';
 import { handlers as ours } from '../../src/generated/handlers.ts';
 import { JsonText } from '../../src/json/json-text.ts';
-import type { Handlers } from '../../src/wiring/operations.ts';
+import type { Handlers } from '../../src/routes/operations.ts';
 import { NODE_ARGS } from '../program.ts';
 import { NEW_HANDLERS, withNewOperations } from '../properties/new-operations.ts';
 import { buildJudge, type Verdict } from './judge.ts';

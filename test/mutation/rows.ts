@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { compareContracts, readContract } from '../../scripts/contract-diff/contracts.ts';
 import { lintByRedocly } from '../../scripts/contract-lint/redocly.ts';
-import type { Json } from '../../src/contract/contract.ts';
+import type { Json } from '../../src/schema/json.ts';
 import type { Verdict } from './judge.ts';
 import type { Mutant } from './mutants.ts';
 

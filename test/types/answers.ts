@@ -23,7 +23,7 @@ export function diagnoseAnswers(answers: [operation: string, answer: string][], 
     `handlers/answer${index}.ts`,
     `
 import { refuse } from '../src/http/errors.ts';
-import { handle } from '../src/wiring/handler.ts';
+import { handle } from '../src/routes/handler.ts';
 import { JsonText } from '../src/json/json-text.ts';
 const pet = { id: 1n, name: 'Rex', categoryId: 7n };
 const redPet = { ...pet, colour: 'red' };

@@ -1,0 +1,123 @@
+/**
+ * Requests against the contract: JSON Schema 2020-12 as OpenAPI 3.1 has it, nothing coerced in bodies, one spelling for
+ * numbers in parameters, unknown names refused. One message names all problems of a request.
+ */
+import type { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Operation, Parameter } from '../contract/contract.ts';
+import { toMediaType } from '../contract/media-types.ts';
+import { prepare } from '../schema/ajv.ts';
+import { buildToBigints } from '../schema/bigints.ts';
+import { compile } from '../schema/compilation.ts';
+import { findInt64s } from '../schema/int64-places.ts';
+import type { Json, Refuse } from '../schema/json.ts';
+import { toProblems } from '../schema/problems.ts';
+import { type Bytes, buildToParts, type ToParts } from './form-parts.ts';
+import { buildToHeaders } from './header-values.ts';
+import { buildToValues, type Raw, type Texts, type Values } from './parameter-values.ts';
+
+/** A request that the contract allows, with the types that it gives to parameters and body, and defaults filled in. */
+export interface Accepted {
+  path: Values;
+  query: Values;
+  /** By the names that the contract has, in its letters. */
+  header: Values;
+  body: unknown;
+}
+
+/** What is wrong with a request, each problem with its place: `body.name is missing`. */
+export interface Refused {
+  problems: string[];
+}
+
+/** A request as Fastify has it. */
+export interface Sent {
+  params: unknown;
+  query: unknown;
+  body: unknown;
+  headers: { 'content-type'?: string | undefined };
+  raw: Raw;
+}
+
+/** Parameters come as text and stay as they are. The body becomes part of the result: bigints and defaults are put into it. */
+export type Check = (sent: Sent) => Accepted | Refused;
+
+/** The headers of all operations that declare none. */
+const NONE: Values = Object.freeze({});
+
+export function buildCheck(ajv: Ajv2020, { parameters, body }: Operation, refuse: Refuse): Check {
+  const { required = false, contents = [] } = body ?? {};
+  const [check, ...others] = contents.map(({ kind, schema }) => {
+    if (kind === 'json') return buildOne(ajv, parameters, { required, schema }, refuse);
+    const checkRest = buildOne(ajv, parameters, { required, schema: true }, refuse);
+    return kind === 'bytes' ? checkRest : withParts(checkRest, buildToParts(ajv, schema, refuse));
+  });
+  if (!check) return buildOne(ajv, parameters, undefined, refuse);
+  if (others.length === 0) return check;
+  const byType = new Map([check, ...others].map((made, index) => [contents[index]?.type, made]));
+  return (sent) => (byType.get(toMediaType(sent.headers['content-type'] ?? '')) ?? check)(sent);
+}
+
+/** The parts of a form are checked when a handler takes them. */
+function withParts(check: Check, toParts: ToParts): Check {
+  return (sent) => {
+    const checked = check(sent);
+    if ('problems' in checked || checked.body === undefined) return checked;
+    return { ...checked, body: toParts(checked.body as Bytes, sent.headers['content-type'] as string) };
+  };
+}
+
+interface OneBody {
+  required: boolean;
+  schema: Json;
+}
+
+function buildOne(ajv: Ajv2020, parameters: Parameter[], body: OneBody | undefined, refuse: Refuse): Check {
+  const inPlace = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place);
+  const [inPath, inQuery, inHeader] = [inPlace('path'), inPlace('query'), inPlace('header')];
+  const ofParameters = {
+    path: toObjectSchema(inPath),
+    query: toObjectSchema(inQuery),
+    ...(inHeader.length > 0 && { header: toObjectSchema(inHeader) }),
+  };
+  const schema = {
+    type: 'object',
+    properties: { ...ofParameters, ...(body && { body: body.schema }) },
+    required: [...Object.keys(ofParameters), ...(body?.required ? ['body'] : [])],
+  };
+  const int64s = findInt64s(schema, '', () => {});
+  const validate = compile(ajv, prepare(schema, int64s), 'request', refuse);
+  const toPath = buildToValues(inPath, 'path');
+  const toQuery = buildToValues(inQuery, 'query');
+  const toHeaders = inHeader.length > 0 ? buildToHeaders(inHeader) : () => NONE;
+  const toBody = buildToBigints(int64s.fields.get('body'));
+  // A sent value is a bigint already, but a default is a number.
+  const defaulted = parameters.flatMap(({ name, in: place, schema, int64s }) => {
+    const convert = 'default' in schema && buildToBigints(int64s);
+    return convert ? [{ name, place, convert }] : [];
+  });
+
+  return ({ params, query, body, headers, raw }) => {
+    const problems: string[] = [];
+    const request: Accepted = {
+      path: toPath(params as Texts, problems, raw),
+      query: toQuery(query as Texts, problems, raw),
+      header: toHeaders(headers, raw, problems),
+      body,
+    };
+    if (!validate(request) || problems.length > 0) {
+      return { problems: [...problems, ...toProblems(validate.errors)] };
+    }
+    for (const { name, place, convert } of defaulted) request[place][name] = convert(request[place][name]);
+    if (toBody) request.body = toBody(request.body);
+    return request;
+  };
+}
+
+function toObjectSchema(parameters: Parameter[]): object {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,159 @@
+/** The parts of a form (`multipart/form-data`, RFC 7578), each checked by the schema of its field as it arrives. */
+import { on } from 'node:events';
+import { createRequire } from 'node:module';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { BusboyInstance } from '@fastify/busboy';
+import type { Ajv2020 } from 'ajv/dist/2020.js';
+import { isFile, partOf } from '../contract/forms.ts';
+import { Failure, TOO_LARGE } from '../http/errors.ts';
+import { Bare } from '../json/bare.ts';
+import { prepare } from '../schema/ajv.ts';
+import { compile } from '../schema/compilation.ts';
+import { findInt64s, placeUnder } from '../schema/int64-places.ts';
+import type { Json, Refuse } from '../schema/json.ts';
+import { toProblems } from '../schema/problems.ts';
+import type { Values } from './parameter-values.ts';
+import { buildToValue } from './spelling.ts';
+
+export type Bytes = AsyncIterable<Uint8Array>;
+
+export interface FormField<Name = string, Value = unknown> {
+  name: Name;
+  value: Value;
+}
+
+export interface FormFile<Name = string> {
+  name: Name;
+  /** Without folders; undefined where the client gave none. */
+  filename: string | undefined;
+  /** As the client says. */
+  contentType: string;
+  /** To be read before the next part is taken: what is left then is dropped. */
+  content: Bytes;
+}
+
+export type Part = FormField | FormFile;
+
+/** The parts in the order of arrival. Taking one @throws Failure; so does the end where a required one was missing. */
+export type ToParts = (bytes: Bytes, contentType: string) => AsyncIterable<Part>;
+
+/** How much memory the fields of one form may take, beside its files, in bytes; and what each takes beside its text. */
+const MAX_FIELDS = 1024 * 1024;
+const FIELD = 100;
+
+/** Adds a part to those that were given before. @throws Failure */
+type Take = (part: Part, given: Values) => void;
+
+export function buildToParts(ajv: Ajv2020, schema: Json, refuse: Refuse): ToParts {
+  const takes = new Map<string, Take>();
+  const checkAll = buildCheckForm(ajv, schema, refuse);
+  const fields = Object.entries<Json>(schema.properties);
+  for (const [name, field] of fields) takes.set(name, buildTake(ajv, name, field, schema));
+  const files = fields.filter(([, field]) => isFile(partOf(field))).map(([name]) => name);
+  // Only a contract with forms pays for it.
+  const { Busboy } = createRequire(import.meta.url)('@fastify/busboy') as typeof import('@fastify/busboy');
+
+  return (bytes, contentType) => {
+    try {
+      const limits = { fieldSize: MAX_FIELDS };
+      const isPartAFile = (name: string | undefined) => files.includes(name as string);
+      const busboy = new Busboy({ headers: { 'content-type': contentType }, limits, isPartAFile });
+      return readParts(bytes, busboy, takes, checkAll);
+    } catch (error) {
+      throw toFailure(error);
+    }
+  };
+}
+
+async function* readParts(
+  bytes: Bytes,
+  busboy: BusboyInstance,
+  takes: Map<string, Take>,
+  checkAll: (given: Values) => void,
+): AsyncGenerator<Part> {
+  const given: Values = new Bare();
+  let size = 0;
+  /** The one that is arriving. */
+  let file: Readable | undefined;
+  // It emits errors also when nobody waits for a part.
+  busboy.on('error', () => {});
+  busboy.on('field', (name, value) => {
+    size += value.length + FIELD;
+    if (size > MAX_FIELDS) busboy.destroy(new Failure(...TOO_LARGE));
+    else busboy.emit('part', { name, value });
+  });
+  busboy.on('file', (name, stream, filename, _encoding, contentType) => {
+    file = stream.on('error', () => {});
+    busboy.emit('part', { name, filename, contentType, content: readContent(stream) }, stream);
+  });
+  const parts = on(busboy, 'part', { close: ['finish'] });
+  pipeline(bytes, busboy).catch((error) => file?.destroy(error));
+  try {
+    for await (const [part, stream] of parts) {
+      const take = takes.get(part.name);
+      if (!take) throw invalid([`body.${part.name} is not a known field`]);
+      take(part, given);
+      yield part;
+      stream?.resume();
+    }
+  } catch (error) {
+    throw toFailure(error);
+  } finally {
+    busboy.destroy();
+  }
+  checkAll(given);
+}
+
+async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream.iterator({ destroyOnReturn: false });
+  } catch (error) {
+    throw toFailure(error);
+  }
+}
+
+/** Checks what is known at the end only: which fields are missing, and how many there are of each. */
+function buildCheckForm(ajv: Ajv2020, schema: Json, refuse: Refuse): (given: Values) => void {
+  const properties = Object.entries<Json>(schema.properties).map(([name, field]) => {
+    if (!isFile(partOf(field))) return [name, field];
+    return [name, field.type === 'array' ? { ...field, items: true } : true];
+  });
+  const body = { ...schema, properties: Object.fromEntries(properties) };
+  const int64s = findInt64s(body, '', () => {});
+  const validate = compile(ajv, { type: 'object', properties: { body: prepare(body, int64s) } }, 'request', refuse);
+  return (given) => {
+    if (!validate({ body: given })) throw invalid(toProblems(validate.errors));
+  };
+}
+
+function buildTake(ajv: Ajv2020, name: string, field: Json, form: Json): Take {
+  const part = partOf(field);
+  const isList = field.type === 'array';
+  const place = placeUnder(
+    findInt64s(form, '', () => {}),
+    'properties',
+    name,
+  );
+  const placeOfPart = isList ? placeUnder(place, 'items', '') : place;
+  const toValue = isFile(part) ? () => true : buildToValue(part, placeOfPart.isInt64);
+  const schema = isFile(part) ? true : prepare(part, placeOfPart);
+  const body = { type: 'object', properties: { [name]: schema } };
+  const validate = compile(ajv, { type: 'object', properties: { body } }, 'request', () => {});
+  return (taken, given) => {
+    const value = toValue('value' in taken ? (taken.value as string) : '');
+    if (!validate({ body: { [name]: value } })) throw invalid(toProblems(validate.errors));
+    if (!isList && name in given) throw invalid([`body.${name} is given more than once`]);
+    if (!isList) given[name] = value;
+    else if (!(name in given)) given[name] = [value];
+    else (given[name] as unknown[]).push(value);
+    if ('value' in taken) taken.value = value;
+  };
+}
+
+const invalid = (problems: string[]) => new Failure('invalid_request', problems.join('; '));
+
+function toFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  return new Failure('invalid_request', 'body is not well-formed multipart/form-data', { cause: error });
+}

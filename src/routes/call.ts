@@ -1,0 +1,62 @@
+/** What a handler is given of a request that has passed the contract. What few handlers ask for is made when they do. */
+import type { FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Parameter } from '../contract/contract.ts';
+import { toMediaType } from '../contract/media-types.ts';
+import type { Accepted } from '../requests/checks.ts';
+import type { Values } from '../requests/parameter-values.ts';
+import type { Once, Store } from '../store/store.ts';
+import type { AnyCall, UrlOf } from './handler.ts';
+
+/** What all requests to an operation share. */
+export interface Around {
+  store: Store;
+  urlOf: UrlOf;
+  logger: Logger;
+  /** The header parameter `Idempotency-Key`, where the operation takes one. */
+  idempotencyKey: Parameter | undefined;
+}
+
+export class Call implements AnyCall {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly headers: Values;
+  readonly body: unknown;
+  readonly store: Store;
+  readonly urlOf: UrlOf;
+  readonly #request: FastifyRequest;
+  readonly #around: Around;
+
+  constructor({ path, query, header, body }: Accepted, request: FastifyRequest, around: Around) {
+    this.params = path;
+    this.query = query;
+    this.headers = header;
+    this.body = body;
+    this.store = around.store;
+    this.urlOf = around.urlOf;
+    this.#request = request;
+    this.#around = around;
+  }
+
+  get contentType() {
+    return this.body === undefined ? undefined : toMediaType(this.#request.headers['content-type'] as string);
+  }
+
+  get key() {
+    return this.#request.caller;
+  }
+
+  get once(): Once | undefined {
+    const { name = '', keptHours = 0 } = this.#around.idempotencyKey ?? {};
+    const key = this.headers[name];
+    return key === undefined ? undefined : { caller: this.key?.id ?? '', key: String(key), hours: keptHours };
+  }
+
+  get requestId() {
+    return this.#request.id;
+  }
+
+  get log() {
+    return this.#around.logger.child({ reqId: this.requestId });
+  }
+}

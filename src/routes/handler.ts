@@ -1,0 +1,189 @@
+/** How a handler is written: `handle('getPet', async (call) => answer)`, with the types of both from the contract. */
+import type { Logger } from 'pino';
+import type { $Read, $Write, OpenOperation, operations } from '../generated/contract.ts';
+import type { ErrorBody } from '../http/errors.ts';
+import type { JsonText } from '../json/json-text.ts';
+import type { PassedOn } from '../replies/passed-on-replies.ts';
+import type { Bytes, FormField, FormFile } from '../requests/form-parts.ts';
+import type { Awaitable, KeyOwner, Once, Store } from '../store/store.ts';
+
+export type OperationId = keyof operations;
+
+type ParametersOf<Id extends OperationId> = operations[Id]['parameters'];
+export type PathOf<Id extends OperationId> = Present<ParametersOf<Id>['path']>;
+export type QueryOf<Id extends OperationId> = Present<ParametersOf<Id>['query']>;
+type HeadersOf<Id extends OperationId> = Present<ParametersOf<Id>['header']>;
+type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
+
+/** A schema's type in a request, without its read-only fields, and in a reply, without its write-only ones. */
+export type InRequest<T> = Directed<T, $Read<unknown>>;
+export type InReply<T> = Directed<T, $Write<unknown>>;
+type Directed<T, Hidden> = T extends $Read<infer Inside> | $Write<infer Inside>
+  ? Directed<Inside, Hidden>
+  : T extends Bytes
+    ? T
+    : T extends readonly unknown[]
+      ? { [Index in keyof T]: Directed<T[Index], Hidden> }
+      : T extends object
+        ? { [Key in keyof T as IsHidden<T[Key], Hidden> extends true ? never : Key]: Directed<T[Key], Hidden> }
+        : T;
+type IsHidden<T, Hidden> = [NonNullable<T>] extends [never] ? false : [NonNullable<T>] extends [Hidden] ? true : false;
+
+/** The body, by its media type; both are `undefined` where there is no body, or where it may be left out. */
+type ContentOf<Request> = Request extends { content: infer Content }
+  ? { [Type in keyof Content]: { contentType: Type; body: SentAs<Type, Content[Type]> } }[keyof Content]
+  : { contentType: undefined; body: undefined };
+type SentAs<Type, Body> =
+  IsJson<Type> extends true
+    ? InRequest<Body>
+    : Lowercase<Type & string> extends 'multipart/form-data'
+      ? AsyncIterable<PartIn<InRequest<Body>>>
+      : Bytes;
+type PartIn<Form> = { [Name in keyof Form]-?: PartOf<Name, NonNullable<Form[Name]>> }[keyof Form];
+type PartOf<Name, Value> = Value extends Bytes
+  ? FormFile<Name>
+  : Value extends readonly (infer Item)[]
+    ? PartOf<Name, Item>
+    : FormField<Name, Value>;
+
+/**
+ * Makes the URL of an operation, with its prefix: `urlOf('getPet', { petId: 1n })` is `/v1/pets/1`. `changes` override
+ * the query.
+ */
+export type UrlOf = <Id extends OperationId>(
+  id: Id,
+  params: PathOf<Id>,
+  query?: Partial<QueryOf<Id>>,
+  changes?: Partial<QueryOf<Id>>,
+) => string;
+
+/** A request that has passed the contract: parameters and body have their types, defaults are filled in. */
+interface Call<Params, Query, Headers, Key> {
+  params: Params;
+  query: Query;
+  /** The header parameters, by their names as the contract has them. */
+  headers: Headers;
+  store: Store;
+  urlOf: UrlOf;
+  /** Whose key it has; undefined where the operation needs none. */
+  key: Key;
+  /** What lets it be sent again and be done once; undefined where it has no `Idempotency-Key`. */
+  once: Once | undefined;
+  /** The `X-Request-Id` of the reply, under which the log has its lines. */
+  requestId: string;
+  /** Writes lines with the request's id. */
+  log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+}
+type CallOf<Id extends OperationId> = Call<
+  PathOf<Id>,
+  QueryOf<Id>,
+  HeadersOf<Id>,
+  Id extends OpenOperation ? undefined : KeyOwner
+> &
+  ContentOf<operations[Id]['requestBody']>;
+
+/** The headers that the server itself puts on every reply for which the contract declares them. */
+type ServerHeader =
+  | 'X-Request-Id'
+  | 'WWW-Authenticate'
+  | 'Retry-After'
+  | 'RateLimit'
+  | 'RateLimit-Policy'
+  | 'Deprecation'
+  | 'Sunset';
+/** On a deprecated operation the server links to its successor. The handler may add links of its own. */
+type SuccessorLink<Headers> = Headers extends { Deprecation: unknown } | { Sunset: unknown } ? 'Link' : never;
+type Declared<Headers> = {
+  [Name in keyof Headers as string extends Name
+    ? never
+    : Exclude<Name, ServerHeader | SuccessorLink<Headers>>]: Headers[Name];
+} & { [Name in SuccessorLink<Headers>]?: string };
+type WithHeaders<Headers> =
+  Record<never, never> extends Headers ? { headers?: Headers & object } : { headers: Headers };
+
+/** The Error body repeats the status of its reply. */
+type Repeated<Body, Status> = Body extends ErrorBody ? Body & { status: Status } : Body;
+type WithBody<Response, Status> = Response extends { content: infer Content }
+  ? { [Type in keyof Content]: { body: BodyOf<Type, Content[Type], Status> } }[keyof Content]
+  : { body?: never };
+type BodyOf<Type, Body, Status> =
+  IsJson<Type> extends true ? Repeated<InReply<Body>, Status> | JsonText<InReply<Body>> : PassedOn;
+type IsJson<Type> = Lowercase<Type & string> extends `${string}/json` | `${string}+json` ? true : false;
+
+type Responses<Id extends OperationId> = operations[Id]['responses'];
+type AnswerTo<Status, Response> = Response extends { headers: infer Headers }
+  ? { status: Status } & WithBody<Response, Status> & WithHeaders<Declared<Headers>>
+  : never;
+
+/** `4XX` is every status from 400 to 499 that is not declared by itself. */
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+type StatusIn<Key> = Key extends `${infer Class}XX`
+  ? `${Class}${Digit}${Digit}` extends `${infer Status extends number}`
+    ? Status
+    : never
+  : Key & number;
+type RangeOf<Status> = Status extends number
+  ? `${Status}` extends `${infer Class}${Digit}${Digit}`
+    ? `${Class}XX`
+    : never
+  : never;
+type ResponseTo<Id extends OperationId, Status> = Responses<Id>[(Status extends keyof Responses<Id>
+  ? Status
+  : RangeOf<Status>) &
+  keyof Responses<Id>];
+
+/** A declared status with its body and headers. */
+type AnswerOf<Id extends OperationId> = {
+  [Key in Exclude<keyof Responses<Id>, 'default'>]: AnswerTo<
+    Key extends number ? Key : Exclude<StatusIn<Key>, keyof Responses<Id>>,
+    Responses<Id>[Key]
+  >;
+}[Exclude<keyof Responses<Id>, 'default'>];
+
+/** Appears in the compiler's message where an answer has more than the contract declares. */
+interface NotInTheContract {
+  readonly notInTheContract: never;
+}
+
+/** The given type, without undeclared fields and `any`, both of which TypeScript itself would accept. */
+type Exact<Given, Allowed> = 0 extends 1 & Given
+  ? never
+  : unknown extends Allowed
+    ? Given
+    : Given extends JsonText<unknown> | PassedOn | number | bigint | boolean | null | undefined
+      ? Given
+      : {
+          [Key in keyof Given]: Key extends KeyOf<Allowed>
+            ? Exact<Given[Key], ValueOf<Allowed, Key>>
+            : NotInTheContract;
+        };
+type KeyOf<T> = T extends unknown ? keyof T : never;
+type ValueOf<T, Key> = T extends unknown ? (Key extends keyof T ? T[Key] : never) : never;
+type ExactAnswer<Id extends OperationId, Given> = Given extends { status: infer Status }
+  ? Exact<Given, AnswerTo<Status, ResponseTo<Id, Status>>>
+  : never;
+
+/** What routes know of any handler. */
+export type AnyCall = Call<unknown, unknown, unknown, KeyOwner | undefined> & {
+  contentType: string | undefined;
+  body: unknown;
+};
+export interface AnyAnswer {
+  status: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+export type AnyHandler = (call: AnyCall) => Awaitable<AnyAnswer>;
+
+/** A handler, and the operation that it is for. */
+export interface Handler<Id extends OperationId> extends AnyHandler {
+  readonly operation: Id;
+}
+
+/** The handler of an operation: a status, body, header or field that the contract does not declare does not compile. */
+export function handle<Id extends OperationId, Given extends AnswerOf<Id>>(
+  operation: Id,
+  run: (call: CallOf<Id>) => Promise<Given & ExactAnswer<Id, Given>>,
+): Handler<Id> {
+  return Object.assign(run as unknown as AnyHandler, { operation });
+}

@@ -1,0 +1,57 @@
+/** Each operation of the contract, with its handler, becomes a route by way of fastify-openapi-glue. */
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import openapiGlue from 'fastify-openapi-glue';
+import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
+import { deprecationHeaders } from '../replies/deprecation.ts';
+import { refuseOtherTypes } from '../requests/json-body.ts';
+import { type CompiledOperation, compileOperations } from './compiled-operations.ts';
+import type { AnyHandler } from './handler.ts';
+import { type RouteParts, toRoute } from './route.ts';
+import { describeUnmatched } from './unmatched.ts';
+import { buildUrlOf } from './urls.ts';
+
+/** By operationId; the compiler checks `src/generated/handlers.ts` against the contract. */
+export type Handlers = Readonly<Record<string, AnyHandler>>;
+
+export interface OperationsOptions extends Pick<RouteParts, 'store' | 'authFor' | 'logger' | 'beforeReply'> {
+  contract: Contract;
+  handlers: Handlers;
+}
+
+/** @throws ContractError that names every operation without a handler and every handler without an operation */
+export async function addOperations(
+  app: FastifyInstance,
+  { contract, handlers, ...others }: OperationsOptions,
+): Promise<void> {
+  const problems = describeUnmatched([...contract.operations.keys()], Object.keys(handlers));
+  if (problems.length > 0) throw new ContractError(problems);
+  const compiled = compileOperations(contract);
+  const urlOf = buildUrlOf(contract);
+
+  function routeOf(operation: Operation): Partial<RouteOptions> {
+    return toRoute(operation, {
+      handler: handlers[operation.id] as AnyHandler,
+      compiled: compiled.get(operation.id) as CompiledOperation,
+      deprecation: deprecationHeaders(operation, contract),
+      onlyOwnTypes: refuseOtherTypes(operation, contract),
+      urlOf,
+      toErrorBody: contract.toErrorBody,
+      ...others,
+    });
+  }
+
+  await app.register(openapiGlue, {
+    specification: toRoutes(contract),
+    prefix: contract.prefix,
+    operationResolver: (id) => routeOf(contract.operations.get(id) as Operation) as RouteOptions,
+  });
+}
+
+/** What the plugin needs of the contract: it does not see schemas, which are compiled here. */
+function toRoutes({ document, operations }: Contract): object {
+  const paths: Record<string, object> = {};
+  for (const { id, method, path } of operations.values()) {
+    paths[path] = { ...paths[path], [method.toLowerCase()]: { operationId: id } };
+  }
+  return { openapi: document.openapi, paths };
+}

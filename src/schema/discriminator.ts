@@ -1,0 +1,37 @@
+/**
+ * `discriminator` beside `oneOf` or `anyOf` (OpenAPI 3.1, section 4.8.25): the field names the one schema that is meant, and only
+ * that one is checked, so that errors are about nothing else.
+ */
+import type { Json, Refuse } from './json.ts';
+
+/** `source` still has its references, whose names are the values of the field; `resolved` is the same without them. */
+export function discriminated(source: Json, resolved: Json, refuse: Refuse): Json {
+  const { oneOf, anyOf, discriminator, ...others } = resolved;
+  const { propertyName, mapping = {} } = discriminator;
+  const references: Json[] = source.oneOf ?? source.anyOf;
+  const branches: Json[] = oneOf ?? anyOf;
+  const named = branches.map((branch, index) => ({
+    names: namesOf(references[index], branch, propertyName, mapping),
+    branch,
+  }));
+  if (named.some(({ names }) => names.length === 0)) {
+    refuse(`discriminator ${propertyName}: each alternative needs a name, by $ref, or by const or enum`);
+  }
+  const choice = { enum: named.flatMap(({ names }) => names) };
+  const chosen = named.map(({ names, branch }) => ({
+    if: { properties: { [propertyName]: { enum: names } }, required: [propertyName] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: branch,
+  }));
+  const tagged = { type: 'object', required: [propertyName], properties: { [propertyName]: choice } };
+  return { ...others, allOf: [...(others.allOf ?? []), tagged, ...chosen] };
+}
+
+/** Those that the mapping gives to its reference; else those in the schema itself; else the last part of its reference. */
+function namesOf({ $ref }: Json, branch: Json, propertyName: string, mapping: Record<string, string>): string[] {
+  const last = $ref?.split('/').at(-1);
+  const mapped = Object.keys(mapping).filter((name) => $ref && [$ref, last].includes(mapping[name]));
+  if (mapped.length > 0) return mapped;
+  const { const: only, enum: several } = branch.properties?.[propertyName] ?? {};
+  return several ?? (only === undefined ? [last ?? []].flat() : [only]);
+}

@@ -1,0 +1,28 @@
+/** Writes values of plain schemas quickly: objects, arrays and scalars of one type each. */
+import fastJson from 'fast-json-stringify';
+import type { Json } from './json.ts';
+import { SUBSCHEMA_KEYWORDS } from './subschemas.ts';
+
+const SCALARS = ['string', 'integer', 'number', 'boolean', 'null'];
+const PLAIN = ['properties', 'items', 'additionalProperties'];
+
+/** Undefined where the schema says what fast-json-stringify does not know, such as which alternative a bigint belongs to. */
+export function buildWritePlain(schema: Json): ((value: unknown) => string) | undefined {
+  const plain = toPlain(schema);
+  return plain && fastJson(plain);
+}
+
+/** The types alone: fast-json-stringify would fill in defaults, too. */
+function toPlain(schema: Json): Json | undefined {
+  if (typeof schema === 'boolean') return undefined;
+  if (SUBSCHEMA_KEYWORDS.some((keyword) => keyword in schema && !PLAIN.includes(keyword))) return undefined;
+  const { type, items, properties, required, additionalProperties = false } = schema;
+  if (SCALARS.includes(type)) return { type };
+  if (type === 'array') {
+    const plain = items && toPlain(items);
+    return plain && { type, items: plain };
+  }
+  if (type !== 'object' || !properties || additionalProperties) return undefined;
+  const fields = Object.entries<Json>(properties).map(([name, field]) => [name, toPlain(field)]);
+  return fields.every(([, field]) => field) ? { type, required, properties: Object.fromEntries(fields) } : undefined;
+}

@@ -1,0 +1,82 @@
+/** Replaces each `$ref` by its target, unless it refers to itself. Keywords beside the `$ref` count, too. */
+
+import { discriminated } from './discriminator.ts';
+import type { Json, Refuse } from './json.ts';
+import { isRecursion, toRecursion } from './recursion.ts';
+
+/** Keywords that say nothing about which values are valid (JSON Schema 2020-12, Validation, section 9; OpenAPI 3.1, 4.8.24). */
+export const ANNOTATION =
+  /^(title|description|default|examples?|deprecated|readOnly|writeOnly|externalDocs|xml|discriminator|x-.*)$/;
+
+/** Keywords that other code reads without looking into `allOf`. */
+const KIND = /^(type|format)$/;
+
+export type Resolve = (node: Json, refuse: Refuse) => Json;
+
+/** Resolves the same reference to the same object, so that it is compiled once. */
+export function buildResolve(document: Json): Resolve {
+  const targets = new Map<string, Json>();
+  const open = new Set<string>();
+
+  return function resolveNode(node, refuse) {
+    return resolve(node, false);
+
+    function resolve(node: Json, isSchema: boolean): Json {
+      if (typeof node !== 'object' || node === null) return node;
+      if (Array.isArray(node)) return node.map((item) => resolve(item, isSchema));
+      const { $ref, ...others } = node;
+      const isReference = typeof $ref === 'string';
+      const entries = Object.entries(isReference ? others : node);
+      const beside = Object.fromEntries(
+        entries.map(([key, value]) => [key, resolve(value, isSchema || key === 'schema')]),
+      );
+      if (!isReference) return isSchema && isDiscriminated(node) ? discriminated(node, beside, refuse) : beside;
+      const target = targetOf($ref, isSchema);
+      if (entries.length === 0 || typeof target === 'boolean') return target;
+      if (isRecursion(target)) return beyond(target, beside);
+      return isSchema ? combine(target, beside) : { ...target, ...beside };
+    }
+
+    function targetOf($ref: string, isSchema: boolean): Json {
+      const known = targets.get($ref);
+      if (known !== undefined) return known;
+      const node = lookUp(document, $ref);
+      if (open.has($ref) && isSchema) return toRecursion($ref, () => targets.get($ref));
+      if (open.has($ref)) refuse(`${$ref} refers to itself, which only a schema may do`);
+      else if (node === undefined) refuse(`$ref ${$ref} is not in this document`);
+      else {
+        open.add($ref);
+        const target = resolve(node, isSchema);
+        open.delete($ref);
+        targets.set($ref, target);
+        return target;
+      }
+      return {};
+    }
+  };
+}
+
+const isDiscriminated = ({ discriminator, oneOf, anyOf }: Json) =>
+  Boolean(discriminator?.propertyName && Array.isArray(oneOf ?? anyOf));
+
+/** The node at a JSON Pointer of the document (RFC 6901, section 6), not followed further. */
+export function lookUp(document: Json, $ref: string): Json {
+  if (!$ref.startsWith('#/')) return undefined;
+  const keys = decodeURIComponent($ref.slice(2)).split('/');
+  return keys.reduce((node, key) => node?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+}
+
+/** A schema that refers to itself, with more words. */
+function beyond(target: Json, { allOf = [], ...beside }: Json): Json {
+  return { ...beside, allOf: [target, ...allOf] };
+}
+
+/** A schema that demands what both demand. The target goes into `allOf`, because some keywords change their meaning beside others. */
+function combine(target: Json, beside: Json): Json {
+  if (Object.keys(beside).every((key) => ANNOTATION.test(key))) return { ...target, ...beside };
+  const { allOf = [], ...others } = beside;
+  const ofTarget = Object.entries(target);
+  const shown = ofTarget.filter(([key]) => ANNOTATION.test(key) || KIND.test(key));
+  const checked = ofTarget.filter(([key]) => !ANNOTATION.test(key));
+  return { ...Object.fromEntries(shown), ...others, allOf: [Object.fromEntries(checked), ...allOf] };
+}

@@ -1,0 +1,33 @@
+/** `required` names fields that some part of a value's schema describes: a misspelt name would refuse every value. */
+import type { Json, Refuse } from './json.ts';
+import { targetOf } from './recursion.ts';
+import { mapSubschemas, scopeOf } from './subschemas.ts';
+
+/** The names may stand in another part: `anyOf: [{ required: [mail] }, { required: [phone] }]`. `name` is the value's name in problems. */
+export function checkRequired(schema: Json, name: string, refuse: Refuse, seen = new Set<Json>()): void {
+  if (seen.has(schema)) return;
+  seen.add(schema);
+  const parts = partsOf(schema, new Set());
+  const known = parts.flatMap(({ properties = {} }) => Object.keys(properties));
+  const required = new Set<string>(parts.flatMap(({ required = [] }) => required));
+  for (const field of required) {
+    if (!known.includes(field)) refuse(`${name}: requires ${field}, which no properties name`);
+  }
+  for (const part of parts) {
+    mapSubschemas(part, (subschema, keyword, field) => {
+      const inside = scopeOf(keyword) === 'field' ? field : '*';
+      if (scopeOf(keyword) !== 'value') checkRequired(subschema, `${name}.${inside}`, refuse, seen);
+    });
+  }
+}
+
+/** The schema, and those within it that describe the same value, each once. */
+function partsOf(schema: Json, seen: Set<Json>): Json[] {
+  if (typeof schema === 'boolean' || seen.has(schema)) return [];
+  seen.add(schema);
+  const parts = [schema, ...partsOf(targetOf(schema) ?? true, seen)];
+  mapSubschemas(schema, (subschema, keyword) => {
+    if (scopeOf(keyword) === 'value') parts.push(...partsOf(subschema, seen));
+  });
+  return parts;
+}

@@ -1,0 +1,40 @@
+/** The schemas within a schema (JSON Schema 2020-12, Core, section 10), and what each of them describes. */
+import type { Json } from './json.ts';
+
+/** Keywords with one schema, and with several in an array or by name. */
+const ONE = [
+  'not',
+  'if',
+  'then',
+  'else',
+  'items',
+  'contains',
+  'additionalProperties',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+];
+const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'properties', 'patternProperties', 'prefixItems'];
+
+export const SUBSCHEMA_KEYWORDS = [...ONE, ...SEVERAL];
+
+/** Keywords whose schemas describe the same value, and single fields or items of it. Others describe all fields. */
+const SAME = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'not', 'if', 'then', 'else'];
+const NAMED = ['properties', 'prefixItems'];
+
+/** Whether a schema under this keyword describes the same value, one field, or all fields. */
+export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
+  if (SAME.includes(keyword)) return 'value';
+  return NAMED.includes(keyword) ? 'field' : 'fields';
+}
+
+/** The schema, with each schema within it replaced by what `map` makes of it. `name` is that of a field, or an index. */
+export function mapSubschemas(schema: Json, map: (subschema: Json, keyword: string, name: string) => Json): Json {
+  if (typeof schema === 'boolean') return schema;
+  const mapped = { ...schema };
+  for (const keyword of ONE.filter((name) => name in schema)) mapped[keyword] = map(schema[keyword], keyword, '');
+  for (const keyword of SEVERAL.filter((name) => name in schema)) {
+    const entries = Object.entries(schema[keyword]).map(([name, subschema]) => [name, map(subschema, keyword, name)]);
+    mapped[keyword] = Array.isArray(schema[keyword]) ? entries.map(([, made]) => made) : Object.fromEntries(entries);
+  }
+  return mapped;
+}

@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { loadContract } from '../../src/contract/load-contract.ts';
+import { compileOperations } from '../../src/routes/compiled-operations.ts';
+import { type Edit, edited } from '../edited-contract.ts';
+
+/** What the contract says after the edit, which the server could not keep. */
+type Refusal = [sentence: string, problem: string, edit: Edit];
+
+const refusals: Refusal[] = [
+  [
+    'an unknown format in a body',
+    'operation createPet: request.body.name: unknown format "nam" ignored',
+    ({ NewPet }) => (NewPet.properties.name = { type: 'string', format: 'nam' }),
+  ],
+  [
+    'an unknown keyword in a parameter',
+    'operation listPets: request.query.limit: strict mode: unknown keyword: "maximun"',
+    ({ limit }) => (limit.schema.maximun = 50),
+  ],
+  [
+    'a default where none can be filled in',
+    'operation createPet: request.body: strict mode: default is ignored for: name',
+    ({ NewPet }) => (NewPet.anyOf = [{ properties: { name: { type: 'string', default: 'Rex' } } }]),
+  ],
+  [
+    'an unknown format in a reply',
+    'operation getPet: response 200: body.items.id: unknown format "ident" ignored',
+    ({ getPet }) => {
+      const schema = { type: 'array', items: { properties: { id: { type: 'string', format: 'ident' } } } };
+      getPet.responses['200'].content['application/json'].schema = schema;
+    },
+  ],
+  [
+    'a required header that is sent only where the operation is deprecated',
+    'operation createPet: response 201: header Deprecation is required, and not sent',
+    ({ createPet, headers }) => (createPet.responses['201'].headers.Deprecation = headers.Deprecation),
+  ],
+  [
+    'a required header on a failure of the server',
+    'operation getPet: response 400: header X-Reason is required, and not sent',
+    ({ getPet }) => (getPet.responses['400'].headers['X-Reason'] = { required: true, schema: { type: 'string' } }),
+  ],
+  [
+    'a required Retry-After where nobody is asked to try again',
+    'operation getPet: response 404: header Retry-After is required, and not sent',
+    ({ getPet, headers }) =>
+      (getPet.responses['404'].headers['Retry-After'] = { ...headers['Retry-After'], required: true }),
+  ],
+  [
+    'a Link that a deprecated operation sends undeclared',
+    'operation getPet: response 404: header link is sent, and not declared',
+    ({ getPet }) => delete getPet.responses['404'].headers.Link,
+  ],
+  [
+    'a Link whose pattern has no place for the successor',
+    'operation getPet: response 200: header link is sent as </v1/pets>; rel="successor-version", which data must match pattern "^<[^>]+>$"',
+    ({ getPet }) => (getPet.responses['200'].headers.Link = { schema: { type: 'string', pattern: '^<[^>]+>$' } }),
+  ],
+  [
+    'an opaque parameter that is too short for the cursors of its list',
+    'operation listPets: parameter after: cannot be the cursor LTkyMjMzNzIwMzY4NTQ3NzU4MDggYXZhaWxhYmxl: data must NOT have more than 36 characters',
+    ({ after }) => (after.schema.maxLength = 36),
+  ],
+  [
+    'an opaque parameter that is too long for the cursors of its list',
+    'operation listPets: parameter after: cannot be the cursor MSA: data must NOT have fewer than 4 characters',
+    ({ after }) => (after.schema.minLength = 4),
+  ],
+  [
+    'an Error with a required field that the server does not send',
+    "operation getPet: response 400: its body cannot be the Error invalid_request of the server: data must have required property 'hint'",
+    ({ getPet, components }) => {
+      const schema = { ...components.schemas.Error, required: ['hint'], properties: { hint: { type: 'string' } } };
+      getPet.responses['400'].content['application/json'].schema = schema;
+    },
+  ],
+  [
+    'an Error whose status is text',
+    'operation getPet: response default: its body cannot be the Error request_timeout of the server: data/status must be string',
+    ({ getPet, components }) => {
+      const schema = {
+        ...components.schemas.Error,
+        properties: { ...components.schemas.Error.properties, status: { type: 'string' } },
+      };
+      getPet.responses.default.content['application/json'].schema = schema;
+    },
+  ],
+];
+
+for (const [sentence, problem, edit] of refusals) {
+  t.test(`${sentence} is refused`, async (t) => {
+    const file = join(t.testdir({ 'petstore.yaml': edited(edit) }), 'petstore.yaml');
+    const contract = await loadContract(file);
+    t.throws(() => compileOperations(contract), { name: 'ContractError', problems: [problem] });
+  });
+}
+
+t.test('a failure has the reply of its status, of its range, or the default', async (t) => {
+  const yaml = edited(({ createPet, headers }) => {
+    const { responses } = createPet;
+    const retryAfter = { ...headers['Retry-After'], required: true };
+    responses['503'] = { ...responses.default, headers: { 'Retry-After': retryAfter } };
+    responses['4XX'] = responses['413'];
+    delete responses['413'];
+    responses['5XX'] = { description: 'No JSON.' };
+  });
+  const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
+  t.equal(compileOperations(contract).size, 3);
+});
