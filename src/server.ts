@@ -5,6 +5,7 @@ import { addAuth, type Rates } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
 import { addAccepting } from './http/accepting.ts';
+import { buildTrust } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
 import { addDraining } from './http/draining.ts';
 import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH } from './http/error-replies.ts';
@@ -58,7 +59,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const sendFailure = buildSendFailure(logger, toErrorBody);
   const app: FastifyInstance = fastify({
     genReqId: nextRequestId,
-    trustProxy: trustProxy.length > 0 && [...trustProxy],
+    trustProxy: trustProxy.length > 0 && buildTrust(trustProxy),
     requestTimeout,
     http: {
       requireHostHeader: false,

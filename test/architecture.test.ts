@@ -50,7 +50,7 @@ const ARROWS: Record<string, string[]> = {
   ],
   'src/json': [],
   'src/http': ['src/contract/error-body.ts', 'src/store/store.ts', 'src/generated'],
-  'src/access': ['src/contract/contract.ts', 'src/http/errors.ts', 'src/store/store.ts'],
+  'src/access': ['src/contract/contract.ts', 'src/http/client-address.ts', 'src/http/errors.ts', 'src/store/store.ts'],
   'src/docs': ['src/contract', 'src/http/errors.ts'],
   'src/telemetry': ['src/http/errors.ts', 'src/store/store.ts'],
   'src/store': [

@@ -4,28 +4,16 @@ import type { Logger } from 'pino';
 import type { Requirement } from '../contract/contract.ts';
 import type { Failure } from '../http/errors.ts';
 import type { Rate, Store, Tally } from '../store/store.ts';
-import { buildIdentifyApiKey, takeFromQuery } from './api-key-auth.ts';
+import { buildIdentifyApiKey } from './api-key-auth.ts';
 import { hashKey } from './api-keys.ts';
 import { buildIdentifyBearer } from './bearer-auth.ts';
-import { type Caller, type CallerKey, missingScopes, toCaller } from './caller.ts';
+import { type Caller, type CallerKey, type Identify, missingScopes, type NoteCaller, toCaller } from './caller.ts';
 import { forbidden, unauthorized } from './challenges.ts';
 import { buildFairShares, type RefuseOver } from './fair-shares.ts';
+import { takeFromQuery } from './sent-keys.ts';
 import { readStoredKeys } from './stored-keys.ts';
 import { buildTally } from './tally.ts';
 import { buildUses } from './uses.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Who sent it; undefined where no key was checked, or none was valid. */
-    caller: Caller | undefined;
-  }
-}
-
-/** Notes whose key has this hash: nobody's where none is valid. Gives the failure where the keys cannot be read; never throws. */
-export type NoteCaller = (request: FastifyRequest, hash: string) => Failure | undefined;
-
-/** Notes who sent the request, by the key in one place; `done` is told only of a failure of the service. */
-export type Identify = (request: FastifyRequest, reply: FastifyReply, done: (failure?: Failure) => void) => void;
 
 export interface Rates {
   /** How often a key may be used that has no rate of its own. */

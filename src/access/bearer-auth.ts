@@ -1,17 +1,13 @@
 /** Bearer keys (RFC 6750). */
 import bearerAuth from '@fastify/bearer-auth';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { Failure } from '../http/errors.ts';
 import { hashKey } from './api-keys.ts';
-import type { Identify, NoteCaller } from './auth.ts';
-
-/** How many texts with valid keys are remembered: hashing a key takes a sixth of the time of a request. */
-export const MAX_VERIFIED = 1000;
+import type { Identify, NoteCaller } from './caller.ts';
+import { buildVerified } from './sent-keys.ts';
 
 export async function buildIdentifyBearer(app: FastifyInstance, note: NoteCaller): Promise<Identify> {
-  /** The hash of the key in each header that was found valid. Only the hash says whether it still is. */
-  const verified = new LRUCache<string, string>({ max: MAX_VERIFIED });
+  const verified = buildVerified();
   const auth = (key: string, request: FastifyRequest) => {
     const hash = hashKey(key);
     const failure = note(request, hash);

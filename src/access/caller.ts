@@ -1,4 +1,6 @@
 /** Who sent a request: a key by its id and name, never the key itself. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Failure } from '../http/errors.ts';
 import type { KeyOwner, Rate, StoredKey } from '../store/store.ts';
 import { parseRate } from './rate.ts';
 import type { Use } from './uses.ts';
@@ -12,6 +14,19 @@ export interface Caller extends KeyOwner {
   /** Its fields in a line of the log, as JSON, with a comma behind each. */
   readonly logged: string;
 }
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who sent it; undefined where no key was checked, or none was valid. */
+    caller: Caller | undefined;
+  }
+}
+
+/** Notes whose key has this hash: nobody's where none is valid. Gives the failure where the keys cannot be read; never throws. */
+export type NoteCaller = (request: FastifyRequest, hash: string) => Failure | undefined;
+
+/** Notes who sent the request, by the key in one place; `done` is told only of a failure of the service. */
+export type Identify = (request: FastifyRequest, reply: FastifyReply, done: (failure?: Failure) => void) => void;
 
 /** What is to be known of a key. */
 export type CallerKey = Pick<StoredKey, 'id' | 'name' | 'scopes' | 'expiresAt' | 'rate'>;

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { KeyPlace, Requirement } from '../contract/contract.ts';
 import { Failure } from '../http/errors.ts';
-import { buildKeyOf } from './api-key-auth.ts';
+import { buildKeyOf } from './sent-keys.ts';
 
 /** 401 has a challenge for each way in (RFC 9110, section 11.6.1). */
 export function unauthorized(request: FastifyRequest, places: KeyPlace[], realm: string): Failure {

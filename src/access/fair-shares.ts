@@ -1,8 +1,10 @@
 /** Nobody takes more than their share: limits of keys, and of addresses that send requests without a valid one. */
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { toClientAddress } from '../http/client-address.ts';
 import type { Rate, Tally } from '../store/store.ts';
 import { buildLimiter, type Standing } from './limiter.ts';
+import { ADDRESS, KEY } from './tally.ts';
 
 /** Answers a request that is beyond a limit, with these headers. */
 export type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
@@ -14,7 +16,7 @@ export function buildFairShares(tally: Tally) {
    * Goes on, or refuses; does nothing where the request was answered meanwhile. Refusals wait for the end of the turn, so that what
    * came together with a flood is taken up before it.
    */
-  function countRequest(id: string, rate: Rate, reply: FastifyReply, toHeaders: ToHeaders, on: On): void {
+  function countRequest(id: string, rate: Rate, reply: FastifyReply, toHeaders: ToHeaders, on: Continuation): void {
     function act(standing: Standing): void {
       if (reply.sent) return;
       const headers = toHeaders(rate, standing);
@@ -35,14 +37,15 @@ export function buildFairShares(tally: Tally) {
 
   return {
     /** The reply says how the key's limit stands. */
-    countForKey: (id: string, rate: Rate, reply: FastifyReply, on: On) => countRequest(id, rate, reply, toStanding, on),
-    countForAddress: (rate: Rate, reply: FastifyReply, on: On) =>
-      countRequest(`address ${toNetwork(String(reply.request.ip))}`, rate, reply, () => ({}), on),
+    countForKey: (id: string, rate: Rate, reply: FastifyReply, on: Continuation) =>
+      countRequest(KEY + id, rate, reply, toStanding, on),
+    countForAddress: (rate: Rate, reply: FastifyReply, on: Continuation) =>
+      countRequest(ADDRESS + toNetwork(String(toClientAddress(reply.request))), rate, reply, () => ({}), on),
   };
 }
 
 /** What happens when it is known how a limit stands. */
-interface On {
+interface Continuation {
   passed: () => void;
   over: RefuseOver;
 }

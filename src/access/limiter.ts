@@ -3,9 +3,8 @@
  * given out here. So the sum never exceeds the limit, few requests wait for the count, and refusals cost no question.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Rate, Tallied, Tally } from '../store/store.ts';
-import { buildTally, KNOWN } from './tally.ts';
+import { buildKnown, buildTally } from './tally.ts';
 
 /** The part of what is left that is asked for at once. As much may stay unused in each process whose clients go elsewhere. */
 const PART = 0.01;
@@ -37,7 +36,7 @@ interface Share {
 }
 
 export function buildLimiter(tally: Tally): Limiter {
-  const shares = new LRUCache<string, Share>(KNOWN);
+  const sharesOf = buildKnown<Share>();
   const tallyHere = buildTally();
 
   function ask(id: string, rate: Rate, share: Share): void {
@@ -59,6 +58,7 @@ export function buildLimiter(tally: Tally): Limiter {
   }
 
   return (id, rate, answer) => {
+    const shares = sharesOf(id);
     const share = shares.get(id) ?? { granted: 0, left: 0, end: 0, waiting: [] };
     shares.set(id, share);
     if (share.waiting.length === 0 && isOpen(share) && (share.granted > 0 || share.left === 0)) answer(pass(share));

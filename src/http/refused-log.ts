@@ -1,6 +1,7 @@
 /** Requests beyond a limit, in the log: a flood of them writes a line a second for each caller, not one for each request. */
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { toClientAddress } from './client-address.ts';
 
 /** How long the requests of one caller are counted before they are told, in milliseconds. */
 const INTERVAL = 1000;
@@ -29,8 +30,10 @@ export function buildRefusedLog(logger: Logger): RefusedLog {
   }
 
   return {
-    counts: ({ caller, ip }) => {
-      const id = caller?.id ?? ip;
+    counts: (request) => {
+      const { caller } = request;
+      const ip = toClientAddress(request);
+      const id = caller?.id ?? String(ip);
       const known = callers.get(id);
       if (known) {
         known.count++;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Logger, symbols } from 'pino';
+import { toClientAddress } from './client-address.ts';
 import type { ToLogged } from './logged-urls.ts';
 import type { RefusedLog } from './refused-log.ts';
 import { toTrace } from './trace-context.ts';
@@ -41,7 +42,8 @@ export function buildLogRequest(logger: Logger, toLogged: ToLogged, refused: Ref
   if (!logger.isLevelEnabled('info')) return undefined;
   const writeLine = buildWriteLine(logger);
   return (request, reply) => {
-    const { id, method, url, ip, headers } = request;
+    const { id, method, url, headers } = request;
+    const ip = toClientAddress(request);
     const start = performance.now();
     let isOver = false;
     // It may come twice, as every-request.ts emits it too. `once` would make two objects more for each request.

@@ -146,3 +146,36 @@ t.test('a request that is answered while its limit is asked for gets no second a
   t.equal((await request('/v1/pets', { key: keys[0] })).status, 429);
   t.equal((await request('/v1/pets', { key: null })).status, 429);
 });
+
+t.test('an address has one limit, however a proxy spells it, and what is no address counts as the proxy', async (t) => {
+  const trustProxy = ['127.0.0.1'];
+  const { request } = await startService(t, { trustProxy, ...limits({ UNAUTHORIZED_RATE: '5/d' }) });
+  const statusesOf = async (spellings: string[]) => {
+    const statuses: number[] = [];
+    for (const address of spellings) {
+      statuses.push((await request('/v1/pets', { key: null, headers: { 'x-forwarded-for': address } })).status);
+    }
+    return statuses;
+  };
+  const v6 = [
+    '2001:db8::1',
+    '2001:DB8::1',
+    '2001:0db8:0:0:0:0:0:1',
+    '[2001:db8::1]',
+    '[2001:db8::1]:80',
+    '2001:db8::1%x',
+  ];
+  t.strictSame(await statusesOf(v6), [401, 401, 401, 401, 401, 429]);
+  const v4 = [
+    '192.0.2.1',
+    '192.0.2.1:80',
+    '::ffff:192.0.2.1',
+    '::FFFF:c000:201',
+    '[::ffff:192.0.2.1]:1',
+    '192.0.2.1:81',
+  ];
+  t.strictSame(await statusesOf(v4), [401, 401, 401, 401, 401, 429]);
+  const none = ['what', '', '192.0.2.01', '192.0.2.1:x', 'unknown', '_hidden', '[::1', '1'.repeat(7000)];
+  t.strictSame(await statusesOf(none), [401, 401, 401, 401, 401, 429, 429, 429]);
+  t.strictSame(await statusesOf(['203.0.113.1, what']), [429]);
+});

@@ -105,9 +105,17 @@ t.test('an address of IPv6 stands for its network, of which a client may have ev
     ['2001:db8::6', '2001:db8:0:0'],
     ['::1', '0:0:0:0'],
     ['fe80::1%lo', 'fe80:0:0:0'],
-    ['what a proxy made up', 'what a proxy made up'],
   ] as const) {
     t.equal(toNetwork(ip), network);
   }
   t.end();
+});
+
+t.test('however many addresses come, the window of a key goes on counting', async (t) => {
+  const tally = buildTally();
+  const limiter = buildLimiter(tally);
+  for (let count = 0; count < 5; count++) t.notOk((await check(limiter, 5, 'key Ada')).isOver);
+  for (let count = 0; count < 104_000; count++) await check(limiter, 9, `address ${count}`);
+  t.ok((await check(limiter, 5, 'key Ada')).isOver);
+  t.strictSame((await tally('key Ada', DAY, 0)).total, 5);
 });

@@ -168,7 +168,8 @@ t.test('the address is that of the client where the proxies before it are truste
     [['127.0.0.1'], '198.51.100.7', '198.51.100.7'],
     [['127.0.0.1'], '203.0.113.9, 198.51.100.7', '198.51.100.7'],
     [['127.0.0.0/8', '198.51.100.7', 'fd00::/8'], '203.0.113.9, fd00::1, 198.51.100.7', '203.0.113.9'],
-    [['127.0.0.0/8'], '"what', '"what'],
+    [['127.0.0.0/8'], '"what', '127.0.0.1'],
+    [['127.0.0.0/8', '::ffff:198.51.100.0/120'], '2001:DB8::0, [::ffff:198.51.100.7]:80', '2001:db8::'],
   ] as [string[], string | undefined, string][]) {
     const log = buildLog();
     const { request } = await startService(t, { log, trustProxy });
