@@ -1,4 +1,4 @@
-/** The keys of the store that are valid, read again whenever they may have changed. */
+/** The keys of the store that are valid. They are read once; afterwards, those that have changed. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Failure } from '../http/errors.ts';
@@ -25,20 +25,29 @@ export async function readStoredKeys(
   maxAge = MAX_AGE,
 ): Promise<StoredKeys> {
   const stopping = new AbortController();
+  /** By their hashes, and those by the ids of their keys. */
+  const callers = new Map<string, Caller>();
+  const hashes = new Map<string, string>();
   let version: string | undefined;
-  let callers = new Map<string, Caller>();
   let readAt = 0;
   let isFailing = false;
 
   async function read(): Promise<void> {
     const now = performance.now();
-    const current = await store.keysVersion();
-    if (current !== version) {
-      const keys = await store.listValidKeys(new Date().toISOString());
-      callers = new Map(keys.map((key) => [key.hash, toCaller(key)]));
+    const changes = await store.readKeys(version);
+    if (changes.isAll) {
+      callers.clear();
+      hashes.clear();
     }
-    version = current;
+    for (const key of changes.keys) note(key);
+    version = changes.version;
     readAt = now;
+  }
+
+  function note(key: StoredKey): void {
+    callers.delete(hashes.get(key.id) as string);
+    hashes.set(key.id, key.hash);
+    if (key.revokedAt === undefined) callers.set(key.hash, toCaller(key));
   }
 
   async function readAgain(): Promise<void> {

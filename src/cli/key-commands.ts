@@ -75,8 +75,8 @@ async function create(store: Store, name: string, { expiresAt, scopes, rate }: O
 }
 
 async function rotate(store: Store, id: string, { expiresAt, keptUntil }: Options): Promise<string> {
-  const valid = await store.listValidKeys(new Date().toISOString());
-  const old = valid.find((key) => key.id === id);
+  const keys = await store.listKeys();
+  const old = keys.find((key) => key.id === id && isValid(key, Date.now()));
   const key = makeKey();
   const stored = old && toStoredKey(key, old.name, expiresAt, old.scopes, old.rate);
   if (!stored || !(await store.replaceKey(id, stored, keptUntil.toISOString())))

@@ -1,5 +1,5 @@
 /** A key for this run only, so that a first start needs no preparation. */
-import { makeKey } from '../access/api-keys.ts';
+import { isValid, makeKey } from '../access/api-keys.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Store } from '../store/store.ts';
@@ -9,8 +9,8 @@ import type { Store } from '../store/store.ts';
  * @throws ConfigError in production without a key
  */
 export async function makeOneRunKey({ apiKeys, isProduction }: Config, store: Store): Promise<string | undefined> {
-  const keys = await store.listValidKeys(new Date().toISOString());
-  if (apiKeys.length > 0 || keys.length > 0) return undefined;
+  const { keys } = await store.readKeys();
+  if (apiKeys.length > 0 || keys.some((key) => isValid(key, Date.now()))) return undefined;
   if (!isProduction) return makeKey();
   // A deployment has no development tools: `npm run keys` would try to compile.
   throw new ConfigError(

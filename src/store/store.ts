@@ -52,6 +52,15 @@ export interface StoredKey {
   revokedAt?: string | undefined;
 }
 
+/** What has changed of the keys, in any order. */
+export interface KeyChanges {
+  /** Of the keys as they are now. */
+  version: string;
+  /** Whether these are all keys that are not revoked; otherwise those that have changed, as they are now. */
+  isAll: boolean;
+  keys: StoredKey[];
+}
+
 /** Whose key a request has, and what it is limited to. */
 export interface KeyOwner {
   readonly id: string;
@@ -169,10 +178,11 @@ export interface Store {
   createKey(key: StoredKey): Awaitable<void>;
   /** Every key, the oldest first, revoked and expired ones too. */
   listKeys(): Awaitable<StoredKey[]>;
-  /** Those that are neither revoked nor expired at this time (ISO 8601, in UTC), in any order. */
-  listValidKeys(now: string): Awaitable<StoredKey[]>;
-  /** Changes when a key may have been made or revoked. Fails also when keys can be read, but not written. */
-  keysVersion(): Awaitable<string>;
+  /**
+   * What of the keys has changed since this version, whoever changed it; without, all that are not revoked. Fails also when keys can be
+   * read, but not written.
+   */
+  readKeys(since?: string): Awaitable<KeyChanges>;
   /** True when the key existed and was not yet revoked. */
   revokeKey(id: string, revokedAt: string): Awaitable<boolean>;
   /**

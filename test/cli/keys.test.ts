@@ -162,7 +162,7 @@ t.test('rotate makes a key with the same name and scopes, and the old one ends',
   const made = toMade(text);
   t.match(made, { name: 'Ada', scopes: 'pets:read', expiresAt: '2140-01-01T00:00:00.000Z' });
   t.ok(text.endsWith(`\n\nKey ${id} is valid until 2130-12-05T00:00:00.000Z at most.`));
-  const [old, next] = (await store.listValidKeys(new Date().toISOString())).sort((a) => (a.id === id ? -1 : 1));
+  const [old, next] = (await store.listKeys()).sort((a) => (a.id === id ? -1 : 1));
   t.match(old, { id, expiresAt: '2130-12-05T00:00:00.000Z' });
   t.match(next, { id: made.id, hash: hashKey(made.key), scopes: ['pets:read'] });
 

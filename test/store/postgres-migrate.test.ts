@@ -85,9 +85,9 @@ t.test('a program that runs goes on when a newer one migrates, and does not star
   t.equal((await store.listPets({ limit: 1 })).body.text, `[${text}]`);
   t.equal((await store.listPets({ limit: 1, status: 'sold' })).next, id + 1n);
   await store.check();
-  const version = await store.keysVersion();
+  const version = (await store.readKeys()).version;
   await store.createKey(toStoredKey('key', 'Ada'));
-  t.not(await store.keysVersion(), version);
+  t.not((await store.readKeys()).version, version);
   t.match(await store.listKeys(), [{ name: 'Ada' }]);
   t.equal(await store.countMisfits('another contract', () => true), 0);
 

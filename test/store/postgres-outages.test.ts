@@ -49,7 +49,7 @@ async function failsInAll(t: Test, store: Store): Promise<void> {
   await Promise.all([
     failsSoon(t, 'unavailable', () => store.getPet(1n)),
     failsSoon(t, 'unavailable', () => store.listPets({ limit: 10 })),
-    failsSoon(t, 'unavailable', () => store.keysVersion()),
+    failsSoon(t, 'unavailable', () => store.readKeys()),
     failsSoon(t, 'unavailable', () => store.listKeys()),
     failsSoon(t, 'unavailable', () => store.check()),
     t.rejects(async () => store.createPet(REX), { message: 'the store is unavailable' }),
@@ -64,7 +64,7 @@ async function worksAgain(store: Store): Promise<void> {
       await store.check();
       const { id } = await store.createPet(REX);
       await store.getPet(id);
-      await store.keysVersion();
+      await store.readKeys();
       return;
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || performance.now() > deadline) throw error;
@@ -183,7 +183,7 @@ t.test(
     }, StoreUnavailable);
     t.ok(await store.getPet(id));
     await failsSoon(t, 'unavailable', () => store.check());
-    await failsSoon(t, 'unavailable', () => store.keysVersion());
+    await failsSoon(t, 'unavailable', () => store.readKeys());
     await failsSoon(t, 'unavailable', () => store.createPet(REX));
     await setAndReload('default_transaction_read_only = off');
     await worksAgain(store);
@@ -268,7 +268,7 @@ t.test('what was read from a server that is the primary no more is read again fr
   await setAndReload('default_transaction_read_only = on');
   for (let text = ''; !text.includes('Moved'); text = (await store.getPet(id))?.text ?? '') await wait(10);
   for (let count = 0; count < 10; count++) t.match((await store.listPets({ limit: 10 })).body.text, 'Moved');
-  await store.keysVersion();
+  await store.readKeys();
   await store.check();
   t.equal((await store.createPet(REX)).id, id + 1n);
   await setAndReload('default_transaction_read_only = off');

@@ -3,10 +3,18 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
 import { openConnection, useWal } from '../../src/store/sqlite/connection.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { loadMigrations } from '../../src/store/sqlite/migrate.ts';
-import { type Created, type NewPet, type Store, StoreError, StoreUnavailable } from '../../src/store/store.ts';
+import {
+  type Created,
+  type NewPet,
+  type Store,
+  type StoredKey,
+  StoreError,
+  StoreUnavailable,
+} from '../../src/store/store.ts';
 import { openUrl } from '../database.ts';
 import { testSharing, testStore } from '../store-suite.ts';
 import { prepareFilePlace } from './file-place.ts';
@@ -51,7 +59,15 @@ t.test('the database is in WAL mode, and its tables are strict', async (t) => {
   t.equal(db.pragma('journal_mode', { simple: true }), 'wal');
   const ours = "FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%'";
   const strict = db.prepare(`SELECT name ${ours} AND strict ORDER BY name`).pluck().all();
-  t.strictSame(strict, ['api_keys', 'idempotency_keys', 'key_uses', 'passed_check', 'pet_edits', 'pets']);
+  t.strictSame(strict, [
+    'api_key_changes',
+    'api_keys',
+    'idempotency_keys',
+    'key_uses',
+    'passed_check',
+    'pet_edits',
+    'pets',
+  ]);
   t.strictSame(db.prepare(`SELECT name ${ours} AND NOT strict`).pluck().all(), []);
 });
 
@@ -256,3 +272,24 @@ async function rejectsUnavailable(t: Test, store: Store, code: string): Promise<
     t.match(reason, { name: 'StoreUnavailable', cause: { code } });
   }
 }
+
+t.test('after a removal of keys, and after a restored backup, all keys are read', async (t) => {
+  const file = `${t.testdir()}/pets.db`;
+  const [a, b] = ['a', 'b'].map((name) => toStoredKey(makeKey(), name)) as [StoredKey, StoredKey];
+  const store = openUrl(`sqlite:${file}`);
+  const db = new Sqlite(file);
+  t.teardown(() => [db.close(), store.close()]);
+  await store.createKey(a);
+  const first = await store.readKeys();
+  db.prepare('VACUUM INTO ?').run(`${file}.backup`);
+  await store.createKey(b);
+  db.prepare('DELETE FROM api_keys WHERE id = ?').run(a.id);
+  const second = await store.readKeys(first.version);
+  t.same([second.isAll, second.keys], [true, [b]]);
+
+  const backup = new Sqlite(`${file}.backup`);
+  t.teardown(() => backup.close());
+  await backup.backup(file);
+  const third = await store.readKeys(second.version);
+  t.same([third.isAll, third.keys], [true, [a]]);
+});

@@ -1,5 +1,5 @@
 /** API keys, as rows. */
-import type { StoredKey } from '../store.ts';
+import type { KeyChanges, StoredKey } from '../store.ts';
 import type { Connection } from './connection.ts';
 
 const COLUMNS = 'id, name, hash, created_at, expires_at, revoked_at, scopes, rate';
@@ -19,27 +19,32 @@ export function buildKeys(schema: string) {
   const table = `${schema}.api_keys`;
   const insert = `INSERT INTO ${table} (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
   const selectAll = `SELECT ${COLUMNS} FROM ${table} ORDER BY created_at, place`;
-  const selectValid = `SELECT ${COLUMNS} FROM ${table} WHERE revoked_at IS NULL AND coalesce(expires_at > $1, true)`;
+  const selectUnrevoked = `SELECT ${COLUMNS} FROM ${table} WHERE revoked_at IS NULL`;
+  const selectChanged = `SELECT ${COLUMNS} FROM ${table} WHERE changed > $1`;
   const revoke = `UPDATE ${table} SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING 1`;
   const replace = `WITH ended AS (UPDATE ${table} SET expires_at = least($10, expires_at)
       WHERE id = $9 AND revoked_at IS NULL RETURNING 1)
     INSERT INTO ${table} (${COLUMNS}) SELECT $1, $2, $3, $4, $5, $6, $7, $8 FROM ended RETURNING 1`;
-  const selectVersion = `SELECT count, current_setting('transaction_read_only') FROM ${schema}.api_key_changes`;
+  const selectChanges = `SELECT count, removed, current_setting('transaction_read_only') FROM ${schema}.api_key_changes`;
 
   return {
     insert: async (connection: Connection, key: StoredKey) => {
       await connection.query(insert, toRow(key));
     },
     list: async (connection: Connection) => toStoredKeys(await connection.query(selectAll)),
-    listValid: async (connection: Connection, now: string) => toStoredKeys(await connection.query(selectValid, [now])),
     revoke: async (connection: Connection, id: string, revokedAt: string) =>
       (await connection.query(revoke, [revokedAt, id])).length === 1,
     replace: async (connection: Connection, id: string, key: StoredKey, expiresAt: string) =>
       (await connection.query(replace, [...toRow(key), id, expiresAt])).length === 1,
-    /** Counts the changes, whoever made them; undefined where the server can only be read. */
-    version: async (connection: Connection) => {
-      const [[count, isReadOnly]] = (await connection.query(selectVersion)) as [[string, string]];
-      return isReadOnly === 'on' ? undefined : count;
+    /** Undefined where the server can only be read. */
+    readChanges: async (connection: Connection, since?: string): Promise<KeyChanges | undefined> => {
+      const [[version, removed, isReadOnly]] = (await connection.query(selectChanges)) as [[string, string, string]];
+      if (isReadOnly === 'on') return undefined;
+      if (since === version) return { version, isAll: false, keys: [] };
+      const known = BigInt(since ?? -1);
+      const isAll = known < BigInt(removed) || known > BigInt(version);
+      const rows = await (isAll ? connection.query(selectUnrevoked) : connection.query(selectChanged, [since]));
+      return { version, isAll, keys: toStoredKeys(rows) };
     },
   };
 }

@@ -116,11 +116,10 @@ export async function openPostgres(
     writeContents: buildWriteContents(connectToRead, schema),
     createKey: (key) => writing.runOnce((connection) => keys.insert(connection, key)),
     listKeys: () => read(keys.list),
-    listValidKeys: (now) => read((connection) => keys.listValid(connection, now)),
-    keysVersion: async () => {
-      const version = await read(keys.version);
-      if (version === undefined) throw new StoreUnavailable(READ_ONLY);
-      return version;
+    readKeys: async (since) => {
+      const changes = await read((connection) => keys.readChanges(connection, since));
+      if (changes === undefined) throw new StoreUnavailable(READ_ONLY);
+      return changes;
     },
     revokeKey: (id, revokedAt) => writing.runOnce((connection) => keys.revoke(connection, id, revokedAt)),
     replaceKey: (id, key, expiresAt) => writing.runOnce((connection) => keys.replace(connection, id, key, expiresAt)),

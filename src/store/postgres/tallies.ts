@@ -10,21 +10,26 @@ interface Addition {
   amount: number;
 }
 
-/** How often what is over is removed, in milliseconds. */
-const CLEANING = 3_600_000;
+/** How often windows that have ended are removed, in milliseconds, and how many at a time. */
+const CLEANING = 10_000;
+const MOST_REMOVED = 10_000;
 
 export function buildTallies(schema: string): AskAll<Addition, Tallied> {
   const table = `${schema}.tallies`;
   // In the order of the ids, so that two servers never wait for each other.
   const add = `
-    INSERT INTO ${table} AS known (id, began, total)
-    SELECT id, span * floor(extract(epoch FROM now()) / span), amount
+    INSERT INTO ${table} AS known (id, began, ends, total)
+    SELECT id, span * floor(extract(epoch FROM now()) / span), span * (1 + floor(extract(epoch FROM now()) / span)), amount
     FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS added (id, span, amount) ORDER BY id
     ON CONFLICT (id) DO UPDATE SET
       began = greatest(known.began, EXCLUDED.began),
+      ends = greatest(known.ends, EXCLUDED.ends),
       total = CASE WHEN known.began < EXCLUDED.began THEN 0 ELSE known.total END + EXCLUDED.total
     RETURNING id, total, round(1000 * (extract(epoch FROM clock_timestamp()) - began))`;
-  const clean = `DELETE FROM ${table} WHERE began < extract(epoch FROM now()) - 172800`;
+  // A row that another server counts in, or removes, is left to it.
+  const clean = `
+    DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE ends < extract(epoch FROM now())
+      ORDER BY ends LIMIT ${MOST_REMOVED} FOR UPDATE SKIP LOCKED)`;
   let cleanedAt = Number.NEGATIVE_INFINITY;
 
   async function cleanSometimes(connection: Connection): Promise<void> {

@@ -1,6 +1,6 @@
 /** API keys, as rows. */
 import type { Database } from 'better-sqlite3';
-import type { StoredKey } from '../store.ts';
+import type { KeyChanges, StoredKey } from '../store.ts';
 import { inTransaction } from './transaction.ts';
 
 const KEY = 'id, name, hash, created_at AS createdAt, expires_at AS expiresAt, revoked_at AS revokedAt, scopes, rate';
@@ -18,31 +18,43 @@ export function prepareKeys(db: Database) {
       VALUES (@id, @name, @hash, @createdAt, @expiresAt, @revokedAt, @scopes, @rate)`,
   );
   const selectAll = db.prepare<[], KeyRow>(`SELECT ${KEY} FROM api_keys ORDER BY created_at, rowid`);
-  const selectValid = db.prepare<[string], KeyRow>(
-    `SELECT ${KEY} FROM api_keys WHERE revoked_at IS NULL AND ifnull(expires_at > ?, true)`,
-  );
+  const selectUnrevoked = db.prepare<[], KeyRow>(`SELECT ${KEY} FROM api_keys WHERE revoked_at IS NULL`);
+  const selectChanged = db.prepare<[bigint], KeyRow>(`SELECT ${KEY} FROM api_keys WHERE changed > ?`);
   const revoke = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
   const end = db.prepare(
     'UPDATE api_keys SET expires_at = min(@expiresAt, ifnull(expires_at, @expiresAt)) WHERE id = @id AND revoked_at IS NULL',
   );
-  const readOthers = db.prepare<[], bigint>('PRAGMA data_version').pluck();
-  const readOwn = db.prepare<[], bigint>('SELECT total_changes()').pluck();
+  const selectChanges = db.prepare<[], Changes>('SELECT count, removed FROM api_key_changes');
+  /** Another one after a restored backup, too. */
+  const readSchema = db.prepare<[], bigint>('PRAGMA schema_version').pluck();
 
   return {
     insert: inTransaction(db, (key: StoredKey) => {
       insert.run(toRow(key));
     }),
     list: () => selectAll.all().map(toStoredKey),
-    listValid: (now: string) => selectValid.all(now).map(toStoredKey),
     revoke: inTransaction(db, (id: string, revokedAt: string) => revoke.run(revokedAt, id).changes === 1),
     replace: inTransaction(db, (id: string, key: StoredKey, expiresAt: string) => {
       const isThere = end.run({ id, expiresAt }).changes === 1;
       if (isThere) insert.run(toRow(key));
       return isThere;
     }),
-    /** Changes with every write, by any connection. */
-    version: () => `${readOthers.get()} ${readOwn.get()}`,
+    readChanges: (since = ''): KeyChanges => {
+      const schema = readSchema.get() as bigint;
+      const { count, removed } = selectChanges.get() as Changes;
+      const version = `${schema} ${count}`;
+      if (since === version) return { version, isAll: false, keys: [] };
+      const [ofSchema, known = 0n] = since.split(' ').map(BigInt);
+      const isAll = ofSchema !== schema || known < removed || known > count;
+      return { version, isAll, keys: (isAll ? selectUnrevoked.all() : selectChanged.all(known)).map(toStoredKey) };
+    },
   };
+}
+
+/** The numbers of the last change, and of the last removal. */
+interface Changes {
+  count: bigint;
+  removed: bigint;
 }
 
 function toRow({ expiresAt, revokedAt, scopes, rate, ...key }: StoredKey): KeyRow {
