@@ -1,21 +1,52 @@
 /**
- * Lints the contract by the rules in `openapi/lint` and by Spectral's: `npm run contract:lint`, or with `-- <file> ...` other
- * contracts.
+ * Lints the contract by the rules in `openapi/lint`: `npm run contract:lint`, or with `-- <file> ...` other contracts. It reads
+ * files only: a reference to another machine is an error, not a request.
  */
 import { fileURLToPath } from 'node:url';
-import { lintByRedocly } from './contract-lint/redocly.ts';
-import { lintBySpectral } from './contract-lint/spectral.ts';
+import {
+  BaseResolver,
+  getLineColLocation,
+  isAbsoluteUrl,
+  lint as lintFile,
+  loadConfig,
+  type NormalizedProblem,
+  ResolveError,
+} from '@redocly/openapi-core';
 
-const CONTRACT = new URL('../openapi/petstore.yaml', import.meta.url);
+const CONTRACT = fileURLToPath(new URL('../openapi/petstore.yaml', import.meta.url));
+const CONFIG = fileURLToPath(new URL('../openapi/lint/redocly.yaml', import.meta.url));
 
-export async function lint(asked: string[]): Promise<{ exitCode: number; report: string }> {
-  const files = asked.length > 0 ? asked : [fileURLToPath(CONTRACT)];
-  const problems = [await lintByRedocly(...files), ...(await Promise.all(files.map(lintBySpectral)))].join('');
-  return problems ? { exitCode: 1, report: problems } : { exitCode: 0, report: 'The contract keeps every rule.' };
+class FilesOnly extends BaseResolver {
+  override async loadExternalRef(reference: string) {
+    if (isAbsoluteUrl(reference)) throw new ResolveError(new Error(`${reference} is not fetched`));
+    return super.loadExternalRef(reference);
+  }
+}
+
+/** For each file that breaks a rule its name, and a line for each problem; empty when there is none. */
+export async function lint(...files: string[]): Promise<string> {
+  const config = await loadConfig({ configPath: CONFIG });
+  const reports: string[] = [];
+  for (const ref of files) {
+    try {
+      const found = await lintFile({ ref, config, externalRefResolver: new FilesOnly() });
+      if (found.length > 0) reports.push(`${ref}:\n${found.map(toLine).join('')}`);
+    } catch (error) {
+      // It is not there, or it is no YAML.
+      reports.push(`${ref}:\n  ${(error as Error).message}\n`);
+    }
+  }
+  return reports.join('');
+}
+
+function toLine({ location, severity, ruleId, message }: NormalizedProblem): string {
+  const [{ start }] = location.map(getLineColLocation) as [ReturnType<typeof getLineColLocation>];
+  return `  ${start.line}:${start.col}  ${severity}  ${ruleId}  ${message}\n`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { exitCode, report } = await lint(process.argv.slice(2));
-  console.log(report);
-  process.exitCode = exitCode;
+  const files = process.argv.slice(2);
+  const problems = await lint(...(files.length > 0 ? files : [CONTRACT]));
+  console.log(problems || 'The contract keeps every rule.');
+  process.exitCode = Number(problems !== '');
 }

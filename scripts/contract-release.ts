@@ -7,12 +7,11 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { judgeContract, toFiles } from './contract-diff/gate.ts';
 import { toReport } from './contract-diff/report.ts';
-import { lintByRedocly } from './contract-lint/redocly.ts';
-import { lintBySpectral } from './contract-lint/spectral.ts';
+import { lint } from './contract-lint.ts';
 
 /** @throws Error that says why the contract is not released */
 export async function release(contract: string, folder: string): Promise<string> {
-  const broken = (await lintByRedocly(contract)) || (await lintBySpectral(contract));
+  const broken = await lint(contract);
   if (broken) throw new Error(broken);
   const judgement = judgeContract(contract, folder);
   const target = resolve(folder, `${judgement.version}.yaml`);

@@ -76,7 +76,7 @@ const ARROWS: Record<string, string[]> = {
     'test',
   ],
   'test/mutation': [
-    ...['src', 'handlers', 'test', 'scripts/contract-types.ts', 'scripts/contract-lint'],
+    ...['src', 'handlers', 'test', 'scripts/contract-types.ts', 'scripts/contract-lint.ts'],
     'scripts/contract-diff/contracts.ts',
   ],
 };

@@ -1,28 +1,36 @@
 /** Our own rules, as a plugin of Redocly: each is a file of its own, and a visitor of the contract's nodes. */
+import arrayItems from './rules/array-items.js';
 import closedRequestBodies from './rules/closed-request-bodies.js';
 import deprecatedOperations from './rules/deprecated-operations.js';
 import descriptions from './rules/descriptions.js';
 import errorResponses from './rules/error-responses.js';
 import examples from './rules/examples.js';
 import integerFormats from './rules/integer-formats.js';
+import noRepetition from './rules/no-repetition.js';
 import portablePatterns from './rules/portable-patterns.js';
 import securedOperations from './rules/secured-operations.js';
 import servers from './rules/servers.js';
+import successResponses from './rules/success-responses.js';
+import texts from './rules/texts.js';
 
 export default function petstore() {
   return {
     id: 'petstore',
     rules: {
       oas3: {
+        'array-items': arrayItems,
         'closed-request-bodies': closedRequestBodies,
         'deprecated-operations': deprecatedOperations,
         descriptions,
         'error-responses': errorResponses,
         examples,
         'integer-formats': integerFormats,
+        'no-repetition': noRepetition,
         'portable-patterns': portablePatterns,
         'secured-operations': securedOperations,
         servers,
+        'success-responses': successResponses,
+        texts,
       },
     },
   };

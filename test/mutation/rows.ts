@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { compareContracts, readContract } from '../../scripts/contract-diff/contracts.ts';
-import { lintByRedocly } from '../../scripts/contract-lint/redocly.ts';
+import { lint } from '../../scripts/contract-lint.ts';
 import type { Json } from '../../src/schema/json.ts';
 import type { Verdict } from './judge.ts';
 import type { Mutant } from './mutants.ts';
@@ -40,7 +40,7 @@ async function readText(contract: Json, mutant: Mutant): Promise<Row> {
   const folder = mkdtempSync(join(tmpdir(), 'contract-mutate-'));
   const file = join(folder, 'mutant.yaml');
   writeFileSync(file, text);
-  const problem = await lintByRedocly(file);
+  const problem = await lint(file);
   rmSync(folder, { recursive: true });
   if (problem) return { mutant, by: 'lint', why: problem.trim() };
   const [change] = compareContracts(readContract(stringify(contract)), readContract(text), '2026-11-20');

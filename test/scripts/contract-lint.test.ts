@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { lintByRedocly } from '../../scripts/contract-lint/redocly.ts';
-import { lintBySpectral } from '../../scripts/contract-lint/spectral.ts';
 import { lint } from '../../scripts/contract-lint.ts';
 import { type Edit, edited } from '../edited-contract.ts';
 import { NODE_ARGS } from '../program.ts';
@@ -236,12 +237,8 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
       });
     },
     [
-      OPEN,
-      OPEN,
-      OPEN,
-      OPEN,
-      OPEN,
-      OPEN,
+      ...Array(6).fill(OPEN),
+      'An array must say what its items are.',
       ...['anyValue', 'noValue'].map((name) => `The field ${name} must have a description.`),
     ],
   ],
@@ -297,6 +294,113 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ({ servers }) => (servers[2].url = '{staging_origin}/v2'),
     ['The path prefix of server {staging_origin}/v2 must be /v1, that of version 1.0.0.'],
   ],
+  [
+    'a contract that does not say whom to ask, or what it is for, is refused',
+    ({ contract: { info } }) => {
+      delete info.contact;
+      delete info.description;
+    },
+    ['Info object should contain `contact` field.', 'The contract must say in info.description what it is for.'],
+  ],
+  [
+    'a description that runs a script on a page is refused',
+    ({ contract: { info, tags }, listPets, limit }) => {
+      info.description += '<script>steal()</script>';
+      tags[0].description += '<img src="x" onerror="steal()">';
+      listPets.description += '[more](javascript:steal())';
+      limit.description += 'eval(steal)';
+    },
+    ['<script', '<img src="x" onerror=', 'javascript:', 'eval('].map(
+      (found) => `A description must not have ${found}.`,
+    ),
+  ],
+  [
+    'a tag and a value of an enum that stand twice are refused',
+    ({ contract: { tags }, PetStatus }) => {
+      tags.push(tags[0]);
+      PetStatus.enum.push('sold');
+    },
+    ['The tag pets must not stand twice.', 'The value sold of an enum must not stand twice.'],
+  ],
+  [
+    'an operation without a response of success is refused: default stands for errors',
+    ({ createPet }) => delete createPet.responses['201'],
+    ['The operation createPet must have a response of success, such as 200.'],
+  ],
+  [
+    'a schema with two bounds of a kind, with one alternative, or that requires a field which it does not have, is refused',
+    ({ limit, NewPet }) => {
+      Object.assign(limit.schema, { exclusiveMinimum: 0, exclusiveMaximum: 101 });
+      NewPet.oneOf = [{}];
+      NewPet.required.push('owner');
+    },
+    [
+      'A schema must have one lower bound, minimum or exclusiveMinimum.',
+      'A schema must have one upper bound, maximum or exclusiveMaximum.',
+      'Alternatives must be two at least.',
+      "Required property 'owner' is undefined.",
+      "The example full does not fit its schema: it must have required property 'owner'.",
+      "The example least does not fit its schema: it must have required property 'owner'.",
+    ],
+  ],
+  [
+    'servers that do not exist, that end with a slash, or whose variables are not those of the URL, are refused',
+    ({ servers }) => {
+      servers[0].url += '/';
+      servers[1].variables.more = { default: 'x' };
+      servers.push({ url: 'https://example.com/v1' });
+    },
+    [
+      'Server `url` should not have a trailing slash.',
+      'Server `url` should not point to example.com or localhost.',
+      "The `more` variable is not used in the server's `url` field.",
+      'The path prefix of server /v1/ must be /v1, that of version 1.0.0.',
+    ],
+  ],
+  [
+    'a path that ends with a slash, that has a query, or whose parameters are not declared, is refused',
+    ({ paths }) => {
+      paths['/pets/'] = paths['/pets'];
+      paths['/pets/{petId}/{toyId}?all'] = paths['/pets/{petId}'];
+      delete paths['/pets'];
+      delete paths['/pets/{petId}'];
+    },
+    [
+      "Don't put query string items in the path, they belong in parameters with `in: query`.",
+      'The operation does not define the path parameter `{toyId}` expected by path `/pets/{petId}/{toyId}?all`.',
+      '`/pets/` should not have a trailing slash.',
+    ],
+  ],
+  [
+    'an operationId, a parameter and an example that are there twice are refused',
+    ({ createPet, listPets, examples }) => {
+      createPet.operationId = 'listPets';
+      listPets.parameters.push(listPets.parameters[0]);
+      examples.PetNotFound.externalValue = 'https://examples.example/unknown';
+    },
+    [
+      'Every operation must have a unique `operationId`.',
+      'Example object can have either `value` or `externalValue` fields.',
+      'Operations must have unique `name` + `in` parameters. Repeats of `in:query` + `name:limit`.',
+    ],
+  ],
+  [
+    'a key that is not declared, an enum of other types and a word that OpenAPI does not have are refused',
+    ({ listPets, PetStatus, getPet, Pet }) => {
+      listPets.security = [{ partnerKey: [] }];
+      PetStatus.enum.push(7);
+      getPet.summery = 'A pet.';
+      delete getPet.summary;
+      Pet.items = {};
+    },
+    [
+      'All values of `enum` field must be of the same type as the `type` field: expected "string" but received "integer".',
+      'Operation object should contain `summary` field.',
+      'Property `summery` is not expected here.',
+      "Schema type mismatch: 'object' type should not contain 'items' field.",
+      'There is no `partnerKey` security scheme defined.',
+    ],
+  ],
 ];
 
 /** Runs `npm run contract:lint` with the same loader as this test. */
@@ -306,7 +410,7 @@ function run(...files: string[]) {
 }
 
 t.test('contract:lint passes our contract', async (t) => {
-  t.strictSame(await lint([]), { exitCode: 0, report: 'The contract keeps every rule.' });
+  t.strictSame(run(), { status: 0, stdout: 'The contract keeps every rule.\n' });
 });
 
 t.test('contract:lint fails on a broken contract, and says where it is broken', async (t) => {
@@ -317,19 +421,11 @@ t.test('contract:lint fails on a broken contract, and says where it is broken', 
   });
 });
 
-t.test('contract:lint checks the rules of Spectral, too', async (t) => {
-  const folder = t.testdir({ 'nobody.yaml': edited(({ contract }) => delete contract.info.contact) });
-  t.match(
-    await lintBySpectral(`${folder}/nobody.yaml`),
-    /nobody\.yaml:\n +1 {2}spectral\/info-contact {2}Info object must have "contact" object/,
-  );
-});
-
 t.test('a broken contract is refused, with one message for each thing that is wrong', async (t) => {
   const broken = REFUSED.map(([, edit], index): [string, string] => [`broken-${index}.yaml`, edited(edit)]);
   const folder = t.testdir(Object.fromEntries(broken));
   const files = broken.map(([file]) => `${folder}/${file}`);
-  const reports = (await lintByRedocly(...files)).split(/^(?=\S)/m);
+  const reports = (await lint(...files)).split(/^(?=\S)/m);
   for (const [index, [sentence, , messages]] of REFUSED.entries()) {
     const report = reports.find((text) => text.includes(`broken-${index}.yaml:`)) ?? '';
     const found = [...report.matchAll(/^ +\d+:\d+ +error +\S+ +(.*)$/gm)].map(([, message]) => message);
@@ -352,7 +448,7 @@ t.test('a contract that is not even OpenAPI is refused in the same way', async (
     parts.getPet.responses['401'].$ref = '#/components/responses/None';
   });
   const folder = t.testdir({ 'bare.yaml': bare, 'empty.yaml': 'openapi: 3.1.0' });
-  const report = await lintByRedocly(`${folder}/bare.yaml`, `${folder}/empty.yaml`);
+  const report = await lint(`${folder}/bare.yaml`, `${folder}/empty.yaml`);
   t.match(report, /The field `info` must be present on this level/);
   t.match(report, /The body of 404 of getPet must be application\/json with the schema Error/);
   t.match(report, /Can't resolve \$ref/);
@@ -360,8 +456,20 @@ t.test('a contract that is not even OpenAPI is refused in the same way', async (
   t.match(report, /empty\.yaml/);
 });
 
+t.test('a reference to another machine is refused, and no request is made', async (t) => {
+  const server = createServer((_, reply) => reply.end('type: string')).listen(0, '127.0.0.1');
+  let requests = 0;
+  server.on('request', () => requests++);
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/status.yaml`;
+  const folder = t.testdir({ 'remote.yaml': edited(({ Pet }) => (Pet.properties.status = { $ref: url })) });
+  t.match(await lint(`${folder}/remote.yaml`), `Can't resolve $ref: ${url} is not fetched`);
+  t.equal(requests, 0);
+  server.close();
+});
+
 t.test('a file that is missing or no YAML is refused', async (t) => {
   const folder = t.testdir({ 'broken.yaml': 'info: [' });
-  t.match(await lintByRedocly(`${folder}/broken.yaml`), /broken\.yaml:\n {2}unexpected end of the stream/);
-  t.match(await lintByRedocly(`${folder}/missing.yaml`), /missing\.yaml:\n.* no such file/);
+  t.match(await lint(`${folder}/broken.yaml`), /broken\.yaml:\n {2}unexpected end of the stream/);
+  t.match(await lint(`${folder}/missing.yaml`), /missing\.yaml:\n.* no such file/);
 });
