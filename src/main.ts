@@ -10,7 +10,7 @@ import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
 import { listen } from './http/listening.ts';
 import { makeOneRunKey, showOneRunKey } from './process/one-run-key.ts';
 import { askFirstProcess } from './process/shared-tally.ts';
-import { onStopSignals } from './process/signals.ts';
+import { onStopSignals, refuseDebugger } from './process/signals.ts';
 import { buildForcedEnd, prepareStop, stopDeadline } from './process/stopping.ts';
 import { onStopAsked, untilNoneListens } from './process/worker.ts';
 import { superviseWorkers } from './process/workers.ts';
@@ -21,6 +21,7 @@ import { type Log, openLog } from './telemetry/log.ts';
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
+  if (config.isProduction) refuseDebugger();
   const contract = extendSunsets(await loadContract(CONTRACT_FILE, CONTRACT_DIGEST), config.extendedSunsets);
   checkDigest(contract, CONTRACT_DIGEST);
   const log = openLog(config.logLevel);

@@ -1,7 +1,17 @@
 /** The bounds on connections: how many are served, and how long a client may leave a reply unread. */
-import type { Socket } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { linger } from './closing.ts';
+import { answerHalfClosed, endBy } from './node-internals.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Closes every connection, whatever is on its way. */
+    cutConnections(): void;
+  }
+}
 
 export interface ConnectionLimits {
   /** How many connections are served at a time. As many again are accepted, but get health checks and 503 only. */
@@ -23,10 +33,19 @@ export interface ConnectionState {
   /** The last turn of the event loop in which requests came, and how many did. */
   turn: number;
   requests: number;
+  /** That of the last request, for a second at least. */
+  response: ServerResponse | undefined;
+  /** How many requests wait until the replies before them have been sent. */
+  held: number;
 }
 
-/** `_httpMessage` is Node's response that is being sent; absent while there is no request. */
-type HttpSocket = Socket & { [STATE]: ConnectionState; _httpMessage?: unknown };
+type HttpSocket = Socket & { [STATE]: ConnectionState };
+
+/** Of a connection to the server, unless it has just been refused. */
+export const stateOf = (socket: Socket): ConnectionState => (socket as HttpSocket)[STATE];
+
+/** Whether something has still to be answered on it. */
+const isBusy = ({ response }: ConnectionState) => response !== undefined && !response.writableFinished;
 
 export interface Connections {
   /** All that are open. */
@@ -39,7 +58,6 @@ export interface Connections {
   isFull(): boolean;
   /** The number of this turn of the event loop: only those are counted in which something asks for it. */
   turn(): number;
-  stateOf(socket: Socket): ConnectionState;
 }
 
 export function addConnections(
@@ -64,14 +82,16 @@ export function addConnections(
       return ++turn;
     },
     isFull: () => sockets.size > maxConnections,
-    stateOf: (socket) => (socket as HttpSocket)[STATE],
   };
   let dropped = 0;
 
+  answerHalfClosed(app.server);
   app.server.on('connection', (socket: HttpSocket) => {
-    const state = { lastUse: connections.second, isSurplus: false, awaited: 0, awaitedSince: 0, turn: 0, requests: 0 };
+    const state = buildState(connections.second);
     socket[STATE] = state;
     sockets.add(socket);
+    endBy(socket, endConnection);
+    socket.once('end', () => endStream(socket));
     socket.once('close', () => sockets.delete(socket));
     state.isSurplus = sockets.size > maxConnections && !closeIdle();
     if (sockets.size <= 2 * maxConnections) return;
@@ -82,7 +102,7 @@ export function addConnections(
   /** Closes one connection that has no request now and had none in the last second: its client can open another. */
   function closeIdle(): boolean {
     for (const socket of sockets) {
-      if (socket._httpMessage || connections.second - socket[STATE].lastUse < 2) continue;
+      if (isBusy(socket[STATE]) || connections.second - socket[STATE].lastUse < 2) continue;
       socket.destroy();
       sockets.delete(socket);
       return true;
@@ -90,11 +110,12 @@ export function addConnections(
     return false;
   }
 
-  /** Replies that a client does not read take up memory. */
+  /** Replies that a client does not read take up memory, and so do those that nobody asks for any more. */
   function closeUnread(): void {
     const { second } = connections;
     for (const socket of sockets) {
       const state = socket[STATE];
+      if (!isBusy(state)) state.response = undefined;
       if (socket.bytesWritten - socket.writableLength >= state.awaited) {
         state.awaited = socket.bytesWritten;
         state.awaitedSince = second;
@@ -110,10 +131,28 @@ export function addConnections(
   }, 1000).unref();
   app.server.on('close', () => clearInterval(sweep));
   // Node no longer knows a connection after a CONNECT.
-  const closeAll = app.server.closeAllConnections.bind(app.server);
-  app.server.closeAllConnections = () => {
-    closeAll();
+  app.decorate('cutConnections', () => {
     for (const socket of sockets) socket.destroy();
-  };
+  });
   return connections;
+}
+
+function buildState(second: number): ConnectionState {
+  return {
+    ...{ lastUse: second, isSurplus: false, awaited: 0, awaitedSince: 0, turn: 0, requests: 0 },
+    ...{ response: undefined, held: 0 },
+  };
+}
+
+/** Behind its last reply. */
+function endConnection(socket: Socket): void {
+  const { response } = stateOf(socket);
+  if (response && !response.req.complete) linger(socket);
+  else Socket.prototype.destroySoon.call(socket);
+}
+
+/** The client has closed its side. What is sent chunk by chunk may never end: it is given up, since most clients have gone then. */
+function endStream(socket: Socket): void {
+  const { response } = stateOf(socket);
+  if (response?.headersSent && !response.writableEnded) socket.end();
 }

@@ -1,9 +1,11 @@
 /** Any failure of a request -> the Error body of the contract. */
+import type { IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { ToErrorBody } from '../contract/error-body.ts';
 import { type OutageKind, StoreUnavailable } from '../store/store.ts';
 import { type ErrorCode, Failure, TOO_LARGE, type Told } from './errors.ts';
+import { continueWhenRead } from './unwanted-bodies.ts';
 
 /** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
 export const MAX_URL_LENGTH = 8192;
@@ -11,6 +13,8 @@ export const MAX_URL_LENGTH = 8192;
 export const URI_TOO_LONG: Told = ['uri_too_long', `The URL is longer than ${MAX_URL_LENGTH} characters.`];
 export const MALFORMED: Told = ['malformed_request', 'The request is not well-formed HTTP.'];
 const NO_HOST: Told = ['malformed_request', 'The Host header is missing.'];
+const TWICE: Told = ['malformed_request', 'A header that counts once was sent twice.'];
+const OLD_CHUNKS: Told = ['malformed_request', 'HTTP/1.0 has no Transfer-Encoding.'];
 const BAD_URL: Told = ['malformed_request', 'The URL is not well-formed.'];
 const UNMET: Told = ['expectation_failed', 'The server cannot meet the Expect header: it knows 100-continue only.'];
 
@@ -57,8 +61,7 @@ export function addErrorReplies(app: FastifyInstance, sendFailure: SendFailure):
   // Node itself would reply without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.on('checkContinue', (request, response) => {
-    // While earlier replies are being sent on this connection, Node would write `100 Continue` into the middle of one.
-    if (response.socket) response.writeContinue();
+    continueWhenRead(request, response);
     app.server.emit('request', request, response);
   });
 }
@@ -77,5 +80,29 @@ export function findMalformed({ raw, headers }: FastifyRequest): Failure | undef
   if ((raw.url as string).length > MAX_URL_LENGTH) return new Failure(...URI_TOO_LONG);
   if (headers.host === undefined && raw.httpVersion === '1.1') return new Failure(...NO_HOST);
   if (headers.expect !== undefined && !/100-continue/i.test(headers.expect)) return new Failure(...UNMET);
+  if (isFaultilyFramed(raw)) return new Failure(...OLD_CHUNKS);
+  if (hasTwice(raw.rawHeaders)) return new Failure(...TWICE);
   return undefined;
+}
+
+/** Where such a request ends, others may see differently: the connection must close behind it (RFC 9112, section 6.1). */
+export function isFaultilyFramed({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion === '1.0' && headers['transfer-encoding'] !== undefined;
+}
+
+/** Headers of which Node takes the first, and another server before it perhaps the last; each with a bit. */
+const ONCE: Record<string, number> = { host: 1, authorization: 2, 'content-type': 4 };
+/** Most other names have another length. */
+const LENGTHS = new Set(Object.keys(ONCE).map(({ length }) => length));
+
+/** `headers` has each name, followed by its value. */
+function hasTwice(headers: string[]): boolean {
+  let seen = 0;
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index] as string;
+    const bit = LENGTHS.has(name.length) ? (ONCE[name.toLowerCase()] ?? 0) : 0;
+    if (seen & bit) return true;
+    seen |= bit;
+  }
+  return false;
 }

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { LetIn } from './draining.ts';
 import { findMalformed } from './error-replies.ts';
 import type { Failure } from './errors.ts';
+import { keepAlive } from './node-internals.ts';
 import { keepReply } from './raw-replies.ts';
 import type { LogRequest } from './request-log.ts';
 
@@ -33,7 +34,7 @@ export function addEveryRequest(app: FastifyInstance, options: EveryRequestOptio
 
   function beforeReply({ raw }: FastifyRequest, reply: FastifyReply): void {
     // Not when it comes: a request that came before the stop, and is answered after it, must close its connection, too.
-    if (isDraining()) reply.raw.shouldKeepAlive = false;
+    if (isDraining()) keepAlive(reply.raw, false);
     // When a client disconnects, Node emits no event for a reply that waits behind another one.
     if (reply.raw.socket === null && raw.socket.destroyed) reply.raw.emit('close');
   }

@@ -1,11 +1,13 @@
 /** Requests beyond the limits are refused at once, before key and body: a refusal must cost a fraction of an answer. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { ToErrorBody } from '../contract/error-body.ts';
-import type { ConnectionState, Connections } from './connections.ts';
+import { type ConnectionState, type Connections, stateOf } from './connections.ts';
+import { isFaultilyFramed } from './error-replies.ts';
 import { Failure } from './errors.ts';
+import { isLast, keepAlive, stopParsing } from './node-internals.ts';
+import { boundBody } from './unwanted-bodies.ts';
 
 export interface RequestLimits {
   /** How many requests a client may send ahead of their answers, on one connection. */
@@ -18,9 +20,6 @@ const OVERLOADED = new Failure('overloaded', 'Too many requests are waiting. Try
 
 /** Load balancers decide by these whether to send requests here. */
 const HEALTH = new Set<string | undefined>(['/livez', '/readyz']);
-
-/** Node's parser calls `onIncoming` for each request, when it has read the headers. */
-type HttpSocket = Socket & { parser: { onIncoming: () => number } };
 
 export interface OverloadOptions extends RequestLimits {
   connections: Connections;
@@ -48,9 +47,8 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
     return isSurplus && connections.isFull() && !HEALTH.has(url);
   }
 
-  function refuse(socket: HttpSocket, response: ServerResponse): void {
-    // Requests behind this one are not even parsed: that would cost more than refusing them. 2 stops Node's parser, as an upgrade does.
-    socket.parser.onIncoming = () => 2;
+  function refuse({ socket }: IncomingMessage, response: ServerResponse): void {
+    stopParsing(socket);
     socket.pause();
     response.writeHead(OVERLOADED.status, { 'x-request-id': nextRequestId(), ...headers }).end(text);
     refused++;
@@ -62,7 +60,25 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
   }
 
   app.server.removeListener('request', serve).on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const state = connections.stateOf(request.socket);
+    const state = stateOf(request.socket);
+    const { response: previous } = state;
+    if (previous && isLast(previous)) {
+      stopParsing(request.socket);
+      return;
+    }
+    state.response = response;
+    count(state);
+    boundBody(request, response);
+    if (isFaultilyFramed(request)) {
+      stopParsing(request.socket);
+      keepAlive(response, false);
+    }
+    if (isOver(request, state)) refuse(request, response);
+    else if (previous && isBehind(request, state)) hold(state, previous, () => serve(request, response));
+    else serve(request, response);
+  });
+
+  function count(state: ConnectionState): void {
     const turn = connections.turn();
     if (state.turn !== turn) {
       state.turn = turn;
@@ -71,7 +87,21 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
     state.requests++;
     connections.requests++;
     state.lastUse = connections.second;
-    if (isOver(request, state)) refuse(request.socket as HttpSocket, response);
-    else serve(request, response);
+  }
+}
+
+/**
+ * Node pauses a connection when more than its high-water mark waits to be sent; what it has read by then it has parsed. These requests
+ * are answered one by one, as the client reads: their replies would all wait in memory otherwise.
+ */
+function isBehind({ socket }: IncomingMessage, { held }: ConnectionState): boolean {
+  return held > 0 || socket.isPaused();
+}
+
+function hold(state: ConnectionState, previous: ServerResponse, goOn: () => void): void {
+  state.held++;
+  previous.once('finish', () => {
+    state.held--;
+    goOn();
   });
 }

@@ -1,12 +1,15 @@
 /** Replies with the Error body where Node's HTTP server gives up: the request is malformed or incomplete. */
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { ToErrorBody } from '../contract/error-body.ts';
+import { boundReading, linger } from './closing.ts';
+import { stateOf } from './connections.ts';
 import { MALFORMED, URI_TOO_LONG } from './error-replies.ts';
 import { Failure, kindOf, type Told } from './errors.ts';
 import type { ToLogged } from './logged-urls.ts';
+import { endBy } from './node-internals.ts';
 
 const NO_CONNECT: Told = ['method_not_allowed', 'This server is no proxy.'];
 
@@ -17,16 +20,10 @@ const NODE_ERRORS: Record<string, Told> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
 };
 
-/** How long a client may take to close its side after the last reply, in milliseconds; then the connection is cut. */
-const LINGER = 1000;
-
 const REPLY = Symbol('reply');
 
 /** Node's request, with Fastify's reply to it. */
 type Request = IncomingMessage & { [REPLY]?: FastifyReply };
-
-/** What Node keeps on a connection: the request that is being received, and the reply that is being sent. */
-type HttpSocket = Socket & { parser?: { incoming: Request | null } | null; _httpMessage?: ServerResponse | null };
 
 export interface RawRepliesOptions {
   logger: Logger;
@@ -39,14 +36,14 @@ export type SendClientError = (error: ConnectionError, socket: Socket) => void;
 /** For Fastify's option `clientErrorHandler`. */
 export function buildSendClientError({ logger, nextRequestId, toErrorBody }: RawRepliesOptions): SendClientError {
   const refused = new WeakSet<Socket>();
-  return (error, socket: HttpSocket) => {
+  return (error, socket) => {
     if (refused.has(socket)) return;
     refused.add(socket);
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
-    const request = socket.parser?.incoming;
+    const request: Request | undefined = stateOf(socket).response?.req;
     stopReading(socket);
     const told = isUrlTooLong(error) ? URI_TOO_LONG : (NODE_ERRORS[error.code] ?? MALFORMED);
     if (request && !request.complete) {
@@ -92,18 +89,18 @@ function refuseBody(request: Request, told: Told): void {
   else if (reply && !reply.raw.writableEnded) reply.raw.destroy();
 }
 
-/** Reads and drops what still comes: otherwise the client would get a reset instead of its reply. */
+/** Drops what still comes. */
 function stopReading(socket: Socket): void {
   socket.removeAllListeners('data');
-  socket.on('data', () => {});
+  boundReading(socket, () => socket.pause());
   socket.resume();
-  // Node calls this to end a connection after its last reply.
-  socket.destroySoon = () => linger(socket);
+  endBy(socket, linger);
 }
 
 /** Calls back when all earlier replies are sent: a reply out of order would be taken for another request's. */
-function whenAnswered(socket: HttpSocket, done: () => void): void {
-  if (socket._httpMessage) socket._httpMessage.once('finish', () => whenAnswered(socket, done));
+function whenAnswered(socket: Socket, done: () => void): void {
+  const { response } = stateOf(socket);
+  if (response && !response.writableFinished) response.once('finish', done);
   else done();
 }
 
@@ -133,10 +130,4 @@ function sendRaw(socket: Socket, reqId: string, toErrorBody: ToErrorBody, told: 
   ];
   if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
   linger(socket);
-}
-
-/** `end` closes our side only: without the timeout, a client could keep the connection open for ever. */
-function linger(socket: Socket): void {
-  socket.end();
-  setTimeout(() => socket.destroy(), LINGER).unref();
 }

@@ -1,4 +1,7 @@
-/** SIGINT and SIGTERM: the first asks for a graceful stop, a second one for a stop at once. */
+/** What a signal does: the first asks for a graceful stop, a second one for a stop at once. */
+
+/** Those that ask for a stop: of a terminal, of a supervisor, of nodemon. */
+export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 
 /** Ctrl-C on `npm start` comes twice, from the terminal and from npm: within this time, in milliseconds, it counts once. */
 const SAME = 500;
@@ -11,5 +14,13 @@ export function onStopSignals(onFirst: (signal: string) => void, onSecond: (sign
       onFirst(signal);
     } else if (Date.now() - first > SAME) onSecond(signal);
   }
-  process.on('SIGINT', take).on('SIGTERM', take);
+  for (const signal of STOP_SIGNALS) process.on(signal, take);
+}
+
+/**
+ * Node opens the debugger's port on SIGUSR1, to any program of the machine; with a listener of our own it does not. Node 22.14 has the option
+ * `--disable-sigusr1` as well, which each operator would have to know.
+ */
+export function refuseDebugger(): void {
+  process.on('SIGUSR1', () => {});
 }

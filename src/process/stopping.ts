@@ -6,12 +6,13 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
+import { STOP_SIGNALS } from './signals.ts';
 
 /** Signals at a fault of the program itself: with a listener, the same fault would repeat for ever. */
 const FAULTS: closeWithGrace.Signals[] = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'];
 
-/** close-with-grace leaves these alone: `signals.ts` and `worker.ts` handle SIGINT and SIGTERM. */
-const SKIPPED: closeWithGrace.Signals[] = [...FAULTS, 'SIGINT', 'SIGTERM'];
+/** close-with-grace leaves these alone: `signals.ts` and `worker.ts` handle those that ask for a stop. */
+const SKIPPED: closeWithGrace.Signals[] = [...FAULTS, ...STOP_SIGNALS];
 
 /** How long the store may take to close, in milliseconds; then the process is killed. */
 const STORE_TIMEOUT = 5000;
@@ -44,7 +45,7 @@ export function prepareStop(options: StoppingOptions): (signal?: string) => void
     stop.isAsked = true;
     await listening;
     await wait(err ? 0 : config.drainDelay);
-    const cut = setTimeout(() => app.server.closeAllConnections(), config.stopTimeout);
+    const cut = setTimeout(() => app.cutConnections(), config.stopTimeout);
     await app.close();
     clearTimeout(cut);
     await store.close();

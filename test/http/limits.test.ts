@@ -132,6 +132,26 @@ t.test(
   },
 );
 
+t.test('behind replies that its client does not read, a request waits; all are answered, in order', async (t) => {
+  const service = await startLimited(t, {});
+  const body = '{"name":"Rex","categoryId":1}';
+  const post = get('/v1/pets').replace('GET', 'POST').replace('Host', `Content-Length: ${body.length}\r\nHost`);
+  const create = post.replace('Host', 'Content-Type: application/json\r\nHost') + body;
+  const socket = (await open(t, service)).pause();
+  socket.write(get('/docs/static/swagger-ui-bundle.js').repeat(8) + create + get('/v1/pets') + create);
+  await wait(300);
+  t.equal((await service.store.listPets({ limit: 10 })).body.text, '[]');
+  let text = '';
+  socket.setEncoding('latin1').on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.resume().end();
+  await once(socket, 'close');
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+  t.strictSame(statuses, [...Array(8).fill('200'), '201', '200', '201']);
+  t.match(text, /\[\{"id":1,"name":"Rex","categoryId":1\}\]/);
+});
+
 t.test('a client that does not read what it asked for is closed after REPLY_TIMEOUT', async (t) => {
   const service = await startLimited(t, { REPLY_TIMEOUT: '1000', MAX_PIPELINED: '1000', MAX_REQUESTS: '10000' });
   const silent = await open(t, service);
