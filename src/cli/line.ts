@@ -7,12 +7,10 @@ import { RATE_PATTERN } from '../access/rate.ts';
 import type { Contract } from '../contract/contract.ts';
 import { parseExactJson } from '../json/exact-json.ts';
 import { petSchema } from '../routes/stored-pets.ts';
-import { buildAjv, prepare } from '../schema/ajv.ts';
 import { buildToBigints, type ToBigints } from '../schema/bigints.ts';
-import { compile } from '../schema/compilation.ts';
+import { buildChecks } from '../schema/checks.ts';
 import { findInt64s } from '../schema/int64-places.ts';
 import type { Json } from '../schema/json.ts';
-import { toProblems } from '../schema/problems.ts';
 import type { Pet, StoredKey } from '../store/store.ts';
 
 export const VERSION = 1;
@@ -66,14 +64,15 @@ export function buildReadLine(contract: Contract): ReadLine {
     maxProperties: 1,
   };
   const int64s = findInt64s(schema, '', () => {});
-  const validate = compile(buildAjv(contract, false), prepare(schema, int64s), 'line', () => {});
+  const check = buildChecks(contract)(schema, { name: 'line', int64s }, () => {});
   const toBigints = buildToBigints(int64s) as ToBigints;
 
   return (bytes) => {
     if (bytes.length >= MAX_LINE) throw new Error('it is too long');
     if (!isUtf8(bytes)) throw new Error('it is not UTF-8');
     const line = parse(bytes.toString());
-    if (!validate(line)) throw new Error(toProblems(validate.errors).join('; ').trim());
+    const problems = check(line);
+    if (problems) throw new Error(problems.join('; ').trim());
     return toBigints(line) as Line;
   };
 }

@@ -1,11 +1,9 @@
 /** Checks that the contract declares what the server itself sends: errors, headers and cursors. */
-import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import type { ToErrorBody } from '../contract/error-body.ts';
 import { PLAIN_JSON } from '../contract/media-types.ts';
 import { CODES, type ErrorCode, Failure, kindOf } from '../http/errors.ts';
-import { prepare } from '../schema/ajv.ts';
-import { compile } from '../schema/compilation.ts';
+import type { BuildCheck, Check } from '../schema/checks.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';
 import { deprecationHeaders } from './deprecation.ts';
@@ -22,14 +20,14 @@ const OWN_HEADERS = [
 ];
 
 export interface OwnRepliesOptions {
-  ajv: Ajv2020;
+  buildCheck: BuildCheck;
   compileReply: CompileReply;
   contract: Contract;
   operation: Operation;
 }
 
 export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): void {
-  const { ajv, compileReply, contract, operation } = options;
+  const { buildCheck, compileReply, contract, operation } = options;
   const announced = deprecationHeaders(operation, contract);
   for (const reply of operation.replies) {
     const refuseReply = (problem: string) => refuse(`response ${reply.status}: ${problem}`);
@@ -37,12 +35,11 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
     if (codes.length > 0 && reply.type !== PLAIN_JSON) {
       refuseReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
     }
-    if (reply.isJson)
-      checkErrorBody(ajv, compileReply(reply, refuse).validate, contract.toErrorBody, codes, refuseReply);
+    if (reply.isJson) checkErrorBody(compileReply(reply, refuse).check, contract.toErrorBody, codes, refuseReply);
     checkRequiredHeaders(reply, operation, Object.keys(announced), refuseReply);
-    for (const [name, value] of Object.entries(announced)) checkHeader(ajv, reply, name, value, refuseReply);
+    for (const [name, value] of Object.entries(announced)) checkHeader(buildCheck, reply, name, value, refuseReply);
   }
-  checkCursors(ajv, operation, refuse);
+  checkCursors(buildCheck, operation, refuse);
 }
 
 /** The error codes sent with this reply: those of its status; for `4XX` and `default` those without a reply of their own. */
@@ -55,15 +52,13 @@ function codesOf({ status }: Reply, { replies, deprecation }: Operation) {
   });
 }
 
-function checkErrorBody(
-  ajv: Ajv2020,
-  validate: ValidateFunction,
-  toErrorBody: ToErrorBody,
-  codes: ErrorCode[],
-  refuse: Refuse,
-): void {
-  const refused = codes.find((code) => !validate(toErrorBody(new Failure(code, 'What went wrong.').body)));
-  if (refused) refuse(`its body cannot be the Error ${refused} of the server: ${ajv.errorsText(validate.errors)}`);
+function checkErrorBody(check: Check, toErrorBody: ToErrorBody, codes: ErrorCode[], refuse: Refuse): void {
+  for (const code of codes) {
+    const problems = check(toErrorBody(new Failure(code, 'What went wrong.').body));
+    if (!problems) continue;
+    refuse(`its body cannot be the Error ${code} of the server: ${problems.join('; ')}`);
+    return;
+  }
 }
 
 function checkRequiredHeaders(reply: Reply, operation: Operation, announced: string[], refuse: Refuse): void {
@@ -77,19 +72,20 @@ function checkRequiredHeaders(reply: Reply, operation: Operation, announced: str
   }
 }
 
-function checkHeader(ajv: Ajv2020, { headers }: Reply, name: string, value: string, refuse: Refuse): void {
+function checkHeader(buildCheck: BuildCheck, { headers }: Reply, name: string, value: string, refuse: Refuse): void {
   const declared = Object.entries(headers).find(([key]) => key.toLowerCase() === name);
-  const validate = compile(ajv, declared?.[1].schema ?? true, `header ${name}`, refuse);
+  const check = buildCheck(declared?.[1].schema ?? true, { name: `header ${name}`, at: 'it' }, refuse);
+  const problems = check(value);
   if (!declared) refuse(`header ${name} is sent, and not declared`);
-  else if (!validate(value)) refuse(`header ${name} is sent as ${value}, which ${ajv.errorsText(validate.errors)}`);
+  else if (problems) refuse(`header ${name} is sent as ${value}, but ${problems.join('; ')}`);
 }
 
 /** A list's own link to its next page must be a request that it takes. */
-function checkCursors(ajv: Ajv2020, { parameters }: Operation, refuse: Refuse): void {
+function checkCursors(buildCheck: BuildCheck, { parameters }: Operation, refuse: Refuse): void {
   const filters = parameters.flatMap(({ schema }): string[] => schema.enum ?? []);
   for (const { name, schema, int64s } of parameters.filter(({ isOpaque }) => isOpaque)) {
-    const validate = compile(ajv, prepare(schema, int64s), `parameter ${name}`, () => {});
-    const refused = extremeCursors(filters.map(String)).find((cursor) => !validate(cursor));
-    if (refused) refuse(`parameter ${name}: cannot be the cursor ${refused}: ${ajv.errorsText(validate.errors)}`);
+    const check = buildCheck(schema, { name: `parameter ${name}`, at: 'it', int64s }, () => {});
+    const refused = extremeCursors(filters.map(String)).find(check);
+    if (refused) refuse(`parameter ${name}: cannot be the cursor ${refused}: ${check(refused)?.join('; ')}`);
   }
 }

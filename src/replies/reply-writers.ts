@@ -2,7 +2,6 @@
 import type { Operation, Reply } from '../contract/contract.ts';
 import { replyFor } from '../contract/replies.ts';
 import type { Refuse } from '../schema/json.ts';
-import { toProblems } from '../schema/problems.ts';
 import type { CompileReply } from './compiled-reply.ts';
 
 type Writer = (body: unknown) => string;
@@ -25,10 +24,10 @@ export function buildWrite(compileReply: CompileReply, { id, replies }: Operatio
 }
 
 function buildWriter(id: string, reply: Reply, compileReply: CompileReply, refuse: Refuse): Writer {
-  const { validate, write } = compileReply(reply, refuse);
+  const { check, write } = compileReply(reply, refuse);
   return (body) => {
-    if (validate(body)) return write(body);
-    const inBody = validate.errors?.map((error) => ({ ...error, instancePath: `/body${error.instancePath}` }));
-    throw new Error(`${id} has answered ${reply.status} against the contract: ${toProblems(inBody).join('; ')}`);
+    const problems = check(body);
+    if (!problems) return write(body);
+    throw new Error(`${id} has answered ${reply.status} against the contract: ${problems.join('; ')}`);
   };
 }

@@ -2,15 +2,13 @@
  * Requests against the contract: JSON Schema 2020-12 as OpenAPI 3.1 has it, nothing coerced in bodies, one spelling for
  * numbers in parameters, unknown names refused. One message names all problems of a request.
  */
-import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Operation, Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/media-types.ts';
-import { prepare } from '../schema/ajv.ts';
 import { buildToBigints } from '../schema/bigints.ts';
-import { compile } from '../schema/compilation.ts';
+import type { BuildCheck } from '../schema/checks.ts';
 import { findInt64s } from '../schema/int64-places.ts';
 import type { Json, Refuse } from '../schema/json.ts';
-import { toProblems } from '../schema/problems.ts';
+import { toFew } from '../schema/problems.ts';
 import { type Bytes, buildToParts, type ToParts } from './form-parts.ts';
 import { buildToHeaders } from './header-values.ts';
 import { buildToValues, type Raw, type Texts, type Values } from './parameter-values.ts';
@@ -39,26 +37,30 @@ export interface Sent {
 }
 
 /** Parameters come as text and stay as they are. The body becomes part of the result: bigints and defaults are put into it. */
-export type Check = (sent: Sent) => Accepted | Refused;
+export type CheckRequest = (sent: Sent) => Accepted | Refused;
 
 /** The headers of all operations that declare none. */
 const NONE: Values = Object.freeze({});
 
-export function buildCheck(ajv: Ajv2020, { parameters, body }: Operation, refuse: Refuse): Check {
+export function buildCheckRequest(
+  buildCheck: BuildCheck,
+  { parameters, body }: Operation,
+  refuse: Refuse,
+): CheckRequest {
   const { required = false, contents = [] } = body ?? {};
   const [check, ...others] = contents.map(({ kind, schema }) => {
-    if (kind === 'json') return buildOne(ajv, parameters, { required, schema }, refuse);
-    const checkRest = buildOne(ajv, parameters, { required, schema: true }, refuse);
-    return kind === 'bytes' ? checkRest : withParts(checkRest, buildToParts(ajv, schema, refuse));
+    if (kind === 'json') return buildOne(buildCheck, parameters, { required, schema }, refuse);
+    const checkRest = buildOne(buildCheck, parameters, { required, schema: true }, refuse);
+    return kind === 'bytes' ? checkRest : withParts(checkRest, buildToParts(buildCheck, schema, refuse));
   });
-  if (!check) return buildOne(ajv, parameters, undefined, refuse);
+  if (!check) return buildOne(buildCheck, parameters, undefined, refuse);
   if (others.length === 0) return check;
   const byType = new Map([check, ...others].map((made, index) => [contents[index]?.type, made]));
   return (sent) => (byType.get(toMediaType(sent.headers['content-type'] ?? '')) ?? check)(sent);
 }
 
 /** The parts of a form are checked when a handler takes them. */
-function withParts(check: Check, toParts: ToParts): Check {
+function withParts(check: CheckRequest, toParts: ToParts): CheckRequest {
   return (sent) => {
     const checked = check(sent);
     if ('problems' in checked || checked.body === undefined) return checked;
@@ -71,7 +73,12 @@ interface OneBody {
   schema: Json;
 }
 
-function buildOne(ajv: Ajv2020, parameters: Parameter[], body: OneBody | undefined, refuse: Refuse): Check {
+function buildOne(
+  buildCheck: BuildCheck,
+  parameters: Parameter[],
+  body: OneBody | undefined,
+  refuse: Refuse,
+): CheckRequest {
   const inPlace = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place);
   const [inPath, inQuery, inHeader] = [inPlace('path'), inPlace('query'), inPlace('header')];
   const ofParameters = {
@@ -85,7 +92,7 @@ function buildOne(ajv: Ajv2020, parameters: Parameter[], body: OneBody | undefin
     required: [...Object.keys(ofParameters), ...(body?.required ? ['body'] : [])],
   };
   const int64s = findInt64s(schema, '', () => {});
-  const validate = compile(ajv, prepare(schema, int64s), 'request', refuse);
+  const check = buildCheck(schema, { name: 'request', fillsDefaults: true, int64s }, refuse);
   const toPath = buildToValues(inPath, 'path');
   const toQuery = buildToValues(inQuery, 'query');
   const toHeaders = inHeader.length > 0 ? buildToHeaders(inHeader) : () => NONE;
@@ -104,9 +111,8 @@ function buildOne(ajv: Ajv2020, parameters: Parameter[], body: OneBody | undefin
       header: toHeaders(headers, raw, problems),
       body,
     };
-    if (!validate(request) || problems.length > 0) {
-      return { problems: [...problems, ...toProblems(validate.errors)] };
-    }
+    const found = check(request);
+    if (found || problems.length > 0) return { problems: toFew([...problems, ...(found ?? [])]) };
     for (const { name, place, convert } of defaulted) request[place][name] = convert(request[place][name]);
     if (toBody) request.body = toBody(request.body);
     return request;

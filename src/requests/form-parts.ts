@@ -4,15 +4,13 @@ import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BusboyInstance } from '@fastify/busboy';
-import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { isFile, partOf } from '../contract/forms.ts';
 import { Failure, TOO_LARGE } from '../http/errors.ts';
 import { Bare } from '../json/bare.ts';
-import { prepare } from '../schema/ajv.ts';
-import { compile } from '../schema/compilation.ts';
+import type { BuildCheck } from '../schema/checks.ts';
 import { findInt64s, placeUnder } from '../schema/int64-places.ts';
 import type { Json, Refuse } from '../schema/json.ts';
-import { toProblems } from '../schema/problems.ts';
+import { toFew } from '../schema/problems.ts';
 import type { Values } from './parameter-values.ts';
 import { buildToValue } from './spelling.ts';
 
@@ -45,11 +43,11 @@ const FIELD = 100;
 /** Adds a part to those that were given before. @throws Failure */
 type Take = (part: Part, given: Values) => void;
 
-export function buildToParts(ajv: Ajv2020, schema: Json, refuse: Refuse): ToParts {
+export function buildToParts(buildCheck: BuildCheck, schema: Json, refuse: Refuse): ToParts {
   const takes = new Map<string, Take>();
-  const checkAll = buildCheckForm(ajv, schema, refuse);
+  const checkAll = buildCheckForm(buildCheck, schema, refuse);
   const fields = Object.entries<Json>(schema.properties);
-  for (const [name, field] of fields) takes.set(name, buildTake(ajv, name, field, schema));
+  for (const [name, field] of fields) takes.set(name, buildTake(buildCheck, name, field, schema));
   const files = fields.filter(([, field]) => isFile(partOf(field))).map(([name]) => name);
   // Only a contract with forms pays for it.
   const { Busboy } = createRequire(import.meta.url)('@fastify/busboy') as typeof import('@fastify/busboy');
@@ -114,20 +112,20 @@ async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {
 }
 
 /** Checks what is known at the end only: which fields are missing, and how many there are of each. */
-function buildCheckForm(ajv: Ajv2020, schema: Json, refuse: Refuse): (given: Values) => void {
+function buildCheckForm(buildCheck: BuildCheck, schema: Json, refuse: Refuse): (given: Values) => void {
   const properties = Object.entries<Json>(schema.properties).map(([name, field]) => {
     if (!isFile(partOf(field))) return [name, field];
     return [name, field.type === 'array' ? { ...field, items: true } : true];
   });
   const body = { ...schema, properties: Object.fromEntries(properties) };
-  const int64s = findInt64s(body, '', () => {});
-  const validate = compile(ajv, { type: 'object', properties: { body: prepare(body, int64s) } }, 'request', refuse);
+  const check = buildCheck(body, { name: 'request.body', at: 'body', fillsDefaults: true }, refuse);
   return (given) => {
-    if (!validate({ body: given })) throw invalid(toProblems(validate.errors));
+    const problems = check(given);
+    if (problems) throw invalid(problems);
   };
 }
 
-function buildTake(ajv: Ajv2020, name: string, field: Json, form: Json): Take {
+function buildTake(buildCheck: BuildCheck, name: string, field: Json, form: Json): Take {
   const part = partOf(field);
   const isList = field.type === 'array';
   const place = placeUnder(
@@ -137,12 +135,12 @@ function buildTake(ajv: Ajv2020, name: string, field: Json, form: Json): Take {
   );
   const placeOfPart = isList ? placeUnder(place, 'items', '') : place;
   const toValue = isFile(part) ? () => true : buildToValue(part, placeOfPart.isInt64);
-  const schema = isFile(part) ? true : prepare(part, placeOfPart);
-  const body = { type: 'object', properties: { [name]: schema } };
-  const validate = compile(ajv, { type: 'object', properties: { body } }, 'request', () => {});
+  const options = { name, at: `body.${name}`, int64s: placeOfPart };
+  const check = buildCheck(isFile(part) ? true : part, options, () => {});
   return (taken, given) => {
     const value = toValue('value' in taken ? (taken.value as string) : '');
-    if (!validate({ body: { [name]: value } })) throw invalid(toProblems(validate.errors));
+    const problems = check(value);
+    if (problems) throw invalid(problems);
     if (!isList && name in given) throw invalid([`body.${name} is given more than once`]);
     if (!isList) given[name] = value;
     else if (!(name in given)) given[name] = [value];
@@ -151,7 +149,7 @@ function buildTake(ajv: Ajv2020, name: string, field: Json, form: Json): Take {
   };
 }
 
-const invalid = (problems: string[]) => new Failure('invalid_request', problems.join('; '));
+const invalid = (problems: string[]) => new Failure('invalid_request', toFew(problems).join('; '));
 
 function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;

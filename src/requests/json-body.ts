@@ -5,6 +5,7 @@ import type { Contract, Operation } from '../contract/contract.ts';
 import { isJson, PLAIN_JSON, toMediaType } from '../contract/media-types.ts';
 import { Failure, type Told } from '../http/errors.ts';
 import { parseExactJson } from '../json/exact-json.ts';
+import { toFew } from '../schema/problems.ts';
 
 export const COMPRESSED: Told = ['unsupported_media_type', 'The body must not be compressed.'];
 const NOT_UTF8: Told = ['malformed_json', 'The body is not UTF-8.'];
@@ -48,6 +49,7 @@ function parse(body: Buffer, coding = 'identity'): unknown {
   try {
     return parseExactJson(body.toString());
   } catch (error) {
-    throw new Failure('malformed_json', `The body ${(error as Error).message}.`);
+    const [problem] = toFew([(error as Error).message]);
+    throw new Failure('malformed_json', `The body ${problem}.`);
   }
 }

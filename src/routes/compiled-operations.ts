@@ -3,25 +3,24 @@ import { type Contract, ContractError } from '../contract/contract.ts';
 import { buildCompileReply } from '../replies/compiled-reply.ts';
 import { checkOwnReplies } from '../replies/own-replies.ts';
 import { buildWrite, type Write } from '../replies/reply-writers.ts';
-import { buildCheck, type Check } from '../requests/checks.ts';
-import { buildAjv } from '../schema/ajv.ts';
+import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
+import { buildChecks } from '../schema/checks.ts';
 
 export interface CompiledOperation {
-  check: Check;
+  check: CheckRequest;
   write: Write;
 }
 
 /** By their ids. @throws ContractError */
 export function compileOperations(contract: Contract): Map<string, CompiledOperation> {
-  const ofRequests = buildAjv(contract, true);
-  const ofReplies = buildAjv(contract, false);
-  const compileReply = buildCompileReply(ofReplies);
+  const buildCheck = buildChecks(contract);
+  const compileReply = buildCompileReply(buildCheck);
   const problems: string[] = [];
   const compiled = [...contract.operations.values()].map((operation): [string, CompiledOperation] => {
     const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
-    const check = buildCheck(ofRequests, operation, refuse);
+    const check = buildCheckRequest(buildCheck, operation, refuse);
     const write = buildWrite(compileReply, operation, refuse);
-    if (!contract.isChecked) checkOwnReplies({ ajv: ofReplies, compileReply, contract, operation }, refuse);
+    if (!contract.isChecked) checkOwnReplies({ buildCheck, compileReply, contract, operation }, refuse);
     return [operation.id, { check, write }];
   });
   if (problems.length > 0) throw new ContractError(problems);

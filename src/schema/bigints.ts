@@ -18,9 +18,10 @@ export function buildToBigints(place: Place | undefined, known = new Map<Place, 
     return ofField ? [[name, ofField]] : [];
   });
   const ofRest = buildToBigints(rest, known);
-  const ofRecursions = [...recursions]
-    .map((recursion) => buildToBigints(recursion, known))
-    .filter((made) => made !== undefined);
+  const ofRecursions = [...recursions].flatMap((recursion) => {
+    const ofRecursion = buildToBigints(recursion, known);
+    return ofRecursion ? [{ ofRecursion, done: new WeakSet<object>() }] : [];
+  });
   return convert;
 
   function convert(value: unknown): unknown {
@@ -32,7 +33,11 @@ export function buildToBigints(place: Place | undefined, known = new Map<Place, 
     for (const name of ofRest ? Object.keys(values) : []) {
       if (!fields.has(name)) values[name] = (ofRest as ToBigints)(values[name]);
     }
-    for (const ofRecursion of ofRecursions) ofRecursion(values);
+    // What several recursions describe would come by twice at each depth.
+    for (const { ofRecursion, done } of ofRecursions.filter((one) => !one.done.has(values))) {
+      done.add(values);
+      ofRecursion(values);
+    }
     return values;
   }
 }

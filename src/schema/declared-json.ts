@@ -9,7 +9,7 @@ export function buildWriteDeclared(place: Place): (value: unknown) => string {
 /** A value is described by a place, and by the recursions there. An object whose schema names no field is free to have any. */
 function declaredIn(value: unknown, described: Place[]): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  const places = described.flatMap((place) => [place, ...place.recursions]);
+  const places = [...new Set(described.flatMap((place) => [place, ...place.recursions]))];
   const placesOf = (name: string) => places.flatMap(({ fields, rest }) => fields.get(name) ?? rest ?? []);
   if (Array.isArray(value)) return value.map((item, index) => declaredIn(item, placesOf(String(index))));
   const isFree = places.every(({ fields }) => fields.size === 0);

@@ -40,6 +40,11 @@ export function placeUnder(place: Place, keyword: string, name: string): Place {
   return field;
 }
 
+/** Of an object with this field. */
+export function fieldPlace(name: string, inside: Place): Place {
+  return { ...newPlace(), fields: new Map([[name, inside]]) };
+}
+
 function newPlace(): Place {
   return {
     isInt64: false,

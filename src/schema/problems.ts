@@ -1,13 +1,46 @@
 /** What a request breaks, in words for the client, with its place: `body.name is missing`. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
-/** Each once, in its words. A schema that is chosen by `if` has errors of its own. */
-export function toProblems(errors: ErrorObject[] | null | undefined): string[] {
-  return [...new Set((errors ?? []).filter(({ keyword }) => keyword !== 'if').map(toProblem))];
+/** How many a client is told of, how long each may be, and how many bytes of JSON all take: names that it has sent are in them. */
+const MAX_PROBLEMS = 20;
+const MAX_LENGTH = 400;
+const MAX_BYTES = 6000;
+const MORE = 'and more';
+
+/** Each once, in its words. A condition has no problems, only its branches. `at` is the place of the value that was checked. */
+export function toProblems(errors: ErrorObject[] | null | undefined, at = ''): string[] {
+  const problems = new Set<string>();
+  for (const error of errors ?? []) {
+    if (error.keyword !== 'if') problems.add(toProblem(error, at));
+    if (problems.size > MAX_PROBLEMS) break;
+  }
+  return toFew([...problems]);
 }
 
-function toProblem({ instancePath, keyword, params, message }: ErrorObject): string {
-  const place = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+/** The first ones, and whether there are more. Of what is too long, the start and the end. */
+export function toFew(problems: string[]): string[] {
+  const few: string[] = [];
+  let bytes = 0;
+  for (const problem of problems) {
+    const words = cut(problem);
+    bytes += Buffer.byteLength(JSON.stringify(words));
+    if (few.length === MAX_PROBLEMS || bytes > MAX_BYTES) return [...few, MORE];
+    few.push(words);
+  }
+  return few;
+}
+
+function cut(text: string): string {
+  if (text.length <= MAX_LENGTH) return text;
+  return `${text.slice(0, MAX_LENGTH / 2)} … ${text.slice(-MAX_LENGTH / 2)}`.toWellFormed();
+}
+
+const toText = (value: unknown) =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+
+function toProblem({ instancePath, keyword, params, message }: ErrorObject, at: string): string {
+  const path = `${at}${instancePath.replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')}`;
+  const place = path.replace(/^\./, '');
   const inside = (name: string) => (place ? `${place}.${name}` : name);
   const noun = place === 'query' ? 'query parameter' : 'field';
   switch (keyword) {
@@ -18,7 +51,8 @@ function toProblem({ instancePath, keyword, params, message }: ErrorObject): str
     case 'unevaluatedProperties':
       return `${inside(params.unevaluatedProperty)} is not a known ${noun}`;
     case 'enum':
-      return `${place} must be one of ${params.allowedValues.map(String).join(', ')}`;
+    case 'equals':
+      return `${place} must be one of ${params.allowedValues.map(toText).join(', ')}`;
     case 'type':
       return `${place} must be of type ${params.type}`;
     case 'minLength':
@@ -31,8 +65,6 @@ function toProblem({ instancePath, keyword, params, message }: ErrorObject): str
       return `${place} must be at least ${params.limit}`;
     case 'maximum':
       return `${place} must be at most ${params.limit}`;
-    case 'uniqueItems':
-      return `${place} must not have the same item twice`;
     default:
       return `${place} ${message}`;
   }

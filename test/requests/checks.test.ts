@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Body, Operation, Parameter } from '../../src/contract/contract.ts';
-import { type Accepted, buildCheck, type Refused } from '../../src/requests/checks.ts';
+import { type Accepted, buildCheckRequest, type Refused } from '../../src/requests/checks.ts';
 import type { Texts } from '../../src/requests/parameter-values.ts';
-import { buildAjv } from '../../src/schema/ajv.ts';
+import { buildChecks } from '../../src/schema/checks.ts';
 import { findInt64s } from '../../src/schema/int64-places.ts';
 
 interface Sent {
@@ -32,7 +32,7 @@ function build(query: Record<string, object>, body?: object): (sent: Sent) => Ac
     parameters,
     body: body && ({ required: false, contents: [{ type: 'application/json', kind: 'json', schema: body }] } as Body),
   } as Operation;
-  const check = buildCheck(buildAjv({ document: { parameters, body }, isChecked: false }, true), operation, refuse);
+  const check = buildCheckRequest(buildChecks({ document: { parameters, body }, isChecked: false }), operation, refuse);
   if (problems.length > 0) throw new Error(problems.join());
   return ({ query = {}, body }) => check({ params: {}, query, body, headers: {}, raw: { rawHeaders: [] } });
 }

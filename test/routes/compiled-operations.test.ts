@@ -54,22 +54,22 @@ const refusals: Refusal[] = [
   ],
   [
     'a Link whose pattern has no place for the successor',
-    'operation getPet: response 200: header link is sent as </v1/pets>; rel="successor-version", which data must match pattern "^<[^>]+>$"',
+    'operation getPet: response 200: header link is sent as </v1/pets>; rel="successor-version", but it must match ^<[^>]+>$',
     ({ getPet }) => (getPet.responses['200'].headers.Link = { schema: { type: 'string', pattern: '^<[^>]+>$' } }),
   ],
   [
     'an opaque parameter that is too short for the cursors of its list',
-    'operation listPets: parameter after: cannot be the cursor LTkyMjMzNzIwMzY4NTQ3NzU4MDggYXZhaWxhYmxl: data must NOT have more than 36 characters',
+    'operation listPets: parameter after: cannot be the cursor LTkyMjMzNzIwMzY4NTQ3NzU4MDggYXZhaWxhYmxl: it must have at most 36 characters',
     ({ after }) => (after.schema.maxLength = 36),
   ],
   [
     'an opaque parameter that is too long for the cursors of its list',
-    'operation listPets: parameter after: cannot be the cursor MSA: data must NOT have fewer than 4 characters',
+    'operation listPets: parameter after: cannot be the cursor MSA: it must have at least 4 characters',
     ({ after }) => (after.schema.minLength = 4),
   ],
   [
     'an Error with a required field that the server does not send',
-    "operation getPet: response 400: its body cannot be the Error invalid_request of the server: data must have required property 'hint'",
+    'operation getPet: response 400: its body cannot be the Error invalid_request of the server: body.hint is missing',
     ({ getPet, components }) => {
       const schema = { ...components.schemas.Error, required: ['hint'], properties: { hint: { type: 'string' } } };
       getPet.responses['400'].content['application/json'].schema = schema;

@@ -1,0 +1,95 @@
+/** Makes checks of schemas: the one way to know whether a value fits. */
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
+import { buildAjv, type SchemaSource } from './ajv.ts';
+import { Keys } from './equality.ts';
+import { fieldPlace, findInt64s, type Place, placeUnder } from './int64-places.ts';
+import type { Json, Refuse } from './json.ts';
+import { prepare } from './prepared.ts';
+import { toProblems } from './problems.ts';
+import { Recursions } from './recursions.ts';
+import { mapSubschemas } from './subschemas.ts';
+
+export interface CheckOptions {
+  /** The value's name in problems of the schema: `request` has its fault at `request.body.name`. */
+  name: string;
+  /** Where the value stands, in problems of values: its `name` is at `body.name`; by default at `name`. */
+  at?: string;
+  /** Fills in what a value leaves out: in a request, never in a reply. */
+  fillsDefaults?: boolean;
+  /** Where its 64-bit integers are, if another schema has a say in that. */
+  int64s?: Place;
+}
+
+/** What is wrong with a value, each in words with its place; undefined where it fits. It takes as long as the value is large. */
+export type Check = (value: unknown) => string[] | undefined;
+
+/** A schema that does not compile is refused in one line. */
+export type BuildCheck = (schema: Json, options: CheckOptions, refuse: Refuse) => Check;
+
+/** For the schemas of one document. */
+export function buildChecks(source: SchemaSource): BuildCheck {
+  const withDefaults = buildCompile(source, true);
+  const without = buildCompile(source, false);
+  return (schema, options, refuse) => {
+    const { compile, run } = options.fillsDefaults ? withDefaults : without;
+    const validate = compile(schema, options, refuse);
+    return (value) => {
+      const problems = validate(value) ? undefined : toProblems(validate.errors, options.at);
+      run.recursions.forget();
+      run.keys.forget();
+      return problems;
+    };
+  };
+}
+
+type Compile = (schema: Json, place: Place) => ValidateFunction;
+
+function buildCompile(source: SchemaSource, useDefaults: boolean) {
+  const run = { recursions: new Recursions(), keys: new Keys() };
+  const prepareOwn = (schema: Json, place: Place) =>
+    prepare(schema, place, (target) => run.recursions.numberOf(target));
+  let made: Ajv2020 | undefined;
+
+  function compile(schema: Json, { name, int64s = placesOf(schema) }: CheckOptions, refuse: Refuse): ValidateFunction {
+    made ??= buildAjv(source, useDefaults, run);
+    const ajv = made;
+    const compileOwn: Compile = (own, place) => ajv.compile(prepareOwn(own, place));
+    try {
+      const validate = compileOwn(schema, int64s);
+      run.recursions.compileNew((target) => compileOwn(target, placesOf(target)));
+      return validate;
+    } catch (error) {
+      // Without ajv's own words for the place.
+      const message = (error as Error).message.replace(/ in schema at path .*|(?<= for: )data\d*\./, '');
+      refuse(`${name}${findFault(schema, int64s, compileOwn)}: ${message}`);
+      return ajv.compile(true);
+    }
+  }
+  return { compile, run };
+}
+
+/** What is amiss with them was refused before. */
+const placesOf = (schema: Json): Place => findInt64s(schema, '', () => {});
+
+/** The place of the innermost schema that cannot be compiled by itself. */
+function findFault(schema: Json, place: Place, compile: Compile): string {
+  let fault = '';
+  mapSubschemas(schema, (subschema, keyword, name) => {
+    const inside = placeUnder(place, keyword, name);
+    if (fault === '' && !isSound(subschema, inside, compile)) {
+      const step = keyword === 'properties' ? [name] : [keyword, name].filter(Boolean);
+      fault = `.${step.join('.')}${findFault(subschema, inside, compile)}`;
+    }
+  });
+  return fault;
+}
+
+/** Not as the root, where a default means nothing and is refused. */
+function isSound(schema: Json, place: Place, compile: Compile): boolean {
+  try {
+    compile({ properties: { value: schema } }, fieldPlace('value', place));
+    return true;
+  } catch {
+    return false;
+  }
+}

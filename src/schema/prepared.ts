@@ -1,0 +1,67 @@
+/** A schema as ajv takes it: with our own keywords where its own know no bigint, or may take far longer than the value is worth. */
+import { BOUND_NAMES } from './int64-keywords.ts';
+import { findInt64s, type Place, placeUnder } from './int64-places.ts';
+import type { Json } from './json.ts';
+import { targetOf } from './recursion.ts';
+import { mapSubschemas, SUBSCHEMA_KEYWORDS } from './subschemas.ts';
+
+/** Keywords whose schemas are tried on any number of items or fields. */
+const REPEATED = ['items', 'additionalProperties', 'patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];
+
+const SIZES = ['maxLength', 'maxItems', 'maxProperties'];
+/** Keywords that look at what is within a value, and what they read beside them. */
+const DEEP = [
+  ...['pattern', 'format', 'uniqueItems', 'equals', 'propertyNames', 'minContains', 'maxContains'],
+  ...SUBSCHEMA_KEYWORDS,
+];
+
+/** The defaults of required fields are left out: ajv would fill in what must be refused. */
+export function prepare(schema: Json, place: Place, numberOf: (target: Json) => number): Json {
+  if (typeof schema === 'boolean') return schema;
+  const target = targetOf(schema);
+  if (target) return { recursion: numberOf(target) };
+  const prepared = mapSubschemas(schema, (subschema, keyword, name) => {
+    const inside = prepare(subschema, placeUnder(place, keyword, name), numberOf);
+    return REPEATED.includes(keyword) && typeof inside === 'object' ? { whileRoom: inside } : inside;
+  });
+  const { propertyNames } = schema;
+  if (propertyNames) {
+    prepared.propertyNames = prepare(
+      propertyNames,
+      findInt64s(propertyNames, '', () => {}),
+      numberOf,
+    );
+  }
+  for (const name of schema.required ?? []) delete prepared.properties?.[name]?.default;
+  return withSizesFirst(withEquals(place.isInt64 ? withInt64(prepared) : prepared));
+}
+
+/** Types other than numbers stay: in `anyOf` a 64-bit integer or a string, the string is unchanged. */
+function withInt64(schema: Json): Json {
+  const { type, format, ...others } = schema;
+  const types: string[] = [type ?? []].flat();
+  const rest = types.filter((name) => name !== 'integer' && name !== 'number');
+  const made = rest.length === types.length ? { ...schema } : { ...others, int64: rest };
+  const bounds = BOUND_NAMES.filter((name) => name in made).map((name) => [name, made[name]]);
+  for (const [name] of bounds) delete made[name];
+  return bounds.length > 0 ? { ...made, int64Bounds: Object.fromEntries(bounds) } : made;
+}
+
+function withEquals(schema: Json): Json {
+  const { const: only, enum: several = [only], ...others } = schema;
+  return several.some((value: unknown) => typeof value === 'object' && value !== null)
+    ? { ...others, equals: several }
+    : schema;
+}
+
+/** What is too long is not looked at any further, by this schema's keywords or by its parts. */
+function withSizesFirst(schema: Json): Json {
+  const keys = Object.keys(schema);
+  const pick = (names: string[]) => Object.fromEntries(names.map((name) => [name, schema[name]]));
+  const sizes = keys.filter((key) => SIZES.includes(key));
+  const deep = keys.filter((key) => DEEP.includes(key));
+  if (sizes.length === 0 || deep.length === 0) return schema;
+  const shallow = keys.filter((key) => !deep.includes(key));
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  return { ...pick(shallow), if: pick(sizes), then: pick(deep) };
+}
