@@ -77,7 +77,7 @@ const refusals: Refusal[] = [
   ],
   [
     'an Error whose status is text',
-    'operation getPet: response default: its body cannot be the Error request_timeout of the server: data/status must be string',
+    'operation getPet: response default: its body cannot be the Error request_timeout of the server: body.status must be of type string',
     ({ getPet, components }) => {
       const schema = {
         ...components.schemas.Error,
