@@ -100,7 +100,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     tally: options.tally,
   });
   await addOperations(app, { contract, handlers, store, authFor, logger, beforeReply });
-  await addDocs(app, contract);
+  addDocs(app, contract);
   addHealth(app, store, isDraining);
   return app;
 }

@@ -46,12 +46,12 @@ const ARROWS: Record<string, string[]> = {
   'src/replies': ['src/contract', 'src/schema', 'src/http/errors.ts', 'src/json'],
   'src/routes': [
     ...['contract', 'schema', 'requests', 'replies', 'json', 'generated'].map((room) => `src/${room}`),
-    ...['src/http/errors.ts', 'src/store/store.ts'],
+    ...['src/http/errors.ts', 'src/http/security-headers.ts', 'src/store/store.ts'],
   ],
   'src/json': [],
   'src/http': ['src/contract/error-body.ts', 'src/store/store.ts', 'src/generated'],
   'src/access': ['src/contract/contract.ts', 'src/http/client-address.ts', 'src/http/errors.ts', 'src/store/store.ts'],
-  'src/docs': ['src/contract', 'src/http/errors.ts'],
+  'src/docs': ['src/contract', 'src/schema/json.ts'],
   'src/telemetry': ['src/http/errors.ts', 'src/store/store.ts'],
   'src/store': [
     'src/operator-error.ts',

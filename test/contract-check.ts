@@ -18,16 +18,25 @@ export interface Reply {
   text: string;
 }
 
-/** Headers of HTTP itself, which a contract need not name (RFC 9110, RFC 9112). */
+/** Headers of HTTP itself and for browsers, which a contract need not name (RFC 9110, 9111, 9112; OWASP's REST list). */
 const HTTP_HEADERS = [
   'allow',
+  'cache-control',
   'connection',
   'content-length',
+  'content-security-policy',
   'content-type',
   'date',
   'keep-alive',
   'transfer-encoding',
+  'x-content-type-options',
 ];
+/** What every reply must have, whatever it is. */
+const SECURITY = {
+  'cache-control': /^no-(store|cache)$/,
+  'content-security-policy': /default-src 'none'.*frame-ancestors 'none'/,
+  'x-content-type-options': /^nosniff$/,
+};
 const OUR_HEADERS = ['x-request-id', 'www-authenticate', 'retry-after'];
 const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
@@ -55,7 +64,12 @@ export class ContractCheck {
   }
 
   /** What is wrong with the reply; empty when nothing is. */
-  problemsOf(method: string, url: string, { status, headers, text }: Reply): string[] {
+  problemsOf(method: string, url: string, reply: Reply): string[] {
+    const unsafe = Object.entries(SECURITY).filter(([name, value]) => !value.test(reply.headers[name] ?? ''));
+    return [...unsafe.map(([name]) => `${name} is not safe`), ...this.#contractProblems(method, url, reply)];
+  }
+
+  #contractProblems(method: string, url: string, { status, headers, text }: Reply): string[] {
     const pointer = this.#responseOf(method, url, status);
     if (!this.#isOurs && status >= 400 && !this.#isDescribed(pointer)) return [];
     if (!pointer) return status < 400 ? [] : [...this.#bodyProblems('/components/schemas/Error', text, status)];

@@ -34,7 +34,7 @@ function prefixesOf({ url, variables = {} }: Server): string[] {
 }
 
 /** The server's own routes, which stand beside the prefix. The page of the documentation gives `/` up where the contract has it. */
-const OWN = /^\/(docs(\/.*)?|openapi\.(yaml|json)|livez|readyz)$/;
+const OWN = /^\/(docs(\/.*)?|openapi\.(yaml|json)|\.well-known\/api-catalog|livez|readyz)$/;
 
 export function checkOwnPaths(prefix: string, operations: Iterable<Operation>, refuse: Refuse): void {
   for (const { id, path } of operations) {

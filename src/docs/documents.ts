@@ -7,13 +7,13 @@ export function addDocument(
   app: FastifyInstance,
   url: string,
   body: Buffer,
-  headers: { 'content-type': string; 'content-security-policy'?: string },
+  headers: { 'content-type': string; [name: string]: string },
 ): void {
   const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
   app.get(url, (request, reply) => {
-    reply.headers({ etag, 'cache-control': 'no-cache' });
+    reply.headers({ ...headers, etag, 'cache-control': 'no-cache' });
     const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-    if (known?.includes(etag) || known?.includes('*')) return reply.code(304).send();
-    return reply.headers(headers).send(body);
+    if (known?.includes(etag) || known?.includes('*')) return reply.code(304).removeHeader('content-type').send();
+    return reply.send(body);
   });
 }

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { ToErrorBody } from '../contract/error-body.ts';
 import { type OutageKind, StoreUnavailable } from '../store/store.ts';
 import { type ErrorCode, Failure, TOO_LARGE, type Told } from './errors.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 import { continueWhenRead } from './unwanted-bodies.ts';
 
 /** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
@@ -52,7 +53,10 @@ export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): Send
       logger.error({ reqId: request.id, err: failure.cause ?? error }, failure.message);
     }
     reply.code(failure.status).headers(failure.headers).header('x-request-id', request.id);
-    reply.type('application/json; charset=utf-8').send(JSON.stringify(toErrorBody(failure.body)));
+    reply
+      .headers(SECURITY_HEADERS)
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify(toErrorBody(failure.body)));
   };
 }
 

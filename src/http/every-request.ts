@@ -9,6 +9,9 @@ import type { Failure } from './errors.ts';
 import { keepAlive } from './node-internals.ts';
 import { keepReply } from './raw-replies.ts';
 import type { LogRequest } from './request-log.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
+
+const SECURITY = Object.entries(SECURITY_HEADERS);
 
 export interface EveryRequestOptions {
   logRequest: LogRequest | undefined;
@@ -41,6 +44,7 @@ export function addEveryRequest(app: FastifyInstance, options: EveryRequestOptio
 
   app.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-request-id', request.id);
+    for (const [name, value] of SECURITY) if (!reply.hasHeader(name)) reply.header(name, value);
     beforeReply(request, reply);
     done();
   });

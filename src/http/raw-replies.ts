@@ -10,6 +10,7 @@ import { MALFORMED, URI_TOO_LONG } from './error-replies.ts';
 import { Failure, kindOf, type Told } from './errors.ts';
 import type { ToLogged } from './logged-urls.ts';
 import { endBy } from './node-internals.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 
 const NO_CONNECT: Told = ['method_not_allowed', 'This server is no proxy.'];
 
@@ -125,6 +126,7 @@ function sendRaw(socket: Socket, reqId: string, toErrorBody: ToErrorBody, told: 
     `X-Request-Id: ${reqId}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(SECURITY_HEADERS).map(([name, value]) => `${name}: ${value}`),
     ...headers,
     'Connection: close',
   ];

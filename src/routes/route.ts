@@ -9,6 +9,7 @@ import type { ToErrorBody } from '../contract/error-body.ts';
 import { PLAIN_JSON } from '../contract/media-types.ts';
 import { replyFor } from '../contract/replies.ts';
 import { type ErrorBody, refuse } from '../http/errors.ts';
+import { SECURITY_HEADERS } from '../http/security-headers.ts';
 import { JsonText } from '../json/json-text.ts';
 import { announce, linkToSuccessor } from '../replies/deprecation.ts';
 import { buildIsPassedOn, sendPassedOn } from '../replies/passed-on-replies.ts';
@@ -49,7 +50,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   const around: Around = { store, urlOf, logger, idempotencyKey };
   const { check, write } = compiled;
   const { link, ...others } = deprecation;
-  const constantOf = buildConstantHeaders(operation, Object.entries(others).flat());
+  const constantOf = buildConstantHeaders(operation, [...securityOf(operation), ...Object.entries(others)].flat());
   const addLink = linkToSuccessor(link);
   const isPassedOn = buildIsPassedOn(operation);
   const { sunset } = operation.deprecation ?? {};
@@ -139,6 +140,12 @@ function buildEnter(id: string, auth: onRequestHookHandler | undefined): onReque
     if (auth) auth.call(this, request, reply, done);
     else done();
   };
+}
+
+/** Where the contract declares such a header, it is the handler's. */
+function securityOf({ replies }: Operation): [string, string][] {
+  const declared = replies.flatMap(({ headers }) => Object.keys(headers).map((name) => name.toLowerCase()));
+  return Object.entries(SECURITY_HEADERS).filter(([name]) => !declared.includes(name));
 }
 
 /** The headers that every reply with a body and this status has. */

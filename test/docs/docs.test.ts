@@ -3,6 +3,7 @@ import { parse as parseJson } from 'lossless-json';
 import t, { type Test } from 'tap';
 import { parse as parseYaml } from 'yaml';
 import { loadContract } from '../../src/contract/load-contract.ts';
+import { toPage } from '../../src/docs/page.ts';
 import { connectRaw, sendRaw } from '../raw-client.ts';
 import { startService } from '../service.ts';
 
@@ -73,30 +74,48 @@ t.test('documentation and documents need no key', async (t) => {
   for (const url of [...DOCUMENTS, '/docs', '/docs/']) t.equal((await app.inject(url)).statusCode, 200, url);
 });
 
-t.test('/ leads to the documentation', async (t) => {
+t.test('/ leads a browser to the page, and a program to the contract', async (t) => {
   const { app } = await startService(t);
-  const { statusCode, headers } = await app.inject('/');
-  t.equal(statusCode, 302);
-  t.equal(headers.location, '/docs');
-});
-
-t.test("Swagger UI's own copies of the contract lead to the exact ones", async (t) => {
-  const { app } = await startService(t);
-  for (const type of ['json', 'yaml']) {
-    const { statusCode, headers } = await app.inject(`/docs/${type}`);
-    t.equal(statusCode, 302);
-    t.equal(headers.location, `/openapi.${type}`);
+  const accepted = {
+    'text/html,application/xhtml+xml,*/*;q=0.8': '/docs',
+    '*/*': '/openapi.json',
+    '': '/openapi.json',
+  };
+  for (const [accept, location] of Object.entries(accepted)) {
+    const { statusCode, headers } = await app.inject({ url: '/', headers: { accept } });
+    t.match({ statusCode, ...headers }, { statusCode: 302, location, vary: 'accept' });
+    t.match(headers.link, '</openapi.json>; rel="service-desc"; type="application/json"');
+    t.match(headers.link, '</docs>; rel="service-doc"; type="text/html"');
+    t.match(headers.link, '</.well-known/api-catalog>; rel="api-catalog"');
   }
 });
 
+t.test(
+  '/.well-known/api-catalog names the contract, its page and its health (RFC 9727), and all of them are there',
+  async (t) => {
+    const { app } = await startService(t);
+    const url = '/.well-known/api-catalog';
+    const { headers, body } = await app.inject(url);
+    t.equal(headers['content-type'], 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"');
+    t.match((await app.inject({ method: 'HEAD', url })).headers.link, 'rel="api-catalog"');
+    const [{ anchor, ...relations }] = JSON.parse(body).linkset;
+    t.equal(anchor, '/v1');
+    t.strictSame(Object.keys(relations), ['service-desc', 'service-doc', 'status']);
+    for (const { href, type } of Object.values<{ href: string; type: string }[]>(relations).flat()) {
+      t.match((await app.inject(href)).headers['content-type'], type);
+    }
+  },
+);
+
 t.test('the page may load only what this server sends, runs no inline script, and works on plain HTTP', async (t) => {
   const { app } = await startService(t);
-  for (const url of ['/docs', '/docs/', '/docs/static/swagger-initializer.js', '/docs/static/swagger-ui-bundle.js']) {
+  for (const url of ['/docs', '/docs/', '/docs/static/start.js', '/docs/static/swagger-ui-bundle.js']) {
     const policy = (await app.inject(url)).headers['content-security-policy'] as string;
     const directives = policy.split(';').map((directive) => directive.trim());
     t.ok(directives.includes("default-src 'none'"), url);
     t.ok(directives.includes("script-src 'self'"), url);
     t.ok(directives.includes("connect-src 'self'"), url);
+    t.ok(directives.includes("frame-ancestors 'none'"), url);
     t.notMatch(policy, /https?:|unsafe|upgrade-insecure-requests/);
   }
 });
@@ -107,12 +126,57 @@ t.test('the page has the title of the contract, and all that it refers to is the
   for (const base of ['/docs', '/docs/']) {
     const { body } = await app.inject(base);
     t.match(body, `<title>${title}</title>`);
-    const references = [...body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, reference]) => reference as string);
+    const references = [...body.matchAll(/<(?:link|script)[^>]+(?:src|href)="([^"]+)"/g)].map(
+      ([, url]) => url as string,
+    );
     t.ok(references.length > 5);
-    for (const reference of references) {
-      const { pathname } = new URL(reference, `http://localhost${base}`);
-      t.equal((await app.inject(pathname)).statusCode, 200, pathname);
-    }
+    for (const url of references) t.equal((await app.inject(url)).statusCode, 200, url);
+  }
+  const { body: start } = await app.inject('/docs/static/start.js');
+  const modules = [...start.matchAll(/'\.\/([^']+)'/g)].map(([, name]) => name);
+  t.strictSame(modules.length, readdirSync(new URL('../../src/docs/page/', import.meta.url)).length - 2);
+});
+
+const READABLE = `
+openapi: 3.1.0
+info: { title: '<b>Bold</b> & "quoted"', version: '1', description: 'Read </noscript><script>me' }
+paths:
+  /things/{thing}:
+    parameters: [{ name: thing, in: path, required: true, schema: { type: string, maxLength: 9 } }]
+    put:
+      operationId: putThing
+      description: <img src=x onerror=alert(1)>
+      requestBody:
+        content:
+          application/json:
+            schema: { type: object, required: [a], properties: { a: { type: integer, minimum: 1 }, b: { $ref: '#/components/schemas/Tree' } } }
+      responses:
+        '200':
+          description: Done & dusted
+          headers: { X-Count: { schema: { type: integer } } }
+          content: { application/json: { schema: { type: array, items: { $ref: '#/components/schemas/Tree' } } } }
+        '204': { description: Nothing to say }
+        default: { description: A failure, content: { application/json: { schema: { type: string } } } }
+components:
+  schemas:
+    Tree: { type: object, properties: { below: { $ref: '#/components/schemas/Tree' } } }
+`;
+
+t.test('without JavaScript the page can be read, and no text of the contract is HTML', async (t) => {
+  const contract = await loadContract(`${t.testdir({ 'readable.yaml': READABLE })}/readable.yaml`);
+  const page = toPage(contract).toString();
+  t.match(page, '<title>&#60;b&#62;Bold&#60;/b&#62; &#38; &#34;quoted&#34;</title>');
+  t.notMatch(page, /<(b|img|script)>|<img|<script>/);
+  t.equal(page.match(/<\/noscript>/g)?.length, 1);
+  for (const text of [
+    'PUT /things/{thing}',
+    'thing (path)',
+    'string, maxLength 9, required',
+    'integer, minimum 1, required',
+    'X-Count',
+    'An array of:',
+  ]) {
+    t.match(page, text);
   }
 });
 

@@ -1,0 +1,21 @@
+/** HTML in which what is put in is escaped, unless it is HTML already: a contract's texts are anybody's. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Value = Html | string | number | undefined | false | Value[];
+
+export function html(texts: TemplateStringsArray, ...values: Value[]): Html {
+  return new Html(texts.reduce((text, next, index) => text + toText(values[index - 1]) + next));
+}
+
+function toText(value: Value): string {
+  if (value instanceof Html) return value.text;
+  if (Array.isArray(value)) return value.map(toText).join('');
+  if (value === undefined || value === false) return '';
+  return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,27 @@
+/** The page: Swagger UI for who has JavaScript, the contract as plain HTML for who has not. */
+import type { Contract } from '../contract/contract.ts';
+import { html } from './html.ts';
+import { toReading } from './reading.ts';
+
+export function toPage(contract: Contract): Buffer {
+  const page = html`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${contract.title}</title>
+<link rel="icon" type="image/png" href="/docs/static/favicon-32x32.png" sizes="32x32">
+<link rel="service-desc" type="application/json" href="/openapi.json">
+<link rel="stylesheet" href="/docs/static/swagger-ui.css">
+<link rel="stylesheet" href="/docs/static/page.css">
+<script src="/docs/static/swagger-ui-bundle.js" defer></script>
+<script src="/docs/static/start.js" type="module"></script>
+</head>
+<body>
+<main id="swagger-ui"></main>
+<noscript>${toReading(contract)}</noscript>
+</body>
+</html>
+`;
+  return Buffer.from(page.text);
+}
