@@ -52,7 +52,10 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const { toErrorBody } = contract;
   const nextRequestId = buildRequestIds();
   const keysInQueries = contract.keyPlaces.filter((place) => place.in === 'query');
-  const toLogged = buildToLogged(keysInQueries.map(({ name }) => name));
+  const toLogged = buildToLogged(
+    keysInQueries.map(({ name }) => name),
+    apiKeys,
+  );
   const refusedLog = buildRefusedLog(logger);
   const logRequest = buildLogRequest(logger, toLogged, refusedLog);
   const raw = { logger, nextRequestId, toErrorBody };

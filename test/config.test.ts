@@ -158,6 +158,7 @@ t.test('a database is SQLite, in a file or in memory, or PostgreSQL', (t) => {
     'postgres://ada@db:port/pets',
     'postgres://ada@db,/pets',
     'postgres://ada:100%@db/pets',
+    'postgres://ada:with@secret@db/pets',
     'postgres://ada@db/pets?sslmode=prefer',
     'postgres://ada@db/pets?target_session_attrs=any',
     'postgres://ada@db/pets?shcema=pets',

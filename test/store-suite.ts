@@ -332,7 +332,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
     const byName = (keys: StoredKey[]) => keys.sort((one, other) => (one.name < other.name ? -1 : 1));
     const first = await store.readKeys();
     t.same([first.isAll, byName(first.keys)], [true, [a, b, c]]);
-    t.strictSame(await store.readKeys(first.version), { version: first.version, isAll: false, keys: [] });
+    t.strictSame(await store.readKeys(first.version), { ...first, isAll: false, keys: [] });
 
     const revoked = { ...a, revokedAt: '2026-01-02T00:00:00.000Z' };
     await store.revokeKey(a.id, revoked.revokedAt);

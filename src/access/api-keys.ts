@@ -5,6 +5,9 @@ import type { StoredKey } from '../store/store.ts';
 /** Lets secret scanners recognise a leaked key: `petstore_` and 48 hexadecimal digits. */
 const PREFIX = 'petstore_';
 
+/** What the ids of keys of the configuration begin with, and those of stored keys do not. */
+export const CONFIGURED = 'API_KEYS.';
+
 /** 192 random bits. */
 export function makeKey(): string {
   return PREFIX + randomBytes(24).toString('hex');

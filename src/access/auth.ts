@@ -1,11 +1,12 @@
 /** Checks keys before the body is read. Keys come from the configuration and from the store; the contract says where clients send them. */
+import { createHmac } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Logger } from 'pino';
 import type { Requirement } from '../contract/contract.ts';
 import type { Failure } from '../http/errors.ts';
 import type { Rate, Store, Tally } from '../store/store.ts';
 import { buildIdentifyApiKey } from './api-key-auth.ts';
-import { hashKey } from './api-keys.ts';
+import { CONFIGURED, hashKey } from './api-keys.ts';
 import { buildIdentifyBearer } from './bearer-auth.ts';
 import { type Caller, type CallerKey, type Identify, missingScopes, type NoteCaller, toCaller } from './caller.ts';
 import { forbidden, unauthorized } from './challenges.ts';
@@ -47,8 +48,8 @@ export async function addAuth(
   const { keyRate, unauthorizedRate } = rates;
   const uses = buildUses(store, logger);
   const toOurs = (key: CallerKey) => toCaller(key, keyRate, uses.of(key.id));
-  const configured = new Map(apiKeys.map(hashKey).map((hash) => [hash, toOurs(toConfigured(hash))]));
   const stored = await readStoredKeys(store, logger, toOurs, maxKeyAge);
+  const configured = new Map(apiKeys.map((key) => [hashKey(key), toOurs(toConfigured(key, stored.salt))]));
   const { countForKey, countForAddress } = buildFairShares(tally);
   app.addHook('onClose', async () => {
     stored.stop();
@@ -124,5 +125,10 @@ export async function addAuth(
 
 type Done = (failure?: Failure) => void;
 
-/** A key of the configuration: it may do everything. Its id is the same wherever it stands there, and in all servers. */
-const toConfigured = (hash: string) => ({ id: `API_KEYS.${hash.slice(0, 8)}`, name: 'API_KEYS' });
+/**
+ * A key of the configuration: it may do everything. Its id is the same wherever it stands there, and in all servers of a database; who
+ * does not know the database's salt cannot find out by it whether a guess is the key.
+ */
+function toConfigured(key: string, salt: string): CallerKey {
+  return { id: CONFIGURED + createHmac('sha256', salt).update(key).digest('hex').slice(0, 8), name: 'API_KEYS' };
+}

@@ -14,6 +14,8 @@ const MAX_AGE = 60_000;
 export interface StoredKeys {
   /** Whose key has this hash; undefined where none is valid. @throws Failure while the keys cannot be read */
   find(hash: string): Caller | undefined;
+  /** That of the store. */
+  salt: string;
   /** Stops reading them. */
   stop(): void;
 }
@@ -29,6 +31,7 @@ export async function readStoredKeys(
   const callers = new Map<string, Caller>();
   const hashes = new Map<string, string>();
   let version: string | undefined;
+  let salt = '';
   let readAt = 0;
   let isFailing = false;
 
@@ -40,7 +43,7 @@ export async function readStoredKeys(
       hashes.clear();
     }
     for (const key of changes.keys) note(key);
-    version = changes.version;
+    ({ version, salt } = changes);
     readAt = now;
   }
 
@@ -78,6 +81,7 @@ export async function readStoredKeys(
       const caller = callers.get(hash);
       return caller && Date.now() < caller.expiry ? caller : undefined;
     },
+    salt,
     stop: () => stopping.abort(),
   };
 }

@@ -35,9 +35,11 @@ function readCommand([file, ...rest]: string[]): Command {
 /** The file gets its name when it is complete, and on disk. */
 async function writeFile(lines: AsyncIterable<string>, file: string): Promise<void> {
   const part = `${file}.${process.pid}.part`;
-  process.on('exit', () => rmSync(part, { force: true }));
+  // Never through a link, nor into a file that others can read.
+  const out = createWriteStream(part, { flush: true, flags: 'wx', mode: 0o600 });
+  out.once('open', () => process.on('exit', () => rmSync(part, { force: true })));
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
-  await write(lines, createWriteStream(part, { flush: true }));
+  await write(lines, out);
   renameSync(part, file);
 }
 

@@ -17,6 +17,8 @@ const NO_HOST: Told = ['malformed_request', 'The Host header is missing.'];
 const TWICE: Told = ['malformed_request', 'A header that counts once was sent twice.'];
 const OLD_CHUNKS: Told = ['malformed_request', 'HTTP/1.0 has no Transfer-Encoding.'];
 const BAD_URL: Told = ['malformed_request', 'The URL is not well-formed.'];
+/** RFC 9112, section 3.2. */
+const FRAGMENT: Told = ['malformed_request', 'The URL has a #, which belongs to no request.'];
 const UNMET: Told = ['expectation_failed', 'The server cannot meet the Expect header: it knows 100-continue only.'];
 
 /** The store's outages, as clients are told of them. */
@@ -82,6 +84,7 @@ function toFailure(error: FastifyError | Failure): Failure {
 /** Checks that Node could make as well, but then its replies would have no body. */
 export function findMalformed({ raw, headers }: FastifyRequest): Failure | undefined {
   if ((raw.url as string).length > MAX_URL_LENGTH) return new Failure(...URI_TOO_LONG);
+  if ((raw.url as string).includes('#')) return new Failure(...FRAGMENT);
   if (headers.host === undefined && raw.httpVersion === '1.1') return new Failure(...NO_HOST);
   if (headers.expect !== undefined && !/100-continue/i.test(headers.expect)) return new Failure(...UNMET);
   if (isFaultilyFramed(raw)) return new Failure(...OLD_CHUNKS);

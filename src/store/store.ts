@@ -59,6 +59,8 @@ export interface KeyChanges {
   /** Whether these are all keys that are not revoked; otherwise those that have changed, as they are now. */
   isAll: boolean;
   keys: StoredKey[];
+  /** Of this database alone, the same for ever: for what may be seen of keys that are not stored. */
+  salt: string;
 }
 
 /** Whose key a request has, and what it is limited to. */

@@ -115,10 +115,17 @@ t.test('a key in a query is neither a parameter nor in the log, however it is se
     `/v1/nothing/%zz?api_key=${KEY}`,
   ];
   for (const url of urls) await request(url, { key: null });
-  for (const line of [`CONNECT /?api_key=${KEY} HTTP/1.1`, `GET /?api_key=${KEY} HTTP/1.1\r\n: :`]) {
+  for (const line of [
+    `GET /v1/pets#api_key=${KEY} HTTP/1.1`,
+    `GET /v1/api_key=${KEY} HTTP/1.1`,
+    `GET /v1/pets?api_key=a-key-of-elsewhere HTTP/1.1`,
+    `CONNECT /?api_key=${KEY} HTTP/1.1`,
+    `GET /?api_key=${KEY} HTTP/1.1\r\n: :`,
+  ]) {
     await sendRaw(port, `${line}\r\nHost: pets\r\nConnection: close\r\n\r\n`);
   }
   t.notMatch(log, KEY);
+  t.notMatch(log, 'elsewhere');
   t.match(log, '"url":"/v1/pets?***&status=sold"');
   t.match(log, '"url":"/v1/pets?limit=1&***"');
   t.match(log, '"keyName":"API_KEYS"');

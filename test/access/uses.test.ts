@@ -18,7 +18,8 @@ t.test('a server writes when keys were used, and how often for deprecated operat
   await request('/v1/pets/1', { key: 'unknown' });
   await app.close();
   const uses = await store.listUses();
-  const configured = `API_KEYS.${hashKey(KEY).slice(0, 8)}`;
+  const configured = uses.find(({ keyId }) => /^API_KEYS\.[0-9a-f]{8}$/.test(keyId))?.keyId as string;
+  t.not(configured.slice(-8), hashKey(KEY).slice(0, 8));
   const expected: Partial<KeyUse>[] = [
     { keyId: configured, operationId: '', count: 0 },
     { keyId: configured, operationId: 'getPet', count: 1 },

@@ -25,7 +25,8 @@ export function buildKeys(schema: string) {
   const replace = `WITH ended AS (UPDATE ${table} SET expires_at = least($10, expires_at)
       WHERE id = $9 AND revoked_at IS NULL RETURNING 1)
     INSERT INTO ${table} (${COLUMNS}) SELECT $1, $2, $3, $4, $5, $6, $7, $8 FROM ended RETURNING 1`;
-  const selectChanges = `SELECT count, removed, current_setting('transaction_read_only') FROM ${schema}.api_key_changes`;
+  const selectChanges = `
+    SELECT count, removed, salt, current_setting('transaction_read_only') FROM ${schema}.api_key_changes`;
 
   return {
     insert: async (connection: Connection, key: StoredKey) => {
@@ -38,13 +39,14 @@ export function buildKeys(schema: string) {
       (await connection.query(replace, [...toRow(key), id, expiresAt])).length === 1,
     /** Undefined where the server can only be read. */
     readChanges: async (connection: Connection, since?: string): Promise<KeyChanges | undefined> => {
-      const [[version, removed, isReadOnly]] = (await connection.query(selectChanges)) as [[string, string, string]];
+      const [changes] = (await connection.query(selectChanges)) as [[string, string, string, string]];
+      const [version, removed, salt, isReadOnly] = changes;
       if (isReadOnly === 'on') return undefined;
-      if (since === version) return { version, isAll: false, keys: [] };
+      if (since === version) return { version, isAll: false, keys: [], salt };
       const known = BigInt(since ?? -1);
       const isAll = known < BigInt(removed) || known > BigInt(version);
       const rows = await (isAll ? connection.query(selectUnrevoked) : connection.query(selectChanged, [since]));
-      return { version, isAll, keys: toStoredKeys(rows) };
+      return { version, isAll, keys: toStoredKeys(rows), salt };
     },
   };
 }

@@ -26,7 +26,7 @@ export const POSTGRES_FORM =
   'postgres://<user>[:<password>]@<host>[:<port>][,…]/<database>[?sslmode=…&sslrootcert=…&schema=…]';
 
 /** libpq's form: a comma between hosts, which a URL does not have. What may hold other characters is percent-encoded. */
-const FORM = /^postgres(?:ql)?:\/\/([^:@/]+)(?::([^@/]*))?@([^/?]+)\/([^/?]+)(?:\?(.*))?$/;
+const FORM = /^postgres(?:ql)?:\/\/([^:@/]+)(?::([^@/]*))?@([^@/?]+)\/([^/?]+)(?:\?(.*))?$/;
 const HOST = /^(\[[\da-f:.]+\]|[^:]+)(?::(\d{1,5}))?$/i;
 type Parts = [
   whole: string,

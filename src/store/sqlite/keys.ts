@@ -24,7 +24,7 @@ export function prepareKeys(db: Database) {
   const end = db.prepare(
     'UPDATE api_keys SET expires_at = min(@expiresAt, ifnull(expires_at, @expiresAt)) WHERE id = @id AND revoked_at IS NULL',
   );
-  const selectChanges = db.prepare<[], Changes>('SELECT count, removed FROM api_key_changes');
+  const selectChanges = db.prepare<[], Changes>('SELECT count, removed, salt FROM api_key_changes');
   /** Another one after a restored backup, too. */
   const readSchema = db.prepare<[], bigint>('PRAGMA schema_version').pluck();
 
@@ -41,12 +41,13 @@ export function prepareKeys(db: Database) {
     }),
     readChanges: (since = ''): KeyChanges => {
       const schema = readSchema.get() as bigint;
-      const { count, removed } = selectChanges.get() as Changes;
+      const { count, removed, salt } = selectChanges.get() as Changes;
       const version = `${schema} ${count}`;
-      if (since === version) return { version, isAll: false, keys: [] };
+      if (since === version) return { version, isAll: false, keys: [], salt };
       const [ofSchema, known = 0n] = since.split(' ').map(BigInt);
       const isAll = ofSchema !== schema || known < removed || known > count;
-      return { version, isAll, keys: (isAll ? selectUnrevoked.all() : selectChanged.all(known)).map(toStoredKey) };
+      const rows = isAll ? selectUnrevoked.all() : selectChanged.all(known);
+      return { version, isAll, keys: rows.map(toStoredKey), salt };
     },
   };
 }
@@ -55,6 +56,7 @@ export function prepareKeys(db: Database) {
 interface Changes {
   count: bigint;
   removed: bigint;
+  salt: string;
 }
 
 function toRow({ expiresAt, revokedAt, scopes, rate, ...key }: StoredKey): KeyRow {

@@ -1,5 +1,5 @@
 /** The store on SQLite: one file, or memory. Reads run in the event loop, pets are written in a thread of their own. */
-import { mkdirSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
@@ -23,7 +23,7 @@ const MEMORY = ':memory:';
 
 /** @throws Error when the file cannot be opened or made, is no database, or has a newer schema than this program's */
 export function openSqlite(file: string, limits: StoreLimits): Store {
-  if (file !== MEMORY) mkdirSync(dirname(file), { recursive: true });
+  if (file !== MEMORY && !existsSync(file)) makeFile(file);
   const db = openConnection(file);
   try {
     if (!limits.isMigrated) migrate(db, loadMigrations());
@@ -32,6 +32,16 @@ export function openSqlite(file: string, limits: StoreLimits): Store {
   } catch (error) {
     db.close();
     throw error;
+  }
+}
+
+/** Nobody else may read what is stored. SQLite gives `-wal` and `-shm` the mode of the file. */
+function makeFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    closeSync(openSync(file, 'ax', 0o600));
+  } catch {
+    // SQLite says what is wrong, unless another process was faster.
   }
 }
 

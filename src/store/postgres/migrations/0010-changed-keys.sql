@@ -3,6 +3,8 @@
 ALTER TABLE api_keys ADD COLUMN changed bigint NOT NULL DEFAULT 0;
 CREATE INDEX changed_api_keys ON api_keys (changed);
 ALTER TABLE api_key_changes ADD COLUMN removed bigint NOT NULL DEFAULT 0;
+-- For the ids of keys that are not stored.
+ALTER TABLE api_key_changes ADD COLUMN salt text NOT NULL DEFAULT gen_random_uuid();
 
 CREATE OR REPLACE FUNCTION count_api_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

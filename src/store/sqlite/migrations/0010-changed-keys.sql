@@ -2,8 +2,13 @@
 -- row, they read all.
 ALTER TABLE api_keys ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX changed_keys ON api_keys (changed);
-CREATE TABLE api_key_changes (count INTEGER NOT NULL, removed INTEGER NOT NULL) STRICT;
-INSERT INTO api_key_changes VALUES (0, 0);
+CREATE TABLE api_key_changes (
+  count INTEGER NOT NULL,
+  removed INTEGER NOT NULL,
+  -- For the ids of keys that are not stored.
+  salt TEXT NOT NULL
+) STRICT;
+INSERT INTO api_key_changes VALUES (0, 0, hex(randomblob(16)));
 
 CREATE TRIGGER note_added_key AFTER INSERT ON api_keys BEGIN
   UPDATE api_key_changes SET count = count + 1;
