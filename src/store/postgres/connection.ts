@@ -51,13 +51,15 @@ export interface ConnectionTimes {
 /** @throws Error also where the server can only be read: it is not, or no longer, the one to use */
 export async function connectTo(
   { host, port }: Address,
-  { user, password, database }: PostgresPlace,
+  { user, password, database, sslNegotiation }: PostgresPlace,
   ssl: pg.ClientConfig['ssl'],
   { toConnect, toAnswer }: ConnectionTimes,
 ): Promise<Connection> {
   const socket = new Socket();
   const client = new pg.Client({
     ...{ host, port, user, password, database, ssl, statement_timeout: toAnswer },
+    // pg would read PGSSLNEGOTIATION.
+    sslnegotiation: sslNegotiation,
     stream: () => socket,
     types: AS_TEXT,
     keepAlive: true,

@@ -1,4 +1,4 @@
-/** Where a PostgreSQL database is, from its URL. */
+/** Where a PostgreSQL database is, from its URL, and how its server is known: as libpq has it, or refused by name. */
 
 export interface PostgresPlace {
   /** Of the same database; the one that can be written is used. */
@@ -8,10 +8,15 @@ export interface PostgresPlace {
   database: string;
   /** The schema that has the tables. */
   schema: string;
-  /** How the connection is encrypted, and what of the server's certificate is checked, as libpq understands it. */
+  /** How the connection is encrypted, and what of the server's certificate is checked. */
   sslMode: SslMode;
-  /** The file with the certificates to trust, in place of the system's. */
+  /** The file with the certificates to trust, in place of those that Node has. */
   caFile?: string | undefined;
+  /** The files of our own certificate and its key. */
+  certFile?: string | undefined;
+  keyFile?: string | undefined;
+  /** `direct`: without asking first whether the server speaks TLS. */
+  sslNegotiation: 'postgres' | 'direct';
 }
 
 export interface Address {
@@ -37,38 +42,58 @@ type Parts = [
 
 const DEFAULT_PORT = '5432';
 
-/** `undefined` where the text has another form, or an option that is not known. */
+/** @returns undefined where the text has another form. @throws Error that names an option that is not known, or cannot be so */
 export function parsePostgresUrl(url: string): PostgresPlace | undefined {
   const [, user, password, hosts, database, options] = (FORM.exec(url) ?? []) as unknown as Parts;
   if (user === undefined) return undefined;
-  const {
-    sslmode = 'disable',
-    sslrootcert: caFile,
-    schema = 'public',
-    target_session_attrs: target = 'read-write',
-    ...unknown
-  } = Object.fromEntries(new URLSearchParams(options));
-  const sslMode = SSL_MODES.find((mode) => mode === sslmode);
-  if (!sslMode || target !== 'read-write' || Object.keys(unknown).length > 0) return undefined;
+  let place: Pick<PostgresPlace, 'hosts' | 'user' | 'password' | 'database'>;
   try {
-    return {
+    place = {
       hosts: hosts.split(',').map(toAddress),
       user: decodeURIComponent(user),
       password: password && decodeURIComponent(password),
       database: decodeURIComponent(database),
-      schema,
-      sslMode,
-      caFile,
     };
   } catch {
     return undefined;
   }
+  return { ...place, ...toOptions(Object.fromEntries(new URLSearchParams(options))) };
 }
 
 /** @throws Error where it has another form */
 function toAddress(text: string): Address {
   const [, host, port = DEFAULT_PORT] = HOST.exec(text) as RegExpExecArray;
   return { host: decodeURIComponent((host as string).replace(/^\[|\]$/g, '')), port: Number(port) };
+}
+
+function toOptions(options: Record<string, string>): Omit<PostgresPlace, 'hosts' | 'user' | 'password' | 'database'> {
+  const { sslmode, sslrootcert, sslcert, sslkey, sslnegotiation, schema, target_session_attrs, ...unknown } = options;
+  const [other] = Object.keys(unknown);
+  // It may be a piece of a password.
+  if (other !== undefined) throw new Error(`has an option that is not known${/^\w+$/.test(other) ? `: ${other}` : ''}`);
+  if ((target_session_attrs ?? 'read-write') !== 'read-write')
+    throw new Error('must have target_session_attrs=read-write');
+  const sslMode = SSL_MODES.find((mode) => mode === (sslmode ?? 'disable'));
+  if (!sslMode) throw new Error(`must have an sslmode of ${SSL_MODES.join(', ')}`);
+  const isDirect = sslnegotiation === 'direct';
+  if (isDirect && sslMode === 'disable') throw new Error('has sslnegotiation=direct, which needs sslmode=verify-full');
+  const [needing] = Object.entries({ sslrootcert, sslcert, sslkey, sslnegotiation }).find(([, value]) => value) ?? [];
+  // libpq would connect without encryption where the server asks for it.
+  if (needing && sslmode === undefined) throw new Error(`has ${needing}, which needs sslmode=verify-full`);
+  if (sslrootcert === 'system' && sslmode !== 'verify-full')
+    throw new Error('has sslrootcert=system, which needs sslmode=verify-full');
+  if ((sslcert === undefined) !== (sslkey === undefined))
+    throw new Error('must have sslcert and sslkey, or none of them');
+  if (!['postgres', 'direct', undefined].includes(sslnegotiation))
+    throw new Error('must have an sslnegotiation of postgres or direct');
+  return {
+    schema: schema ?? 'public',
+    sslMode,
+    caFile: sslrootcert === 'system' ? undefined : sslrootcert,
+    certFile: sslcert,
+    keyFile: sslkey,
+    sslNegotiation: isDirect ? 'direct' : 'postgres',
+  };
 }
 
 /** For people: without the user and the password. */

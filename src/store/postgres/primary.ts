@@ -1,5 +1,5 @@
 /** Connections to the one server that can be written: where another has become that, those to its predecessor end. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { type Connection, type ConnectionTimes, connectTo } from './connection.ts';
 import type { Run, Task } from './lanes.ts';
@@ -10,7 +10,7 @@ export type Connect = (times: ConnectionTimes) => Promise<Connection>;
 
 const MOVED = new Error('another server has become the one to write to');
 
-/** @throws Error when the file with certificates cannot be read */
+/** @throws Error when a file with certificates or a key cannot be read */
 export function buildConnect(place: PostgresPlace): Connect {
   const ssl = toTlsOptions(place);
   const open = new Set<Connection>();
@@ -51,11 +51,16 @@ export function buildRead(run: Run, connect: () => Promise<Connection>): Run {
     });
 }
 
-function toTlsOptions({ sslMode, caFile }: PostgresPlace): ConnectionOptions | false {
+/** As libpq: with certificates to trust, `require` checks the server's, too. */
+function toTlsOptions({ sslMode, caFile, certFile, keyFile }: PostgresPlace): ConnectionOptions | false {
   if (sslMode === 'disable') return false;
+  if (keyFile !== undefined && (statSync(keyFile).mode & 0o077) !== 0)
+    throw new Error(`${keyFile} can be read by others: chmod 600`);
   return {
     ...(caFile !== undefined && { ca: readFileSync(caFile, 'utf8') }),
-    rejectUnauthorized: sslMode !== 'require',
+    ...(certFile !== undefined && { cert: readFileSync(certFile, 'utf8') }),
+    ...(keyFile !== undefined && { key: readFileSync(keyFile, 'utf8') }),
+    rejectUnauthorized: sslMode !== 'require' || caFile !== undefined,
     ...(sslMode !== 'verify-full' && { checkServerIdentity: () => undefined }),
   };
 }

@@ -1,0 +1,124 @@
+/** Whom a connection to PostgreSQL trusts, and with what: asked of a TLS server of the test's own, which may be an impostor. */
+import { once } from 'node:events';
+import { chmodSync, readFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
+import { buildConnect } from '../../src/store/postgres/primary.ts';
+
+const fileOf = (name: string) => fileURLToPath(new URL(`certificate/${name}`, import.meta.url));
+/** That of the server, for `localhost`, and one that it does not have. */
+const [OWN, OTHER, KEY] = ['server.crt', 'other.crt', 'server.key'].map(fileOf) as [string, string, string];
+const PEM = { cert: readFileSync(OWN), key: readFileSync(KEY) };
+
+/** What a client asks first: whether the server speaks TLS (PostgreSQL, section 54.2.11). */
+const SSL_REQUEST = Buffer.from('0000000804d2162f', 'hex');
+/** The first byte of TLS (RFC 8446, section 5.1). */
+const HANDSHAKE = 22;
+
+/** A server that has a certificate and hears what is said to it. */
+async function startImpostor(t: Test) {
+  const heard = { plain: '', encrypted: '', certificate: '' };
+  const options = { ...PEM, requestCert: true, rejectUnauthorized: false, ALPNProtocols: ['postgresql'] };
+  const secure = createTlsServer(options, (socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      heard.encrypted += bytes;
+      heard.certificate = String(socket.getPeerCertificate().subject?.CN ?? '');
+      socket.destroy();
+    });
+  });
+  secure.on('tlsClientError', () => {});
+  const front = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.once('data', (bytes) => {
+      const isAsked = bytes.equals(SSL_REQUEST);
+      if (!isAsked && bytes[0] !== HANDSHAKE) {
+        heard.plain += bytes;
+        socket.destroy();
+        return;
+      }
+      const behind = connect((secure.address() as AddressInfo).port, '127.0.0.1');
+      behind.on('error', () => socket.destroy());
+      behind.on('close', () => socket.destroy());
+      if (isAsked) socket.write('S');
+      else behind.write(bytes);
+      socket.pipe(behind).pipe(socket);
+    });
+  });
+  await Promise.all([once(secure.listen(0, '127.0.0.1'), 'listening'), once(front.listen(0), 'listening')]);
+  t.teardown(() => [front.close(), secure.close()]);
+  const { port } = front.address() as AddressInfo;
+  /** What it has heard of a client that connects so. */
+  return async (host: string, query: string) => {
+    Object.assign(heard, { plain: '', encrypted: '', certificate: '' });
+    const place = parsePostgresUrl(`postgres://ada:secret@${host}:${port}/pets?${query}`) as PostgresPlace;
+    const message = await buildConnect(place)({ toConnect: 20_000, toAnswer: 20_000 }).then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    return { ...heard, message };
+  };
+}
+
+t.test('a server that is not the one to trust hears nothing', async (t) => {
+  const listen = await startImpostor(t);
+  for (const [host, options, reason] of [
+    ['localhost', `sslmode=require&sslrootcert=${OTHER}`, /self-signed|unable to verify/],
+    ['localhost', `sslmode=verify-ca&sslrootcert=${OTHER}`, /self-signed|unable to verify/],
+    ['localhost', `sslmode=verify-full&sslrootcert=${OTHER}`, /self-signed|unable to verify/],
+    ['localhost', 'sslmode=verify-full&sslrootcert=system', /self-signed/],
+    ['localhost', `sslmode=verify-full&sslrootcert=${OTHER}&sslnegotiation=direct`, /self-signed|unable to verify/],
+    ['127.0.0.1', `sslmode=verify-full&sslrootcert=${OWN}`, /does not match/],
+  ] as const) {
+    const { plain, encrypted, message } = await listen(host, options);
+    t.strictSame([plain, encrypted], ['', ''], options);
+    t.match(message, reason, options);
+  }
+});
+
+t.test('a server that is to be trusted is spoken to, encrypted', async (t) => {
+  const listen = await startImpostor(t);
+  for (const [host, options] of [
+    ['127.0.0.1', 'sslmode=require'],
+    ['127.0.0.1', `sslmode=require&sslrootcert=${OWN}`],
+    ['127.0.0.1', `sslmode=verify-ca&sslrootcert=${OWN}`],
+    ['localhost', `sslmode=verify-full&sslrootcert=${OWN}`],
+    ['localhost', `sslmode=verify-full&sslrootcert=${OWN}&sslnegotiation=direct`],
+  ] as const) {
+    const { plain, encrypted, certificate } = await listen(host, options);
+    t.strictSame([plain, /user\0ada\0/.test(encrypted), certificate], ['', true, ''], options);
+  }
+});
+
+t.test('our own certificate is shown, and its key is one that nobody else can read', async (t) => {
+  const listen = await startImpostor(t);
+  const folder = t.testdir({ key: PEM.key.toString() });
+  const options = `sslmode=require&sslcert=${OWN}&sslkey=${folder}/key`;
+  chmodSync(`${folder}/key`, 0o644);
+  await t.rejects(listen('localhost', options), { message: `${folder}/key can be read by others: chmod 600` });
+  chmodSync(`${folder}/key`, 0o600);
+  t.equal((await listen('localhost', options)).certificate, 'localhost');
+});
+
+t.test('what of libpq is not known, or cannot be meant, is refused by its name', (t) => {
+  for (const [options, message] of [
+    [`sslrootcert=${OWN}`, 'has sslrootcert, which needs sslmode=verify-full'],
+    ['sslcert=a&sslkey=b', 'has sslcert, which needs sslmode=verify-full'],
+    ['sslnegotiation=direct', 'has sslnegotiation=direct, which needs sslmode=verify-full'],
+    ['sslmode=disable&sslnegotiation=direct', 'has sslnegotiation=direct, which needs sslmode=verify-full'],
+    ['sslmode=require&sslnegotiation=none', 'must have an sslnegotiation of postgres or direct'],
+    ['sslmode=verify-ca&sslrootcert=system', 'has sslrootcert=system, which needs sslmode=verify-full'],
+    ['sslmode=require&sslcert=a', 'must have sslcert and sslkey, or none of them'],
+    ['sslmode=require&sslkey=a', 'must have sslcert and sslkey, or none of them'],
+    ['sslmode=prefer', 'must have an sslmode of disable, require, verify-ca, verify-full'],
+    ['sslmode=require&sslcrl=a', 'has an option that is not known: sslcrl'],
+    ['target_session_attrs=any', 'must have target_session_attrs=read-write'],
+    ['a/secret@b', 'has an option that is not known'],
+  ] as const) {
+    t.throws(() => parsePostgresUrl(`postgres://ada@db/pets?${options}`), { message }, options);
+  }
+  t.end();
+});
