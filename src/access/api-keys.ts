@@ -8,6 +8,16 @@ const PREFIX = 'petstore_';
 /** What the ids of keys of the configuration begin with, and those of stored keys do not. */
 export const CONFIGURED = 'API_KEYS.';
 
+/** 1 to 100 characters without control characters, which a terminal would carry out, or that show another text; no spaces around. */
+export const NAME_PATTERN = '^(?! )[^\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]{1,100}(?<! )$';
+
+/** A text from a store or a file for a terminal: what is not to be printed, as its code. */
+export function toPrintable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u{${(character.codePointAt(0) as number).toString(16)}}`;
+  });
+}
+
 /** 192 random bits. */
 export function makeKey(): string {
   return PREFIX + randomBytes(24).toString('hex');

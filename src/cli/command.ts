@@ -1,4 +1,5 @@
 /** A command on the configured database: what it tells, and its failures in words. */
+import { toPrintable } from '../access/api-keys.ts';
 import { loadConfig } from '../config.ts';
 import { missingFile, openStore } from '../store/open-store.ts';
 import { type Store, StoreUnavailable } from '../store/store.ts';
@@ -24,7 +25,13 @@ export async function runCommand(options: CommandOptions): Promise<void> {
   try {
     await run(options);
   } catch (error) {
-    console.error(toWords(error as Error, options.ifUnknown));
+    // It may repeat what is in a file.
+    console.error(
+      toWords(error as Error, options.ifUnknown)
+        .split('\n')
+        .map(toPrintable)
+        .join('\n'),
+    );
     process.exitCode = 1;
   }
 }
@@ -32,6 +39,7 @@ export async function runCommand(options: CommandOptions): Promise<void> {
 async function run({ readCommand, env, tell }: CommandOptions): Promise<void> {
   const command = await readCommand();
   const config = loadConfig(env);
+  for (const warning of config.warnings) console.error(`Warning: ${warning}`);
   const { database } = config;
   if (database.kind === 'memory') throw new Error('DATABASE_URL is in memory, which no other program can see.');
   const missing = missingFile(database);

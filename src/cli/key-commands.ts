@@ -1,7 +1,8 @@
 /** The commands of `npm run keys`, on any store. */
 import { parseArgs } from 'node:util';
-import { isValid, makeKey, toStoredKey } from '../access/api-keys.ts';
+import { isValid, makeKey, NAME_PATTERN, toPrintable, toStoredKey } from '../access/api-keys.ts';
 import { parseRate } from '../access/rate.ts';
+import { isDay } from '../config.ts';
 import { SCOPES } from '../generated/scopes.ts';
 import type { KeyUse, Store, StoredKey } from '../store/store.ts';
 import type { Command } from './command.ts';
@@ -13,8 +14,8 @@ const USAGE = `Usage:
   npm run keys -- revoke <id>                                      refuses a key from now on
 
 Options of create: --expires <when>, --scopes <scope,...> and --rate <requests>/<s, m, h or d>, such as 100/s, or none.
-<when> is a number of days or a date. Without --scopes a key may do everything; the scopes are ${SCOPES.join(', ')}.
-With --deprecated, list says which keys have used deprecated operations. Without --rate a key may be used as often as KEY_RATE says. A key that is rotated stays valid for 7 days, or as --keep says.`;
+A name has 1 to 100 characters. <when> is a number of days or a date. Without --scopes a key may do everything; the scopes are ${SCOPES.join(', ')}.
+With --deprecated, list says which keys have used deprecated operations. Without --rate a key may be used as often as KEY_RATE says. A key that is rotated stays valid for 7 days, or as --keep says; the new one expires when the old one would have, or as --expires says.`;
 
 /** Stores compare times as text, which needs years of four digits. */
 const LATEST = Date.UTC(9999, 11, 31);
@@ -33,7 +34,9 @@ export function readCommand(args: string[]): Command {
     rate: values.rate === undefined ? undefined : toRate(values.rate),
     isDeprecated: values.deprecated === true,
   };
-  return { run: (store) => shape.run(store, subject, options), makesDatabase: name === 'create' };
+  const isCreate = name === 'create';
+  const checked = isCreate ? toName(subject) : subject;
+  return { run: (store) => shape.run(store, checked, options), makesDatabase: isCreate };
 }
 
 interface Options {
@@ -78,7 +81,8 @@ async function rotate(store: Store, id: string, { expiresAt, keptUntil }: Option
   const keys = await store.listKeys();
   const old = keys.find((key) => key.id === id && isValid(key, Date.now()));
   const key = makeKey();
-  const stored = old && toStoredKey(key, old.name, expiresAt, old.scopes, old.rate);
+  const expiry = expiresAt ?? (old?.expiresAt === undefined ? undefined : new Date(old.expiresAt));
+  const stored = old && toStoredKey(key, old.name, expiry, old.scopes, old.rate);
   if (!stored || !(await store.replaceKey(id, stored, keptUntil.toISOString())))
     throw new Error(`There is no valid key ${id}.`);
   return `${toMade(stored, key)}\n\nKey ${id} is valid until ${keptUntil.toISOString()} at most.`;
@@ -87,7 +91,7 @@ async function rotate(store: Store, id: string, { expiresAt, keptUntil }: Option
 function toMade({ id, name, expiresAt, scopes, rate }: StoredKey, key: string): string {
   const often = rate ? `, at the rate ${rate}` : '';
   const end = expiresAt ? `valid until ${expiresAt}` : 'without expiry';
-  return `Key ${id} (${name}), ${end}, for ${scopes?.join(' and ') ?? 'everything'}${often}:
+  return `Key ${id} (${toPrintable(name)}), ${end}, for ${scopes?.join(' and ') ?? 'everything'}${often}:
 
   ${key}
 
@@ -101,7 +105,7 @@ async function list(store: Store, _subject: string, { isDeprecated }: Options): 
   const rows = keys.map((key) => [
     ...[key.id, stateOf(key), key.createdAt, key.expiresAt ?? 'never'],
     uses.find(({ keyId, operationId }) => keyId === key.id && operationId === '')?.usedAt ?? 'never',
-    ...[key.scopes?.join(',') ?? 'all', key.rate ?? 'default', key.name],
+    ...[key.scopes?.join(',') ?? 'all', key.rate ?? 'default', toPrintable(key.name)],
   ]);
   return toTable([['id', 'state', 'created', 'expires', 'last used', 'scopes', 'rate', 'name'], ...rows]);
 }
@@ -112,7 +116,7 @@ function listDeprecated(keys: StoredKey[], uses: KeyUse[]): string {
     .filter(({ operationId }) => operationId !== '')
     .map(({ keyId, operationId, count, usedAt }) => [
       ...[keyId, operationId, String(count), usedAt],
-      names.get(keyId) ?? 'of the configuration',
+      toPrintable(names.get(keyId) ?? 'of the configuration'),
     ]);
   if (rows.length === 0) return 'No key has used a deprecated operation.';
   return toTable([['id', 'operation', 'requests', 'last used', 'name'], ...rows]);
@@ -146,11 +150,18 @@ async function revoke(store: Store, id: string): Promise<string> {
 function toDate(option: string, text: string): Date {
   const days = /^(\d+)d?$/.exec(text)?.[1];
   const date = days ? new Date(Date.now() + Number(days) * 86_400_000) : new Date(text);
-  const isDate = days !== undefined || /^\d{4}-\d\d-\d\d(T|$)/.test(text);
+  const isDate = days !== undefined || (/^\d{4}-\d\d-\d\d(T|$)/.test(text) && isDay(text.slice(0, 10)));
   if (!isDate || !(date.getTime() > Date.now() && date.getTime() <= LATEST)) {
     throw new Error(`--${option} must be a number of days or a future date, such as 30 or 2030-12-05, not ${text}`);
   }
   return date;
+}
+
+function toName(text: string): string {
+  const name = text.trim();
+  if (!new RegExp(NAME_PATTERN, 'u').test(name))
+    throw new Error('A name has 1 to 100 characters, and none that a terminal takes for a command.');
+  return name;
 }
 
 function toScopes(text: string): string[] {

@@ -3,6 +3,7 @@
  * and each pet and key has a line between them.
  */
 import { isUtf8 } from 'node:buffer';
+import { CONFIGURED, NAME_PATTERN } from '../access/api-keys.ts';
 import { RATE_PATTERN } from '../access/rate.ts';
 import type { Contract } from '../contract/contract.ts';
 import { parseExactJson } from '../json/exact-json.ts';
@@ -33,14 +34,16 @@ export interface Counts {
   pets: number;
 }
 
-const TEXT = { type: 'string', pattern: '^[^\\u0000]+$' };
+/** Not those that keys of the configuration have. */
+const ID = { type: 'string', pattern: `^(?!${CONFIGURED.replace('.', '\\.')})[\\w.-]{1,64}$` };
+const NAME = { type: 'string', pattern: NAME_PATTERN };
 const SCOPES = { type: 'array', items: { type: 'string', pattern: '^[^ ]+$' } };
 const RATE = { type: 'string', pattern: `${RATE_PATTERN}|^none$` };
 /** As `toISOString` prints it: stores compare times as text. */
 const TIME = { type: 'string', format: 'date-time', pattern: '\\.\\d{3}Z$' };
 const COUNT = { type: 'integer', minimum: 0 };
 
-const KEY = toObject({ id: TEXT, name: TEXT, hash: { type: 'string', pattern: '^[0-9a-f]{64}$' }, createdAt: TIME });
+const KEY = toObject({ id: ID, name: NAME, hash: { type: 'string', pattern: '^[0-9a-f]{64}$' }, createdAt: TIME });
 
 function toObject(properties: Json): Json {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };

@@ -1,22 +1,32 @@
 /** A key for this run only, so that a first start needs no preparation. */
+import type { Logger } from 'pino';
 import { isValid, makeKey } from '../access/api-keys.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * Undefined where there is a valid key already.
- * @throws ConfigError in production without a key
+ * Undefined where any key was ever made: a service whose keys are all revoked refuses every caller, and says so in its log.
+ * @throws ConfigError in production where none was
  */
-export async function makeOneRunKey({ apiKeys, isProduction }: Config, store: Store): Promise<string | undefined> {
+export async function makeOneRunKey(
+  { apiKeys, isProduction }: Config,
+  store: Store,
+  logger: Logger,
+): Promise<string | undefined> {
+  if (apiKeys.length > 0) return undefined;
   const { keys } = await store.readKeys();
-  if (apiKeys.length > 0 || keys.some((key) => isValid(key, Date.now()))) return undefined;
+  if (keys.some((key) => isValid(key, Date.now()))) return undefined;
+  if (keys.length > 0 || (await store.listKeys()).length > 0) {
+    logger.warn(`no API key is valid: every caller is refused. ${HOW}`);
+    return undefined;
+  }
   if (!isProduction) return makeKey();
-  // A deployment has no development tools: `npm run keys` would try to compile.
-  throw new ConfigError(
-    'No API key is configured. Make one with `node dist/src/cli/keys.js create <name>`, or set API_KEYS, and start again.',
-  );
+  throw new ConfigError(`No API key is configured. ${HOW}, and start again.`);
 }
+
+/** A deployment has no development tools: `npm run keys` would try to compile. */
+const HOW = 'Make one with `node dist/src/cli/keys.js create <name>`, or set API_KEYS';
 
 /** For the person who started it, on standard error: the log never sees a key. */
 export function showOneRunKey(key: string, origin: string, contract: Contract): void {

@@ -57,6 +57,9 @@ t.test('an expiry that is none, past, or beyond the year 9999 is refused', (t) =
     '9999999',
     '2130-13-05',
     'year 2130',
+    '2130-02-30',
+    '2130-02-29',
+    '2130-04-31T10:00',
   ]) {
     t.throws(() => readCommand(['create', 'x', '--expires', text]), { message: DATE }, text);
     t.throws(() => readCommand(['rotate', 'x', '--keep', text]), { message: DATE }, text);
@@ -177,6 +180,32 @@ t.test('rotate makes a key with the same name and scopes, and the old one ends',
   }
 });
 
+t.test('a key that is rotated keeps its expiry, and says so', async (t) => {
+  const store = openMemory(t);
+  const { id } = toMade(await run(store, 'create', 'Ada', '--expires', '2130-12-05'));
+  t.equal(toMade(await run(store, 'rotate', id)).expiresAt, '2130-12-05T00:00:00.000Z');
+});
+
+t.test('a name is short, and says nothing to a terminal', async (t) => {
+  const store = openMemory(t);
+  t.equal(toMade(await run(store, 'create', '  Zoë\u00a0🔑 ')).name, 'Zoë\u00a0🔑');
+  t.equal(toMade(await run(store, 'create', '🔑'.repeat(100))).name, '🔑'.repeat(100));
+  for (const name of [' ', '🔑'.repeat(101), '\x1b[2J', 'a\nb', 'a\u202eb', 'a\u2028b', '\ud800']) {
+    t.throws(() => readCommand(['create', name]), { message: /^A name has 1 to 100 characters, / });
+  }
+});
+
+t.test('what was stored by another program is printed without what a terminal takes for a command', async (t) => {
+  const store = openMemory(t);
+  const createdAt = '2026-01-01T00:00:00.000Z';
+  await store.createKey({ id: 'aaaa', name: 'A\x1b[2J\nbbbb', hash: 'a'.repeat(64), createdAt });
+  await store.addUses([{ keyId: 'aaaa', operationId: 'getPet', count: 1, usedAt: createdAt }]);
+  for (const args of [['list'], ['list', '--deprecated'], ['rotate', 'aaaa']]) {
+    const text = await run(store, ...args);
+    t.match(text, 'A\\u{1b}[2J\\u{a}bbbb', args.join(' '));
+  }
+});
+
 t.test('a command that is not understood gets the usage', (t) => {
   for (const args of [
     [],
@@ -211,6 +240,12 @@ t.test('a failure is reported on standard error, with exit code 1, and makes no 
       ['list'],
       { DATABASE_URL },
       /^There is no database \/.*\/data\/pets\.db\. Go to the folder of the service, or set DATABASE_URL\.\n$/,
+    ],
+    [['create', ' '], { DATABASE_URL }, /^A name has 1 to 100 characters/],
+    [
+      ['list'],
+      { DATABASE_URL, WORKER: '2' },
+      /^Warning: WORKER is not known: is WORKERS meant\?\nThere is no database/,
     ],
     [['revoke', 'aaaa'], { DATABASE_URL }, /^There is no database \/.*\/data\/pets\.db\. /],
     [['list'], { DATABASE_URL, PORT: 'http' }, /^Wrong configuration:\n {2}- PORT /],

@@ -127,7 +127,10 @@ t.test('a bad line is named with its number, and with what is wrong', async (t) 
     [key(HASH, 'petstore_'), /^key\.hash must match/],
     [key('.000Z', 'Z'), /^key\.createdAt must match/],
     [key('2026-01-01', '2026-01-99'), /^key\.createdAt must match format/],
-    [key('"Ada"', '""'), /^key\.name must match/],
+    ...['', ' Ada', 'a\\u001b[2J', 'a'.repeat(101)].map(
+      (name) => [key('"Ada"', `"${name}"`), /^key\.name must match/] as const,
+    ),
+    ...['API_KEYS.1', 'a b', '', 'a'.repeat(65)].map((id) => [key('"k"', `"${id}"`), /^key\.id must match/] as const),
     [key('"id":"k",', ''), 'key.id is missing'],
     [HEAD, 'another export begins'],
     [END, 'end counts 1 pets and 1 keys, and there are 0 and 0'],

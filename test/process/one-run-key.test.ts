@@ -1,7 +1,9 @@
 /** The key of a first run, and the line that tries it, with contracts whose keys are sent in other places. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { pino } from 'pino';
 import t from 'tap';
+import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
 import { loadConfig } from '../../src/config.ts';
 import { makeOneRunKey, toCurl } from '../../src/process/one-run-key.ts';
 import { load } from '../added-operations.ts';
@@ -52,9 +54,25 @@ t.test('where each operation needs more than a key, the line has the place of th
 t.test('there is none in production, and the failure says what makes a key', async (t) => {
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
-  await t.rejects(makeOneRunKey(loadConfig({ NODE_ENV: 'production' }), store), {
+  const logger = pino({ level: 'silent' });
+  await t.rejects(makeOneRunKey(loadConfig({ NODE_ENV: 'production' }), store, logger), {
     name: 'ConfigError',
     message:
       /^No API key is configured\. Make one with `node dist\/src\/cli\/keys\.js create <name>`, or set API_KEYS,/,
   });
+});
+
+t.test('there is none where every key was revoked or has expired: the service goes on, and refuses', async (t) => {
+  const now = new Date();
+  for (const end of [{ revokedAt: now.toISOString() }, { expiresAt: now.toISOString() }]) {
+    for (const NODE_ENV of ['production', '']) {
+      const store = openUrl('sqlite::memory:');
+      t.teardown(() => store.close());
+      await store.createKey({ ...toStoredKey(makeKey(), 'Ada'), ...end });
+      let log = '';
+      const logger = pino({}, { write: (line) => (log += line) });
+      t.equal(await makeOneRunKey(loadConfig({ NODE_ENV }), store, logger), undefined);
+      t.match(log, 'no API key is valid: every caller is refused. Make one with');
+    }
+  }
 });

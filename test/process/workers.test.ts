@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
+import { openUrl } from '../database.ts';
 import { forceEnd, startProgram, startServer } from '../program.ts';
 import { KEY, type Received, send } from '../service.ts';
 
@@ -74,6 +76,26 @@ t.test('without a key, one for this run is printed once; all processes know it, 
   child.kill('SIGTERM');
   t.equal(await exit, 0);
   t.equal(output.stdout.match(/"msg":"stopped"/g)?.length, WORKERS);
+});
+
+t.test('after the last key was revoked, a worker that is replaced makes no other', async (t) => {
+  const folder = t.testdir();
+  const store = openUrl(`sqlite:${folder}/pets.db`);
+  t.teardown(() => store.close());
+  const key = makeKey();
+  const stored = toStoredKey(key, 'Ada');
+  await store.createKey(stored);
+  const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, WORKERS: '2', API_KEYS: '' };
+  const { output, written, request } = await startServer(t, { env });
+  await written('stdout', /(?:"msg":"listening"[\s\S]*){2}/);
+  t.equal((await request('/v1/pets', { key })).status, 200);
+  await store.revokeKey(stored.id, new Date().toISOString());
+  const [, pid] = /"pid":(\d+)[^\n]*"msg":"listening"/.exec(output.stdout) as RegExpExecArray;
+  process.kill(Number(pid), 'SIGKILL');
+  await written('stdout', /(?:"msg":"listening"[\s\S]*){3}/);
+  await wait(1000);
+  t.equal((await request('/v1/pets', { key })).status, 401);
+  t.equal(output.stderr, '');
 });
 
 /** The first process as soon as it has started the first of the others, and that one. */
