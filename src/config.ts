@@ -4,6 +4,7 @@ import { parseRate, RATE_FORM } from './access/rate.ts';
 import { OperatorError } from './operator-error.ts';
 import { DATABASE_FORMS, type Database, parseDatabaseUrl } from './store/database-url.ts';
 import type { Rate } from './store/store.ts';
+import { buildVariables } from './variables.ts';
 
 export interface Config {
   host: string;
@@ -41,6 +42,8 @@ export interface Config {
   createTimeout: number;
   /** How many pets may wait at once. */
   maxCreates: number;
+  /** What looks wrong, and may be meant so: for people, without values. */
+  warnings: readonly string[];
 }
 
 export class ConfigError extends OperatorError {
@@ -50,12 +53,15 @@ export class ConfigError extends OperatorError {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const SHORTEST_KEY = 16;
 
-/** @throws ConfigError that lists every wrong variable */
-export function loadConfig(env: Record<string, string | undefined>): Readonly<Config> {
-  const problems: string[] = [];
+/** Variables of libpq by which connections are encrypted: an operator who sets one must not be without what it says. */
+const LIBPQ = /^PG(SSL|REQUIRE|CHANNELBINDING|GSS)/;
 
-  /** An empty variable counts as not set. */
-  const text = (name: string, fallback: string) => env[name] || fallback;
+/** `used` gets the values by the variables' names, without secrets. @throws ConfigError that lists every wrong variable */
+export function loadConfig(
+  env: Record<string, string | undefined>,
+  used: Map<string, string> = new Map(),
+): Readonly<Config> {
+  const { problems, warnings, text, secret, misspelt } = buildVariables(env, used);
   const refuse = (name: string, rule: string) =>
     problems.push(`${name} must be ${rule}, not ${JSON.stringify(env[name])}`);
   const integer = (name: string, fallback: number, least: number, most: number) => {
@@ -74,22 +80,24 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
       return undefined;
     }
   };
-  const list = (name: string) =>
-    text(name, '')
-      .split(',')
+  const list = (name: string, value = text(name, '')) =>
+    value
+      .split(/[,\n]/)
       .map((item) => item.trim())
       .filter(Boolean);
 
-  const apiKeys = list('API_KEYS');
+  const apiKeys = list('API_KEYS', secret('API_KEYS', ''));
   for (const [index, key] of apiKeys.entries()) {
     if (key.length < SHORTEST_KEY)
       problems.push(`API_KEYS: key ${index + 1} is shorter than ${SHORTEST_KEY} characters`);
     if (!/^[\w.~+/-]+=*$/.test(key))
       problems.push(`API_KEYS: key ${index + 1} is not a bearer token (RFC 6750, section 2.1)`);
   }
-  const database = parseDatabaseUrl(text('DATABASE_URL', 'sqlite:data/petstore.db'));
-  // A URL may hold a password: it is not repeated.
-  if (!database) problems.push(`DATABASE_URL must be ${DATABASE_FORMS}`);
+  const database = parseDatabase(secret('DATABASE_URL', 'sqlite:data/petstore.db'), problems);
+  if (database?.kind === 'postgres') {
+    for (const name of Object.keys(env).filter((name) => LIBPQ.test(name) && env[name]))
+      problems.push(`${name} is not read: say in DATABASE_URL how its connections are encrypted`);
+  }
   const trustProxy = list('TRUST_PROXY');
   if (!trustProxy.every(isRange)) refuse('TRUST_PROXY', 'addresses and ranges, such as 10.0.0.0/8,::1');
   const sunsets = list('EXTEND_SUNSET').map((item) => item.split(':') as [id: string, day: string]);
@@ -107,7 +115,7 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     trustProxy: Object.freeze(trustProxy),
     extendedSunsets: new Map(sunsets.map(([id, day]) => [id, new Date(day)])),
     logLevel,
-    isProduction: env.NODE_ENV === 'production',
+    isProduction: text('NODE_ENV', '') === 'production',
     workers: integer('WORKERS', 1, 1, 64),
     requestTimeout: integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
     replyTimeout: integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
@@ -120,13 +128,27 @@ export function loadConfig(env: Record<string, string | undefined>): Readonly<Co
     stopTimeout: integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
     createTimeout: integer('CREATE_TIMEOUT', 5000, 100, 600_000),
     maxCreates: integer('MAX_CREATES', 10_000, 1, 1_000_000),
+    warnings,
   });
+  warnings.push(...misspelt());
   if (config.workers > 1 && database?.kind === 'memory') {
     problems.push('WORKERS must be 1 with sqlite::memory:, which processes cannot share');
   }
   if (problems.length > 0)
     throw new ConfigError(`Wrong configuration:\n${problems.map((line) => `  - ${line}`).join('\n')}`);
   return config;
+}
+
+/** A URL may hold a password: it is not repeated. */
+function parseDatabase(url: string, problems: string[]): Database | undefined {
+  try {
+    const database = parseDatabaseUrl(url);
+    if (!database) problems.push(`DATABASE_URL must be ${DATABASE_FORMS}`);
+    return database;
+  } catch (error) {
+    problems.push(`DATABASE_URL ${(error as Error).message}`);
+    return undefined;
+  }
 }
 
 /** Whether it is an address, or a range of them: `10.0.0.0/8`. */
@@ -137,7 +159,7 @@ function isRange(text: string): boolean {
 }
 
 /** A day that the calendar has: `Date` alone takes 30 February for 2 March. */
-function isDay(text = ''): boolean {
+export function isDay(text = ''): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
 }

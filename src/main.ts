@@ -25,6 +25,7 @@ async function start(): Promise<void> {
   const contract = extendSunsets(await loadContract(CONTRACT_FILE, CONTRACT_DIGEST), config.extendedSunsets);
   checkDigest(contract, CONTRACT_DIGEST);
   const log = openLog(config.logLevel);
+  if (cluster.isPrimary) for (const warning of config.warnings) log.logger.warn(warning);
   const store = await openStore(config.database, { ...config, isMigrated: cluster.isWorker });
   try {
     await checkStoredPets(contract, store);
@@ -38,11 +39,11 @@ async function start(): Promise<void> {
 }
 
 async function serveByWorkers(config: Config, contract: Contract, store: Store, log: Log): Promise<void> {
-  const oneRunKey = await makeOneRunKey(config, store);
+  const oneRunKey = await makeOneRunKey(config, store, log.logger);
   await store.close();
   superviseWorkers({
     count: config.workers,
-    env: oneRunKey ? { API_KEYS: oneRunKey } : {},
+    env: oneRunKey ? { API_KEYS: oneRunKey, API_KEYS_FILE: '' } : {},
     log,
     deadline: stopDeadline(config),
     endByForce: buildForcedEnd(log.logger, process.pid),
@@ -52,7 +53,8 @@ async function serveByWorkers(config: Config, contract: Contract, store: Store, 
 
 async function serve(config: Config, contract: Contract, store: Store, log: Log): Promise<void> {
   const { logger } = log;
-  const oneRunKey = await makeOneRunKey(config, store);
+  // A worker that replaces another must not open what was closed meanwhile.
+  const oneRunKey = cluster.isWorker ? undefined : await makeOneRunKey(config, store, logger);
   const stop = { isAsked: false };
   // A first process that only starts others does not load it.
   const { buildServer } = await import('./server.ts');
@@ -91,7 +93,14 @@ async function startListening(app: FastifyInstance, config: Config): Promise<str
   }
 }
 
-start().catch((error: unknown) => {
+/** What a start would do. Its code is loaded only where it is asked for. */
+async function check(): Promise<void> {
+  const { checkStart } = await import('./cli/dry-run.ts');
+  if (!(await checkStart(process.env, console.log))) process.exitCode = 1;
+}
+
+const run = process.argv.includes('--check') ? check : start;
+run().catch((error: unknown) => {
   console.error(error);
   process.exit(1);
 });

@@ -1,3 +1,4 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { ConfigError, loadConfig } from '../src/config.ts';
 import { DATABASE_FORMS } from '../src/store/database-url.ts';
@@ -37,6 +38,7 @@ t.test('without any variable, everything has its default', (t) => {
     stopTimeout: 10_000,
     createTimeout: 5000,
     maxCreates: 10_000,
+    warnings: [],
   });
   t.end();
 });
@@ -89,6 +91,7 @@ t.test('every variable is taken', (t) => {
     stopTimeout: 600_000,
     createTimeout: 100,
     maxCreates: 1,
+    warnings: [],
   });
   t.end();
 });
@@ -159,9 +162,6 @@ t.test('a database is SQLite, in a file or in memory, or PostgreSQL', (t) => {
     'postgres://ada@db,/pets',
     'postgres://ada:100%@db/pets',
     'postgres://ada:with@secret@db/pets',
-    'postgres://ada@db/pets?sslmode=prefer',
-    'postgres://ada@db/pets?target_session_attrs=any',
-    'postgres://ada@db/pets?shcema=pets',
   ]) {
     t.strictSame(problemsOf({ DATABASE_URL }), [`  - DATABASE_URL must be ${DATABASE_FORMS}`], DATABASE_URL);
   }
@@ -178,8 +178,13 @@ t.test('the URL of a PostgreSQL database names its hosts, user, database, schema
     schema: 'public',
     sslMode: 'disable',
     caFile: undefined,
+    certFile: undefined,
+    keyFile: undefined,
+    sslNegotiation: 'postgres',
   });
-  const options = 'sslmode=verify-full&sslrootcert=/etc/ca.pem&schema=pet%20store&target_session_attrs=read-write';
+  const tls =
+    'sslmode=verify-full&sslrootcert=/etc/ca.pem&sslcert=/etc/own.pem&sslkey=/etc/own.key&sslnegotiation=direct';
+  const options = `${tls}&schema=pet%20store&target_session_attrs=read-write`;
   const DATABASE_URL = `postgresql://a%40b:p%3Aw%2F@db-1:6432,[::1],%2Frun%2Fpg:5433/my%20pets?${options}`;
   t.strictSame(loadConfig({ DATABASE_URL }).database, {
     kind: 'postgres',
@@ -194,6 +199,9 @@ t.test('the URL of a PostgreSQL database names its hosts, user, database, schema
     schema: 'pet store',
     sslMode: 'verify-full',
     caFile: '/etc/ca.pem',
+    certFile: '/etc/own.pem',
+    keyFile: '/etc/own.key',
+    sslNegotiation: 'direct',
   });
   t.end();
 });
@@ -288,5 +296,89 @@ t.test('a database in memory is for one process only', (t) => {
   t.strictSame(problemsOf({ DATABASE_URL, WORKERS: '2' }), [
     '  - WORKERS must be 1 with sqlite::memory:, which processes cannot share',
   ]);
+  t.end();
+});
+
+t.test('an option of a database that is not known is refused by its name, and so are variables of libpq', (t) => {
+  const DATABASE_URL = 'postgres://ada@db/pets?shcema=pets';
+  t.strictSame(problemsOf({ DATABASE_URL }), ['  - DATABASE_URL has an option that is not known: shcema']);
+  const env = { PGSSLMODE: 'verify-full', PGSSLROOTCERT: '', PGREQUIREAUTH: 'x', PGUSER: 'ada' };
+  const rule = 'is not read: say in DATABASE_URL how its connections are encrypted';
+  t.strictSame(problemsOf({ ...env, DATABASE_URL: 'postgres://ada@db/pets' }), [
+    `  - PGSSLMODE ${rule}`,
+    `  - PGREQUIREAUTH ${rule}`,
+  ]);
+  t.strictSame(problemsOf(env), []);
+  t.end();
+});
+
+t.test('a variable that is nearly one of ours gets a warning that names both, and not its value', (t) => {
+  for (const [name, meant] of [
+    ['WORKER', 'WORKERS'],
+    ['API_KEY', 'API_KEYS'],
+    ['API_KEY_FILE', 'API_KEYS_FILE'],
+    ['DATABSE_URL', 'DATABASE_URL'],
+    ['DATABASEURL', 'DATABASE_URL'],
+    ['HSOT', 'HOST'],
+    ['port', 'PORT'],
+    ['MAX_REQUEST', 'MAX_REQUESTS'],
+    ['NODE_EVN', 'NODE_ENV'],
+  ] as const) {
+    t.strictSame(loadConfig({ [name]: 'secret' }).warnings, [`${name} is not known: is ${meant} meant?`]);
+    t.strictSame(loadConfig({ [name]: '' }).warnings, []);
+  }
+  const others = [
+    'HOME',
+    'PATH',
+    'PWD',
+    'SHELL',
+    'USER',
+    'HOSTNAME',
+    'LANG',
+    'TERM',
+    'LOGNAME',
+    'MAIL',
+    'NODE_OPTIONS',
+    'TAP_TIMEOUT',
+  ];
+  t.strictSame(loadConfig(Object.fromEntries(others.map((name) => [name, 'x']))).warnings, []);
+  t.end();
+});
+
+t.test(
+  'keys and the URL of the database may stand in files, of which one that everybody can read gets a warning',
+  (t) => {
+    const folder = t.testdir({
+      keys: 'first-key-0123456789,second-key-0123456789\nthird-key-0123456789\r\n',
+      empty: '\n',
+    });
+    writeFileSync(`${folder}/url`, 'sqlite:/srv/pets.db\n');
+    for (const name of ['keys', 'empty', 'url']) chmodSync(`${folder}/${name}`, 0o640);
+    const env = { API_KEYS_FILE: `${folder}/keys`, DATABASE_URL_FILE: `${folder}/url` };
+    const { apiKeys, database, warnings } = loadConfig(env);
+    t.strictSame(apiKeys, ['first-key-0123456789', 'second-key-0123456789', 'third-key-0123456789']);
+    t.strictSame(database, { kind: 'sqlite', file: '/srv/pets.db' });
+    t.strictSame(warnings, []);
+    t.strictSame(loadConfig({ API_KEYS_FILE: `${folder}/empty` }).apiKeys, []);
+
+    chmodSync(`${folder}/keys`, 0o644);
+    t.strictSame(loadConfig(env).warnings, [`API_KEYS_FILE: ${folder}/keys can be read by everybody: chmod o-r`]);
+    t.strictSame(problemsOf({ ...env, API_KEYS: 'fourth-key-0123456789' }), [
+      '  - API_KEYS and API_KEYS_FILE are both set: leave one out',
+    ]);
+    t.match(problemsOf({ DATABASE_URL_FILE: `${folder}/none` }), [/^ {2}- DATABASE_URL_FILE cannot be read: ENOENT/]);
+    t.end();
+  },
+);
+
+t.test('every variable is described, with its default', (t) => {
+  const used = new Map<string, string>();
+  loadConfig({}, used);
+  const text = readFileSync(new URL('../src/config.md', import.meta.url), 'utf8');
+  const rows = [...text.matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]*)`|none) \|/gm)].map(([, name, value = '']) => [
+    name,
+    value,
+  ]);
+  t.strictSame(rows.sort(), [...used].sort());
   t.end();
 });

@@ -156,6 +156,18 @@ export interface StoreLimits {
   checkTimeout?: number;
 }
 
+/** What a start would find in a database. */
+export interface Inspection {
+  /** Of its schema; 0 where there is no database yet. */
+  version: number;
+  /** Of this program's schema. */
+  newest: number;
+  /** How many stored keys are valid. */
+  validKeys: number;
+  /** How many keys were ever stored. */
+  keys: number;
+}
+
 /** Every method throws StoreUnavailable where the store cannot be reached or written. */
 export interface Store {
   /** Adds a pet and assigns its id. Resolves when the pet is durable. */

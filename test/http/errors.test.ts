@@ -53,7 +53,7 @@ t.test('a request without a Host header is 400, as HTTP/1.1 demands', async (t) 
 t.test('a path with bad percent-encoding is 400', async (t) => {
   const { port } = await startService(t);
   t.match(await failureOf(port, get('/v1/pets/%zz')), { status: 400, code: 'malformed_request' });
-  t.match(await failureOf(port, get('/v1/pets#api_key')), { status: 400, message: /#/ });
+  t.match(await failureOf(port, get('/v1/pets#api_key')), { status: 400, code: 'malformed_request' });
 });
 
 t.test('headers beyond reason are 431', async (t) => {

@@ -38,11 +38,7 @@ export function openSqlite(file: string, limits: StoreLimits): Store {
 /** Nobody else may read what is stored. SQLite gives `-wal` and `-shm` the mode of the file. */
 function makeFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  try {
-    closeSync(openSync(file, 'ax', 0o600));
-  } catch {
-    // SQLite says what is wrong, unless another process was faster.
-  }
+  closeSync(openSync(file, 'a', 0o600));
 }
 
 function buildStore(db: Database, file: string, limits: StoreLimits): Store {

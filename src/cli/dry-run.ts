@@ -1,0 +1,107 @@
+/** `node dist/src/main.js --check`: what a start would use, and what is wrong with it. Nothing is changed. */
+import { toPrintable } from '../access/api-keys.ts';
+import { type Config, ConfigError, loadConfig } from '../config.ts';
+import { extendSunsets } from '../contract/deprecation.ts';
+import { checkDigest } from '../contract/digest.ts';
+import { CONTRACT_FILE, loadContract } from '../contract/load-contract.ts';
+import { CONTRACT_DIGEST } from '../generated/handlers.ts';
+import { inspectDatabase, inspectDisk, nameOfDatabase } from '../store/inspection.ts';
+import type { Inspection } from '../store/store.ts';
+
+/** With less, in bytes, a disk counts as full. */
+const LEAST_FREE = 64 * 1024 * 1024;
+
+/** Tells of each part whether it is right. Returns whether all are. */
+export async function checkStart(
+  env: Record<string, string | undefined>,
+  tell: (text: string) => void,
+  leastFree = LEAST_FREE,
+): Promise<boolean> {
+  let isRight = true;
+  /** What is found; undefined where that is wrong. */
+  async function check<Found>(part: string, find: () => Found | Promise<Found>, toText: (found: Found) => string) {
+    try {
+      const found = await find();
+      tell(`${part}: ${toText(found)}`);
+      return found;
+    } catch (error) {
+      isRight = false;
+      tell(`${part}: WRONG: ${(error as Error).message.split('\n').map(toPrintable).join('\n')}`);
+      return undefined;
+    }
+  }
+
+  const used = new Map<string, string>();
+  const config = await check(
+    'configuration',
+    () => loadConfig(env, used),
+    (config) => toSettings(used, config),
+  );
+  await check(
+    'contract',
+    () => findContract(config),
+    ({ title, operations, digest }) => {
+      return `${title}, ${operations.size} operations, digest ${digest.slice(0, 12)}`;
+    },
+  );
+  if (!config) return isRight;
+  const { database } = config;
+  const found = await check(
+    'database',
+    () => findDatabase(config),
+    (found) => `${nameOfDatabase(database)}: ${toFate(found)}`,
+  );
+  if (database.kind === 'sqlite') {
+    await check(
+      'disk',
+      () => findDisk(database.file, leastFree),
+      (free) => `${Math.floor(free / 1024 ** 2)} MB are free`,
+    );
+  }
+  if (found)
+    await check(
+      'keys',
+      () => findKeys(config, found),
+      (text) => text,
+    );
+  return isRight;
+}
+
+function toSettings(used: Map<string, string>, { warnings }: Config): string {
+  const settings = [...used].map(([name, value]) => `  ${name}=${value}`);
+  return ['as follows', ...settings, ...warnings.map((warning) => `  Warning: ${warning}`)].join('\n');
+}
+
+async function findContract(config: Config | undefined) {
+  const contract = extendSunsets(
+    await loadContract(CONTRACT_FILE, CONTRACT_DIGEST),
+    config?.extendedSunsets ?? new Map(),
+  );
+  checkDigest(contract, CONTRACT_DIGEST);
+  return contract;
+}
+
+async function findDatabase({ database }: Config): Promise<Inspection> {
+  const found = await inspectDatabase(database);
+  if (found.version <= found.newest) return found;
+  throw new Error(`its schema has version ${found.version}, and this program knows ${found.newest} at most`);
+}
+
+function toFate({ version, newest }: Inspection): string {
+  if (version === 0) return 'it would be made';
+  return version < newest ? `it would be migrated from version ${version} to ${newest}` : `version ${version}`;
+}
+
+function findDisk(file: string, leastFree: number): number {
+  const free = inspectDisk(file);
+  if (free < leastFree) throw new Error(`only ${free} bytes are free`);
+  return free;
+}
+
+function findKeys({ apiKeys, isProduction }: Config, { validKeys, keys }: Inspection): string {
+  const known = `${validKeys} stored keys are valid, and ${apiKeys.length} of the configuration`;
+  if (validKeys + apiKeys.length > 0) return known;
+  if (keys > 0) return `${known}: every caller is refused`;
+  if (isProduction) throw new ConfigError('there is none: make one with `node dist/src/cli/keys.js create <name>`');
+  return 'there is none: one for the run would be made';
+}

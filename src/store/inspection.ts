@@ -1,0 +1,31 @@
+/** What a start would find in a database. Nothing is made, migrated or written. */
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Database } from './database-url.ts';
+import { nameOfPlace } from './postgres/place.ts';
+import { inspectSqlite } from './sqlite/inspection.ts';
+import type { Inspection } from './store.ts';
+
+/** @throws Error that says why the database cannot be used */
+export async function inspectDatabase(database: Database): Promise<Inspection> {
+  if (database.kind === 'postgres') {
+    const { inspectPostgres } = await import('./postgres/inspection.ts');
+    return inspectPostgres(database);
+  }
+  return inspectSqlite(database.kind === 'memory' ? undefined : database.file);
+}
+
+/** For people, without its password. */
+export function nameOfDatabase(database: Database): string {
+  if (database.kind === 'postgres') return `PostgreSQL, ${nameOfPlace(database)}`;
+  return database.kind === 'memory' ? 'SQLite, in memory' : `SQLite, ${resolve(database.file)}`;
+}
+
+/** How many bytes are free for the file of a database. @throws Error where it, or its folder, cannot be written */
+export function inspectDisk(file: string): number {
+  let folder = dirname(resolve(file));
+  while (!existsSync(folder)) folder = dirname(folder);
+  for (const place of existsSync(file) ? [folder, file] : [folder]) accessSync(place, constants.R_OK | constants.W_OK);
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}

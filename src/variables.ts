@@ -1,0 +1,68 @@
+/** The environment's variables: their texts, also from files, and which are nearly ours. */
+import { readFileSync, statSync } from 'node:fs';
+
+/** Notes what is `used`, by the names of the variables: without what is secret. */
+export function buildVariables(env: Record<string, string | undefined>, used: Map<string, string>) {
+  /** What is wrong, a line each. */
+  const problems: string[] = [];
+  const warnings: string[] = [];
+
+  /** An empty variable counts as not set. */
+  function text(name: string, fallback: string): string {
+    const value = env[name] || fallback;
+    used.set(name, value);
+    return value;
+  }
+
+  /** The same, or what is in the file that `<name>_FILE` names. */
+  function secret(name: string, fallback: string): string {
+    const file = text(`${name}_FILE`, '');
+    const value = text(name, '');
+    used.set(name, value || file ? '***' : fallback);
+    if (file === '') return value || fallback;
+    if (value !== '') problems.push(`${name} and ${name}_FILE are both set: leave one out`);
+    try {
+      const { mode } = statSync(file);
+      if ((mode & 0o004) !== 0) warnings.push(`${name}_FILE: ${file} can be read by everybody: chmod o-r`);
+      return readFileSync(file, 'utf8').trimEnd() || fallback;
+    } catch (error) {
+      problems.push(`${name}_FILE cannot be read: ${(error as Error).message}`);
+      return fallback;
+    }
+  }
+
+  /** A warning for each variable that is not ours, and nearly is. To be called when all of ours were asked for. */
+  function misspelt(): string[] {
+    const others = Object.keys(env).filter((name) => env[name] && !used.has(name));
+    return others.flatMap((name) => {
+      const meant = [...used.keys()].find((ours) => isNearly(name.toUpperCase(), ours));
+      return meant === undefined ? [] : [`${name} is not known: is ${meant} meant?`];
+    });
+  }
+
+  return { problems, warnings, text, secret, misspelt };
+}
+
+/** Of short names, and where the first letters differ, others are as near: HOME is no HOST, and TAP_TIMEOUT no STOP_TIMEOUT. */
+const SHORT = 6;
+
+function isNearly(name: string, ours: string): boolean {
+  const most = ours.length < SHORT || name[0] !== ours[0] ? 1 : 2;
+  return Math.abs(name.length - ours.length) <= most && distance(name, ours) <= most;
+}
+
+/** How many letters are added, left out, replaced, or exchanged with the next (the Damerau-Levenshtein distance, by its simple form). */
+function distance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  const at = (i: number, j: number) => rows[i]?.[j] as number;
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    rows.push(row);
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isExchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row.push(Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, replaced, isExchanged ? at(i - 2, j - 2) + 1 : replaced));
+    }
+  }
+  return at(a.length, b.length);
+}
