@@ -14,6 +14,8 @@ export interface Config {
   apiKeys: readonly string[];
   /** The addresses and ranges of proxies whose `X-Forwarded-For` counts. */
   trustProxy: readonly string[];
+  /** The sites whose scripts may call the service from a browser: `https://shop.example`. */
+  corsOrigins: readonly string[];
   /** Deprecated operations that are served for longer than the contract says, and until when. */
   extendedSunsets: ReadonlyMap<string, Date>;
   logLevel: string;
@@ -100,6 +102,10 @@ export function loadConfig(
   }
   const trustProxy = list('TRUST_PROXY');
   if (!trustProxy.every(isRange)) refuse('TRUST_PROXY', 'addresses and ranges, such as 10.0.0.0/8,::1');
+  const corsOrigins = list('CORS_ORIGINS');
+  if (!corsOrigins.every(isOrigin)) {
+    refuse('CORS_ORIGINS', 'origins, such as https://shop.example,http://localhost:5173, without * and paths');
+  }
   const sunsets = list('EXTEND_SUNSET').map((item) => item.split(':') as [id: string, day: string]);
   if (!sunsets.every(([, day]) => isDay(day))) {
     refuse('EXTEND_SUNSET', 'operations and their last days, such as getPet:2031-06-30');
@@ -113,6 +119,7 @@ export function loadConfig(
     database: Object.freeze(database) as Database,
     apiKeys: Object.freeze(apiKeys),
     trustProxy: Object.freeze(trustProxy),
+    corsOrigins: Object.freeze(corsOrigins),
     extendedSunsets: new Map(sunsets.map(([id, day]) => [id, new Date(day)])),
     logLevel,
     isProduction: text('NODE_ENV', '') === 'production',
@@ -149,6 +156,11 @@ function parseDatabase(url: string, problems: string[]): Database | undefined {
     problems.push(`DATABASE_URL ${(error as Error).message}`);
     return undefined;
   }
+}
+
+/** Whether a browser would send it as `Origin`, letter for letter (RFC 6454, section 6.2). */
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
 /** Whether it is an address, or a range of them: `10.0.0.0/8`. */

@@ -56,8 +56,8 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
   // A worker that replaces another must not open what was closed meanwhile.
   const oneRunKey = cluster.isWorker ? undefined : await makeOneRunKey(config, store, logger);
   const stop = { isAsked: false };
-  // A first process that only starts others does not load it.
-  const { buildServer } = await import('./server.ts');
+  // A first process that only starts others does not load them.
+  const [{ buildServer }, { addPlugins }] = await Promise.all([import('./server.ts'), import('./plugins.ts')]);
   const app = await buildServer({
     contract,
     handlers,
@@ -66,6 +66,7 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
     trustProxy: config.trustProxy,
     logger,
     requestTimeout: config.requestTimeout,
+    addPlugins: (app) => addPlugins(app, config),
     limits: config,
     tally: store.tally ?? (cluster.isWorker ? askFirstProcess() : undefined),
     isDraining: () => stop.isAsked,

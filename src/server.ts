@@ -9,13 +9,14 @@ import { buildTrust } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
 import { addDraining } from './http/draining.ts';
 import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH } from './http/error-replies.ts';
-import { addEveryRequest } from './http/every-request.ts';
+import { addArrival, addEntrance } from './http/every-request.ts';
 import { buildToLogged } from './http/logged-urls.ts';
 import { buildNotFound } from './http/not-found.ts';
 import { addOverload, type RequestLimits } from './http/overload.ts';
 import { addRawReplies, buildSendClientError } from './http/raw-replies.ts';
 import { buildRefusedLog } from './http/refused-log.ts';
 import { buildLogRequest, buildRequestIds } from './http/request-log.ts';
+import { buildServerResponse } from './http/server-response.ts';
 import { addJsonBody } from './requests/json-body.ts';
 import { addPassedOnBodies } from './requests/passed-on-bodies.ts';
 import { addOperations, type Handlers } from './routes/operations.ts';
@@ -33,6 +34,8 @@ export interface ServerOptions {
   logger: Logger;
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;
+  /** Registers plugins that see every request and every reply. */
+  addPlugins?: ((app: FastifyInstance) => Promise<void>) | undefined;
   /** How much the server takes from its clients at a time. */
   limits: ConnectionLimits & RequestLimits & Rates;
   /** What all processes have in common that share the limits of keys; without, this process has them for itself. */
@@ -72,6 +75,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       // As in Node 22: on its own, Node 20 would hold back requests at a quarter of it.
       highWaterMark: 64 * 1024,
       connectionsCheckingInterval: Math.ceil(requestTimeout / 4),
+      ServerResponse: buildServerResponse(isDraining),
       ...SINCE_NODE_24,
     },
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
@@ -91,7 +95,11 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addRawReplies(app, raw, toLogged);
   const toNotFound = buildNotFound(app);
   const letIn = addDraining(app, connections, isDraining, options.untilNoneListens);
-  const beforeReply = addEveryRequest(app, { logRequest, toNotFound, letIn, isDraining });
+  addArrival(app, logRequest);
+  await options.addPlugins?.(app);
+  // Also those that were registered without being awaited.
+  await app.after();
+  addEntrance(app, toNotFound, letIn);
   addJsonBody(app, contract);
   addPassedOnBodies(app, contract);
   const authFor = await addAuth(app, {
@@ -102,7 +110,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     rates: limits,
     tally: options.tally,
   });
-  await addOperations(app, { contract, handlers, store, authFor, logger, beforeReply });
+  await addOperations(app, { contract, handlers, store, authFor, logger });
   addDocs(app, contract);
   addHealth(app, store, isDraining);
   return app;

@@ -29,7 +29,7 @@ const OF_EACH_STORE = ['src/json', ...['store', 'columns', 'once', 'migrations']
 /** What the files of each room may import from other rooms. */
 const ARROWS: Record<string, string[]> = {
   handlers: ['src/routes/handler.ts', 'src/replies/pagination.ts', 'src/http/errors.ts'],
-  'src/main.ts': ['src/config.ts', 'src/server.ts', 'src/generated', ...SRC.map((room) => `src/${room}`)],
+  'src/main.ts': ['src/config.ts', 'src/server.ts', 'src/plugins.ts', 'src/generated', ...SRC.map((room) => `src/${room}`)],
   'src/variables.ts': [],
   'src/config.ts': [
     'src/variables.ts',
@@ -39,6 +39,7 @@ const ARROWS: Record<string, string[]> = {
     'src/store/store.ts',
   ],
   'src/server.ts': SRC.map((room) => `src/${room}`),
+  'src/plugins.ts': ['src/config.ts'],
   'src/operator-error.ts': [],
   'src/process': [
     'src/config.ts',

@@ -24,6 +24,7 @@ t.test('without any variable, everything has its default', (t) => {
     database: { kind: 'sqlite', file: 'data/petstore.db' },
     apiKeys: [],
     trustProxy: [],
+    corsOrigins: [],
     extendedSunsets: new Map(),
     logLevel: 'info',
     isProduction: false,
@@ -51,6 +52,7 @@ t.test('every variable is taken', (t) => {
     DATABASE_URL: 'sqlite:///srv/pets.db',
     API_KEYS: 'first-key-0123456789, second.key~+/0123456789==,',
     TRUST_PROXY: '10.0.0.0/8, ::1',
+    CORS_ORIGINS: 'https://shop.example, http://localhost:5173',
     EXTEND_SUNSET: 'getPet:2031-06-30, other:2032-02-29',
     LOG_LEVEL: 'debug',
     NODE_ENV: 'production',
@@ -74,6 +76,7 @@ t.test('every variable is taken', (t) => {
     database: { kind: 'sqlite', file: '/srv/pets.db' },
     apiKeys: ['first-key-0123456789', 'second.key~+/0123456789=='],
     trustProxy: ['10.0.0.0/8', '::1'],
+    corsOrigins: ['https://shop.example', 'http://localhost:5173'],
     extendedSunsets: new Map([
       ['getPet', new Date('2031-06-30')],
       ['other', new Date('2032-02-29')],
@@ -286,6 +289,28 @@ t.test('a trusted proxy is an address, or a range', (t) => {
   ]) {
     const rule = 'addresses and ranges, such as 10.0.0.0/8,::1';
     t.strictSame(problemsOf({ TRUST_PROXY }), [`  - TRUST_PROXY must be ${rule}, not "${TRUST_PROXY}"`]);
+  }
+  t.end();
+});
+
+t.test('an origin is what a browser sends', (t) => {
+  for (const CORS_ORIGINS of ['https://shop.example', 'http://localhost:5173, https://xn--bcher-kva.example,', '']) {
+    t.strictSame(problemsOf({ CORS_ORIGINS }), []);
+  }
+  for (const CORS_ORIGINS of [
+    '*',
+    'null',
+    'shop.example',
+    'https://shop.example/',
+    'https://*.shop.example',
+    'https://Shop.example',
+    'https://shop.example:443',
+    'https://shop.example/app',
+    'ftp://shop.example',
+    'https://shop.example https://other.example',
+  ]) {
+    const rule = 'origins, such as https://shop.example,http://localhost:5173, without * and paths';
+    t.strictSame(problemsOf({ CORS_ORIGINS }), [`  - CORS_ORIGINS must be ${rule}, not "${CORS_ORIGINS}"`]);
   }
   t.end();
 });

@@ -26,7 +26,7 @@ export function buildFairShares(tally: Tally) {
         on.over(reply.request, reply, headers);
         return;
       }
-      for (const name in headers) reply.raw.setHeader(name, headers[name] as string);
+      reply.headers(headers);
       on.passed();
     }
     count(id, rate, (standing) => {

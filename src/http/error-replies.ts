@@ -32,14 +32,15 @@ const OUTAGES: Record<OutageKind, Told> = {
 };
 
 /**
- * What Fastify or a plugin refuses keeps its status, with our code and message. A status from 400 to 499 that is not here
- * becomes 400.
+ * What Fastify or a plugin refuses keeps its status, with our code and message, and the `Retry-After` that it has set. A status from
+ * 400 to 499 that is not here becomes 400, any other 500.
  */
 const TOLD_BY_STATUS: Record<number, Told> = {
   404: ['route_not_found', 'Nothing is served at this path.'],
   413: TOO_LARGE,
   414: URI_TOO_LONG,
   415: ['unsupported_media_type', 'The body must be application/json.'],
+  503: OUTAGES.unavailable,
 };
 
 /** What is refused in a flood, or not made yet: its line as a request says enough. */
@@ -54,11 +55,11 @@ export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): Send
     if (failure.status >= 500 && !NO_FAULTS.includes(failure.code)) {
       logger.error({ reqId: request.id, err: failure.cause ?? error }, failure.message);
     }
+    const retryAfter = reply.getHeader('retry-after');
     reply.code(failure.status).headers(failure.headers).header('x-request-id', request.id);
-    reply
-      .headers(SECURITY_HEADERS)
-      .type('application/json; charset=utf-8')
-      .send(JSON.stringify(toErrorBody(failure.body)));
+    if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+    reply.headers(SECURITY_HEADERS).type('application/json; charset=utf-8');
+    reply.serializer(JSON.stringify).send(toErrorBody(failure.body));
   };
 }
 
@@ -77,7 +78,8 @@ function toFailure(error: FastifyError | Failure): Failure {
   if (error instanceof StoreUnavailable) return new Failure(...OUTAGES[error.kind], { cause: error.cause });
   if (error.code === 'FST_ERR_BAD_URL') return new Failure(...BAD_URL);
   const status = error.statusCode ?? 500;
-  if (status >= 400 && status < 500) return new Failure(...(TOLD_BY_STATUS[status] ?? MALFORMED));
+  const known = TOLD_BY_STATUS[status] ?? (status >= 400 && status < 500 ? MALFORMED : undefined);
+  if (known) return new Failure(...known, { cause: error });
   return new Failure('internal_error', 'The service failed. Its log has the cause.', { cause: error });
 }
 

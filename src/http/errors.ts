@@ -54,8 +54,17 @@ export const kindOf = (code: ErrorCode): Kind => CATALOGUE[code];
 
 type BodyOf<Code extends ErrorCode> = ErrorBody & { status: StatusOf<Code> };
 
-export function toErrorBody<Code extends ErrorCode>(code: Code, message: string): BodyOf<Code> {
-  return { code, message, status: CATALOGUE[code].status };
+/** What is to be said of an error, before it has the contract's form (`x-error-body`). */
+export class ErrorParts<Code extends ErrorCode> implements BodyOf<Code> {
+  readonly code: Code;
+  readonly message: string;
+  readonly status: StatusOf<Code>;
+
+  constructor(code: Code, message: string) {
+    this.code = code;
+    this.message = message;
+    this.status = CATALOGUE[code].status;
+  }
 }
 
 /** A handler's answer with the Error body. */
@@ -66,7 +75,7 @@ export interface ErrorAnswer<Code extends ErrorCode> {
 
 /** A handler's answer: `refuse('pet_not_found', 'No pet has the id 7.')` is a 404. `message` is for people. */
 export function refuse<Code extends ErrorCode>(code: Code, message: string): ErrorAnswer<Code> {
-  return { status: CATALOGUE[code].status, body: toErrorBody(code, message) };
+  return { status: CATALOGUE[code].status, body: new ErrorParts(code, message) };
 }
 
 /** The handler of an operation that is described, and not made yet: a 501. */
@@ -101,6 +110,6 @@ export class Failure extends Error {
   }
 
   get body(): ErrorBody {
-    return toErrorBody(this.code, this.message);
+    return new ErrorParts(this.code, this.message);
   }
 }

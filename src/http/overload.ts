@@ -7,7 +7,6 @@ import { type ConnectionState, type Connections, stateOf } from './connections.t
 import { isFaultilyFramed } from './error-replies.ts';
 import { Failure } from './errors.ts';
 import { isLast, keepAlive, stopParsing } from './node-internals.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
 import { boundBody } from './unwanted-bodies.ts';
 
 export interface RequestLimits {
@@ -39,7 +38,6 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),
     connection: 'close',
-    ...SECURITY_HEADERS,
   };
   let refused = 0;
   let told = 0;

@@ -1,5 +1,4 @@
 /** The headers on every reply of a deprecated operation, from the dates in the contract. */
-import type { onSendHookHandler } from 'fastify';
 import type { Contract, Operation } from '../contract/contract.ts';
 
 type Headers = Record<string, string>;
@@ -15,21 +14,6 @@ export function deprecationHeaders({ deprecation }: Operation, { prefix, operati
   };
 }
 
-/** Adds the link to a handler's own headers. Its own links, such as the one to the next page, come first (RFC 8288: links add up). */
-export function linkToSuccessor(link: string | undefined): (own: Headers) => Headers {
-  if (!link) return (own) => own;
-  return (own) => ({ ...own, Link: own.Link ? `${own.Link}, ${link}` : link });
-}
-
-/** Adds the headers in onSend, so that errors have them, too. */
-export function announce({ link, ...others }: Headers): onSendHookHandler[] {
-  const addOthers: onSendHookHandler = (_request, reply, _payload, done) => {
-    reply.headers(others);
-    done();
-  };
-  const addLink: onSendHookHandler = (_request, reply, _payload, done) => {
-    if (!reply.hasHeader('link')) reply.header('link', link);
-    done();
-  };
-  return [...(Object.keys(others).length > 0 ? [addOthers] : []), ...(link ? [addLink] : [])];
-}
+/** A handler's own links, such as the one to the next page, come first (RFC 8288: links add up). */
+export const joinLinks = (own: string, successor: string | undefined): string =>
+  successor === undefined ? own : `${own}, ${successor}`;

@@ -1,47 +1,24 @@
 /** Replies that are not JSON: text or bytes, as a whole or as they are made. */
-import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { Operation } from '../contract/contract.ts';
-import { replyFor } from '../contract/replies.ts';
 
 type Chunk = string | Uint8Array;
 
 /** The body of such a reply. What it iterates over is sent chunk by chunk, no faster than the client reads. Text is sent as UTF-8. */
 export type PassedOn = Chunk | AsyncIterable<Chunk>;
 
-/** Whether the reply with a status is passed on as it is. */
-export function buildIsPassedOn({ replies }: Operation): (status: number) => boolean {
-  if (replies.every(({ isJson }) => isJson)) return () => false;
-  return (status) => replyFor(replies, status)?.isJson === false;
-}
-
-export interface Sending {
-  request: FastifyRequest;
-  reply: FastifyReply;
-  status: number;
-  /** Names of headers, each followed by its value. */
-  head: string[];
-  beforeReply: (request: FastifyRequest, reply: FastifyReply) => void;
-  logger: Logger;
-}
-
-export function sendPassedOn(body: unknown, sending: Sending): undefined | Promise<void> {
-  if (isIterable(body)) return sendChunks(body[Symbol.asyncIterator](), sending);
-  const { request, reply, status, head, beforeReply } = sending;
-  const whole = toChunk(body);
-  beforeReply(request, reply);
-  reply.raw.writeHead(status, [...head, 'content-length', String(Buffer.byteLength(whole))]).end(whole);
-  return undefined;
-}
-
 /**
- * An error before the first chunk is thrown, to be answered as any other. After that, only a cut connection can tell the client
- * (RFC 9112, section 8). The iterator is returned when the client has gone.
+ * What Fastify sends of such a body. A stream comes when its first chunk is there: an error before that is thrown, to be answered
+ * as any other. After that, only a cut connection can tell the client (RFC 9112, section 8).
  */
-async function sendChunks(chunks: AsyncIterator<unknown>, sending: Sending): Promise<void> {
-  const { request, reply, status, head, beforeReply, logger } = sending;
-  const { raw } = reply;
+export function toPayload(body: unknown, reply: FastifyReply, logger: Logger): Chunk | Promise<Readable> {
+  return isIterable(body) ? toStream(body[Symbol.asyncIterator](), reply, logger) : toChunk(body);
+}
+
+/** The iterator is returned when the client has gone. */
+async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, logger: Logger): Promise<Readable> {
+  const { request, raw } = reply;
   const { socket } = request.raw;
   const logError = (err: unknown, message: string) => logger.error({ reqId: request.id, err }, message);
   const end = async () => {
@@ -56,35 +33,39 @@ async function sendChunks(chunks: AsyncIterator<unknown>, sending: Sending): Pro
     if (raw.socket === null) raw.emit('close');
     end();
   };
+  if (socket.destroyed) leave();
+  socket.once('close', leave);
+  raw.once('close', () => socket.off('close', leave));
+
   async function* toChunks(first: IteratorResult<unknown>): AsyncGenerator<Chunk> {
     try {
       for (let next = first; !next.done; next = await chunks.next()) yield toChunk(next.value);
     } catch (error) {
       logError(error, 'the reply was cut off');
       throw error;
+    } finally {
+      end();
     }
   }
-
-  if (socket.destroyed) leave();
-  socket.once('close', leave);
   try {
     const first = await chunks.next();
     if (!first.done) toChunk(first.value);
-    beforeReply(request, reply);
-    raw.writeHead(status, head);
-    // The status is the same as for GET.
-    if (request.method === 'HEAD') raw.end();
-    else await pipeline(toChunks(first), raw);
-    // A stop that began after the head was sent has left this connection open.
-    const { server } = request.server;
-    if (!server.listening) server.closeIdleConnections();
-  } catch (error) {
-    // `pipeline` has cut the connection.
-    if (!raw.headersSent) throw error;
-  } finally {
-    socket.off('close', leave);
+    closeWhenSent(request, raw);
+    // Fastify reads what a HEAD leaves out to its end: that is nothing more here.
+    if (request.method !== 'HEAD') return Readable.from(toChunks(first));
     end();
+    return Readable.from([]);
+  } catch (error) {
+    end();
+    throw error;
   }
+}
+
+/** A stop that began after the head was sent has left this connection open. */
+function closeWhenSent({ server: { server } }: FastifyRequest, raw: FastifyReply['raw']): void {
+  raw.once('finish', () => {
+    if (!server.listening) server.closeIdleConnections();
+  });
 }
 
 function toChunk(value: unknown): Chunk {

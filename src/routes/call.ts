@@ -9,7 +9,7 @@ import type { Once, Store } from '../store/store.ts';
 import type { AnyCall, UrlOf } from './handler.ts';
 
 /** What all requests to an operation share. */
-export interface Around {
+export interface CallParts {
   store: Store;
   urlOf: UrlOf;
   logger: Logger;
@@ -25,17 +25,17 @@ export class Call implements AnyCall {
   readonly store: Store;
   readonly urlOf: UrlOf;
   readonly #request: FastifyRequest;
-  readonly #around: Around;
+  readonly #parts: CallParts;
 
-  constructor({ path, query, header, body }: Accepted, request: FastifyRequest, around: Around) {
+  constructor({ path, query, header, body }: Accepted, request: FastifyRequest, parts: CallParts) {
     this.params = path;
     this.query = query;
     this.headers = header;
     this.body = body;
-    this.store = around.store;
-    this.urlOf = around.urlOf;
+    this.store = parts.store;
+    this.urlOf = parts.urlOf;
     this.#request = request;
-    this.#around = around;
+    this.#parts = parts;
   }
 
   get contentType() {
@@ -47,7 +47,7 @@ export class Call implements AnyCall {
   }
 
   get once(): Once | undefined {
-    const { name = '', keptHours = 0 } = this.#around.idempotencyKey ?? {};
+    const { name = '', keptHours = 0 } = this.#parts.idempotencyKey ?? {};
     const key = this.headers[name];
     return key === undefined ? undefined : { caller: this.key?.id ?? '', key: String(key), hours: keptHours };
   }
@@ -57,6 +57,6 @@ export class Call implements AnyCall {
   }
 
   get log() {
-    return this.#around.logger.child({ reqId: this.requestId });
+    return this.#parts.logger.child({ reqId: this.requestId });
   }
 }

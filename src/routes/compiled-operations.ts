@@ -2,13 +2,13 @@
 import { type Contract, ContractError } from '../contract/contract.ts';
 import { buildCompileReply } from '../replies/compiled-reply.ts';
 import { checkOwnReplies } from '../replies/own-replies.ts';
-import { buildWrite, type Write } from '../replies/reply-writers.ts';
+import { buildWriterOf, type WriterOf } from '../replies/reply-writers.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
 import { buildChecks } from '../schema/checks.ts';
 
 export interface CompiledOperation {
   check: CheckRequest;
-  write: Write;
+  writerOf: WriterOf;
 }
 
 /** By their ids. @throws ContractError */
@@ -19,9 +19,9 @@ export function compileOperations(contract: Contract): Map<string, CompiledOpera
   const compiled = [...contract.operations.values()].map((operation): [string, CompiledOperation] => {
     const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
     const check = buildCheckRequest(buildCheck, operation, refuse);
-    const write = buildWrite(compileReply, operation, refuse);
+    const writerOf = buildWriterOf(compileReply, operation, refuse);
     if (!contract.isChecked) checkOwnReplies({ buildCheck, compileReply, contract, operation }, refuse);
-    return [operation.id, { check, write }];
+    return [operation.id, { check, writerOf }];
   });
   if (problems.length > 0) throw new ContractError(problems);
   return new Map(compiled);

@@ -4,6 +4,7 @@ import type { $Read, $Write, OpenOperation, operations } from '../generated/cont
 import type { ErrorBody } from '../http/errors.ts';
 import type { JsonText } from '../json/json-text.ts';
 import type { PassedOn } from '../replies/passed-on-replies.ts';
+import type { AnyAnswer } from '../replies/sending.ts';
 import type { Bytes, FormField, FormFile } from '../requests/form-parts.ts';
 import type { Awaitable, KeyOwner, Once, Store } from '../store/store.ts';
 
@@ -168,11 +169,6 @@ export type AnyCall = Call<unknown, unknown, unknown, KeyOwner | undefined> & {
   contentType: string | undefined;
   body: unknown;
 };
-export interface AnyAnswer {
-  status: number;
-  body?: unknown;
-  headers?: Record<string, string>;
-}
 export type AnyHandler = (call: AnyCall) => Awaitable<AnyAnswer>;
 
 /** A handler, and the operation that it is for. */

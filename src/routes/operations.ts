@@ -13,7 +13,7 @@ import { buildUrlOf } from './urls.ts';
 /** By operationId; the compiler checks `src/generated/handlers.ts` against the contract. */
 export type Handlers = Readonly<Record<string, AnyHandler>>;
 
-export interface OperationsOptions extends Pick<RouteParts, 'store' | 'authFor' | 'logger' | 'beforeReply'> {
+export interface OperationsOptions extends Pick<RouteParts, 'store' | 'authFor' | 'logger'> {
   contract: Contract;
   handlers: Handlers;
 }
@@ -41,17 +41,8 @@ export async function addOperations(
   }
 
   await app.register(openapiGlue, {
-    specification: toRoutes(contract),
+    specification: contract.document,
     prefix: contract.prefix,
     operationResolver: (id) => routeOf(contract.operations.get(id) as Operation) as RouteOptions,
   });
-}
-
-/** What the plugin needs of the contract: it does not see schemas, which are compiled here. */
-function toRoutes({ document, operations }: Contract): object {
-  const paths: Record<string, object> = {};
-  for (const { id, method, path } of operations.values()) {
-    paths[path] = { ...paths[path], [method.toLowerCase()]: { operationId: id } };
-  }
-  return { openapi: document.openapi, paths };
 }

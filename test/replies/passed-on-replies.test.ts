@@ -57,7 +57,7 @@ t.test('text and bytes are sent as they are, whole or as a stream, with the type
     ],
     ['/v1/picture', 'image/png', () => Uint8Array.of(137, 80), '\ufffdP', true],
     ['/v1/anything', 'application/octet-stream', () => Readable.from([Buffer.from('a'), 'b']), 'ab', false],
-    ['/v1/anything', 'application/octet-stream', () => watched([]).make(), '', false],
+    ['/v1/anything', 'application/octet-stream', () => watched([]).make(), '', true],
   ];
   for (const [url, type, make, text, isWhole] of cases) {
     body = make;

@@ -1,0 +1,275 @@
+/** Fastify's ecosystem works: plugins and hooks of a team's own see every route and every reply. */
+import compress from '@fastify/compress';
+import etag from '@fastify/etag';
+import helmet from '@fastify/helmet';
+import { requestContext, fastifyRequestContext as requestContextPlugin } from '@fastify/request-context';
+import underPressure from '@fastify/under-pressure';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import t, { type Test } from 'tap';
+import { addPlugins } from '../src/plugins.ts';
+import { load, operation, serve, withPaths } from './added-operations.ts';
+import { ContractCheck } from './contract-check.ts';
+import { edited } from './edited-contract.ts';
+import { connectRaw } from './raw-client.ts';
+import { KEY, startService } from './service.ts';
+
+const ORIGIN = 'https://shop.example';
+const addCors = (app: FastifyInstance) => addPlugins(app, { corsOrigins: [ORIGIN] });
+
+interface Plugin {
+  add: (app: FastifyInstance) => unknown;
+  /** The headers of a reply that show its work, each with what it must match. */
+  shows: Record<string, string | RegExp>;
+  /** Its other headers. */
+  adds?: string[];
+}
+
+const UNHEALTHY = { healthCheck: async () => false, healthCheckInterval: 60_000 };
+
+const PLUGINS: Record<string, Plugin> = {
+  cors: {
+    add: addCors,
+    shows: { 'access-control-allow-origin': ORIGIN, 'access-control-expose-headers': /\bLink\b/, vary: /\bOrigin\b/i },
+  },
+  compress: {
+    add: (app) => app.register(compress, { threshold: 0, encodings: ['gzip'] }),
+    shows: { 'content-encoding': 'gzip', vary: /accept-encoding/i },
+  },
+  etag: { add: (app) => app.register(etag), shows: { etag: /^"/ } },
+  helmet: {
+    add: (app) => app.register(helmet),
+    shows: { 'x-content-type-options': 'nosniff', 'strict-transport-security': /./ },
+  },
+  'request-context': {
+    add: async (app) => {
+      await app.register(requestContextPlugin, { defaultStoreValues: ({ id }) => ({ id }) as never });
+      app.addHook('onSend', async (_request, reply) => {
+        reply.header('x-context', requestContext.get('id' as never));
+      });
+    },
+    shows: { 'x-context': /^[\w-]+-\w+$/ },
+  },
+  'under-pressure': {
+    add: (app) =>
+      app.register(underPressure, {
+        ...UNHEALTHY,
+        pressureHandler: (_request, reply) => void reply.header('x-pressure', 'high'),
+      }),
+    shows: { 'x-pressure': 'high' },
+  },
+};
+
+const REQUESTS: Record<string, [url: string, init: RequestInit, status: number]> = {
+  'a list': ['/v1/pets', {}, 200],
+  'a create': [
+    '/v1/pets',
+    { method: 'POST', body: '{"name":"Rex","categoryId":7}', headers: { 'content-type': 'application/json' } },
+    201,
+  ],
+  'a 401': ['/v1/pets', { headers: { authorization: 'Bearer none' } }, 401],
+  'a 404': ['/v1/pets/7', {}, 404],
+  'an unknown path': ['/v1/nothing', {}, 404],
+  '/docs': ['/docs/', {}, 200],
+};
+
+const contractCheck = new ContractCheck();
+
+/** Sends a request as a browser would, and checks what the contract says of its reply, beside the headers of plugins. */
+async function ask(port: number, path: string, init: RequestInit) {
+  const headers = { origin: ORIGIN, 'accept-encoding': 'gzip', authorization: `Bearer ${KEY}`, ...init.headers };
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { ...init, headers });
+  return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
+}
+
+async function seesItsWork(t: Test, names: string[]): Promise<void> {
+  const plugins = names.map((name) => PLUGINS[name] as Plugin);
+  const { port } = await startService(t, {
+    addPlugins: async (app) => {
+      for (const { add } of plugins) await add(app);
+    },
+  });
+  const shown: Record<string, string | RegExp> = Object.assign({}, ...plugins.map(({ shows }) => shows));
+  // It compresses routes only, in any Fastify server.
+  const unseen = names.includes('compress') ? 'an unknown path' : '';
+  for (const [name, [path, init, status]] of Object.entries(REQUESTS).filter(([name]) => name !== unseen)) {
+    const reply = await ask(port, path, init);
+    t.match(reply, { status, headers: { ...shown, 'x-request-id': /./ } }, `${names}: ${name}`);
+    const own = Object.entries(reply.headers).filter(([header]) => !(header in shown) && !OF_HELMET.test(header));
+    const problems = contractCheck.problemsOf(init.method ?? 'GET', path, {
+      ...reply,
+      headers: Object.fromEntries(own),
+    });
+    if (path !== '/docs/') t.strictSame(problems, [], `${names}: ${name}`);
+  }
+}
+
+const OF_HELMET = /^(content-security-policy|cross-origin-|origin-agent-|referrer-policy|x-)(?!request-id)/;
+
+for (const name of Object.keys(PLUGINS)) {
+  t.test(`@fastify/${name} does its work on each kind of reply`, (t) => seesItsWork(t, [name]));
+}
+
+t.test('all of them at once do theirs', (t) => seesItsWork(t, Object.keys(PLUGINS)));
+
+t.test('a list that has not changed is 304, by @fastify/etag', async (t) => {
+  const { port } = await startService(t, { addPlugins: async (app) => void app.register(etag) });
+  const { headers } = await ask(port, '/v1/pets', {});
+  const again = await ask(port, '/v1/pets', { headers: { 'if-none-match': headers.etag as string } });
+  t.match(again, { status: 304, text: '', headers: { 'x-request-id': /./ } });
+});
+
+t.test('what a plugin refuses with 503 is a 503 with our body, and with its Retry-After', async (t) => {
+  const { request } = await startService(t, {
+    addPlugins: async (app) => void app.register(underPressure, { ...UNHEALTHY, retryAfter: 7 }),
+  });
+  for (const url of ['/v1/pets', '/v1/pets/1']) {
+    const { status, body, headers } = await request(url);
+    t.match({ status, body, headers }, { status: 503, body: { code: 'unavailable' }, headers: { 'retry-after': '7' } });
+  }
+});
+
+t.test(
+  'a browser is told what it may send before keys are checked, and only on origins that are configured',
+  async (t) => {
+    const { port } = await startService(t, { addPlugins: addCors });
+    const preflight = (origin: string, path: string) =>
+      ask(port, path, {
+        method: 'OPTIONS',
+        headers: {
+          origin,
+          authorization: '',
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': 'authorization,idempotency-key',
+        },
+      });
+    t.match(await preflight(ORIGIN, '/v1/pets'), {
+      status: 204,
+      headers: {
+        'access-control-allow-origin': ORIGIN,
+        'access-control-allow-methods': /\bPOST\b/,
+        'access-control-allow-headers': 'authorization,idempotency-key',
+        'access-control-max-age': '600',
+        'x-request-id': /./,
+      },
+    });
+    for (const origin of ['https://shop.example.evil.example', 'null', 'http://shop.example']) {
+      const refused = await preflight(origin, '/v1/pets');
+      t.match(refused, { status: 405, headers: { allow: 'GET, HEAD, POST', vary: 'Origin' } });
+      t.notMatch(Object.keys(refused.headers).join(), 'access-control');
+      t.notMatch(Object.keys((await ask(port, '/v1/pets', { headers: { origin } })).headers).join(), 'access-control');
+    }
+    t.match(await preflight('https://other.example', '/v1/nothing'), { status: 404 });
+  },
+);
+
+t.test('without origins there is no CORS: a preflight is 405', async (t) => {
+  const { port } = await startService(t, { addPlugins: (app) => addPlugins(app, { corsOrigins: [] }) });
+  const { status, headers } = await ask(port, '/v1/pets', { method: 'OPTIONS' });
+  t.equal(status, 405);
+  t.notMatch(Object.keys(headers).join(), /access-control|vary/);
+});
+
+const SERVED = ['/v1/pets', '/v1/pets/:petId', '/livez', '/readyz'];
+const OF_REQUESTS = [
+  'onRequest',
+  'preParsing',
+  'preValidation',
+  'preHandler',
+  'preSerialization',
+  'onSend',
+  'onResponse',
+] as const;
+
+/** Adds a hook of each kind, which notes its kind and the route that it runs for. */
+function addHooks(app: FastifyInstance, ran: Set<string>): void {
+  const note = (kind: string, request?: { method: string; routeOptions: { url?: string } }) =>
+    ran.add(request ? `${kind} ${request.method} ${request.routeOptions.url}` : kind);
+  for (const kind of OF_REQUESTS) app.addHook(kind as 'onRequest', async (request) => void note(kind, request));
+  app.addHook('onError', async (request) => void note('onError', request));
+  app.addHook('onTimeout', async (request) => void note('onTimeout', request));
+  app.addHook('onRequestAbort', async (request) => void note('onRequestAbort', request));
+  for (const kind of ['onReady', 'onListen', 'preClose', 'onClose'])
+    app.addHook(kind as 'onReady', async () => void note(kind));
+  app.addHook('onRoute', ({ method, url }) => void note('onRoute', { method: String(method), routeOptions: { url } }));
+}
+
+/** What @fastify/swagger and others are: a plugin that is not encapsulated (fastify-plugin). */
+function asPlugin(add: (app: FastifyInstance) => void) {
+  const plugin = async (app: FastifyInstance) => add(app);
+  return Object.assign(plugin, { [Symbol.for('skip-override')]: true });
+}
+
+const HANG = withPaths({ '/hang': { get: operation('hang') } });
+
+for (const [way, addWith] of Object.entries<(app: FastifyInstance, ran: Set<string>) => unknown>({
+  'added there': addHooks,
+  'of a plugin': (app, ran) => app.register(asPlugin((inside) => addHooks(inside, ran))),
+})) {
+  t.test(`a hook of each kind of Fastify's life cycle runs for each route, ${way}`, async (t) => {
+    const ran = new Set<string>();
+    const service = await serve(
+      t,
+      HANG,
+      { hang: () => new Promise(() => {}) },
+      { addPlugins: async (app) => void addWith(app, ran) },
+    );
+    const { app, port, request } = service;
+    await request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
+    for (const url of ['/v1/pets', '/v1/pets/1', '/livez', '/readyz']) await request(url);
+    for (const kind of OF_REQUESTS) {
+      t.ok(ran.has(`${kind} POST /v1/pets`), `${kind} POST`);
+      for (const url of SERVED) t.ok(ran.has(`${kind} GET ${url}`), `${kind} ${url}`);
+    }
+    for (const url of ['/docs', '/openapi.yaml']) await request(url);
+    for (const url of ['/docs', '/openapi.yaml']) t.ok(ran.has(`onSend GET ${url}`), url);
+    for (const url of ['/v1/pets?limit=0', '/v1/pets/2']) await request(url, { key: null });
+    for (const url of ['/v1/pets', '/v1/pets/:petId']) t.ok(ran.has(`onError GET ${url}`), url);
+    for (const url of [...SERVED, '/docs', '/openapi.json']) t.ok(ran.has(`onRoute GET ${url}`), url);
+
+    const ask = `GET /v1/hang HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
+    const gone = connectRaw(port, ask);
+    await until(() => ran.has('preHandler GET /v1/hang'));
+    gone.socket.destroy();
+    await until(() => ran.has('onRequestAbort GET /v1/hang'));
+    app.server.timeout = 50;
+    const slow = connectRaw(port, ask);
+    await slow.ended;
+    slow.socket.destroy();
+    t.ok(ran.has('onTimeout GET /v1/hang'));
+    await app.close();
+    for (const kind of ['onReady', 'onListen', 'preClose', 'onClose']) t.ok(ran.has(kind), kind);
+  });
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+t.test('onRoute sees what the contract says of each operation', async (t) => {
+  const routes = new Map<string, RouteOptions>();
+  const yaml = edited(({ createPet }) => (createPet['x-fastify-config'] = { share: 2 }));
+  await startService(t, {
+    contract: await load(t, yaml),
+    addPlugins: async (app) =>
+      void app.addHook('onRoute', (route) => routes.set(`${route.method} ${route.url}`, route)),
+  });
+  const create = routes.get('POST /v1/pets');
+  t.match(create, {
+    bodyLimit: 16384,
+    config: { share: 2 },
+    schema: {
+      operationId: 'createPet',
+      tags: ['pets'],
+      summary: 'Add an animal',
+      headers: { properties: { 'Idempotency-Key': { maxLength: 255 } } },
+      body: { content: { 'application/json': { schema: { required: ['name', 'categoryId'] } } } },
+      response: { 201: { content: { 'application/json': { schema: { properties: { id: { format: 'int64' } } } } } } },
+    },
+  });
+  t.match(routes.get('GET /v1/pets/:petId')?.schema, {
+    operationId: 'getPet',
+    params: { properties: { petId: { format: 'int64' } }, required: ['petId'] },
+    'x-sunset': /^\d/,
+  });
+  t.match(routes.get('GET /v1/pets')?.schema, { querystring: { properties: { limit: { maximum: 100 } } } });
+});
