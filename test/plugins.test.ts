@@ -182,7 +182,7 @@ const OF_REQUESTS = [
 
 /** Adds a hook of each kind, which notes its kind and the route that it runs for. */
 function addHooks(app: FastifyInstance, ran: Set<string>): void {
-  const note = (kind: string, request?: { method: string; routeOptions: { url?: string } }) =>
+  const note = (kind: string, request?: { method: string; routeOptions: { url?: string | undefined } }) =>
     ran.add(request ? `${kind} ${request.method} ${request.routeOptions.url}` : kind);
   for (const kind of OF_REQUESTS) app.addHook(kind as 'onRequest', async (request) => void note(kind, request));
   app.addHook('onError', async (request) => void note('onError', request));
@@ -251,7 +251,7 @@ t.test('onRoute sees what the contract says of each operation', async (t) => {
   await startService(t, {
     contract: await load(t, yaml),
     addPlugins: async (app) =>
-      void app.addHook('onRoute', (route) => routes.set(`${route.method} ${route.url}`, route)),
+      void app.addHook('onRoute', (route) => void routes.set(`${route.method} ${route.url}`, route)),
   });
   const create = routes.get('POST /v1/pets');
   t.match(create, {
