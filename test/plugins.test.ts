@@ -94,16 +94,18 @@ async function seesItsWork(t: Test, names: string[]): Promise<void> {
   for (const [name, [path, init, status]] of Object.entries(REQUESTS).filter(([name]) => name !== unseen)) {
     const reply = await ask(port, path, init);
     t.match(reply, { status, headers: { ...shown, 'x-request-id': /./ } }, `${names}: ${name}`);
-    const own = Object.entries(reply.headers).filter(([header]) => !(header in shown) && !OF_HELMET.test(header));
-    const problems = contractCheck.problemsOf(init.method ?? 'GET', path, {
-      ...reply,
-      headers: Object.fromEntries(own),
-    });
-    if (path !== '/docs/') t.strictSame(problems, [], `${names}: ${name}`);
+    const problems = contractCheck.problemsOf(init.method ?? 'GET', path, reply);
+    if (path !== '/docs/')
+      t.strictSame(
+        problems.filter((problem) => !OF_PLUGINS.test(problem)),
+        [],
+        `${names}: ${name}`,
+      );
   }
 }
 
-const OF_HELMET = /^(content-security-policy|cross-origin-|origin-agent-|referrer-policy|x-)(?!request-id)/;
+/** Headers that the contract does not name, and another policy than ours. */
+const OF_PLUGINS = /^header [\w-]+ is not documented$|^content-security-policy is not safe$/;
 
 for (const name of Object.keys(PLUGINS)) {
   t.test(`@fastify/${name} does its work on each kind of reply`, (t) => seesItsWork(t, [name]));
@@ -229,7 +231,7 @@ for (const [way, addWith] of Object.entries<(app: FastifyInstance, ran: Set<stri
     const ask = `GET /v1/hang HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
     const gone = connectRaw(port, ask);
     await until(() => ran.has('preHandler GET /v1/hang'));
-    gone.socket.destroy();
+    gone.socket.resetAndDestroy();
     await until(() => ran.has('onRequestAbort GET /v1/hang'));
     app.server.timeout = 50;
     const slow = connectRaw(port, ask);
