@@ -29,7 +29,13 @@ const OF_EACH_STORE = ['src/json', ...['store', 'columns', 'once', 'migrations']
 /** What the files of each room may import from other rooms. */
 const ARROWS: Record<string, string[]> = {
   handlers: ['src/routes/handler.ts', 'src/replies/pagination.ts', 'src/http/errors.ts'],
-  'src/main.ts': ['src/config.ts', 'src/server.ts', 'src/plugins.ts', 'src/generated', ...SRC.map((room) => `src/${room}`)],
+  'src/main.ts': [
+    'src/config.ts',
+    'src/server.ts',
+    'src/plugins.ts',
+    'src/generated',
+    ...SRC.map((room) => `src/${room}`),
+  ],
   'src/variables.ts': [],
   'src/config.ts': [
     'src/variables.ts',
