@@ -111,6 +111,6 @@ t.test('a body that its own contract does not describe is refused at the start',
   );
   t.equal(
     problem,
-    "operation listPets: response 400: its body cannot be the Error invalid_request of the server: body.code is missing; body.message is missing; body.status is missing",
+    'operation listPets: response 400: its body cannot be the Error invalid_request of the server: body.code is missing; body.message is missing; body.status is missing',
   );
 });
