@@ -1,5 +1,6 @@
 /** The edits of each kind of node: by its keys, the values that take the place of what stands there. */
 import type { Json } from '../../src/schema/json.ts';
+import { lookUp } from '../../src/schema/references.ts';
 
 /** Other values, undefined to remove it, in classes of those that are much alike: a quick run takes one of each. */
 type Changes = (value: Json, node: Json, contract: Json) => Json[][];
@@ -27,9 +28,17 @@ const eachRenamed = (node: Json, rename: (name: string) => string) =>
     .filter((name) => !(rename(name) in node))
     .map((name) => renamed(node, name, rename(name)));
 
+/** Each of our extensions, spelt nearly right. */
+const misspelt: Changes = (_, node) => {
+  const ours = Object.keys(node).filter((name) => name.startsWith('x-'));
+  return ours.length === 0 ? [] : [ours.map((name) => renamed(node, name, `x-${name.slice(2).replaceAll('-', '')}x`))];
+};
 const removed: Changes = (value) => (value === undefined ? [] : [[undefined]]);
 const flag: Changes = (value = false) => [[!value]];
 const number: Changes = (value) => (value === undefined ? [] : [[value + 1], [value - 1], [undefined]]);
+/** A number of ours, also as what it cannot be. */
+const extension: Changes = (value) =>
+  value === undefined ? [] : [[value + 1], [value - 1], [undefined], [0, -1, 1.5], ['100']];
 const components: Changes = (value = {}) => [eachRemoved(value)];
 const broken: Changes = (value) => (value === undefined ? [] : [[BROKEN]]);
 const security: Changes = (value) => [
@@ -121,10 +130,41 @@ function wholeContract(_: Json, { info, servers, ...rest }: Json): Json[][] {
   ];
 }
 
+/** A reply that promises more than the component that it shows: fewer fields, or more of each. */
+function narrowed(schema: Json, contract: Json): Json[] {
+  const target = schema.$ref ? lookUp(contract, schema.$ref) : schema;
+  if (target?.items) return narrowed(target.items, contract).map((items) => ({ ...target, items }));
+  const { type, properties, required = [] } = target ?? {};
+  if (type !== 'object' || !properties) return [];
+  const [first = ''] = Object.keys(properties);
+  const others = required.filter((name: string) => name !== first);
+  const closed = { type, additionalProperties: false, properties: without(properties, first), required: others };
+  const within = (keywords: Json) => ({ allOf: [schema], ...keywords });
+  const tighter = Object.entries<Json>(properties).flatMap(([name, field]) => {
+    const { type: of } = lookUp(contract, String(field.$ref)) ?? field;
+    const bounds: Json = { string: [{ maxLength: 3 }], integer: [{ maximum: 5 }, { minimum: 1000 }] }[of as string];
+    return (bounds ?? []).map((keywords: Json) => within({ properties: { [name]: keywords } }));
+  });
+  return [
+    closed,
+    within({ required: Object.keys(properties) }),
+    within({ maxProperties: required.length }),
+    ...tighter,
+  ];
+}
+
+/** A field of what is stored as a filter: whoever takes it, and does not filter by it, is wrong. */
+const FILTERS = [
+  { name: 'categoryId', in: 'query', ...NOTE, schema: { type: 'integer', format: 'int64' } },
+  { name: 'q', in: 'query', ...NOTE },
+  { name: 'X-Names', in: 'header', description: 'Several.', schema: { type: 'array', items: { type: 'string' } } },
+];
+
 export const EDITS = {
   contract: {
     '': wholeContract,
-    openapi: () => [['3.0.3']],
+    openapi: () => [['3.0.3'], ['3.2.0']],
+    jsonSchemaDialect: () => [['http://json-schema.org/draft-07/schema#']],
     servers: removed,
     security: generalSecurity,
     paths: pathsChanges,
@@ -146,6 +186,7 @@ export const EDITS = {
     },
   },
   operation: {
+    '': misspelt,
     operationId: (id, _, contract) => [[`${id}X`], [undefined], otherIds(id, contract).slice(0, 1)],
     security,
     deprecated: (value) => [[value ? undefined : true]],
@@ -157,6 +198,7 @@ export const EDITS = {
       value.map((_: Json, index: number) => value.toSpliced(index, 1)),
       [[...value, { name: 'extra', in: 'query', required: false, ...NOTE }]],
       [[...value, { name: 'extra', in: 'query', required: true, ...NOTE }]],
+      ...FILTERS.map((filter) => [[...value, filter]]),
     ],
     requestBody: removed,
     responses: (value) => [
@@ -166,16 +208,18 @@ export const EDITS = {
     ],
   },
   parameter: {
+    '': misspelt,
     name: (value) => [[`${value}X`]],
     in: (value) => [['path', 'query', 'header', 'cookie'].filter((place) => place !== value)],
     required: flag,
     'x-opaque': removed,
-    'x-kept-hours': number,
+    'x-kept-hours': extension,
     example: broken,
   },
   body: {
+    '': misspelt,
     required: flag,
-    'x-max-bytes': (value) => (value === undefined ? [[1000]] : number(value, undefined, undefined)),
+    'x-max-bytes': (value) => (value === undefined ? [[1000]] : extension(value, undefined, undefined)),
     content,
   },
   response: {
@@ -188,18 +232,24 @@ export const EDITS = {
     content: (value, response, contract) => [[undefined], ...content(value, response, contract)],
   },
   header: { required: flag, example: broken },
-  media: { schema: removed, example: broken },
+  media: {
+    schema: (value, _, contract) => [...removed(value, _, contract), ...(value ? [narrowed(value, contract)] : [])],
+    example: broken,
+  },
   link: { operationId: (value) => [[`${value}X`]] },
   example: { value: broken },
   scheme: { scheme: () => [['basic']], type: () => [['oauth2']] },
   schema: {
-    '': wholeSchema,
+    '': (value, schema, contract) => [...wholeSchema(value, schema), ...misspelt(value, schema, contract)],
     type: (type) => [[undefined], [[type, 'null']], OTHER_TYPES[type] ?? []],
     format: (value, { type }) => [
       ...(value ? [[undefined], [OTHER_FORMATS[value] ?? 'date']] : [type === 'string' ? ['date'] : []]),
       ['no-such-format'],
     ],
-    minimum: bound('integer', ({ exclusiveMinimum = 2 }) => exclusiveMinimum),
+    minimum: (value, schema, contract) => [
+      ...bound('integer', ({ exclusiveMinimum = 2 }) => exclusiveMinimum)(value, schema, contract),
+      ...(value === undefined ? [] : [[-5]]),
+    ],
     maximum: bound('integer', ({ exclusiveMaximum = 50 }) => exclusiveMaximum),
     exclusiveMinimum: bound('integer', ({ minimum = 2 }) => minimum),
     exclusiveMaximum: bound('integer', ({ maximum = 50 }) => maximum),

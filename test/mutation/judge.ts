@@ -12,11 +12,12 @@ import { type Findings, type Run, startProbedServer } from './probed-server.ts';
 import { probesOf } from './probes.ts';
 
 /**
- * `start`: the server refuses to start. `compile`: the code no longer compiles. `tests`: replies no longer fit the contract.
+ * `start`: the server refuses to start. `compile`: the code no longer compiles. `tests`: no reply does all that is documented.
+ * `breaks`: the server starts, and what it sends or ignores breaks the contract.
  * `follows`: the server does what the contract says now. `nobody`: it goes on as before, against the contract. `unseen`:
  * nothing of what it does is different.
  */
-export type Verdict = { by: 'start' | 'compile' | 'tests' | 'follows' | 'nobody' | 'unseen'; why: string };
+export type Verdict = { by: 'start' | 'compile' | 'tests' | 'breaks' | 'follows' | 'nobody' | 'unseen'; why: string };
 
 export type Judge = (contract: Json) => Promise<Verdict>;
 
@@ -35,7 +36,7 @@ export async function buildJudge(
   const types = toCode(await buildTypes(unedited.document));
   const probes = probesOf(unedited.json);
   const before = await (await startProbedServer(unedited, handlers))(probes);
-  const problem = before.ignored[0]?.why ?? before.unfit[0];
+  const problem = before.ignored[0]?.why ?? before.unfit[0] ?? before.unkept[0];
   if (problem) throw new Error(`The server does not keep the contract as it is: ${problem}`);
 
   return async (edited) => {
@@ -63,9 +64,10 @@ export async function buildJudge(
       if (findings.ignored[0]) {
         const { replies } = await (await startProbedServer(unedited, handlers))(editedProbes);
         const stubborn = findings.ignored.find(({ probe }) => replies[probe] === findings.replies[probe]);
-        return { by: stubborn ? 'nobody' : 'tests', why: (stubborn ?? findings.ignored[0]).why };
+        return { by: stubborn ? 'nobody' : 'breaks', why: (stubborn ?? findings.ignored[0]).why };
       }
-      if (findings.unfit[0]) return { by: 'tests', why: findings.unfit[0] };
+      if (findings.unfit[0]) return { by: 'breaks', why: findings.unfit[0] };
+      if (findings.unkept[0]) return { by: 'tests', why: findings.unkept[0] };
       const [difference] = await differences(contract, editedProbes, findings);
       return difference ? { by: 'follows', why: difference } : { by: 'unseen', why: '' };
     } catch (error) {

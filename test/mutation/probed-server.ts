@@ -29,8 +29,10 @@ export interface Findings {
   replies: string[];
   /** Demands of the contract that the server does not meet, each with the number of its probe. */
   ignored: { probe: number; why: string }[];
-  /** Replies that are not as the contract describes them, and promises that none keeps. */
+  /** Replies that are not as the contract describes them. */
   unfit: string[];
+  /** Promises of the contract that no reply keeps. */
+  unkept: string[];
 }
 
 /** Sends probes to a server, then stops it. */
@@ -65,7 +67,8 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
   const check = new ContractCheck(contract.json);
   const operations = readOperations(contract.json);
   const promises = documentedBy(operations);
-  const findings: Findings = { replies: [], ignored: [], unfit: [] };
+  const findings: Findings = { replies: [], ignored: [], unfit: [], unkept: [] };
+  const dependent = new Map<string, string[]>();
   const followed = new Set<string>();
 
   async function send({ method, url, key, body, headers }: Probe): Promise<Reply> {
@@ -106,6 +109,10 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     for (const [name, value] of Object.entries(expect.headers ?? {})) {
       if ((headers[name] ?? null) !== value) ignore(`must have ${name} ${value}, not ${headers[name]}`);
     }
+    if (expect.dependsOn) {
+      const place = `${probe.operation} ${expect.dependsOn}`;
+      dependent.set(place, [...(dependent.get(place) ?? []), `${status} ${text}`]);
+    }
     if (expect.sameAs) {
       const { text: other } = await send({ ...probe, url: expect.sameAs });
       if (other !== text) ignore(`must be the same as ${expect.sameAs}: ${shorten(other)}`);
@@ -129,7 +136,11 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     for (const probe of probes) await ask(probe);
     await app.close();
     await store.close();
-    findings.unfit.push(...[...promises].map((promise) => `${promise} is documented, and no reply has it`));
+    findings.unkept.push(...[...promises].map((promise) => `${promise} is documented, and no reply has it`));
+    for (const [place, replies] of dependent) {
+      if (new Set(replies).size > 1) continue;
+      findings.unfit.push(`${place} is taken, and every reply is the same without it`);
+    }
     return findings;
   };
 }

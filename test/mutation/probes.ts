@@ -26,6 +26,8 @@ export interface Probe {
     shows?: string;
     /** The URL that has the same reply. */
     sameAs?: string;
+    /** What the reply must depend on: of the probes that name it, two at least have different replies. */
+    dependsOn?: string;
     /** Exact values; null for a header that must not be there. */
     headers?: Record<string, string | null>;
   };
@@ -49,6 +51,7 @@ export function probesOf(yaml: string): Probe[] {
     ...operations.flatMap((operation) => madeFor(operation).slice(0, MORE_THAN_A_PAGE)),
     ...operations.flatMap((operation) => [
       ...madeFor(operation),
+      ...depending(operation),
       ...headed(operation, operations, info, sources),
       ...failing(operation),
       ...misused(operation, operations),
@@ -162,6 +165,24 @@ function defaulted(operation: Operation): Probe[] {
 }
 
 const toText = (value: Json) => (Array.isArray(value) ? value.map(String) : String(value));
+
+/** What is asked with an optional parameter and without it, of what is stored: none is taken, and ignored. */
+function depending(operation: Operation): Probe[] {
+  if (operation.method !== 'GET') return [];
+  const [plain] = sample(requests(operation), 1) as [Request];
+  const path = plain.path.map(([name]): [string, string] => [name, '1']);
+  return operation.parameters
+    .filter((parameter) => ['query', 'header'].includes(parameter.in) && !parameter.required)
+    .flatMap((parameter) => {
+      const place = parameter.in as 'query' | 'header';
+      const values = sample(parameterValues(parameter), 8).map((value): [string, string | string[]][] => [
+        [parameter.name, value],
+      ]);
+      return [[], ...values].map((given) =>
+        toProbe({ ...plain, path, query: [], header: [], [place]: given }, { dependsOn: `${place}.${parameter.name}` }),
+      );
+    });
+}
 
 /** Headers that repeat what the contract says: a deprecation, and the challenge to those without a key, or without a scope (RFC 6750, section 3). */
 function headed(operation: Operation, operations: Operation[], { title }: Json, sources: Json[]): Probe[] {

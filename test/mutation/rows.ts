@@ -13,9 +13,10 @@ const MEANING = {
   follows: 'the server does what the contract says now',
   start: 'the server refuses to start',
   compile: 'the code no longer compiles',
-  tests: 'replies no longer fit the contract',
+  tests: 'the contract documents what no reply does',
   lint: 'the lint of the contract refuses it',
   diff: 'only the comparison with the released contract tells; no request or reply is different',
+  breaks: 'the server starts, and what it sends or ignores breaks the contract',
   nobody: 'the server goes by something else than the contract',
 };
 
@@ -24,6 +25,8 @@ export interface Row {
   by: keyof typeof MEANING;
   why: string;
 }
+
+export const isUnnoticed = ({ by }: Row): boolean => by === 'nobody' || by === 'breaks';
 
 /** In the order of the mutants. Of those that behave as before, lint and comparison read the text. */
 export function toRows(contract: Json, mutants: Mutant[], verdicts: Verdict[]): Promise<Row[]> {
@@ -55,8 +58,6 @@ export function toReport(rows: Row[]): string {
     const count = rows.filter((row) => row.by === by).length;
     return `${String(count).padStart(5)}  ${by.padEnd(8)} ${meaning}`;
   });
-  const survivors = rows
-    .filter(({ by }) => by === 'nobody')
-    .map(({ mutant, why }) => `\n${mutant.place}: ${mutant.edit}\n  ${why}`);
+  const survivors = rows.filter(isUnnoticed).map(({ mutant, why }) => `\n${mutant.place}: ${mutant.edit}\n  ${why}`);
   return [...table, '', `${rows.length} edits of the contract, noticed by:`, ...totals, ...survivors].join('\n');
 }
