@@ -2,7 +2,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { toChart } from './chart.ts';
 import { format } from './figures.ts';
 import { findWrk } from './load.ts';
 import { describeMachine, toSentence } from './machine.ts';
@@ -46,12 +45,8 @@ async function main(): Promise<void> {
   if (!isWhole) return;
 
   const name = [isOnPostgres && 'postgres', isGrowth && 'growth'].filter(Boolean).join('-') || 'bench';
-  const json = JSON.stringify({ machine, rounds, seconds, ...results }, null, 2);
-  writeFileSync(join(HERE, `results/${name}.json`), `${json}\n`);
   writeFileSync(join(HERE, `results/${name}.md`), tables);
-  if (isGrowth) return;
-  if (!isOnPostgres) writeFileSync(join(HERE, 'results/bench.svg'), toChart(wholePlan, results, notes));
-  writeIntoReadme(name, `${notes.join(' ')}\n\n${toSummary(wholePlan, results)}`);
+  if (!isGrowth) writeIntoReadme(name, `${notes.join(' ')}\n\n${toSummary(wholePlan, results)}`);
 }
 
 /** Between the two comments that are there for it. */

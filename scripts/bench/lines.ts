@@ -1,6 +1,5 @@
-/** A line for each server that was measured, for the tables and the chart. */
+/** A line for each server that was measured, for the tables. */
 import { format, type Key, type Life, type Measurement, type Results, ratios, select } from './figures.ts';
-import { PEERS, PEERS_CONSTANT } from './peers.ts';
 import type { Plan } from './rounds.ts';
 import { CONSTANT, SERVICE, STRAIGHTFORWARD_POSTGRES } from './servers.ts';
 
@@ -47,13 +46,3 @@ export function toLines(
     };
   });
 }
-
-export const PEER_LINES: Line[] = PEERS.map(({ name, title, perSecond }) => {
-  const values = (workload: string) => (workload in perSecond ? [perSecond[workload] as number] : []);
-  return {
-    name,
-    title: `*${title}*`,
-    values: (workload, figure) => (figure === 'perSecond' ? values(workload) : []),
-    times: (workload) => values(workload).map((value) => value / PEERS_CONSTANT),
-  };
-});

@@ -1,15 +1,7 @@
 /** The command line -> what to measure. A whole run, one that names no servers or workloads, writes its results into this folder. */
 import { parseArgs } from 'node:util';
 import type { Plan } from './rounds.ts';
-import {
-  CONSTANT,
-  CONSTANT_FASTIFY,
-  LEAN,
-  SERVERS,
-  SERVICE,
-  STRAIGHTFORWARD,
-  STRAIGHTFORWARD_POSTGRES,
-} from './servers.ts';
+import { CONSTANT, SERVERS, SERVICE, STRAIGHTFORWARD, STRAIGHTFORWARD_POSTGRES } from './servers.ts';
 import { WORKLOADS } from './workloads.ts';
 
 const namesOf = (all: { name: string }[]) => all.map(({ name }) => name);
@@ -17,7 +9,7 @@ const namesOf = (all: { name: string }[]) => all.map(({ name }) => name);
 /** What each kind of run measures, if nothing else is asked for. */
 const BENCH = {
   sizes: [10_000],
-  servers: [CONSTANT, CONSTANT_FASTIFY, STRAIGHTFORWARD, LEAN, SERVICE],
+  servers: [CONSTANT, STRAIGHTFORWARD, SERVICE],
   workloads: namesOf(WORKLOADS),
 };
 const POSTGRES = { servers: [STRAIGHTFORWARD_POSTGRES, SERVICE] };

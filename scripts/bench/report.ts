@@ -1,6 +1,6 @@
 /** The figures as Markdown tables: a line for each server, a column for each workload. */
 import { format, type Results, spread } from './figures.ts';
-import { isOnPostgres, PEER_LINES, toBase, toLines } from './lines.ts';
+import { isOnPostgres, toBase, toLines } from './lines.ts';
 import type { Plan } from './rounds.ts';
 import { toMedian, toRange, toTable } from './table.ts';
 import { isOfReads } from './workloads.ts';
@@ -11,23 +11,22 @@ const LIFE_COLUMNS = [
   { title: 'at its peak, MB', figure: 'peak' },
 ] as const;
 
-/** For people who read about the service: medians, and the peers that were measured elsewhere. */
+/** For people who read about the service: medians. */
 export function toSummary(plan: Plan, results: Results): string {
-  const servers = toLines(plan, results);
-  const lines = isOnPostgres(plan) ? servers : [...servers, ...PEER_LINES];
+  const lines = toLines(plan, results);
   const workloads = plan.workloads.filter(({ name }) => !isOfReads(name));
   return joinTables([
     toTable('requests per second', lines, workloads, (line, { name }) => toMedian(line.values(name, 'perSecond'))),
     toTable(toBase(plan).title, lines, workloads, (line, { name }) => toMedian(line.times(name))),
-    toTable('processor time of a request, µs', servers, workloads, (line, { name }) =>
+    toTable('processor time of a request, µs', lines, workloads, (line, { name }) =>
       toMedian(line.values(name, 'cpu')),
     ),
-    toTable('processor time of PostgreSQL for a request, µs', servers, workloads, (line, { name }) =>
+    toTable('processor time of PostgreSQL for a request, µs', lines, workloads, (line, { name }) =>
       toMedian(line.values(name, 'databaseCpu')),
     ),
     toTable(
       'p99, ms',
-      servers,
+      lines,
       plan.workloads.filter(({ name }) => isOnPostgres(plan) || isOfReads(name)),
       (line, { name }) => toMedian(line.values(name, 'p99')),
     ),

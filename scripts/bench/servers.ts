@@ -25,36 +25,19 @@ export const SERVICE = 'service';
 export const STRAIGHTFORWARD = 'straightforward';
 export const STRAIGHTFORWARD_POSTGRES = 'straightforward-postgres';
 export const CONSTANT = 'constant-node';
-export const CONSTANT_FASTIFY = 'constant-fastify';
-export const LEAN = 'lean';
+
+const toServer = (name: string, title: string, script = `${BASELINES}/${name}.js`): Server => ({
+  name,
+  title,
+  script,
+  isConstant: name === CONSTANT,
+});
 
 export const SERVERS: Server[] = [
-  { name: CONSTANT, title: 'constant text, node:http', script: `${BASELINES}/constant-node.js`, isConstant: true },
-  {
-    name: CONSTANT_FASTIFY,
-    title: 'constant text, bare Fastify',
-    script: `${BASELINES}/constant-fastify.js`,
-    isConstant: true,
-  },
-  {
-    name: STRAIGHTFORWARD,
-    title: 'straightforward Fastify + glue + better-sqlite3',
-    script: `${BASELINES}/straightforward.js`,
-    isConstant: false,
-  },
-  {
-    name: LEAN,
-    title: 'lean Fastify + better-sqlite3, with the ideas',
-    script: `${BASELINES}/lean.js`,
-    isConstant: false,
-  },
-  {
-    name: STRAIGHTFORWARD_POSTGRES,
-    title: 'straightforward Fastify + pg',
-    script: `${BASELINES}/straightforward-postgres.js`,
-    isConstant: false,
-  },
-  { name: SERVICE, title: 'this service', script: 'dist/src/main.js', isConstant: false },
+  toServer(CONSTANT, 'constant text, node:http'),
+  toServer(STRAIGHTFORWARD, 'straightforward Fastify + glue + better-sqlite3'),
+  toServer(STRAIGHTFORWARD_POSTGRES, 'straightforward Fastify + pg'),
+  toServer(SERVICE, 'this service', 'dist/src/main.js'),
 ];
 
 export interface Running {
