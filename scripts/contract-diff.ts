@@ -5,6 +5,11 @@
 import { judgeContract, toFiles } from './contract-diff/gate.ts';
 import { toReport } from './contract-diff/report.ts';
 
-const judgement = judgeContract(...toFiles(process.argv.slice(2)));
-console.log(toReport(judgement));
-process.exitCode = judgement.problems.length > 0 ? 1 : 0;
+try {
+  const judgement = judgeContract(...toFiles(process.argv.slice(2)));
+  console.log(toReport(judgement));
+  process.exitCode = Number(judgement.problems.length > 0);
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 1;
+}

@@ -23,11 +23,11 @@ class FilesOnly extends BaseResolver {
   }
 }
 
-/** For each file that breaks a rule its name, and a line for each problem; empty when there is none. */
+/** For each file that breaks a rule its name, and a line for each problem; empty when there is none. Without files, our contract. */
 export async function lint(...files: string[]): Promise<string> {
   const config = await loadConfig({ configPath: CONFIG });
   const reports: string[] = [];
-  for (const ref of files) {
+  for (const ref of files.length > 0 ? files : [CONTRACT]) {
     try {
       const found = await lintFile({ ref, config, externalRefResolver: new FilesOnly() });
       if (found.length > 0) reports.push(`${ref}:\n${found.map(toLine).join('')}`);
@@ -45,8 +45,7 @@ function toLine({ location, severity, ruleId, message }: NormalizedProblem): str
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const files = process.argv.slice(2);
-  const problems = await lint(...(files.length > 0 ? files : [CONTRACT]));
+  const problems = await lint(...process.argv.slice(2));
   console.log(problems || 'The contract keeps every rule.');
   process.exitCode = Number(problems !== '');
 }

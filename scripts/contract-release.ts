@@ -11,11 +11,11 @@ import { lint } from './contract-lint.ts';
 
 /** @throws Error that says why the contract is not released */
 export async function release(contract: string, folder: string): Promise<string> {
-  const broken = await lint(contract);
-  if (broken) throw new Error(broken);
   const judgement = judgeContract(contract, folder);
   const target = resolve(folder, `${judgement.version}.yaml`);
   if (existsSync(target)) throw new Error(`${judgement.version} is released already: info.version must be higher.`);
+  const broken = await lint(contract);
+  if (broken) throw new Error(broken);
   if (judgement.problems.length > 0) throw new Error(toReport(judgement));
   copyFileSync(contract, target, constants.COPYFILE_EXCL);
   return target;

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Change, Effect } from './change.ts';
 import { compareContracts, compareStoredPets, prefixesOf, readContract } from './contracts.ts';
+import type { Json } from './expand.ts';
 
 export interface Judgement {
   version: string;
@@ -28,9 +29,21 @@ export function toFiles([contract, folder]: string[]): [contract: string, folder
   return [contract ?? ours('petstore.yaml'), folder ?? ours('released/')];
 }
 
-const read = (file: string) => readContract(readFileSync(file, 'utf8'));
+function read(file: string): Json {
+  let contract: Json;
+  try {
+    contract = readContract(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+  }
+  if (typeof contract?.info?.version === 'string' && contract.paths) return contract;
+  throw new Error(`${file} is not a contract: it has no info.version, or no paths.`);
+}
 
-/** `folder` has the releases, each under its version: `1.0.0.yaml`. */
+/**
+ * `folder` has the releases, each under its version: `1.0.0.yaml`.
+ * @throws Error that says which file is not a contract
+ */
 export function judgeContract(file: string, folder: string, today = new Date()): Judgement {
   const contract = read(file);
   const { version } = contract.info;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import t, { type Test } from 'tap';
 import { compareContracts, compareStoredPets, readContract } from '../../scripts/contract-diff/contracts.ts';
-import { judgeContract } from '../../scripts/contract-diff/gate.ts';
+import { judgeContract, toFiles } from '../../scripts/contract-diff/gate.ts';
 import { toReport } from '../../scripts/contract-diff/report.ts';
 import { release } from '../../scripts/contract-release.ts';
 import type { Json } from '../../src/schema/json.ts';
@@ -440,7 +440,16 @@ t.test('contract:diff passes a contract whose version fits, and takes ours by de
   t.match(toReport(fitting), /^Compatible:\n {2}listPets query.limit\n {6}maximum changed from 100 to 200\./m);
   t.match(toReport(fitting), /It may be released as 1\.1\.0\.$/m);
   t.match(toReport(judge('empty')), /Nothing is released yet/);
-  t.match(run('contract-diff'), { status: 0, stdout: /compared with the released/ });
+  t.match(toReport(judgeContract(...toFiles([]))), /compared with the released/);
+});
+
+t.test('a file that is empty or no YAML is named, in a line', async (t) => {
+  const folder = t.testdir({ 'empty.yaml': '', 'broken.yaml': 'info: [', released: {} });
+  t.match(run('contract-diff', `${folder}/empty.yaml`), {
+    status: 1,
+    stderr: /^[^\n]*empty\.yaml is not a contract: .*\n$/,
+  });
+  t.throws(() => judgeContract(`${folder}/broken.yaml`, `${folder}/released`), /broken\.yaml cannot be read: /);
 });
 
 t.test('contract:release saves the contract byte for byte, and each version once', async (t) => {
@@ -452,7 +461,10 @@ t.test('contract:release saves the contract byte for byte, and each version once
 });
 
 t.test('contract:release refuses what the lint or the comparison refuses', async (t) => {
-  const unlinted = edited(({ Pet }) => delete Pet.description);
+  const unlinted = edited(({ contract, Pet }) => {
+    contract.info.version = '1.0.1';
+    delete Pet.description;
+  });
   const breaking = edited(({ contract, limit }) => {
     contract.info.version = '1.1.0';
     limit.schema.maximum = 50;

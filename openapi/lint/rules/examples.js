@@ -19,10 +19,20 @@ export default function examples() {
   addFormats.default(ajv);
   ajv.addKeyword({ keyword: 'x-extensible-enum', validate: checkCode, errors: true });
 
-  function check(value, schema, place, kind, ctx) {
+  /** Compiled once for all places that refer to a schema: most replies show the same few. */
+  const validators = new Map();
+
+  function compile(source, place) {
+    const isReference = source.$ref?.startsWith('#') && Object.keys(source).length === 1;
+    const $ref = isReference ? source.$ref : encodeURI(place.pointer);
+    const validate = validators.get($ref) ?? ajv.compile({ $ref: CONTRACT + $ref, unevaluatedProperties: false });
+    validators.set($ref, validate);
+    return validate;
+  }
+
+  function check(value, validator, place, kind, ctx) {
     try {
-      const $ref = CONTRACT + encodeURI(schema.pointer);
-      const validate = ajv.compile({ $ref, unevaluatedProperties: false });
+      const validate = validator();
       if (validate(value)) return;
       const problems = validate.errors.map(describeError);
       ctx.report({ message: `The ${kind} does not fit its schema: ${problems.join('; ')}.`, location: place });
@@ -34,12 +44,12 @@ export default function examples() {
   /** The examples of a body, parameter or header. */
   function checkExamples(node, ctx) {
     const { location } = ctx;
-    const schema = location.child('schema');
     if (!node.schema) return;
-    if ('example' in node) check(node.example, schema, location.child('example'), 'example', ctx);
+    const validator = () => compile(node.schema, location.child('schema'));
+    if ('example' in node) check(node.example, validator, location.child('example'), 'example', ctx);
     for (const [name, source] of Object.entries(node.examples ?? {})) {
       const { node: example } = follow(source, location, ctx);
-      check(example.value, schema, location.child(['examples', name]), `example ${name}`, ctx);
+      check(example.value, validator, location.child(['examples', name]), `example ${name}`, ctx);
     }
   }
 
@@ -60,10 +70,11 @@ export default function examples() {
     },
     Schema(schema, ctx) {
       const { location } = ctx;
-      if ('example' in schema) check(schema.example, location, location.child('example'), 'example', ctx);
-      if ('default' in schema) check(schema.default, location, location.child('default'), 'default', ctx);
+      const validator = () => compile(schema, location);
+      if ('example' in schema) check(schema.example, validator, location.child('example'), 'example', ctx);
+      if ('default' in schema) check(schema.default, validator, location.child('default'), 'default', ctx);
       for (const [index, example] of (schema.examples ?? []).entries()) {
-        check(example, location, location.child(['examples', String(index)]), 'example', ctx);
+        check(example, validator, location.child(['examples', String(index)]), 'example', ctx);
       }
     },
   };
