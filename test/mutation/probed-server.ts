@@ -109,6 +109,10 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     for (const [name, value] of Object.entries(expect.headers ?? {})) {
       if ((headers[name] ?? null) !== value) ignore(`must have ${name} ${value}, not ${headers[name]}`);
     }
+    const [, limit] = /[?&]limit=(-?\d+)(?:&|$)/.exec(url) ?? [];
+    if (limit && status === 200 && text.startsWith('[') && JSON.parse(text).length > Math.max(0, Number(limit))) {
+      refuse(`must have ${limit} at most`);
+    }
     if (expect.dependsOn) {
       const place = `${probe.operation} ${expect.dependsOn}`;
       dependent.set(place, [...(dependent.get(place) ?? []), `${status} ${text}`]);
