@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { hashKey } from '../../src/access/api-keys.ts';
 import { toMade } from '../cli/made-keys.ts';
 import { run } from '../cli/moving.ts';
+import { openUrl } from '../database.ts';
 import { type ProgramOptions, startProgram, startServer } from '../program.ts';
 import { sendRaw } from '../raw-client.ts';
 
@@ -80,9 +81,9 @@ t.test('folders and files that were there keep their modes', async (t) => {
   chmodSync(folder, 0o755);
   mkdirSync(`${folder}/own`, { mode: 0o750 });
   const DATABASE_URL = `sqlite:${folder}/own/pets.db`;
-  await runKeys(t, ['create', 'Ada'], { DATABASE_URL });
+  await openUrl(DATABASE_URL).close();
   chmodSync(`${folder}/own/pets.db`, 0o640);
-  await runKeys(t, ['list'], { DATABASE_URL });
+  await openUrl(DATABASE_URL).close();
   const modes = ['', '/own', '/own/pets.db'].map((path) => (statSync(folder + path).mode & 0o777).toString(8));
   t.strictSame(modes, ['755', '750', '640']);
 });
@@ -90,7 +91,7 @@ t.test('folders and files that were there keep their modes', async (t) => {
 t.test('an export is never written through a link', async (t) => {
   const folder = t.testdir({ victim: 'untouched' });
   const DATABASE_URL = `sqlite:${folder}/pets.db`;
-  await runKeys(t, ['create', 'Ada'], { DATABASE_URL });
+  await openUrl(DATABASE_URL).close();
   symlinkSync(`${folder}/victim`, `${folder}/link`);
   const through = `cp -P ${folder}/link ${folder}/out.$$.part`;
   const { code, stderr } = await run(t, 'export', `${folder}/out`, DATABASE_URL, { shell: through });
