@@ -1,12 +1,10 @@
 import { refuse } from '../src/http/errors.ts';
 import { handle } from '../src/routes/handler.ts';
 
-export default handle('createPet', async ({ body, once, store, urlOf }) => {
-  const created = once
-    ? await store.createPetOnce(body, once)
-    : { pet: await store.createPet(body), isReplayed: false };
+export default handle('createPet', async ({ body, once, pets, urlOf }) => {
+  const created = once ? await pets.createOnce(body, once) : { record: await pets.create(body), isReplayed: false };
   if (!created) return refuse('idempotency_key_reused', 'The Idempotency-Key was sent before with another body.');
-  const { pet, isReplayed } = created;
+  const { record: pet, isReplayed } = created;
   const Location = urlOf('getPet', { petId: pet.id });
   const headers = isReplayed ? { Location, 'Idempotency-Replayed': 'true' } : { Location };
   return { status: 201, body: pet, headers };

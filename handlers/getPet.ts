@@ -1,7 +1,7 @@
 import { refuse } from '../src/http/errors.ts';
 import { handle } from '../src/routes/handler.ts';
 
-export default handle('getPet', async ({ params, store }) => {
-  const pet = await store.getPet(params.petId);
+export default handle('getPet', async ({ params, pets }) => {
+  const pet = await pets.get(params.petId);
   return pet ? { status: 200, body: pet } : refuse('pet_not_found', `No pet has the id ${params.petId}.`);
 });

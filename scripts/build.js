@@ -3,11 +3,20 @@
  * those files.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+
 /** What is not compiled, and read at the start. */
-const ASSETS = ['src/docs/page', 'src/store/sqlite/migrations', 'src/store/postgres/migrations'];
+const ASSETS = [
+  'src/docs/page',
+  'src/store/sqlite/migrations',
+  'src/store/postgres/migrations',
+  ...readdirSync('src')
+    .map((room) => `src/${room}/migrations`)
+    .filter((folder) => existsSync(folder)),
+];
 
 /** First that what is made from the contract is fresh, and every operation has its handler: the compiler would say less. */
 const CHECK = ['--import=./scripts/typescript/register.js', 'scripts/generate.ts', '--check'];
@@ -17,7 +26,6 @@ const COMPILE = [
   'scripts/tsconfig.build.json',
 ];
 
-process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const isCopy = process.argv.includes('--assets');
 if (!isCopy) rmSync('dist', { recursive: true, force: true });
 const run = (args) => spawnSync(process.execPath, args, { stdio: 'inherit' }).status === 0;

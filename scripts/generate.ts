@@ -8,6 +8,7 @@ import { loadContract } from '../src/contract/load-contract.ts';
 import { compileOperations } from '../src/routes/compiled-operations.ts';
 import { describeUnmatched } from '../src/routes/unmatched.ts';
 import { buildTypes } from './contract-types.ts';
+import { buildDomain } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
 import { buildScopes } from './scopes.ts';
 
@@ -39,6 +40,7 @@ async function generate(): Promise<string[]> {
   compileOperations(contract);
   const files = {
     'src/generated/contract.ts': HEADER + (await buildTypes(contract.document)),
+    'src/generated/domain.ts': HEADER + buildDomain(new URL('src/', ROOT)),
     'src/generated/handlers.ts': HEADER + buildHandlersMap(contract),
     'src/generated/scopes.ts': HEADER + buildScopes(contract),
   };

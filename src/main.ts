@@ -6,6 +6,7 @@ import type { Contract } from './contract/contract.ts';
 import { extendSunsets } from './contract/deprecation.ts';
 import { checkDigest } from './contract/digest.ts';
 import { CONTRACT_FILE, loadContract } from './contract/load-contract.ts';
+import { domain } from './generated/domain.ts';
 import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
 import { listen } from './http/listening.ts';
 import { makeOneRunKey, showOneRunKey } from './process/one-run-key.ts';
@@ -14,7 +15,7 @@ import { onStopSignals, refuseDebugger } from './process/signals.ts';
 import { buildForcedEnd, prepareStop, stopDeadline } from './process/stopping.ts';
 import { onStopAsked, untilNoneListens } from './process/worker.ts';
 import { superviseWorkers } from './process/workers.ts';
-import { checkStoredPets } from './routes/stored-pets.ts';
+import { checkStoredRecords } from './routes/stored-records.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError, StoreUnavailable } from './store/store.ts';
 import { type Log, openLog } from './telemetry/log.ts';
@@ -26,9 +27,9 @@ async function start(): Promise<void> {
   checkDigest(contract, CONTRACT_DIGEST);
   const log = openLog(config.logLevel);
   if (cluster.isPrimary) for (const warning of config.warnings) log.logger.warn(warning);
-  const store = await openStore(config.database, { ...config, isMigrated: cluster.isWorker });
+  const store = await openStore(config.database, domain, { ...config, isMigrated: cluster.isWorker });
   try {
-    await checkStoredPets(contract, store);
+    await checkStoredRecords(contract, domain, store);
     if (config.workers > 1 && cluster.isPrimary) await serveByWorkers(config, contract, store, log);
     else await serve(config, contract, store, log);
   } catch (error) {

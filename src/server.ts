@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { addAuth, type Rates } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
+import { domain } from './generated/domain.ts';
 import { addAccepting } from './http/accepting.ts';
 import { buildTrust } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
@@ -53,6 +54,7 @@ const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { contract, handlers, store, apiKeys, trustProxy, logger, requestTimeout, limits, isDraining } = options;
   const { toErrorBody } = contract;
+  const collections = { [domain.name]: store.records };
   const nextRequestId = buildRequestIds();
   const keysInQueries = contract.keyPlaces.filter((place) => place.in === 'query');
   const toLogged = buildToLogged(
@@ -110,7 +112,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     rates: limits,
     tally: options.tally,
   });
-  await addOperations(app, { contract, handlers, store, authFor, logger });
+  await addOperations(app, { contract, handlers, collections, authFor, logger });
   addDocs(app, contract);
   addHealth(app, store, isDraining);
   return app;

@@ -24,7 +24,15 @@ function importsOf(file: string): string[] {
 const WIRING = ['contract', 'schema', 'requests', 'replies', 'routes'];
 const SRC = ['process', ...WIRING, 'json', 'http', 'access', 'docs', 'telemetry', 'store', 'cli'];
 
-const OF_EACH_STORE = ['src/json', ...['store', 'columns', 'once', 'migrations'].map((name) => `src/store/${name}.ts`)];
+const OF_EACH_STORE = [
+  'src/json',
+  ...['store', 'collection', 'description', 'table', 'cursors', 'once', 'write', 'migrations'].map(
+    (name) => `src/store/${name}.ts`,
+  ),
+];
+
+/** What is known of stores by those who are given one. */
+const STORE_TYPES = ['store', 'collection', 'description'].map((name) => `src/store/${name}.ts`);
 
 /** What the files of each room may import from other rooms. */
 const ARROWS: Record<string, string[]> = {
@@ -44,7 +52,7 @@ const ARROWS: Record<string, string[]> = {
     'src/store/database-url.ts',
     'src/store/store.ts',
   ],
-  'src/server.ts': SRC.map((room) => `src/${room}`),
+  'src/server.ts': ['src/generated/domain.ts', ...SRC.map((room) => `src/${room}`)],
   'src/plugins.ts': ['src/config.ts'],
   'src/operator-error.ts': [],
   'src/process': [
@@ -57,10 +65,10 @@ const ARROWS: Record<string, string[]> = {
   'src/contract': ['src/operator-error.ts', 'src/json', 'src/schema'],
   'src/schema': ['src/json'],
   'src/requests': ['src/contract', 'src/schema', 'src/http/errors.ts', 'src/json'],
-  'src/replies': ['src/contract', 'src/schema', 'src/http/errors.ts', 'src/json'],
+  'src/replies': ['src/contract', 'src/schema', 'src/http/errors.ts', 'src/json', 'src/store/cursors.ts'],
   'src/routes': [
     ...['contract', 'schema', 'requests', 'replies', 'json', 'generated'].map((room) => `src/${room}`),
-    ...['src/http/errors.ts', 'src/http/security-headers.ts', 'src/store/store.ts'],
+    ...['src/http/errors.ts', 'src/http/security-headers.ts', ...STORE_TYPES],
   ],
   'src/json': [],
   'src/http': ['src/contract/error-body.ts', 'src/store/store.ts', 'src/generated'],
@@ -78,7 +86,8 @@ const ARROWS: Record<string, string[]> = {
   'src/store/sqlite': OF_EACH_STORE,
   'src/store/postgres': OF_EACH_STORE,
   'src/cli': ['src/config.ts', ...[...WIRING, 'json', 'access', 'store', 'generated'].map((room) => `src/${room}`)],
-  'src/generated': ['handlers', 'src/routes/handler.ts'],
+  'src/generated': ['handlers', 'src/routes/handler.ts', 'src/pets'],
+  'src/pets': ['src/store/description.ts'],
   scripts: ['src'],
   test: ['src', 'handlers'],
   'test/scripts': ['scripts', 'src', 'test'],

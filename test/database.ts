@@ -1,12 +1,33 @@
 /** A store on SQLite by its URL, as the configuration opens it. */
+
+import { domain } from '../src/generated/domain.ts';
+import type { Page } from '../src/store/collection.ts';
+import { toCursor } from '../src/store/cursors.ts';
 import { parseDatabaseUrl, type SqliteDatabase } from '../src/store/database-url.ts';
+import type { CollectionOf, SchemaOf } from '../src/store/description.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { Store, StoreLimits } from '../src/store/store.ts';
 
-export const openUrl = (url: string, limits: Partial<StoreLimits> = {}): Store =>
-  openStore(parseDatabaseUrl(url) as SqliteDatabase, {
+/** With what our domain keeps. */
+export type OwnStore = Store<CollectionOf<typeof domain>>;
+
+export const openUrl = (url: string, limits: Partial<StoreLimits> = {}): OwnStore =>
+  openStore(parseDatabaseUrl(url) as SqliteDatabase, domain, {
     createTimeout: 60_000,
     maxCreates: 10_000,
     checkTimeout: 60_000,
     ...limits,
   });
+
+export type Pet = SchemaOf<'Pet'>;
+export type NewPet = SchemaOf<'NewPet'>;
+export type PetStatus = SchemaOf<'PetStatus'>;
+
+/** A page after the record with an id; as a promise where the store gives one. */
+export function listPets(
+  { records }: Pick<OwnStore, 'records'>,
+  { after, ...query }: { limit: number; status?: PetStatus | undefined; after?: bigint | undefined },
+): Page<Pet> {
+  const cursor = after === undefined ? undefined : toCursor(after, [query.status]);
+  return records.list({ ...query, after: cursor }) as Page<Pet>;
+}

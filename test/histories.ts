@@ -1,5 +1,5 @@
 /** What clients of several instances asked and were told, and whether one copy of the pets could have told it. */
-import type { Store } from '../src/store/store.ts';
+import { listPets, type OwnStore } from './database.ts';
 
 /** A call, with the time at which it was made and answered. Ids are those of pets. */
 export type Call = { from: number; to: number } & (
@@ -78,7 +78,7 @@ function mostIn(call: Call, created: bigint[]): bigint {
 const toText = (call: Call) => JSON.stringify(call, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 
 /** Clients that create, get and page through what they see, on these instances, for so long. */
-export async function record(stores: Store[], clients: number, milliseconds: number): Promise<Call[]> {
+export async function record(stores: OwnStore[], clients: number, milliseconds: number): Promise<Call[]> {
   const calls: Call[] = [];
   const end = performance.now() + milliseconds;
   let newest = 0n;
@@ -91,21 +91,25 @@ export async function record(stores: Store[], clients: number, milliseconds: num
 
   async function play(client: number): Promise<void> {
     for (let turn = client; performance.now() < end; turn++) {
-      const store = stores[turn % stores.length] as Store;
-      const other = stores[(turn + 1) % stores.length] as Store;
+      const store = stores[turn % stores.length] as OwnStore;
+      const other = stores[(turn + 1) % stores.length] as OwnStore;
       let id = newest + 1n;
       await timed(async () => {
-        ({ id } = await store.createPet({ name: `Pet ${client}`, categoryId: BigInt(turn) }));
+        ({ id } = await store.records.create({ name: `Pet ${client}`, categoryId: BigInt(turn) }));
         if (id > newest) newest = id;
         return { kind: 'create', id };
       });
       // Its own pet, and one that may not be there yet.
       for (const wanted of [id, newest + 1n]) {
-        await timed(async () => ({ kind: 'get', id: wanted, isFound: (await other.getPet(wanted)) !== undefined }));
+        await timed(async () => ({
+          kind: 'get',
+          id: wanted,
+          isFound: (await other.records.get(wanted)) !== undefined,
+        }));
       }
       await timed(async () => {
         const after = newest > 20n ? newest - BigInt(turn % 20) : 0n;
-        const { body, next } = await other.listPets({ limit: 10, after });
+        const { body, next } = await listPets(other, { limit: 10, after });
         const ids = [...body.text.matchAll(/\{"id":(\d+),/g)].map(([, digits]) => BigInt(digits as string));
         return { kind: 'list', after, ids, isLast: next === undefined };
       });

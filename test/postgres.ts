@@ -8,6 +8,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { Test } from 'tap';
+import { domain } from '../src/generated/domain.ts';
+import { openPostgres } from '../src/store/postgres/open-postgres.ts';
+import { type PostgresPlace, parsePostgresUrl } from '../src/store/postgres/place.ts';
+import type { StoreLimits } from '../src/store/store.ts';
+import type { OwnStore } from './database.ts';
 import { endWithProcess } from './postgres-end.ts';
 
 /** The program of PostgreSQL that is named by POSTGRES, or that of npm's package for this platform. */
@@ -195,3 +200,13 @@ async function freePort(): Promise<number> {
 
 /** The schema of a URL. */
 export const schemaOf = (url: string) => new URL(url).searchParams.get('schema') as string;
+
+const LIMITS: StoreLimits = { createTimeout: 60_000, maxCreates: 10_000 };
+
+/** A store on PostgreSQL by its URL, with what our domain keeps. */
+export const openPostgresUrl = (
+  url: string,
+  limits: Partial<StoreLimits> = {},
+  ...times: [timeout?: number, startTimeout?: number]
+): Promise<OwnStore> =>
+  openPostgres(parsePostgresUrl(url) as PostgresPlace, domain, { ...LIMITS, ...limits }, ...times) as Promise<OwnStore>;

@@ -11,9 +11,8 @@ import { CONTRACT_FILE, loadContract } from '../src/contract/load-contract.ts';
 import { CONTRACT_DIGEST, handlers } from '../src/generated/handlers.ts';
 import { type Address, listen } from '../src/http/listening.ts';
 import { buildServer, type ServerOptions } from '../src/server.ts';
-import type { Store } from '../src/store/store.ts';
 import { ContractCheck, type Reply } from './contract-check.ts';
-import { openUrl } from './database.ts';
+import { type OwnStore, openUrl } from './database.ts';
 
 export const KEY = 'key-of-the-tests-0123456789';
 
@@ -34,7 +33,7 @@ export interface RequestOptions {
 
 export interface Service {
   app: FastifyInstance;
-  store: Store;
+  store: OwnStore;
   port: number;
   request: Request;
 }
@@ -42,7 +41,8 @@ export interface Service {
 /** Sends a request. @throws Error when the reply breaks the contract */
 export type Request = (url: string, options?: RequestOptions) => Promise<Received>;
 
-export interface StartOptions extends Partial<ServerOptions> {
+export interface StartOptions extends Partial<Omit<ServerOptions, 'store'>> {
+  store?: OwnStore;
   databaseUrl?: string;
   /** Where the log goes, at level info; by default nowhere. */
   log?: DestinationStream;

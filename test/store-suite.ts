@@ -1,15 +1,21 @@
-/** What any store must do, in tests: each kind of store runs them all. */
+/** What any store must do, in tests: each kind of store runs them all, for any domain. Its records are made of its description. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { stringify } from 'lossless-json';
+import { parse, stringify } from 'lossless-json';
 import type { Test } from 'tap';
 import { makeKey, toStoredKey } from '../src/access/api-keys.ts';
-import type { JsonText } from '../src/json/json-text.ts';
-import type { NewPet, Once, PageQuery, Pet, Store, StoredKey } from '../src/store/store.ts';
+import type { AnyCollection, Fields, Once, PageQuery } from '../src/store/collection.ts';
+import { toCursor } from '../src/store/cursors.ts';
+import type { AnyDomain } from '../src/store/description.ts';
+import type { Store, StoredKey } from '../src/store/store.ts';
+import { type Field, toTable } from '../src/store/table.ts';
 
-/** An empty place for pets, for one test. */
+/** A store of any domain. */
+export type AnyStore = Store<AnyCollection>;
+
+/** An empty place for records, for one test. */
 export interface Place {
   /** Opens another store there at each call. */
-  open(): Store | Promise<Store>;
+  open(): AnyStore | Promise<AnyStore>;
   /** Runs SQL there, beside the stores. */
   execute(sql: string): void | Promise<void>;
   /** How many rows a table has. */
@@ -22,247 +28,284 @@ export interface StoreKind {
   isShared: boolean;
 }
 
-const REX: NewPet = { name: 'Rex', categoryId: 7n };
-const ONCE: Once = { caller: 'Ada', key: 'first', hours: 24 };
+type Stored = Fields & { id: bigint };
+
+const ONCE: Once = { caller: 'Ada', operation: 'create', key: 'first', hours: 24 };
 const MOST = 2n ** 63n - 1n;
 
-export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
-  const openOne = (t: Test, place = prepare(t)) => openIn(t, place);
+/** Different values of filters. */
+const GROUPS = 4;
 
-  t.test('each pet gets an id of its own, higher than those before', async (t) => {
-    const store = await openOne(t);
-    const ids: bigint[] = [];
-    for (let count = 0; count < 5; count++) ids.push((await store.createPet(REX)).id);
+const TEXTS = [
+  '"\\/\b\f\n\r\t\u007f\u0080\u2028\u2029\ufeff\uffff',
+  "'; DROP TABLE pets; --",
+  '{"id":1}',
+  ...['null', '7', '', ' ', '\\u0041', '$1 ? :name %s', 'é', 'e\u0301', 'ß', 'SS', '🐕'.repeat(255), '👩‍👩‍👧‍👦'],
+];
+
+/** Values at the edges of each type. */
+const EDGES: Record<Field['type'], unknown[]> = {
+  int64: [0n, -1n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, MOST, -MOST - 1n],
+  text: TEXTS,
+  number: [0, 5, -1.5, 0.1 + 0.2, 1e21, 1e-7, 5e-324, Number.MAX_VALUE, -Number.MAX_VALUE],
+  boolean: [true, false],
+  json: [[], TEXTS, ['a\0b'], [MOST, 0.1 + 0.2, true, null], { b: 1, a: [{}] }, 'a\0b', 7n],
+};
+
+const sampleOf = (type: Field['type'], number: number): unknown =>
+  ({
+    int64: BigInt(number),
+    text: `Text ${number}`,
+    number: number + 0.5,
+    boolean: number % 2 === 1,
+    json: [`a ${number}`, number],
+  })[type];
+
+export function testStore(t: Test, kind: StoreKind, domain: AnyDomain): void {
+  const { prepare, isShared } = kind;
+  const {
+    openOne,
+    make,
+    add,
+    toText,
+    pageOf,
+    readAll,
+    lastOf,
+    fields,
+    filters,
+    texts: textFields,
+  } = toolsFor(domain, kind);
+
+  t.test('each record gets an id of its own, higher than those before', async (t) => {
+    const { records } = await openOne(t);
+    const ids = (await add(records, 5)).map(({ id }) => id);
     t.ok((ids[0] as bigint) > 0n);
     t.strictSame(ids, [...new Set(ids)].sort(ascending));
   });
 
-  t.test('a pet comes back as it was given, with its id, when it is created and later', async (t) => {
-    const store = await openOne(t);
-    for (const pet of [REX, ...['available', 'pending', 'sold'].map((status) => ({ ...REX, status }) as NewPet)]) {
-      const created = await store.createPet(pet);
-      t.strictSame(created, { ...pet, id: created.id });
-      t.equal((await store.getPet(created.id))?.text, toText(created));
-      t.equal(await lastOf(store), toText(created));
+  t.test('a record comes back as it was given, with its id, when it is created and later', async (t) => {
+    const { records } = await openOne(t);
+    for (let index = 0; index < 3 * GROUPS; index++) {
+      const record = make(index);
+      const created = await records.create(record);
+      t.strictSame(created, { id: created.id, ...record });
+      t.equal((await records.get(created.id as bigint))?.text, toText(created));
+      t.equal(await lastOf(records), toText(created));
     }
   });
 
-  t.test('an undefined status is the same as none', async (t) => {
-    const store = await openOne(t);
-    const { id } = await store.createPet({ ...REX, status: undefined } as unknown as NewPet);
-    t.equal((await store.getPet(id))?.text, `{"id":${id},"name":"Rex","categoryId":7}`);
+  t.test('an undefined field is the same as none, and one that is not kept is not in the answer', async (t) => {
+    const { records } = await openOne(t);
+    const absent = fields.filter(({ isOptional }) => isOptional).map(({ name }) => [name, undefined]);
+    const created = await records.create({ ...make(1), ...Object.fromEntries(absent), unknown: 'T' });
+    for (const [name] of absent) t.notOk((name as string) in created);
+    t.notOk('unknown' in created);
+    t.equal((await records.get(created.id as bigint))?.text, toText(created));
   });
 
-  t.test('a field that the store does not keep is not in its answer', async (t) => {
-    const store = await openOne(t);
-    const created = await store.createPet({ ...REX, nickname: 'T' } as NewPet);
-    t.strictSame(created, { ...REX, id: created.id });
-    t.equal((await store.getPet(created.id))?.text, toText(created));
-  });
-
-  t.test('a categoryId keeps every digit of 64 bits', async (t) => {
-    const store = await openOne(t);
-    for (const categoryId of [0n, -1n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, MOST, -MOST - 1n]) {
-      const created = await store.createPet({ name: 'Rex', categoryId });
-      t.equal(created.categoryId, categoryId);
-      t.equal((await store.getPet(created.id))?.text, `{"id":${created.id},"name":"Rex","categoryId":${categoryId}}`);
-      t.equal(await lastOf(store), toText(created));
+  t.test('each field keeps its values exactly, to the last digit and character', async (t) => {
+    const { records } = await openOne(t);
+    for (const { name, type, isNullable } of fields) {
+      for (const value of [...EDGES[type], ...(isNullable ? [null] : [])]) {
+        const created = await records.create({ ...make(1), [name]: value });
+        t.strictSame(created[name], value);
+        const text = (await records.get(created.id as bigint))?.text as string;
+        // PostgreSQL prints numbers in its own way.
+        t.equal(stringify(parse(text, null, toExact)), stringify(parse(toText(created), null, toExact)), name);
+        t.equal(await lastOf(records), text);
+      }
     }
   });
 
   t.test('every Unicode character comes back unchanged, as the JSON that a serializer prints', async (t) => {
-    const store = await openOne(t);
-    const pets = await Promise.all(unicodeNames().map((name) => store.createPet({ name, categoryId: 7n })));
-    const texts = await readAll(store, { limit: 100 });
+    const { records } = await openOne(t);
+    const name = textFields[0]?.name as string;
+    const made = await Promise.all(unicodeTexts().map((text) => records.create({ ...make(1), [name]: text })));
+    const texts = await readAll(records, { limit: 100 });
     // Strings of this length are compared here, and not by tap, whose report would be as long.
-    t.ok(texts.join() === pets.sort(byId).map(toText).join());
-    for (const pet of pets.filter((_, index) => index % 100 === 0)) {
-      t.equal((await store.getPet(pet.id))?.text, toText(pet));
-    }
+    t.ok(texts.join() === (made as Stored[]).sort(byId).map(toText).join());
   });
 
-  t.test('names that look like something else, or hardly differ, are kept exactly', async (t) => {
-    const store = await openOne(t);
-    for (const name of [
-      '"\\/\b\f\n\r\t\u007f\u0080\u2028\u2029\ufeff\uffff',
-      "'; DROP TABLE pets; --",
-      '{"id":1}',
-      'null',
-      '7',
-      ' ',
-      '\\u0041',
-      '$1 ? :name %s',
-      'é',
-      'e\u0301',
-      'ß',
-      'SS',
-      '🐕'.repeat(255),
-      '👩‍👩‍👧‍👦',
-    ]) {
-      const created = await store.createPet({ name, categoryId: 7n });
-      t.equal(created.name, name);
-      t.equal((await store.getPet(created.id))?.text, toText(created));
-      t.equal(await lastOf(store), toText(created));
-    }
-  });
-
-  t.test('a pet that is not there is undefined, at both ends of the range too', async (t) => {
-    const store = await openOne(t);
-    const { id } = await store.createPet(REX);
-    for (const other of [id + 1n, id - 1n, 0n, -id, MOST, -MOST - 1n]) t.equal(await store.getPet(other), undefined);
+  t.test('a record that is not there is undefined, at both ends of the range too', async (t) => {
+    const { records } = await openOne(t);
+    const [{ id }] = await add(records, 1);
+    for (const other of [id + 1n, id - 1n, 0n, -id, MOST, -MOST - 1n]) t.equal(await records.get(other), undefined);
   });
 
   t.test('an empty store lists as an empty page without a next one', async (t) => {
-    const store = await openOne(t);
-    t.strictSame(await pageOf(store, { limit: 1 }), { text: '[]', next: undefined });
-    t.strictSame(await pageOf(store, { limit: 100, status: 'sold' }), { text: '[]', next: undefined });
-  });
-
-  t.test('pages hold up to limit pets by ascending id, and a next one where there is more', async (t) => {
-    const store = await openOne(t);
-    const pets = await addPets(store, 6);
-    const texts = pets.map(toText);
-    const ids = pets.map(({ id }) => id);
-    t.strictSame(await pageOf(store, { limit: 5 }), { text: `[${texts.slice(0, 5)}]`, next: ids[4] });
-    t.strictSame(await pageOf(store, { limit: 6 }), { text: `[${texts}]`, next: undefined });
-    t.strictSame(await pageOf(store, { limit: 7 }), { text: `[${texts}]`, next: undefined });
-    t.strictSame(await pageOf(store, { limit: 2, after: ids[1] }), { text: `[${texts.slice(2, 4)}]`, next: ids[3] });
-    t.strictSame(await pageOf(store, { limit: 2, after: ids[3] }), { text: `[${texts.slice(4)}]`, next: undefined });
-    t.strictSame(await pageOf(store, { limit: 2, after: ids[4] }), { text: `[${texts.slice(5)}]`, next: undefined });
-    t.strictSame(await pageOf(store, { limit: 2, after: ids[5] }), { text: '[]', next: undefined });
-    t.strictSame(await pageOf(store, { limit: 2, after: MOST }), { text: '[]', next: undefined });
-    t.strictSame(await pageOf(store, { limit: 6, after: -MOST - 1n }), { text: `[${texts}]`, next: undefined });
-  });
-
-  t.test('a status filters the pages, and whether there is a next one', async (t) => {
-    const store = await openOne(t);
-    const pets = await addPets(store, 8);
-    for (const status of ['available', 'pending', 'sold'] as const) {
-      const [first, second] = pets.filter((pet) => pet.status === status) as [Pet, Pet];
-      t.strictSame(await pageOf(store, { limit: 1, status }), { text: `[${toText(first)}]`, next: first.id });
-      t.strictSame(await pageOf(store, { limit: 1, status, after: first.id }), {
-        text: `[${toText(second)}]`,
-        next: undefined,
-      });
-      t.strictSame(await pageOf(store, { limit: 2, status }), {
-        text: `[${toText(first)},${toText(second)}]`,
-        next: undefined,
-      });
-      t.strictSame(await pageOf(store, { limit: 2, status, after: second.id }), { text: '[]', next: undefined });
+    const { records } = await openOne(t);
+    t.strictSame(await pageOf(records, { limit: 1 }), { text: '[]', next: undefined });
+    for (const { name, type } of filters) {
+      t.strictSame(await pageOf(records, { limit: 100, [name]: sampleOf(type, 1) }), { text: '[]', next: undefined });
     }
   });
 
-  t.test('the pages show each pet once, with any limit', async (t) => {
-    const store = await openOne(t);
-    const texts = (await addPets(store, 25)).map(toText);
-    for (const limit of [1, 2, 5, 24, 25, 26, 100]) t.strictSame(await readAll(store, { limit }), texts);
-    const sold = texts.filter((text) => text.includes('sold'));
-    t.strictSame(await readAll(store, { limit: 4, status: 'sold' }), sold);
+  t.test('pages hold up to limit records by ascending id, and a next one where there is more', async (t) => {
+    const { records } = await openOne(t);
+    const made = await add(records, 6);
+    const texts = made.map(toText);
+    const cursors = made.map(({ id }) => toCursor(id));
+    const page = (from: number, to: number) => `[${texts.slice(from, to)}]`;
+    t.strictSame(await pageOf(records, { limit: 5 }), { text: page(0, 5), next: cursors[4] });
+    t.strictSame(await pageOf(records, { limit: 6 }), { text: page(0, 6), next: undefined });
+    t.strictSame(await pageOf(records, { limit: 7 }), { text: page(0, 6), next: undefined });
+    t.strictSame(await pageOf(records, { limit: 2, after: cursors[1] }), { text: page(2, 4), next: cursors[3] });
+    t.strictSame(await pageOf(records, { limit: 2, after: cursors[3] }), { text: page(4, 6), next: undefined });
+    t.strictSame(await pageOf(records, { limit: 2, after: cursors[4] }), { text: page(5, 6), next: undefined });
+    t.strictSame(await pageOf(records, { limit: 2, after: cursors[5] }), { text: '[]', next: undefined });
+    t.strictSame(await pageOf(records, { limit: 2, after: toCursor(MOST) }), { text: '[]', next: undefined });
+    t.strictSame(await pageOf(records, { limit: 6, after: toCursor(-MOST - 1n) }), {
+      text: page(0, 6),
+      next: undefined,
+    });
   });
 
-  t.test('pets that are created at once all get an id, and are all there', async (t) => {
-    const store = await openOne(t);
-    const pets = await Promise.all(
-      Array.from({ length: 1000 }, (_, index) => store.createPet({ name: `Pet ${index}`, categoryId: BigInt(index) })),
-    );
-    t.equal(new Set(pets.map(({ id }) => id)).size, 1000);
+  t.test('filters restrict the pages and what is next, alone and together; a cursor is for its own list', async (t) => {
+    const { records } = await openOne(t);
+    const made = await add(records, 3 * GROUPS);
+    for (const used of [...filters.map((filter) => [filter]), filters]) {
+      for (const example of made.slice(0, GROUPS)) {
+        const values = Object.fromEntries(used.map(({ name }) => [name, example[name]]));
+        if (Object.values(values).includes(undefined)) continue;
+        const same = made.filter((record) => used.every(({ name }) => record[name] === values[name]));
+        const first = await pageOf(records, { limit: 2, ...values });
+        t.strictSame(first.text, `[${same.slice(0, 2).map(toText)}]`);
+        t.strictSame(await pageOf(records, { limit: 100, ...values, after: first.next }), {
+          text: `[${same.slice(2).map(toText)}]`,
+          next: undefined,
+        });
+        t.equal(await records.list({ limit: 2, after: first.next }), undefined);
+        t.equal(await records.list({ limit: 2, ...values, after: toCursor(1n) }), undefined);
+        t.strictSame(await readAll(records, { limit: 1, ...values }), same.map(toText));
+      }
+    }
+    for (const after of ['', 'AA', 'MQ', `${toCursor(1n)}=`])
+      t.equal(await records.list({ limit: 2, after }), undefined);
+  });
+
+  t.test('the pages show each record once, with any limit', async (t) => {
+    const { records } = await openOne(t);
+    const texts = (await add(records, 25)).map(toText);
+    for (const limit of [1, 2, 5, 24, 25, 26, 100]) t.strictSame(await readAll(records, { limit }), texts);
+  });
+
+  t.test('records that are created at once all get an id, and are all there', async (t) => {
+    const { records } = await openOne(t);
+    const made = await Promise.all(Array.from({ length: 1000 }, (_, index) => records.create(make(index))));
     t.strictSame(
-      pets.map(({ name }) => name),
-      pets.map((_, index) => `Pet ${index}`),
+      made.map(({ id: _, ...record }) => record),
+      made.map((_, index) => make(index)),
     );
-    t.strictSame(await readAll(store, { limit: 100 }), pets.sort(byId).map(toText));
+    t.equal(new Set(made.map(({ id }) => id)).size, 1000);
+    t.strictSame(await readAll(records, { limit: 100 }), (made as Stored[]).sort(byId).map(toText));
   });
 
-  t.test('a pet is in the list as soon as it is created, while others are being created', async (t) => {
-    const store = await openOne(t);
-    const misses: bigint[] = [];
+  t.test('a record is in the list as soon as it is created, while others are being created', async (t) => {
+    const { records } = await openOne(t);
+    const misses: unknown[] = [];
     const createAndFind = async () => {
       for (let count = 0; count < 20; count++) {
-        const { id } = await store.createPet(REX);
-        const { body } = await store.listPets({ limit: 1000 });
-        if (!body.text.includes(`{"id":${id},`)) misses.push(id);
+        const { id } = await records.create(make(1));
+        const page = await records.list({ limit: 1000 });
+        if (!page?.body.text.includes(`{"id":${id},`)) misses.push(id);
       }
     };
     await Promise.all(Array.from({ length: 50 }, createAndFind));
     t.strictSame(misses, []);
   });
 
+  t.test('a record that is replaced has its id and the new values only, one that is deleted is gone', async (t) => {
+    const { records } = await openOne(t);
+    const made = await add(records, 4);
+    const [first, second] = made.map(({ id }) => id) as [bigint, bigint];
+    for (const record of [make(7), make(0), make(GROUPS + 1)]) {
+      t.strictSame(await records.replace(second, record), { id: second, ...record });
+      t.equal((await records.get(second))?.text, toText({ id: second, ...record }));
+    }
+    t.equal(await records.delete(first), true);
+    t.equal(await records.delete(first), false);
+    t.equal(await records.replace(first, make(1)), undefined);
+    t.equal(await records.get(first), undefined);
+    const rest = [{ id: second, ...make(GROUPS + 1) }, ...made.slice(2)];
+    t.strictSame(await readAll(records, { limit: 100 }), rest.map(toText));
+    const last = made.at(-1)?.id as bigint;
+    await records.delete(last);
+    t.ok(((await records.create(make(1))).id as bigint) > last);
+  });
+
+  t.test('edits of the same records at once happen one after the other', async (t) => {
+    const { records } = await openOne(t);
+    const [{ id }] = await add(records, 1);
+    const edits = [1, 2].map((index) => records.replace(id, make(index)));
+    const done = await Promise.all([...edits, records.delete(id), records.replace(id, make(3)), records.delete(id)]);
+    t.strictSame(done, [{ id, ...make(1) }, { id, ...make(2) }, true, undefined, false]);
+    t.equal(await records.get(id), undefined);
+  });
+
   t.test(
-    'a create with a key is done once: sent again, it is answered as before; another pet is refused',
+    'a create with a key is done once: sent again, it is answered as before; another record is refused',
     async (t) => {
-      const store = await openOne(t);
-      const rex: NewPet = { name: 'Rex', categoryId: MOST, status: 'sold' };
-      const created = await store.createPetOnce(rex, ONCE);
-      t.match(created, { isReplayed: false, pet: rex });
-      for (const same of [rex, { status: 'sold', categoryId: MOST, name: 'Rex' } as const]) {
-        t.strictSame(await store.createPetOnce(same, ONCE), { ...created, isReplayed: true });
+      const { records } = await openOne(t);
+      const record = make(1);
+      const created = await records.createOnce(record, ONCE);
+      t.match(created, { isReplayed: false, record });
+      const reordered = Object.fromEntries(Object.entries(record).reverse());
+      for (const same of [record, reordered]) {
+        t.strictSame(await records.createOnce(same, ONCE), { ...created, isReplayed: true });
       }
-      for (const other of [
-        { ...rex, name: 'Mia' },
-        { ...rex, categoryId: 7n },
-        { name: 'Rex', categoryId: MOST },
-      ]) {
-        t.equal(await store.createPetOnce(other, ONCE), undefined);
-      }
+      t.equal(await records.createOnce(make(2), ONCE), undefined);
       const others = [
         { ...ONCE, key: 'FIRST' },
         { ...ONCE, caller: 'Ben' },
+        { ...ONCE, operation: 'createAnother' },
         { ...ONCE, key: `'"\\; ${'~'.repeat(240)}` },
       ];
-      for (const once of others) t.match(await store.createPetOnce(rex, once), { isReplayed: false });
-      t.equal((await readAll(store, { limit: 100 })).length, 1 + others.length);
+      for (const once of others) t.match(await records.createOnce(record, once), { isReplayed: false });
+      t.equal((await readAll(records, { limit: 100 })).length, 1 + others.length);
     },
   );
 
-  t.test('creates with the same key at once create one pet, and all are answered with it, among others', async (t) => {
-    const store = await openOne(t);
-    const creates = Array.from({ length: 400 }, async (_, index) => {
-      const pet: NewPet = { name: `Pet ${index % 20}`, categoryId: index < 200 ? 7n : BigInt(index) };
-      if (index >= 200) return store.createPet(pet);
-      return (await store.createPetOnce(pet, { ...ONCE, key: pet.name }))?.pet as Pet;
-    });
-    const made = await Promise.all(creates);
-    const ofKeys = new Map(made.slice(0, 200).map((pet) => [pet.name, pet]));
-    for (const pet of made.slice(0, 200)) t.strictSame(pet, ofKeys.get(pet.name));
-    const all = [...ofKeys.values(), ...made.slice(200)].sort(byId);
-    t.equal(all.length, 220);
-    t.strictSame(await readAll(store, { limit: 100 }), all.map(toText));
-    const others = [REX, REX, { ...REX, name: 'Mia' }, REX].map((pet) => store.createPetOnce(pet, ONCE));
-    t.strictSame(
-      (await Promise.all(others)).map((created) => created?.isReplayed),
-      [false, true, undefined, true],
-    );
-  });
+  t.test(
+    'creates with the same key at once create one record, and all are answered with it, among others',
+    async (t) => {
+      const { records } = await openOne(t);
+      const creates = Array.from({ length: 400 }, async (_, index) => {
+        if (index >= 200) return records.create(make(index));
+        const key = `key ${index % 20}`;
+        return (await records.createOnce(make(index % 20), { ...ONCE, key }))?.record as Fields;
+      });
+      const made = (await Promise.all(creates)) as Stored[];
+      for (const [index, record] of made.slice(0, 200).entries()) t.strictSame(record, made[index % 20]);
+      const all = [...made.slice(0, 20), ...made.slice(200)].sort(byId);
+      t.strictSame(await readAll(records, { limit: 100 }), all.map(toText));
+      const others = [make(1), make(1), make(2), make(1)].map((record) => records.createOnce(record, ONCE));
+      t.strictSame(
+        (await Promise.all(others)).map((created) => created?.isReplayed),
+        [false, true, undefined, true],
+      );
+    },
+  );
 
-  t.test('a key is unknown after its time, and may be used for another pet', async (t) => {
-    const store = await openOne(t);
-    const once = { ...ONCE, hours: 0 };
-    const made = [];
-    for (const pet of [REX, REX, { ...REX, name: 'Mia' }]) made.push(await store.createPetOnce(pet, once));
-    t.strictSame(
-      made.map((created) => [created?.pet.name, created?.isReplayed]),
-      [
-        ['Rex', false],
-        ['Rex', false],
-        ['Mia', false],
-      ],
-    );
-    t.equal((await readAll(store, { limit: 100 })).length, 3);
+  t.test('a key is unknown after its time, and may be used for another record', async (t) => {
+    const { records } = await openOne(t);
+    for (const record of [make(1), make(1), make(2)]) {
+      t.match(await records.createOnce(record, { ...ONCE, hours: 0 }), { isReplayed: false, record });
+    }
+    t.equal((await readAll(records, { limit: 100 })).length, 3);
   });
 
   t.test(
-    'pets that do not fit a contract are counted, until all fit: from then on they are not read again',
+    'records that do not fit a contract are counted, until all fit: from then on they are not read again',
     async (t) => {
       const store = await openOne(t);
-      const pets = await addPets(store, 8);
-      let seen: Pet[] = [];
-      const isUnsold = (pet: Pet) => seen.push(pet) > 0 && pet.status !== 'sold';
+      const texts = (await add(store.records, 8)).map(toText);
+      let seen: string[] = [];
+      const isNotFirst = (text: string) => seen.push(text) > 0 && text !== texts[0];
       for (let count = 0; count < 2; count++) {
         seen = [];
-        t.equal(await store.countMisfits('first', isUnsold), 2);
-        t.strictSame(seen.sort(byId), pets);
+        t.equal(await store.countMisfits('first', isNotFirst), 1);
+        t.strictSame(seen.sort(), [...texts].sort());
       }
-      const isAny = (pet: Pet) => seen.push(pet) > 0;
       for (const [contract, read] of [
         ['second', 8],
         ['second', 0],
@@ -270,7 +313,7 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
         ['second', 8],
       ] as const) {
         seen = [];
-        t.equal(await store.countMisfits(contract, isAny), 0);
+        t.equal(await store.countMisfits(contract, (text) => seen.push(text) > 0), 0);
         t.equal(seen.length, read, contract);
       }
     },
@@ -376,34 +419,45 @@ export function testStore(t: Test, { prepare, isShared }: StoreKind): void {
 
   t.test('closing waits for what is being written', async (t) => {
     const store = await prepare(t).open();
-    const pets = Promise.all(Array.from({ length: 100 }, () => store.createPet(REX)));
+    const made = Promise.all(Array.from({ length: 100 }, () => store.records.create(make(1))));
     await store.close();
-    t.equal(new Set((await pets).map(({ id }) => id)).size, 100);
+    t.equal(new Set((await made).map(({ id }) => id)).size, 100);
   });
 
   t.test('closing a second time does no harm', async (t) => {
     const store = await openOne(t);
-    await store.createPet(REX);
+    await store.records.create(make(1));
     await store.close();
     await t.resolves(async () => store.close());
   });
 
-  if (isShared) testSharing(t, prepare);
+  if (isShared) testSharing(t, kind, domain);
 }
 
 /** What the stores of one place must do. */
-export function testSharing(t: Test, prepare: StoreKind['prepare']): void {
-  t.test('a store sees what another has written: pets, keys, revoked keys', async (t) => {
+export function testSharing(t: Test, kind: StoreKind, domain: AnyDomain): void {
+  const { prepare } = kind;
+  const { openOne, make, add, toText, readAll, lastOf, filters, texts: textFields } = toolsFor(domain, kind);
+  const { table } = domain;
+
+  t.test('a store sees what another has written: records, edits, keys, revoked keys', async (t) => {
     const place = prepare(t);
-    const writer = await openIn(t, place);
-    const reader = await openIn(t, place);
-    for (let count = 0; count < 20; count++) {
-      const pet = await writer.createPet(REX);
-      // Another process hears of the pet in a later turn of its event loop than the one in which it was written.
+    const writer = await openOne(t, place);
+    const reader = await openOne(t, place);
+    const expect = async (record: Fields) => {
+      // Another process hears of the record in a later turn of its event loop than the one in which it was written.
       await nextTurn();
-      t.equal((await reader.getPet(pet.id))?.text, toText(pet));
-      t.equal(await lastOf(reader), toText(pet));
+      t.equal((await reader.records.get(record.id as bigint))?.text, toText(record));
+      t.equal(await lastOf(reader.records), toText(record));
+    };
+    for (let count = 0; count < 20; count++) {
+      const created = await writer.records.create(make(count));
+      await expect(created);
+      await expect((await writer.records.replace(created.id as bigint, make(count + 1))) as Fields);
+      if (count % 2) await writer.records.delete(created.id as bigint);
     }
+    await nextTurn();
+    t.equal((await readAll(reader.records, { limit: 3 })).length, 10);
     const key = toStoredKey(makeKey(), 'Ada');
     const version = (await reader.readKeys()).version;
     await writer.createKey(key);
@@ -416,101 +470,97 @@ export function testSharing(t: Test, prepare: StoreKind['prepare']): void {
   t.test('what was being written when a store was closed is there', async (t) => {
     const place = prepare(t);
     const store = await place.open();
-    const pets = Promise.all(Array.from({ length: 100 }, () => store.createPet(REX)));
+    const made = Promise.all(Array.from({ length: 100 }, () => store.records.create(make(1))));
     await store.close();
-    t.strictSame(await readAll(await openIn(t, place), { limit: 100 }), (await pets).sort(byId).map(toText));
+    const { records } = await openOne(t, place);
+    t.strictSame(await readAll(records, { limit: 100 }), ((await made) as Stored[]).sort(byId).map(toText));
   });
 
   t.test('lists and gets show at once what was changed, deleted or added without the store', async (t) => {
     const place = prepare(t);
-    const store = await openIn(t, place);
-    const ids = (await addPets(store, 6)).map(({ id }) => id);
-    const edits: [sql: string, names: string[], sold: string[]][] = [
+    const { records } = await openOne(t, place);
+    let known: Stored[] = await add(records, 6);
+    const [first, second] = known.map(({ id }) => id) as [bigint, bigint];
+    const last = known.at(-1)?.id;
+    const [filter] = filters as [Field];
+    const { name, column } = textFields.find((field) => field !== filter) as Field;
+    const change = (id: bigint, fields: Fields) => known.map((one) => (one.id === id ? { ...one, ...fields } : one));
+    const moved = { id: first + 100n };
+    const edits: [sql: string, after: () => Stored[]][] = [
+      [`UPDATE ${table} SET ${column} = 'Abe' WHERE id = ${first}`, () => change(first, { [name]: 'Abe' })],
       [
-        `UPDATE pets SET name = 'Abe' WHERE id = ${ids[0]}`,
-        ['Abe', 'Pet 1', 'Pet 2', 'Pet 3', 'Pet 4', 'Pet 5'],
-        ['Pet 3'],
+        `UPDATE ${table} SET ${filter.column} = (SELECT ${filter.column} FROM ${table} WHERE id = ${second}) WHERE id = ${first}`,
+        () => change(first, { [filter.name]: known[1]?.[filter.name] }),
       ],
-      [
-        `UPDATE pets SET status = 'sold' WHERE id = ${ids[0]}`,
-        ['Abe', 'Pet 1', 'Pet 2', 'Pet 3', 'Pet 4', 'Pet 5'],
-        ['Abe', 'Pet 3'],
-      ],
-      [`DELETE FROM pets WHERE id = ${ids[1]}`, ['Abe', 'Pet 2', 'Pet 3', 'Pet 4', 'Pet 5'], ['Abe', 'Pet 3']],
-      [`DELETE FROM pets WHERE id = ${ids[5]}`, ['Abe', 'Pet 2', 'Pet 3', 'Pet 4'], ['Abe', 'Pet 3']],
-      [
-        `INSERT INTO pets (id, name, category_id, status) VALUES (${ids[1]}, 'Ben', 7, 'sold')`,
-        ['Abe', 'Ben', 'Pet 2', 'Pet 3', 'Pet 4'],
-        ['Abe', 'Ben', 'Pet 3'],
-      ],
-      [
-        `UPDATE pets SET id = id + 100 WHERE id = ${ids[0]}`,
-        ['Ben', 'Pet 2', 'Pet 3', 'Pet 4', 'Abe'],
-        ['Ben', 'Pet 3', 'Abe'],
-      ],
-      ['DELETE FROM pets', [], []],
+      [`DELETE FROM ${table} WHERE id = ${second}`, () => known.filter(({ id }) => id !== second)],
+      [`DELETE FROM ${table} WHERE id = ${last}`, () => known.filter(({ id }) => id !== last)],
+      [`UPDATE ${table} SET id = ${moved.id} WHERE id = ${first}`, () => change(first, moved).sort(byId)],
+      [`DELETE FROM ${table}`, () => []],
     ];
-    const namesOf = (texts: string[]) => texts.map((text) => JSON.parse(text).name);
-    for (const [sql, names, sold] of edits) {
+    const value = known[1]?.[filter.name];
+    for (const [sql, after] of edits) {
+      const before = known;
       await place.execute(sql);
+      known = after();
       await nextTurn();
+      const filtered = known.filter((one) => one[filter.name] === value);
       for (const limit of [2, 100]) {
-        t.strictSame(namesOf(await readAll(store, { limit })), names, sql);
-        t.strictSame(namesOf(await readAll(store, { limit, status: 'sold' })), sold, sql);
+        t.strictSame(await readAll(records, { limit }), known.map(toText), sql);
+        t.strictSame(await readAll(records, { limit, [filter.name]: value }), filtered.map(toText), sql);
       }
-      const texts = await readAll(store, { limit: 100 });
-      for (const text of texts) t.equal((await store.getPet(BigInt(JSON.parse(text).id)))?.text, text);
-      for (const id of ids.filter((id) => !texts.some((text) => text.startsWith(`{"id":${id},`))))
-        t.equal(await store.getPet(id), undefined);
+      for (const { id } of before) {
+        const now = known.find((one) => one.id === id);
+        t.equal((await records.get(id))?.text, now && toText(now));
+      }
     }
   });
 
-  t.test('stores that create with the same key at once create one pet, and both answer with it', async (t) => {
+  t.test('stores that create with the same key at once create one record, and both answer with it', async (t) => {
     const place = prepare(t);
-    const stores = [await openIn(t, place), await openIn(t, place)];
-    const createAll = (key: string) => stores.map((store) => store.createPetOnce(REX, { ...ONCE, key }));
+    const stores = [await openOne(t, place), await openOne(t, place)] as const;
+    const createAll = (key: string) => stores.map(({ records }) => records.createOnce(make(1), { ...ONCE, key }));
     const made = await Promise.all(Array.from({ length: 100 }, (_, key) => Promise.all(createAll(String(key)))));
     for (const [one, other] of made) {
-      t.strictSame([one?.pet, [one?.isReplayed, other?.isReplayed].sort()], [other?.pet, [false, true]]);
+      t.strictSame([one?.record, [one?.isReplayed, other?.isReplayed].sort()], [other?.record, [false, true]]);
     }
-    t.equal((await readAll(stores[0] as Store, { limit: 100 })).length, 100);
+    t.equal((await readAll(stores[0].records, { limit: 100 })).length, 100);
   });
 
-  t.test('a pet that was edited or deleted since is answered as it was created', async (t) => {
-    const place = prepare(t);
-    const store = await openIn(t, place);
-    const created = await store.createPetOnce(REX, ONCE);
-    for (const sql of ["UPDATE pets SET name = 'Abe'", 'DELETE FROM pets']) {
-      await place.execute(sql);
-      t.strictSame(await store.createPetOnce(REX, ONCE), { ...created, isReplayed: true });
+  t.test('a record that was edited or deleted since is answered as it was created', async (t) => {
+    const { records } = await openOne(t);
+    const created = await records.createOnce(make(1), ONCE);
+    const id = created?.record.id as bigint;
+    for (const edit of [() => records.replace(id, make(2)), () => records.delete(id)]) {
+      await edit();
+      t.strictSame(await records.createOnce(make(1), ONCE), { ...created, isReplayed: true });
     }
-    t.strictSame(await readAll(store, { limit: 100 }), []);
+    t.strictSame(await readAll(records, { limit: 100 }), []);
   });
 
-  t.test('after an import, the keys of pets that were there before are unknown', async (t) => {
-    const place = prepare(t);
-    const store = await openIn(t, place);
-    await store.createPetOnce(REX, ONCE);
-    await place.execute('DELETE FROM pets');
+  t.test('after an import, the keys of records that were there before are unknown', async (t) => {
+    const store = await openOne(t);
+    const { records } = store;
+    const created = await records.createOnce(make(1), ONCE);
+    await records.delete(created?.record.id as bigint);
     async function* contents() {
-      yield { lastId: 7n, keys: [], pets: [{ ...REX, name: 'Mia', id: 1n }] };
+      yield { lastId: 7n, keys: [], records: [{ ...make(2), id: 1n }] };
     }
     await store.writeContents(contents(), 'contract');
-    t.strictSame(await store.createPetOnce(REX, ONCE), { pet: { ...REX, id: 8n }, isReplayed: false });
+    t.strictSame(await records.createOnce(make(1), ONCE), { record: { id: 8n, ...make(1) }, isReplayed: false });
   });
 
   t.test('old keys are forgotten by and by, as new ones come, and those that still count are kept', async (t) => {
     const place = prepare(t);
-    const store = await openIn(t, place);
-    const createAll = (name: string, count: number, hours: number) =>
-      Promise.all(
-        Array.from({ length: count }, (_, key) => store.createPetOnce(REX, { caller: name, key: String(key), hours })),
-      );
+    const { records } = await openOne(t, place);
+    const createOne = (caller: string, key: number, hours: number) =>
+      records.createOnce(make(1), { ...ONCE, caller, key: String(key), hours });
+    const createAll = (caller: string, count: number, hours: number) =>
+      Promise.all(Array.from({ length: count }, (_, key) => createOne(caller, key, hours)));
     await createAll('old', 100, 0);
     await createAll('new', 1, 24);
     const counts = [Number(await place.count('idempotency_keys'))];
     for (let key = 0; key < 100; key++) {
-      await store.createPetOnce(REX, { caller: 'newer', key: String(key), hours: 24 });
+      await createOne('newer', key, 24);
       counts.push(Number(await place.count('idempotency_keys')));
     }
     t.strictSame(
@@ -523,10 +573,12 @@ export function testSharing(t: Test, prepare: StoreKind['prepare']): void {
 
   t.test('two stores that write at once never give the same id', async (t) => {
     const place = prepare(t);
-    const stores = [await openIn(t, place), await openIn(t, place)];
-    const pets = await Promise.all(stores.flatMap((store) => Array.from({ length: 200 }, () => store.createPet(REX))));
-    t.equal(new Set(pets.map(({ id }) => id)).size, 400);
-    t.strictSame(await readAll(stores[0] as Store, { limit: 100 }), pets.sort(byId).map(toText));
+    const stores = [await openOne(t, place), await openOne(t, place)] as const;
+    const made = await Promise.all(
+      stores.flatMap(({ records }) => Array.from({ length: 200 }, () => records.create(make(1)))),
+    );
+    t.equal(new Set(made.map(({ id }) => id)).size, 400);
+    t.strictSame(await readAll(stores[0].records, { limit: 100 }), (made as Stored[]).sort(byId).map(toText));
   });
 
   t.test('what was written is there after reopening, and no id is used again', async (t) => {
@@ -534,73 +586,107 @@ export function testSharing(t: Test, prepare: StoreKind['prepare']): void {
     const texts: string[] = [];
     for (let count = 0; count < 3; count++) {
       const store = await place.open();
-      texts.push(toText(await store.createPet(REX)));
-      t.strictSame(await readAll(store, { limit: 100 }), texts);
+      texts.push(toText(await store.records.create(make(1))));
+      t.strictSame(await readAll(store.records, { limit: 100 }), texts);
       await store.close();
     }
     t.equal(new Set(texts).size, 3);
   });
+
+  t.test('at the end of the ids a create says so, as one with a key does; all else goes on', async (t) => {
+    const store = await openOne(t);
+    const { records } = store;
+    async function* contents() {
+      yield { lastId: MOST - 2n, keys: [], records: [] };
+    }
+    await store.writeContents(contents(), 'contract');
+    const [{ id }] = await add(records, 1);
+    t.equal(id, MOST - 1n);
+    const creates = await Promise.allSettled([1, 2, 3, 4].map((index) => records.create(make(index))));
+    const outcomes = creates.map((one) => (one.status === 'rejected' ? one.reason.kind : one.status));
+    t.ok(outcomes.filter((outcome) => outcome === 'ids_used_up').length >= 3, outcomes.join());
+    for (const create of [() => records.create(make(1)), () => records.createOnce(make(1), ONCE)]) {
+      t.match(await Promise.allSettled([create()]), [{ reason: { kind: 'ids_used_up' } }]);
+    }
+    t.strictSame(await records.replace(id, make(2)), { id, ...make(2) });
+    t.equal(await records.delete(id), true);
+    await store.check();
+  });
 }
 
-/** A store that the test closes at its end. */
-async function openIn(t: Test, { open }: Place): Promise<Store> {
-  const store = await open();
-  t.teardown(() => store.close());
-  return store;
+/** What the tests do with records of a domain. */
+export function toolsFor(domain: AnyDomain, { prepare }: Pick<StoreKind, 'prepare'>) {
+  const { newFields: fields, filters } = toTable(domain);
+
+  /** Optional and nullable fields have every state in turn; those that lists are filtered by have few values. */
+  function make(index: number): Fields {
+    const record: Fields = {};
+    for (const field of fields) {
+      const number = filters.includes(field) ? index % GROUPS : index;
+      if (field.isOptional && index % GROUPS === 0) continue;
+      record[field.name] = field.isNullable && index % 3 === 1 ? null : sampleOf(field.type, number);
+    }
+    return record;
+  }
+
+  async function add(records: AnyCollection, count: number): Promise<[Stored, ...Stored[]]> {
+    const made: Fields[] = [];
+    for (let index = 1; index <= count; index++) made.push(await records.create(make(index)));
+    return made as [Stored, ...Stored[]];
+  }
+
+  /** The record as the server prints it, by the order of the description. */
+  const toText = (record: Fields) =>
+    stringify(
+      Object.fromEntries(['id', ...fields.map(({ name }) => name)].map((name) => [name, record[name]])),
+    ) as string;
+
+  async function pageOf(records: AnyCollection, query: PageQuery) {
+    const { body, next } = (await records.list(query)) as { body: { text: string }; next?: string };
+    return { text: body.text, next };
+  }
+
+  /** The records of every page, one text each. */
+  async function readAll(records: AnyCollection, query: PageQuery): Promise<string[]> {
+    const texts: string[] = [];
+    for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+      const { text, next }: { text: string; next: string | undefined } = await pageOf(records, { ...query, after });
+      if (text !== '[]') texts.push(...text.slice(1, -1).split(/,(?=\{"id":)/));
+      after = next;
+    }
+    return texts;
+  }
+
+  /** The newest record, as the list shows it. */
+  const lastOf = async (records: AnyCollection) => (await readAll(records, { limit: 100 })).at(-1);
+
+  /** A store that the test closes at its end. */
+  async function openOne(t: Test, place = prepare(t)): Promise<AnyStore> {
+    const store = await place.open();
+    t.teardown(() => store.close());
+    return store;
+  }
+
+  const texts = fields.filter(({ type }) => type === 'text');
+  return { fields, filters, texts, make, add, toText, pageOf, readAll, lastOf, openOne };
 }
 
 const ascending = (a: bigint, b: bigint) => (a < b ? -1 : 1);
-const byId = (a: Pet, b: Pet) => ascending(a.id, b.id);
+const byId = (a: Stored, b: Stored) => ascending(a.id, b.id);
 
-/** The pet as the server prints it, by the order of the contract's fields. */
-function toText({ id, name, categoryId, status }: Pet): string {
-  return stringify({ id, name, categoryId, status }) as string;
-}
+/** Numbers that are the same are equal, however they are written. */
+const toExact = (digits: string) => (/^-?\d{16,}$/.test(digits) ? BigInt(digits) : Number(digits));
 
-async function pageOf(store: Store, query: PageQuery): Promise<{ text: string; next: bigint | undefined }> {
-  const { body, next } = await store.listPets(query);
-  return { text: body.text, next };
-}
-
-/** The pets of every page, one text each. */
-async function readAll(store: Store, query: PageQuery): Promise<string[]> {
+/** Texts of up to 255 characters that together hold every code point but U+0000 and the surrogates. */
+function unicodeTexts(): string[] {
   const texts: string[] = [];
-  for (let after: bigint | undefined = 0n; after !== undefined; ) {
-    const { body, next }: { body: JsonText<Pet[]>; next?: bigint | undefined } = await store.listPets({
-      ...query,
-      after,
-    });
-    if (body.text !== '[]') texts.push(...body.text.slice(1, -1).split(/,(?=\{"id":)/));
-    after = next;
-  }
-  return texts;
-}
-
-/** The newest pet, as the list shows it. */
-async function lastOf(store: Store): Promise<string | undefined> {
-  return (await readAll(store, { limit: 100 })).at(-1);
-}
-
-/** Pets without a status and with each, in turn. */
-async function addPets(store: Store, count: number): Promise<Pet[]> {
-  const statuses = [{}, { status: 'available' }, { status: 'pending' }, { status: 'sold' }] as const;
-  const pets: Pet[] = [];
-  for (let index = 0; index < count; index++) {
-    pets.push(await store.createPet({ name: `Pet ${index}`, categoryId: BigInt(index), ...statuses[index % 4] }));
-  }
-  return pets;
-}
-
-/** Names of up to 255 characters that together hold every code point but U+0000 and the surrogates. */
-function unicodeNames(): string[] {
-  const names: string[] = [];
-  let name: string[] = [];
+  let text: string[] = [];
   for (let code = 1; code <= 0x10ffff; code++) {
     if (code >= 0xd800 && code <= 0xdfff) continue;
-    name.push(String.fromCodePoint(code));
-    if (name.length < 255 && code < 0x10ffff) continue;
-    names.push(name.join(''));
-    name = [];
+    text.push(String.fromCodePoint(code));
+    if (text.length < 255 && code < 0x10ffff) continue;
+    texts.push(text.join(''));
+    text = [];
   }
-  return names;
+  return texts;
 }

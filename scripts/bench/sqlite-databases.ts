@@ -1,9 +1,10 @@
 /** Databases of SQLite: files. */
 import { closeSync, copyFileSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { domain } from '../../src/generated/domain.ts';
 import { CONTRACT_DIGEST } from '../../src/generated/handlers.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
-import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
+import { migrate } from '../../src/store/sqlite/migrate.ts';
 import type { Databases } from './databases.ts';
 import { VALUES } from './pets.ts';
 
@@ -19,7 +20,7 @@ export function buildSqliteDatabases(directory: string): Databases {
       const db = new Sqlite(toFile(rows));
       db.pragma('journal_mode = OFF');
       db.pragma('synchronous = OFF');
-      migrate(db, loadMigrations());
+      migrate(db, domain);
       db.prepare(SEED).run(rows);
       db.prepare('UPDATE passed_check SET contract = ?').run(CONTRACT_DIGEST);
       db.close();

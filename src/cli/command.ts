@@ -1,6 +1,7 @@
 /** A command on the configured database: what it tells, and its failures in words. */
 import { toPrintable } from '../access/api-keys.ts';
 import { loadConfig } from '../config.ts';
+import { domain } from '../generated/domain.ts';
 import { missingFile, openStore } from '../store/open-store.ts';
 import { type Store, StoreUnavailable } from '../store/store.ts';
 
@@ -46,7 +47,7 @@ async function run({ readCommand, env, tell }: CommandOptions): Promise<void> {
   if (missing && !command.makesDatabase) {
     throw new Error(`There is no database ${missing}. Go to the folder of the service, or set DATABASE_URL.`);
   }
-  const store = await openStore(database, config);
+  const store = await openStore(database, domain, config);
   try {
     tell(await command.run(store));
     if (missing) console.error(`There was no database yet. A new one was made: ${missing}`);

@@ -4,6 +4,7 @@ import { type Config, ConfigError, loadConfig } from '../config.ts';
 import { extendSunsets } from '../contract/deprecation.ts';
 import { checkDigest } from '../contract/digest.ts';
 import { CONTRACT_FILE, loadContract } from '../contract/load-contract.ts';
+import { domain } from '../generated/domain.ts';
 import { CONTRACT_DIGEST } from '../generated/handlers.ts';
 import { inspectDatabase, inspectDisk, nameOfDatabase } from '../store/inspection.ts';
 import type { Inspection } from '../store/store.ts';
@@ -82,7 +83,7 @@ async function findContract(config: Config | undefined) {
 }
 
 async function findDatabase({ database }: Config): Promise<Inspection> {
-  const found = await inspectDatabase(database);
+  const found = await inspectDatabase(database, domain);
   if (found.version <= found.newest) return found;
   throw new Error(`its schema has version ${found.version}, and this program knows ${found.newest} at most`);
 }

@@ -1,13 +1,14 @@
-/** Writes all pets and keys to a file, beside a running server or without one. */
+/** Writes all records and keys to a file, beside a running server or without one. */
 import { createWriteStream, renameSync, rmSync, statSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { domain } from '../generated/domain.ts';
 import { type Command, runCommand } from './command.ts';
 import { count, toText } from './progress.ts';
 import { toLines } from './writing.ts';
 
 const USAGE = `Usage:
-  npm run export -- <file>             writes all pets and keys to a file
+  npm run export -- <file>             writes all ${domain.name} and keys to a file
   node dist/src/cli/export.js <file>   the same without development tools; - is standard output`;
 
 await runCommand({
@@ -23,10 +24,10 @@ function readCommand([file, ...rest]: string[]): Command {
     throw new Error(`${file} is not a file.`);
   return {
     run: async (store) => {
-      const counts = { keys: 0, pets: 0 };
-      const lines = toLines(count(store.readContents(), counts, console.error), counts);
+      const counts = { keys: 0, records: 0 };
+      const lines = toLines(count(store.readContents(), counts, domain, console.error), counts, domain);
       await (isFile ? writeFile(lines, file) : write(lines, process.stdout));
-      return `Exported ${toText(counts)}.`;
+      return `Exported ${toText(counts, domain)}.`;
     },
     makesDatabase: false,
   };

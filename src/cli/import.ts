@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises';
 import { checkDigest } from '../contract/digest.ts';
 import { CONTRACT_FILE, loadContract } from '../contract/load-contract.ts';
+import { domain } from '../generated/domain.ts';
 import { CONTRACT_DIGEST } from '../generated/handlers.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { type Command, runCommand } from './command.ts';
@@ -27,15 +28,15 @@ async function readCommand([file, ...rest]: string[]): Promise<Command> {
   const bytes = file === '-' ? process.stdin : (await open(file)).createReadStream({ highWaterMark: MAX_LINE });
   return {
     run: async (store) => {
-      const counts = { keys: 0, pets: 0 };
-      const parts = count(toParts(bytes, buildReadLine(contract)), counts, console.error);
+      const counts = { keys: 0, records: 0 };
+      const parts = count(toParts(bytes, buildReadLine(contract, domain), domain), counts, domain, console.error);
       try {
         await store.writeContents(parts, contract.digest);
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
         throw new Error(`${(error as Error).message} Nothing was imported.`);
       }
-      return `Imported ${toText(counts)}.`;
+      return `Imported ${toText(counts, domain)}.`;
     },
     makesDatabase: true,
   };

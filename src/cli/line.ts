@@ -1,18 +1,20 @@
 /**
  * A line of an export: a JSON object with one member, whose name says what it is. The first line is `export`, the last is `end`,
- * and each pet and key has a line between them.
+ * and each key and record has a line between them: a record is named by the domain's noun.
  */
 import { isUtf8 } from 'node:buffer';
 import { CONFIGURED, NAME_PATTERN } from '../access/api-keys.ts';
 import { RATE_PATTERN } from '../access/rate.ts';
 import type { Contract } from '../contract/contract.ts';
 import { parseExactJson } from '../json/exact-json.ts';
-import { petSchema } from '../routes/stored-pets.ts';
+import { recordSchema } from '../routes/stored-records.ts';
 import { buildToBigints, type ToBigints } from '../schema/bigints.ts';
 import { buildChecks } from '../schema/checks.ts';
 import { findInt64s } from '../schema/int64-places.ts';
 import type { Json } from '../schema/json.ts';
-import type { Pet, StoredKey } from '../store/store.ts';
+import type { Fields } from '../store/collection.ts';
+import type { AnyDomain } from '../store/description.ts';
+import type { StoredKey } from '../store/store.ts';
 
 export const VERSION = 1;
 
@@ -21,17 +23,19 @@ export const MAX_LINE = 2 ** 18;
 
 /** One of these. */
 export interface Line {
-  /** The highest id that was ever given to a pet: the next one gets a higher id. */
+  /** The highest id that was ever given to a record: the next one gets a higher id. */
   export?: { version: number; lastId: bigint };
   key?: StoredKey;
-  pet?: Pet;
+  record?: StoredRecord;
   /** How many there are: an export without this line is not complete. */
   end?: Counts;
 }
 
+export type StoredRecord = Fields & { id: bigint };
+
 export interface Counts {
   keys: number;
-  pets: number;
+  records: number;
 }
 
 /** Not those that keys of the configuration have. */
@@ -52,15 +56,18 @@ function toObject(properties: Json): Json {
 /** @throws Error that says what is wrong with the line */
 export type ReadLine = (bytes: Buffer) => Line;
 
-/** Pets are checked as stored pets are: by the contract's schema Pet, and no other fields. */
-export function buildReadLine(contract: Contract): ReadLine {
+/** Records are checked as stored ones are: by the domain's schema in the contract, and no other fields. */
+export function buildReadLine(contract: Contract, { name, noun, schema: kept }: AnyDomain): ReadLine {
   const id = { type: 'integer', format: 'int64', minimum: 1 };
   const schema = {
     ...toObject({
       export: toObject({ version: { enum: [VERSION] }, lastId: { ...id, minimum: 0 } }),
       key: { ...KEY, properties: { ...KEY.properties, expiresAt: TIME, revokedAt: TIME, scopes: SCOPES, rate: RATE } },
-      pet: { allOf: [petSchema(contract), { type: 'object', properties: { id } }], unevaluatedProperties: false },
-      end: toObject({ keys: COUNT, pets: COUNT }),
+      [noun]: {
+        allOf: [recordSchema(contract, kept), { type: 'object', properties: { id } }],
+        unevaluatedProperties: false,
+      },
+      end: toObject({ keys: COUNT, [name]: COUNT }),
     }),
     required: [],
     minProperties: 1,
@@ -76,7 +83,9 @@ export function buildReadLine(contract: Contract): ReadLine {
     const line = parse(bytes.toString());
     const problems = check(line);
     if (problems) throw new Error(problems.join('; ').trim());
-    return toBigints(line) as Line;
+    const { [noun]: record, end, ...others } = toBigints(line) as Record<string, unknown>;
+    const counts = end as Record<string, number> | undefined;
+    return { ...others, record, end: counts && { keys: counts.keys, records: counts[name] } } as Line;
   };
 }
 

@@ -1,4 +1,5 @@
 /** How far an export or import is. */
+import type { AnyDomain } from '../store/description.ts';
 import type { Part } from '../store/store.ts';
 import type { Counts } from './line.ts';
 
@@ -6,18 +7,19 @@ import type { Counts } from './line.ts';
 const INTERVAL = 2000;
 
 /** Passes the parts on, adds what they hold to the counts, and tells these from time to time. */
-export async function* count<PetForm>(
-  parts: AsyncIterable<Part<PetForm>>,
+export async function* count<Form>(
+  parts: AsyncIterable<Part<Form>>,
   counts: Counts,
+  domain: AnyDomain,
   tell: (text: string) => void,
   interval = INTERVAL,
-): AsyncGenerator<Part<PetForm>> {
+): AsyncGenerator<Part<Form>> {
   let due = performance.now() + interval;
   for await (const part of parts) {
     counts.keys += part.keys.length;
-    counts.pets += part.pets.length;
+    counts.records += part.records.length;
     if (performance.now() >= due) {
-      tell(`${toText(counts)} …`);
+      tell(`${toText(counts, domain)} …`);
       due += interval;
     }
     yield part;
@@ -25,10 +27,10 @@ export async function* count<PetForm>(
 }
 
 /** `1,234 pets and 1 key` */
-export function toText({ pets, keys }: Counts): string {
-  return `${toNumber(pets, 'pet')} and ${toNumber(keys, 'key')}`;
+export function toText({ records, keys }: Counts, { name, noun }: AnyDomain): string {
+  return `${toNumber(records, noun, name)} and ${toNumber(keys, 'key', 'keys')}`;
 }
 
-function toNumber(count: number, noun: string): string {
-  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
+function toNumber(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }

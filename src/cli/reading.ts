@@ -1,22 +1,29 @@
 /** The bytes of an export -> parts for a store. */
-import type { Part, Pet } from '../store/store.ts';
-import { type Line, MAX_LINE, type ReadLine } from './line.ts';
+import type { AnyDomain } from '../store/description.ts';
+import type { Part } from '../store/store.ts';
+import { type Line, MAX_LINE, type ReadLine, type StoredRecord } from './line.ts';
 
 const NEWLINE = 10;
+/** The highest 64-bit integer. */
+const LAST = 2n ** 63n - 1n;
 
 /** @throws Error that names the first line with a fault, or says that the last lines are missing */
-export async function* toParts(bytes: AsyncIterable<Buffer>, readLine: ReadLine): AsyncGenerator<Part<Pet>> {
-  const check = buildCheckOrder();
+export async function* toParts(
+  bytes: AsyncIterable<Buffer>,
+  readLine: ReadLine,
+  domain: AnyDomain,
+): AsyncGenerator<Part<StoredRecord>> {
+  const check = buildCheckOrder(domain);
   let number = 0;
   let isComplete = false;
   for await (const lines of splitLines(bytes)) {
-    const part: Part<Pet> = { lastId: 0n, keys: [], pets: [] };
+    const part: Part<StoredRecord> = { lastId: 0n, keys: [], records: [] };
     for (const bytes of lines) {
       number++;
       try {
         const line = readLine(bytes);
         check(line);
-        if (line.pet) part.pets.push(line.pet);
+        if (line.record) part.records.push(line.record);
         if (line.key) part.keys.push(line.key);
         if (line.export) part.lastId = line.export.lastId;
         isComplete = line.end !== undefined;
@@ -30,9 +37,9 @@ export async function* toParts(bytes: AsyncIterable<Buffer>, readLine: ReadLine)
 }
 
 /** What a line may not be after those before it. */
-function buildCheckOrder(): (line: Line) => void {
+function buildCheckOrder({ name, noun }: AnyDomain): (line: Line) => void {
   const seen = new Set<string>();
-  const counts = { keys: 0, pets: 0 };
+  const counts = { keys: 0, records: 0 };
   let isBegun = false;
   let isEnded = false;
   let lastId = 0n;
@@ -42,23 +49,25 @@ function buildCheckOrder(): (line: Line) => void {
     seen.add(`${name} ${value}`);
   };
 
-  return ({ export: head, key, pet, end }) => {
+  return ({ export: head, key, record, end }) => {
     if (isEnded) throw new Error('it comes after the end');
     if (isBegun === Boolean(head)) throw new Error(head ? 'another export begins' : 'no export begins here');
     isBegun = true;
-    if (pet) {
-      if (pet.id <= lastId) throw new Error(`pet.id must be higher than ${lastId}, which came before`);
-      lastId = pet.id;
-      counts.pets++;
+    if (head?.lastId === LAST) throw new Error(`export.lastId must be lower than ${LAST}: no id would be left`);
+    if (record) {
+      if (record.id <= lastId) throw new Error(`${noun}.id must be higher than ${lastId}, which came before`);
+      if (record.id === LAST) throw new Error(`${noun}.id must be lower than ${LAST}: no id would be left`);
+      lastId = record.id;
+      counts.records++;
     } else if (key) {
       see('key.id', key.id);
       see('key.hash', key.hash);
       counts.keys++;
     } else if (end) {
       isEnded = true;
-      if (end.pets !== counts.pets || end.keys !== counts.keys)
+      if (end.records !== counts.records || end.keys !== counts.keys)
         throw new Error(
-          `end counts ${end.pets} pets and ${end.keys} keys, and there are ${counts.pets} and ${counts.keys}`,
+          `end counts ${end.records} ${name} and ${end.keys} keys, and there are ${counts.records} and ${counts.keys}`,
         );
     }
   };

@@ -132,9 +132,10 @@ export interface components {
          *     | `outcome_unknown` | 503 | The storage failed while it wrote: the request may have been carried out or not. With an `Idempotency-Key`, send it again. |
          *     | `overloaded` | 503 | Too many requests are waiting, and nothing was done; try again after `Retry-After` seconds. |
          *     | `unavailable` | 503 | The service cannot answer now, and nothing was done; try again after `Retry-After` seconds. |
+         *     | `ids_used_up` | 507 | Nothing was added, and nothing more can be: every id was given. |
          * @example invalid_request
          */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "gone" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "not_implemented" | "outcome_unknown" | "overloaded" | "unavailable";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "gone" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "not_implemented" | "outcome_unknown" | "overloaded" | "unavailable" | "ids_used_up";
         /** @description The body of every failure. */
         Error: {
             code: components["schemas"]["ErrorCode"];

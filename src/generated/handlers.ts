@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = '6b7a0bfa487782e131f820059398e923c705881b57c98adcd82676e485d92fdc';
+export const CONTRACT_DIGEST = 'e76121ade3f2700fbb36445183741b19b49a00561b3e9d6620f67f8f8c19961d';

@@ -25,6 +25,7 @@ const UNMET: Told = ['expectation_failed', 'The server cannot meet the Expect he
 const OUTAGES: Record<OutageKind, Told> = {
   unavailable: ['unavailable', 'The service is unavailable. Try again later.'],
   overloaded: ['overloaded', 'Too many writes are waiting. Try again later.'],
+  ids_used_up: ['ids_used_up', 'Nothing more can be added: every id was given.'],
   outcome_unknown: [
     'outcome_unknown',
     'The storage failed while it wrote. Check whether it was done; with an Idempotency-Key, send it again.',

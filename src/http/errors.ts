@@ -1,5 +1,6 @@
-/** The catalogue of errors: every failure that is sent to a client has its code and status from here. */
+/** The catalogue of errors: every failure that is sent to a client has its code and status from here, or from the domain. */
 import type { components } from '../generated/contract.ts';
+import { domain } from '../generated/domain.ts';
 
 interface OwnError {
   code: string;
@@ -20,12 +21,12 @@ interface Kind {
 }
 
 export const CATALOGUE = {
+  ...domain.errors,
   invalid_request: { status: 400 },
   malformed_json: { status: 400 },
   malformed_request: { status: 400 },
   unauthorized: { status: 401 },
   forbidden: { status: 403 },
-  pet_not_found: { status: 404 },
   route_not_found: { status: 404 },
   method_not_allowed: { status: 405 },
   request_timeout: { status: 408 },
@@ -42,6 +43,7 @@ export const CATALOGUE = {
   outcome_unknown: { status: 503, retryAfter: 1 },
   overloaded: { status: 503, retryAfter: 1 },
   unavailable: { status: 503, retryAfter: 1 },
+  ids_used_up: { status: 507 },
 } as const satisfies Record<ErrorBody['code'], Kind>;
 
 export type ErrorCode = keyof typeof CATALOGUE;
@@ -73,7 +75,7 @@ export interface ErrorAnswer<Code extends ErrorCode> {
   body: BodyOf<Code>;
 }
 
-/** A handler's answer: `refuse('pet_not_found', 'No pet has the id 7.')` is a 404. `message` is for people. */
+/** A handler's answer: `refuse('gone', 'No longer.')` is a 410. `message` is for people. */
 export function refuse<Code extends ErrorCode>(code: Code, message: string): ErrorAnswer<Code> {
   return { status: CATALOGUE[code].status, body: new ErrorParts(code, message) };
 }

@@ -5,9 +5,9 @@ import { PLAIN_JSON } from '../contract/media-types.ts';
 import { CODES, type ErrorCode, Failure, kindOf } from '../http/errors.ts';
 import type { BuildCheck, Check } from '../schema/checks.ts';
 import type { Refuse } from '../schema/json.ts';
+import { EXTREME_CURSORS } from '../store/cursors.ts';
 import type { CompileReply } from './compiled-reply.ts';
 import { deprecationHeaders } from './deprecation.ts';
-import { extremeCursors } from './pagination.ts';
 
 /** Only handlers and the router answer with these. */
 const OTHERS = [404, 405];
@@ -82,10 +82,9 @@ function checkHeader(buildCheck: BuildCheck, { headers }: Reply, name: string, v
 
 /** A list's own link to its next page must be a request that it takes. */
 function checkCursors(buildCheck: BuildCheck, { parameters }: Operation, refuse: Refuse): void {
-  const filters = parameters.flatMap(({ schema }): string[] => schema.enum ?? []);
   for (const { name, schema, int64s } of parameters.filter(({ isOpaque }) => isOpaque)) {
     const check = buildCheck(schema, { name: `parameter ${name}`, at: 'it', int64s }, () => {});
-    const refused = extremeCursors(filters.map(String)).find(check);
+    const refused = EXTREME_CURSORS.find(check);
     if (refused) refuse(`parameter ${name}: cannot be the cursor ${refused}: ${check(refused)?.join('; ')}`);
   }
 }

@@ -5,12 +5,13 @@ import type { Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/media-types.ts';
 import type { Accepted } from '../requests/checks.ts';
 import type { Values } from '../requests/parameter-values.ts';
-import type { Once, Store } from '../store/store.ts';
+import type { Once } from '../store/collection.ts';
 import type { AnyCall, UrlOf } from './handler.ts';
 
 /** What all requests to an operation share. */
 export interface CallParts {
-  store: Store;
+  /** The operationId. */
+  operation: string;
   urlOf: UrlOf;
   logger: Logger;
   /** The header parameter `Idempotency-Key`, where the operation takes one. */
@@ -22,7 +23,6 @@ export class Call implements AnyCall {
   readonly query: unknown;
   readonly headers: Values;
   readonly body: unknown;
-  readonly store: Store;
   readonly urlOf: UrlOf;
   readonly #request: FastifyRequest;
   readonly #parts: CallParts;
@@ -32,7 +32,6 @@ export class Call implements AnyCall {
     this.query = query;
     this.headers = header;
     this.body = body;
-    this.store = parts.store;
     this.urlOf = parts.urlOf;
     this.#request = request;
     this.#parts = parts;
@@ -47,9 +46,10 @@ export class Call implements AnyCall {
   }
 
   get once(): Once | undefined {
-    const { name = '', keptHours = 0 } = this.#parts.idempotencyKey ?? {};
+    const { operation, idempotencyKey } = this.#parts;
+    const { name = '', keptHours: hours = 0 } = idempotencyKey ?? {};
     const key = this.headers[name];
-    return key === undefined ? undefined : { caller: this.key?.id ?? '', key: String(key), hours: keptHours };
+    return key === undefined ? undefined : { caller: this.key?.id ?? '', operation, key: String(key), hours };
   }
 
   get requestId() {
@@ -59,4 +59,11 @@ export class Call implements AnyCall {
   get log() {
     return this.#parts.logger.child({ reqId: this.requestId });
   }
+}
+
+/** Calls that have what the domain keeps, by name: it is the same for all of them, so none pays for it. */
+export function withCollections(collections: object): typeof Call {
+  class DomainCall extends Call {}
+  Object.assign(DomainCall.prototype, collections);
+  return DomainCall;
 }

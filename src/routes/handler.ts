@@ -1,12 +1,15 @@
 /** How a handler is written: `handle('getPet', async (call) => answer)`, with the types of both from the contract. */
 import type { Logger } from 'pino';
 import type { $Read, $Write, OpenOperation, operations } from '../generated/contract.ts';
+import type { domain } from '../generated/domain.ts';
 import type { ErrorBody } from '../http/errors.ts';
 import type { JsonText } from '../json/json-text.ts';
 import type { PassedOn } from '../replies/passed-on-replies.ts';
 import type { AnyAnswer } from '../replies/sending.ts';
 import type { Bytes, FormField, FormFile } from '../requests/form-parts.ts';
-import type { Awaitable, KeyOwner, Once, Store } from '../store/store.ts';
+import type { Awaitable, Once } from '../store/collection.ts';
+import type { CollectionsOf } from '../store/description.ts';
+import type { KeyOwner } from '../store/store.ts';
 
 export type OperationId = keyof operations;
 
@@ -64,7 +67,6 @@ interface Call<Params, Query, Headers, Key> {
   query: Query;
   /** The header parameters, by their names as the contract has them. */
   headers: Headers;
-  store: Store;
   urlOf: UrlOf;
   /** Whose key it has; undefined where the operation needs none. */
   key: Key;
@@ -81,6 +83,7 @@ type CallOf<Id extends OperationId> = Call<
   HeadersOf<Id>,
   Id extends OpenOperation ? undefined : KeyOwner
 > &
+  CollectionsOf<typeof domain> &
   ContentOf<operations[Id]['requestBody']>;
 
 /** The headers that the server itself puts on every reply for which the contract declares them. */

@@ -13,7 +13,7 @@ import { buildUrlOf } from './urls.ts';
 /** By operationId; the compiler checks `src/generated/handlers.ts` against the contract. */
 export type Handlers = Readonly<Record<string, AnyHandler>>;
 
-export interface OperationsOptions extends Pick<RouteParts, 'store' | 'authFor' | 'logger'> {
+export interface OperationsOptions extends Pick<RouteParts, 'collections' | 'authFor' | 'logger'> {
   contract: Contract;
   handlers: Handlers;
 }

@@ -9,7 +9,7 @@ import { type ErrorCode, ErrorParts, kindOf } from '../http/errors.ts';
 import { JsonText } from '../json/json-text.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
 import { buildIsGone } from '../replies/sunset.ts';
-import { Call, type CallParts } from './call.ts';
+import { type Call, type CallParts, withCollections } from './call.ts';
 import type { CompiledOperation } from './compiled-operations.ts';
 import type { AnyHandler } from './handler.ts';
 
@@ -19,7 +19,9 @@ export type AuthFor = (security: Requirement[], over: RefuseOver) => onRequestHo
 /** Answers a request that is beyond a limit, with these headers. */
 type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
 
-export interface RouteParts extends Omit<CallParts, 'idempotencyKey'> {
+export interface RouteParts extends Omit<CallParts, 'operation' | 'idempotencyKey'> {
+  /** What handlers are given of the domain, by name. */
+  collections: object;
   handler: AnyHandler;
   compiled: CompiledOperation;
   /** The headers of every reply of a deprecated operation; empty for any other. */
@@ -99,14 +101,15 @@ function toRefusal({ toErrorBody }: Pick<RouteParts, 'toErrorBody'>, code: Error
 function buildAnswer(operation: Operation, parts: RouteParts) {
   const { handler, compiled } = parts;
   const idempotencyKey = operation.parameters.find(({ keptHours }) => keptHours !== undefined);
-  const callParts: CallParts = { ...parts, idempotencyKey };
+  const OwnCall: typeof Call = withCollections(parts.collections);
+  const callParts: CallParts = { ...parts, operation: operation.id, idempotencyKey };
   const { sunset } = operation.deprecation ?? {};
   const isGone = buildIsGone(sunset);
 
   function answer(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
     const checked = compiled.check(request);
     if ('problems' in checked) return toRefusal(parts, 'invalid_request', checked.problems.join('; '));
-    return handler(new Call(checked, request, callParts));
+    return handler(new OwnCall(checked, request, callParts));
   }
 
   /** Whoever still calls it can be told before it is removed. */

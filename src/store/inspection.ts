@@ -2,17 +2,18 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Database } from './database-url.ts';
+import type { AnyDomain } from './description.ts';
 import { nameOfPlace } from './postgres/place.ts';
 import { inspectSqlite } from './sqlite/inspection.ts';
 import type { Inspection } from './store.ts';
 
 /** @throws Error that says why the database cannot be used */
-export async function inspectDatabase(database: Database): Promise<Inspection> {
+export async function inspectDatabase(database: Database, domain: AnyDomain): Promise<Inspection> {
   if (database.kind === 'postgres') {
     const { inspectPostgres } = await import('./postgres/inspection.ts');
-    return inspectPostgres(database);
+    return inspectPostgres(database, domain);
   }
-  return inspectSqlite(database.kind === 'memory' ? undefined : database.file);
+  return inspectSqlite(database.kind === 'memory' ? undefined : database.file, domain);
 }
 
 /** For people, without its password. */

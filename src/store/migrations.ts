@@ -1,10 +1,44 @@
-/** The migrations of a store: SQL files, whose numbers are the versions of its schema. */
+/** The migrations of a database: SQL files, whose numbers are the versions of its schema; the engine's and the domain's each have theirs. */
 import { readdirSync, readFileSync } from 'node:fs';
+import type { AnyDomain } from './description.ts';
 
-/** The SQL of each migration, in order; the first brings an empty database to version 1. */
-export function readMigrations(directory: URL): string[] {
-  return readdirSync(directory)
+export interface Part {
+  /** `engine`, or the name of the domain. */
+  name: string;
+  /** The SQL of each migration, in order; the first brings an empty database to version 1. */
+  migrations: string[];
+}
+
+/** By the folder of a database: `sqlite` or `postgres`. */
+export function loadParts(database: 'sqlite' | 'postgres', { name, migrations }: AnyDomain): Part[] {
+  return [
+    { name: 'engine', migrations: readMigrations(new URL(`${database}/migrations/`, import.meta.url)) },
+    { name, migrations: readMigrations(new URL(`${database}/`, migrations)) },
+  ];
+}
+
+export function readMigrations(folder: URL): string[] {
+  return readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort()
-    .map((name) => readFileSync(new URL(name, directory), 'utf8'));
+    .map((name) => readFileSync(new URL(name, folder), 'utf8'));
 }
+
+/** The versions that a database has, by the names of the parts. @throws Error where it is not this program's, or a newer program's */
+export function checkVersions(versions: ReadonlyMap<string, number>, parts: readonly Part[]): void {
+  const unknown = [...versions.keys()].filter((name) => !parts.some((part) => part.name === name));
+  if (unknown.length > 0) throw new Error(`it keeps ${unknown}, which this program does not know`);
+  for (const { name, migrations } of parts) {
+    const version = versions.get(name) ?? 0;
+    if (version <= migrations.length) continue;
+    throw new Error(`its schema (${name}) has version ${version}, and this program knows ${migrations.length} at most`);
+  }
+}
+
+/** One number for people and tools: how many migrations there are in all. */
+export const newestOf = (parts: readonly Part[]) => parts.reduce((sum, { migrations }) => sum + migrations.length, 0);
+
+export const isCurrent = (versions: ReadonlyMap<string, number>, parts: readonly Part[]) =>
+  parts.every(({ name, migrations }) => versions.get(name) === migrations.length);
+
+export const UNKNOWN_LAYOUT = 'it has tables that are not of this program, or of one from before its first release';

@@ -1,29 +1,41 @@
 /** A database -> the store on it. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Awaitable } from './collection.ts';
 import type { Database, SqliteDatabase } from './database-url.ts';
+import type { AnyDomain, CollectionOf } from './description.ts';
 import { nameOfPlace, type PostgresPlace } from './postgres/place.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { type Awaitable, type Store, StoreError, type StoreLimits, StoreUnavailable } from './store.ts';
+import { type Store, StoreError, type StoreLimits, StoreUnavailable } from './store.ts';
+
+type StoreOf<Kept extends AnyDomain> = Store<CollectionOf<Kept>>;
 
 /** @throws StoreError that says why the database cannot be used */
-export function openStore(database: SqliteDatabase, limits: StoreLimits): Store;
-export function openStore(database: Database, limits: StoreLimits): Awaitable<Store>;
-export function openStore(database: Database, limits: StoreLimits): Awaitable<Store> {
-  if (database.kind === 'postgres') return openOnPostgres(database, limits);
+export function openStore<Kept extends AnyDomain>(
+  database: SqliteDatabase,
+  domain: Kept,
+  limits: StoreLimits,
+): StoreOf<Kept>;
+export function openStore<Kept extends AnyDomain>(
+  database: Database,
+  domain: Kept,
+  limits: StoreLimits,
+): Awaitable<StoreOf<Kept>>;
+export function openStore(database: Database, domain: AnyDomain, limits: StoreLimits): Awaitable<Store> {
+  if (database.kind === 'postgres') return openOnPostgres(database, domain, limits);
   const file = database.kind === 'memory' ? ':memory:' : database.file;
   try {
-    return openSqlite(file, limits);
+    return openSqlite(file, domain, limits);
   } catch (error) {
     throw toStoreError(file, error);
   }
 }
 
 /** Its code is loaded only where it is used. */
-async function openOnPostgres(place: PostgresPlace, limits: StoreLimits): Promise<Store> {
+async function openOnPostgres(place: PostgresPlace, domain: AnyDomain, limits: StoreLimits): Promise<Store> {
   try {
     const { openPostgres } = await import('./postgres/open-postgres.ts');
-    return await openPostgres(place, limits);
+    return await openPostgres(place, domain, limits);
   } catch (error) {
     throw toStoreError(nameOfPlace(place), error);
   }

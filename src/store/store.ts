@@ -1,41 +1,9 @@
 /** What any store must do. Every store passes the tests in `test/store-suite.ts`. */
-import type { components, operations } from '../generated/contract.ts';
 import type { JsonText } from '../json/json-text.ts';
 import { OperatorError } from '../operator-error.ts';
+import type { Awaitable, Fields } from './collection.ts';
 
-/** The contract's pets; without operations on them, those of the tables. Then this store is for a team to replace by its own. */
-type Schemas = operations extends { createPet: unknown }
-  ? components['schemas']
-  : { NewPet: Kept; Pet: Kept & { id: bigint }; PetStatus: Status };
-type Status = 'available' | 'pending' | 'sold';
-interface Kept {
-  name: string;
-  categoryId: bigint;
-  status?: Status;
-}
-
-export type Pet = Schemas['Pet'];
-export type NewPet = Schemas['NewPet'];
-export type PetStatus = Schemas['PetStatus'];
-
-/** Some stores answer at once, others after a round trip; `await` takes both. */
-export type Awaitable<T> = T | Promise<T>;
-
-export interface PageQuery {
-  /** At most so many pets, 1 or more. */
-  limit: number;
-  /** Only pets with this status. */
-  status?: PetStatus | undefined;
-  /** Only pets with a higher id. */
-  after?: bigint | undefined;
-}
-
-export interface Page {
-  /** The pets by ascending id. */
-  body: JsonText<Pet[]>;
-  /** The id after which the next page begins; absent on the last page. */
-  next?: bigint | undefined;
-}
+export type { Awaitable } from './collection.ts';
 
 /** An API key as it is stored: never the key itself. Times are ISO 8601, in UTC. */
 export interface StoredKey {
@@ -96,30 +64,13 @@ export interface Tallied {
 /** Adds to what was used of a limit in the window of now, which is one of so many seconds. */
 export type Tally = (id: string, window: number, amount: number) => Awaitable<Tallied>;
 
-/** What lets a create be sent again and be done once. */
-export interface Once {
-  /** The id of the caller's key: others may choose the same key for a create of theirs. */
-  readonly caller: string;
-  /** Made up by the client, another one for each create. */
-  readonly key: string;
-  /** For how long the key is known, in hours. */
-  readonly hours: number;
-}
-
-/** What a create with a key has come to: the pet as it was when it was created. */
-export interface Created {
-  pet: Pet;
-  /** Whether it was there already, from the same create sent before. */
-  isReplayed: boolean;
-}
-
 /** A part of all that a store holds. */
-export interface Part<PetForm> {
-  /** The highest id that was ever given to a pet, which may be gone; 0 where this part does not tell. */
+export interface Part<Form> {
+  /** The highest id that was ever given to a record, which may be gone; 0 where this part does not tell. */
   lastId: bigint;
   keys: StoredKey[];
   /** By ascending id, from one part to the next too. */
-  pets: PetForm[];
+  records: Form[];
 }
 
 /** Why a store cannot be opened or filled, in words for the operator. */
@@ -129,9 +80,9 @@ export class StoreError extends OperatorError {
 
 /**
  * What an outage means for the call: `unavailable`: it was not done; `overloaded`: it was not done, because too much is
- * waiting; `outcome_unknown`: it may have been done or not.
+ * waiting; `outcome_unknown`: it may have been done or not; `ids_used_up`: it was not done, for there is no higher id.
  */
-export type OutageKind = 'unavailable' | 'overloaded' | 'outcome_unknown';
+export type OutageKind = 'unavailable' | 'overloaded' | 'outcome_unknown' | 'ids_used_up';
 
 /** The store cannot be reached or written now. The error that says why is its `cause`. */
 export class StoreUnavailable extends Error {
@@ -148,9 +99,9 @@ export class StoreUnavailable extends Error {
 export interface StoreLimits {
   /** Whether this process belongs to a program that runs, and has migrated: a newer program may have migrated since. */
   isMigrated?: boolean;
-  /** How long a pet may wait to be durable, in milliseconds. */
+  /** How long a write may wait to be durable, in milliseconds. */
   createTimeout: number;
-  /** How many pets may wait at once. */
+  /** How many writes may wait at once. */
   maxCreates: number;
   /** How long a check may take, in milliseconds; without, less than a second. */
   checkTimeout?: number;
@@ -168,27 +119,8 @@ export interface Inspection {
   keys: number;
 }
 
-/** Every method throws StoreUnavailable where the store cannot be reached or written. */
-export interface Store {
-  /** Adds a pet and assigns its id. Resolves when the pet is durable. */
-  createPet(pet: NewPet): Awaitable<Pet>;
-  /** The same, once for each key, whoever else is creating with it now. Undefined where the key has created another pet. */
-  createPetOnce(pet: NewPet, once: Once): Awaitable<Created | undefined>;
-  getPet(id: bigint): Awaitable<JsonText<Pet> | undefined>;
-  listPets(query: PageQuery): Awaitable<Page>;
-  /**
-   * How many pets do not fit the contract with this digest. Once all of them fit, that is remembered, and they are not read
-   * again for this contract.
-   */
-  countMisfits(contract: string, fits: (pet: Pet) => boolean): Awaitable<number>;
-  /** All that is stored, as it is when the first part is read; others go on writing. That part tells the last id. */
-  readContents(): AsyncIterable<Part<JsonText<Pet>>>;
-  /**
-   * Fills an empty store: everything or nothing. All pets fit the contract with this digest. Resolves when all is durable; until
-   * then, nobody else can write.
-   * @throws StoreError where the store is not empty; whatever the parts throw
-   */
-  writeContents(parts: AsyncIterable<Part<Pet>>, contract: string): Promise<void>;
+/** What keys are. */
+export interface Keys {
   createKey(key: StoredKey): Awaitable<void>;
   /** Every key, the oldest first, revoked and expired ones too. */
   listKeys(): Awaitable<StoredKey[]>;
@@ -207,10 +139,36 @@ export interface Store {
   /** Adds to the counts, and keeps the latest times. Some stores may lose them: nobody waits until they are durable. */
   addUses(uses: KeyUse[]): Awaitable<void>;
   listUses(): Awaitable<KeyUse[]>;
-  /** For all servers that share the store; undefined where only processes of one machine can. One call at a time for each limit. */
-  readonly tally: Tally | undefined;
+}
+
+/** What an operator does with the whole. */
+export interface Contents {
+  /**
+   * How many records, as JSON, do not fit the contract with this digest. Once all of them fit, that is remembered, and they are not
+   * read again for this contract.
+   */
+  countMisfits(contract: string, fits: (record: string) => boolean): Awaitable<number>;
+  /** All that is stored, as it is when the first part is read; others go on writing. That part tells the last id. */
+  readContents(): AsyncIterable<Part<JsonText<Fields>>>;
+  /**
+   * Fills an empty store: everything or nothing. All records fit the contract with this digest. Resolves when all is durable; until
+   * then, nobody else can write.
+   * @throws StoreError where the store is not empty; whatever the parts throw
+   */
+  writeContents(parts: AsyncIterable<Part<Fields>>, contract: string): Promise<void>;
+}
+
+export interface Health {
   /** Fails when the store cannot answer, or cannot write. */
   check(): Awaitable<void>;
+}
+
+/** Every method throws StoreUnavailable where the store cannot be reached or written. */
+export interface Store<Records = unknown> extends Keys, Contents, Health {
+  /** What the domain keeps. */
+  readonly records: Records;
+  /** For all servers that share the store; undefined where only processes of one machine can. One call at a time for each limit. */
+  readonly tally: Tally | undefined;
   /** Waits for writes in progress. The store cannot be used afterwards. */
   close(): Awaitable<void>;
 }

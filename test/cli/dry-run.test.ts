@@ -92,11 +92,11 @@ t.test('what is wrong is told, part by part, and the exit code is 1', async (t) 
   await store.createKey({ ...toStoredKey(makeKey(), 'Ada'), revokedAt: new Date().toISOString() });
   await store.close();
   const older = new Sqlite(file);
-  older.pragma('user_version = 3');
+  older.pragma('user_version = 2');
   older.close();
   const refusing = await check({ DATABASE_URL: `sqlite:${file}` });
   t.match([refusing.code, refusing.stdout], [0, /^keys: 0 stored keys .*: every caller is refused$/m]);
-  t.match(refusing.stdout, /it would be migrated from version 3 to \d+$/m);
+  t.match(refusing.stdout, /it would be migrated from version 2 to \d+$/m);
 });
 
 t.test('PostgreSQL is asked, and nothing is made in it', async (t) => {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { domain } from '../../src/generated/domain.ts';
 import { parseDatabaseUrl } from '../../src/store/database-url.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { startPostgres } from '../postgres.ts';
@@ -20,9 +21,9 @@ function writeExport(file: string): void {
 
 async function countPets(url: string): Promise<number> {
   const database = parseDatabaseUrl(url) as NonNullable<ReturnType<typeof parseDatabaseUrl>>;
-  const store = await openStore(database, { createTimeout: 60_000, maxCreates: 10_000 });
+  const store = await openStore(database, domain, { createTimeout: 60_000, maxCreates: 10_000 });
   let count = 0;
-  for await (const { pets } of store.readContents()) count += pets.length;
+  for await (const { records } of store.readContents()) count += records.length;
   await store.close();
   return count;
 }

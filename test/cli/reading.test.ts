@@ -1,13 +1,15 @@
 import t from 'tap';
-import { buildReadLine, MAX_LINE } from '../../src/cli/line.ts';
+import { buildReadLine, MAX_LINE, type StoredRecord } from '../../src/cli/line.ts';
 import { count, toText } from '../../src/cli/progress.ts';
 import { toParts } from '../../src/cli/reading.ts';
 import { toLines } from '../../src/cli/writing.ts';
 import { CONTRACT_FILE, loadContract } from '../../src/contract/load-contract.ts';
+import { domain } from '../../src/generated/domain.ts';
 import { JsonText } from '../../src/json/json-text.ts';
-import type { Part, Pet } from '../../src/store/store.ts';
+import type { Part } from '../../src/store/store.ts';
+import type { Pet } from '../database.ts';
 
-const readLine = buildReadLine(await loadContract(CONTRACT_FILE));
+const readLine = buildReadLine(await loadContract(CONTRACT_FILE), domain);
 const HASH = 'a'.repeat(64);
 const HEAD = '{"export":{"version":1,"lastId":9}}';
 const KEY = `{"key":{"id":"k","name":"Ada","hash":"${HASH}","createdAt":"2026-01-01T00:00:00.000Z"}}`;
@@ -19,11 +21,11 @@ async function* inPieces(bytes: Buffer, size = bytes.length || 1): AsyncGenerato
 }
 
 async function read(bytes: Buffer, size?: number) {
-  const all: Part<Pet> = { lastId: 0n, keys: [], pets: [] };
-  for await (const { lastId, keys, pets } of toParts(inPieces(bytes, size), readLine)) {
+  const all: Part<StoredRecord> = { lastId: 0n, keys: [], records: [] };
+  for await (const { lastId, keys, records } of toParts(inPieces(bytes, size), readLine, domain)) {
     all.lastId ||= lastId;
     all.keys.push(...keys);
-    all.pets.push(...pets);
+    all.records.push(...records);
   }
   return all;
 }
@@ -34,22 +36,22 @@ t.test('an export is read exactly, however it is cut into pieces, with or withou
   const most = 2n ** 63n - 1n;
   const pets = [
     `{"pet":{"id":1,"name":"Rex \\ud83d\\udc15","categoryId":${-most - 1n}}}\r`,
-    ` { "pet" : {"categoryId":9007199254740993,"status":"sold","name":"🐕","id":${most}}}`,
+    ` { "pet" : {"categoryId":9007199254740993,"status":"sold","name":"🐕","id":${most - 1n}}}`,
   ];
   const key = KEY.replace(
     '}}',
     ',"expiresAt":"2027-01-01T00:00:00.000Z","revokedAt":"2026-02-01T00:00:00.000Z","scopes":["pets:read"],"rate":"100/s"}}',
   );
-  const text = [HEAD.replace('9', `${most}`), key, ...pets, '{"end":{"keys":1,"pets":2}}'].join('\n');
+  const text = [HEAD.replace('9', `${most - 1n}`), key, ...pets, '{"end":{"keys":1,"pets":2}}'].join('\n');
   for (const bytes of [Buffer.from(text), Buffer.from(`${text}\n`)]) {
     for (const size of [1, 7, bytes.length]) {
       const all = await read(bytes, size);
       t.same(all, {
-        lastId: most,
+        lastId: most - 1n,
         keys: [JSON.parse(key).key],
-        pets: [
+        records: [
           { id: 1n, name: 'Rex 🐕', categoryId: -most - 1n },
-          { id: most, name: '🐕', categoryId: 9007199254740993n, status: 'sold' },
+          { id: most - 1n, name: '🐕', categoryId: 9007199254740993n, status: 'sold' },
         ],
       });
     }
@@ -62,14 +64,15 @@ t.test('what was written is read again, and written as before', async (t) => {
   ];
   const pets = ['{"id":1,"name":"Rex","categoryId":7}', '{"id":2,"name":"\\"\\\\🐕","categoryId":-7,"status":"sold"}'];
   async function* toTextParts(): AsyncGenerator<Part<JsonText<Pet>>> {
-    yield { lastId: 9n, keys, pets: [] };
-    for (const text of pets) yield { lastId: 0n, keys: [], pets: [JsonText.of<Pet>(text)] };
+    yield { lastId: 9n, keys, records: [] };
+    for (const text of pets) yield { lastId: 0n, keys: [], records: [JsonText.of<Pet>(text)] };
   }
-  const counts = { keys: 0, pets: 0 };
+  const counts = { keys: 0, records: 0 };
   let text = '';
   for await (const lines of toLines(
-    count(toTextParts(), counts, () => {}),
+    count(toTextParts(), counts, domain, () => {}),
     counts,
+    domain,
   ))
     text += lines;
   t.equal(
@@ -81,7 +84,7 @@ t.test('what was written is read again, and written as before', async (t) => {
 {"end":{"keys":1,"pets":2}}
 `,
   );
-  t.same((await read(Buffer.from(text))).pets, [
+  t.same((await read(Buffer.from(text))).records, [
     { id: 1n, name: 'Rex', categoryId: 7n },
     { id: 2n, name: '"\\🐕', categoryId: -7n, status: 'sold' },
   ]);
@@ -141,13 +144,17 @@ t.test('a bad line is named with its number, and with what is wrong', async (t) 
   }
 });
 
-t.test('lines are refused that do not fit those before them', async (t) => {
+const LAST = '9223372036854775807';
+
+t.test('lines are refused that do not fit those before them, or leave no id for a next record', async (t) => {
   const second = KEY.replace('"k"', '"l"');
   const refusals: [lines: string[], told: string][] = [
     [[PET], 'Line 1: no export begins here.'],
     [[HEAD.replace('1', '2')], 'Line 1: export.version must be one of 1.'],
     [[HEAD, PET, PET], 'Line 3: pet.id must be higher than 1, which came before.'],
     [[HEAD, PET.replace('1', '5'), PET.replace('1', '4')], 'Line 3: pet.id must be higher than 5, which came before.'],
+    [[HEAD.replace('9', LAST)], `Line 1: export.lastId must be lower than ${LAST}: no id would be left.`],
+    [[HEAD, PET.replace('1', LAST)], `Line 2: pet.id must be lower than ${LAST}: no id would be left.`],
     [[HEAD, KEY, KEY], 'Line 3: key.id is that of an earlier key.'],
     [[HEAD, KEY, second], 'Line 3: key.hash is that of an earlier key.'],
     [[HEAD, KEY, END], 'Line 3: end counts 1 pets and 1 keys, and there are 0 and 1.'],
@@ -180,7 +187,7 @@ t.test('a line without an end needs no more memory than a block', async (t) => {
     }
   }
   const reading = async () => {
-    for await (const _ of toParts(endless(), readLine));
+    for await (const _ of toParts(endless(), readLine, domain));
   };
   await t.rejects(reading(), { message: 'Line 2: it is too long.' });
   t.ok(taken <= 9, String(taken));
@@ -188,13 +195,13 @@ t.test('a line without an end needs no more memory than a block', async (t) => {
 
 t.test('progress is told from time to time, with the number of pets and keys', async (t) => {
   const told: string[] = [];
-  const counts = { keys: 0, pets: 0 };
+  const counts = { keys: 0, records: 0 };
   async function* parts() {
-    yield { lastId: 0n, keys: ['k'] as never[], pets: [1] };
-    yield { lastId: 0n, keys: [], pets: Array(1233).fill(2) };
+    yield { lastId: 0n, keys: ['k'] as never[], records: [1] };
+    yield { lastId: 0n, keys: [], records: Array(1233).fill(2) };
   }
-  for await (const _ of count(parts(), counts, (text) => told.push(text), 0));
+  for await (const _ of count(parts(), counts, domain, (text) => told.push(text), 0));
   t.strictSame(told, ['1 pet and 1 key …', '1,234 pets and 1 key …']);
-  t.strictSame(counts, { keys: 1, pets: 1234 });
-  t.equal(toText({ keys: 0, pets: 0 }), '0 pets and 0 keys');
+  t.strictSame(counts, { keys: 1, records: 1234 });
+  t.equal(toText({ keys: 0, records: 0 }, domain), '0 pets and 0 keys');
 });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { type Store, StoreUnavailable } from '../../src/store/store.ts';
+import { StoreUnavailable } from '../../src/store/store.ts';
 import { ContractCheck, type Reply } from '../contract-check.ts';
-import { openUrl } from '../database.ts';
+import { type OwnStore, openUrl } from '../database.ts';
 import { CONTRACT, readOperations } from '../properties/operations.ts';
 import { connectRaw, sendRaw } from '../raw-client.ts';
 import { KEY, startService } from '../service.ts';
@@ -160,10 +160,14 @@ t.test('a request that no route takes is 404 or 405 with any body, and so is QUE
 
 t.test("what Fastify or a plugin refuses with a status of its own keeps it, in the contract's words", async (t) => {
   let error: Error;
-  const store: Store = {
-    ...openUrl('sqlite::memory:'),
-    getPet: () => {
-      throw error;
+  const memory = openUrl('sqlite::memory:');
+  const store: OwnStore = {
+    ...memory,
+    records: {
+      ...memory.records,
+      get: () => {
+        throw error;
+      },
     },
   };
   const { request } = await startService(t, { store });
@@ -229,10 +233,13 @@ t.test('a wrong method is 405, says which methods are allowed, and needs no key'
 t.test('a failure of ours is 500: the client learns nothing of it, the log all of it', async (t) => {
   const lines: string[] = [];
   const store = openUrl('sqlite::memory:');
-  const broken: Store = {
+  const broken: OwnStore = {
     ...store,
-    getPet: () => {
-      throw new Error('SELECT secret FROM /etc/passwd');
+    records: {
+      ...store.records,
+      get: () => {
+        throw new Error('SELECT secret FROM /etc/passwd');
+      },
     },
   };
   const { request } = await startService(t, { store: broken, log: { write: (line) => lines.push(line) } });
@@ -248,11 +255,14 @@ t.test('a failure of ours is 500: the client learns nothing of it, the log all o
 t.test('a failure of the store is 503 with Retry-After, and the next request is served', async (t) => {
   const store = openUrl('sqlite::memory:');
   let isBroken = true;
-  const flaky: Store = {
+  const flaky: OwnStore = {
     ...store,
-    listPets: (query) => {
-      if (isBroken) throw new StoreUnavailable('No.');
-      return store.listPets(query);
+    records: {
+      ...store.records,
+      list: (query) => {
+        if (isBroken) throw new StoreUnavailable('No.');
+        return store.records.list(query);
+      },
     },
   };
   const { request } = await startService(t, { store: flaky });

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../src/config.ts';
+import { listPets } from '../database.ts';
 import { KEY, type Service, startService } from '../service.ts';
 
 const get = (url: string) => `GET ${url} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
@@ -140,7 +141,7 @@ t.test('behind replies that its client does not read, a request waits; all are a
   const socket = (await open(t, service)).pause();
   socket.write(get('/docs/static/swagger-ui-bundle.js').repeat(8) + create + get('/v1/pets') + create);
   await wait(300);
-  t.equal((await service.store.listPets({ limit: 10 })).body.text, '[]');
+  t.equal((await listPets(service.store, { limit: 10 })).body.text, '[]');
   let text = '';
   socket.setEncoding('latin1').on('data', (chunk) => {
     text += chunk;

@@ -3,9 +3,8 @@ import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import t from 'tap';
-import type { Store } from '../../src/store/store.ts';
 import { ContractCheck, type Reply } from '../contract-check.ts';
-import { openUrl } from '../database.ts';
+import { listPets, type OwnStore, openUrl } from '../database.ts';
 import { startServer } from '../program.ts';
 import { connectRaw } from '../raw-client.ts';
 import { KEY, startService } from '../service.ts';
@@ -32,19 +31,19 @@ function statusesOf(replies: Reply[]): number[] {
 }
 
 /** A store whose creates wait until they are let go. */
-function buildSlowStore(): { store: Store; letGo: () => void; created: string[] } {
+function buildSlowStore(): { store: OwnStore; letGo: () => void; created: string[] } {
   const store = openUrl('sqlite::memory:');
   const created: string[] = [];
   let letGo = () => {};
   const gate = new Promise<void>((resolve) => {
     letGo = resolve;
   });
-  const createPet: Store['createPet'] = async (pet) => {
+  const create: OwnStore['records']['create'] = async (pet) => {
     created.push(pet.name);
     await gate;
-    return store.createPet(pet);
+    return store.records.create(pet);
   };
-  return { store: { ...store, createPet }, letGo: () => letGo(), created };
+  return { store: { ...store, records: { ...store.records, create } }, letGo: () => letGo(), created };
 }
 
 /** The lines of a log, as objects. */
@@ -113,7 +112,7 @@ t.test('what arrives after a 408 is not taken: the client may send it again', as
   socket.write(PET.slice(9) + post(PET));
   t.equal(reply?.status, 408);
   t.strictSame(statusesOf(await replies()), [408]);
-  t.equal((await store.listPets({ limit: 10 })).body.text, '[]');
+  t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
 });
 
 t.test('what is malformed is refused in its turn, after the replies to the requests before it', async (t) => {

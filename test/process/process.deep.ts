@@ -1,8 +1,9 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { domain } from '../../src/generated/domain.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
-import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
+import { migrate } from '../../src/store/sqlite/migrate.ts';
 import { type ProgramOptions, startProgram, startServer } from '../program.ts';
 import { KEY } from '../service.ts';
 
@@ -51,7 +52,7 @@ t.test('a database that cannot be used is reported in one line', async (t) => {
 t.test('stored pets that do not fit the contract are counted at the start, which is refused', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const db = new Sqlite(file);
-  migrate(db, loadMigrations());
+  migrate(db, domain);
   db.exec(
     "INSERT INTO pets (name, category_id, status) VALUES ('Ada', 7, 'lost'), ('Bob', 7, 'sold'), ('', 7, 'lost')",
   );

@@ -1,10 +1,7 @@
 import t, { type Test } from 'tap';
-import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
-import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
-import type { Store } from '../../src/store/store.ts';
-import { openUrl } from '../database.ts';
-import { schemaOf, startPostgres } from '../postgres.ts';
+import { type OwnStore, openUrl } from '../database.ts';
+import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
 import { startService } from '../service.ts';
 import { withKey } from './keys.ts';
 import { CONTRACT, type Operation, readOperations } from './operations.ts';
@@ -18,7 +15,7 @@ import { runProperties } from './run.ts';
 const SHARE = 1 / 20;
 
 interface EmptyableStore {
-  store: Store;
+  store: OwnStore;
   empty(): Promise<void>;
 }
 
@@ -49,7 +46,7 @@ const postgres = await startPostgres(t);
 async function openOnPostgres(): Promise<EmptyableStore> {
   const url = postgres.newUrl();
   const limits = { createTimeout: 60_000, maxCreates: 10_000 };
-  const store = await openPostgres(parsePostgresUrl(url) as PostgresPlace, limits, 60_000);
+  const store = await openPostgresUrl(url, limits, 60_000);
   const sql = `SET search_path = ${schemaOf(url)}; DELETE FROM pets; DELETE FROM idempotency_keys`;
   return { store, empty: async () => void (await postgres.execute(sql)) };
 }

@@ -59,7 +59,7 @@ const refusals: Refusal[] = [
   ],
   [
     'an opaque parameter that is too short for the cursors of its list',
-    'operation listPets: parameter after: cannot be the cursor LTkyMjMzNzIwMzY4NTQ3NzU4MDggYXZhaWxhYmxl: it must have at most 36 characters',
+    'operation listPets: parameter after: cannot be the cursor LTkyMjMzNzIwMzY4NTQ3NzU4MDggQlZVNTMwb0xnRXg: it must have at most 36 characters',
     ({ after }) => (after.schema.maxLength = 36),
   ],
   [

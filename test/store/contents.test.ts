@@ -3,27 +3,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { toStoredKey } from '../../src/access/api-keys.ts';
 import type { JsonText } from '../../src/json/json-text.ts';
-import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
-import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
-import {
-  type OutageKind,
-  type Part,
-  type Pet,
-  type Store,
-  StoreError,
-  StoreUnavailable,
-} from '../../src/store/store.ts';
+import { type OutageKind, type Part, StoreError, StoreUnavailable } from '../../src/store/store.ts';
 import { startCuttingProxy } from '../cutting-proxy.ts';
-import { openUrl } from '../database.ts';
-import { schemaOf, startPostgres } from '../postgres.ts';
+import { listPets, type OwnStore, openUrl, type Pet } from '../database.ts';
+import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
 
 const server = await startPostgres(t);
 const REX = { name: 'Rex', categoryId: 7n };
 const LIMITS = { createTimeout: 60_000, maxCreates: 10_000 };
 
 interface Place {
-  open(): Promise<Store>;
+  open(): Promise<OwnStore>;
   execute(sql: string): Promise<void>;
 }
 
@@ -48,26 +39,25 @@ const KINDS: Record<string, (t: Test) => Place> = {
   memory: (t) => ({ open: async () => closing(t, openUrl('sqlite::memory:')), execute: async () => {} }),
 };
 
-const openPlace = async (t: Test, url: string) =>
-  closing(t, await openPostgres(parsePostgresUrl(url) as PostgresPlace, LIMITS, 60_000));
+const openPlace = async (t: Test, url: string) => closing(t, await openPostgresUrl(url, LIMITS, 60_000));
 
-function closing(t: Test, store: Store): Store {
+function closing(t: Test, store: OwnStore): OwnStore {
   t.teardown(() => store.close());
   return store;
 }
 
 /** The parts as they come, then, where there is one, an error. */
 async function* toParts(parts: Partial<Part<Pet>>[], error?: Error): AsyncGenerator<Part<Pet>> {
-  for (const part of parts) yield { lastId: 0n, keys: [], pets: [], ...part };
+  for (const part of parts) yield { lastId: 0n, keys: [], records: [], ...part };
   if (error) throw error;
 }
 
-async function readAll(store: Store) {
-  const all = { lastId: 0n, keys: [] as unknown[], pets: [] as string[] };
-  for await (const { lastId, keys, pets } of store.readContents()) {
+async function readAll(store: OwnStore) {
+  const all = { lastId: 0n, keys: [] as unknown[], records: [] as string[] };
+  for await (const { lastId, keys, records } of store.readContents()) {
     all.lastId ||= lastId;
     all.keys.push(...keys);
-    all.pets.push(...pets.map(({ text }) => text));
+    all.records.push(...records.map(({ text }) => text));
   }
   return all;
 }
@@ -92,30 +82,30 @@ for (const [name, prepare] of Object.entries(KINDS)) {
       ];
       const lastId = 2n ** 60n;
       await store.writeContents(
-        toParts([{ lastId }, { keys }, { pets: pets.slice(0, 1) }, { pets: pets.slice(1) }]),
+        toParts([{ lastId }, { keys }, { records: pets.slice(0, 1) }, { records: pets.slice(1) }]),
         'digest',
       );
       t.same(await readAll(store), {
         lastId,
         keys,
-        pets: [
+        records: [
           `{"id":3,"name":"\\"\\\\\\n\u2028🐕","categoryId":${most},"status":"sold"}`,
           `{"id":9007199254740993,"name":"Rex","categoryId":${-most - 1n}}`,
         ],
       });
-      t.equal((await store.createPet(REX)).id, lastId + 1n);
+      t.equal((await store.records.create(REX)).id, lastId + 1n);
       t.equal((await readAll(store)).lastId, lastId + 1n);
     },
   );
 
   t.test(`${name}: an empty store is read as empty, and stays so when it is filled with nothing`, async (t) => {
     const store = await prepare(t).open();
-    const empty = { lastId: 0n, keys: [], pets: [] };
+    const empty = { lastId: 0n, keys: [], records: [] };
     t.strictSame(await readAll(store), empty);
     await store.writeContents(toParts([]), 'digest');
     await store.writeContents(toParts([{}]), 'digest');
     t.strictSame(await readAll(store), empty);
-    t.equal((await store.createPet(REX)).id, 1n);
+    t.equal((await store.records.create(REX)).id, 1n);
   });
 
   t.test(
@@ -127,8 +117,8 @@ for (const [name, prepare] of Object.entries(KINDS)) {
         [9n, [{ id: 5n, ...REX }], 10n],
       ] as const) {
         const store = await prepare(t).open();
-        await store.writeContents(toParts([{ lastId, pets: [...pets] }]), 'digest');
-        t.equal((await store.createPet(REX)).id, next);
+        await store.writeContents(toParts([{ lastId, records: [...pets] }]), 'digest');
+        t.equal((await store.records.create(REX)).id, next);
       }
     },
   );
@@ -136,8 +126,8 @@ for (const [name, prepare] of Object.entries(KINDS)) {
   t.test(`${name}: many pets are read in their order, each once`, async (t) => {
     const store = await prepare(t).open();
     const pets = Array.from({ length: 12_001 }, (_, index) => ({ id: BigInt(2 * index + 1), ...REX }));
-    await store.writeContents(toParts([{ pets: pets.slice(0, 11_000) }, { pets: pets.slice(11_000) }]), 'digest');
-    const ids = (await readAll(store)).pets.map((text) => BigInt(/^\{"id":(\d+),/.exec(text)?.[1] as string));
+    await store.writeContents(toParts([{ records: pets.slice(0, 11_000) }, { records: pets.slice(11_000) }]), 'digest');
+    const ids = (await readAll(store)).records.map((text) => BigInt(/^\{"id":(\d+),/.exec(text)?.[1] as string));
     t.ok(ids.join() === pets.map(({ id }) => id).join());
   });
 
@@ -146,25 +136,28 @@ for (const [name, prepare] of Object.entries(KINDS)) {
     const pets = [{ id: 1n, ...REX }];
     const keys = [toStoredKey('Ada', 'Ada')];
     const error = new Error('line 3');
-    await t.rejects(store.writeContents(toParts([{ lastId: 8n, keys, pets }], error), 'digest'), error);
-    await t.rejects(store.writeContents(toParts([{ pets }, { pets }]), 'digest'), /pets|unique/i);
-    t.strictSame(await readAll(store), { lastId: 0n, keys: [], pets: [] });
-    await store.writeContents(toParts([{ keys, pets }]), 'digest');
-    t.equal(await textOf(store.getPet(1n) as never), '{"id":1,"name":"Rex","categoryId":7}');
+    await t.rejects(store.writeContents(toParts([{ lastId: 8n, keys, records: pets }], error), 'digest'), error);
+    await t.rejects(store.writeContents(toParts([{ records: pets }, { records: pets }]), 'digest'), /pets|unique/i);
+    t.strictSame(await readAll(store), { lastId: 0n, keys: [], records: [] });
+    await store.writeContents(toParts([{ keys, records: pets }]), 'digest');
+    t.equal(await textOf(store.records.get(1n) as never), '{"id":1,"name":"Rex","categoryId":7}');
   });
 
   t.test(`${name}: a store that has pets or keys refuses to be filled, and stays as it is`, async (t) => {
     const pets = [{ id: 8n, ...REX }];
     for (const [held, fill] of [
-      ['pets', (store: Store) => store.createPet(REX)],
-      ['keys', (store: Store) => store.createKey(toStoredKey('Ada', 'Ada'))],
-      ['pets and keys', (store: Store) => store.writeContents(toParts([{ pets, keys: [toStoredKey('B', 'B')] }]), 'x')],
+      ['pets', (store: OwnStore) => store.records.create(REX)],
+      ['keys', (store: OwnStore) => store.createKey(toStoredKey('Ada', 'Ada'))],
+      [
+        'pets and keys',
+        (store: OwnStore) => store.writeContents(toParts([{ records: pets, keys: [toStoredKey('B', 'B')] }]), 'x'),
+      ],
     ] as const) {
       const store = await prepare(t).open();
       await fill(store);
       const before = await readAll(store);
       const refused = new StoreError(`The database has ${held} already, and must be empty.`);
-      await t.rejects(store.writeContents(toParts([{ lastId: 9n, pets }]), 'digest'), refused);
+      await t.rejects(store.writeContents(toParts([{ lastId: 9n, records: pets }]), 'digest'), refused);
       t.strictSame(await readAll(store), before);
     }
   });
@@ -172,20 +165,20 @@ for (const [name, prepare] of Object.entries(KINDS)) {
   t.test(`${name}: pets that a store was filled with are not checked again under their contract`, async (t) => {
     const store = await prepare(t).open();
     t.equal(await store.countMisfits('earlier', () => true), 0);
-    await store.writeContents(toParts([{ pets: [{ id: 1n, ...REX }] }]), 'later');
+    await store.writeContents(toParts([{ records: [{ id: 1n, ...REX }] }]), 'later');
     t.equal(await store.countMisfits('later', () => false), 0);
     t.equal(await store.countMisfits('earlier', () => false), 1);
   });
 
   t.test(`${name}: reading can end early`, async (t) => {
     const store = await prepare(t).open();
-    await store.createPet(REX);
+    await store.records.create(REX);
     for await (const { lastId } of store.readContents()) {
       t.equal(lastId, 1n);
       break;
     }
-    t.equal((await readAll(store)).pets.length, 1);
-    t.equal((await store.createPet(REX)).id, 2n);
+    t.equal((await readAll(store)).records.length, 1);
+    t.equal((await store.records.create(REX)).id, 2n);
   });
 
   if (!isShared) continue;
@@ -195,15 +188,15 @@ for (const [name, prepare] of Object.entries(KINDS)) {
     const store = await place.open();
     const other = await place.open();
     const pets = Array.from({ length: 7000 }, (_, index) => ({ id: BigInt(index + 1), ...REX }));
-    await store.writeContents(toParts([{ pets }]), 'digest');
+    await store.writeContents(toParts([{ records: pets }]), 'digest');
     const read: string[] = [];
     let count = 0;
     for await (const part of store.readContents()) {
       if (count++ === 0) t.equal(part.lastId, 7000n);
-      read.push(...part.pets.map(({ text }) => text));
-      await Promise.all([store.createPet(REX), other.createPet(REX)]);
+      read.push(...part.records.map(({ text }) => text));
+      await Promise.all([store.records.create(REX), other.records.create(REX)]);
       await place.execute("UPDATE pets SET name = 'Max' WHERE id IN (1, 6000); DELETE FROM pets WHERE id IN (2, 6001)");
-      t.equal(await textOf(store.getPet(6000n) as never), '{"id":6000,"name":"Max","categoryId":7}');
+      t.equal(await textOf(store.records.get(6000n) as never), '{"id":6000,"name":"Max","categoryId":7}');
     }
     t.ok(count >= 3);
     t.ok(read.join() === pets.map(({ id }) => `{"id":${id},"name":"Rex","categoryId":7}`).join());
@@ -214,15 +207,15 @@ for (const [name, prepare] of Object.entries(KINDS)) {
     const store = await place.open();
     const other = await place.open();
     async function* parts() {
-      yield* toParts([{ pets: [{ id: 1n, ...REX }] }]);
-      for (const reader of [store, other]) t.equal((await reader.listPets({ limit: 10 })).body.text, '[]');
-      yield* toParts([{ pets: [{ id: 2n, ...REX }] }]);
+      yield* toParts([{ records: [{ id: 1n, ...REX }] }]);
+      for (const reader of [store, other]) t.equal((await listPets(reader, { limit: 10 })).body.text, '[]');
+      yield* toParts([{ records: [{ id: 2n, ...REX }] }]);
     }
     await store.writeContents(parts(), 'digest');
     // Another store hears of it in a later turn of its event loop.
     await nextTurn();
-    for (const reader of [store, other]) t.match((await reader.listPets({ limit: 10 })).body.text, /"id":2/);
-    t.equal((await other.createPet(REX)).id, 3n);
+    for (const reader of [store, other]) t.match((await listPets(reader, { limit: 10 })).body.text, /"id":2/);
+    t.equal((await other.records.create(REX)).id, 3n);
   });
 }
 
@@ -247,7 +240,7 @@ t.test('SQLite: a file that was moved, or is locked, is neither read nor filled'
   await failsWith(t, 'unavailable', () => store.writeContents(toParts([{}]), 'digest'));
   await failsWith(t, 'unavailable', () => readAll(store));
   renameSync(`${file}.moved`, file);
-  t.strictSame((await readAll(store)).pets, []);
+  t.strictSame((await readAll(store)).records, []);
 });
 
 t.test('PostgreSQL: a lost connection ends reading and filling, and nothing is left', async (t) => {
@@ -256,16 +249,16 @@ t.test('PostgreSQL: a lost connection ends reading and filling, and nothing is l
     server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction'");
   const pets = [{ id: 1n, ...REX }];
   async function* parts() {
-    yield* toParts([{ pets }]);
+    yield* toParts([{ records: pets }]);
     await cut();
     yield* toParts([{}]);
   }
   await failsWith(t, 'unavailable', () => store.writeContents(parts(), 'digest'));
-  await store.writeContents(toParts([{ pets }]), 'digest');
+  await store.writeContents(toParts([{ records: pets }]), 'digest');
   await failsWith(t, 'unavailable', async () => {
     for await (const _ of store.readContents()) await cut();
   });
-  t.equal((await readAll(store)).pets.length, 1);
+  t.equal((await readAll(store)).records.length, 1);
 });
 
 t.test('PostgreSQL: when the answer to COMMIT is lost, it is not known whether the store was filled', async (t) => {
@@ -273,9 +266,11 @@ t.test('PostgreSQL: when the answer to COMMIT is lost, it is not known whether t
   const url = server.newUrl();
   const store = await openPlace(t, url.replace(`:${server.port}/`, `:${proxy.port}/`));
   proxy.cutAnswerTo('COMMIT\0');
-  await failsWith(t, 'outcome_unknown', () => store.writeContents(toParts([{ pets: [{ id: 1n, ...REX }] }]), 'digest'));
+  await failsWith(t, 'outcome_unknown', () =>
+    store.writeContents(toParts([{ records: [{ id: 1n, ...REX }] }]), 'digest'),
+  );
   proxy.cutAnswerTo(undefined);
-  t.equal((await readAll(store)).pets.length, 1);
+  t.equal((await readAll(store)).records.length, 1);
 });
 
 t.test('PostgreSQL: without a server, nothing is read or filled', async (t) => {

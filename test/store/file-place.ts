@@ -2,12 +2,12 @@
 import type { Test } from 'tap';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { openUrl } from '../database.ts';
-import type { Place } from '../store-suite.ts';
+import type { AnyStore, Place } from '../store-suite.ts';
 
 export function prepareFilePlace(t: Test): Place {
   const file = `${t.testdir()}/pets.db`;
   return {
-    open: () => openUrl(`sqlite:${file}`),
+    open: () => openUrl(`sqlite:${file}`) as AnyStore,
     execute: (sql) => executeIn(file, sql),
     count: (table) => countIn(file, table),
   };

@@ -36,7 +36,7 @@ t.test('a file that cannot be opened is not kept open', async (t) => {
 t.test('a process lives on when a store that is closed has become garbage', async (t) => {
   for (const url of ['sqlite::memory:', `sqlite:${t.testdir()}/pets.db`]) {
     const store = openUrl(url);
-    await store.createPet({ name: 'Rex', categoryId: 7n });
+    await store.records.create({ name: 'Rex', categoryId: 7n });
     t.equal(await store.countMisfits('a contract', () => false), 1);
     await store.check();
     await store.close();

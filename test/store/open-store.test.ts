@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import t, { type Test } from 'tap';
-import { openUrl } from '../database.ts';
+import { listPets, openUrl } from '../database.ts';
 
 async function openAndClose(t: Test, url: string): Promise<void> {
   const store = openUrl(url);
@@ -26,7 +26,7 @@ t.test('a database in memory is no file, and not shared with another store', asy
   const one = openUrl('sqlite::memory:');
   const other = openUrl('sqlite::memory:');
   t.teardown(() => [one.close(), other.close()]);
-  await one.createPet({ name: 'Rex', categoryId: 7n });
-  t.equal((await other.listPets({ limit: 1 })).body.text, '[]');
+  await one.records.create({ name: 'Rex', categoryId: 7n });
+  t.equal((await listPets(other, { limit: 1 })).body.text, '[]');
   t.notOk(existsSync(':memory:'));
 });

@@ -1,9 +1,7 @@
 import t from 'tap';
-import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
-import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
 import { addFigures } from '../faults/figures.ts';
 import { record, violationsOf } from '../histories.ts';
-import { startPostgres } from '../postgres.ts';
+import { openPostgresUrl, startPostgres } from '../postgres.ts';
 
 const INSTANCES = 8;
 const ROUNDS = Number(process.env.ROUNDS) || 8;
@@ -14,13 +12,13 @@ const TIMEOUT = 60_000;
 
 t.test(`${INSTANCES} stores on one database tell one history, in ${ROUNDS} rounds`, async (t) => {
   const server = await startPostgres(t);
-  const place = parsePostgresUrl(server.newUrl()) as PostgresPlace;
+  const url = server.newUrl();
   const limits = { createTimeout: 5000, maxCreates: 10_000 };
   let count = 0;
   for (let round = 0; round < ROUNDS; round++) {
     await t.test(`round ${round + 1}`, async (t) => {
       const openOne = async () => {
-        const store = await openPostgres(place, limits, TIMEOUT);
+        const store = await openPostgresUrl(url, limits, TIMEOUT);
         t.teardown(() => store.close());
         return store;
       };

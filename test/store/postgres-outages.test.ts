@@ -1,11 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { toStoredKey } from '../../src/access/api-keys.ts';
-import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
-import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
-import { type NewPet, type Store, type StoreLimits, StoreUnavailable } from '../../src/store/store.ts';
+import { type StoreLimits, StoreUnavailable } from '../../src/store/store.ts';
 import { startCuttingProxy } from '../cutting-proxy.ts';
-import { schemaOf, startPostgres } from '../postgres.ts';
+import { listPets, type NewPet, type OwnStore } from '../database.ts';
+import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
 /** No answer takes longer, in milliseconds: 1.7 seconds, and what a busy machine adds. */
@@ -18,9 +17,9 @@ async function openOne(
   url = server.newUrl(),
   limits: Partial<StoreLimits> = {},
   timeout?: number,
-): Promise<Store> {
+): Promise<OwnStore> {
   const all = { createTimeout: 60_000, maxCreates: 10_000, ...limits };
-  const store = await openPostgres(parsePostgresUrl(url) as PostgresPlace, all, timeout);
+  const store = await openPostgresUrl(url, all, timeout);
   t.teardown(() => store.close());
   return store;
 }
@@ -45,25 +44,25 @@ async function failsSoon(t: Test, kind: StoreUnavailable['kind'], call: () => un
 }
 
 /** Every call fails with `unavailable`, but for a create, of which it may not be known. */
-async function failsInAll(t: Test, store: Store): Promise<void> {
+async function failsInAll(t: Test, store: OwnStore): Promise<void> {
   await Promise.all([
-    failsSoon(t, 'unavailable', () => store.getPet(1n)),
-    failsSoon(t, 'unavailable', () => store.listPets({ limit: 10 })),
+    failsSoon(t, 'unavailable', () => store.records.get(1n)),
+    failsSoon(t, 'unavailable', () => listPets(store, { limit: 10 })),
     failsSoon(t, 'unavailable', () => store.readKeys()),
     failsSoon(t, 'unavailable', () => store.listKeys()),
     failsSoon(t, 'unavailable', () => store.check()),
-    t.rejects(async () => store.createPet(REX), { message: 'the store is unavailable' }),
+    t.rejects(async () => store.records.create(REX), { message: 'the store is unavailable' }),
   ]);
 }
 
 /** Resolves when the store works again, all of it. */
-async function worksAgain(store: Store): Promise<void> {
+async function worksAgain(store: OwnStore): Promise<void> {
   const deadline = performance.now() + 20_000;
   for (;;) {
     try {
       await store.check();
-      const { id } = await store.createPet(REX);
-      await store.getPet(id);
+      const { id } = await store.records.create(REX);
+      await store.records.get(id);
       await store.readKeys();
       return;
     } catch (error) {
@@ -73,28 +72,23 @@ async function worksAgain(store: Store): Promise<void> {
   }
 }
 
-async function idsIn(store: Store): Promise<bigint[]> {
-  const ids: bigint[] = [];
-  for (let after: bigint | undefined = 0n; after !== undefined; ) {
-    const { body, next }: Awaited<ReturnType<Store['listPets']>> = await store.listPets({ limit: 100, after });
-    ids.push(...[...body.text.matchAll(/\{"id":(\d+),/g)].map(([, digits]) => BigInt(digits as string)));
-    after = next;
-  }
-  return ids;
+async function idsIn(store: OwnStore): Promise<bigint[]> {
+  const { body } = await listPets(store, { limit: 100_000 });
+  return [...body.text.matchAll(/\{"id":(\d+),/g)].map(([, digits]) => BigInt(digits as string));
 }
 
 t.test('when connections are killed, no read fails, and every pet that got an id is there', async (t) => {
   const store = await openOne(t, server.newUrl(), {}, 60_000);
-  const first = await store.createPet(REX);
+  const first = await store.records.create(REX);
   const ids = [first.id];
   let isOver = false;
   const read = async () => {
-    while (!isOver) t.ok(await store.getPet(first.id));
+    while (!isOver) t.ok(await store.records.get(first.id));
   };
   const create = async () => {
     while (!isOver) {
       try {
-        ids.push((await store.createPet(REX)).id);
+        ids.push((await store.records.create(REX)).id);
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
       }
@@ -117,7 +111,7 @@ t.test('when connections are killed, no read fails, and every pet that got an id
 
 t.test('when the server does not answer, each call fails soon, and all is well afterwards', async (t) => {
   const store = await openOne(t);
-  await store.createPet(REX);
+  await store.records.create(REX);
   await server.signal('SIGSTOP');
   await failsInAll(t, store);
   await failsInAll(t, store);
@@ -127,12 +121,12 @@ t.test('when the server does not answer, each call fails soon, and all is well a
 
 t.test('when the server is away, each call fails soon, and all is well afterwards', async (t) => {
   const store = await openOne(t);
-  const { id } = await store.createPet(REX);
+  const { id } = await store.records.create(REX);
   await server.stop();
   await failsInAll(t, store);
   await server.start();
   await worksAgain(store);
-  t.equal((await store.getPet(id))?.text, `{"id":${id},"name":"Rex","categoryId":7}`);
+  t.equal((await store.records.get(id))?.text, `{"id":${id},"name":"Rex","categoryId":7}`);
 });
 
 for (const isMigrated of [false, true]) {
@@ -147,7 +141,7 @@ for (const isMigrated of [false, true]) {
       await server.signal('SIGCONT');
       const store = await opening;
       t.equal(await store.countMisfits('a contract', () => true), 0);
-      t.ok(await store.createPet(REX));
+      t.ok(await store.records.create(REX));
     },
   );
 
@@ -156,7 +150,7 @@ for (const isMigrated of [false, true]) {
     async (t) => {
       const url = server.newUrl().replace(/@[^/]*/, '@127.0.0.1:1,127.0.0.1:2');
       const limits = { createTimeout: 60_000, maxCreates: 10_000, isMigrated };
-      const opening = openPostgres(parsePostgresUrl(url) as PostgresPlace, limits, 1700, 200);
+      const opening = openPostgresUrl(url, limits, 1700, 200);
       const refused = (port: number) => `127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`;
       await t.rejects(opening, new Error(`${refused(1)}; ${refused(2)}`));
     },
@@ -176,15 +170,15 @@ t.test(
   'while the database can only be read, creates and checks fail, reads go on, all is well afterwards',
   async (t) => {
     const store = await openOne(t);
-    const { id } = await store.createPet(REX);
+    const { id } = await store.records.create(REX);
     await setAndReload('default_transaction_read_only = on');
     await t.rejects(async () => {
-      for (;;) await store.createPet(REX);
+      for (;;) await store.records.create(REX);
     }, StoreUnavailable);
-    t.ok(await store.getPet(id));
+    t.ok(await store.records.get(id));
     await failsSoon(t, 'unavailable', () => store.check());
     await failsSoon(t, 'unavailable', () => store.readKeys());
-    await failsSoon(t, 'unavailable', () => store.createPet(REX));
+    await failsSoon(t, 'unavailable', () => store.records.create(REX));
     await setAndReload('default_transaction_read_only = off');
     await worksAgain(store);
   },
@@ -193,12 +187,12 @@ t.test(
 t.test('behind a lock that somebody holds, PostgreSQL gives up by itself, and nothing was done', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
-  const { id } = await store.createPet(REX);
+  const { id } = await store.records.create(REX);
   const other = await server.connect(t, url);
   await other.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
   await Promise.all([
-    failsSoon(t, 'unavailable', () => store.createPet(REX)),
-    failsSoon(t, 'unavailable', () => store.getPet(id)),
+    failsSoon(t, 'unavailable', () => store.records.create(REX)),
+    failsSoon(t, 'unavailable', () => store.records.get(id)),
   ]);
   await other.query('ROLLBACK');
   t.strictSame(await idsIn(store), [id]);
@@ -207,12 +201,12 @@ t.test('behind a lock that somebody holds, PostgreSQL gives up by itself, and no
 t.test('a create that waits behind a lock was not done, however short CREATE_TIMEOUT is', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url, { createTimeout: 3000 }, 60_000);
-  await store.createPet(REX);
+  await store.records.create(REX);
   const other = await server.connect(t, url);
   await other.query('BEGIN; LOCK TABLE pets IN EXCLUSIVE MODE');
-  const first = failsSoon(t, 'unavailable', () => store.createPet(REX));
+  const first = failsSoon(t, 'unavailable', () => store.records.create(REX));
   await wait(100);
-  await Promise.all([first, ...[1, 2, 3].map(() => failsSoon(t, 'unavailable', () => store.createPet(REX)))]);
+  await Promise.all([first, ...[1, 2, 3].map(() => failsSoon(t, 'unavailable', () => store.records.create(REX)))]);
   await other.query('ROLLBACK');
   await worksAgain(store);
   t.equal((await idsIn(store)).length, 2);
@@ -221,7 +215,7 @@ t.test('a create that waits behind a lock was not done, however short CREATE_TIM
 t.test('more creates at once than one statement takes are all stored, in their order', async (t) => {
   const store = await openOne(t, server.newUrl(), {}, 60_000);
   const names = Array.from({ length: 2500 }, (_, index) => `Pet ${index}`);
-  const pets = await Promise.all(names.map((name) => store.createPet({ ...REX, name })));
+  const pets = await Promise.all(names.map((name) => store.records.create({ ...REX, name })));
   const sorted = [...pets].sort((one, other) => Number(one.id - other.id));
   t.strictSame(
     sorted.map(({ name }) => name),
@@ -235,10 +229,10 @@ t.test('more creates at once than one statement takes are all stored, in their o
 
 t.test('while no standby confirms a write, checks and creates fail soon, and gets do not wait for them', async (t) => {
   const store = await openOne(t, server.newUrl(), {}, 3000);
-  const { id } = await store.createPet(REX);
+  const { id } = await store.records.create(REX);
   await setAndReload("synchronous_standby_names = 'nobody'");
   await failsSoon(t, 'outcome_unknown', async () => {
-    for (;;) await store.createPet(REX);
+    for (;;) await store.records.create(REX);
   });
   let ended = 0;
   const check = async () => {
@@ -249,7 +243,7 @@ t.test('while no standby confirms a write, checks and creates fail soon, and get
   for (let count = 0; count < 10; count++) {
     checks.push(check());
     await wait(20);
-    t.ok(await store.getPet(id));
+    t.ok(await store.records.get(id));
   }
   t.equal(ended, 0);
   await Promise.all(checks);
@@ -261,16 +255,16 @@ t.test('what was read from a server that is the primary no more is read again fr
   const other = await startPostgres(t);
   const url = server.newUrl();
   const store = await openOne(t, url.replace('/postgres?', `,127.0.0.1:${other.port}/postgres?`), {}, 10_000);
-  const { id } = await store.createPet(REX);
+  const { id } = await store.records.create(REX);
   const moved = url.replace(`:${server.port}/`, `:${other.port}/`);
-  await (await openOne(t, moved)).createPet({ ...REX, name: 'Moved' });
+  await (await openOne(t, moved)).records.create({ ...REX, name: 'Moved' });
 
   await setAndReload('default_transaction_read_only = on');
-  for (let text = ''; !text.includes('Moved'); text = (await store.getPet(id))?.text ?? '') await wait(10);
-  for (let count = 0; count < 10; count++) t.match((await store.listPets({ limit: 10 })).body.text, 'Moved');
+  for (let text = ''; !text.includes('Moved'); text = (await store.records.get(id))?.text ?? '') await wait(10);
+  for (let count = 0; count < 10; count++) t.match((await listPets(store, { limit: 10 })).body.text, 'Moved');
   await store.readKeys();
   await store.check();
-  t.equal((await store.createPet(REX)).id, id + 1n);
+  t.equal((await store.records.create(REX)).id, id + 1n);
   await setAndReload('default_transaction_read_only = off');
 });
 
@@ -280,15 +274,15 @@ t.test(
     const { rows } = await server.execute('SHOW server_version_num');
     if (Number(rows[0].server_version_num) < 170_000) return t.comment('which it does since version 17');
     const url = server.newUrl();
-    const { id } = await (await openOne(t, url)).createPet(REX);
+    const { id } = await (await openOne(t, url)).records.create(REX);
     await server.execute("ALTER ROLE petstore SET transaction_timeout = '500ms'");
     const store = await openOne(t, url, {}, 10_000);
     await worksAgain(store);
     await server.execute('ALTER ROLE petstore RESET transaction_timeout');
     const other = await server.connect(t, url);
     await other.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const got = store.getPet(id);
-    await failsSoon(t, 'outcome_unknown', () => store.createPet(REX));
+    const got = store.records.get(id);
+    await failsSoon(t, 'outcome_unknown', () => store.records.create(REX));
     await other.query('ROLLBACK');
     t.ok(await got);
     await worksAgain(store);
@@ -300,9 +294,9 @@ t.test('an answer that is lost after COMMIT is told as an outcome that is not kn
   const proxy = await startCuttingProxy(t, server.port);
   const store = await openOne(t, url.replace(`:${server.port}/`, `:${proxy.port}/`));
   const direct = await openOne(t, url);
-  await store.createPet(REX);
+  await store.records.create(REX);
   proxy.cutAnswerTo('INSERT INTO');
-  await failsSoon(t, 'outcome_unknown', () => store.createPet(REX));
+  await failsSoon(t, 'outcome_unknown', () => store.records.create(REX));
   proxy.cutAnswerTo(undefined);
   t.equal((await idsIn(direct)).length, 2);
   await worksAgain(store);
@@ -313,7 +307,7 @@ t.test('one pet that the database refuses fails alone, however many came with it
   const store = await openOne(t, url);
   await server.execute(`ALTER TABLE ${schemaOf(url)}.pets ADD CHECK (name <> 'Bad')`);
   const names = ['Ada', 'Bad', 'Cleo', 'Dan', 'Eve'];
-  const results = await Promise.allSettled(names.map((name) => store.createPet({ ...REX, name })));
+  const results = await Promise.allSettled(names.map((name) => store.records.create({ ...REX, name })));
   t.strictSame(
     results.map(({ status }) => status),
     ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
@@ -324,10 +318,10 @@ t.test('one pet that the database refuses fails alone, however many came with it
 
 t.test('more creates than may wait are refused at once', async (t) => {
   const store = await openOne(t, server.newUrl(), { maxCreates: 2 });
-  const created = [store.createPet(REX), store.createPet(REX)];
-  await failsSoon(t, 'overloaded', () => store.createPet(REX));
+  const created = [store.records.create(REX), store.records.create(REX)];
+  await failsSoon(t, 'overloaded', () => store.records.create(REX));
   t.equal((await Promise.all(created)).length, 2);
-  t.ok(await store.createPet(REX));
+  t.ok(await store.records.create(REX));
 });
 
 t.test('a key that was made while its answer was lost is of unknown outcome', async (t) => {

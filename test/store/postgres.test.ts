@@ -7,52 +7,32 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
+import { domain } from '../../src/generated/domain.ts';
 import { type Database, parseDatabaseUrl } from '../../src/store/database-url.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Connection } from '../../src/store/postgres/connection.ts';
-import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
-import { buildListPets } from '../../src/store/postgres/pages.ts';
-import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
-import { type NewPet, type PetStatus, type Store, StoreError, StoreUnavailable } from '../../src/store/store.ts';
-import { openUrl } from '../database.ts';
+import { buildListRecords } from '../../src/store/postgres/pages.ts';
+import { StoreError, StoreUnavailable } from '../../src/store/store.ts';
+import { toTable } from '../../src/store/table.ts';
+import { listPets, type NewPet, type OwnStore, openUrl, type PetStatus } from '../database.ts';
 import { record, violationsOf } from '../histories.ts';
-import { schemaOf, startPostgres } from '../postgres.ts';
+import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
 import { toProperty } from '../properties/property.ts';
 import { runProperties } from '../properties/run.ts';
 import { ANY_CHARACTER } from '../properties/strings.ts';
-import { testStore } from '../store-suite.ts';
 
 const server = await startPostgres(t);
 const LIMITS = { createTimeout: 60_000, maxCreates: 10_000 };
-const open = (url: string, timeout = 60_000) => openPostgres(parsePostgresUrl(url) as PostgresPlace, LIMITS, timeout);
+const open = (url: string, timeout = 60_000) => openPostgresUrl(url, LIMITS, timeout);
 
-t.test('what any store must do', async (t) => {
-  testStore(t, {
-    isShared: true,
-    prepare: () => {
-      const url = server.newUrl();
-      return {
-        open: () => open(url),
-        execute: async (sql) => {
-          await server.execute(`SET search_path = ${schemaOf(url)}; ${sql}`);
-        },
-        count: async (table) => {
-          const { rows } = await server.execute(`SELECT count(*) FROM ${schemaOf(url)}.${table}`);
-          return Number(rows[0]?.count);
-        },
-      };
-    },
-  });
-});
-
-async function openOne(t: Test, url = server.newUrl(), timeout = 60_000): Promise<Store> {
+async function openOne(t: Test, url = server.newUrl(), timeout = 60_000): Promise<OwnStore> {
   const store = await open(url, timeout);
   t.teardown(() => store.close());
   return store;
 }
 
-const idsIn = async (store: Store, status?: PetStatus): Promise<bigint[]> => {
-  const { body } = await store.listPets({ limit: 100, status });
+const idsIn = async (store: OwnStore, status?: PetStatus): Promise<bigint[]> => {
+  const { body } = await listPets(store, { limit: 100, status });
   return [...body.text.matchAll(/\{"id":(\d+),/g)].map(([, digits]) => BigInt(digits as string));
 };
 
@@ -90,16 +70,16 @@ t.test('whatever is stored and asked, both stores answer the same text', async (
     status,
     after: fc.option(id, { nil: undefined }),
   });
-  const both = async <Result>(ask: (store: Store) => Result) => Promise.all(stores.map(ask));
+  const both = async <Result>(ask: (store: OwnStore) => Result) => Promise.all(stores.map(ask));
   const same = ([one, other]: unknown[]) => assert.deepEqual(one, other);
   const property = toProperty({
     name: 'both stores answer the same text',
     cases: fc.tuple(fc.array(pet, { maxLength: 5 }), fc.array(id), fc.array(query)),
     toText: (asked) => inspect(asked, { depth: 9 }),
     holds: async ([pets, ids, queries]) => {
-      for (const one of pets) same(await both((store) => store.createPet(one as NewPet)));
-      same(await both((store) => Promise.all(ids.map((one) => store.getPet(one)))));
-      same(await both((store) => Promise.all(queries.map((one) => store.listPets(one)))));
+      for (const one of pets) same(await both((store) => store.records.create(one as NewPet)));
+      same(await both((store) => Promise.all(ids.map((one) => store.records.get(one)))));
+      same(await both((store) => Promise.all(queries.map((one) => listPets(store, one)))));
     },
   });
   await runProperties(t, [property], 1 / 10);
@@ -120,7 +100,7 @@ t.test('whoever adds pets takes a turn: no later id is visible before theirs', a
   await other.query('SET synchronous_commit = off');
   await other.query("BEGIN; INSERT INTO pets (name, category_id) VALUES ('Ann', 1)");
   t.equal((await other.query('SHOW synchronous_commit')).rows[0].synchronous_commit, 'on');
-  const added = store.createPet({ name: 'Ben', categoryId: 2n });
+  const added = store.records.create({ name: 'Ben', categoryId: 2n });
   await wait(100);
   t.strictSame(await idsIn(store), []);
   await other.query('COMMIT');
@@ -135,7 +115,7 @@ t.test('pets of other statuses, however many, do not slow down the page of one s
   await other.query(
     "INSERT INTO pets (name, category_id, status) SELECT 'Pet', 1, 'sold' FROM generate_series(1, 100000)",
   );
-  const { id } = await store.createPet({ name: 'Rex', categoryId: 7n, status: 'pending' });
+  const { id } = await store.records.create({ name: 'Rex', categoryId: 7n, status: 'pending' });
   t.strictSame(await idsIn(store, 'pending'), [id]);
   const plans: string[] = [];
   const explain = async (sql: string, values?: unknown[]) => {
@@ -147,10 +127,10 @@ t.test('pets of other statuses, however many, do not slow down the page of one s
     plans.push(rows.join('\n'));
     return [[null, null, 'f']];
   };
-  const listPets = buildListPets(schemaOf(url));
+  const list = buildListRecords(schemaOf(url), toTable(domain));
   for (const statistics of ['SELECT 1', 'ANALYZE pets']) {
     await other.query(statistics);
-    await listPets({ query: explain } as unknown as Connection, [{ limit: 20, status: 'pending' }]);
+    await list({ query: explain } as unknown as Connection, [{ limit: 20, after: 0n, values: ['pending'] }]);
   }
   for (const plan of plans) {
     t.match(plan, /Index Scan using pets_by_status/);
@@ -166,7 +146,7 @@ t.test('a database with another encoding is refused', async (t) => {
 t.test('the first of several hosts that can be written is used', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url.replace('127.0.0.1:', `127.0.0.1:1,localhost:2,127.0.0.1:`));
-  t.ok(await store.createPet({ name: 'Rex', categoryId: 7n }));
+  t.ok(await store.records.create({ name: 'Rex', categoryId: 7n }));
 });
 
 t.test('why a database cannot be used is said without the password', async (t) => {
@@ -184,7 +164,7 @@ t.test('why a database cannot be used is said without the password', async (t) =
   ];
   for (const [wrong, message] of messages) {
     const database = parseDatabaseUrl(wrong) as Database;
-    const error = await Promise.resolve(openStore(database, LIMITS)).catch((thrown: unknown) => thrown);
+    const error = await Promise.resolve(openStore(database, domain, LIMITS)).catch((thrown: unknown) => thrown);
     t.ok(error instanceof StoreError);
     t.match((error as Error).message, message);
     t.notMatch(inspect(error, { depth: 9 }), /wrong-password/);
@@ -222,7 +202,7 @@ t.test('a connection is encrypted, and the server checked, as the URL says', asy
     `${byAddress}&sslmode=require`,
   ]) {
     const store = await openOne(t, url);
-    t.ok(await store.createPet({ name: 'Rex', categoryId: 7n }));
+    t.ok(await store.records.create({ name: 'Rex', categoryId: 7n }));
     const { rows } = await server.execute(
       "SELECT bool_and(ssl) AS encrypted FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'petstore'",
     );
@@ -238,9 +218,9 @@ t.test('a connection is encrypted, and the server checked, as the URL says', asy
   }
 
   const store = await openOne(t, `${byAddress}&sslmode=require`, 1700);
-  await store.createPet({ name: 'Rex', categoryId: 7n });
+  await store.records.create({ name: 'Rex', categoryId: 7n });
   await server.signal('SIGSTOP');
-  await t.rejects(async () => store.getPet(1n), StoreUnavailable);
+  await t.rejects(async () => store.records.get(1n), StoreUnavailable);
   await server.signal('SIGCONT');
-  await t.resolves(async () => store.getPet(1n));
+  await t.resolves(async () => store.records.get(1n));
 });

@@ -3,13 +3,16 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import { promisify } from 'node:util';
 import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { domain } from '../../src/generated/domain.ts';
+import type { Page } from '../../src/store/collection.ts';
+import { toCursor } from '../../src/store/cursors.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
-import { loadMigrations, migrate } from '../../src/store/sqlite/migrate.ts';
+import { migrate } from '../../src/store/sqlite/migrate.ts';
 import { prepareReadPage } from '../../src/store/sqlite/pages.ts';
 import { cacheReads } from '../../src/store/sqlite/read-cache.ts';
 import { shareSnapshots } from '../../src/store/sqlite/snapshots.ts';
-import type { PageQuery, PetStatus } from '../../src/store/store.ts';
-import { openUrl } from '../database.ts';
+import { toTable } from '../../src/store/table.ts';
+import { listPets, openUrl, type PetStatus } from '../database.ts';
 
 /** A store with five pets in a file, and another program's connection to the file. */
 async function openShared(t: Test) {
@@ -21,14 +24,14 @@ async function openShared(t: Test) {
     await store.close();
   });
   for (const name of ['Ada', 'Bob', 'Cid', 'Dot', 'Eve'])
-    await store.createPet({ name, categoryId: 7n, status: 'sold' });
+    await store.records.create({ name, categoryId: 7n, status: 'sold' });
 
   /** The names on a page, read in its own turn of the event loop, as for a request. Each pet on it is what a get shows. */
-  async function names(query: PageQuery): Promise<string[]> {
+  async function names(query: Parameters<typeof listPets>[1]): Promise<string[]> {
     await nextTurn();
-    const pets: { id: number; name: string }[] = JSON.parse((await store.listPets(query)).body.text);
+    const pets: { id: number; name: string }[] = JSON.parse((await listPets(store, query)).body.text);
     await nextTurn();
-    for (const pet of pets) t.strictSame(JSON.parse((await store.getPet(BigInt(pet.id)))?.text ?? 'null'), pet);
+    for (const pet of pets) t.strictSame(JSON.parse((await store.records.get(BigInt(pet.id)))?.text ?? 'null'), pet);
     return pets.map(({ name }) => name);
   }
   return { file, store, db, names };
@@ -46,13 +49,13 @@ const LAST = { limit: 3, after: 3n };
 t.test('a pet that any program adds is on the last page at once', async (t) => {
   const { store, db, names } = await openShared(t);
   t.strictSame(await names(LAST), ['Dot', 'Eve']);
-  await store.createPet({ name: 'Fay', categoryId: 7n, status: 'sold' });
+  await store.records.create({ name: 'Fay', categoryId: 7n, status: 'sold' });
   t.strictSame(await names(LAST), ['Dot', 'Eve', 'Fay']);
   t.strictSame(await names({ ...LAST, status: 'sold' }), ['Dot', 'Eve', 'Fay']);
-  t.equal((await store.listPets(LAST)).next, undefined);
+  t.equal((await listPets(store, LAST)).next, undefined);
   db.exec("INSERT INTO pets (name, category_id, status) VALUES ('Gus', 7, 'sold')");
   await nextTurn();
-  t.equal((await store.listPets(LAST)).next, 6n);
+  t.equal((await listPets(store, LAST)).next, toCursor(6n));
   t.strictSame(await names({ limit: 4, after: 3n }), ['Dot', 'Eve', 'Fay', 'Gus']);
 });
 
@@ -66,30 +69,30 @@ t.test('each limit and status has a page of its own, also where a status ends in
 t.test('a full page is read once while pets are only added', async (t) => {
   const { store, names } = await openShared(t);
   await names(FULL);
-  const before = await store.listPets(FULL);
-  await store.createPet({ name: 'Fay', categoryId: 7n });
+  const before = await listPets(store, FULL);
+  await store.records.create({ name: 'Fay', categoryId: 7n });
   await nextTurn();
-  t.equal(await store.listPets(FULL), before);
+  t.equal(await listPets(store, FULL), before);
 });
 
 t.test('a pet is read once while pets are only added', async (t) => {
   const { store } = await openShared(t);
-  const before = await store.getPet(1n);
-  await store.createPet({ name: 'Fay', categoryId: 7n });
+  const before = await store.records.get(1n);
+  await store.records.create({ name: 'Fay', categoryId: 7n });
   await nextTurn();
-  t.equal(await store.getPet(1n), before);
+  t.equal(await store.records.get(1n), before);
 });
 
 t.test('a pet that is first read just after a write is not kept; a second later it is', async (t) => {
   const { store } = await openShared(t);
   const isKept = async () => {
     await nextTurn();
-    const before = await store.getPet(1n);
+    const before = await store.records.get(1n);
     await nextTurn();
-    return (await store.getPet(1n)) === before;
+    return (await store.records.get(1n)) === before;
   };
-  await store.getPet(2n);
-  await store.createPet({ name: 'Fay', categoryId: 7n });
+  await store.records.get(2n);
+  await store.records.create({ name: 'Fay', categoryId: 7n });
   t.notOk(await isKept());
   for (let count = 0; !(await isKept()) && count < 500; count++) await wait(10);
   t.ok(await isKept());
@@ -97,10 +100,10 @@ t.test('a pet that is first read just after a write is not kept; a second later 
 
 t.test('a pet that was not there is found when any program adds it', async (t) => {
   const { store, db } = await openShared(t);
-  t.equal(await store.getPet(6n), undefined);
+  t.equal(await store.records.get(6n), undefined);
   db.exec("INSERT INTO pets (name, category_id) VALUES ('Fay', 7)");
   await nextTurn();
-  t.match((await store.getPet(6n))?.text, '"name":"Fay"');
+  t.match((await store.records.get(6n))?.text, '"name":"Fay"');
 });
 
 t.test('a pet that another program changes, deletes or inserts is seen at once', async (t) => {
@@ -110,7 +113,7 @@ t.test('a pet that another program changes, deletes or inserts is seen at once',
   t.strictSame(await names(FULL), ['Abe', 'Bob']);
   db.exec('DELETE FROM pets WHERE id = 1');
   await nextTurn();
-  t.equal(await store.getPet(1n), undefined);
+  t.equal(await store.records.get(1n), undefined);
   t.strictSame(await names(FULL), ['Bob', 'Cid']);
   db.exec("INSERT INTO pets (id, name, category_id) VALUES (1, 'Amy', 7)");
   t.strictSame(await names(FULL), ['Amy', 'Bob']);
@@ -131,13 +134,13 @@ const CHANGES: Record<string, (db: Database, file: string, list: () => Promise<s
   'a backup with as many edits is restored': async (_db, file) => {
     await copy(file, `${file}.other.db`);
     const other = new Sqlite(`${file}.other.db`);
-    other.exec("UPDATE pets SET name = 'Zoe' WHERE id = 1; UPDATE pet_edits SET count = count - 1");
+    other.exec("UPDATE pets SET name = 'Zoe' WHERE id = 1; UPDATE record_edits SET count = count - 1");
     other.close();
     await copy(`${file}.other.db`, file);
   },
   'another database is restored': async (_db, file) => {
     const other = openUrl(`sqlite:${file}.other.db`);
-    for (const name of ['Xan', 'Yue', 'Zoe']) await other.createPet({ name, categoryId: 8n });
+    for (const name of ['Xan', 'Yue', 'Zoe']) await other.records.create({ name, categoryId: 8n });
     await other.close();
     await copy(`${file}.other.db`, file);
   },
@@ -149,7 +152,7 @@ const CHANGES: Record<string, (db: Database, file: string, list: () => Promise<s
     db.exec("UPDATE pets SET name = 'Abe' WHERE id = 1");
   },
   'the count of edits is gone, and a pet changes': (db) =>
-    db.exec("DELETE FROM pet_edits; UPDATE pets SET name = 'Abe' WHERE id = 1"),
+    db.exec("DELETE FROM record_edits; UPDATE pets SET name = 'Abe' WHERE id = 1"),
   'the table is made anew': (db) =>
     db.exec(
       'CREATE TABLE new AS SELECT id, lower(name) AS name, category_id, status FROM pets; DROP TABLE pets; ALTER TABLE new RENAME TO pets',
@@ -169,7 +172,7 @@ for (const [way, change] of Object.entries(CHANGES)) {
     const before = shown;
     await nextTurn();
     const name = db.prepare('SELECT name FROM pets WHERE id = 1').pluck().get();
-    t.match((await store.getPet(1n))?.text, `"name":"${name}"`);
+    t.match((await store.records.get(1n))?.text, `"name":"${name}"`);
     const after = await list();
     t.strictNotSame(after, before);
     t.strictSame(after, db.prepare('SELECT name FROM pets ORDER BY id LIMIT 2').pluck().all());
@@ -183,16 +186,16 @@ for (const [way, change] of Object.entries(CHANGES)) {
 t.test('when the last pet is replaced by one of another status, there is no next page', async (t) => {
   const { store, db } = await openShared(t);
   const query = { limit: 4, status: 'sold' } as const;
-  t.equal((await store.listPets(query)).next, 4n);
+  t.equal((await listPets(store, query)).next, toCursor(4n, ['sold']));
   await nextTurn();
   db.exec("INSERT OR REPLACE INTO pets (id, name, category_id) VALUES (5, 'Eva', 7)");
-  t.equal((await store.listPets(query)).next, undefined);
+  t.equal((await listPets(store, query)).next, undefined);
 });
 
 t.test('a change that no trigger counts is seen within a second', async (t) => {
   const { db, names } = await openShared(t);
   await names(FULL);
-  db.exec("BEGIN; UPDATE pets SET name = 'Abe' WHERE id = 1; UPDATE pet_edits SET count = count - 1; COMMIT");
+  db.exec("BEGIN; UPDATE pets SET name = 'Abe' WHERE id = 1; UPDATE record_edits SET count = count - 1; COMMIT");
   for (let count = 0; (await names(FULL))[0] !== 'Abe' && count < 500; count++) await wait(10);
   t.strictSame(await names(FULL), ['Abe', 'Bob']);
 });
@@ -201,12 +204,16 @@ t.test("a change by the connection that reads is seen, though SQLite's data vers
   const db = new Sqlite(`${t.testdir()}/pets.db`);
   t.teardown(() => db.close());
   db.defaultSafeIntegers();
-  migrate(db, loadMigrations());
+  migrate(db, domain);
+  const table = toTable(domain);
   const snapshots = shareSnapshots(db);
-  const { readPage } = cacheReads(db, snapshots, { readPage: prepareReadPage(db), readPet: () => undefined });
+  const { readPage } = cacheReads(db, table, snapshots, {
+    readPage: prepareReadPage(db, table),
+    readRecord: () => undefined,
+  });
   const idsOf = async (limit: number) => {
     await nextTurn();
-    return JSON.parse(readPage(limit, undefined, 0n).body.text).map(({ id }: { id: number }) => id);
+    return JSON.parse((readPage({ limit }) as Page).body.text).map(({ id }: { id: number }) => id);
   };
   /** Writes in its own transaction, as every method of the store does. */
   const write = (sql: string) => {
@@ -244,8 +251,8 @@ t.test("a change by the connection that reads is seen, though SQLite's data vers
 t.test('a change that cannot be read at first is seen later', async (t) => {
   const { db, names } = await openShared(t);
   await names(FULL);
-  db.exec("ALTER TABLE pet_edits RENAME TO away; UPDATE pets SET name = 'Abe' WHERE id = 1");
+  db.exec("ALTER TABLE record_edits RENAME TO away; UPDATE pets SET name = 'Abe' WHERE id = 1");
   await t.rejects(names(FULL), { message: /no such table/ });
-  db.exec('ALTER TABLE away RENAME TO pet_edits');
+  db.exec('ALTER TABLE away RENAME TO record_edits');
   t.strictSame(await names(FULL), ['Abe', 'Bob']);
 });

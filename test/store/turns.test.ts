@@ -23,6 +23,6 @@ t.test('creates take their turns beside a program that writes almost all the tim
   t.teardown(() => busy.terminate());
   await once(busy, 'message');
   for (let count = 0n; count < 5n; count++) {
-    t.equal((await store.createPet({ name: 'Rex', categoryId: count })).id, count + 1n);
+    t.equal((await store.records.create({ name: 'Rex', categoryId: count })).id, count + 1n);
   }
 });

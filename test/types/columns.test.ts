@@ -4,21 +4,21 @@ import { buildDiagnose } from '../compiler.ts';
 
 const read = (file: string) => readFileSync(new URL(`../../src/${file}.ts`, import.meta.url), 'utf8');
 const GENERATED = read('generated/contract');
-/** What is between the types and the table of columns, which all stores share. */
-const STORE = ['store/store', 'store/fields', 'store/columns'];
+const DOMAIN = read('pets/domain');
+const DESCRIPTION = read('store/description');
 
 const compiler = buildDiagnose();
 
-/** What the compiler says of the table of columns with each of these types in place of the contract's, in one run. */
-function diagnose(types: string[]): string[] {
-  const texts = types.flatMap((text, index) => {
-    const numbered = (source: string) => source.replace(/\/(contract|store|fields)\.ts'/g, `/$1${index}.ts'`);
-    const parts = STORE.map((file): [string, string] => [`src/${file}${index}.ts`, numbered(read(file))]);
-    return [[`src/generated/contract${index}.ts`, text] as [string, string], ...parts];
-  });
-  const tables = types.map((_, index) => `src/store/columns${index}.ts`);
-  const said = new Map(compiler(tables, Object.fromEntries(texts)));
-  return tables.map((file) => said.get(file) ?? '');
+/** What the compiler says of the domain with each of these types in place of the contract's, in one run. */
+function diagnose(types: string[], domain = DOMAIN): string[] {
+  const texts = types.flatMap((text, index): [string, string][] => [
+    [`src/generated/contract${index}.ts`, text],
+    [`src/store/description${index}.ts`, DESCRIPTION.replace("contract.ts'", `contract${index}.ts'`)],
+    [`src/pets/domain${index}.ts`, domain.replace("description.ts'", `description${index}.ts'`)],
+  ]);
+  const domains = types.map((_, index) => `src/pets/domain${index}.ts`);
+  const said = new Map(compiler(domains, Object.fromEntries(texts)));
+  return domains.map((file) => said.get(file) ?? '');
 }
 
 /** The generated types, with the fields of a schema edited. */
@@ -32,31 +32,56 @@ function edited(...edits: [schema: 'NewPet' | 'Pet', field: RegExp, now: string]
   }, GENERATED);
 }
 
-t.test('a table that keeps every field of the contract compiles', async (t) => {
-  t.strictSame(diagnose([GENERATED]), ['']);
+const both = (field: RegExp, now: string) => edited(['NewPet', field, now], ['Pet', field, now]);
+
+t.test('a domain that keeps every field of the contract compiles, also one whose new records say more', (t) => {
+  t.strictSame(diagnose([GENERATED, edited(['NewPet', /status\?/, 'status'])]), ['', '']);
+  t.end();
 });
 
-t.test('a field that a store would lose, or store as another type, does not compile', async (t) => {
+t.test('a field that would be lost, or kept as another type, does not compile', (t) => {
   const end = /$/;
   const edits: [edit: string, types: string, said: RegExp][] = [
-    ['an added field', edited(['NewPet', end, 'nickname?: string;'], ['Pet', end, 'nickname?: string;']), /nickname/],
+    ['an added field', both(end, 'nickname?: string;'), /nickname/],
     ['a field of new pets only', edited(['NewPet', end, 'nickname?: string;']), /nickname/],
     ['a field of stored pets only', edited(['Pet', end, 'nickname?: string;']), /nickname/],
-    ['a removed field', edited(['NewPet', /status.*/, ''], ['Pet', /status.*/, '']), /status/],
-    ['a renamed field', edited(['NewPet', /categoryId/, 'kind'], ['Pet', /categoryId/, 'kind']), /kind/],
-    [
-      'a field of another type',
-      edited(['NewPet', /(name: ).*/, '$1number;'], ['Pet', /(name: ).*/, '$1number;']),
-      /never/,
-    ],
-    [
-      'a field made optional',
-      edited(['NewPet', /categoryId/, 'categoryId?'], ['Pet', /categoryId/, 'categoryId?']),
-      /false/,
-    ],
-    ['a field made required', edited(['NewPet', /status\?/, 'status']), /true/],
+    ['a removed field', both(/status.*/, ''), /status/],
+    ['a renamed field', both(/categoryId/, 'kind'), /kind/],
+    ['a field of another type', both(/(name: ).*/, '$1number;'), /"text".*"number"/],
+    ['a field made optional', both(/categoryId/, 'categoryId?'), /isOptional/],
+    ['a field made required', both(/status\?/, 'status'), /isOptional|true/],
+    ['a field made required in stored pets only', edited(['Pet', /status\?/, 'status']), /never/],
+    ['a field that may be null', both(/(name: .*);/, '$1 | null;'), /isNullable/],
+    ['a field that may be absent and null', both(/(status\?: .*);/, '$1 | null;'), /"text".*"json"/],
+    ['new pets that may be null where stored ones may not', edited(['NewPet', /(name: .*);/, '$1 | null;']), /never/],
     ['any field', edited(['NewPet', end, '[name: string]: unknown;']), /never/],
   ];
   const words = diagnose(edits.map(([, types]) => types));
   for (const [index, [edit, , said]] of edits.entries()) t.match(words[index], said, edit);
+  t.end();
+});
+
+t.test('a field that may be null is kept as the domain says it', (t) => {
+  const kept = (from: string, to: string) => DOMAIN.replace(from, to);
+  t.strictSame(
+    diagnose(
+      [both(/(name: .*);/, '$1 | null;')],
+      kept("{ column: 'name', type: 'text'", "{ column: 'name', type: 'text', isNullable: true"),
+    ),
+    [''],
+  );
+  t.strictSame(
+    diagnose(
+      [both(/(status\?: .*);/, '$1 | null;')],
+      kept("type: 'text', isOptional: true", "type: 'json', isOptional: true, isNullable: true"),
+    ),
+    [''],
+  );
+  t.end();
+});
+
+t.test('a filter that is no field, and an error that the contract does not have, do not compile', (t) => {
+  t.match(diagnose([GENERATED], DOMAIN.replace("['status']", "['colour']")), [/colour/]);
+  t.match(diagnose([GENERATED], DOMAIN.replace('pet_not_found:', 'pet_is_lost:')), [/pet_is_lost/]);
+  t.end();
 });

@@ -1,17 +1,27 @@
-/** Pets as one array for each of some fields, which `unnest` makes rows of. */
-import { COLUMNS, type Field } from '../columns.ts';
-import type { Pet } from '../store.ts';
+/** Records as one array for each of some fields, which `unnest` makes rows of. */
+import type { Fields } from '../collection.ts';
+import { type Field, toJsonText } from '../table.ts';
+
+const TYPES = { int64: 'bigint', text: 'text', number: 'float8', boolean: 'boolean', json: 'text' };
 
 /** The columns, and `$1::text[],…` for the arrays. */
 export function toArraysSql(fields: readonly Field[]): { columns: string; arrays: string } {
-  const types = fields.map((field) => (COLUMNS[field].type === 'text' ? 'text' : 'bigint'));
   return {
-    columns: fields.map((field) => COLUMNS[field].column).join(),
-    arrays: types.map((type, index) => `$${index + 1}::${type}[]`).join(),
+    columns: fields.map(({ column }) => column).join(),
+    arrays: fields.map((field, index) => toArraySql(field, index + 1)).join(),
   };
 }
 
-/** The arrays, NULL where a pet has no such field. */
-export function toArrays(fields: readonly Field[], pets: Partial<Pet>[]): unknown[][] {
-  return fields.map((field) => pets.map((pet) => pet[field] ?? null));
+/** `$1::text[]` */
+export const toArraySql = ({ type }: Field, index: number) => `$${index}::${TYPES[type]}[]`;
+
+/** The arrays, NULL where a record has no such field. */
+export function toArrays(fields: readonly Field[], records: readonly Fields[]): unknown[][] {
+  return fields.map((field) => records.map((record) => toValue(field, record[field.name])));
+}
+
+/** A field that may be absent and null has NULL for the one, and a text for the other. */
+function toValue({ type, isNullable, isOptional }: Field, value: unknown): unknown {
+  if (type !== 'json' || value === undefined) return value ?? null;
+  return value === null && isNullable && !isOptional ? null : toJsonText(value);
 }

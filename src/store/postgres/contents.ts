@@ -1,14 +1,15 @@
 /** All that a schema holds, read or written in one transaction, on a connection of its own. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { JsonText } from '../../json/json-text.ts';
-import { FIELDS } from '../columns.ts';
-import { type OutageKind, type Part, type Pet, StoreError, StoreUnavailable } from '../store.ts';
+import type { Fields } from '../collection.ts';
+import { type OutageKind, type Part, StoreError, StoreUnavailable } from '../store.ts';
+import type { Table } from '../table.ts';
 import { toArrays, toArraysSql } from './arrays.ts';
 import type { Connection } from './connection.ts';
 import { buildKeys } from './keys.ts';
-import { PET_JSON } from './pet-json.ts';
+import { toJsonSql } from './record-json.ts';
 
-/** How many pets are read at once: however many there are, they need little memory. */
+/** How many records are read at once: however many there are, they need little memory. */
 const CHUNK = 5000;
 /** How long to wait for those who write, in milliseconds. */
 const LOCK_TIMEOUT = 5000;
@@ -17,22 +18,23 @@ const PATIENCE = 5000;
 const PAUSE = 100;
 
 type Connect = () => Promise<Connection>;
-type PetRow = [id: string, text: string];
+type RecordRow = [id: string, text: string];
 
-export function buildReadContents(connect: Connect, schema: string) {
+export function buildReadContents(connect: Connect, schema: string, table: Table) {
   const keys = buildKeys(schema);
-  const select = `SELECT id, ${PET_JSON} FROM ${schema}.pets WHERE id > $1 ORDER BY id LIMIT ${CHUNK}`;
+  const records = `${schema}.${table.name}`;
+  const select = `SELECT id, ${toJsonSql(table)} FROM ${records} WHERE id > $1 ORDER BY id LIMIT ${CHUNK}`;
   const selectLastId = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, 'id')::regclass), 0)";
 
-  return async function* readContents(): AsyncGenerator<Part<JsonText<Pet>>> {
+  return async function* readContents(): AsyncGenerator<Part<JsonText<Fields>>> {
     const connection = await open(connect);
     try {
       await begin(connection, 'ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const [[lastId]] = (await connection.query(selectLastId, [`${schema}.pets`])) as [[string]];
-      yield { lastId: BigInt(lastId), keys: await keys.list(connection), pets: [] };
-      const read = async (after: string) => (await connection.query(select, [after])) as PetRow[];
-      for (let rows = await read('0'); rows.length > 0; rows = await read((rows.at(-1) as PetRow)[0])) {
-        yield { lastId: 0n, keys: [], pets: rows.map(([, text]) => JsonText.of<Pet>(text)) };
+      const [[lastId]] = (await connection.query(selectLastId, [records])) as [[string]];
+      yield { lastId: BigInt(lastId), keys: await keys.list(connection), records: [] };
+      const read = async (after: string) => (await connection.query(select, [after])) as RecordRow[];
+      for (let rows = await read('0'); rows.length > 0; rows = await read((rows.at(-1) as RecordRow)[0])) {
+        yield { lastId: 0n, keys: [], records: rows.map(([, text]) => JsonText.of<Fields>(text)) };
       }
     } catch (error) {
       throw toStoreError(error, connection);
@@ -42,34 +44,35 @@ export function buildReadContents(connect: Connect, schema: string) {
   };
 }
 
-export function buildWriteContents(connect: Connect, schema: string) {
+export function buildWriteContents(connect: Connect, schema: string, { name, fields }: Table) {
   const keys = buildKeys(schema);
-  const { columns, arrays } = toArraysSql(FIELDS);
-  const lock = `LOCK TABLE ${schema}.pets, ${schema}.api_keys IN SHARE ROW EXCLUSIVE MODE`;
+  const records = `${schema}.${name}`;
+  const { columns, arrays } = toArraysSql(fields);
+  const lock = `LOCK TABLE ${records}, ${schema}.api_keys IN SHARE ROW EXCLUSIVE MODE`;
   const selectHeld = `
-    SELECT 'pets' WHERE EXISTS (SELECT 1 FROM ${schema}.pets)
+    SELECT '${name}' WHERE EXISTS (SELECT 1 FROM ${records})
     UNION ALL SELECT 'keys' WHERE EXISTS (SELECT 1 FROM ${schema}.api_keys)`;
-  const insert = `INSERT INTO ${schema}.pets (${columns}) SELECT * FROM unnest(${arrays})`;
+  const insert = `INSERT INTO ${records} (${columns}) SELECT * FROM unnest(${arrays})`;
   const updatePassed = `UPDATE ${schema}.passed_check SET contract = $1`;
   // The sequence knows nothing of ids that are given to it, and keeps its value when the transaction fails.
   const raiseLastId = `
     SELECT setval(sequence, last)
     FROM pg_get_serial_sequence($1, 'id') AS sequence,
-      (SELECT greatest($2::bigint, max(id)) AS last FROM ${schema}.pets) AS known
+      (SELECT greatest($2::bigint, max(id)) AS last FROM ${records}) AS known
     WHERE last > coalesce(pg_sequence_last_value(sequence::regclass), 0)`;
 
-  async function write(connection: Connection, { keys: made, pets }: Part<Pet>): Promise<void> {
-    for (const key of made) await keys.insert(connection, key);
-    await connection.query(insert, toArrays(FIELDS, pets));
+  async function write(connection: Connection, part: Part<Fields>): Promise<void> {
+    for (const key of part.keys) await keys.insert(connection, key);
+    await connection.query(insert, toArrays(fields, part.records));
   }
 
-  async function fill(connection: Connection, parts: AsyncIterable<Part<Pet>>, contract: string): Promise<void> {
+  async function fill(connection: Connection, parts: AsyncIterable<Part<Fields>>, contract: string): Promise<void> {
     await begin(connection, 'ISOLATION LEVEL READ COMMITTED');
     await connection.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT}`);
     await connection.query(lock);
     const held = (await connection.query(selectHeld)).flat();
     if (held.length > 0) throw new StoreError(`The database has ${held.join(' and ')} already, and must be empty.`);
-    // Of pets that are gone: their ids may be given to others now.
+    // Of records that are gone: their ids may be given to others now.
     await connection.query(`DELETE FROM ${schema}.idempotency_keys`);
     let lastId = 0n;
     let writing = Promise.resolve();
@@ -82,12 +85,12 @@ export function buildWriteContents(connect: Connect, schema: string) {
     }
     await writing;
     await connection.query(updatePassed, [contract]);
-    await connection.query(raiseLastId, [`${schema}.pets`, lastId]);
+    await connection.query(raiseLastId, [records, lastId]);
     // Rather than some time after servers have begun to ask.
-    await connection.query(`ANALYZE ${schema}.pets`);
+    await connection.query(`ANALYZE ${records}`);
   }
 
-  return async (parts: AsyncIterable<Part<Pet>>, contract: string): Promise<void> => {
+  return async (parts: AsyncIterable<Part<Fields>>, contract: string): Promise<void> => {
     const connection = await open(connect);
     let kind: OutageKind = 'unavailable';
     try {

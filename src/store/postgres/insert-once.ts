@@ -1,28 +1,25 @@
-/** Writes pets with an Idempotency-Key: each key's pet once, all that wait in one statement. */
-import { NEW_FIELDS } from '../columns.ts';
+/** Writes records with an Idempotency-Key: each key's record once, all that wait in one statement. */
+import type { Fields } from '../collection.ts';
 import type { Keyed, Outcome } from '../once.ts';
-import type { NewPet } from '../store.ts';
+import type { Table } from '../table.ts';
 import { toArrays, toArraysSql } from './arrays.ts';
 import type { AskAll } from './gathering.ts';
 import { blameOne } from './insert.ts';
 
-export interface KeyedPet {
-  pet: NewPet;
+export interface KeyedRecord {
+  record: Fields;
   keyed: Keyed;
 }
 
-export function buildInsertOnce(schema: string): AskAll<KeyedPet, Outcome | Error> {
-  const sql = buildSql(schema);
+const KEY_FIELDS = ['caller', 'operation', 'key', 'digest', 'hours'] as const;
+
+export function buildInsertOnce(schema: string, table: Table): AskAll<KeyedRecord, Outcome | Error> {
+  const sql = buildSql(schema, table);
   return blameOne(async (connection, creates) => {
+    const records = creates.map(({ record }) => record);
     const rows = await connection.query(sql, [
-      ...toArrays(
-        NEW_FIELDS,
-        creates.map(({ pet }) => pet),
-      ),
-      creates.map(({ keyed }) => keyed.caller),
-      creates.map(({ keyed }) => keyed.key),
-      creates.map(({ keyed }) => keyed.digest),
-      creates.map(({ keyed }) => keyed.hours),
+      ...toArrays(table.newFields, records),
+      ...KEY_FIELDS.map((name) => creates.map(({ keyed }) => keyed[name])),
       creates.length + 1,
     ]);
     return rows.map(([id, isNew, isSame]) =>
@@ -32,45 +29,47 @@ export function buildInsertOnce(schema: string): AskAll<KeyedPet, Outcome | Erro
 }
 
 /**
- * Keys first: one that is known keeps its pet, and so does the first of those that are there twice; the ids of the others are lost. What
- * another has committed meanwhile is no part of what the statement sees, but INSERT finds it all the same, and returns it by an update
- * that changes nothing. The turn is taken before ids are given, as by every INSERT of pets.
+ * Keys first: one that is known keeps its record, and so does the first of those that are there twice; the ids of the others are lost.
+ * What another has committed meanwhile is no part of what the statement sees, but INSERT finds it all the same, and returns it by an
+ * update that changes nothing. The lock is taken before ids are given, as by every INSERT of records.
  */
-function buildSql(schema: string): string {
-  const { columns, arrays } = toArraysSql(NEW_FIELDS);
-  const next = NEW_FIELDS.length + 1;
+function buildSql(schema: string, { name, newFields }: Table): string {
+  const { columns, arrays } = toArraysSql(newFields);
+  const next = newFields.length + 1;
   const keys = `${schema}.idempotency_keys`;
-  const pets = `'${`${schema}.pets`.replaceAll("'", "''")}'`;
-  const claimed = ['pet_id', 'digest', 'expires_at'].map(
+  const records = `'${`${schema}.${name}`.replaceAll("'", "''")}'`;
+  const claimed = ['record_id', 'digest', 'expires_at'].map(
     (column) => `${column} = CASE WHEN known.expires_at > now() THEN known.${column} ELSE excluded.${column} END`,
   );
   return `
-    WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(${pets}::regclass::oid::bigint)),
+    WITH locked AS MATERIALIZED (SELECT pg_advisory_xact_lock(${records}::regclass::oid::bigint)),
     asked AS MATERIALIZED (
-      SELECT given.*, nextval(pg_get_serial_sequence(${pets}, 'id')) AS id
-      FROM turn,
-        unnest(${arrays}, $${next}::text[], $${next + 1}::text[], $${next + 2}::text[], $${next + 3}::int[])
-        WITH ORDINALITY AS given (${columns}, caller, key, digest, hours, place)
+      SELECT given.*, nextval(pg_get_serial_sequence(${records}, 'id')) AS _id
+      FROM locked,
+        unnest(${arrays}, $${next}::text[], $${next + 1}::text[], $${next + 2}::text[], $${next + 3}::text[], $${next + 4}::int[])
+        WITH ORDINALITY AS given (${columns}, _caller, _operation, _key, _digest, _hours, _place)
     ),
     claimed AS (
-      INSERT INTO ${keys} AS known (pet_id, caller, key, digest, expires_at)
-      SELECT DISTINCT ON (caller, key) id, caller, key, digest, now() + hours * interval '1 hour'
-      FROM asked ORDER BY caller, key, place
-      ON CONFLICT (caller, key) DO UPDATE SET ${claimed}
-      RETURNING pet_id, caller, key, digest
+      INSERT INTO ${keys} AS known (record_id, caller, operation, key, digest, expires_at)
+      SELECT DISTINCT ON (_caller, _operation, _key)
+        _id, _caller, _operation, _key, _digest, now() + _hours * interval '1 hour'
+      FROM asked ORDER BY _caller, _operation, _key, _place
+      ON CONFLICT (caller, operation, key) DO UPDATE SET ${claimed}
+      RETURNING known.*
     ),
     added AS (
-      INSERT INTO ${schema}.pets (id, ${columns})
-      SELECT id, ${columns} FROM asked JOIN claimed ON claimed.pet_id = asked.id
+      INSERT INTO ${schema}.${name} (id, ${columns})
+      SELECT _id, ${newFields.map(({ column }) => `asked.${column}`)} FROM asked JOIN claimed ON record_id = _id
     ),
     forgotten AS (
       DELETE FROM ${keys} AS known
-      WHERE pet_id IN (
-        SELECT pet_id FROM (SELECT pet_id, expires_at FROM ${keys} ORDER BY pet_id LIMIT $${next + 4}) AS oldest
+      WHERE record_id IN (
+        SELECT record_id FROM (SELECT record_id, expires_at FROM ${keys} ORDER BY record_id LIMIT $${next + 5}) AS oldest
         WHERE expires_at <= now())
-      AND NOT EXISTS (SELECT FROM asked WHERE asked.caller = known.caller AND asked.key = known.key)
+      AND NOT EXISTS (
+        SELECT FROM asked WHERE _caller = known.caller AND _operation = known.operation AND _key = known.key)
     )
-    SELECT claimed.pet_id, claimed.pet_id = asked.id, claimed.digest = asked.digest
-    FROM asked JOIN claimed ON claimed.caller = asked.caller AND claimed.key = asked.key
-    ORDER BY asked.place`;
+    SELECT record_id, record_id = _id, claimed.digest = _digest
+    FROM asked JOIN claimed ON claimed.caller = _caller AND claimed.operation = _operation AND claimed.key = _key
+    ORDER BY _place`;
 }

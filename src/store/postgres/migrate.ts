@@ -1,12 +1,9 @@
 /** Brings a schema of a database to this program's version. Forward only: that of a newer program is refused, never changed. */
-import { readMigrations } from '../migrations.ts';
+import type { AnyDomain } from '../description.ts';
+import { checkVersions, isCurrent, loadParts, type Part, UNKNOWN_LAYOUT } from '../migrations.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { quote } from './names.ts';
-
-const MIGRATIONS = new URL('migrations/', import.meta.url);
-
-export const loadMigrations = () => readMigrations(MIGRATIONS);
 
 /** How long to wait, in milliseconds. */
 export interface Patience {
@@ -18,30 +15,31 @@ export interface Patience {
 
 const PATIENCE: Patience = { turn: 30_000, table: 500 };
 
-/** SQLSTATE: a lock was not to be had in time. */
+/** SQLSTATE: a lock was not free in time. */
 const LOCKED = '55P03';
 
-/**
- * Programs that start at once take turns, so that each migration runs once, however long it takes.
- * @throws Error when the version is newer than the program's, or a lock is not to be had; any error leaves the database as it was
- */
-export async function migrate(
+type One = (sql: string, values?: unknown[]) => Promise<string | null | undefined>;
+
+/** @throws Error when the version is newer than the program's, or a lock is not free; any error leaves the database as it was */
+export function migrate(connection: Connection, schema: string, domain: AnyDomain): Promise<void> {
+  const setUp = `CREATE OR REPLACE TRIGGER write_records BEFORE INSERT OR UPDATE OR DELETE ON ${domain.table}
+    FOR EACH STATEMENT EXECUTE FUNCTION write_records()`;
+  return migrateParts(connection, schema, loadParts('postgres', domain), setUp);
+}
+
+/** Programs that start at once take turns, so that each migration runs once, however long it takes. `setUp` is run after any. */
+export async function migrateParts(
   connection: Connection,
   schema: string,
-  migrations: string[],
+  parts: readonly Part[],
+  setUp = '',
   patience = PATIENCE,
 ): Promise<void> {
-  const one = async (sql: string, values?: unknown[]) => (await connection.query(sql, values))[0]?.[0];
-  const table = `${quote(schema)}.schema_version`;
-  async function readVersion(): Promise<number | undefined> {
-    if (!(await one('SELECT to_regclass($1)', [table]))) return undefined;
-    const version = Number(await one(`SELECT version FROM ${table}`));
-    if (version <= migrations.length) return version;
-    throw new Error(`its schema has version ${version}, and this program knows ${migrations.length} at most`);
-  }
-
+  const one: One = async (sql, values) => (await connection.query(sql, values))[0]?.[0];
   if ((await one('SHOW server_encoding')) !== 'UTF8') throw new Error('its encoding is not UTF8');
-  if ((await readVersion()) === migrations.length) return;
+  const found = await readVersions(connection, schema);
+  checkVersions(found, parts);
+  if (isCurrent(found, parts)) return;
   await connection.query('BEGIN ISOLATION LEVEL READ COMMITTED');
   await connection.query(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${patience.turn}`);
   const turn = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
@@ -49,17 +47,46 @@ export async function migrate(
     failAt(`another program has migrated it for ${patience.turn} ms`),
   );
   await connection.query(`SET LOCAL lock_timeout = ${patience.table}`);
-  if (!(await one('SELECT to_regnamespace($1)', [quote(schema)]))) {
-    await connection.query(`CREATE SCHEMA ${quote(schema)}`);
-  }
-  await connection.query(`SET LOCAL search_path = ${quote(schema)}`);
-  const version = await readVersion();
-  if (version === undefined) await connection.query('CREATE TABLE schema_version AS SELECT 0 AS version');
-  for (const [index, sql] of [...migrations.entries()].slice(version)) {
-    await connection.query(sql).catch(failAt(`migration ${index + 1} needs a lock that another session has`));
-  }
-  await connection.query('UPDATE schema_version SET version = $1', [migrations.length]);
+  await run(connection, schema, parts, setUp);
   await connection.query('COMMIT');
+}
+
+async function run(connection: Connection, schema: string, parts: readonly Part[], setUp: string): Promise<void> {
+  const versions = await readVersions(connection, schema);
+  checkVersions(versions, parts);
+  const [there] = await connection.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
+  if (!there) await connection.query(`CREATE SCHEMA ${quote(schema)}`);
+  await connection.query(`SET LOCAL search_path = ${quote(schema)}`);
+  if (versions.size === 0) await begin(connection);
+  for (const { name, migrations } of parts) {
+    for (const [index, sql] of [...migrations.entries()].slice(versions.get(name))) {
+      const place = `migration ${index + 1} (${name}) needs a lock that another session has`;
+      await connection.query(sql).catch(failAt(place));
+    }
+    const upsert = `INSERT INTO schema_versions VALUES ($1, $2) ON CONFLICT (part) DO UPDATE SET version = $2`;
+    await connection.query(upsert, [name, migrations.length]);
+  }
+  if (setUp) await connection.query(setUp).catch(failAt('its trigger needs a lock that another session has'));
+}
+
+async function readVersions(connection: Connection, schema: string): Promise<Map<string, number>> {
+  // The catalogue shows what others have just made; to_regclass may remember that it was not there.
+  const [found] = await connection.query(
+    `SELECT FROM pg_class WHERE relname = 'schema_versions'
+      AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`,
+    [schema],
+  );
+  const rows = found ? await connection.query(`SELECT part, version FROM ${quote(schema)}.schema_versions`) : [];
+  return new Map(rows.map(([part, version]) => [part as string, Number(version)]));
+}
+
+/** Other programs may have tables in the same schema; one of ours from before did not call them so. */
+async function begin(connection: Connection): Promise<void> {
+  const [[found]] = (await connection.query(
+    "SELECT coalesce(to_regclass('schema_version'), to_regclass('api_keys'))",
+  )) as [[string | null]];
+  if (found !== null) throw new Error(UNKNOWN_LAYOUT);
+  await connection.query('CREATE TABLE schema_versions (part text PRIMARY KEY, version int NOT NULL)');
 }
 
 /** Says what was waited for. */

@@ -1,36 +1,26 @@
-/** Counts the stored pets that do not fit a contract. Reads them only until all have been found to fit it. */
-import { COLUMNS, FIELDS, type Field } from '../columns.ts';
-import type { Pet } from '../store.ts';
-import type { Connection, Row } from './connection.ts';
+/** Counts the stored records that do not fit a contract. Reads them only until all have been found to fit it. */
+import type { Table } from '../table.ts';
+import type { Connection } from './connection.ts';
+import { toJsonSql } from './record-json.ts';
 
-/** How many pets are read at once: however many there are, they need little memory. */
+/** How many records are read at once: however many there are, they need little memory. */
 const CHUNK = 5000;
 
-export function buildCountMisfits(schema: string) {
-  const columns = FIELDS.map((field) => COLUMNS[field].column);
-  const select = `SELECT ${columns} FROM ${schema}.pets WHERE id > $1 ORDER BY id LIMIT ${CHUNK}`;
+export function buildCountMisfits(schema: string, table: Table) {
+  // NULL where a field is missing that the description calls required.
+  const select = `SELECT id, ${toJsonSql(table)} FROM ${schema}.${table.name} WHERE id > $1 ORDER BY id LIMIT ${CHUNK}`;
   const selectPassed = `SELECT 1 FROM ${schema}.passed_check WHERE contract = $1`;
   const updatePassed = `UPDATE ${schema}.passed_check SET contract = $1`;
 
-  return async ({ query }: Connection, contract: string, fits: (pet: Pet) => boolean): Promise<number> => {
+  return async ({ query }: Connection, contract: string, fits: (record: string) => boolean): Promise<number> => {
     if ((await query(selectPassed, [contract])).length > 0) return 0;
     let count = 0;
-    for (let last: bigint | undefined = 0n; last !== undefined; ) {
-      const pets: Pet[] = (await query(select, [last])).map(toPet);
-      for (const pet of pets) if (!fits(pet)) count++;
-      last = pets.at(-1)?.id;
+    for (let last: string | null | undefined = '0'; last !== undefined; ) {
+      const rows: (string | null)[][] = await query(select, [last]);
+      for (const [, text] of rows) if (!fits(text ?? 'null')) count++;
+      last = rows.at(-1)?.[0];
     }
     if (count === 0) await query(updatePassed, [contract]);
     return count;
   };
-}
-
-/** Fields that are NULL are left out. */
-function toPet(row: Row): Pet {
-  const pet: Partial<Record<Field, unknown>> = {};
-  for (const [index, field] of FIELDS.entries()) {
-    const text = row[index];
-    if (text != null) pet[field] = COLUMNS[field].type === 'integer' ? BigInt(text) : text;
-  }
-  return pet as Pet;
 }

@@ -1,21 +1,25 @@
 /** The store on PostgreSQL: several machines may share it. What waits is asked, or written, in one round trip. */
-import { toWritten } from '../columns.ts';
+import type { AnyCollection } from '../collection.ts';
+import { fromCursor } from '../cursors.ts';
+import type { AnyDomain } from '../description.ts';
 import { toCreated, toKeyed } from '../once.ts';
 import { type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
+import { toRecord, toTable } from '../table.ts';
 import type { Connection } from './connection.ts';
 import { buildReadContents, buildWriteContents } from './contents.ts';
+import { buildEdit } from './edit.ts';
 import { type AskAll, gather } from './gathering.ts';
-import { buildInsertPets } from './insert.ts';
+import { buildInsert } from './insert.ts';
 import { buildInsertOnce } from './insert-once.ts';
 import { buildKeys } from './keys.ts';
 import { openLanes, type Task } from './lanes.ts';
-import { loadMigrations, migrate } from './migrate.ts';
+import { migrate } from './migrate.ts';
 import { buildCountMisfits } from './misfits.ts';
 import { quote } from './names.ts';
-import { buildListPets } from './pages.ts';
-import { buildGetPets } from './pets.ts';
+import { buildListRecords } from './pages.ts';
 import type { PostgresPlace } from './place.ts';
 import { buildConnect, buildRead } from './primary.ts';
+import { buildGetRecords } from './records.ts';
 import { buildTallies } from './tallies.ts';
 import { buildUses } from './uses.ts';
 
@@ -33,19 +37,21 @@ const WRITE = 0.4;
 const PROOF_AGE = 10_000;
 
 const READ_ONLY = new Error('the database can only be read');
-const TOO_MANY = new Error('too many pets wait to be written');
+const TOO_MANY = new Error('too many writes wait');
 
 /** @throws Error when no server lets us in, or the schema is newer than this program's */
 export async function openPostgres(
   place: PostgresPlace,
+  domain: AnyDomain,
   { createTimeout, maxCreates, isMigrated }: StoreLimits,
   timeout = TIMEOUT,
   startTimeout = START_TIMEOUT,
-): Promise<Store> {
+): Promise<Store<AnyCollection>> {
+  const table = toTable(domain);
   const connect = buildConnect(place);
   const connectToStart = () => connect({ toConnect: startTimeout, toAnswer: startTimeout });
   if (!isMigrated) {
-    const migrateAll: Task<void> = (connection) => migrate(connection, place.schema, loadMigrations());
+    const migrateAll: Task<void> = (connection) => migrate(connection, place.schema, domain);
     await onConnection(connectToStart, migrateAll);
   }
   const readLimit = Math.ceil(READ * timeout);
@@ -68,15 +74,17 @@ export async function openPostgres(
   }
   const read = buildRead(reading.run, connectToRead);
   const reads = { latest: Promise.resolve() };
-  const getPet = gather(read, buildGetPets(schema), reads);
-  const addPet = gather(writing.runOnce, proving(buildInsertPets(schema)));
-  const addOnce = gather(writing.runOnce, proving(buildInsertOnce(schema)));
+  const get = gather(read, buildGetRecords(schema, table), reads);
+  const list = gather(read, buildListRecords(schema, table), reads);
+  const insert = gather(writing.runOnce, proving(buildInsert(schema, table)));
+  const insertOnce = gather(writing.runOnce, proving(buildInsertOnce(schema, table)));
+  const edit = gather(writing.runOnce, proving(buildEdit(schema, table)));
   const proveWritable = gather(writing.run, proving(buildProveWritable(schema)));
   const tally = gather(reading.run, buildTallies(schema));
   const keys = buildKeys(schema);
   const uses = buildUses(schema);
-  const countMisfits = buildCountMisfits(schema);
-  let creating = 0;
+  const countMisfits = buildCountMisfits(schema, table);
+  let writes = 0;
   let provenAt = Number.NEGATIVE_INFINITY;
 
   /** Notes what the write says of the database. */
@@ -90,30 +98,41 @@ export async function openPostgres(
   }
 
   /** One of so many at once. */
-  async function create<Outcome>(write: () => Promise<Outcome | Error>): Promise<Outcome> {
-    if (creating >= maxCreates) throw new StoreUnavailable(TOO_MANY, 'overloaded');
-    creating++;
+  async function write<Outcome>(run: () => Promise<Outcome | Error>): Promise<Outcome> {
+    if (writes >= maxCreates) throw new StoreUnavailable(TOO_MANY, 'overloaded');
+    writes++;
     try {
-      const outcome = await write();
+      const outcome = await run();
       if (outcome instanceof Error) throw outcome;
       return outcome;
     } finally {
-      creating--;
+      writes--;
     }
   }
 
-  return {
-    createPet: async (pet) => toWritten(await create(() => addPet(pet)), pet),
-    createPetOnce: async (pet, once) => {
-      const keyed = toKeyed(pet, once);
-      return toCreated(pet, await create(() => addOnce({ pet, keyed })));
+  const records: AnyCollection = {
+    get,
+    list: async (query) => {
+      const values = table.filters.map(({ name }) => query[name]);
+      const after = query.after === undefined ? 0n : fromCursor(query.after, values);
+      return after === undefined ? undefined : list({ limit: query.limit, after, values });
     },
-    getPet,
-    listPets: gather(read, buildListPets(schema), reads),
+    create: async (record) => toRecord(table, await write(() => insert(record)), record),
+    createOnce: async (record, once) => {
+      const keyed = toKeyed(table, record, once);
+      return toCreated(table, record, await write(() => insertOnce({ record, keyed })));
+    },
+    replace: async (id, record) =>
+      (await write(() => edit({ id, record }))) ? toRecord(table, id, record) : undefined,
+    delete: (id) => write(() => edit({ id, record: undefined })),
+  };
+
+  return {
+    records,
     countMisfits: (contract, fits) =>
       onConnection(connectToStart, (connection) => countMisfits(connection, contract, fits)),
-    readContents: buildReadContents(connectToRead, schema),
-    writeContents: buildWriteContents(connectToRead, schema),
+    readContents: buildReadContents(connectToRead, schema, table),
+    writeContents: buildWriteContents(connectToRead, schema, table),
     createKey: (key) => writing.runOnce((connection) => keys.insert(connection, key)),
     listKeys: () => read(keys.list),
     readKeys: async (since) => {
@@ -128,7 +147,7 @@ export async function openPostgres(
     tally: (id, window, amount) => tally({ id, window, amount }),
     check: async () => {
       const isProven = performance.now() - provenAt < PROOF_AGE;
-      await Promise.all([getPet(0n), !isProven && proveWritable(undefined)]);
+      await Promise.all([get(0n), !isProven && proveWritable(undefined)]);
     },
     close,
   };

@@ -1,51 +1,95 @@
-/** Pages of pets, which PostgreSQL writes as JSON text: all that are asked for in one statement, the same page once. */
+/**
+ * Pages of records, which PostgreSQL writes as JSON text: all that are asked for with the same filters in one statement, the same page
+ * once.
+ */
 import { JsonText } from '../../json/json-text.ts';
-import type { Page, PageQuery, Pet } from '../store.ts';
+import type { Fields, Page } from '../collection.ts';
+import { toCursor } from '../cursors.ts';
+import type { Field, Table } from '../table.ts';
+import { toArraySql } from './arrays.ts';
+import type { Connection } from './connection.ts';
 import type { AskAll } from './gathering.ts';
-import { PET_JSON } from './pet-json.ts';
+import { toJsonSql } from './record-json.ts';
+
+export interface PageAsked {
+  limit: number;
+  after: bigint;
+  /** Those of the table's filters, in their order; undefined where one is not used. */
+  values: readonly unknown[];
+}
+
+/** Pages that the same statement reads, by what tells them apart. */
+interface Group {
+  used: Field[];
+  asked: Map<string, PageAsked>;
+}
 
 type PageRow = [texts: string | null, last: string | null, hasMore: 't' | 'f'];
 
-export function buildListPets(schema: string): AskAll<PageQuery, Page> {
-  const sql = buildSql(schema);
-  return async (connection, queries) => {
-    const keys = queries.map(({ limit, status, after }) => `${limit} ${after} ${status}`);
-    const asked = [...new Map(queries.map((query, index) => [keys[index], query])).entries()];
+export function buildListRecords(schema: string, table: Table): AskAll<PageAsked, Page> {
+  /** One for each combination of filters, made when it is first asked for. */
+  const statements = new Map<string, string>();
+
+  async function ask(connection: Connection, name: string, { used, asked }: Group): Promise<[string, Page][]> {
+    const sql = statements.get(name) ?? buildSql(schema, table, used);
+    statements.set(name, sql);
+    const all = [...asked.values()];
     const rows = await connection.query(sql, [
-      asked.map(([, { limit }]) => limit),
-      asked.map(([, { status }]) => status ?? null),
-      asked.map(([, { after = 0n }]) => after),
+      all.map(({ limit }) => limit),
+      all.map(({ after }) => after),
+      ...used.map((field) => all.map(({ values }) => values[table.filters.indexOf(field)])),
     ]);
-    const pages = new Map(asked.map(([key], index) => [key, toPage(rows[index] as PageRow)]));
+    return [...asked].map(([key, { values }], index) => [key, toPage(rows[index] as PageRow, values)]);
+  }
+
+  return async (connection, asked) => {
+    const groups = new Map<string, Group>();
+    const keys = asked.map((one) => {
+      const used = table.filters.filter((_field, index) => one.values[index] !== undefined);
+      const name = used.map(({ column }) => column).join();
+      const group = groups.get(name) ?? { used, asked: new Map() };
+      groups.set(name, group);
+      const key = `${name} ${one.limit} ${one.after} ${one.values.length > 1 ? JSON.stringify(one.values.map(String)) : one.values}`;
+      group.asked.set(key, one);
+      return key;
+    });
+    const pages = new Map<string, Page>();
+    for (const [name, group] of groups) {
+      for (const [key, page] of await ask(connection, name, group)) pages.set(key, page);
+    }
     return keys.map((key) => pages.get(key) as Page);
   };
 }
 
 /**
- * One pet more than asked for says whether there is a next page. The range of (status, id) is that of one status: written as an
- * equation, PostgreSQL may take the index of the ids in place of that of the statuses, and read all pets of the others.
+ * One record more than asked for says whether there is a next page. The range of (column, id) is that of one value: written as an
+ * equation, PostgreSQL may take the index of the ids in place of that of the filter, and read all records of the others.
  */
-function buildSql(schema: string): string {
+function buildSql(schema: string, table: Table, used: Field[]): string {
+  const [first, ...others] = used.map(({ column }) => column);
+  const order = first === undefined ? 'id' : `${first}, id`;
+  const range = first === undefined ? 'id > _after' : `(${first}, id) > (_${first}, _after) AND ${first} <= _${first}`;
+  const conditions = [range, ...others.map((column) => `${column} = _${column}`)];
+  const arrays = used.map((field, index) => `, ${toArraySql(field, index + 3)}`);
   return `
     SELECT page.*
-    FROM unnest($1::bigint[], $2::text[], $3::bigint[]) WITH ORDINALITY AS asked (most, status, after, place), LATERAL (
-      SELECT string_agg(pet, ',' ORDER BY id) FILTER (WHERE number <= asked.most),
-        max(id) FILTER (WHERE number = asked.most),
-        count(*) > asked.most
+    FROM unnest($1::bigint[], $2::bigint[]${arrays.join('')})
+      WITH ORDINALITY AS _asked (_most, _after${used.map(({ column }) => `, _${column}`).join('')}, _place),
+    LATERAL (
+      SELECT string_agg(_record, ',' ORDER BY id) FILTER (WHERE _number <= _most),
+        max(id) FILTER (WHERE _number = _most),
+        count(*) > _most
       FROM (
-        SELECT id, ${PET_JSON} AS pet, row_number() OVER (ORDER BY id) AS number
+        SELECT id, ${toJsonSql(table)} AS _record, row_number() OVER (ORDER BY id) AS _number
         FROM (
-          (SELECT * FROM ${schema}.pets WHERE asked.status IS NULL AND id > asked.after ORDER BY id LIMIT asked.most + 1)
-          UNION ALL
-          (SELECT * FROM ${schema}.pets WHERE (status, id) > (asked.status, asked.after) AND status <= asked.status
-            ORDER BY status, id LIMIT asked.most + 1)
+          SELECT * FROM ${schema}.${table.name} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT _most + 1
         ) AS found
       ) AS numbered
     ) AS page
-    ORDER BY asked.place`;
+    ORDER BY _place`;
 }
 
-function toPage([texts, last, hasMore]: PageRow): Page {
-  const next = hasMore === 't' ? BigInt(last as string) : undefined;
-  return { body: JsonText.of<Pet[]>(`[${texts ?? ''}]`), next };
+function toPage([texts, last, hasMore]: PageRow, values: readonly unknown[]): Page {
+  const next = hasMore === 't' ? toCursor(BigInt(last as string), values) : undefined;
+  return { body: JsonText.of<Fields[]>(`[${texts ?? ''}]`), next };
 }

@@ -1,21 +1,23 @@
 /** What has changed in the database since it was last asked, whoever changed it. */
 import type { Database } from 'better-sqlite3';
+import type { Table } from '../table.ts';
+import { TRIGGERS } from './triggers.ts';
 
-/** `added`: pets were added after the last one, or nothing of the pets has changed. `any`: it may be anything. */
+/** `added`: records were added after the last one, or nothing of the records has changed. `any`: it may be anything. */
 export type Change = 'none' | 'added' | 'any';
 
 /**
  * SQLite says whether other connections (`data_version`) or this one (`total_changes`) have written, and whether the schema is
- * another one, as it is after a restored backup. The triggers of the table count every edit of pets, if they are there.
+ * another one, as it is after a restored backup. The triggers of the table count every edit of records, if they are there.
  */
-export function watchChanges(db: Database): () => Change {
+export function watchChanges(db: Database, { name }: Table): () => Change {
   const readOthers = db.prepare<[], bigint>('PRAGMA data_version').pluck();
   const readOwn = db.prepare<[], bigint>('SELECT total_changes()').pluck();
   const readSchema = db.prepare<[], bigint>('PRAGMA schema_version').pluck();
   const readEdits = db
     .prepare<[], bigint>(`
-      SELECT count FROM pet_edits
-      WHERE (SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'pets') = 3`)
+      SELECT count FROM record_edits
+      WHERE (SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = '${name}' AND name IN (${TRIGGERS})) = 3`)
     .pluck();
   let others: bigint | undefined;
   let own: bigint | undefined;

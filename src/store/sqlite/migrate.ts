@@ -1,21 +1,41 @@
 /** Brings a database to this program's schema. Forward only: a database of a newer program is refused, never changed. */
 import type { Database } from 'better-sqlite3';
-import { readMigrations } from '../migrations.ts';
+import type { AnyDomain } from '../description.ts';
+import { checkVersions, isCurrent, loadParts, newestOf, type Part, UNKNOWN_LAYOUT } from '../migrations.ts';
+import { toTable } from '../table.ts';
+import { toTriggersSql } from './triggers.ts';
 
-const MIGRATIONS = new URL('migrations/', import.meta.url);
+/** @throws Error when the schema is newer than the program's, or another's; an SqliteError leaves the database as it was */
+export function migrate(db: Database, domain: AnyDomain): void {
+  migrateParts(db, loadParts('sqlite', domain), toTriggersSql(toTable(domain)));
+}
 
-export const loadMigrations = () => readMigrations(MIGRATIONS);
-
-/** @throws Error when the schema is newer than the program's; an SqliteError leaves the database as it was */
-export function migrate(db: Database, migrations: string[]): void {
-  const version = () => Number(db.pragma('user_version', { simple: true }));
-  if (version() === migrations.length) return;
+/** `setUp` is run after any migration. */
+export function migrateParts(db: Database, parts: readonly Part[], setUp = ''): void {
+  if (isCurrent(readVersions(db), parts)) return;
   const run = db.transaction(() => {
-    if (version() > migrations.length) {
-      throw new Error(`its schema has version ${version()}, and this program knows ${migrations.length} at most`);
+    const versions = readVersions(db);
+    checkVersions(versions, parts);
+    if (versions.size === 0) begin(db);
+    const update = db.prepare<[string, number]>('REPLACE INTO schema_versions VALUES (?, ?)');
+    for (const { name, migrations } of parts) {
+      for (const sql of migrations.slice(versions.get(name))) db.exec(sql);
+      update.run(name, migrations.length);
     }
-    for (const sql of migrations.slice(version())) db.exec(sql);
-    db.pragma(`user_version = ${migrations.length}`);
+    db.pragma(`user_version = ${newestOf(parts)}`);
+    db.exec(setUp);
   });
   run.immediate();
+}
+
+function readVersions(db: Database): Map<string, number> {
+  const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'schema_versions'").get();
+  if (!isThere) return new Map();
+  const rows = db.prepare<[], [string, bigint]>('SELECT part, version FROM schema_versions').raw().all();
+  return new Map(rows.map(([part, version]) => [part, Number(version)]));
+}
+
+function begin(db: Database): void {
+  if (db.prepare('SELECT 1 FROM sqlite_schema').get()) throw new Error(UNKNOWN_LAYOUT);
+  db.exec('CREATE TABLE schema_versions (part TEXT PRIMARY KEY NOT NULL, version INTEGER NOT NULL) STRICT');
 }

@@ -1,34 +1,37 @@
-/** The store on SQLite: one file, or memory. Reads run in the event loop, pets are written in a thread of their own. */
+/** The store on SQLite: one file, or memory. Reads run in the event loop, records are written in a thread of their own. */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
-import { toWritten } from '../columns.ts';
-import { toCreated, toKeyed } from '../once.ts';
-import type { Pet, Store, StoreLimits } from '../store.ts';
+import type { AnyCollection, Fields } from '../collection.ts';
+import type { AnyDomain } from '../description.ts';
+import { type Outcome, toCreated, toKeyed } from '../once.ts';
+import type { Store, StoreLimits } from '../store.ts';
+import { type Table, toRecord, toTable } from '../table.ts';
 import { checkPlaces, notePlaces, openConnection, toStoreError, useWal } from './connection.ts';
 import { type Aside, readContents, writeContents } from './contents.ts';
-import { type Create, prepareInsertPets, readOutcomes, toBatch } from './insert.ts';
 import { prepareKeys } from './keys.ts';
-import { loadMigrations, migrate } from './migrate.ts';
+import { migrate } from './migrate.ts';
 import { prepareCountMisfits } from './misfits.ts';
 import { prepareReadPage } from './pages.ts';
-import { PET_JSON } from './pet-json.ts';
 import { cacheReads, type Reads } from './read-cache.ts';
+import { toJsonSql } from './record-json.ts';
 import { shareSnapshots } from './snapshots.ts';
 import { prepareAddUses, prepareListUses } from './uses.ts';
 import { startWriter, type Writer } from './write-queue.ts';
+import { prepareWriteAll, toBatch, toOutcomes } from './writes.ts';
 
 const MEMORY = ':memory:';
 
-/** @throws Error when the file cannot be opened or made, is no database, or has a newer schema than this program's */
-export function openSqlite(file: string, limits: StoreLimits): Store {
+/** @throws Error when the file cannot be opened or made, is no database, or has another schema than this program's */
+export function openSqlite(file: string, domain: AnyDomain, limits: StoreLimits): Store<AnyCollection> {
+  const table = toTable(domain);
   if (file !== MEMORY && !existsSync(file)) makeFile(file);
   const db = openConnection(file);
   try {
-    if (!limits.isMigrated) migrate(db, loadMigrations());
+    if (!limits.isMigrated) migrate(db, domain);
     useWal(db);
-    return buildStore(db, file, limits);
+    return buildStore(db, file, table, limits);
   } catch (error) {
     db.close();
     throw error;
@@ -41,15 +44,15 @@ function makeFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
 }
 
-function buildStore(db: Database, file: string, limits: StoreLimits): Store {
+function buildStore(db: Database, file: string, table: Table, limits: StoreLimits): Store<AnyCollection> {
   const isMemory = file === MEMORY;
   // In memory there are no locks to take, and nobody else who writes.
   const snapshots = isMemory ? undefined : shareSnapshots(db);
-  const reads = prepareReads(db);
-  const { readPage, readPet } = snapshots ? cacheReads(db, snapshots, reads) : reads;
+  const uncached = prepareReads(db, table);
+  const reads = snapshots ? cacheReads(db, table, snapshots, uncached) : uncached;
   const keys = prepareKeys(db);
   const places = isMemory ? [] : notePlaces(db, file);
-  const writer = isMemory ? writeInPlace(db) : startWriter({ file, places }, limits);
+  const writer = isMemory ? writeInPlace(db, table) : startWriter({ file, places, table }, limits);
 
   /** Outside of the shared snapshot: it sees all that is written, and what it writes is stored when it returns. */
   function alone<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
@@ -79,22 +82,11 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
   }
 
   return guardAll({
-    createPet: async (pet) => {
-      const id = await writer.write(pet);
-      snapshots?.leave();
-      return toWritten(id, pet);
-    },
-    createPetOnce: async (pet, once) => {
-      const outcome = await writer.writeOnce(pet, toKeyed(pet, once));
-      snapshots?.leave();
-      return toCreated(pet, outcome);
-    },
-    getPet: readPet,
-    listPets: ({ limit, status, after = 0n }) => readPage(limit, status, after),
-    countMisfits: alone(prepareCountMisfits(db)),
-    readContents: () => readContents(openAside),
+    records: buildCollection(table, reads, writer, () => snapshots?.leave()),
+    countMisfits: alone(prepareCountMisfits(db, table)),
+    readContents: () => readContents(openAside, table),
     writeContents: async (parts, contract) => {
-      await writeContents(openAside, parts, contract);
+      await writeContents(openAside, table, parts, contract);
       snapshots?.leave();
     },
     createKey: inPlace(keys.insert),
@@ -107,7 +99,7 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
     tally: undefined,
     check: alone(() => {
       checkPlaces(places);
-      reads.readPet(0n);
+      uncached.readRecord(0n);
       return writer.check();
     }),
     close: async () => {
@@ -120,22 +112,48 @@ function buildStore(db: Database, file: string, limits: StoreLimits): Store {
   });
 }
 
-function prepareReads(db: Database): Reads {
-  const get = db.prepare<[bigint], string>(`SELECT ${PET_JSON} FROM pets WHERE id = ?`).pluck();
-  const readPet = (id: bigint) => {
+/** `leave` ends the shared snapshot, so that whoever has written sees it. */
+function buildCollection(table: Table, reads: Reads, writer: Writer, leave: () => void): AnyCollection {
+  return guardAll<AnyCollection>({
+    get: reads.readRecord,
+    list: reads.readPage,
+    create: async (record) => {
+      const id = (await writer.write({ record })) as bigint;
+      leave();
+      return toRecord(table, id, record);
+    },
+    createOnce: async (record, once) => {
+      const outcome = (await writer.write({ record, keyed: toKeyed(table, record, once) })) as Outcome;
+      leave();
+      return toCreated(table, record, outcome);
+    },
+    replace: async (id, record) => {
+      const isThere = await writer.write({ record, id });
+      leave();
+      return isThere ? toRecord(table, id, record) : undefined;
+    },
+    delete: async (id) => {
+      const isThere = (await writer.write({ record: undefined, id })) as boolean;
+      leave();
+      return isThere;
+    },
+  });
+}
+
+function prepareReads(db: Database, table: Table): Reads {
+  const get = db.prepare<[bigint], string>(`SELECT ${toJsonSql(table)} FROM ${table.name} WHERE id = ?`).pluck();
+  const readRecord = (id: bigint) => {
     const text = get.get(id);
-    return text === undefined ? undefined : JsonText.of<Pet>(text);
+    return text === undefined ? undefined : JsonText.of<Fields>(text);
   };
-  return { readPage: prepareReadPage(db), readPet };
+  return { readPage: prepareReadPage(db, table), readRecord };
 }
 
 /** Memory has no fsync to wait for, and is seen by one connection only. */
-function writeInPlace(db: Database): Writer {
-  const insertPets = guard(prepareInsertPets(db));
-  const run = (create: Create) => readOutcomes(insertPets(toBatch([create])))(create);
+function writeInPlace(db: Database, table: Table): Writer {
+  const writeAll = guard(prepareWriteAll(db, table));
   return {
-    write: async (pet) => run({ pet, keyed: undefined }) as bigint,
-    writeOnce: async (pet, keyed) => run({ pet, keyed }),
+    write: async (write) => toOutcomes([write], writeAll(toBatch(table, [write])))[0] as bigint,
     addUses: prepareAddUses(db),
     check: async () => {},
     flush: async () => {},
@@ -154,7 +172,10 @@ function guard<Values extends unknown[], Result>(run: (...values: Values) => Res
   };
 }
 
-function guardAll(store: Store): Store {
-  const guarded = Object.entries(store).map(([name, method]) => [name, method && guard(method)]);
-  return Object.fromEntries(guarded) as unknown as Store;
+function guardAll<Methods extends object>(methods: Methods): Methods {
+  const guarded = Object.entries(methods).map(([name, method]) => [
+    name,
+    typeof method === 'function' ? guard(method) : method,
+  ]);
+  return Object.fromEntries(guarded);
 }

@@ -1,35 +1,52 @@
-/** Pages of pets, which SQLite writes as JSON text. */
+/** Pages of records, which SQLite writes as JSON text. */
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
-import type { Page, Pet, PetStatus } from '../store.ts';
-import { PET_JSON } from './pet-json.ts';
+import type { Fields, Page, PageQuery } from '../collection.ts';
+import { fromCursor, toCursor } from '../cursors.ts';
+import type { Field, Table } from '../table.ts';
+import { toJsonSql } from './record-json.ts';
+import { toBound } from './values.ts';
 
-/** The page of at most `limit` pets, of one status or any, with ids higher than `after`. */
-export type ReadPage = (limit: number, status: PetStatus | undefined, after: bigint) => Page;
+export type ReadPage = (query: PageQuery) => Page | undefined;
 
 type PageRow = [texts: string | null, count: bigint, last: bigint | null];
 
-export function prepareReadPage(db: Database): ReadPage {
-  const ofAny = prepareQueries(db, '');
-  const ofStatus = prepareQueries(db, 'status = ? AND');
-  return (limit, status, after) => {
-    const { page, hasMore } = status === undefined ? ofAny : ofStatus;
-    const filter = status === undefined ? [] : [status];
-    const [texts, count, last] = page.get(...filter, after, limit) as PageRow;
-    const isFull = last !== null && count === BigInt(limit);
-    const next = isFull && hasMore.get(...filter, last) === 1n ? last : undefined;
-    return { body: JsonText.of<Pet[]>(`[${texts ?? ''}]`), next };
+export function prepareReadPage(db: Database, table: Table): ReadPage {
+  const queries = new Map<string, ReturnType<typeof prepareQueries>>();
+
+  /** One for each combination of filters, when it is first asked for. */
+  function queriesFor(used: Field[]) {
+    const name = used.map(({ column }) => column).join();
+    const known = queries.get(name) ?? prepareQueries(db, table, used);
+    queries.set(name, known);
+    return known;
+  }
+
+  return (query) => {
+    const values = table.filters.map(({ name }) => query[name]);
+    const after = query.after === undefined ? 0n : fromCursor(query.after, values);
+    if (after === undefined) return undefined;
+    const used = table.filters.filter(({ name }) => query[name] !== undefined);
+    const bound = used.map((field) => toBound(field, query[field.name]));
+    const { page, hasMore } = queriesFor(used);
+    const [texts, count, last] = page.get(...bound, after, query.limit) as PageRow;
+    const isFull = last !== null && count === BigInt(query.limit);
+    const next = isFull && hasMore.get(...bound, last) === 1n ? toCursor(last, values) : undefined;
+    return { body: JsonText.of<Fields[]>(`[${texts ?? ''}]`), next };
   };
 }
 
-function prepareQueries(db: Database, filter: string) {
+function prepareQueries(db: Database, table: Table, used: Field[]) {
+  const filter = used.map(({ column }) => `${column} = ? AND `).join('');
   return {
     // With a bare `LIMIT ?`, SQLite prepares the statement again at every bind; with an expression it does not.
     page: db
       .prepare<unknown[], PageRow>(`
-        SELECT group_concat(pet, ','), count(*), max(id)
-        FROM (SELECT id, ${PET_JSON} AS pet FROM pets WHERE ${filter} id > ? ORDER BY id LIMIT +?)`)
+        SELECT group_concat(record, ','), count(*), max(id)
+        FROM (SELECT id, ${toJsonSql(table)} AS record FROM ${table.name} WHERE ${filter} id > ? ORDER BY id LIMIT +?)`)
       .raw(),
-    hasMore: db.prepare<unknown[], bigint>(`SELECT EXISTS (SELECT 1 FROM pets WHERE ${filter} id > ?)`).pluck(),
+    hasMore: db
+      .prepare<unknown[], bigint>(`SELECT EXISTS (SELECT 1 FROM ${table.name} WHERE ${filter} id > ?)`)
+      .pluck(),
   };
 }

@@ -1,12 +1,12 @@
 /**
  * Turns of processes that write to one database. SQLite looks for the lock at pauses that grow to 0.1 s: beside others that write
- * all the time it would be free at one of those moments too rarely, and a create would wait for seconds.
+ * all the time it would be free at one of those moments too rarely, and a write would wait for seconds.
  */
 import { BUSY_TIMEOUT } from './connection.ts';
 
 /**
  * The busy timeout of a connection that waits for its turns here, in milliseconds: after it, the pauses begin again at 1 ms. A
- * shorter one costs writes per second: the lock is then passed on more often, for fewer pets at once.
+ * shorter one costs writes per second: the lock is then passed on more often, for fewer writes at once.
  */
 export const TURN_INTERVAL = 10;
 

@@ -1,24 +1,22 @@
 /**
- * The way to the writing thread. Pets of one turn of the event loop, and those that come while an fsync runs, share the next
- * one: under load a create costs a fraction of an fsync. Still, no create is answered before its row is on disk.
+ * The way to the writing thread. Writes of one turn of the event loop, and those that come while an fsync runs, share the next
+ * one: under load a write costs a fraction of an fsync. Still, none is answered before it is on disk.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Keyed, Outcome } from '../once.ts';
-import { type NewPet, type OutageKind, type StoreLimits, StoreUnavailable } from '../store.ts';
-import { type Create, readOutcomes, toBatch } from './insert.ts';
-import type { Target, Written } from './writer.ts';
+import { type OutageKind, type StoreLimits, StoreUnavailable } from '../store.ts';
+import type { Write, WriteOutcome } from '../write.ts';
+import type { Answer, Target } from './writer.ts';
+import { toBatch, toOutcomes } from './writes.ts';
 import { startThread } from './writing-thread.ts';
 
 export interface Writer {
-  /** The id of the pet, once it is durable. @throws StoreUnavailable when it is not stored, or that is not known in time */
-  write(pet: NewPet): Promise<bigint>;
-  /** The same for a create with a key. */
-  writeOnce(pet: NewPet, keyed: Keyed): Promise<Outcome>;
+  /** Resolves once it is durable. @throws StoreUnavailable when it is not stored, or that is not known in time */
+  write(write: Write): Promise<WriteOutcome>;
   /** Uses of keys, as a JSON array, which may be lost where the disk cannot be written. */
   addUses(uses: string): void;
   /** @throws StoreUnavailable when the disk cannot be written, or not in time */
   check(): Promise<void>;
-  /** Waits until every pet in the queue is written, and the thread has a connection if it can. */
+  /** Waits until every write in the queue is written, and the thread has a connection if it can. */
   flush(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -29,7 +27,9 @@ interface Waiting<Result> {
   reject: (error: unknown) => void;
 }
 
-interface WaitingPet extends Waiting<Outcome>, Create {}
+interface WaitingWrite extends Waiting<WriteOutcome> {
+  write: Write;
+}
 
 /** How often to look for what has waited too long, in milliseconds. */
 const SWEEP_INTERVAL = 100;
@@ -38,28 +38,28 @@ const CHECK_TIMEOUT = 700;
 /** How long a successful write proves that the disk can be written, in milliseconds. */
 const PROOF_AGE = 10_000;
 const FLUSH_INTERVAL = 5;
-/** For how long pets are gathered while more of them come, in milliseconds. */
+/** For how long writes are gathered while more of them come, in milliseconds. */
 const GATHER_TIME = 2;
 
-const TOO_MANY = new Error('too many pets wait to be written');
+const TOO_MANY = new Error('too many writes wait');
 const NOT_BEGUN = new Error('the disk was busy for too long with what came before');
 const NOT_ENDED = new Error('the disk has not answered in time');
 
 export function startWriter(target: Target, limits: StoreLimits): Writer {
   const { createTimeout, maxCreates, checkTimeout = CHECK_TIMEOUT } = limits;
-  let waiting: WaitingPet[] = [];
-  let writing: WaitingPet[] = [];
+  let waiting: WaitingWrite[] = [];
+  let writing: WaitingWrite[] = [];
   let checks: Waiting<void>[] = [];
   /** Since when the thread works on a batch, or is down; undefined while it is idle. */
   let busySince: number | undefined;
   let isDue = false;
-  /** How many pets go to the thread at once: fewer while it looks for the one pet that makes a batch fail. */
+  /** How many writes go to the thread at once: fewer while it looks for the one that makes a batch fail. */
   let most = maxCreates;
   let provenAt = Number.NEGATIVE_INFINITY;
-  const thread = startThread(target, { onWritten, onEnd, onStart: setIdle });
+  const thread = startThread(target, { onAnswer, onEnd, onStart: setIdle });
   const sweeping = setInterval(sweep, SWEEP_INTERVAL).unref();
 
-  /** Up to as many pets as `seen` are handed over at the end of this turn; more are gathered. */
+  /** Up to as many writes as `seen` are handed over at the end of this turn; more are gathered. */
   function writeSoon(seen: number): void {
     if (isDue || busySince !== undefined || waiting.length + checks.length === 0) return;
     isDue = true;
@@ -67,7 +67,7 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
   }
 
   /**
-   * Hands over when a turn of the event loop has brought no more pets. The clients that one batch has answered come back within
+   * Hands over when a turn of the event loop has brought no more writes. The clients that one batch has answered come back within
    * a few turns: if the first of them were written alone, all others would wait for their fsync.
    */
   function gather(seen: number, until: number): void {
@@ -82,22 +82,31 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
     writing = waiting.splice(0, most);
     busySince = performance.now();
     try {
-      thread.post(toBatch(writing));
+      thread.post(
+        toBatch(
+          target.table,
+          writing.map(({ write }) => write),
+        ),
+      );
     } catch (error) {
       blameOne(error);
       setIdle();
     }
   }
 
-  function onWritten(written: Written): void {
-    if ('first' in written) {
-      const outcomeOf = readOutcomes(written);
-      for (const create of writing) create.resolve(outcomeOf(create));
+  function onAnswer(answer: Answer): void {
+    if ('first' in answer) {
+      const outcomes = toOutcomes(
+        writing.map(({ write }) => write),
+        answer,
+      );
+      for (const [index, { resolve }] of writing.entries()) resolve(outcomes[index] as WriteOutcome);
       prove();
     } else {
-      const { kind, code, message } = written;
+      const { kind, code, message } = answer;
       const cause = Object.assign(new Error(message), { code });
-      if (kind || writing.length === 0) fail(cause, kind);
+      if (kind === 'ids_used_up') blameOne(new StoreUnavailable(cause, kind));
+      else if (kind || writing.length === 0) fail(cause, kind);
       else blameOne(cause);
     }
     setIdle();
@@ -125,7 +134,7 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
     checks = [];
   }
 
-  /** One pet made the whole batch fail: halves the batch until that pet is alone. */
+  /** One write made the whole batch fail: halves the batch until that one is alone. */
   function blameOne(error: unknown): void {
     if (writing.length > 1) {
       most = Math.ceil(writing.length / 2);
@@ -145,10 +154,10 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
   /** Refuses what has waited too long. The thread may still write what it has already; its answer is then ignored. */
   function sweep(): void {
     const now = performance.now();
-    const isLate = ({ since }: WaitingPet) => since < now - createTimeout;
+    const isLate = ({ since }: WaitingWrite) => since < now - createTimeout;
     refuse(writing.filter(isLate), new StoreUnavailable(NOT_ENDED, 'outcome_unknown'));
     refuse(waiting.filter(isLate), new StoreUnavailable(NOT_BEGUN));
-    waiting = waiting.filter((pet) => !isLate(pet));
+    waiting = waiting.filter((write) => !isLate(write));
     const isOverdue = ({ since }: Waiting<void>) => since < now - checkTimeout;
     refuse(checks.filter(isOverdue), new StoreUnavailable(NOT_ENDED));
     checks = checks.filter((check) => !isOverdue(check));
@@ -157,21 +166,20 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
   /** Whether the thread has been at the same batch for longer than this. */
   const isStuck = (now: number, time: number) => busySince !== undefined && busySince < now - time;
 
-  function enqueue(pet: NewPet, keyed: Keyed | undefined): Promise<Outcome> {
+  function enqueue(write: Write): Promise<WriteOutcome> {
     return new Promise((resolve, reject) => {
       const since = performance.now();
       if (waiting.length + writing.length >= maxCreates || isStuck(since, createTimeout)) {
         reject(new StoreUnavailable(TOO_MANY, 'overloaded'));
         return;
       }
-      waiting.push({ pet, keyed, since, resolve, reject });
+      waiting.push({ write, since, resolve, reject });
       writeSoon(waiting.length);
     });
   }
 
   return {
-    write: (pet) => enqueue(pet, undefined) as Promise<bigint>,
-    writeOnce: enqueue,
+    write: enqueue,
     addUses: thread.addUses,
     check: () =>
       new Promise((resolve, reject) => {

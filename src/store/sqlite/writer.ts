@@ -2,15 +2,17 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import { type OutageKind, StoreUnavailable } from '../store.ts';
+import type { Table } from '../table.ts';
 import { checkPlaces, openConnection, type Places, proveWritable, toStoreError } from './connection.ts';
-import { type Batch, type Inserted, type InsertPets, prepareInsertPets } from './insert.ts';
 import { TURN_INTERVAL, takeTurn } from './turns.ts';
 import { prepareAddUses } from './uses.ts';
+import { type Batch, prepareWriteAll, type Written } from './writes.ts';
 
 /** What the thread writes to. */
 export interface Target {
   file: string;
   places: Places;
+  table: Table;
 }
 
 /** Uses of keys, as a JSON array: nothing comes back for them. */
@@ -23,29 +25,29 @@ type Task = Batch | Uses | 'hold';
 
 const isUses = (task: Task): task is Uses => typeof task === 'object' && 'uses' in task;
 
-/** What comes back for a task: the ids of its pets, or why there are none; `kind` is absent where one of the pets is to blame. */
-export type Written = Inserted | { kind: OutageKind | undefined; code: string | undefined; message: string };
+/** What comes back for a task: what its writes have come to, or why nothing was done; `kind` is absent where one of them is to blame. */
+export type Answer = Written | { kind: OutageKind | undefined; code: string | undefined; message: string };
 
 /** How often the thread checks that the files are in place, beside each write, in milliseconds. */
 const LOOK_INTERVAL = 1000;
 
-const NOTHING: Inserted = { first: 0n, keyed: [] };
+const NOTHING: Written = { first: 0n, keyed: [], edits: [] };
 
 const port = parentPort as NonNullable<typeof parentPort>;
-const { file, places } = workerData as Target;
+const { file, places, table } = workerData as Target;
 let db: Database | undefined;
-let insertPets: InsertPets | undefined;
+let writeAll: ReturnType<typeof prepareWriteAll> | undefined;
 
 /** At the start, and again after a failed write: a connection that was opened read-only stays read-only. */
-function open(): InsertPets {
+function open(): ReturnType<typeof prepareWriteAll> {
   db ??= openConnection(file, { fileMustExist: true, busyTimeout: TURN_INTERVAL });
-  return prepareInsertPets(db);
+  return prepareWriteAll(db, table);
 }
 
 function close(): void {
   db?.close();
   db = undefined;
-  insertPets = undefined;
+  writeAll = undefined;
 }
 
 /** Where the `-wal` file was removed, its content is lost with this connection: it is moved into the database file first. */
@@ -58,19 +60,19 @@ function look(): void {
   }
 }
 
-function run(task: Task): Written {
+function run(task: Task): Answer {
   try {
     look();
     return takeTurn(() => {
-      insertPets ??= open();
+      writeAll ??= open();
       if (task === 'hold') return NOTHING;
       if (isUses(task)) {
         // It comes once a minute at most, so its statement is not kept.
         prepareAddUses(db as Database)(task.uses);
         return NOTHING;
       }
-      if (task.rows.count === 0 && task.keyed.length === 0) proveWritable(db as Database);
-      return insertPets(task);
+      if (task.rows.count + task.keyed.length + task.edits.length === 0) proveWritable(db as Database);
+      return writeAll(task);
     });
   } catch (thrown) {
     close();
@@ -91,7 +93,7 @@ function tryTo(act: () => void): void {
 
 tryTo(() => {
   look();
-  insertPets = open();
+  writeAll = open();
 });
 setInterval(() => tryTo(look), LOOK_INTERVAL).unref();
 
@@ -100,7 +102,7 @@ port.on('message', (task: Task | 'stop') => {
     close();
     port.close();
   } else {
-    const written = run(task);
-    if (!isUses(task)) port.postMessage(written);
+    const answer = run(task);
+    if (!isUses(task)) port.postMessage(answer);
   }
 });

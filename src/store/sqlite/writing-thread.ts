@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Batch } from './insert.ts';
-import type { Target, Written } from './writer.ts';
+import type { Answer, Target } from './writer.ts';
+import type { Batch } from './writes.ts';
 
 const WRITER = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
 
@@ -13,7 +13,7 @@ const MOST_PAUSE = 10_000;
 
 export interface ThreadEvents {
   /** A batch is answered. */
-  onWritten: (written: Written) => void;
+  onAnswer: (answer: Answer) => void;
   /** The thread has ended, and takes nothing until it is started again. */
   onEnd: (cause: Error) => void;
   /** The thread is started again. */
@@ -30,7 +30,7 @@ export interface WritingThread {
   stop(): Promise<void>;
 }
 
-export function startThread(target: Target, { onWritten, onEnd, onStart }: ThreadEvents): WritingThread {
+export function startThread(target: Target, { onAnswer, onEnd, onStart }: ThreadEvents): WritingThread {
   let pause = FIRST_PAUSE;
   let isStopping = false;
   let exit: Promise<void>;
@@ -38,9 +38,9 @@ export function startThread(target: Target, { onWritten, onEnd, onStart }: Threa
 
   function start(): Worker {
     const started = new Worker(WRITER, { workerData: target });
-    started.on('message', (written: Written) => {
+    started.on('message', (answer: Answer) => {
       pause = FIRST_PAUSE;
-      onWritten(written);
+      onAnswer(answer);
     });
     exit = Promise.allSettled([once(started, 'exit')]).then(([end]) => {
       if (isStopping) return;

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { ContractError } from '../../src/contract/contract.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
-import { checkStoredPets } from '../../src/routes/stored-pets.ts';
+import { domain } from '../../src/generated/domain.ts';
+import { checkStoredRecords } from '../../src/routes/stored-records.ts';
 import { openUrl } from '../database.ts';
 import { type Edit, edited } from '../edited-contract.ts';
 
@@ -15,14 +16,14 @@ async function loadEdited(folder: string, edit: Edit) {
 async function openWithPets(t: Test) {
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
-  await store.createPet({ name: 'Ada', categoryId: 7n });
-  await store.createPet({ name: 'Bartholomew', categoryId: 0n, status: 'sold' });
-  await store.createPet({ name: '🐕🐕🐕', categoryId: 2n ** 63n - 1n, status: 'sold' });
+  await store.records.create({ name: 'Ada', categoryId: 7n });
+  await store.records.create({ name: 'Bartholomew', categoryId: 0n, status: 'sold' });
+  await store.records.create({ name: '🐕🐕🐕', categoryId: 2n ** 63n - 1n, status: 'sold' });
   return store;
 }
 
 t.test('stored pets fit the contract that they were stored under', async (t) => {
-  await t.resolves(checkStoredPets(await loadContract(), await openWithPets(t)));
+  await t.resolves(checkStoredRecords(await loadContract(), domain, await openWithPets(t)));
 });
 
 t.test('an edit of the contract that stored pets do not fit is refused, with their number', async (t) => {
@@ -40,6 +41,6 @@ t.test('an edit of the contract that stored pets do not fit is refused, with the
   for (const [edit, told] of edits) {
     const contract = await loadEdited(t.testdir(), edit);
     const problem = `stored pets that do not fit its schema Pet: ${told}; correct them, or undo the edit of the contract`;
-    await t.rejects(checkStoredPets(contract, store), new ContractError([problem]));
+    await t.rejects(checkStoredRecords(contract, domain, store), new ContractError([problem]));
   }
 });

@@ -1,3 +1,0 @@
--- The contract (its digest) that all pets were found to fit.
-CREATE TABLE passed_check (contract TEXT) STRICT;
-INSERT INTO passed_check VALUES (NULL);

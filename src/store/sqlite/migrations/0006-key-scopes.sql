@@ -1,2 +1,0 @@
--- Separated by spaces; NULL for all.
-ALTER TABLE api_keys ADD COLUMN scopes TEXT;

@@ -1,0 +1,12 @@
+import t from 'tap';
+import { domain } from '../../src/generated/domain.ts';
+import { openUrl } from '../database.ts';
+import { type AnyStore, testSharing, testStore } from '../store-suite.ts';
+import { prepareFilePlace } from './file-place.ts';
+
+t.test('a file', async (t) => testSharing(t, { isShared: true, prepare: prepareFilePlace }, domain));
+
+t.test('memory', async (t) => {
+  const place = { open: () => openUrl('sqlite::memory:') as AnyStore, execute: () => {}, count: () => 0 };
+  testStore(t, { isShared: false, prepare: () => place }, domain);
+});
