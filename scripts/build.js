@@ -1,9 +1,9 @@
 /**
- * Builds `dist/` from nothing: the compiled program, and the files that it reads beside itself. With `--assets`, only copies
- * those files.
+ * Builds `dist/` from nothing: the compiled program, and the files that it reads beside itself. It takes the place of the last one
+ * when it is complete. With `--assets`, only copies those files.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -24,15 +24,22 @@ const COMPILE = [
   fileURLToPath(new URL('../bin/tsc', import.meta.resolve('typescript'))),
   '-p',
   'scripts/tsconfig.build.json',
+  '--outDir',
+  'dist.new',
 ];
 
 const isCopy = process.argv.includes('--assets');
-if (!isCopy) rmSync('dist', { recursive: true, force: true });
+const target = isCopy ? 'dist' : 'dist.new';
+const remove = (folder) => rmSync(folder, { recursive: true, force: true });
+if (!isCopy) remove(target);
 const run = (args) => spawnSync(process.execPath, args, { stdio: 'inherit' }).status === 0;
 const isBuilt = isCopy || (run(CHECK) && run(COMPILE));
-for (const folder of ASSETS) cpSync(folder, `dist/${folder}`, { recursive: true });
+if (isBuilt) for (const folder of ASSETS) cpSync(folder, `${target}/${folder}`, { recursive: true });
 if (isBuilt && !isCopy) {
-  const { keepSource } = await import('../dist/src/contract/source.js');
+  const { keepSource } = await import('../dist.new/src/contract/source.js');
   await keepSource(new URL('../openapi/petstore.yaml', import.meta.url));
+  remove('dist');
+  renameSync(target, 'dist');
 }
+if (!isCopy) remove(target);
 process.exitCode = isBuilt ? 0 : 1;

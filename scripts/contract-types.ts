@@ -14,7 +14,10 @@ const INT64_TYPES = {
 
 export async function buildTypes(contract: Json): Promise<string> {
   const document = structuredClone(contract);
-  const { paths = {}, components = {} } = document;
+  const { paths = {}, components = {}, webhooks = {} } = document;
+  // The server sends nothing to them: they have no handlers.
+  for (const hook of Object.values<Json>(webhooks))
+    for (const node of Object.values<Json>(hook)) delete node.operationId;
   Object.values<Json>(components.parameters ?? {}).forEach(requireDefaulted);
   for (const path of Object.values<Json>(paths)) {
     for (const node of [path, ...Object.values<Json>(path)]) node.parameters?.forEach(requireDefaulted);

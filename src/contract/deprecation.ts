@@ -10,7 +10,10 @@ export function toDeprecation(source: Json, refuse: Refuse): Deprecation | undef
   function dateIn(key: string): Date | undefined {
     if (source[key] === undefined) return undefined;
     const date = new Date(source[key]);
-    if (Number.isNaN(date.getTime())) refuse(`${key} is no date`);
+    // `new Date` takes 30 February for 2 March.
+    const day = String(source[key]).slice(0, 10);
+    const isDate = !Number.isNaN(date.getTime()) && new Date(day).toISOString().startsWith(day);
+    if (!isDate) refuse(`${key} is no date`);
     return date;
   }
 }

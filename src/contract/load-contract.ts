@@ -3,6 +3,7 @@ import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { type Contract, ContractError } from './contract.ts';
 import { toDigest } from './digest.ts';
 import { buildToErrorBody } from './error-body.ts';
+import { checkExtensions } from './extensions.ts';
 import { checkNumbers } from './numbers.ts';
 import { toOperations } from './operations.ts';
 import { resolveDocument } from './resolved.ts';
@@ -12,6 +13,8 @@ import { readSource } from './source.ts';
 import { checkValidity } from './validity.ts';
 
 export const CONTRACT_FILE = new URL('openapi/petstore.yaml', import.meta.resolve('#package'));
+
+const EMPTY = 'it is empty: an OpenAPI document begins with openapi: 3.1.1';
 
 /**
  * The contract with the digest `checked` is not checked again for what takes long: `npm run generate` has done so.
@@ -30,6 +33,7 @@ export async function readContract(
 ): Promise<{ contract: Contract; problems: string[] }> {
   const { yaml, json } = await readSource(file);
   const document = JSON.parse(json);
+  if (typeof document !== 'object' || document === null) throw new ContractError([EMPTY]);
   const digest = toDigest(json);
   const isChecked = digest === checked;
   const dangling = isChecked ? undefined : await checkValidity(document);
@@ -42,7 +46,10 @@ export async function readContract(
   if (problems.length > 0) throw new ContractError(problems);
   const keyPlaces = toKeyPlaces(resolved.components.securitySchemes, refuse);
   const operations = toOperations(resolved, keyPlaces, refuse);
-  if (!isChecked) checkNumbers(parse(json, null, parseNumberAndBigInt), '#', refuse);
+  if (!isChecked) {
+    checkNumbers(parse(json, null, parseNumberAndBigInt), '#', refuse);
+    checkExtensions(document, refuse);
+  }
   const prefix = toPrefix(document, refuse);
   checkOwnPaths(prefix, operations.values(), refuse);
   const contract = {

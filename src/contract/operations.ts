@@ -1,5 +1,4 @@
 /** The operations of the contract, by their ids. */
-import { checkChoices } from '../schema/choices.ts';
 import { withoutFields } from '../schema/directions.ts';
 import { findInt64s } from '../schema/int64-places.ts';
 import type { Json, Refuse } from '../schema/json.ts';
@@ -65,7 +64,6 @@ function toReply(status: string, { content = {}, headers = {} }: Json, refuse: R
   if (others.length > 0) refuse(`${name}: only one media type is supported, not ${type} and ${others.join(', ')}`);
   const schema = withoutFields('writeOnly', content[type]?.schema ?? {});
   if (!isJson(type)) checkPassedOn(schema, type, name, refuse);
-  checkChoices(schema, `${name}: body`, refuse);
   checkRequired(schema, `${name}: body`, refuse);
   const int64s = findInt64s(schema, `${name}: body`, refuse);
   return { status, type: type.toLowerCase(), isJson: isJson(type), schema, int64s, headers };
@@ -81,7 +79,6 @@ function toBody(source: Json, refuse: Refuse): Body | undefined {
     if (kind === 'form') checkForm(schema, content[type].encoding, refuse);
     if (kind !== 'json' && !maxBytes) refuse(`its body: ${type} is handed over as it comes, which needs x-max-bytes`);
     findInt64s(schema, 'body', refuse);
-    checkChoices(schema, 'body', refuse);
     checkRequired(schema, 'body', refuse);
     return { type: type.toLowerCase(), kind, schema };
   });

@@ -25,6 +25,7 @@ export function toParameters(path: string, sources: Json[], refuse: Refuse): Par
   }
   const parameters = [...byName.values()];
   checkPath(path, parameters, refuse);
+  checkLimit(parameters, refuse);
   return parameters;
 }
 
@@ -56,6 +57,14 @@ function findUnkept({ name, in: place, 'x-kept-hours': hours }: Json): string | 
 function toList({ in: place, schema, explode = place === 'query' }: Json): Parameter['list'] {
   if (schema?.type !== 'array') return undefined;
   return place === 'query' && explode ? 'repeated' : 'joined';
+}
+
+/** A page with no items has no next one, and fewer than none are all. */
+function checkLimit(parameters: Parameter[], refuse: Refuse): void {
+  const limit = parameters.find(({ name, in: place }) => name === 'limit' && place === 'query');
+  if (!limit || !parameters.some(({ isOpaque }) => isOpaque)) return;
+  const { type, minimum = 0 } = limit.schema;
+  if (type !== 'integer' || minimum < 1) refuse('parameter limit: a page needs type: integer and minimum: 1 or more');
 }
 
 function checkPath(path: string, parameters: Parameter[], refuse: Refuse): void {

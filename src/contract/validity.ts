@@ -11,10 +11,21 @@ const DANGLING = /^Can't resolve /;
 /** What converts most of an older document; what it leaves is refused by its place. */
 const CONVERT = 'convert it to 3.1: npx @scalar/cli document upgrade <file> --output <file>';
 
+/** What schemas are written in where nothing is said (OpenAPI 3.1, section 4.8.24.5), and what that is made of. */
+const DIALECTS = ['https://spec.openapis.org/oas/3.1/dialect/base', 'https://json-schema.org/draft/2020-12/schema'];
+
 /** Returns a problem where the only one is a reference to nothing. @throws ContractError that lists all others */
 export async function checkValidity(document: Json): Promise<string | undefined> {
-  const { openapi, swagger = openapi } = document;
+  const { openapi, swagger = openapi, jsonSchemaDialect = DIALECTS[0] } = document;
   if (/^(2|3\.0)\./.test(swagger)) throw new ContractError([`it is OpenAPI ${swagger}; ${CONVERT}`]);
+  if (typeof openapi === 'string' && !openapi.startsWith('3.1.')) {
+    throw new ContractError([`openapi: ${openapi} is not supported: write it as 3.1.1`]);
+  }
+  if (!DIALECTS.includes(jsonSchemaDialect)) {
+    throw new ContractError([
+      `jsonSchemaDialect: ${jsonSchemaDialect} is not supported: remove it, for JSON Schema 2020-12`,
+    ]);
+  }
   const { valid, errors } = await validate.call(VALIDATOR, document);
   if (valid) return undefined;
   if (DANGLING.test(String(errors))) return String(errors);

@@ -40,6 +40,10 @@ export type ToParts = (bytes: Bytes, contentType: string) => AsyncIterable<Part>
 const MAX_FIELDS = 1024 * 1024;
 const FIELD = 100;
 
+/** How many parts a field may have whose schema does not say it, and how much each part may say of itself. */
+const MAX_ITEMS = 1000;
+const HEADERS = { headerPairs: 20, headerSize: 8192 };
+
 /** Adds a part to those that were given before. @throws Failure */
 type Take = (part: Part, given: Values) => void;
 
@@ -54,7 +58,7 @@ export function buildToParts(buildCheck: BuildCheck, schema: Json, refuse: Refus
 
   return (bytes, contentType) => {
     try {
-      const limits = { fieldSize: MAX_FIELDS };
+      const limits = { fieldSize: MAX_FIELDS, ...HEADERS };
       const isPartAFile = (name: string | undefined) => files.includes(name as string);
       const busboy = new Busboy({ headers: { 'content-type': contentType }, limits, isPartAFile });
       return readParts(bytes, busboy, takes, checkAll);
@@ -76,22 +80,32 @@ async function* readParts(
   let file: Readable | undefined;
   // It emits errors also when nobody waits for a part.
   busboy.on('error', () => {});
+  // As it arrives: a handler may be slow, and what waits for it must not grow beyond what the form may have.
+  const add = (part: Part, stream?: Readable) => {
+    try {
+      const take = takes.get(part.name);
+      if (!take) throw invalid([`body.${part.name} is not a known field`]);
+      take(part, given);
+      busboy.emit('part', part, stream);
+    } catch (error) {
+      stream?.resume();
+      busboy.destroy(error as Failure);
+    }
+  };
   busboy.on('field', (name, value) => {
     size += value.length + FIELD;
     if (size > MAX_FIELDS) busboy.destroy(new Failure(...TOO_LARGE));
-    else busboy.emit('part', { name, value });
+    else if (!busboy.destroyed) add({ name, value });
   });
   busboy.on('file', (name, stream, filename, _encoding, contentType) => {
     file = stream.on('error', () => {});
-    busboy.emit('part', { name, filename, contentType, content: readContent(stream) }, stream);
+    if (busboy.destroyed) stream.resume();
+    else add({ name, filename, contentType, content: readContent(stream) }, stream);
   });
   const parts = on(busboy, 'part', { close: ['finish'] });
   pipeline(bytes, busboy).catch((error) => file?.destroy(error));
   try {
     for await (const [part, stream] of parts) {
-      const take = takes.get(part.name);
-      if (!take) throw invalid([`body.${part.name} is not a known field`]);
-      take(part, given);
       yield part;
       stream?.resume();
     }
@@ -128,6 +142,7 @@ function buildCheckForm(buildCheck: BuildCheck, schema: Json, refuse: Refuse): (
 function buildTake(buildCheck: BuildCheck, name: string, field: Json, form: Json): Take {
   const part = partOf(field);
   const isList = field.type === 'array';
+  const { maxItems = MAX_ITEMS } = field;
   const place = placeUnder(
     findInt64s(form, '', () => {}),
     'properties',
@@ -142,9 +157,10 @@ function buildTake(buildCheck: BuildCheck, name: string, field: Json, form: Json
     const problems = check(value);
     if (problems) throw invalid(problems);
     if (!isList && name in given) throw invalid([`body.${name} is given more than once`]);
-    if (!isList) given[name] = value;
-    else if (!(name in given)) given[name] = [value];
-    else (given[name] as unknown[]).push(value);
+    const items = (given[name] ?? []) as unknown[];
+    if (isList && items.length >= maxItems) throw invalid([`body.${name} must have at most ${maxItems} items`]);
+    given[name] = isList ? items : value;
+    items.push(value);
     if ('value' in taken) taken.value = value;
   };
 }

@@ -7,11 +7,14 @@ const MAX_LENGTH = 400;
 const MAX_BYTES = 6000;
 const MORE = 'and more';
 
-/** Each once, in its words. A condition has no problems, only its branches. `at` is the place of the value that was checked. */
+/** Keywords whose problems are those of a schema within them. */
+const SUMMARIES = ['if', 'propertyNames'];
+
+/** Each once, in its words. `at` is the place of the value that was checked. */
 export function toProblems(errors: ErrorObject[] | null | undefined, at = ''): string[] {
   const problems = new Set<string>();
   for (const error of errors ?? []) {
-    if (error.keyword !== 'if') problems.add(toProblem(error, at));
+    if (!SUMMARIES.includes(error.keyword)) problems.add(toProblem(error, at));
     if (problems.size > MAX_PROBLEMS) break;
   }
   return toFew([...problems]);
@@ -38,10 +41,11 @@ function cut(text: string): string {
 const toText = (value: unknown) =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 
-function toProblem({ instancePath, keyword, params, message }: ErrorObject, at: string): string {
+function toProblem({ instancePath, keyword, params, message, propertyName }: ErrorObject, at: string): string {
   const path = `${at}${instancePath.replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')}`;
-  const place = path.replace(/^\./, '');
-  const inside = (name: string) => (place ? `${place}.${name}` : name);
+  const value = path.replace(/^\./, '');
+  const inside = (name: string) => (value ? `${value}.${name}` : name);
+  const place = propertyName === undefined ? value : `the name of ${inside(propertyName)}`;
   const noun = place === 'query' ? 'query parameter' : 'field';
   switch (keyword) {
     case 'required':
@@ -59,6 +63,16 @@ function toProblem({ instancePath, keyword, params, message }: ErrorObject, at: 
       return `${place} must have at least ${params.limit} characters`;
     case 'maxLength':
       return `${place} must have at most ${params.limit} characters`;
+    case 'minItems':
+      return `${place} must have at least ${params.limit} items`;
+    case 'maxItems':
+      return `${place} must have at most ${params.limit} items`;
+    case 'minProperties':
+      return `${place} must have at least ${params.limit} fields`;
+    case 'maxProperties':
+      return `${place} must have at most ${params.limit} fields`;
+    case 'const':
+      return `${place} must be ${toText(params.allowedValue)}`;
     case 'pattern':
       return `${place} must match ${params.pattern}`;
     case 'minimum':

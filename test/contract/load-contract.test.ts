@@ -232,23 +232,63 @@ const refusals: Refusal[] = [
     (c) => (c.openapi = '3.0.3'),
   ],
   [
+    'a document of OpenAPI 3.2',
+    /^.*\n {2}- openapi: 3\.2\.0 is not supported: write it as 3\.1\.1$/,
+    (c) => (c.openapi = '3.2.0'),
+  ],
+  [
+    'a dialect of another draft of JSON Schema',
+    /- jsonSchemaDialect: http:.*draft-07.* is not supported: remove it, for JSON Schema 2020-12$/,
+    (c) => (c.jsonSchemaDialect = 'http://json-schema.org/draft-07/schema#'),
+  ],
+  [
+    'a size that is no number of bytes',
+    /requestBody: x-max-bytes is "100", and must be a whole number of bytes, 1 or more$/,
+    (c) => (c.paths['/pets'].post.requestBody['x-max-bytes'] = '100'),
+  ],
+  ...[0, -1, 1.5].map(
+    (bytes): Refusal => [
+      `a size of ${bytes} bytes`,
+      new RegExp(`x-max-bytes is ${bytes}, and must be a whole number of bytes, 1 or more$`),
+      (c) => (c.paths['/pets'].post.requestBody['x-max-bytes'] = bytes),
+    ],
+  ),
+  [
+    'an extension that is nearly one of ours',
+    /#\/paths\/~1pets\/post\/requestBody: x-maxbytes is not known: write x-max-bytes, or give it another name$/,
+    (c) => (c.paths['/pets'].post.requestBody['x-maxbytes'] = 10),
+  ],
+  [
+    'an extension in the wrong place',
+    /#\/paths\/~1pets\/post: x-max-bytes means nothing here: put it into a request body$/,
+    (c) => (c.paths['/pets'].post['x-max-bytes'] = 10),
+  ],
+  [
+    'extensions of the wrong type',
+    /x-opaque is "yes", and must be true or false\n.*x-sunset is 2030, and must be a date in quotes/,
+    (c) => {
+      c.paths['/pets/{petId}'].get['x-sunset'] = 2030;
+      c.paths['/pets'].get.parameters[2]['x-opaque'] = 'yes';
+    },
+  ],
+  [
+    'a day that no month has',
+    'operation getPet: x-sunset is no date',
+    (c) => (c.paths['/pets/{petId}'].get['x-sunset'] = '2030-02-30'),
+  ],
+  ...[{ type: 'number' }, { minimum: 0 }, { minimum: -5 }, { minimum: undefined }].map(
+    (change): Refusal => [
+      `a page with a limit of ${JSON.stringify(change)}`,
+      /^.*\n.*listPets: parameter limit: a page needs type: integer and minimum: 1 or more$/,
+      (c) => Object.assign(c.paths['/pets'].get.parameters[0].schema, change),
+    ],
+  ),
+  [
     'a discriminator whose alternatives have no names',
     'operation createPet: discriminator kind: each alternative needs a name, by $ref, or by const or enum',
     (c) => {
       const oneOf = [{ type: 'object', properties: { kind: { type: 'string' } } }];
       c.components.schemas.NewPet.properties.toy = { oneOf, discriminator: { propertyName: 'kind' } };
-    },
-  ],
-  [
-    'a choice of schemas that refer to themselves, without a discriminator',
-    'operation createPet: body.rule.*: several schemas of oneOf refer to themselves, which takes a discriminator',
-    (c) => {
-      const rule = (kind: string) => ({
-        type: 'object',
-        properties: { kind: { const: kind }, parts: { type: 'array', items: { $ref: '#/components/schemas/Rule' } } },
-      });
-      c.components.schemas.Rule = { oneOf: [rule('all'), rule('any')] };
-      addToBody(c, { rule: { type: 'array', items: { $ref: '#/components/schemas/Rule' } } });
     },
   ],
   [
@@ -371,6 +411,25 @@ t.test('what a reference leads to is read, wherever it stands', async (t) => {
   const { operations } = await loadContract(file);
   t.equal(operations.get('getPet')?.parameters[0]?.schema.format, 'int64');
   t.equal(operations.get('createPet')?.body?.contents[0]?.schema.properties.extra, true);
+});
+
+t.test('an empty contract is refused in one line', async (t) => {
+  for (const [index, text] of ['', 'null', '1'].entries()) {
+    const file = join(t.testdir({ [`${index}.yaml`]: text }), `${index}.yaml`);
+    await t.rejects(loadContract(file), {
+      message: /\n {2}- it is empty: an OpenAPI document begins with openapi: 3\.1\.1$/,
+    });
+  }
+});
+
+t.test('an extension of others, or a name that looks like ours, is left alone', async (t) => {
+  const { file } = edited(t, (c) => {
+    c['x-tools'] = { 'x-max-byte': 1 };
+    c.components.schemas.Pet.example = { 'x-maxbytes': 1 };
+    c.components.schemas.Other = { type: 'object', properties: { 'x-maxbytes': { type: 'string' } } };
+    c.paths['/pets'].get.parameters.push({ name: 'limit', in: 'header', schema: { type: 'number' } });
+  });
+  await loadContract(file);
 });
 
 t.test('text that is no YAML is refused', async (t) => {

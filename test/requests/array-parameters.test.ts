@@ -62,8 +62,8 @@ t.test('an array in the query is given as its items, each with its type', async 
 t.test('an array that breaks its schema is refused, with the place of each item', async (t) => {
   const { request } = await serve(t, YAML, { echo: () => ({ status: 200, body: {} }) });
   const cases: [search: string, message: string][] = [
-    ['tags=a', 'query.tags must NOT have fewer than 2 items'],
-    ['tags=a&tags=b&tags=c&tags=d', 'query.tags must NOT have more than 3 items'],
+    ['tags=a', 'query.tags must have at least 2 items'],
+    ['tags=a&tags=b&tags=c&tags=d', 'query.tags must have at most 3 items'],
     ['tags=a&tags=b&tags=a', 'query.tags must not have the same item twice'],
     ['tags=a&tags=', 'query.tags.1 must have at least 1 characters'],
     ['ids=1,1', 'query.ids must not have the same item twice'],
@@ -94,7 +94,7 @@ t.test('an array in a header may have several lines, and empty items do not coun
   t.strictSame(given, [{ 'If-None-Match': ['"a"', '"b"', '"c"'], 'X-Owners': [BigInt(BIG)] }]);
   const { body } = await request('/v1/echoes', { headers: { 'if-none-match': ['a,b', 'c,d,e'], 'x-owners': '1,2.5' } });
   t.match(body, {
-    message: /^header.If-None-Match must NOT have more than 4 items; header.X-Owners.1 must be a 64-bit/,
+    message: /^header.If-None-Match must have at most 4 items; header.X-Owners.1 must be a 64-bit/,
   });
 });
 

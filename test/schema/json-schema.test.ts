@@ -137,3 +137,15 @@ t.test('an answer that fits none of its alternatives is not sent', async (t) => 
   t.equal(await send(LARGE), LARGE);
   t.match(await send('[1]'), '"internal_error"');
 });
+
+t.test('a problem names the constant, the size and the property whose name is wrong', async (t) => {
+  const properties = {
+    kind: { const: 'pet' },
+    map: { type: 'object', maxProperties: 1, minProperties: 1, propertyNames: { maxLength: 2 } },
+  };
+  const { send } = await startEcho(t, { body: { type: 'object', properties } });
+  t.equal(await send('{"kind":"dog"}'), 'body.kind must be pet');
+  t.equal(await send('{"map":{"abc":1}}'), 'the name of body.map.abc must have at most 2 characters');
+  t.equal(await send('{"map":{"a":1,"b":1}}'), 'body.map must have at most 1 fields');
+  t.equal(await send('{"map":{}}'), 'body.map must have at least 1 fields');
+});

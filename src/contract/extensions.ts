@@ -1,0 +1,68 @@
+/** The `x-` words that mean something to the server: where each may stand, and what it may say. Those of others are left alone. */
+import type { Json, Refuse } from '../schema/json.ts';
+
+interface Extension {
+  /** Of the place, as a JSON Pointer. */
+  where: RegExp;
+  place: string;
+  fits: (value: unknown) => boolean;
+  words: string;
+}
+
+const isWhole = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
+const isTexts = (value: unknown) => Array.isArray(value) && value.every((item) => typeof item === 'string');
+const isText = (value: unknown) => typeof value === 'string';
+
+const IN_OPERATION = { where: /\/(get|put|post|delete|options|head|patch|trace)$/, place: 'an operation' };
+const IN_PARAMETER = { where: /\/parameters\/[^/]+$/, place: 'a parameter' };
+
+const EXTENSIONS: Record<string, Extension> = {
+  'x-max-bytes': {
+    ...{ where: /\/(requestBody|requestBodies\/[^/]+)$/, place: 'a request body' },
+    ...{ fits: isWhole, words: 'a whole number of bytes, 1 or more' },
+  },
+  'x-kept-hours': { ...IN_PARAMETER, fits: isWhole, words: 'a whole number of hours, 1 or more' },
+  'x-opaque': { ...IN_PARAMETER, fits: (value) => typeof value === 'boolean', words: 'true or false' },
+  'x-deprecated-at': { ...IN_OPERATION, fits: isText, words: "a date in quotes, such as '2030-12-05'" },
+  'x-sunset': { ...IN_OPERATION, fits: isText, words: "a date in quotes, such as '2030-12-05'" },
+  'x-successor': { ...IN_OPERATION, fits: isText, words: 'the operationId of another operation' },
+  'x-extensible-enum': { where: /./, place: 'a schema', fits: isTexts, words: 'a list of texts' },
+  'x-error-body': { where: /^#$/, place: 'the root', fits: (value) => value !== null, words: 'the body of an error' },
+};
+
+/** Below these are names that the contract gives, not words of OpenAPI. */
+const NAMES = /^(properties|patternProperties|dependentSchemas|headers|schemas|parameters|examples|content|mapping)$/;
+/** Below these are values. */
+const VALUES = /^(example|examples|default|enum|const|x-.*)$/;
+
+export function checkExtensions(node: Json, refuse: Refuse, place = '#'): void {
+  if (typeof node !== 'object' || node === null) return;
+  const isNames = NAMES.test(place.replace(/.*\//, '')) && !Array.isArray(node);
+  for (const [key, value] of Object.entries(node)) {
+    if (!isNames && key.startsWith('x-')) checkExtension(key, value, place, refuse);
+    if (isNames || !VALUES.test(key)) checkExtensions(value, refuse, `${place}/${key.replaceAll('/', '~1')}`);
+  }
+}
+
+function checkExtension(key: string, value: unknown, place: string, refuse: Refuse): void {
+  const known = EXTENSIONS[key];
+  const near = Object.keys(EXTENSIONS).find((name) => isNear(name, key, 2));
+  if (!known && near) refuse(`${place}: ${key} is not known: write ${near}, or give it another name`);
+  else if (known && !known.where.test(place)) refuse(`${place}: ${key} means nothing here: put it into ${known.place}`);
+  else if (known && !known.fits(value)) {
+    refuse(`${place}: ${key} is ${JSON.stringify(value)}, and must be ${known.words}`);
+  }
+}
+
+/** Whether so few letters are more, missing or others. */
+function isNear(one: string, other: string, letters: number): boolean {
+  if (one === other) return true;
+  if (letters === 0) return false;
+  if (one[0] === other[0]) return isNear(one.slice(1), other.slice(1), letters);
+  const [oneRest, otherRest] = [one.slice(1), other.slice(1)];
+  return [
+    isNear(oneRest, other, letters - 1),
+    isNear(one, otherRest, letters - 1),
+    isNear(oneRest, otherRest, letters - 1),
+  ].some(Boolean);
+}
