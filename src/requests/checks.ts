@@ -81,16 +81,7 @@ function buildOne(
 ): CheckRequest {
   const inPlace = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place);
   const [inPath, inQuery, inHeader] = [inPlace('path'), inPlace('query'), inPlace('header')];
-  const ofParameters = {
-    path: toObjectSchema(inPath),
-    query: toObjectSchema(inQuery),
-    ...(inHeader.length > 0 && { header: toObjectSchema(inHeader) }),
-  };
-  const schema = {
-    type: 'object',
-    properties: { ...ofParameters, ...(body && { body: body.schema }) },
-    required: [...Object.keys(ofParameters), ...(body?.required ? ['body'] : [])],
-  };
+  const schema = toRequestSchema({ inPath, inQuery, inHeader }, body);
   const int64s = findInt64s(schema, '', () => {});
   const check = buildCheck(schema, { name: 'request', fillsDefaults: true, int64s }, refuse);
   const toPath = buildToValues(inPath, 'path');
@@ -116,6 +107,23 @@ function buildOne(
     for (const { name, place, convert } of defaulted) request[place][name] = convert(request[place][name]);
     if (toBody) request.body = toBody(request.body);
     return request;
+  };
+}
+
+/** One for the whole request, so that one check names all its problems. */
+function toRequestSchema(
+  { inPath, inQuery, inHeader }: Record<'inPath' | 'inQuery' | 'inHeader', Parameter[]>,
+  body: OneBody | undefined,
+): Json {
+  const ofParameters = {
+    path: toObjectSchema(inPath),
+    query: toObjectSchema(inQuery),
+    ...(inHeader.length > 0 && { header: toObjectSchema(inHeader) }),
+  };
+  return {
+    type: 'object',
+    properties: { ...ofParameters, ...(body && { body: body.schema }) },
+    required: [...Object.keys(ofParameters), ...(body?.required ? ['body'] : [])],
   };
 }
 

@@ -75,35 +75,11 @@ async function* readParts(
   checkAll: (given: Values) => void,
 ): AsyncGenerator<Part> {
   const given: Values = new Bare();
-  let size = 0;
-  /** The one that is arriving. */
-  let file: Readable | undefined;
   // It emits errors also when nobody waits for a part.
   busboy.on('error', () => {});
-  // As it arrives: a handler may be slow, and what waits for it must not grow beyond what the form may have.
-  const add = (part: Part, stream?: Readable) => {
-    try {
-      const take = takes.get(part.name);
-      if (!take) throw invalid([`body.${part.name} is not a known field`]);
-      take(part, given);
-      busboy.emit('part', part, stream);
-    } catch (error) {
-      stream?.resume();
-      busboy.destroy(error as Failure);
-    }
-  };
-  busboy.on('field', (name, value) => {
-    size += value.length + FIELD;
-    if (size > MAX_FIELDS) busboy.destroy(new Failure(...TOO_LARGE));
-    else if (!busboy.destroyed) add({ name, value });
-  });
-  busboy.on('file', (name, stream, filename, _encoding, contentType) => {
-    file = stream.on('error', () => {});
-    if (busboy.destroyed) stream.resume();
-    else add({ name, filename, contentType, content: readContent(stream) }, stream);
-  });
+  const currentFile = takeAsTheyArrive(busboy, takes, given);
   const parts = on(busboy, 'part', { close: ['finish'] });
-  pipeline(bytes, busboy).catch((error) => file?.destroy(error));
+  pipeline(bytes, busboy).catch((error) => currentFile()?.destroy(error));
   try {
     for await (const [part, stream] of parts) {
       yield part;
@@ -115,6 +91,36 @@ async function* readParts(
     busboy.destroy();
   }
   checkAll(given);
+}
+
+/** A handler may be slow, and what waits for it must not grow beyond what the form may have. Returns the file that is arriving. */
+function takeAsTheyArrive(busboy: BusboyInstance, takes: Map<string, Take>, given: Values): () => Readable | undefined {
+  let size = 0;
+  let file: Readable | undefined;
+
+  function add(part: Part, stream?: Readable): void {
+    try {
+      const take = takes.get(part.name);
+      if (!take) throw invalid([`body.${part.name} is not a known field`]);
+      take(part, given);
+      busboy.emit('part', part, stream);
+    } catch (error) {
+      stream?.resume();
+      busboy.destroy(error as Failure);
+    }
+  }
+
+  busboy.on('field', (name, value) => {
+    size += value.length + FIELD;
+    if (size > MAX_FIELDS) busboy.destroy(new Failure(...TOO_LARGE));
+    else if (!busboy.destroyed) add({ name, value });
+  });
+  busboy.on('file', (name, stream, filename, _encoding, contentType) => {
+    file = stream.on('error', () => {});
+    if (busboy.destroyed) stream.resume();
+    else add({ name, filename, contentType, content: readContent(stream) }, stream);
+  });
+  return () => file;
 }
 
 async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {

@@ -41,45 +41,32 @@ function cut(text: string): string {
 const toText = (value: unknown) =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 
+/** What a value must be, by the keyword that it breaks; for any other keyword, what ajv says. */
+const WORDS: Record<string, (params: ErrorObject['params']) => string> = {
+  enum: ({ allowedValues }) => `be one of ${allowedValues.map(toText).join(', ')}`,
+  equals: ({ allowedValues }) => `be one of ${allowedValues.map(toText).join(', ')}`,
+  const: ({ allowedValue }) => `be ${toText(allowedValue)}`,
+  type: ({ type }) => `be of type ${type}`,
+  minLength: ({ limit }) => `have at least ${limit} characters`,
+  maxLength: ({ limit }) => `have at most ${limit} characters`,
+  minItems: ({ limit }) => `have at least ${limit} items`,
+  maxItems: ({ limit }) => `have at most ${limit} items`,
+  minProperties: ({ limit }) => `have at least ${limit} fields`,
+  maxProperties: ({ limit }) => `have at most ${limit} fields`,
+  pattern: ({ pattern }) => `match ${pattern}`,
+  minimum: ({ limit }) => `be at least ${limit}`,
+  maximum: ({ limit }) => `be at most ${limit}`,
+};
+
 function toProblem({ instancePath, keyword, params, message, propertyName }: ErrorObject, at: string): string {
   const path = `${at}${instancePath.replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')}`;
   const value = path.replace(/^\./, '');
   const inside = (name: string) => (value ? `${value}.${name}` : name);
+  if (keyword === 'required') return `${inside(params.missingProperty)} is missing`;
+  const unknown = params.additionalProperty ?? params.unevaluatedProperty;
+  if (unknown !== undefined)
+    return `${inside(unknown)} is not a known ${value === 'query' ? 'query parameter' : 'field'}`;
   const place = propertyName === undefined ? value : `the name of ${inside(propertyName)}`;
-  const noun = place === 'query' ? 'query parameter' : 'field';
-  switch (keyword) {
-    case 'required':
-      return `${inside(params.missingProperty)} is missing`;
-    case 'additionalProperties':
-      return `${inside(params.additionalProperty)} is not a known ${noun}`;
-    case 'unevaluatedProperties':
-      return `${inside(params.unevaluatedProperty)} is not a known ${noun}`;
-    case 'enum':
-    case 'equals':
-      return `${place} must be one of ${params.allowedValues.map(toText).join(', ')}`;
-    case 'type':
-      return `${place} must be of type ${params.type}`;
-    case 'minLength':
-      return `${place} must have at least ${params.limit} characters`;
-    case 'maxLength':
-      return `${place} must have at most ${params.limit} characters`;
-    case 'minItems':
-      return `${place} must have at least ${params.limit} items`;
-    case 'maxItems':
-      return `${place} must have at most ${params.limit} items`;
-    case 'minProperties':
-      return `${place} must have at least ${params.limit} fields`;
-    case 'maxProperties':
-      return `${place} must have at most ${params.limit} fields`;
-    case 'const':
-      return `${place} must be ${toText(params.allowedValue)}`;
-    case 'pattern':
-      return `${place} must match ${params.pattern}`;
-    case 'minimum':
-      return `${place} must be at least ${params.limit}`;
-    case 'maximum':
-      return `${place} must be at most ${params.limit}`;
-    default:
-      return `${place} ${message}`;
-  }
+  const words = WORDS[keyword];
+  return `${place} ${words ? `must ${words(params)}` : message}`;
 }

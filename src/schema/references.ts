@@ -27,9 +27,8 @@ export function buildResolve(document: Json): Resolve {
       const { $ref, ...others } = node;
       const isReference = typeof $ref === 'string';
       const entries = Object.entries(isReference ? others : node);
-      const beside = Object.fromEntries(
-        entries.map(([key, value]) => [key, resolve(value, isSchema || key === 'schema')]),
-      );
+      const resolved = entries.map(([key, value]) => [key, resolve(value, isSchema || key === 'schema')]);
+      const beside = Object.fromEntries(resolved);
       if (!isReference) return isSchema && isDiscriminated(node) ? discriminated(node, beside, refuse) : beside;
       const target = targetOf($ref, isSchema);
       if (entries.length === 0 || typeof target === 'boolean') return target;

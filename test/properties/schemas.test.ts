@@ -1,0 +1,118 @@
+/** Any schema, any value: what we say of it is what plain ajv says, without our keywords, our order and our bounds. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc, { type Arbitrary } from 'fast-check';
+import t from 'tap';
+import { parseExactJson } from '../../src/json/exact-json.ts';
+import { buildChecks } from '../../src/schema/checks.ts';
+import type { Json } from '../../src/schema/json.ts';
+import { buildResolve } from '../../src/schema/references.ts';
+
+const { RUNS = '50', SEED = Date.now() % 2 ** 31 } = process.env;
+
+const NAMES = ['a', 'b', 'c', '1'];
+const REF = { $ref: '#/components/schemas/Node' };
+const small = fc.nat(3);
+const text = fc.constantFrom('', 'a', 'b', 'ab', 'aab', '😀');
+const scalar = fc.oneof(fc.constantFrom(null, true, false, 0, 1, -1, 1.5, 1e21), text);
+
+const { value } = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    scalar,
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.array(fc.tuple(fc.constantFrom(...NAMES), tie('value')), { maxLength: 3 }).map(toObject),
+  ),
+}));
+
+function toObject(fields: [string, Json][]): Json {
+  return JSON.parse(
+    `{${[...new Map(fields)].map(([name, inside]) => `${JSON.stringify(name)}:${JSON.stringify(inside)}`)}}`,
+  );
+}
+
+/** `isInside`: whether the schema is for something within a value, where it may refer to itself. */
+function schemas(depth: number, isInside: boolean): Arbitrary<Json> {
+  const least: Arbitrary<Json>[] = [
+    fc.boolean(),
+    fc.constantFrom('string', 'integer', 'array', 'object').map((type) => ({ type })),
+  ];
+  if (isInside) least.push(fc.constant(REF));
+  if (depth === 0) return fc.oneof(...least);
+  const same = schemas(depth - 1, false);
+  const inner = schemas(depth - 1, true);
+  const byName = fc.array(fc.tuple(fc.constantFrom(...NAMES), inner), { maxLength: 3 }).map(toObject);
+  const several = fc.array(same, { minLength: 1, maxLength: 3 });
+  const keywords = fc.record(
+    {
+      type: fc.constantFrom('string', 'number', 'array', 'object', ['array', 'object'], ['string', 'null']),
+      enum: fc.uniqueArray(value, { minLength: 1, maxLength: 3, selector: (one) => JSON.stringify(one) }),
+      const: value,
+      minimum: small,
+      exclusiveMaximum: small,
+      maxLength: small,
+      minLength: small,
+      pattern: fc.constantFrom('^a', 'b$', '^(ab?)+$'),
+      maxItems: small,
+      minItems: small,
+      uniqueItems: fc.boolean(),
+      items: inner,
+      contains: inner,
+      maxProperties: small,
+      minProperties: small,
+      required: fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 2 }),
+      properties: byName,
+      patternProperties: inner.map((schema) => ({ '^[ab]$': schema })),
+      additionalProperties: inner,
+      unevaluatedProperties: inner,
+      propertyNames: fc.constantFrom({ maxLength: 1 }, { pattern: 'a', maxLength: 3 }, true),
+      dependentSchemas: same.map((schema) => ({ a: schema })),
+      allOf: several,
+      anyOf: several,
+      oneOf: several,
+      not: same,
+      if: same,
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: same,
+      else: same,
+    },
+    { requiredKeys: [] },
+  );
+  // Few keywords at a time: with all of them nothing would fit.
+  const few = fc
+    .tuple(keywords, fc.array(fc.nat(28), { minLength: 1, maxLength: 5 }))
+    .map(([schema, chosen]) => Object.fromEntries(Object.entries(schema).filter((_, index) => chosen.includes(index))));
+  return fc.oneof({ arbitrary: few, weight: 5 }, ...least);
+}
+
+t.test('a value fits a schema where plain ajv says so', async (t) => {
+  let compared = 0;
+  let fitting = 0;
+  const cases = fc.record({
+    schema: schemas(2, true),
+    node: schemas(2, false),
+    values: fc.array(value, { minLength: 5, maxLength: 10 }),
+  });
+  const property = fc.property(cases, ({ schema, node, values }) => {
+    const components = { schemas: { Node: node } };
+    const root = typeof schema === 'boolean' ? { allOf: [schema] } : schema;
+    const problems: string[] = [];
+    const document = { components, schema: root };
+    const resolved = buildResolve(document)({ schema: root }, () => {}).schema;
+    const check = buildChecks({ document, isChecked: false })(resolved, { name: 'value' }, (problem) =>
+      problems.push(problem),
+    );
+    if (problems.length > 0) return;
+    const plain = new Ajv2020({ strict: false, logger: false }).compile({ ...root, components });
+    for (const one of values) {
+      const json = JSON.stringify(one);
+      const found = check(parseExactJson(json));
+      const isFit = plain(JSON.parse(json));
+      compared++;
+      if (isFit) fitting++;
+      if (isFit !== (found === undefined)) throw new Error(`${json}: ajv ${isFit}, ours ${found?.join('; ')}`);
+    }
+  });
+  const details = fc.check(property, { numRuns: Number(RUNS), seed: Number(SEED) });
+  t.notOk(details.failed, fc.defaultReportMessage(details) ?? '');
+  t.ok(compared > Number(RUNS) && fitting > compared / 10, `SEED=${SEED}: ${compared} values, ${fitting} of them fit`);
+});
