@@ -40,9 +40,9 @@ export interface Config {
   drainDelay: number;
   /** How long requests in flight may take from then on, before their connections are cut, in milliseconds. */
   stopTimeout: number;
-  /** How long a pet may wait to be durable, in milliseconds. */
+  /** How long a write may wait to be durable, in milliseconds. */
   createTimeout: number;
-  /** How many pets may wait at once. */
+  /** How many writes may wait at once. */
   maxCreates: number;
   /** What looks wrong, and may be meant so: for people, without values. */
   warnings: readonly string[];
@@ -108,7 +108,7 @@ export function loadConfig(
   }
   const sunsets = list('EXTEND_SUNSET').map((item) => item.split(':') as [id: string, day: string]);
   if (!sunsets.every(([, day]) => isDay(day))) {
-    refuse('EXTEND_SUNSET', 'operations and their last days, such as getPet:2031-06-30');
+    refuse('EXTEND_SUNSET', 'operations and their last days, such as getItem:2031-06-30');
   }
   const logLevel = text('LOG_LEVEL', 'info');
   if (!LOG_LEVELS.includes(logLevel)) refuse('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);

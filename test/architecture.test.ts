@@ -159,6 +159,16 @@ t.test('SQL is written in the store only', async (t) => {
   }
 });
 
+t.test('the engine knows no pets: only their own folder and the generated files do', async (t) => {
+  const names = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+    (name) => /\.(ts|js|sql)$/.test(name) && !/^(pets|generated)\//.test(name),
+  );
+  for (const name of names) {
+    const text = readFileSync(join(ROOT, 'src', name), 'utf8').replaceAll(/petstore/gi, '');
+    t.notMatch(text, /\bpets?(?![a-z])|Pets?(?![a-z])|_pets?\b/i, name);
+  }
+});
+
 t.test('each operation has a test of its handler', async (t) => {
   const names = (folder: string) =>
     filesBelow(folder)

@@ -258,7 +258,7 @@ t.test('a sunset is extended to a day that the calendar has', (t) => {
     'getPet:2031-6-1',
     'getPet=2031-06-30',
   ]) {
-    const rule = 'operations and their last days, such as getPet:2031-06-30';
+    const rule = 'operations and their last days, such as getItem:2031-06-30';
     t.strictSame(problemsOf({ EXTEND_SUNSET }), [`  - EXTEND_SUNSET must be ${rule}, not "${EXTEND_SUNSET}"`]);
   }
   t.end();

@@ -37,7 +37,7 @@ const isBearerSent = ({ in: place }: KeyPlace, { headers }: FastifyRequest) =>
 const isSent = (place: KeyPlace, request: FastifyRequest) =>
   place.in === 'bearer' ? isBearerSent(place, request) : buildKeyOf(place)(request) !== '';
 
-/** No scheme is registered for API keys; ours says where they belong: `ApiKey realm="Pet Store", in="header", name="X-Key"`. */
+/** No scheme is registered for API keys; ours says where they belong: `ApiKey realm="Store", in="header", name="X-Key"`. */
 function toChallenge({ in: place, name }: KeyPlace, realm: string, others: Record<string, string>): string {
   const scheme = place === 'bearer' ? 'Bearer' : 'ApiKey';
   const parameters = { realm: toQuotable(realm), ...(place !== 'bearer' && { in: place, name }), ...others };

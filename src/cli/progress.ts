@@ -26,7 +26,7 @@ export async function* count<Form>(
   }
 }
 
-/** `1,234 pets and 1 key` */
+/** `1,234 records and 1 key`, in the words of the domain */
 export function toText({ records, keys }: Counts, { name, noun }: AnyDomain): string {
   return `${toNumber(records, noun, name)} and ${toNumber(keys, 'key', 'keys')}`;
 }

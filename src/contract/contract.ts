@@ -75,7 +75,7 @@ export interface Operation {
   id: string;
   /** In capitals: `GET`. */
   method: string;
-  /** As the contract has it, below the prefix: `/pets/{petId}`. */
+  /** As the contract has it, below the prefix: `/items/{itemId}`. */
   path: string;
   parameters: Parameter[];
   body: Body | undefined;

@@ -32,7 +32,7 @@ export function toOperations(resolved: Json, keyPlaces: KeyPlaces, refuse: Refus
   return operations;
 }
 
-/** Some file systems take `findPet.ts` and `findpet.ts` for the same file. */
+/** Some file systems take `findItem.ts` and `finditem.ts` for the same file. */
 function checkFileNames(ids: string[], refuse: Refuse): void {
   for (const id of ids) {
     const other = ids.find((name) => name < id && name.toLowerCase() === id.toLowerCase());

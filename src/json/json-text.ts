@@ -10,7 +10,7 @@ export class JsonText<T> {
     this.text = text;
   }
 
-  /** `JsonText.of<Pet>(text)`: the type must be named, and is not inferred. */
+  /** `JsonText.of<Item>(text)`: the type must be named, and is not inferred. */
   static of<T>(text: string): JsonText<NoInfer<T>> {
     return new JsonText(text);
   }

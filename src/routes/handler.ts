@@ -1,4 +1,4 @@
-/** How a handler is written: `handle('getPet', async (call) => answer)`, with the types of both from the contract. */
+/** How a handler is written: `handle('getItem', async (call) => answer)`, with the types of both from the contract. */
 import type { Logger } from 'pino';
 import type { $Read, $Write, OpenOperation, operations } from '../generated/contract.ts';
 import type { domain } from '../generated/domain.ts';
@@ -51,7 +51,7 @@ type PartOf<Name, Value> = Value extends Bytes
     : FormField<Name, Value>;
 
 /**
- * Makes the URL of an operation, with its prefix: `urlOf('getPet', { petId: 1n })` is `/v1/pets/1`. `changes` override
+ * Makes the URL of an operation, with its prefix: `urlOf('getItem', { itemId: 1n })` is `/v1/items/1`. `changes` override
  * the query.
  */
 export type UrlOf = <Id extends OperationId>(

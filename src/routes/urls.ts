@@ -4,7 +4,7 @@ import type { UrlOf } from './handler.ts';
 
 /** Made at the start: every page of a list needs a URL. */
 interface Template {
-  /** The texts between the parameters of the path, and their names: `['/v1/pets/', '']` and `['petId']`. */
+  /** The texts between the parameters of the path, and their names: `['/v1/items/', '']` and `['itemId']`. */
   texts: string[];
   names: string[];
   /** The parameters of the query, and how the value of each is written: `limit=20`; nothing for an empty array. */

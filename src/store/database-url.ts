@@ -6,7 +6,7 @@ export type Database = SqliteDatabase | ({ kind: 'postgres' } & PostgresPlace);
 
 export const DATABASE_FORMS = `sqlite:<file>, sqlite::memory: or ${POSTGRES_FORM}`;
 
-/** `sqlite:pets.db`, `sqlite:/srv/pets.db` and `sqlite:///srv/pets.db`, but not `sqlite://pets.db`, which names a host. */
+/** `sqlite:data.db`, `sqlite:/srv/data.db` and `sqlite:///srv/data.db`, but not `sqlite://data.db`, which names a host. */
 const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(.+)$/;
 
 /** `undefined` where the text has none of the forms. */

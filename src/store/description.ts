@@ -22,9 +22,9 @@ export interface Column {
 
 /** A domain that keeps the contract's schema `Name`, and makes it of `NewName`. */
 export interface Domain<Name extends string = string, NewName extends string = string> {
-  /** Under which handlers are given it: `pets`. */
+  /** Under which handlers are given it: `books`. */
   name: string;
-  /** What one of them is called: `pet`. */
+  /** What one of them is called: `book`. */
   noun: string;
   schema: Name;
   newSchema: NewName;
