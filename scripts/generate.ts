@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { loadContract } from '../src/contract/load-contract.ts';
+import { describeUndeclared } from '../src/replies/own-replies.ts';
 import { compileOperations } from '../src/routes/compiled-operations.ts';
 import { describeUnmatched } from '../src/routes/unmatched.ts';
 import { buildTypes } from './contract-types.ts';
@@ -44,7 +45,7 @@ async function generate(): Promise<string[]> {
     'src/generated/handlers.ts': HEADER + buildHandlersMap(contract),
     'src/generated/scopes.ts': HEADER + buildScopes(contract),
   };
-  const problems: string[] = [];
+  const problems = describeUndeclared(contract);
   for (const [name, text] of Object.entries(files)) {
     const file = new URL(name, ROOT);
     if (!isCheck) writeFileSync(file, text);

@@ -2,12 +2,14 @@
 import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import type { ToErrorBody } from '../contract/error-body.ts';
 import { PLAIN_JSON } from '../contract/media-types.ts';
+import { replyFor } from '../contract/replies.ts';
 import { CODES, type ErrorCode, Failure, kindOf } from '../http/errors.ts';
 import type { BuildCheck, Check } from '../schema/checks.ts';
 import type { Refuse } from '../schema/json.ts';
 import { EXTREME_CURSORS } from '../store/cursors.ts';
 import type { CompileReply } from './compiled-reply.ts';
 import { deprecationHeaders } from './deprecation.ts';
+import { sentHeaders } from './sent-headers.ts';
 
 /** Only handlers and the router answer with these. */
 const OTHERS = [404, 405];
@@ -37,9 +39,32 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
     }
     if (reply.isJson) checkErrorBody(compileReply(reply, refuse).check, contract.toErrorBody, codes, refuseReply);
     checkRequiredHeaders(reply, operation, Object.keys(announced), refuseReply);
-    for (const [name, value] of Object.entries(announced)) checkHeader(buildCheck, reply, name, value, refuseReply);
+    for (const [name, value] of Object.entries(announced)) {
+      if (!declaredHeader(reply, name)) refuseReply(`header ${name} is sent, and not declared`);
+      else checkHeader(buildCheck, reply, name, [value], refuseReply);
+    }
+    for (const [name, values] of Object.entries(sentHeaders(reply, operation, contract))) {
+      checkHeader(buildCheck, reply, name, values, refuseReply);
+    }
   }
+  checkLocations(buildCheck, options, refuse);
   checkCursors(buildCheck, operation, refuse);
+}
+
+/** What the server sends, and the contract does not declare: `npm run generate` names it, and the server would still run. */
+export function describeUndeclared({ operations }: Contract): string[] {
+  return [...operations.values()].flatMap(({ id, replies, security }) => {
+    const isScoped = security.some(({ scopes }) => scopes.length > 0);
+    const statuses = [503, ...(security.length > 0 ? [401, 429] : []), ...(isScoped ? [403] : [])];
+    const undeclared = statuses.filter((status) => !replyFor(replies, status)).sort();
+    const unnamed = replies.filter((reply) => !declaredHeader(reply, 'x-request-id'));
+    return [
+      ...undeclared.map((status) => `operation ${id}: status ${status} is sent, and no response declares it`),
+      ...unnamed.map(
+        ({ status }) => `operation ${id}: response ${status}: header X-Request-Id is sent, and not declared`,
+      ),
+    ];
+  });
 }
 
 /** The error codes sent with this reply: those of its status; for `4XX` and `default` those without a reply of their own. */
@@ -52,9 +77,14 @@ function codesOf({ status }: Reply, { replies, deprecation }: Operation) {
   });
 }
 
+/** Fields of a body may have any name, and a reply of 8 KB may name them. Other messages are ours, and short. */
+const LONGEST = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
+const OTHER = 'What went wrong, and what to do: '.padEnd(160, 'x');
+
 function checkErrorBody(check: Check, toErrorBody: ToErrorBody, codes: ErrorCode[], refuse: Refuse): void {
   for (const code of codes) {
-    const problems = check(toErrorBody(new Failure(code, 'What went wrong.').body));
+    const messages = ['x', code in LONGEST ? LONGEST.invalid_request : OTHER];
+    const problems = messages.map((message) => check(toErrorBody(new Failure(code, message).body))).find(Boolean);
     if (!problems) continue;
     refuse(`its body cannot be the Error ${code} of the server: ${problems.join('; ')}`);
     return;
@@ -72,12 +102,33 @@ function checkRequiredHeaders(reply: Reply, operation: Operation, announced: str
   }
 }
 
-function checkHeader(buildCheck: BuildCheck, { headers }: Reply, name: string, value: string, refuse: Refuse): void {
-  const declared = Object.entries(headers).find(([key]) => key.toLowerCase() === name);
-  const check = buildCheck(declared?.[1].schema ?? true, { name: `header ${name}`, at: 'it' }, refuse);
-  const problems = check(value);
-  if (!declared) refuse(`header ${name} is sent, and not declared`);
-  else if (problems) refuse(`header ${name} is sent as ${value}, but ${problems.join('; ')}`);
+const declaredHeader = ({ headers }: Reply, name: string) =>
+  Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+
+/** A header that the contract does not declare is not checked. */
+function checkHeader(buildCheck: BuildCheck, reply: Reply, name: string, values: string[], refuse: Refuse): void {
+  const { schema = true } = declaredHeader(reply, name) ?? {};
+  const check = buildCheck(schema, { name: `header ${name}`, at: 'it' }, refuse);
+  const isNumber = [schema.type].flat().some((type) => type === 'integer' || type === 'number');
+  for (const value of values) {
+    const problems = check(isNumber ? Number(value) : value);
+    if (!problems) continue;
+    refuse(`header ${name} is sent as ${value}, but ${problems.join('; ')}`);
+    return;
+  }
+}
+
+/** What `urlOf` makes is a path: a `Location` must have the form of one of them. */
+function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepliesOptions, refuse: Refuse): void {
+  const urls = [...contract.operations.values()].map(({ path }) => contract.prefix + path.replace(/\{\w+\}/g, '1'));
+  for (const reply of operation.replies) {
+    const { schema } = declaredHeader(reply, 'location') ?? {};
+    if (schema === undefined) continue;
+    const check = buildCheck(schema, { name: 'header Location', at: 'it' }, refuse);
+    if (urls.every((url) => check(url))) {
+      refuse(`response ${reply.status}: header Location cannot be the path of an operation, such as ${urls[0]}`);
+    }
+  }
 }
 
 /** A list's own link to its next page must be a request that it takes. */

@@ -1,33 +1,56 @@
 /** The bodies that handlers answer as JSON: checked against the contract, and written. */
 import type { Operation, Reply } from '../contract/contract.ts';
+import type { ToErrorBody } from '../contract/error-body.ts';
 import { replyFor } from '../contract/replies.ts';
+import { ErrorParts } from '../http/errors.ts';
+import { parseExactJson } from '../json/exact-json.ts';
+import { JsonText } from '../json/json-text.ts';
+import { buildToBigints } from '../schema/bigints.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';
+import type { IsProven } from './stored-replies.ts';
 
 export interface ReplyWriter {
-  /** @throws Error that says where the body breaks the contract, for the log */
-  check: (body: unknown) => void;
-  /** For a body that was checked. */
+  /** The body as it is to be written. @throws Error that says where it breaks the contract, for the log */
+  check: (body: unknown) => unknown;
+  /** Writes such a body. */
   write: (body: unknown) => string;
 }
 
-/** The server itself may refuse with a status that is not declared. */
-const UNDECLARED: ReplyWriter = { check: () => {}, write: JSON.stringify };
-
 export type WriterOf = (status: number) => ReplyWriter;
 
-export function buildWriterOf(compileReply: CompileReply, { id, replies }: Operation, refuse: Refuse): WriterOf {
-  const written = replies.filter(({ isJson }) => isJson);
-  const writers = new Map(written.map((reply) => [reply, buildWriter(id, reply, compileReply, refuse)]));
-  return (status) => writers.get(replyFor(replies, status) as Reply) ?? UNDECLARED;
+export interface WriterOptions {
+  compileReply: CompileReply;
+  isProven: IsProven;
+  toErrorBody: ToErrorBody;
 }
 
-function buildWriter(id: string, reply: Reply, compileReply: CompileReply, refuse: Refuse): ReplyWriter {
+export function buildWriterOf(options: WriterOptions, { id, replies }: Operation, refuse: Refuse): WriterOf {
+  const { toErrorBody } = options;
+  const written = replies.filter(({ isJson }) => isJson);
+  const writers = new Map(written.map((reply) => [reply, buildWriter(id, reply, options, refuse)]));
+  /** The server itself may refuse with a status that is not declared. */
+  const undeclared: ReplyWriter = { check: (body) => toContractsOwn(body, toErrorBody), write: JSON.stringify };
+  return (status) => writers.get(replyFor(replies, status) as Reply) ?? undeclared;
+}
+
+function buildWriter(id: string, reply: Reply, options: WriterOptions, refuse: Refuse): ReplyWriter {
+  const { compileReply, isProven, toErrorBody } = options;
   const { check: problemsOf, write } = compileReply(reply, refuse);
-  function check(body: unknown): void {
+  const isTextProven = isProven(reply);
+  const toBigints = buildToBigints(reply.int64s) ?? ((value: unknown) => value);
+
+  function check(answered: unknown): unknown {
+    const isText = answered instanceof JsonText;
+    if (isText && isTextProven) return answered;
+    const body = isText ? toBigints(parseExactJson(answered.text)) : toContractsOwn(answered, toErrorBody);
     const problems = problemsOf(body);
-    if (!problems) return;
+    if (!problems) return body;
     throw new Error(`${id} has answered ${reply.status} against the contract: ${problems.join('; ')}`);
   }
-  return { check, write };
+  return { check, write: (body) => (body instanceof JsonText ? body.text : write(body)) };
 }
+
+/** What `refuse` makes, as the contract has its errors. */
+const toContractsOwn = (body: unknown, toErrorBody: ToErrorBody): unknown =>
+  body instanceof ErrorParts ? toErrorBody(body) : body;

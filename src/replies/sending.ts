@@ -2,14 +2,11 @@
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Operation, Reply } from '../contract/contract.ts';
-import type { ToErrorBody } from '../contract/error-body.ts';
 import { PLAIN_JSON } from '../contract/media-types.ts';
 import { replyFor } from '../contract/replies.ts';
-import { ErrorParts } from '../http/errors.ts';
-import { JsonText } from '../json/json-text.ts';
 import { joinLinks } from './deprecation.ts';
 import { toPayload } from './passed-on-replies.ts';
-import type { WriterOf } from './reply-writers.ts';
+import type { ReplyWriter, WriterOf } from './reply-writers.ts';
 
 /** What routes know of any answer. */
 export interface AnyAnswer {
@@ -19,15 +16,11 @@ export interface AnyAnswer {
 }
 
 /** What all replies with a status have in common. */
-interface Form {
+interface Form extends ReplyWriter {
   /** The value of `Content-Type`. */
   type: string;
   /** Whether it is not JSON, but what the handler answers, as it is. */
   isPassedOn: boolean;
-  /** @throws Error where a body is not what the contract says */
-  check: (body: unknown) => void;
-  /** Writes a body that was checked, or is JSON already. */
-  write: (body: unknown) => string;
 }
 
 /** Returns the reply where it is not sent yet: a plugin may take its time, or the body comes bit by bit. */
@@ -35,24 +28,18 @@ export type Send = (reply: FastifyReply, answer: AnyAnswer) => FastifyReply | un
 
 export interface SendParts {
   writerOf: WriterOf;
-  toErrorBody: ToErrorBody;
   /** The link on every reply of a deprecated operation. */
   successor: string | undefined;
   logger: Logger;
 }
 
-export function buildSend({ replies }: Operation, { writerOf, toErrorBody, successor, logger }: SendParts): Send {
+export function buildSend({ replies }: Operation, { writerOf, successor, logger }: SendParts): Send {
   const forms = new Map<number, Form>();
 
   function addForm(status: number): Form {
-    const { check, write } = writerOf(status);
     const reply = replyFor(replies, status);
-    const form = {
-      type: toContentType(reply?.type ?? PLAIN_JSON),
-      isPassedOn: reply?.isJson === false,
-      check: (body: unknown) => body instanceof JsonText || check(body),
-      write: (body: unknown) => (body instanceof JsonText ? body.text : write(body)),
-    };
+    const type = toContentType(reply?.type ?? PLAIN_JSON);
+    const form = { ...writerOf(status), type, isPassedOn: reply?.isJson === false };
     forms.set(status, form);
     return form;
   }
@@ -73,14 +60,11 @@ export function buildSend({ replies }: Operation, { writerOf, toErrorBody, succe
   }
 
   return (reply, answer) => {
-    const { status } = answer;
-    // What `refuse` makes, in the contract's form.
-    const body = answer.body instanceof ErrorParts ? toErrorBody(answer.body) : answer.body;
-    const { type, isPassedOn, check, write } = forms.get(status) ?? addForm(status);
-    if (body === undefined) addHead(reply, answer).send();
+    const { type, isPassedOn, check, write } = forms.get(answer.status) ?? addForm(answer.status);
+    if (answer.body === undefined) addHead(reply, answer).send();
     else if (isPassedOn) return sendPassedOn(reply, answer, type);
     else {
-      check(body);
+      const body = check(answer.body);
       addHead(reply, answer).type(type).serializer(write).send(body);
     }
     return reply.sent ? undefined : reply;

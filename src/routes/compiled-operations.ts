@@ -1,10 +1,13 @@
 /** Compiles each operation's check and writers. What cannot be served is refused, with every problem at once. */
 import { type Contract, ContractError } from '../contract/contract.ts';
+import { domain } from '../generated/domain.ts';
 import { buildCompileReply } from '../replies/compiled-reply.ts';
 import { checkOwnReplies } from '../replies/own-replies.ts';
 import { buildWriterOf, type WriterOf } from '../replies/reply-writers.ts';
+import { buildIsProven, checkCreated } from '../replies/stored-replies.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
 import { buildChecks } from '../schema/checks.ts';
+import { recordSchema } from './stored-records.ts';
 
 export interface CompiledOperation {
   check: CheckRequest;
@@ -15,12 +18,15 @@ export interface CompiledOperation {
 export function compileOperations(contract: Contract): Map<string, CompiledOperation> {
   const buildCheck = buildChecks(contract);
   const compileReply = buildCompileReply(buildCheck);
+  const stored = recordSchema(contract, domain.schema);
+  const writers = { compileReply, isProven: buildIsProven(stored), toErrorBody: contract.toErrorBody };
   const problems: string[] = [];
   const compiled = [...contract.operations.values()].map((operation): [string, CompiledOperation] => {
     const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
     const check = buildCheckRequest(buildCheck, operation, refuse);
-    const writerOf = buildWriterOf(compileReply, operation, refuse);
+    const writerOf = buildWriterOf(writers, operation, refuse);
     if (!contract.isChecked) checkOwnReplies({ buildCheck, compileReply, contract, operation }, refuse);
+    if (!contract.isChecked && problems.length === 0) checkCreated(operation, stored, refuse);
     return [operation.id, { check, writerOf }];
   });
   if (problems.length > 0) throw new ContractError(problems);

@@ -154,13 +154,15 @@ type Exact<Given, Allowed> = 0 extends 1 & Given
   ? never
   : unknown extends Allowed
     ? Given
-    : Given extends JsonText<unknown> | PassedOn | number | bigint | boolean | null | undefined
-      ? Given
-      : {
-          [Key in keyof Given]: Key extends KeyOf<Allowed>
-            ? Exact<Given[Key], ValueOf<Allowed, Key>>
-            : NotInTheContract;
-        };
+    : Given extends JsonText<infer Inside>
+      ? JsonText<Exact<Inside, Exclude<Allowed, JsonText<unknown>>>>
+      : Given extends PassedOn | number | bigint | boolean | null | undefined
+        ? Given
+        : {
+            [Key in keyof Given]: Key extends KeyOf<Allowed>
+              ? Exact<Given[Key], ValueOf<Allowed, Key>>
+              : NotInTheContract;
+          };
 type KeyOf<T> = T extends unknown ? keyof T : never;
 type ValueOf<T, Key> = T extends unknown ? (Key extends keyof T ? T[Key] : never) : never;
 type ExactAnswer<Id extends OperationId, Given> = Given extends { status: infer Status }

@@ -35,7 +35,6 @@ export async function addOperations(
       deprecation: deprecationHeaders(operation, contract),
       onlyOwnTypes: refuseOtherTypes(operation, contract),
       urlOf,
-      toErrorBody: contract.toErrorBody,
       ...others,
     });
   }

@@ -4,9 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { Operation, Requirement } from '../contract/contract.ts';
-import type { ToErrorBody } from '../contract/error-body.ts';
-import { type ErrorCode, ErrorParts, kindOf } from '../http/errors.ts';
-import { JsonText } from '../json/json-text.ts';
+import { refuse } from '../http/errors.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
 import { buildIsGone } from '../replies/sunset.ts';
 import { type Call, type CallParts, withCollections } from './call.ts';
@@ -30,7 +28,6 @@ export interface RouteParts extends Omit<CallParts, 'operation' | 'idempotencyKe
   authFor: AuthFor;
   /** Refuses bodies of a type that only other operations take. */
   onlyOwnTypes: onRequestHookHandler[];
-  toErrorBody: ToErrorBody;
 }
 
 /** Fastify's own checks and writers of the route's schema: ours do their work, see README.md. */
@@ -41,11 +38,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   const send = buildSend(operation, { ...parts, writerOf: compiled.writerOf, successor: deprecation.link });
   const isOnce = operation.parameters.some(({ keptHours }) => keptHours !== undefined);
   const answer = buildAnswer(operation, parts);
-  const over = toRefusal(
-    parts,
-    'rate_limited',
-    'Too many requests. Try again after as many seconds as Retry-After says.',
-  );
+  const over = refuse('rate_limited', 'Too many requests. Try again after as many seconds as Retry-After says.');
   /** As cheaply as an answer: a flood must not cost more. */
   const refuseOver: RefuseOver = (_request, reply, headers) => {
     send(reply, { ...over, headers });
@@ -91,12 +84,6 @@ function buildAnnounceFailure(deprecation: Record<string, string>): NonNullable<
   };
 }
 
-/** A refusal of the server itself: `generate` has found that the contract declares it. */
-function toRefusal({ toErrorBody }: Pick<RouteParts, 'toErrorBody'>, code: ErrorCode, message: string): AnyAnswer {
-  const body = JsonText.of<unknown>(JSON.stringify(toErrorBody(new ErrorParts(code, message))));
-  return { status: kindOf(code).status, body };
-}
-
 /** What the handler answers to a request that the contract allows, while the operation is served. */
 function buildAnswer(operation: Operation, parts: RouteParts) {
   const { handler, compiled } = parts;
@@ -108,16 +95,14 @@ function buildAnswer(operation: Operation, parts: RouteParts) {
 
   function answer(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
     const checked = compiled.check(request);
-    if ('problems' in checked) return toRefusal(parts, 'invalid_request', checked.problems.join('; '));
+    if ('problems' in checked) return refuse('invalid_request', checked.problems.join('; '));
     return handler(new OwnCall(checked, request, callParts));
   }
 
   /** Whoever still calls it can be told before it is removed. */
   function answerDeprecated(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
     request.caller?.use.countDeprecated(operation.id);
-    return isGone()
-      ? toRefusal(parts, 'gone', `This operation was served until ${sunset?.toUTCString()}.`)
-      : answer(request);
+    return isGone() ? refuse('gone', `This operation was served until ${sunset?.toUTCString()}.`) : answer(request);
   }
 
   return operation.deprecation ? answerDeprecated : answer;

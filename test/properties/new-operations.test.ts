@@ -74,5 +74,5 @@ t.test('an answer without a body is sent without a body and a content type', asy
   const { request } = await startGrown(t);
   const { status, text, headers } = await request('/v1/shelves/A/boxes', { method: 'DELETE' });
   t.strictSame({ status, text }, { status: 204, text: '' });
-  t.strictSame(Object.keys(headers).sort(), ['connection', 'date', 'keep-alive', 'x-request-id']);
+  t.notMatch(Object.keys(headers).join(), /content-(type|length)/);
 });

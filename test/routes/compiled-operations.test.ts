@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { loadContract } from '../../src/contract/load-contract.ts';
+import { describeUndeclared } from '../../src/replies/own-replies.ts';
 import { compileOperations } from '../../src/routes/compiled-operations.ts';
 import { type Edit, edited } from '../edited-contract.ts';
 
@@ -86,6 +87,38 @@ const refusals: Refusal[] = [
       getPet.responses.default.content['application/json'].schema = schema;
     },
   ],
+  [
+    'an X-Request-Id that may not be as long as one with a trace',
+    'operation createPet: response 201: header x-request-id is sent as AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c, but it must have at most 32 characters',
+    ({ created }) => (created.headers['X-Request-Id'] = { required: true, schema: { type: 'string', maxLength: 32 } }),
+  ],
+  [
+    'a Location that must have a host',
+    'operation createPet: response 201: header Location cannot be the path of an operation, such as /v1/pets',
+    ({ created }) => (created.headers.Location.schema.format = 'uri'),
+  ],
+  [
+    'a Link that has no place for the next page',
+    'operation listPets: response 200: header link is sent as </v1/pets?after=MSA>; rel="next", but it must match ^https',
+    ({ listPets }) => (listPets.responses['200'].headers.Link.schema.pattern = '^https'),
+  ],
+  [
+    'a Retry-After that is no number of seconds',
+    'operation getPet: response 429: header retry-after is sent as 1, but it must match GMT$',
+    ({ getPet }) => (getPet.responses['429'].headers['Retry-After'] = { schema: { type: 'string', pattern: 'GMT$' } }),
+  ],
+  [
+    'an Error whose message may not be as long as the problems of a request',
+    'operation getPet: response 400: its body cannot be the Error invalid_request of the server: body.message must have at most 1000 characters',
+    ({ getPet, components }) => {
+      const { properties } = components.schemas.Error;
+      const schema = {
+        ...components.schemas.Error,
+        properties: { ...properties, message: { type: 'string', maxLength: 1000 } },
+      };
+      getPet.responses['400'].content['application/json'].schema = schema;
+    },
+  ],
 ];
 
 for (const [sentence, problem, edit] of refusals) {
@@ -107,4 +140,21 @@ t.test('a failure has the reply of its status, of its range, or the default', as
   });
   const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
   t.equal(compileOperations(contract).size, 3);
+});
+
+t.test('what the server sends, and the contract does not declare, is named by generate', async (t) => {
+  const yaml = edited(({ listPets, getPet }) => {
+    delete listPets.responses.default;
+    delete listPets.responses['429'];
+    delete listPets.responses['403'];
+    delete getPet.responses['404'].headers['X-Request-Id'];
+  });
+  const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
+  t.strictSame(describeUndeclared(contract), [
+    'operation listPets: status 403 is sent, and no response declares it',
+    'operation listPets: status 429 is sent, and no response declares it',
+    'operation listPets: status 503 is sent, and no response declares it',
+    'operation getPet: response 404: header X-Request-Id is sent, and not declared',
+  ]);
+  t.strictSame(describeUndeclared(await loadContract()), []);
 });

@@ -98,7 +98,7 @@ t.test('a new field of Error does not compile until every failure has it', async
   const errors = read(ERRORS);
   const without = diagnose({ [TYPES]: types, [ERRORS]: errors });
   t.match(without[ERRORS], "Property 'hint' is missing");
-  const withHint = errors.replace('return { code, message,', "return { hint: '', code, message,");
+  const withHint = errors.replace('readonly code: Code;', "readonly hint = '';\n  readonly code: Code;");
   t.not(withHint, errors);
   t.strictSame(diagnose({ [TYPES]: types, [ERRORS]: withHint }), { [TYPES]: '', [ERRORS]: '' });
 });
