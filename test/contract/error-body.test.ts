@@ -35,6 +35,7 @@ const THROWN: Partial<Record<ErrorCode, () => unknown>> = {
   },
   not_implemented: () => notImplemented(),
   idempotency_key_reused: () => refuse('idempotency_key_reused', 'No.'),
+  ids_used_up: () => refuse('ids_used_up', 'No.'),
   pet_not_found: () => refuse('pet_not_found', 'No.'),
   unavailable: () => Promise.reject(new StoreUnavailable('gone')),
   outcome_unknown: () => Promise.reject(new StoreUnavailable('gone', 'outcome_unknown')),
