@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { toStoredKey } from '../../src/access/api-keys.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Contract } from '../../src/contract/contract.ts';
+import { SECURITY_HEADERS } from '../../src/http/security-headers.ts';
 import type { AnyHandler } from '../../src/routes/handler.ts';
 import type { Handlers } from '../../src/routes/operations.ts';
 import { buildServer } from '../../src/server.ts';
@@ -79,7 +80,11 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
       headers: { host: 'petstore.example', ...authorization, ...headers },
       ...(body !== undefined && { payload: body as Buffer }),
     });
-    const texts = Object.entries(reply.headers).map(([name, value]) => [name, String(value)]);
+    // The response of an injected request is not ours, which adds the first of them.
+    const texts = Object.entries({ ...SECURITY_HEADERS, ...reply.headers }).map(([name, value]) => [
+      name,
+      String(value),
+    ]);
     return { status: reply.statusCode, headers: Object.fromEntries(texts), text: reply.payload };
   }
 
