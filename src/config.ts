@@ -9,6 +9,9 @@ import { buildVariables } from './variables.ts';
 export interface Config {
   host: string;
   port: number;
+  /** Where operators find metrics and health; no port, no listener. */
+  adminHost: string;
+  adminPort: number | undefined;
   database: Database;
   /** Keys that are valid beside those in the store. */
   apiKeys: readonly string[];
@@ -116,6 +119,8 @@ export function loadConfig(
   const config = Object.freeze({
     host: text('HOST', '127.0.0.1'),
     port: integer('PORT', 3000, 0, 65535),
+    adminHost: text('ADMIN_HOST', '127.0.0.1'),
+    adminPort: env.ADMIN_PORT ? integer('ADMIN_PORT', 0, 0, 65535) : undefined,
     database: Object.freeze(database) as Database,
     apiKeys: Object.freeze(apiKeys),
     trustProxy: Object.freeze(trustProxy),

@@ -10,6 +10,7 @@ import { domain } from './generated/domain.ts';
 import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
 import { listen } from './http/listening.ts';
 import { makeOneRunKey, showOneRunKey } from './process/one-run-key.ts';
+import { startOperating, startReports } from './process/operating.ts';
 import { askFirstProcess } from './process/shared-tally.ts';
 import { onStopSignals, refuseDebugger } from './process/signals.ts';
 import { buildForcedEnd, prepareStop, stopDeadline } from './process/stopping.ts';
@@ -42,7 +43,9 @@ async function start(): Promise<void> {
 async function serveByWorkers(config: Config, contract: Contract, store: Store, log: Log): Promise<void> {
   const oneRunKey = await makeOneRunKey(config, store, log.logger);
   await store.close();
+  const reports = await startReports(config, contract, log.logger);
   superviseWorkers({
+    reports,
     count: config.workers,
     env: oneRunKey ? { API_KEYS: oneRunKey, API_KEYS_FILE: '' } : {},
     log,
@@ -57,6 +60,7 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
   // A worker that replaces another must not open what was closed meanwhile.
   const oneRunKey = cluster.isWorker ? undefined : await makeOneRunKey(config, store, logger);
   const stop = { isAsked: false };
+  const operating = await startOperating(config, contract, store, stop, logger);
   // A first process that only starts others does not load them.
   const [{ buildServer }, { addPlugins }] = await Promise.all([import('./server.ts'), import('./plugins.ts')]);
   const app = await buildServer({
@@ -66,6 +70,8 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
     apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys,
     trustProxy: config.trustProxy,
     logger,
+    lines: log,
+    counts: operating?.counts,
     requestTimeout: config.requestTimeout,
     addPlugins: (app) => addPlugins(app, config),
     limits: config,
@@ -80,6 +86,7 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
   else onStopSignals(askToStop, endByForce);
 
   const origin = await listening;
+  await operating?.listen();
   logger.info({ origin }, 'listening');
   if (oneRunKey) showOneRunKey(oneRunKey, origin, contract);
 }

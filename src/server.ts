@@ -1,13 +1,13 @@
 /** buildServer(): every part of the server in its order of effect. It never listens; `app.listen` does. */
 import fastify, { type FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
 import { addAuth, type Rates } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
 import { domain } from './generated/domain.ts';
-import { addAccepting } from './http/accepting.ts';
 import { buildTrust } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
+import type { Counts } from './http/counts.ts';
 import { addDraining } from './http/draining.ts';
 import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH } from './http/error-replies.ts';
 import { addArrival, addEntrance } from './http/every-request.ts';
@@ -16,7 +16,7 @@ import { buildNotFound } from './http/not-found.ts';
 import { addOverload, type RequestLimits } from './http/overload.ts';
 import { addRawReplies, buildSendClientError } from './http/raw-replies.ts';
 import { buildRefusedLog } from './http/refused-log.ts';
-import { buildLogRequest, buildRequestIds } from './http/request-log.ts';
+import { buildRequestIds, buildWatch } from './http/request-log.ts';
 import { buildServerResponse } from './http/server-response.ts';
 import { addJsonBody } from './requests/json-body.ts';
 import { addPassedOnBodies } from './requests/passed-on-bodies.ts';
@@ -33,6 +33,10 @@ export interface ServerOptions {
   /** The addresses and ranges of proxies whose `X-Forwarded-For` counts. */
   trustProxy: readonly string[];
   logger: Logger;
+  /** Where the logger writes: the lines of requests go there as text. */
+  lines: DestinationStream;
+  /** Counts requests and connections; without, nobody asks for them. */
+  counts?: Counts | undefined;
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;
   /** Registers plugins that see every request and every reply. */
@@ -52,7 +56,8 @@ const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { contract, handlers, store, apiKeys, trustProxy, logger, requestTimeout, limits, isDraining } = options;
+  const { contract, handlers, store, apiKeys, trustProxy, logger, counts, requestTimeout, limits, isDraining } =
+    options;
   const { toErrorBody } = contract;
   const collections = { [domain.name]: store.records };
   const nextRequestId = buildRequestIds();
@@ -62,8 +67,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     apiKeys,
   );
   const refusedLog = buildRefusedLog(logger);
-  const logRequest = buildLogRequest(logger, toLogged, refusedLog);
-  const raw = { logger, nextRequestId, toErrorBody };
+  const watch = buildWatch({ logger, lines: options.lines, toLogged, refused: refusedLog, counts });
+  const raw = { logger, nextRequestId, toErrorBody, counts };
   const sendFailure = buildSendFailure(logger, toErrorBody);
   const app: FastifyInstance = fastify({
     genReqId: nextRequestId,
@@ -83,21 +88,20 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      logRequest?.(request, reply);
+      watch?.(request, reply);
       sendFailure(error, request, reply);
     },
     clientErrorHandler: buildSendClientError(raw),
   });
 
   app.addHook('onClose', async () => refusedLog.end());
-  const connections = addConnections(app, limits, logger);
-  addAccepting(app, connections);
+  const connections = addConnections(app, limits, logger, counts);
   addOverload(app, { ...limits, ...raw, connections });
   addErrorReplies(app, sendFailure);
   addRawReplies(app, raw, toLogged);
   const toNotFound = buildNotFound(app);
   const letIn = addDraining(app, connections, isDraining, options.untilNoneListens);
-  addArrival(app, logRequest);
+  addArrival(app, watch);
   await options.addPlugins?.(app);
   // Also those that were registered without being awaited.
   await app.after();

@@ -60,7 +60,8 @@ const ARROWS: Record<string, string[]> = {
     'src/contract/contract.ts',
     'src/access',
     'src/store/store.ts',
-    'src/telemetry/log.ts',
+    'src/telemetry',
+    ...['counts', 'node-internals'].map((name) => `src/http/${name}.ts`),
   ],
   'src/contract': ['src/operator-error.ts', 'src/json', 'src/schema'],
   'src/schema': ['src/json'],
@@ -74,7 +75,7 @@ const ARROWS: Record<string, string[]> = {
   'src/http': ['src/contract/error-body.ts', 'src/store/store.ts', 'src/generated'],
   'src/access': ['src/contract/contract.ts', 'src/http/client-address.ts', 'src/http/errors.ts', 'src/store/store.ts'],
   'src/docs': ['src/contract', 'src/schema/json.ts'],
-  'src/telemetry': ['src/http/errors.ts', 'src/store/store.ts'],
+  'src/telemetry': ['src/http/errors.ts', 'src/http/counts.ts', 'src/store/store.ts'],
   'src/store': [
     'src/operator-error.ts',
     'src/json',
@@ -149,6 +150,15 @@ t.test('only the configuration reads the environment', async (t) => {
     ...['backup', 'export', 'import', 'keys', 'restore'].map((name) => `src/cli/${name}.ts`),
     'src/main.ts',
   ]);
+});
+
+t.test('what is private of Node and its modules stands in one file', async (t) => {
+  const PRIVATE =
+    /\._[a-z]|\bparser\b.*\bonIncoming\b|\bdestroySoon = |\bhttpAllowHalfOpen\b|\bshouldKeepAlive\b|\bnewconn\b|\bsymbols\b.*'pino'|\bcloseAllConnections = /;
+  const users = [...filesBelow('src'), ...filesBelow('handlers')].filter((file) =>
+    PRIVATE.test(readFileSync(join(ROOT, file), 'utf8')),
+  );
+  t.strictSame(users, ['src/http/node-internals.ts']);
 });
 
 t.test('SQL is written in the store only', async (t) => {

@@ -20,6 +20,8 @@ t.test('without any variable, everything has its default', (t) => {
   t.strictSame(loadConfig({}), {
     host: '127.0.0.1',
     port: 3000,
+    adminHost: '127.0.0.1',
+    adminPort: undefined,
     workers: 1,
     database: { kind: 'sqlite', file: 'data/petstore.db' },
     apiKeys: [],
@@ -67,11 +69,14 @@ t.test('every variable is taken', (t) => {
     STOP_TIMEOUT: '600000',
     CREATE_TIMEOUT: '100',
     MAX_CREATES: '1',
+    ADMIN_PORT: '9000',
     PATH: '/bin',
   });
   t.strictSame(config, {
     host: '::',
     port: 8080,
+    adminHost: '127.0.0.1',
+    adminPort: 9000,
     workers: 4,
     database: { kind: 'sqlite', file: '/srv/pets.db' },
     apiKeys: ['first-key-0123456789', 'second.key~+/0123456789=='],

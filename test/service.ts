@@ -76,6 +76,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     apiKeys: [KEY],
     trustProxy: [],
     logger: log ? pino({}, log) : pino({ level: 'silent' }),
+    lines: log ?? { write: () => {} },
     requestTimeout: 30_000,
     limits: loadConfig({}),
     isDraining: () => false,

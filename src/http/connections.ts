@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { linger } from './closing.ts';
+import type { Counts } from './counts.ts';
 import { answerHalfClosed, endBy } from './node-internals.ts';
 
 declare module 'fastify' {
@@ -52,8 +53,6 @@ export interface Connections {
   readonly sockets: ReadonlySet<Socket>;
   /** Seconds since the start. */
   readonly second: number;
-  /** Of all connections since the start. */
-  requests: number;
   /** True while there are more connections than are served. */
   isFull(): boolean;
   /** The number of this turn of the event loop: only those are counted in which something asks for it. */
@@ -64,6 +63,7 @@ export function addConnections(
   app: FastifyInstance,
   { maxConnections, replyTimeout }: ConnectionLimits,
   logger: Logger,
+  counts: Counts | undefined,
 ) {
   const sockets = new Set<HttpSocket>();
   let turn = 0;
@@ -74,7 +74,6 @@ export function addConnections(
   const connections: Connections & { second: number } = {
     sockets,
     second: 0,
-    requests: 0,
     turn: () => {
       if (isTurn) return turn;
       isTurn = true;
@@ -90,13 +89,18 @@ export function addConnections(
     const state = buildState(connections.second);
     socket[STATE] = state;
     sockets.add(socket);
+    if (counts) counts.connections++;
     endBy(socket, endConnection);
     socket.once('end', () => endStream(socket));
-    socket.once('close', () => sockets.delete(socket));
+    socket.once('close', () => {
+      sockets.delete(socket);
+      if (counts) counts.connections--;
+    });
     state.isSurplus = sockets.size > maxConnections && !closeIdle();
     if (sockets.size <= 2 * maxConnections) return;
     socket.destroy();
     dropped++;
+    if (counts) counts.dropped.full++;
   });
 
   /** Closes one connection that has no request now and had none in the last second: its client can open another. */
@@ -105,6 +109,7 @@ export function addConnections(
       if (isBusy(socket[STATE]) || connections.second - socket[STATE].lastUse < 2) continue;
       socket.destroy();
       sockets.delete(socket);
+      if (counts) counts.dropped.idle++;
       return true;
     }
     return false;
@@ -119,7 +124,10 @@ export function addConnections(
       if (socket.bytesWritten - socket.writableLength >= state.awaited) {
         state.awaited = socket.bytesWritten;
         state.awaitedSince = second;
-      } else if (second - state.awaitedSince > replyTimeout / 1000) socket.destroy();
+      } else if (second - state.awaitedSince > replyTimeout / 1000) {
+        socket.destroy();
+        if (counts) counts.dropped.unread++;
+      }
     }
   }
 

@@ -53,6 +53,7 @@ export type SendFailure = (error: FastifyError | Failure, request: FastifyReques
 export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): SendFailure {
   return (error, request, reply) => {
     const failure = toFailure(error);
+    request.errorCode = failure.code;
     if (failure.status >= 500 && !NO_FAULTS.includes(failure.code)) {
       logger.error({ reqId: request.id, err: failure.cause ?? error }, failure.message);
     }

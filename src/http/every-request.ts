@@ -4,14 +4,15 @@ import type { LetIn } from './draining.ts';
 import { findMalformed } from './error-replies.ts';
 import type { Failure } from './errors.ts';
 import { keepReply } from './raw-replies.ts';
-import type { LogRequest } from './request-log.ts';
+import type { Watch } from './request-log.ts';
 
 /** First of all: what a plugin refuses is logged and has its id, too. */
-export function addArrival(app: FastifyInstance, logRequest: LogRequest | undefined): void {
+export function addArrival(app: FastifyInstance, watch: Watch | undefined): void {
   app.decorateRequest('operationId', undefined);
   app.decorateRequest('isReplayed', false);
+  app.decorateRequest('errorCode', undefined);
   app.addHook('onRequest', (request, reply, done) => {
-    logRequest?.(request, reply);
+    watch?.(request, reply);
     keepReply(request, reply);
     reply.header('x-request-id', request.id);
     done();

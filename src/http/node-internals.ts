@@ -1,7 +1,8 @@
 /**
  * Everything private of Node that is used, and no other file does (`test/architecture.test.ts`). Each was seen in Node 20.20, 22.23 and
- * 24.21, and has a test of its own that fails when Node changes it (`test/http/node-internals.test.ts`).
+ * 24.21, and has a test of its own that fails when Node changes it (`test/http/node-internals.test.ts`, the last in `test/process/workers.deep.ts`).
  */
+import type { Worker } from 'node:cluster';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -46,4 +47,23 @@ export function endBy(socket: Socket, end: (socket: Socket) => void): void {
  */
 export function answerHalfClosed(server: Server): void {
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+}
+
+export interface GivenConnection {
+  close(): void;
+}
+
+/**
+ * Calls back when the first of several processes hands a connection of a listening socket to a worker, which has still to accept it. Without
+ * it, who is connected to a worker that dies at that moment waits for ever, and the first process keeps the connection open.
+ */
+export function onGiven(worker: Worker, take: (socket: string, connection: GivenConnection) => void): void {
+  type Send = (message: unknown, ...rest: unknown[]) => boolean;
+  const send = worker.process.send.bind(worker.process) as Send;
+  const sendAndTell: Send = (message, ...rest) => {
+    const { act, key } = message as { act?: string; key: string };
+    if (act === 'newconn') take(key, rest[0] as GivenConnection);
+    return send(message, ...rest);
+  };
+  worker.process.send = sendAndTell;
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { ToErrorBody } from '../contract/error-body.ts';
 import { type ConnectionState, type Connections, stateOf } from './connections.ts';
+import type { Counts } from './counts.ts';
 import { isFaultilyFramed } from './error-replies.ts';
 import { Failure } from './errors.ts';
 import { isLast, keepAlive, stopParsing } from './node-internals.ts';
@@ -26,11 +27,12 @@ export interface OverloadOptions extends RequestLimits {
   nextRequestId: () => string;
   logger: Logger;
   toErrorBody: ToErrorBody;
+  counts: Counts | undefined;
 }
 
 /** To be called when Fastify has added its own listener. */
 export function addOverload(app: FastifyInstance, options: OverloadOptions): void {
-  const { connections, maxPipelined, maxRequests, nextRequestId, logger, toErrorBody } = options;
+  const { connections, maxPipelined, maxRequests, nextRequestId, logger, toErrorBody, counts } = options;
   const [serve] = app.server.listeners('request') as [RequestListener];
   const text = JSON.stringify(toErrorBody(OVERLOADED.body));
   const headers = {
@@ -52,6 +54,7 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
     socket.pause();
     response.writeHead(OVERLOADED.status, { 'x-request-id': nextRequestId(), ...headers }).end(text);
     refused++;
+    counts?.refuse(OVERLOADED.code);
     // At most one line a second.
     if (connections.second === told) return;
     told = connections.second;
@@ -85,7 +88,6 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
       state.requests = 0;
     }
     state.requests++;
-    connections.requests++;
     state.lastUse = connections.second;
   }
 }

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { ToErrorBody } from '../contract/error-body.ts';
 import { boundReading, linger } from './closing.ts';
 import { stateOf } from './connections.ts';
+import type { Counts } from './counts.ts';
 import { MALFORMED, URI_TOO_LONG } from './error-replies.ts';
 import { Failure, kindOf, type Told } from './errors.ts';
 import type { ToLogged } from './logged-urls.ts';
@@ -30,12 +31,18 @@ export interface RawRepliesOptions {
   logger: Logger;
   nextRequestId: () => string;
   toErrorBody: ToErrorBody;
+  counts: Counts | undefined;
 }
 
 export type SendClientError = (error: ConnectionError, socket: Socket) => void;
 
 /** For Fastify's option `clientErrorHandler`. */
-export function buildSendClientError({ logger, nextRequestId, toErrorBody }: RawRepliesOptions): SendClientError {
+export function buildSendClientError({
+  logger,
+  nextRequestId,
+  toErrorBody,
+  counts,
+}: RawRepliesOptions): SendClientError {
   const refused = new WeakSet<Socket>();
   return (error, socket) => {
     if (refused.has(socket)) return;
@@ -53,6 +60,7 @@ export function buildSendClientError({ logger, nextRequestId, toErrorBody }: Raw
     } else {
       const reqId = nextRequestId();
       const { status } = kindOf(told[0]);
+      counts?.refuse(told[0]);
       logger.info({ reqId, ip: socket.remoteAddress, status, code: error.code }, 'malformed request');
       whenAnswered(socket, () => sendRaw(socket, reqId, toErrorBody, told));
     }
@@ -66,7 +74,7 @@ export function keepReply({ raw }: FastifyRequest, reply: FastifyReply): void {
 
 export function addRawReplies(
   app: FastifyInstance,
-  { logger, nextRequestId, toErrorBody }: RawRepliesOptions,
+  { logger, nextRequestId, toErrorBody, counts }: RawRepliesOptions,
   toLogged: ToLogged,
 ): void {
   // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a reply.
@@ -74,6 +82,7 @@ export function addRawReplies(
     // Node has removed its own error listener: without one, a reset would end the process.
     socket.on('error', () => {});
     const reqId = nextRequestId();
+    counts?.refuse(NO_CONNECT[0]);
     logger.info({ reqId, method, url: toLogged(url), ip: socket.remoteAddress, status: 405 }, 'request');
     stopReading(socket);
     whenAnswered(socket, () => sendRaw(socket, reqId, toErrorBody, NO_CONNECT, 'Allow: GET, HEAD'));

@@ -4,6 +4,7 @@ import { format } from 'node:url';
 import { buildTally } from '../access/tally.ts';
 import type { Log } from '../telemetry/log.ts';
 import { passOutput, WORKER_STDIO } from './output.ts';
+import type { Reports } from './reports.ts';
 import { answerWorker } from './shared-tally.ts';
 import { onStopSignals } from './signals.ts';
 import { closeUntaken } from './untaken.ts';
@@ -14,6 +15,8 @@ export interface WorkersOptions {
   /** Variables that are added to the environment of every worker. */
   env: Record<string, string>;
   log: Log;
+  /** What operators ask of the workers. */
+  reports: Reports | undefined;
   /** How long workers may take to stop, in milliseconds; then they are killed. */
   deadline: number;
   /** Kills this process. */
@@ -35,7 +38,7 @@ const OWN_END = 2000;
  * gracefully. The others start when the first one listens: what stops the first from starting would stop all of them.
  */
 export function superviseWorkers(options: WorkersOptions): void {
-  const { count, env, log, deadline, endByForce, onListening } = options;
+  const { count, env, log, reports, deadline, endByForce, onListening } = options;
   const workers = new Set<Worker>();
   const listening = new Set<Worker>();
   const closed = new Set<Worker>();
@@ -51,6 +54,7 @@ export function superviseWorkers(options: WorkersOptions): void {
     workers.add(worker);
     closeUntaken(worker);
     answerWorker(worker, tally);
+    reports?.add(worker);
     passOutput(worker, log.write);
     // Sending to a worker that is dying fails: its `exit` event is enough.
     worker.on('error', () => {});

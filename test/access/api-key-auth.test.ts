@@ -94,7 +94,7 @@ t.test('a key in a query is neither a parameter nor in the log, however it is se
   const write = (text: string) => {
     log += text;
   };
-  const { request, port } = await start(t, { logger: pino({ level: 'trace' }, { write }) });
+  const { request, port } = await start(t, { logger: pino({ level: 'trace' }, { write }), lines: { write } });
   for (const name of ['Rex', 'Mia']) {
     await request('/v1/pets', { method: 'POST', key: null, headers: { 'x-key': KEY }, body: { name, categoryId: 7 } });
   }

@@ -375,7 +375,7 @@ t.test('of the keys, only the changed ones are read again, and never twice at on
 
 t.test('a key never gets into the log, at any level', async (t) => {
   const log = new LineLog();
-  const { request, port } = await startService(t, { logger: pino({ level: 'trace' }, log) });
+  const { request, port } = await startService(t, { logger: pino({ level: 'trace' }, log), lines: log });
   for (const [url, options] of OPERATIONS) {
     await request(url, options);
     await request(url, withHeader(`Basic ${KEY}`));

@@ -3,6 +3,7 @@ import t from 'tap';
 import { loadConfig } from '../../src/config.ts';
 import type { Reply } from '../contract-check.ts';
 import { connectRaw } from '../raw-client.ts';
+import { listPets } from '../database.ts';
 import { KEY, startService } from '../service.ts';
 
 const PET = '{"name":"Rex","categoryId":1}';
@@ -93,4 +94,14 @@ t.test('a client that sends its body slowly behind a refusal is not waited for',
   await closed;
   clearInterval(drip);
   t.ok(socket.bytesWritten < 600);
+});
+
+t.test('what is sent behind a reply that ends the connection is not done', async (t) => {
+  const { port, store } = await startService(t);
+  const length = `Content-Length: ${PET.length}`;
+  const create = head('POST /v1/pets', AUTHORIZED, JSON_BODY, length) + PET;
+  const client = connectRaw(port, head('POST /v1/pets', JSON_BODY, length, EXPECTING) + PET + create.repeat(2));
+  t.match(await client.replies(), [{ status: 401, headers: { connection: 'close' } }]);
+  t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
+  client.socket.destroy();
 });

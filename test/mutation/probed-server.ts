@@ -59,6 +59,7 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     apiKeys: [KEYS.valid],
     trustProxy: [],
     logger: pino({ level: 'silent' }),
+    lines: { write: () => {} },
     requestTimeout: 30_000,
     limits: loadConfig({ KEY_RATE: '999999999/d' }),
     isDraining: () => false,
