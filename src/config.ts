@@ -120,7 +120,7 @@ export function loadConfig(
     host: text('HOST', '127.0.0.1'),
     port: integer('PORT', 3000, 0, 65535),
     adminHost: text('ADMIN_HOST', '127.0.0.1'),
-    adminPort: env.ADMIN_PORT ? integer('ADMIN_PORT', 0, 0, 65535) : undefined,
+    adminPort: text('ADMIN_PORT', '') ? integer('ADMIN_PORT', 0, 0, 65535) : undefined,
     database: Object.freeze(database) as Database,
     apiKeys: Object.freeze(apiKeys),
     trustProxy: Object.freeze(trustProxy),

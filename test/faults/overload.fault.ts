@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import type { Server } from '../program.ts';
-import { KEY } from '../service.ts';
+import { type Server, startServer } from '../program.ts';
+import { KEY, send } from '../service.ts';
 import { addFigures } from './figures.ts';
 import { startGenerator, startOnCore } from './generators.ts';
 import type { OpenLoad, OpenLoadResult } from './open-loop.ts';
@@ -116,3 +116,53 @@ t.test('200 clients that pipeline 5,000 requests and read nothing are closed, an
   t.equal(await server.exit, 0);
   addFigures('200 clients that read nothing', `${during} MiB at most (${before} before), slowest health ${slowest} ms`);
 });
+
+t.test('health is answered on the port for operators while 2,000 new connections flood the public one', async (t) => {
+  const server = await startServer(t, { env: { ADMIN_PORT: '0' } });
+  const [, admin] = await server.written('stdout', /"admin":"http:[^"]*:(\d+)"/);
+  let isOver = false;
+  const flood = async () => {
+    while (!isOver) {
+      const socket = connect(server.port, '127.0.0.1').on('error', () => {});
+      socket.resume().write(REQUEST.replace('Host', 'Connection: close\r\nHost'));
+      await new Promise((resolve) => socket.once('close', resolve));
+    }
+  };
+  const clients = Array.from({ length: 2000 }, flood);
+  const times: number[] = [];
+  for (let asked = 0; asked < 50; asked++) {
+    const sent = performance.now();
+    t.equal((await send(Number(admin), '/livez', { key: null })).status, 200);
+    times.push(performance.now() - sent);
+    await wait(50);
+  }
+  isOver = true;
+  await Promise.all(clients);
+  times.sort((a, b) => a - b);
+  const [median, slowest] = [times[25] as number, times.at(-1) as number];
+  addFigures(
+    '2,000 new connections: health for operators',
+    `median ${median.toFixed(0)} ms, slowest ${slowest.toFixed(0)} ms`,
+  );
+  t.ok(median < 1000, `${median} ms`);
+});
+
+t.test(
+  '900 clients that ask for the largest file of the page 64 times each, and read nothing, cost little',
+  async (t) => {
+    const server = await start();
+    const before = memory(server, 'VmRSS');
+    const bytes = 'GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(64);
+    const sockets = Array.from({ length: 900 }, () =>
+      connect(server.port, '127.0.0.1')
+        .on('error', () => {})
+        .pause(),
+    );
+    for (const socket of sockets) socket.write(bytes);
+    await wait(5000);
+    const most = memory(server, 'VmHWM');
+    addFigures('900 clients that read nothing of the largest file', `${most} MiB at most (${before} before)`);
+    t.ok(most < before + 350, `${most} MiB at most, ${before} before`);
+    for (const socket of sockets) socket.destroy();
+  },
+);

@@ -146,37 +146,13 @@ t.test('with several processes the first one speaks for all, and counts never fa
   t.equal(await exit, 0);
 });
 
-t.test(
-  'health is answered there while 2,000 new connections flood the public port, and not ready while it stops',
-  async (t) => {
-    const { ask, port, child, written, exit } = await start(t, 1, { DRAIN_DELAY: '2000' });
-    let isOver = false;
-    const flood = async () => {
-      while (!isOver) {
-        const socket = connect(port, '127.0.0.1').on('error', () => {});
-        socket.resume().write('GET /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'.repeat(4));
-        await new Promise((resolve) => socket.once('close', resolve));
-      }
-    };
-    const clients = Array.from({ length: 2000 }, flood);
-    await wait(200);
-    const times: number[] = [];
-    for (let asked = 0; asked < 20; asked++) {
-      const sent = performance.now();
-      t.equal((await ask('/livez')).status, 200);
-      times.push(performance.now() - sent);
-    }
-    isOver = true;
-    await Promise.all(clients);
-    const median = times.sort((a, b) => a - b)[10] as number;
-    t.comment(`health after ${times.map(Math.round)} ms`);
-    t.ok(median < 2000, `${median} ms`);
-    child.kill('SIGTERM');
-    await written('stdout', /"msg":"stopping"/);
-    t.equal((await ask('/readyz')).status, 503);
-    t.equal(await exit, 0);
-  },
-);
+t.test('while the service stops it is not ready', async (t) => {
+  const { ask, child, written, exit } = await start(t, 1, { DRAIN_DELAY: '2000' });
+  child.kill('SIGTERM');
+  await written('stdout', /"msg":"stopping"/);
+  t.equal((await ask('/readyz')).status, 503);
+  t.equal(await exit, 0);
+});
 
 t.test('a port that is taken ends the start, and says so', async (t) => {
   const { port } = await start(t, 1);
