@@ -23,6 +23,7 @@ export async function buildTypes(contract: Json): Promise<string> {
     for (const node of [path, ...Object.values<Json>(path)]) node.parameters?.forEach(requireDefaulted);
   }
   markReferences(document, document);
+  dropExternal(document);
   const nodes = await openapiTS(document as OpenAPI3, {
     alphabetize: false,
     emptyObjectsUnknown: true,
@@ -54,6 +55,13 @@ function toOpen({ paths = {}, security = [] }: Json): string {
 /** A default is filled in before a handler is called, so the handler always finds the parameter. */
 function requireDefaulted(parameter: { required?: boolean; schema?: { default?: unknown } }) {
   if (parameter.schema?.default !== undefined) parameter.required = true;
+}
+
+/** Examples that stand elsewhere: openapi-typescript would fetch them, and no type depends on one. */
+function dropExternal(node: Json): void {
+  if (typeof node !== 'object' || node === null) return;
+  if (typeof node.externalValue === 'string') delete node.externalValue;
+  for (const child of Object.values(node)) dropExternal(child);
 }
 
 /** A field is read-only or write-only also where the schema that it refers to says so. */

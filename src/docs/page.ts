@@ -18,7 +18,7 @@ export function toPage(contract: Contract): Buffer {
 <script src="/docs/static/start.js" type="module"></script>
 </head>
 <body>
-<main id="swagger-ui"></main>
+<div id="swagger-ui"></div>
 <noscript>${toReading(contract)}</noscript>
 </body>
 </html>

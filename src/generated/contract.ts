@@ -106,33 +106,8 @@ export interface components {
         /** @description Animals, in the order of their creation. */
         Pets: components["schemas"]["Pet"][];
         /**
-         * @description What went wrong, for programs. Codes may be added in later versions; handle an unknown code by its `status`.
-         *
-         *     | Code | Status | Meaning |
-         *     |---|---|---|
-         *     | `invalid_request` | 400 | A parameter, header or the body breaks a rule of this contract; `message` names each place. |
-         *     | `malformed_json` | 400 | The body is not one well-formed JSON value in UTF-8. |
-         *     | `malformed_request` | 400 | The request is not well-formed HTTP. |
-         *     | `unauthorized` | 401 | The API key is missing, unknown, expired or revoked. |
-         *     | `forbidden` | 403 | The API key is valid, and may not do this: it lacks a scope of the operation. |
-         *     | `pet_not_found` | 404 | No animal has this identifier. |
-         *     | `route_not_found` | 404 | Nothing is served at this path. |
-         *     | `method_not_allowed` | 405 | The path does not take this method; `Allow` names those that it takes. |
-         *     | `request_timeout` | 408 | The request did not arrive in time. |
-         *     | `gone` | 410 | The operation was deprecated, and its `Sunset` is over; `Link` names what to use instead. |
-         *     | `payload_too_large` | 413 | The body is larger than the operation takes. |
-         *     | `uri_too_long` | 414 | The URL is longer than the server takes. |
-         *     | `unsupported_media_type` | 415 | The body is not `application/json`, or is compressed. |
-         *     | `expectation_failed` | 417 | The request has an `Expect` header that the server cannot meet. |
-         *     | `idempotency_key_reused` | 422 | The `Idempotency-Key` was sent before, with another body. |
-         *     | `rate_limited` | 429 | Too many requests with this key, or without a valid one; try again after `Retry-After` seconds. |
-         *     | `headers_too_large` | 431 | The request's headers are larger than the server takes. |
-         *     | `internal_error` | 500 | The service failed. The log has the cause under the reply's `X-Request-Id`. |
-         *     | `not_implemented` | 501 | The operation is described, and not made yet. |
-         *     | `outcome_unknown` | 503 | The storage failed while it wrote: the request may have been carried out or not. With an `Idempotency-Key`, send it again. |
-         *     | `overloaded` | 503 | Too many requests are waiting, and nothing was done; try again after `Retry-After` seconds. |
-         *     | `unavailable` | 503 | The service cannot answer now, and nothing was done; try again after `Retry-After` seconds. |
-         *     | `ids_used_up` | 507 | Nothing was added, and nothing more can be: every id was given. |
+         * @description What went wrong, for programs; the table at the top of this document says what each means. Codes may be added in later
+         *     versions: handle an unknown one by its `status`.
          * @example invalid_request
          */
         ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "gone" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "not_implemented" | "outcome_unknown" | "overloaded" | "unavailable" | "ids_used_up";

@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = 'e76121ade3f2700fbb36445183741b19b49a00561b3e9d6620f67f8f8c19961d';
+export const CONTRACT_DIGEST = 'd14c700afc995fb8a525e18e86128c66b03fb7ce35d37129ddefb3c3a745ace6';

@@ -5,7 +5,6 @@ import type { Logger } from 'pino';
 import type { ToErrorBody } from '../contract/error-body.ts';
 import { type OutageKind, StoreUnavailable } from '../store/store.ts';
 import { type ErrorCode, Failure, TOO_LARGE, type Told } from './errors.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
 import { continueWhenRead } from './unwanted-bodies.ts';
 
 /** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
@@ -60,7 +59,7 @@ export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): Send
     const retryAfter = reply.getHeader('retry-after');
     reply.code(failure.status).headers(failure.headers).header('x-request-id', request.id);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-    reply.headers(SECURITY_HEADERS).type('application/json; charset=utf-8');
+    reply.type('application/json; charset=utf-8');
     reply.serializer(JSON.stringify).send(toErrorBody(failure.body));
   };
 }

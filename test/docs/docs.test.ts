@@ -38,6 +38,15 @@ t.test('/openapi.json says what /openapi.yaml says, with every digit', async (t)
   t.match(json?.body, '[9223372036854775807]');
 });
 
+t.test(
+  '/openapi.yaml says the same to parsers of YAML 1.1, and has no plain text with a colon in a list',
+  async (t) => {
+    const yaml = readFileSync(CONTRACT, 'utf8');
+    t.strictSame(parseYaml(yaml, { version: '1.1' }), parseYaml(yaml));
+    t.notMatch(yaml, /: \[[^\]"']*\w:\w/);
+  },
+);
+
 t.test('a document is sent again only when it has changed: strong ETag, If-None-Match, 304', async (t) => {
   const { app } = await startService(t);
   const changed = await startWithLargeExample(t);

@@ -1,5 +1,6 @@
 /** The documentation as a person uses it, in a real Chromium: at CHROMIUM_PATH, or where it is usually installed. */
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type ConsoleMessage, chromium, type Locator, type Page } from 'playwright-core';
 import t, { type Test } from 'tap';
@@ -19,6 +20,8 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
+
+const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 
 /** For the README. Written when it is missing, or on demand: UPDATE_PICTURE=1. */
 const PICTURE = fileURLToPath(new URL('./swagger-ui.png', import.meta.url));
@@ -91,6 +94,121 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
       await page.locator('.servers select').selectOption({ index: 0 });
       await listPets.getByRole('button', { name: 'Execute' }).waitFor();
     });
+  });
+
+  for (const [width, colorScheme] of [
+    [320, 'light'],
+    [390, 'dark'],
+  ] as const) {
+    t.test(`at ${width} pixels, ${colorScheme}, all of it fits, and axe-core finds nothing`, async (t) => {
+      const { page } = await openPage(t);
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      await page.locator('.btn.authorize').click();
+      const dialog = await page.locator('.modal-ux').boundingBox();
+      t.ok(dialog && dialog.x >= 0 && dialog.x + dialog.width <= width, JSON.stringify(dialog));
+      await page.keyboard.press('Escape');
+      await authorize(page, KEY);
+      await page.getByText('Headers of replies').click();
+      for (const id of ['listPets', 'createPet', 'getPet']) {
+        const operation = await unfold(page, id);
+        await operation.getByText('The request, to copy').click();
+        if (id === 'getPet') await operation.locator('input').fill('1');
+        await execute(page, operation);
+        const download = await operation.locator('.download-contents').boundingBox();
+        const body = await operation.locator('.live-responses-table .highlight-code code').boundingBox();
+        t.ok(body && download && body.y + body.height <= download.y, 'Download does not hide the reply');
+      }
+      const folded = page.locator('.reply-toggle[aria-expanded=false]');
+      while ((await folded.count()) > 0) await folded.first().click();
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
+      await page.evaluate(readFileSync(AXE, 'utf8'));
+      const { violations } = (await page.evaluate('axe.run()')) as {
+        violations: { id: string; nodes: { html: string }[] }[];
+      };
+      t.strictSame(
+        violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 100))]),
+        [],
+      );
+    });
+  }
+
+  t.test('with the keyboard alone, an operation is opened, filled in and executed', async (t) => {
+    const { page } = await openPage(t);
+    const focused = (names: string[]) =>
+      `${JSON.stringify(names)}.some((name) => document.activeElement.matches(name))`;
+    const tabTo = async (...names: string[]) => {
+      for (let presses = 0; !(await page.evaluate(focused(names))); presses++) {
+        if (presses > 80) throw new Error(`Tab does not reach ${names}`);
+        await page.keyboard.press('Tab');
+      }
+    };
+    await tabTo('#operations-pets-listPets .opblock-summary-control');
+    await page.keyboard.press('Enter');
+    await tabTo('.try-out__btn');
+    await page.keyboard.press('Enter');
+    await tabTo('[data-param-name=limit] input');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('7');
+    await tabTo('.btn.execute');
+    await page.keyboard.press('Enter');
+    await page.getByText('limit=7').first().waitFor();
+    await tabTo('.reply-toggle[aria-expanded=false]');
+    await page.keyboard.press('Enter');
+    await page.getByText('"code": "invalid_request"').first().waitFor();
+  });
+
+  t.test('without JavaScript it can be read', async (t) => {
+    const { port } = await startService(t);
+    const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 320, height: 800 } });
+    t.teardown(() => context.close());
+    const page = await context.newPage();
+    await page.goto(`http://127.0.0.1:${port}/docs`);
+    for (const text of [
+      'GET /v1/pets',
+      'POST /v1/pets',
+      'idempotency_key_reused',
+      'minimum 1, maximum 100, default 20',
+    ]) {
+      t.ok(await page.getByText(text).first().isVisible(), text);
+    }
+  });
+
+  t.test('it says what a limit may be, and what is wrong with 500', async (t) => {
+    const { page } = await openPage(t);
+    const listPets = await unfold(page, 'listPets');
+    const limit = listPets.locator('[data-param-name=limit]');
+    t.match(await limit.textContent(), /minimum: 1.*maximum: 100/);
+    await limit.locator('input').fill('500');
+    await listPets.getByRole('button', { name: 'Execute' }).click();
+    await listPets.getByText("For 'limit': Value must be less than or equal to 100.").waitFor();
+  });
+
+  t.test('replies other than success are folded, and headers that many have are told once', async (t) => {
+    const { page } = await openPage(t);
+    const createPet = await unfold(page, 'createPet');
+    t.strictSame(await createPet.locator('.responses-table .response').evaluateAll((rows) => rows.length), 1);
+    t.equal(await createPet.getByText('Identifies this request in the service').count(), 0);
+    await page.getByText('Headers of replies').click();
+    t.equal(await page.getByText('Identifies this request in the service').count(), 1);
+  });
+
+  t.test('a request to copy is sent as it stands, in each language, with the server and the key', async (t) => {
+    const { page, service } = await openPage(t);
+    await authorize(page, KEY);
+    const createPet = await unfold(page, 'createPet');
+    await createPet.locator('textarea').fill(`{ "name": "D'Artagnan \\"\u{1f415}\\"", "categoryId": ${LARGEST} }`);
+    await createPet.getByText('The request, to copy').click();
+    const folder = t.testdir({});
+    const programs = { curl: 'bash a.sh', JavaScript: 'node a.mjs', Python: 'python3 a.py', Go: 'go run a.go' };
+    for (const [index, [language, program]] of Object.entries(programs).entries()) {
+      await createPet.getByLabel('Language').selectOption(language);
+      const [command, file] = [program.split(' ').slice(0, -1), program.split(' ').at(-1) as string];
+      writeFileSync(`${folder}/${file}`, (await createPet.locator('.request-to-copy pre').textContent()) as string);
+      execFileSync(command[0] as string, [...command.slice(1), file], { cwd: folder, stdio: 'pipe' });
+      const { text } = await service.request(`/v1/pets/${index + 1}`);
+      t.equal(text, `{"id":${index + 1},"name":"D'Artagnan \\"\u{1f415}\\"","categoryId":${LARGEST}}`, language);
+    }
   });
 
   t.test('with a key', async (t) => {

@@ -1,9 +1,12 @@
 /** Starts Swagger UI, with what is added to it. */
+import accessible from './accessible.js';
 import deprecationNotice from './deprecation-notice.js';
 import exactExamples from './exact-examples.js';
 import exactReplies from './exact-replies.js';
 import otherServers from './other-servers.js';
 import rememberKey from './remember-key.js';
+import replies from './replies.js';
+import requests from './requests.js';
 import './screen.js';
 
 SwaggerUIBundle({
@@ -15,5 +18,5 @@ SwaggerUIBundle({
   showExtensions: true,
   showCommonExtensions: true,
   validatorUrl: null,
-  plugins: [deprecationNotice, exactExamples, exactReplies, otherServers, rememberKey],
+  plugins: [accessible, deprecationNotice, exactExamples, exactReplies, otherServers, rememberKey, replies, requests],
 });

@@ -1,0 +1,50 @@
+/** The examples of the README, run by a shell as they stand, one after the other, against a running service. */
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { KEY, startService } from './service.ts';
+
+const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+
+/** What is never the same, and what the README leaves out: headers for browsers and of the connection. */
+const LEFT_OUT =
+  /^(x-request-id|date|connection|keep-alive|content-length|cache-control|content-security-policy|x-content-type-options):/i;
+
+t.test('each example does what the README says', async (t) => {
+  const { port, request } = await startService(t);
+  const blocks = [...README.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, text]) => ({ language, text }));
+  const examples = blocks.slice(blocks.findIndex(({ text }) => text?.startsWith('KEY=')) + 1);
+  t.strictSame(
+    examples.map(({ language }) => language),
+    ['sh', 'http', 'sh', 'http', 'sh', 'http', 'sh'],
+  );
+  let shown = '';
+  for (const { language, text = '' } of examples) {
+    if (language === 'http') {
+      t.strictSame(toLines(shown), toLines(text));
+    } else {
+      const script = text.replaceAll('127.0.0.1:3000', `127.0.0.1:${port}`);
+      const { stdout } = await promisify(execFile)('bash', ['-euc', script], { env: { PATH: process.env.PATH, KEY } });
+      shown = stdout;
+    }
+  }
+  t.equal(shown, '{"id":2,"name":"Mia","categoryId":7}', 'a create that may be sent again');
+  t.equal((await request('/v1/pets/3')).status, 404);
+});
+
+t.test('it is at most 150 lines long, and every file that it refers to is there', async (t) => {
+  t.ok(README.split('\n').length <= 151);
+  for (const [, path = ''] of README.matchAll(/\]\((?!https?:)([^)#]+)/g)) {
+    t.ok(existsSync(new URL(`../${path}`, import.meta.url)), path);
+  }
+});
+
+/** In any order; the names of headers in any case. */
+function toLines(text: string): string[] {
+  const lines = text.trim().split(/\r?\n/);
+  return lines
+    .filter((line) => !LEFT_OUT.test(line))
+    .map((line) => line.replace(/^[\w-]+:/, (name) => name.toLowerCase()))
+    .sort();
+}

@@ -1,0 +1,51 @@
+/** What a contract from elsewhere names is not fetched, unless somebody asks for it. */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { lint } from '../../scripts/contract-lint.ts';
+import { buildTypes } from '../../scripts/contract-types.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
+
+const CONTRACT = readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8');
+
+/** A server that answers with an example, and notes what was asked for. */
+async function startCounting(t: Test) {
+  const asked: (string | undefined)[] = [];
+  const server = createServer(({ url }, response) => {
+    asked.push(url);
+    response.setHeader('content-type', 'application/json').end('{"code":"unauthorized","message":"No.","status":401}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => server.close());
+  return { asked, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/** Our contract, with this in place of the example of a 401. */
+function withExample(t: Test, example: string): string {
+  const yaml = CONTRACT.replace(
+    /(^ {4}Unauthorized:\n) {6}summary: No key.*\n {6}value: .*\n/m,
+    `$1      ${example}\n`,
+  );
+  if (yaml === CONTRACT) throw new Error('The example is not there.');
+  return `${t.testdir({ 'petstore.yaml': yaml })}/petstore.yaml`;
+}
+
+t.test('neither the types nor the lint fetch an externalValue', async (t) => {
+  const { asked, origin } = await startCounting(t);
+  const file = withExample(t, `externalValue: ${origin}/example.json`);
+  const { document } = await loadContract(file);
+  t.match(await buildTypes(document), 'export interface paths');
+  await lint(file);
+  t.strictSame(asked, []);
+  t.match(JSON.stringify(document), origin, 'the contract that is served keeps it');
+});
+
+t.test('neither the types nor the lint fetch a reference', async (t) => {
+  const { asked, origin } = await startCounting(t);
+  const file = withExample(t, `$ref: ${origin}/example.json`);
+  await t.rejects(loadContract(file), { message: /\$ref http:.* is not in this document/ });
+  t.match(await lint(file), 'is not fetched');
+  t.strictSame(asked, []);
+});
