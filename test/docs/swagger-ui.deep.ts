@@ -152,7 +152,7 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
     await page.keyboard.type('7');
     await tabTo('.btn.execute');
     await page.keyboard.press('Enter');
-    await page.getByText('limit=7').first().waitFor();
+    await page.locator('.request-url', { hasText: 'limit=7' }).waitFor();
     await tabTo('.reply-toggle[aria-expanded=false]');
     await page.keyboard.press('Enter');
     await page.getByText('"code": "invalid_request"').first().waitFor();
@@ -164,13 +164,14 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
     t.teardown(() => context.close());
     const page = await context.newPage();
     await page.goto(`http://127.0.0.1:${port}/docs`);
+    const read = await page.locator('.reading').innerText();
     for (const text of [
       'GET /v1/pets',
       'POST /v1/pets',
       'idempotency_key_reused',
       'minimum 1, maximum 100, default 20',
     ]) {
-      t.ok(await page.getByText(text).first().isVisible(), text);
+      t.match(read, text);
     }
   });
 
