@@ -159,18 +159,24 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
 function openFailingStore(): { store: Store; fail(how: Probe['store']): void } {
   const store = openUrl('sqlite::memory:');
   let failure: Probe['store'];
-  const failing = (method: (...values: unknown[]) => unknown) => {
-    return (...values: unknown[]) => {
-      if (failure === 'down') throw new StoreUnavailable('a probe');
-      if (failure === 'broken') throw new Error('a probe');
-      return method(...values);
-    };
+  const call = (method: (...values: unknown[]) => unknown, values: unknown[]) => {
+    if (failure === 'down') throw new StoreUnavailable('a probe');
+    if (failure === 'broken') throw new Error('a probe');
+    return method(...values);
   };
-  const methods = Object.entries(store).map(([name, method]) => [name, failing(method)]);
+  /** All that a part of the store can do, and its own parts. */
+  const failing = (part: object): object =>
+    new Proxy(part, {
+      get(_, name) {
+        const value = Reflect.get(part, name);
+        if (typeof value === 'function') return (...values: unknown[]) => call(value.bind(part), values);
+        return typeof value === 'object' && value !== null ? failing(value) : value;
+      },
+    });
   const fail = (how: Probe['store']) => {
     failure = how;
   };
-  return { store: Object.fromEntries(methods), fail };
+  return { store: failing(store) as Store, fail };
 }
 
 /** The URLs that a reply tells the client to go on with. */
