@@ -11,6 +11,7 @@ import { describeUnmatched } from '../src/routes/unmatched.ts';
 import { buildTypes } from './contract-types.ts';
 import { buildDomain } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
+import { describeIgnored } from './ignored-parameters.ts';
 import { buildScopes } from './scopes.ts';
 
 const ROOT = new URL('..', import.meta.url);
@@ -55,5 +56,8 @@ async function generate(): Promise<string[]> {
   }
   const handlers = readdirSync(new URL('handlers', ROOT)).filter((name) => name.endsWith('.ts'));
   const names = handlers.map((name) => parse(name).name);
-  return [...problems, ...describeUnmatched([...contract.operations.keys()], names)];
+  const textOf = (id: string) =>
+    names.includes(id) ? readFileSync(new URL(`handlers/${id}.ts`, ROOT), 'utf8') : undefined;
+  const unmatched = describeUnmatched([...contract.operations.keys()], names);
+  return [...problems, ...unmatched, ...describeIgnored(contract, textOf)];
 }

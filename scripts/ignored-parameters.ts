@@ -1,0 +1,27 @@
+/** Parameters that a handler does not take: requests with them would be checked, answered, and not done as they say. */
+import type { Contract, Parameter } from '../src/contract/contract.ts';
+import { nameOf } from '../src/contract/operations.ts';
+
+/** What a call has them in. */
+const GROUPS: Record<Parameter['in'], string> = { path: 'params', query: 'query', header: 'headers' };
+
+/**
+ * A parameter is taken where the handler's file has its name, or hands all of its kind on (`pets.list(query)`), so that the compiler
+ * sees what becomes of it. One that is left out is named in a comment that says why. `textOf` is the file of an operation, if it has one.
+ */
+export function describeIgnored({ operations }: Contract, textOf: (id: string) => string | undefined): string[] {
+  return [...operations.values()].flatMap(({ id, method, path, parameters }) => {
+    const text = textOf(id) ?? 'notImplemented';
+    if (text.includes('notImplemented')) return [];
+    const ignored = parameters.filter((parameter) => parameter.keptHours === undefined && !isTaken(parameter, text));
+    return ignored.map(
+      ({ name, in: place }) =>
+        `${nameOf(id, method, path)}: handlers/${id}.ts does not take ${place}.${name}: use it, or say in a comment why not`,
+    );
+  });
+}
+
+function isTaken({ name, in: place }: Parameter, text: string): boolean {
+  const isHandedOn = new RegExp(`\\.(?!urlOf)\\w+\\((\\w+, )*${GROUPS[place]}[,)]`).test(text);
+  return isHandedOn || text.split(/[^\w-]+/).includes(name);
+}
