@@ -170,7 +170,7 @@ for (const [name, [schema, text, node]] of Object.entries(CASES)) {
 }
 
 t.test('a reply to a bad request names twenty problems at most, in 8 KB', async (t) => {
-  const name = 'n'.repeat(900_000);
+  const name = 'n'.repeat(400_000);
   const { send } = await startEcho(t, { body: { type: 'array', items: PET } });
   const message = await send(OBJECTS.slice(0, 900_000).replace(/,[^}]*$/, ']'));
   t.equal(message.split('; ').length, 21);
@@ -180,7 +180,9 @@ t.test('a reply to a bad request names twenty problems at most, in 8 KB', async 
     `[{"${name}":1,"${name}":1}]`,
     list(20, (index) => `{"${'\\u0001'.repeat(3000)}${index}":1}`),
   ]) {
-    t.ok(JSON.stringify(await send(text)).length < 8000);
+    const message = await send(text);
+    t.match(message, /^(body\.|The body )|"malformed_json"/);
+    t.ok(JSON.stringify(message).length < 8000);
   }
   t.match(await send(`[{"${name}":1,"kind":1}]`), /^body\.0\.n+ … n+ is not a known field$/);
 });
