@@ -1,0 +1,24 @@
+/** Another domain, with each type of column: what is kept of a book. */
+import type { AnyDomain } from '../../src/store/description.ts';
+
+export const books = {
+  name: 'books',
+  noun: 'book',
+  schema: 'Book',
+  newSchema: 'NewBook',
+  table: 'books',
+  columns: {
+    id: { column: 'id', type: 'int64' },
+    title: { column: 'title', type: 'text' },
+    isbn: { column: 'isbn', type: 'int64' },
+    authors: { column: 'authors', type: 'json' },
+    printedAt: { column: 'printed_at', type: 'text', isOptional: true },
+    price: { column: 'price', type: 'number' },
+    isLent: { column: 'is_lent', type: 'boolean', isOptional: true },
+    shelf: { column: 'shelf', type: 'text', isNullable: true },
+    note: { column: 'note', type: 'json', isOptional: true, isNullable: true },
+  },
+  filters: ['isbn', 'isLent'],
+  errors: {},
+  migrations: new URL('migrations/', import.meta.url),
+} as const satisfies AnyDomain;

@@ -1,0 +1,14 @@
+CREATE TABLE books (
+  id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id > 0),
+  title TEXT NOT NULL,
+  isbn INTEGER NOT NULL,
+  authors TEXT NOT NULL,
+  printed_at TEXT,
+  price TEXT NOT NULL,
+  is_lent INTEGER,
+  shelf TEXT,
+  note TEXT
+) STRICT;
+
+CREATE INDEX books_by_isbn ON books (isbn);
+CREATE INDEX books_by_is_lent ON books (is_lent);
