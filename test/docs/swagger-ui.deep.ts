@@ -1,7 +1,8 @@
 /** The documentation as a person uses it, in a real Chromium: at CHROMIUM_PATH, or where it is usually installed. */
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { type Browser, type ConsoleMessage, chromium, type Locator, type Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { loadContract } from '../../src/contract/load-contract.ts';
@@ -204,9 +205,13 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
     const programs = { curl: 'bash a.sh', JavaScript: 'node a.mjs', Python: 'python3 a.py', Go: 'go run a.go' };
     for (const [index, [language, program]] of Object.entries(programs).entries()) {
       await createPet.getByLabel('Language').selectOption(language);
-      const [command, file] = [program.split(' ').slice(0, -1), program.split(' ').at(-1) as string];
-      writeFileSync(`${folder}/${file}`, (await createPet.locator('.request-to-copy pre').textContent()) as string);
-      execFileSync(command[0] as string, [...command.slice(1), file], { cwd: folder, stdio: 'pipe' });
+      const [command = '', ...parts] = program.split(' ');
+      writeFileSync(
+        `${folder}/${parts.at(-1)}`,
+        (await createPet.locator('.request-to-copy pre').textContent()) as string,
+      );
+      // Not synchronously: the server that answers is in this process.
+      await promisify(execFile)(command, parts, { cwd: folder });
       const { text } = await service.request(`/v1/pets/${index + 1}`);
       t.equal(text, `{"id":${index + 1},"name":"D'Artagnan \\"\u{1f415}\\"","categoryId":${LARGEST}}`, language);
     }
