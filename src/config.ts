@@ -12,6 +12,8 @@ export interface Config {
   /** Where operators find metrics and health; no port, no listener. */
   adminHost: string;
   adminPort: number | undefined;
+  /** The descriptor of a socket that listens already, in place of host and port. */
+  socket: number | undefined;
   database: Database;
   /** Keys that are valid beside those in the store. */
   apiKeys: readonly string[];
@@ -23,6 +25,8 @@ export interface Config {
   extendedSunsets: ReadonlyMap<string, Date>;
   logLevel: string;
   isProduction: boolean;
+  /** Whether OpenTelemetry's variables name a collector; its SDK reads them all by itself. */
+  isTraced: boolean;
   /** How many processes share the port and the database. */
   workers: number;
   /** How long a request may take to arrive, in milliseconds. */
@@ -60,6 +64,9 @@ const SHORTEST_KEY = 16;
 
 /** Variables of libpq by which connections are encrypted: an operator who sets one must not be without what it says. */
 const LIBPQ = /^PG(SSL|REQUIRE|CHANNELBINDING|GSS)/;
+
+/** The first descriptor that systemd passes on: SD_LISTEN_FDS_START. */
+const FIRST_PASSED = 3;
 
 /** `used` gets the values by the variables' names, without secrets. @throws ConfigError that lists every wrong variable */
 export function loadConfig(
@@ -116,11 +123,16 @@ export function loadConfig(
   const logLevel = text('LOG_LEVEL', 'info');
   if (!LOG_LEVELS.includes(logLevel)) refuse('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
 
+  // sd_listen_fds(3): they are for the process that systemd has started. A worker takes those of its parent.
+  const isPassed = [process.pid, process.ppid].includes(Number(env.LISTEN_PID));
+  if (isPassed && env.LISTEN_FDS !== '1') refuse('LISTEN_FDS', '1: one socket is listened on');
+
   const config = Object.freeze({
     host: text('HOST', '127.0.0.1'),
     port: integer('PORT', 3000, 0, 65535),
     adminHost: text('ADMIN_HOST', '127.0.0.1'),
     adminPort: text('ADMIN_PORT', '') ? integer('ADMIN_PORT', 0, 0, 65535) : undefined,
+    socket: isPassed ? FIRST_PASSED : undefined,
     database: Object.freeze(database) as Database,
     apiKeys: Object.freeze(apiKeys),
     trustProxy: Object.freeze(trustProxy),
@@ -128,6 +140,7 @@ export function loadConfig(
     extendedSunsets: new Map(sunsets.map(([id, day]) => [id, new Date(day)])),
     logLevel,
     isProduction: text('NODE_ENV', '') === 'production',
+    isTraced: isTraced(env),
     workers: integer('WORKERS', 1, 1, 64),
     requestTimeout: integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
     replyTimeout: integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
@@ -166,6 +179,12 @@ function parseDatabase(url: string, problems: string[]): Database | undefined {
 /** Whether a browser would send it as `Origin`, letter for letter (RFC 6454, section 6.2). */
 function isOrigin(text: string): boolean {
   return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** Whether OpenTelemetry's own variables ask for traces. */
+function isTraced(env: Record<string, string | undefined>): boolean {
+  const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  return Boolean(endpoint) && env.OTEL_SDK_DISABLED !== 'true' && env.OTEL_TRACES_EXPORTER !== 'none';
 }
 
 /** Whether it is an address, or a range of them: `10.0.0.0/8`. */

@@ -19,6 +19,8 @@ function problemsOf(env: Record<string, string>): string[] {
 t.test('without any variable, everything has its default', (t) => {
   t.strictSame(loadConfig({}), {
     host: '127.0.0.1',
+    socket: undefined,
+    isTraced: false,
     port: 3000,
     adminHost: '127.0.0.1',
     adminPort: undefined,
@@ -74,6 +76,8 @@ t.test('every variable is taken', (t) => {
   });
   t.strictSame(config, {
     host: '::',
+    socket: undefined,
+    isTraced: false,
     port: 8080,
     adminHost: '127.0.0.1',
     adminPort: 9000,
@@ -410,5 +414,15 @@ t.test('every variable is described, with its default', (t) => {
     value,
   ]);
   t.strictSame(rows.sort(), [...used].sort());
+  t.end();
+});
+
+t.test('the one socket that systemd passes to this process is listened on', (t) => {
+  const LISTEN_PID = String(process.pid);
+  t.equal(loadConfig({ LISTEN_PID, LISTEN_FDS: '1' }).socket, 3);
+  t.equal(loadConfig({ LISTEN_PID: '1', LISTEN_FDS: '1' }).socket, undefined);
+  t.strictSame(problemsOf({ LISTEN_PID, LISTEN_FDS: '2' }), [
+    '  - LISTEN_FDS must be 1: one socket is listened on, not "2"',
+  ]);
   t.end();
 });

@@ -2,12 +2,14 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyListenOptions } from 'fastify';
 
 export interface Address {
   /** A name or an address. */
   host: string;
   port: number;
+  /** The descriptor of a socket that listens already, in place of both. */
+  socket?: number | undefined;
 }
 
 /** Errors that say: this machine has no such address. */
@@ -17,7 +19,8 @@ const NOT_OURS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
  * Returns the first address, as `http://127.0.0.1:3000`. For a name with several addresses, Fastify would start a second HTTP
  * server without what was added to the first; here, further addresses only pass their connections to the first server.
  */
-export async function listen(app: FastifyInstance, { host, port }: Address, resolve = lookup): Promise<string> {
+export async function listen(app: FastifyInstance, { host, port, socket }: Address, resolve = lookup): Promise<string> {
+  if (socket !== undefined) return listenOn(app, socket);
   const others: Server[] = [];
   const ends: Promise<unknown>[] = [];
   app.addHook('preClose', async () => {
@@ -33,6 +36,12 @@ export async function listen(app: FastifyInstance, { host, port }: Address, reso
   const taken = (app.server.address() as AddressInfo).port;
   for (const { address } of rest) others.push(...(await handOver(app, address, taken)));
   return origin;
+}
+
+/** Fastify passes what it does not know on to Node, which looks at `fd` first; the host keeps Fastify from looking up its own. */
+async function listenOn(app: FastifyInstance, socket: number): Promise<string> {
+  await app.ready();
+  return app.listen({ fd: socket, host: '127.0.0.1' } as FastifyListenOptions);
 }
 
 /** The server that accepts connections at this address; none where the machine does not have the address. */

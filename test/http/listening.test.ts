@@ -1,9 +1,10 @@
+import { spawn } from 'node:child_process';
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import t from 'tap';
 import { startServer } from '../program.ts';
-import { startService } from '../service.ts';
+import { KEY, startService } from '../service.ts';
 
 /** A name with these addresses. Any machine has 127.0.0.1 and 127.0.0.2, not every one has ::1. */
 function resolveTo(...addresses: string[]) {
@@ -56,4 +57,20 @@ t.test('an address that the machine does not have is left out, one that is in us
 t.test('HOST may be a name, and REQUEST_TIMEOUT any number', async (t) => {
   const { request } = await startServer(t, { env: { HOST: 'localhost', REQUEST_TIMEOUT: '30001' } });
   t.equal((await request('/livez')).status, 200);
+});
+
+t.test('a socket that listens already is taken in place of a host and a port', async (t) => {
+  const passed = createServer();
+  await once(passed.listen(0, '127.0.0.1'), 'listening');
+  const { port } = passed.address() as AddressInfo;
+  const { fd } = (passed as unknown as { _handle: { fd: number } })._handle;
+  const settings = { LISTEN_PID: String(process.pid), LISTEN_FDS: '1', API_KEYS: KEY, DRAIN_DELAY: '0' };
+  const env = { ...process.env, ...settings, PORT: '1', DATABASE_URL: 'sqlite::memory:' };
+  const stdio = ['ignore', 'pipe', 'inherit', fd] as const;
+  const child = spawn(process.execPath, [`${process.env.TEST_PROGRAM}/src/main.js`], { env, stdio: [...stdio] });
+  // The child has its own descriptor of it.
+  passed.close();
+  t.match(await say('127.0.0.1', port, livez), /^HTTP\/1\.1 200 /);
+  child.kill('SIGTERM');
+  t.strictSame(await once(child, 'exit'), [0, null]);
 });
