@@ -1,6 +1,7 @@
 /** The process: configuration, contract, store, server, listen; stop on a signal. */
 import cluster from 'node:cluster';
 import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import type { Contract } from './contract/contract.ts';
 import { extendSunsets } from './contract/deprecation.ts';
@@ -20,6 +21,7 @@ import { checkStoredRecords } from './routes/stored-records.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError, StoreUnavailable } from './store/store.ts';
 import { type Log, openLog } from './telemetry/log.ts';
+import type { AddTraces } from './telemetry/traces.ts';
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
@@ -63,7 +65,9 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
   const operating = await startOperating(config, contract, store, stop, logger);
   // A first process that only starts others does not load them.
   const [{ buildServer }, { addPlugins }] = await Promise.all([import('./server.ts'), import('./plugins.ts')]);
+  const addTraces = config.isTraced ? await loadTraces(config, contract, logger) : undefined;
   const app = await buildServer({
+    addTraces,
     contract,
     handlers,
     store,
@@ -89,6 +93,12 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
   await operating?.listen();
   logger.info({ origin }, 'listening');
   if (oneRunKey) showOneRunKey(oneRunKey, origin, contract);
+}
+
+/** OpenTelemetry's SDK is loaded only where it is used. */
+async function loadTraces({ database }: Config, { document }: Contract, logger: Logger): Promise<AddTraces> {
+  const { buildTraces } = await import('./telemetry/traces.ts');
+  return buildTraces('petstore', document.info.version, database.kind === 'postgres' ? 'postgresql' : 'sqlite', logger);
 }
 
 /** Returns the origin: `http://127.0.0.1:3000`. */

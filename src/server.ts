@@ -23,6 +23,7 @@ import { addPassedOnBodies } from './requests/passed-on-bodies.ts';
 import { addOperations, type Handlers } from './routes/operations.ts';
 import type { Store, Tally } from './store/store.ts';
 import { addHealth } from './telemetry/health.ts';
+import type { AddTraces } from './telemetry/traces.ts';
 
 export interface ServerOptions {
   contract: Contract;
@@ -45,6 +46,8 @@ export interface ServerOptions {
   limits: ConnectionLimits & RequestLimits & Rates;
   /** What all processes have in common that share the limits of keys; without, this process has them for itself. */
   tally?: Tally | undefined;
+  /** Without, nothing is traced. */
+  addTraces?: AddTraces | undefined;
   /** True from the moment the server is asked to stop. */
   isDraining: () => boolean;
   /** Called when the server no longer listens: resolves when no other process listens on its port either. */
@@ -96,6 +99,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 
   app.addHook('onClose', async () => refusedLog.end());
   const connections = addConnections(app, limits, logger, counts);
+  options.addTraces?.(app, collections);
   addOverload(app, { ...limits, ...raw, connections });
   addErrorReplies(app, sendFailure);
   addRawReplies(app, raw, toLogged);

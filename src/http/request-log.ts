@@ -16,6 +16,8 @@ declare module 'fastify' {
     operationId: string | undefined;
     /** Whether its reply repeats that of an earlier request with the same `Idempotency-Key`. */
     isReplayed: boolean;
+    /** Its span, where it is traced and sampled. */
+    span: { traceId: string; spanId: string } | undefined;
   }
 }
 
@@ -81,11 +83,11 @@ function buildToLine(toLogged: ToLogged, refused: RefusedLog) {
       const end = writableFinished
         ? `"status":${statusCode},"ms":${ms},"msg":"request"`
         : `"ms":${ms},"msg":"request aborted"`;
-      const { operationId, caller, isReplayed } = request;
+      const { operationId, caller, isReplayed, span } = request;
       const called = operationId === undefined ? '' : `"operationId":"${operationId}",`;
       const key = caller === undefined ? '' : caller.logged;
       const replayed = isReplayed ? '"replayed":true,' : '';
-      const trace = toTraceFields(headers.traceparent);
+      const trace = toTraceFields(headers.traceparent, span);
       return `"reqId":"${id}","method":"${method}","url":"${inJson(toLogged(url))}",${toAddress(ip)}${trace}${called}${key}${replayed}${end}`;
     };
   };
@@ -117,7 +119,9 @@ function toAddress(ip: string | undefined): string {
   return ip === undefined ? '' : `"ip":"${inJson(ip)}",`;
 }
 
-function toTraceFields(traceparent: string | string[] | undefined): string {
+function toTraceFields(traceparent: string | string[] | undefined, span: FastifyRequest['span']): string {
   const trace = toTrace(traceparent);
-  return trace === undefined ? '' : `"traceId":"${trace.traceId}","parentId":"${trace.parentId}",`;
+  const own = span ? `"spanId":"${span.spanId}",` : '';
+  if (trace) return `"traceId":"${trace.traceId}","parentId":"${trace.parentId}",${own}`;
+  return span ? `"traceId":"${span.traceId}",${own}` : '';
 }

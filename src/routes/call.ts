@@ -8,6 +8,13 @@ import type { Values } from '../requests/parameter-values.ts';
 import type { Once } from '../store/collection.ts';
 import type { AnyCall, UrlOf } from './handler.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The domain's collections whose calls are spans, where the request is traced and sampled. */
+    tracedCollections: object | undefined;
+  }
+}
+
 /** What all requests to an operation share. */
 export interface CallParts {
   /** The operationId. */
@@ -35,6 +42,7 @@ export class Call implements AnyCall {
     this.urlOf = parts.urlOf;
     this.#request = request;
     this.#parts = parts;
+    if (request.tracedCollections) Object.assign(this, request.tracedCollections);
   }
 
   get contentType() {

@@ -1,0 +1,123 @@
+/**
+ * Traces by OTLP over HTTP: a span for each request that is sampled, and one for each call of the store in it. Nothing is patched, and
+ * OpenTelemetry's SDK is loaded with this file alone, which reads the other `OTEL_*` variables by itself.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  type Attributes,
+  type Context,
+  DiagLogLevel,
+  defaultTextMapGetter,
+  diag,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+
+/** How long the last spans may take to be sent, in milliseconds. */
+const LAST_SPANS = 1000;
+
+const propagator = new W3CTraceContextPropagator();
+
+/** To be called before any other hook is added. `system` is the kind of the database, as OpenTelemetry names it. */
+export type AddTraces = (app: FastifyInstance, collections: object) => void;
+
+export function buildTraces(name: string, version: string, system: string, logger: Logger): AddTraces {
+  const { error, warn } = logger;
+  const quiet = () => {};
+  const tell = { error: error.bind(logger), warn: warn.bind(logger), info: quiet, debug: quiet, verbose: quiet };
+  diag.setLogger(tell, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  const provider = new BasicTracerProvider({
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': name, 'service.version': version }))
+      .merge(detectResources({ detectors: [envDetector] })),
+    // Spans wait in a queue of its own, and are dropped where it is full.
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+  });
+  const tracer = provider.getTracer(name, version);
+
+  return (app, collections) => {
+    app.decorateRequest('span', undefined);
+    app.decorateRequest('tracedCollections', undefined);
+    app.addHook('onRequest', (request, reply, done) => {
+      begin(request, reply);
+      done();
+    });
+    // A collector that does not answer holds up no stop.
+    app.addHook('onClose', async () => {
+      await Promise.race([provider.shutdown(), wait(LAST_SPANS)]);
+    });
+
+    function begin(request: FastifyRequest, reply: FastifyReply): void {
+      const { headers, method } = request;
+      const parent = headers.traceparent
+        ? propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
+        : ROOT_CONTEXT;
+      const span = tracer.startSpan(method, { kind: SpanKind.SERVER }, parent);
+      if (!span.isRecording()) return;
+      request.span = span.spanContext();
+      const calling = { tracer, context: trace.setSpan(parent, span), system };
+      const traced = Object.entries(collections).map(([name, calls]) => [name, traceCalls(calls, calling)]);
+      request.tracedCollections = Object.fromEntries(traced);
+      reply.raw.once('close', () => end(span, request, reply));
+    }
+  };
+}
+
+function end(span: Span, request: FastifyRequest, { raw }: FastifyReply): void {
+  const { method, routeOptions, url, protocol } = request;
+  const { statusCode } = raw;
+  // As the contract writes it; no client can make a new one.
+  const route = routeOptions.url?.replace(/:(\w+)/g, '{$1}');
+  if (route) span.updateName(`${method} ${route}`);
+  const failure = statusCode >= 500 && String(statusCode);
+  const [path] = url.split('?', 1);
+  const attributes: Attributes = {
+    'http.request.method': method,
+    'url.path': path as string,
+    'url.scheme': protocol,
+    'http.response.status_code': statusCode,
+    ...(route && { 'http.route': route }),
+    ...(failure && { 'error.type': failure }),
+  };
+  span.setAttributes(attributes);
+  if (failure) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+}
+
+interface Calling {
+  tracer: Tracer;
+  /** That of the request's span. */
+  context: Context;
+  system: string;
+}
+
+/** The same object, for a handler; each call of one of its methods is a span. */
+function traceCalls<Calls extends object>(calls: Calls, { tracer, context, system }: Calling): Calls {
+  return new Proxy(calls, {
+    get: (target, name) => {
+      const method = Reflect.get(target, name) as (...values: unknown[]) => unknown;
+      return async (...values: unknown[]) => {
+        const attributes = { 'db.system.name': system, 'db.operation.name': String(name) };
+        const span = tracer.startSpan(String(name), { kind: SpanKind.CLIENT, attributes }, context);
+        try {
+          return await method.apply(target, values);
+        } catch (error) {
+          span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message });
+          throw error;
+        } finally {
+          span.end();
+        }
+      };
+    },
+  });
+}
