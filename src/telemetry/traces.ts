@@ -32,9 +32,8 @@ const propagator = new W3CTraceContextPropagator();
 export type AddTraces = (app: FastifyInstance, collections: object) => void;
 
 export function buildTraces(name: string, version: string, system: string, logger: Logger): AddTraces {
-  const { error, warn } = logger;
-  const quiet = () => {};
-  const tell = { error: error.bind(logger), warn: warn.bind(logger), info: quiet, debug: quiet, verbose: quiet };
+  const warn = logger.warn.bind(logger);
+  const tell = { error: warn, warn, info: warn, debug: warn, verbose: warn };
   diag.setLogger(tell, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const provider = new BasicTracerProvider({
     resource: defaultResource()

@@ -87,6 +87,8 @@ t.test('a request is a span of the trace that it belongs to, and the call of the
     'stdout',
     new RegExp(`"traceId":"${TRACE}","parentId":"${PARENT}","spanId":"${created.spanId}"`),
   );
+  server.child.kill('SIGTERM');
+  t.equal(await server.exit, 0);
 });
 
 t.test('a request without a trace begins one, which the log names; what was not served is said', async (t) => {
@@ -104,6 +106,8 @@ t.test('a request without a trace begins one, which the log names; what was not 
   t.equal(store.status.code, 2);
   t.match([toObject(failed)['error.type'], failed.status.code], ['503', 2]);
   disk.mend();
+  server.child.kill('SIGTERM');
+  t.equal(await server.exit, 0);
 });
 
 t.test('a collector that is dead holds up nothing, and the log says so', async (t) => {
