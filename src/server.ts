@@ -18,6 +18,7 @@ import { addRawReplies, buildSendClientError } from './http/raw-replies.ts';
 import { buildRefusedLog } from './http/refused-log.ts';
 import { buildRequestIds, buildWatch } from './http/request-log.ts';
 import { buildServerResponse } from './http/server-response.ts';
+import { takeBody } from './http/unwanted-bodies.ts';
 import { addJsonBody } from './requests/json-body.ts';
 import { addPassedOnBodies } from './requests/passed-on-bodies.ts';
 import { addOperations, type Handlers } from './routes/operations.ts';
@@ -111,7 +112,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await app.after();
   addEntrance(app, toNotFound, letIn);
   addJsonBody(app, contract);
-  addPassedOnBodies(app, contract);
+  addPassedOnBodies(app, contract, takeBody);
   const authFor = await addAuth(app, {
     logger,
     store,

@@ -17,9 +17,9 @@ export function linger(socket: Socket): void {
   setTimeout(() => socket.destroy(), PATIENCE).unref();
 }
 
-/** Calls back when more than is dropped has come. Returns what ends the counting. */
-export function boundReading(socket: Socket, onOver: () => void): () => void {
-  let left = MOST_DROPPED;
+/** Calls back when more than `most` bytes have come. Returns what ends the counting. */
+export function boundReading(socket: Socket, onOver: () => void, most = MOST_DROPPED): () => void {
+  let left = most;
   const count = ({ length }: Buffer) => {
     if (left >= 0 && left < length) onOver();
     left -= length;

@@ -17,6 +17,14 @@ export function continueWhenRead(request: IncomingMessage, response: ServerRespo
   });
 }
 
+/** How much of a body its operation takes, in bytes. */
+const taken = new WeakMap<IncomingMessage, number>();
+
+/** A handler has the body: what it leaves unread may come whole, since it is no more than the operation takes. */
+export function takeBody(request: IncomingMessage, maxBytes: number): void {
+  taken.set(request, maxBytes);
+}
+
 /** Sees to the rest of a body that has not arrived when its request is answered. */
 export function boundBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return;
@@ -33,8 +41,10 @@ function dropRest(request: IncomingMessage): void {
     socket.pause();
     linger(socket);
   };
-  const stopCounting = boundReading(socket, end);
-  const timer = setTimeout(end, PATIENCE);
+  const most = taken.get(request);
+  const stopCounting = boundReading(socket, end, most);
+  // Node itself ends a request that takes too long to arrive.
+  const timer = most === undefined ? setTimeout(end, PATIENCE) : undefined;
   const stop = () => {
     clearTimeout(timer);
     stopCounting();

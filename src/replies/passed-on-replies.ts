@@ -1,4 +1,5 @@
 /** Replies that are not JSON: text or bytes, as a whole or as they are made. */
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -19,7 +20,6 @@ export function toPayload(body: unknown, reply: FastifyReply, logger: Logger): C
 /** The iterator is returned when the client has gone. */
 async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, logger: Logger): Promise<Readable> {
   const { request, raw } = reply;
-  const { socket } = request.raw;
   const logError = (err: unknown, message: string) => logger.error({ reqId: request.id, err }, message);
   const end = async () => {
     try {
@@ -28,14 +28,7 @@ async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, log
       logError(error, 'the end of a reply failed');
     }
   };
-  const leave = () => {
-    // Node emits no event for a reply that waits behind another one.
-    if (raw.socket === null) raw.emit('close');
-    end();
-  };
-  if (socket.destroyed) leave();
-  socket.once('close', leave);
-  raw.once('close', () => socket.off('close', leave));
+  whenGone(raw, request.raw.socket, end);
 
   async function* toChunks(first: IteratorResult<unknown>): AsyncGenerator<Chunk> {
     try {
@@ -59,6 +52,23 @@ async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, log
     end();
     throw error;
   }
+}
+
+/** Calls back when the client has gone. While nothing is made for it, one that has closed its sending side counts as gone. */
+function whenGone(raw: FastifyReply['raw'], socket: Socket, end: () => void): void {
+  const leave = () => {
+    // Node emits no event for a reply that waits behind another one.
+    if (raw.socket === null) raw.emit('close');
+    end();
+  };
+  // Replies before it on the connection are sent first.
+  const giveUp = () => {
+    if (socket.readableEnded && raw.socket && !raw.headersSent) socket.destroy();
+  };
+  if (socket.destroyed) leave();
+  giveUp();
+  socket.once('close', leave).once('end', giveUp);
+  raw.once('socket', giveUp).once('close', () => socket.off('close', leave).off('end', giveUp));
 }
 
 /** A stop that began after the head was sent has left this connection open. */

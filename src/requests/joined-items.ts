@@ -3,7 +3,7 @@
 /** Those of the first parameter with this name. */
 export function toJoined(url: string, name: string): string[] {
   // Where the router and Fastify's parser see the parts, too.
-  const pairs = url.replace(/^.[^?#]*./, '').split('&');
+  const pairs = url.replace(/^.[^?]*./, '').split('&');
   const named = pairs.filter((pair) => decode(pair.replace(/=.*/, '')) === name);
   return named.slice(0, 1).flatMap((pair) =>
     pair

@@ -1,19 +1,28 @@
 /** Bodies that are not JSON: a handler reads their bytes as they arrive, up to what the operation takes. */
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
 import { Failure, TOO_LARGE } from '../http/errors.ts';
 import { COMPRESSED } from './json-body.ts';
 
-export function addPassedOnBodies(app: FastifyInstance, { operations }: Contract): void {
+/** `take` is told of each body that a handler gets, and how much of it there may be, in bytes. */
+export function addPassedOnBodies(
+  app: FastifyInstance,
+  { operations }: Contract,
+  take: (request: IncomingMessage, maxBytes: number) => void,
+): void {
   const contents = [...operations.values()].flatMap(({ body }) => body?.contents ?? []);
   const types = new Set(contents.filter(({ kind }) => kind !== 'json').map(({ type }) => type));
   for (const type of types) {
-    app.addContentTypeParser(type, ({ headers, routeOptions }, body, done) => {
+    app.addContentTypeParser(type, ({ headers, raw, routeOptions }, body, done) => {
       const maxBytes = routeOptions.bodyLimit as number;
       if ((headers['content-encoding'] ?? 'identity') !== 'identity') done(new Failure(...COMPRESSED));
       else if (Number(headers['content-length']) > maxBytes) done(new Failure(...TOO_LARGE));
-      else done(null, readUpTo(maxBytes, body as Readable));
+      else {
+        take(raw, maxBytes);
+        done(null, readUpTo(maxBytes, body as Readable));
+      }
     });
   }
 }

@@ -1,4 +1,5 @@
 /** A schema as ajv takes it: with our own keywords where its own know no bigint, or may take far longer than the value is worth. */
+import { isDeepStrictEqual } from 'node:util';
 import { BOUND_NAMES } from './int64-keywords.ts';
 import { findInt64s, type Place, placeUnder } from './int64-places.ts';
 import type { Json } from './json.ts';
@@ -48,8 +49,10 @@ function withInt64(schema: Json): Json {
 }
 
 function withEquals(schema: Json): Json {
-  const { const: only, enum: several = [only], ...others } = schema;
-  return several.some((value: unknown) => typeof value === 'object' && value !== null)
+  const { const: only, enum: listed, ...others } = schema;
+  const isOnly = (value: unknown) => !('const' in schema) || isDeepStrictEqual(value, only);
+  const several: unknown[] = listed?.filter(isOnly) ?? [only];
+  return [only, ...(listed ?? [])].some((value: unknown) => typeof value === 'object' && value !== null)
     ? { ...others, equals: several }
     : schema;
 }

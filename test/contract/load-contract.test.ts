@@ -528,9 +528,9 @@ t.test('the server follows the contract in what needs a key', async (t) => {
 });
 
 t.test('the server follows the contract in the bounds of 64-bit integers', async (t) => {
-  const { file, yaml } = edited(t, ({ components: { schemas } }) => {
+  const { file, yaml } = edited(t, ({ components: { schemas }, paths }) => {
     Object.assign(schemas.CategoryId, { minimum: -5, exclusiveMaximum: 9 });
-    Object.assign(schemas.PetId, { exclusiveMinimum: 0, maximum: 9 });
+    Object.assign(paths['/pets/{petId}'].get.parameters[0].schema, { exclusiveMinimum: 0, maximum: 9 });
   });
   const { request } = await startService(t, { contract: await loadContract(file), yaml });
   const create = async (categoryId: number) =>

@@ -74,5 +74,8 @@ t.test('an answer without a body is sent without a body and a content type', asy
   const { request } = await startGrown(t);
   const { status, text, headers } = await request('/v1/shelves/A/boxes', { method: 'DELETE' });
   t.strictSame({ status, text }, { status: 204, text: '' });
-  t.notMatch(Object.keys(headers).join(), /content-(type|length)/);
+  t.strictSame(Object.keys(headers).sort(), [
+    ...['cache-control', 'connection', 'content-security-policy', 'date', 'keep-alive', 'x-content-type-options'],
+    'x-request-id',
+  ]);
 });

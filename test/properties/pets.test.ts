@@ -23,11 +23,15 @@ interface EmptyableStore {
 function openMemory(): EmptyableStore {
   const open = () => openUrl('sqlite::memory:');
   const store = open();
+  const { records } = store;
   return {
     store,
     empty: async () => {
       await store.close();
-      Object.assign(store, open());
+      const next = open();
+      // The server holds on to what it was given at its start.
+      Object.assign(records, next.records);
+      Object.assign(store, next, { records });
     },
   };
 }

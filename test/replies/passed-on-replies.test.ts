@@ -171,7 +171,7 @@ t.test(
 
 t.test('when the client has gone before its reply begins, the reply ends at once', async (t) => {
   const gone = new Promise((resolve) => {
-    app.server.once('connection', (socket) => socket.once('close', resolve));
+    app.server.once('connection', (socket) => socket.once('end', resolve));
   });
   const called = new EventEmitter();
   const ended = once(called, 'ended');

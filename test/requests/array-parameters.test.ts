@@ -47,7 +47,6 @@ t.test('an array in the query is given as its items, each with its type', async 
     ['?a%20b=x,%2C+,,&levels=4', { 'a b': ['x', ', ', '', ''], levels: [4] }],
     ['?a+b=', { 'a b': [''] }],
     ['?a+b=%zz,%e2%82%ac', { 'a b': ['%zz', '€'] }],
-    ['#a+b=1,2', { 'a b': ['1', '2'] }],
     ['?levels=3', { levels: [3] }],
     [`?owners=1&owners=${BIG}`, { owners: [1n, BigInt(BIG)] }],
     ['?weights=0.5&weights=-3&flags=true&flags=false&flags=true', { weights: [0.5, -3], flags: [true, false, true] }],
