@@ -96,9 +96,12 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
 }
 
 /** OpenTelemetry's SDK is loaded only where it is used. */
+/** As OpenTelemetry's conventions name them. */
+const DATABASE_SYSTEMS = { memory: 'sqlite', sqlite: 'sqlite', postgres: 'postgresql' };
+
 async function loadTraces({ database }: Config, { document }: Contract, logger: Logger): Promise<AddTraces> {
   const { buildTraces } = await import('./telemetry/traces.ts');
-  return buildTraces('petstore', document.info.version, database.kind === 'postgres' ? 'postgresql' : 'sqlite', logger);
+  return buildTraces('petstore', document.info.version, DATABASE_SYSTEMS[database.kind], logger);
 }
 
 /** Returns the origin: `http://127.0.0.1:3000`. */

@@ -7,7 +7,7 @@ import { addDocs } from './docs/docs.ts';
 import { domain } from './generated/domain.ts';
 import { buildTrust } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
-import type { Counts } from './http/counts.ts';
+import { buildCounts, type Counts } from './http/counts.ts';
 import { addDraining } from './http/draining.ts';
 import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH } from './http/error-replies.ts';
 import { addArrival, addEntrance } from './http/every-request.ts';
@@ -72,7 +72,9 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   );
   const refusedLog = buildRefusedLog(logger);
   const watch = buildWatch({ logger, lines: options.lines, toLogged, refused: refusedLog, counts });
-  const raw = { logger, nextRequestId, toErrorBody, counts };
+  // Where nobody asks, what is refused and dropped is counted all the same: that costs less than to ask each time.
+  const counted = counts ?? buildCounts(String);
+  const raw = { logger, nextRequestId, toErrorBody, counts: counted };
   const sendFailure = buildSendFailure(logger, toErrorBody);
   const app: FastifyInstance = fastify({
     genReqId: nextRequestId,
@@ -99,7 +101,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   });
 
   app.addHook('onClose', async () => refusedLog.end());
-  const connections = addConnections(app, limits, logger, counts);
+  const connections = addConnections(app, limits, logger, counted);
   options.addTraces?.(app, collections);
   addOverload(app, { ...limits, ...raw, connections });
   addErrorReplies(app, sendFailure);

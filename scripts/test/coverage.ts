@@ -18,7 +18,13 @@ const PLACES = [
     'scripts/contract-{lint,diff,release}.ts',
   ].map((it) => `--include=${it}`),
   ...[
-    ...['src/generated/**', 'src/schema/json.ts', 'src/routes/handler.ts', 'src/store/fields.ts'],
+    ...[
+      'src/generated/**',
+      'src/store/{collection,description,write}.ts',
+      'src/schema/json.ts',
+      'src/routes/handler.ts',
+      'src/store/fields.ts',
+    ],
     'src/docs/page/**',
   ].map((it) => `--exclude=${it}`),
 ];

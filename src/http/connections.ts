@@ -63,7 +63,7 @@ export function addConnections(
   app: FastifyInstance,
   { maxConnections, replyTimeout }: ConnectionLimits,
   logger: Logger,
-  counts: Counts | undefined,
+  counts: Counts,
 ) {
   const sockets = new Set<HttpSocket>();
   let turn = 0;
@@ -89,18 +89,18 @@ export function addConnections(
     const state = buildState(connections.second);
     socket[STATE] = state;
     sockets.add(socket);
-    if (counts) counts.connections++;
+    counts.connections++;
     endBy(socket, endConnection);
     socket.once('end', () => endStream(socket));
     socket.once('close', () => {
       sockets.delete(socket);
-      if (counts) counts.connections--;
+      counts.connections--;
     });
     state.isSurplus = sockets.size > maxConnections && !closeIdle();
     if (sockets.size <= 2 * maxConnections) return;
     socket.destroy();
     dropped++;
-    if (counts) counts.dropped.full++;
+    counts.dropped.full++;
   });
 
   /** Closes one connection that has no request now and had none in the last second: its client can open another. */
@@ -109,7 +109,7 @@ export function addConnections(
       if (isBusy(socket[STATE]) || connections.second - socket[STATE].lastUse < 2) continue;
       socket.destroy();
       sockets.delete(socket);
-      if (counts) counts.dropped.idle++;
+      counts.dropped.idle++;
       return true;
     }
     return false;
@@ -126,7 +126,7 @@ export function addConnections(
         state.awaitedSince = second;
       } else if (second - state.awaitedSince > replyTimeout / 1000) {
         socket.destroy();
-        if (counts) counts.dropped.unread++;
+        counts.dropped.unread++;
       }
     }
   }

@@ -27,7 +27,7 @@ export interface OverloadOptions extends RequestLimits {
   nextRequestId: () => string;
   logger: Logger;
   toErrorBody: ToErrorBody;
-  counts: Counts | undefined;
+  counts: Counts;
 }
 
 /** To be called when Fastify has added its own listener. */
@@ -54,7 +54,7 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
     socket.pause();
     response.writeHead(OVERLOADED.status, { 'x-request-id': nextRequestId(), ...headers }).end(text);
     refused++;
-    counts?.refuse(OVERLOADED.code);
+    counts.refuse(OVERLOADED.code);
     // At most one line a second.
     if (connections.second === told) return;
     told = connections.second;

@@ -31,7 +31,7 @@ export interface RawRepliesOptions {
   logger: Logger;
   nextRequestId: () => string;
   toErrorBody: ToErrorBody;
-  counts: Counts | undefined;
+  counts: Counts;
 }
 
 export type SendClientError = (error: ConnectionError, socket: Socket) => void;
@@ -60,7 +60,7 @@ export function buildSendClientError({
     } else {
       const reqId = nextRequestId();
       const { status } = kindOf(told[0]);
-      counts?.refuse(told[0]);
+      counts.refuse(told[0]);
       logger.info({ reqId, ip: socket.remoteAddress, status, code: error.code }, 'malformed request');
       whenAnswered(socket, () => sendRaw(socket, reqId, toErrorBody, told));
     }
@@ -82,7 +82,7 @@ export function addRawReplies(
     // Node has removed its own error listener: without one, a reset would end the process.
     socket.on('error', () => {});
     const reqId = nextRequestId();
-    counts?.refuse(NO_CONNECT[0]);
+    counts.refuse(NO_CONNECT[0]);
     logger.info({ reqId, method, url: toLogged(url), ip: socket.remoteAddress, status: 405 }, 'request');
     stopReading(socket);
     whenAnswered(socket, () => sendRaw(socket, reqId, toErrorBody, NO_CONNECT, 'Allow: GET, HEAD'));
