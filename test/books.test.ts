@@ -4,11 +4,23 @@ import { openStore } from '../src/store/open-store.ts';
 import { openPostgres } from '../src/store/postgres/open-postgres.ts';
 import { type PostgresPlace, parsePostgresUrl } from '../src/store/postgres/place.ts';
 import { Sqlite } from '../src/store/sqlite/kept-sqlite.ts';
+import { toTable } from '../src/store/table.ts';
 import { books } from './books/domain.ts';
 import { schemaOf, startPostgres } from './postgres.ts';
-import { type AnyStore, testSharing, testStore } from './store-suite.ts';
+import { type AnyStore, type Place, testSharing, testStore } from './store-suite.ts';
 
 const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
+
+/** A description may become stricter than what is stored. */
+async function testMissingField(t: Test, { open, execute }: Place): Promise<void> {
+  const store = await open();
+  const book = { title: 'Emma', isbn: 7n, authors: ['Jane Austen'], tags: null, price: 1.5, shelf: null };
+  await store.records.create(book);
+  await store.records.create(book);
+  await execute('UPDATE books SET isbn = NULL WHERE id = 1');
+  t.equal(await store.countMisfits('a contract', (text) => text !== 'null'), 1);
+  await store.close();
+}
 
 t.test('memory', async (t) => {
   const open = () => openStore({ kind: 'memory' }, books, LIMITS) as unknown as AnyStore;
@@ -31,6 +43,7 @@ t.test('a file', async (t) => {
     };
   };
   testSharing(t, { isShared: true, prepare }, books);
+  t.test('a book without a field that it must have fits no contract', async (t) => testMissingField(t, prepare(t)));
 });
 
 t.test('PostgreSQL', async (t) => {
@@ -47,4 +60,10 @@ t.test('PostgreSQL', async (t) => {
     };
   }
   testStore(t, { isShared: true, prepare }, books);
+  t.test('a book without a field that it must have fits no contract', async (t) => testMissingField(t, prepare()));
+});
+
+t.test('a description of which no statement could be made is refused', async (t) => {
+  t.throws(() => toTable({ ...books, table: 'Books; --' }), { message: /named in small letters.*Books; --/ });
+  t.throws(() => toTable({ ...books, filters: ['authors'] }), { message: /cannot be filtered by authors/ });
 });

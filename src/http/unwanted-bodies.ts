@@ -29,7 +29,13 @@ export function takeBody(request: IncomingMessage, maxBytes: number): void {
 export function boundBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return;
   response.once('finish', () => {
-    if (!request.complete && request.socket.writable) dropRest(request);
+    if (request.complete) return;
+    const { socket } = request;
+    // Node forgets a request that is answered: what still reads its body would wait for ever.
+    const end = () => request.destroy();
+    socket.once('close', end);
+    request.once('end', () => socket.off('close', end));
+    if (socket.writable) dropRest(request);
   });
 }
 

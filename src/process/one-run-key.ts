@@ -17,7 +17,7 @@ export async function makeOneRunKey(
   if (apiKeys.length > 0) return undefined;
   const { keys } = await store.readKeys();
   if (keys.some((key) => isValid(key, Date.now()))) return undefined;
-  if (keys.length > 0 || (await store.listKeys()).length > 0) {
+  if ((await store.listKeys()).length > 0) {
     logger.warn(`no API key is valid: every caller is refused. ${HOW}`);
     return undefined;
   }

@@ -62,6 +62,7 @@ export function buildReports(readOwn: () => Promise<Snapshot>): Reports {
   return {
     add(worker) {
       workers.add(worker);
+      last.set(worker, []);
       worker.on('message', (answer: Answer) => {
         if (answer.reported === undefined) return;
         if (answer.metrics) last.set(worker, answer.metrics);
@@ -69,7 +70,7 @@ export function buildReports(readOwn: () => Promise<Snapshot>): Reports {
       });
       worker.once('exit', () => {
         workers.delete(worker);
-        const left = last.get(worker) ?? [];
+        const left = last.get(worker) as Snapshot;
         last.delete(worker);
         ended = ended.then((before) => keepCounts([before, left]));
       });

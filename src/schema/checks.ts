@@ -1,5 +1,5 @@
 /** Makes checks of schemas: the one way to know whether a value fits. */
-import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { buildAjv, type SchemaSource } from './ajv.ts';
 import { Keys } from './equality.ts';
 import { fieldPlace, findInt64s, type Place, placeUnder } from './int64-places.ts';
@@ -34,7 +34,7 @@ export function buildChecks(source: SchemaSource): BuildCheck {
     const { compile, run } = options.fillsDefaults ? withDefaults : without;
     const validate = compile(schema, options, refuse);
     return (value) => {
-      const problems = validate(value) ? undefined : toProblems(validate.errors, options.at);
+      const problems = validate(value) ? undefined : toProblems(validate.errors as ErrorObject[], options.at);
       run.recursions.forget();
       run.keys.forget();
       return problems;

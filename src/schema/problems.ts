@@ -11,9 +11,9 @@ const MORE = 'and more';
 const SUMMARIES = ['if', 'propertyNames'];
 
 /** Each once, in its words. `at` is the place of the value that was checked. */
-export function toProblems(errors: ErrorObject[] | null | undefined, at = ''): string[] {
+export function toProblems(errors: readonly ErrorObject[], at = ''): string[] {
   const problems = new Set<string>();
-  for (const error of errors ?? []) {
+  for (const error of errors) {
     if (!SUMMARIES.includes(error.keyword)) problems.add(toProblem(error, at));
     if (problems.size > MAX_PROBLEMS) break;
   }

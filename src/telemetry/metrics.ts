@@ -81,7 +81,7 @@ function addConnections(registry: client.Registry, counts: Counts): void {
   );
 }
 
-/** Of SQLite. What cannot be read is left out. */
+/** Of SQLite. A file that is not there has the size 0. */
 function addFiles(registry: client.Registry, file: string): void {
   const size = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
   const gauge = (name: string, help: string, read: () => number) =>

@@ -108,14 +108,12 @@ function traceCalls<Calls extends object>(calls: Calls, { tracer, context, syste
       return async (...values: unknown[]) => {
         const attributes = { 'db.system.name': system, 'db.operation.name': String(name) };
         const span = tracer.startSpan(String(name), { kind: SpanKind.CLIENT, attributes }, context);
-        try {
-          return await method.apply(target, values);
-        } catch (error) {
-          span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message });
+        const fail = (error: Error) => {
+          span.setStatus({ code: SpanStatusCode.ERROR, message: error.message });
           throw error;
-        } finally {
-          span.end();
-        }
+        };
+        const answer = (async () => method.apply(target, values))();
+        return answer.catch(fail).finally(() => span.end());
       };
     },
   });

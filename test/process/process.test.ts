@@ -24,6 +24,12 @@ t.test('without a key, it prints one for this run, never to the log, and a curl 
   t.match(server.output.stderr, `http://127.0.0.1:${server.port}/docs`);
 });
 
+t.test('a variable that is nearly one of ours is named in the log, without its value', async (t) => {
+  const server = await startServer(t, { env: { WORKER: '4321' }, isCovered: true });
+  const [line] = await server.written('stdout', /.*WORKER is not known: is WORKERS meant\?.*/);
+  t.notMatch(line, '4321');
+});
+
 t.test('wrong variables are listed, all at once', async (t) => {
   const { code, stdout, stderr } = await startInVain(t, {
     env: { PORT: 'http', LOG_LEVEL: 'loud', API_KEYS: 'short' },

@@ -169,26 +169,30 @@ t.test(
   },
 );
 
-t.test('when the client has gone before its reply begins, the reply ends at once', async (t) => {
-  const gone = new Promise((resolve) => {
-    app.server.once('connection', (socket) => socket.once('end', resolve));
+for (const [how, event, leave] of [
+  ['closed its side', 'end', 'destroy'],
+  ['reset the connection', 'close', 'resetAndDestroy'],
+] as const)
+  t.test(`when the client has ${how} before its reply begins, the reply ends at once`, async (t) => {
+    const gone = new Promise((resolve) => {
+      app.server.once('connection', (socket) => socket.once(event, resolve));
+    });
+    const called = new EventEmitter();
+    const ended = once(called, 'ended');
+    const asked = new Promise<void>((resolve) => {
+      body = async () => {
+        resolve();
+        await gone;
+        const end = async () => called.emit('ended');
+        return { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true }), return: end }) };
+      };
+    });
+    const { socket } = connectRaw(port, ask().replace('table', 'anything'));
+    await asked;
+    socket[leave]();
+    await ended;
+    t.notMatch(log.join(''), 'cut off');
   });
-  const called = new EventEmitter();
-  const ended = once(called, 'ended');
-  const asked = new Promise<void>((resolve) => {
-    body = async () => {
-      resolve();
-      await gone;
-      const end = async () => called.emit('ended');
-      return { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true }), return: end }) };
-    };
-  });
-  const { socket } = connectRaw(port, ask().replace('table', 'anything'));
-  await asked;
-  socket.destroy();
-  await ended;
-  t.notMatch(log.join(''), 'cut off');
-});
 
 t.test('an iterator that cannot be closed is logged', async (t) => {
   const end = async () => {

@@ -39,7 +39,16 @@ t.test('what a reply forbids is not sent, though the store has it', async (t) =>
       items(listPets).schema = { type: 'array', items: closed };
     },
   ];
-  for (const edit of narrower) t.match(await answersTo(t, edit, '/v1/pets'), { status: 500 });
+  const named: Edit = ({ Pet, listPets }) => {
+    const narrowed = { allOf: [Pet, { properties: { name: { enum: ['Ada'] } } }] };
+    items(listPets).schema = { type: 'array', items: narrowed };
+  };
+  for (const edit of [...narrower, named]) t.match(await answersTo(t, edit, '/v1/pets'), { status: 500 });
+  const nameAlone: Edit = ({ getPet }) => {
+    const properties = { name: { type: 'string' } };
+    items(getPet).schema = { type: 'object', additionalProperties: false, required: ['name'], properties };
+  };
+  t.match(await answersTo(t, nameAlone, '/v1/pets/1'), { status: 500 });
   t.match(await answersTo(t, narrower[0] as Edit, '/v1/pets?limit=1'), { status: 200, text: /9223372036854775807/ });
 });
 

@@ -307,3 +307,19 @@ t.test(
     t.notMatch(log.join(''), /"level":50/);
   },
 );
+
+t.test('a body that is read only after the reply is asked for no more', async (t) => {
+  let reading: Promise<unknown> | undefined;
+  upload = ({ body }) => {
+    const read = async () => {
+      for await (const _ of body);
+    };
+    reading = new Promise((resolve) => setTimeout(resolve, 50)).then(read).catch((error) => error);
+    return { status: 200, body: 1 };
+  };
+  const client = connectRaw(port, head(5).replace('Host: x', 'Host: x\r\nExpect: 100-continue'));
+  t.match(await client.replies(1), [{ status: 200, headers: { connection: 'close' } }]);
+  t.notMatch(client.received().text, '100 Continue');
+  client.socket.destroy();
+  t.match(await reading, { code: 'malformed_request' });
+});

@@ -148,6 +148,10 @@ t.test('what the server sends, and the contract does not declare, is named by ge
     delete listPets.responses['429'];
     delete listPets.responses['403'];
     delete getPet.responses['404'].headers['X-Request-Id'];
+    getPet.security = [];
+    for (const status of ['401', '403', '429']) delete getPet.responses[status];
+    delete getPet.responses.default;
+    getPet.responses['5XX'] = getPet.responses['400'];
   });
   const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
   t.strictSame(describeUndeclared(contract), [

@@ -149,3 +149,22 @@ t.test('a problem names the constant, the size and the property whose name is wr
   t.equal(await send('{"map":{"a":1,"b":1}}'), 'body.map must have at most 1 fields');
   t.equal(await send('{"map":{}}'), 'body.map must have at least 1 fields');
 });
+
+t.test('const and enum beside each other both count, for objects and arrays too', async (t) => {
+  const { send } = await startEcho(t, { body: { enum: [[1], [2], null], const: [1] } });
+  t.strictSame(await send('[1]'), '[1]');
+  for (const other of ['[2]', 'null', '[3]']) t.equal(await send(other), 'body must be one of [1]', other);
+});
+
+t.test('a schema that refers to itself may have no 64-bit integer, beside some that do', async (t) => {
+  const body = {
+    type: 'object',
+    properties: { n: INT64, tree: { $ref: '#/components/schemas/Tree' } },
+    additionalProperties: { $ref: '#/components/schemas/Tree' },
+  };
+  const branches = { type: 'array', items: { $ref: '#/components/schemas/Tree' } };
+  const schemas = { Tree: { type: 'object', properties: { branches } } };
+  const { send, given } = await startEcho(t, { body, schemas });
+  await send(`{"n":${LARGE},"tree":{"branches":[{}]}}`);
+  t.equal(given[0]?.body.n, BigInt(LARGE));
+});
