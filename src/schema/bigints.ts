@@ -18,10 +18,11 @@ export function buildToBigints(place: Place | undefined, known = new Map<Place, 
     return ofField ? [[name, ofField]] : [];
   });
   const ofRest = buildToBigints(rest, known);
-  const ofRecursions = [...recursions].flatMap((recursion) => {
-    const ofRecursion = buildToBigints(recursion, known);
-    return ofRecursion ? [{ ofRecursion, done: new WeakSet<object>() }] : [];
-  });
+  // What a place refers back to is around it, and has its integers too.
+  const ofRecursions = [...recursions].map((recursion) => ({
+    ofRecursion: buildToBigints(recursion, known) as ToBigints,
+    done: new WeakSet<object>(),
+  }));
   return convert;
 
   function convert(value: unknown): unknown {

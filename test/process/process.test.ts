@@ -28,6 +28,8 @@ t.test('a variable that is nearly one of ours is named in the log, without its v
   const server = await startServer(t, { env: { WORKER: '4321' }, isCovered: true });
   const [line] = await server.written('stdout', /.*WORKER is not known: is WORKERS meant\?.*/);
   t.notMatch(line, '4321');
+  server.child.kill('SIGTERM');
+  t.match(await server.exit, 0);
 });
 
 t.test('wrong variables are listed, all at once', async (t) => {

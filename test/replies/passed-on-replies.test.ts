@@ -169,6 +169,24 @@ t.test(
   },
 );
 
+t.test('a client that closes its side while a reply is sent bit by bit ends it', async (t) => {
+  const ended = new EventEmitter();
+  body = async function* () {
+    try {
+      yield 'a';
+      await once(ended, 'never');
+    } finally {
+      ended.emit('ended');
+    }
+  };
+  const { socket, closed } = connectRaw(port, ask());
+  await once(socket, 'data');
+  socket.end();
+  await closed;
+  t.equal(log.length, 1);
+  ended.emit('never');
+});
+
 for (const [how, event, leave] of [
   ['closed its side', 'end', 'destroy'],
   ['reset the connection', 'close', 'resetAndDestroy'],
