@@ -62,6 +62,15 @@ t.test('there is none in production, and the failure says what makes a key', asy
   });
 });
 
+t.test('there is none where a stored key is valid', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  t.teardown(() => store.close());
+  await store.createKey(toStoredKey(makeKey(), 'Ada'));
+  let log = '';
+  t.equal(await makeOneRunKey(loadConfig({}), store, pino({}, { write: (line) => (log += line) })), undefined);
+  t.equal(log, '');
+});
+
 t.test('there is none where every key was revoked or has expired: the service goes on, and refuses', async (t) => {
   const now = new Date();
   for (const end of [{ revokedAt: now.toISOString() }, { expiresAt: now.toISOString() }]) {

@@ -24,6 +24,7 @@ t.test('what fits one schema is known to fit another where that is plain to see'
       { type: 'array', items: text },
       { type: 'array', items: text, minItems: 0 },
     ],
+    [{ type: 'string', minLength: 3 }, { minLength: 2 }],
     [pet, { ...pet, required: [] }],
     [pet, { ...pet, properties: { ...pet.properties, status: text } }],
     [pet, { allOf: [pet, { type: 'object' }] }],
