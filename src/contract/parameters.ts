@@ -19,6 +19,8 @@ export function toParameters(path: string, sources: Json[], refuse: Refuse): Par
     const { 'x-opaque': isOpaque = false, 'x-kept-hours': keptHours } = source;
     const problem = findUnsupported(source) ?? findUnkept(source);
     if (problem) refuse(`parameter ${name}: ${problem}`);
+    if (isOpaque && schema?.default !== undefined)
+      refuse(`parameter ${name}: x-opaque is given out by the server: no default`);
     const int64s = findInt64s(schema ?? true, `parameter ${name}`, refuse);
     const parameter = { name, in: place, required, schema, int64s, list: toList(source), isOpaque, keptHours };
     byName.set(`${place} ${place === 'header' ? name.toLowerCase() : name}`, parameter);

@@ -132,10 +132,13 @@ function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepl
 }
 
 /** A list's own link to its next page must be a request that it takes. */
-function checkCursors(buildCheck: BuildCheck, { parameters }: Operation, refuse: Refuse): void {
+function checkCursors(buildCheck: BuildCheck, { method, parameters }: Operation, refuse: Refuse): void {
+  const limit = parameters.find((parameter) => parameter.in === 'query' && parameter.name === 'limit');
   for (const { name, schema, int64s } of parameters.filter(({ isOpaque }) => isOpaque)) {
     const check = buildCheck(schema, { name: `parameter ${name}`, at: 'it', int64s }, () => {});
     const refused = EXTREME_CURSORS.find(check);
+    if (limit && method !== 'GET')
+      refuse(`parameter ${name}: the link to a next page is requested with GET, not ${method}`);
     if (refused) refuse(`parameter ${name}: cannot be the cursor ${refused}: ${check(refused)?.join('; ')}`);
   }
 }

@@ -32,6 +32,18 @@ export function checkCreated({ body, replies }: Operation, stored: Json, refuse:
   }
 }
 
+/** A page may have no record, and as many as its `limit`: a reply that forbids either would fail when it is too late. */
+export function checkPages({ parameters, replies }: Operation, stored: Json, refuse: Refuse): void {
+  const limit = parameters.find((parameter) => parameter.in === 'query' && parameter.name === 'limit');
+  const most = limit?.schema.maximum ?? Number.POSITIVE_INFINITY;
+  for (const { status, schema } of limit ? replies : []) {
+    const { items, minItems = 0, maxItems = most } = toFlat(schema);
+    if (!items || !isWithin({ ...stored, additionalProperties: false }, items)) continue;
+    if (minItems > 0) refuse(`response ${status}: its minItems is ${minItems}, and a page may be empty`);
+    if (maxItems < most) refuse(`response ${status}: its maxItems is ${maxItems}, and parameter limit may be ${most}`);
+  }
+}
+
 function toRecord({ schema }: Content): Json {
   const { properties = {}, required = [] } = toFlat(schema);
   const fields = Object.entries<Json>(properties).filter(([, field]) => !field.hidden);

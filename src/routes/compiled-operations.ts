@@ -4,10 +4,10 @@ import { domain } from '../generated/domain.ts';
 import { buildCompileReply } from '../replies/compiled-reply.ts';
 import { checkOwnReplies } from '../replies/own-replies.ts';
 import { buildWriterOf, type WriterOf } from '../replies/reply-writers.ts';
-import { buildIsProven, checkCreated } from '../replies/stored-replies.ts';
+import { buildIsProven, checkCreated, checkPages } from '../replies/stored-replies.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
 import { buildChecks } from '../schema/checks.ts';
-import { recordSchema } from './stored-records.ts';
+import { checkKeptFields, recordSchema } from './stored-records.ts';
 
 export interface CompiledOperation {
   check: CheckRequest;
@@ -26,9 +26,13 @@ export function compileOperations(contract: Contract): Map<string, CompiledOpera
     const check = buildCheckRequest(buildCheck, operation, refuse);
     const writerOf = buildWriterOf(writers, operation, refuse);
     if (!contract.isChecked) checkOwnReplies({ buildCheck, compileReply, contract, operation }, refuse);
-    if (!contract.isChecked && problems.length === 0) checkCreated(operation, stored, refuse);
+    if (!contract.isChecked && problems.length === 0) {
+      checkCreated(operation, stored, refuse);
+      checkPages(operation, stored, refuse);
+    }
     return [operation.id, { check, writerOf }];
   });
+  if (!contract.isChecked) checkKeptFields(contract, domain, buildCheck, (problem) => problems.push(problem));
   if (problems.length > 0) throw new ContractError(problems);
   return new Map(compiled);
 }

@@ -59,7 +59,11 @@ interface NotInTheContract {
   readonly [absent]: true;
 }
 type Schemas = components extends { schemas: infer All } ? All : never;
-export type SchemaOf<Name extends string> = Name extends keyof Schemas ? Schemas[Name] : NotInTheContract;
+export type SchemaOf<Name extends string> = [Schemas] extends [never]
+  ? NotInTheContract
+  : Name extends keyof Schemas
+    ? Schemas[Name]
+    : NotInTheContract;
 type ErrorCode = components extends { schemas: { Error: { code: infer Code extends string } } } ? Code : string;
 
 type FilterName<Found> = Found extends NotInTheContract

@@ -1,10 +1,12 @@
 /** What notices an edit of the contract: a check that refuses it, or the server, which follows it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildTypes } from '../../scripts/contract-types.ts';
+import { describeIgnored } from '../../scripts/ignored-parameters.ts';
 import type { Contract } from '../../src/contract/contract.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
+import { describeUndeclared } from '../../src/replies/own-replies.ts';
 import type { Handlers } from '../../src/routes/operations.ts';
 import type { Json } from '../../src/schema/json.ts';
 import { buildDiagnose, type Diagnose, filesIn } from '../compiler.ts';
@@ -12,7 +14,8 @@ import { type Findings, type Run, startProbedServer } from './probed-server.ts';
 import { probesOf } from './probes.ts';
 
 /**
- * `start`: the server refuses to start. `compile`: the code no longer compiles. `tests`: no reply does all that is documented.
+ * `start`: the server, or `npm run generate`, refuses it. `compile`: the code no longer compiles. `tests`: no reply does all that
+ * is documented, or a request that the contract allows is refused by a handler, or fails.
  * `breaks`: the server starts, and what it sends or ignores breaks the contract.
  * `follows`: the server does what the contract says now. `nobody`: it goes on as before, against the contract. `unseen`:
  * nothing of what it does is different.
@@ -44,6 +47,8 @@ export async function buildJudge(
     let run: Run;
     try {
       contract = await load(edited);
+      const [problem] = [...describeUndeclared(contract), ...describeIgnored(contract, textOf)];
+      if (problem) return { by: 'start', why: problem };
     } catch (error) {
       return { by: 'start', why: (error as Error).message };
     }
@@ -99,6 +104,12 @@ async function load(contract: Json): Promise<Contract> {
   const file = join(folder, 'contract.yaml');
   writeFileSync(file, JSON.stringify(contract));
   return loadContract(file).finally(() => rmSync(folder, { recursive: true }));
+}
+
+/** The file of a handler of ours. */
+function textOf(id: string): string | undefined {
+  const file = new URL(`../../handlers/${id}.ts`, import.meta.url);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
 /** Types without the comments, which are the contract's words. */

@@ -32,7 +32,7 @@ export interface Findings {
   ignored: { probe: number; why: string }[];
   /** Replies that are not as the contract describes them. */
   unfit: string[];
-  /** Promises of the contract that no reply keeps. */
+  /** Promises of the contract that no reply keeps, and requests that it allows and that fail, or that a handler refuses. */
   unkept: string[];
 }
 
@@ -106,9 +106,10 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     findings.replies.push(`${summary} ${JSON.stringify(lasting)} ${text}`);
 
     const isMet = new RegExp(`^(${expect.status ?? '...'})$`).test(String(status));
-    if (status >= 500 && (!isMet || !expect.status)) refuse('must not fail');
+    if (isOver(probe.operation, reply)) return;
+    if (status >= 500 && (!isMet || !expect.status)) findings.unkept.push(`${summary}: must not fail`);
     // What a handler refuses is its own rule; the contract's rules come before.
-    else if (!isMet && isReached && status >= 400) refuse(`must be ${expect.status}`);
+    else if (!isMet && isReached) findings.unkept.push(`${summary}: must be ${expect.status}`);
     else if (!isMet) ignore(`must be ${expect.status}`);
     if (expect.isRefused && isReached) ignore('must not reach the handler');
     if (expect.shows && !text.includes(expect.shows)) ignore(`must show ${expect.shows}`);
@@ -127,11 +128,13 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
       const { text: other } = await send({ ...probe, url: expect.sameAs });
       if (other !== text) ignore(`must be the same as ${expect.sameAs}: ${shorten(other)}`);
     }
-    for (const next of linksOf(headers).filter((link) => !followed.has(link))) {
+    for (const { url: next, isRequest } of linksOf(headers).filter((link) => !followed.has(link.url))) {
       followed.add(next);
       const found = await send({ method: 'GET', url: next, headers: {}, key: 'valid', expect: {} });
       if (found.text.includes('route_not_found')) ignore(`hands out ${next}, where nothing is`);
-      else if (found.status >= 400) refuse(`hands out ${next}, which is ${found.status}`);
+      else if (isRequest && found.status >= 400) {
+        findings.unkept.push(`${summary}: hands out ${next}, which is ${found.status}`);
+      }
     }
     check.problemsOf(method, url, reply).forEach(refuse);
     const operation = operations.find(({ id }) => id === probe.operation);
@@ -140,6 +143,12 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     if (key === 'default' && CLIENT_ERRORS.includes(status)) refuse('is left to the default response');
     const response = `${probe.operation} ${key}`;
     for (const shown of shownBy(reply, response)) promises.delete(shown);
+  }
+
+  /** What was deprecated, and is no longer served. */
+  function isOver(id: string | undefined, { status, text }: Reply): boolean {
+    const { sunset } = contract.operations.get(id ?? '')?.deprecation ?? {};
+    return status === 410 && text.includes('"gone"') && sunset !== undefined && sunset.getTime() < Date.now();
   }
 
   return async (probes) => {
@@ -179,9 +188,12 @@ function openFailingStore(): { store: Store; fail(how: Probe['store']): void } {
   return { store: failing(store) as Store, fail };
 }
 
-/** The URLs that a reply tells the client to go on with. */
-function linksOf({ location, link = '' }: Record<string, string>): string[] {
-  return [...(location ? [location] : []), ...[...link.matchAll(/<([^>]*)>/g)].map(([, url]) => url as string)];
+/** The URLs that a reply hands out. The successor of an operation is a resource: it may need a parameter, or another method. */
+function linksOf({ location, link = '' }: Record<string, string>): { url: string; isRequest: boolean }[] {
+  const links = [...link.matchAll(/<([^>]*)>; rel="([^"]*)"/g)].map(([, url, rel]) => {
+    return { url: url as string, isRequest: rel !== 'successor-version' };
+  });
+  return location ? [{ url: location, isRequest: true }, ...links] : links;
 }
 
 function shorten(text: string): string {

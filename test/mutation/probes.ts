@@ -171,15 +171,21 @@ function depending(operation: Operation): Probe[] {
   if (operation.method !== 'GET') return [];
   const [plain] = sample(requests(operation), 1) as [Request];
   const path = plain.path.map(([name]): [string, string] => [name, '1']);
+  const isNeeded = ([name]: [string, unknown]) => operation.parameters.some((one) => one.name === name && one.required);
+  const needed = { ...plain, query: plain.query.filter(isNeeded), header: plain.header.filter(isNeeded) };
   return operation.parameters
     .filter((parameter) => ['query', 'header'].includes(parameter.in) && !parameter.required)
     .flatMap((parameter) => {
       const place = parameter.in as 'query' | 'header';
-      const values = sample(parameterValues(parameter), 8).map((value): [string, string | string[]][] => [
-        [parameter.name, value],
-      ]);
-      return [[], ...values].map((given) =>
-        toProbe({ ...plain, path, query: [], header: [], [place]: given }, { dependsOn: `${place}.${parameter.name}` }),
+      const isOther = (value: string | string[]) => String(value) !== String(parameter.schema.default);
+      const values = sample(parameterValues(parameter), 8).filter(isOther);
+      if (values.length === 0) return [];
+      const sent = values.map((value): [string, string | string[]][] => [[parameter.name, value]]);
+      return [[], ...sent].map((given) =>
+        toProbe(
+          { ...needed, path, [place]: [...needed[place], ...given] },
+          { dependsOn: `${place}.${parameter.name}` },
+        ),
       );
     });
 }

@@ -11,9 +11,9 @@ import type { Mutant } from './mutants.ts';
 
 const MEANING = {
   follows: 'the server does what the contract says now',
-  start: 'the server refuses to start',
+  start: 'the server, or npm run generate, refuses it',
   compile: 'the code no longer compiles',
-  tests: 'the contract documents what no reply does',
+  tests: 'the contract documents what no reply does, or allows what fails or is refused by a handler',
   lint: 'the lint of the contract refuses it',
   diff: 'only the comparison with the released contract tells; no request or reply is different',
   breaks: 'the server starts, and what it sends or ignores breaks the contract',

@@ -29,8 +29,6 @@ t.test("a store's text is sent as it is where the reply is what is stored, or wi
 
 t.test('what a reply forbids is not sent, though the store has it', async (t) => {
   const narrower: Edit[] = [
-    ({ Pets }) => (Pets.maxItems = 1),
-    ({ Pets }) => (Pets.minItems = 3),
     ({ Pet, listPets }) =>
       (items(listPets).schema = { type: 'array', items: { allOf: [Pet, { required: ['status'] }] } }),
     ({ listPets }) => {
@@ -49,7 +47,40 @@ t.test('what a reply forbids is not sent, though the store has it', async (t) =>
     items(getPet).schema = { type: 'object', additionalProperties: false, required: ['name'], properties };
   };
   t.match(await answersTo(t, nameAlone, '/v1/pets/1'), { status: 500 });
-  t.match(await answersTo(t, narrower[0] as Edit, '/v1/pets?limit=1'), { status: 200, text: /9223372036854775807/ });
+  t.match(await answersTo(t, named, '/v1/pets?limit=1'), { status: 200, text: /9223372036854775807/ });
+});
+
+t.test('what requests and pages could break is refused at the start, by name', async (t) => {
+  const listed = 'operation listPets: response 200';
+  const after = 'operation listPets: parameter after';
+  const sent = 'schema NewPet: field';
+  const edits: [edit: Edit, problem: string][] = [
+    [({ Pets }) => (Pets.maxItems = 99), `${listed}: its maxItems is 99, and parameter limit may be 100`],
+    [({ Pets }) => (Pets.minItems = 1), `${listed}: its minItems is 1, and a page may be empty`],
+    [({ after }) => (after.schema.default = 'Rex'), `${after}: x-opaque is given out by the server: no default`],
+    [
+      ({ PetName }) => delete PetName.pattern,
+      `${sent} name: may have U+0000, which PostgreSQL does not keep: give it a pattern such as ^[^\\x00]*$`,
+    ],
+    [
+      ({ NewPet, Pet }) => (NewPet.properties.id = Pet.properties.id),
+      `${sent} id: every id is given by the store: leave it out`,
+    ],
+    [
+      ({ paths }) => {
+        paths['/pets'] = { put: paths['/pets'].get, post: paths['/pets'].post };
+      },
+      `${after}: the link to a next page is requested with GET, not PUT`,
+    ],
+  ];
+  for (const [edit, problem] of edits) t.strictSame(await problemsOf(t, edited(edit)), [problem]);
+  t.strictSame(
+    await problemsOf(
+      t,
+      edited(({ Pets }) => (Pets.maxItems = 100)),
+    ),
+    [],
+  );
 });
 
 t.test('a reply that may not hold all that a request may send is refused before anything is stored', async (t) => {
