@@ -124,7 +124,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     tally: options.tally,
   });
   await addOperations(app, { contract, handlers, collections, authFor, logger });
-  addDocs(app, contract);
+  await addDocs(app, contract);
   addHealth(app, store, isDraining);
   return app;
 }

@@ -275,3 +275,8 @@ t.test('onRoute sees what the contract says of each operation', async (t) => {
   });
   t.match(routes.get('GET /v1/pets')?.schema, { querystring: { properties: { limit: { maximum: 100 } } } });
 });
+
+t.test('plugins find the contract by app.swagger()', async (t) => {
+  const { app } = await startService(t);
+  t.match(app.swagger(), { openapi: '3.1.0', paths: { '/pets': { get: { operationId: 'listPets' } } } });
+});

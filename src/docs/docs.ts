@@ -1,6 +1,7 @@
 /** The contract, served: byte for byte as YAML, without loss as JSON, and as a page to read and try, with Swagger UI. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
+import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
 import { addDocument } from './documents.ts';
@@ -42,7 +43,9 @@ const TYPES: Record<string, string> = {
   '.png': 'image/png',
 };
 
-export function addDocs(app: FastifyInstance, contract: Contract): void {
+export async function addDocs(app: FastifyInstance, contract: Contract): Promise<void> {
+  // For plugins that ask for `app.swagger()`.
+  await app.register(swagger, { mode: 'static', specification: { document: contract.document } });
   addDocument(app, '/openapi.yaml', contract.yaml, { 'content-type': 'application/yaml' });
   addDocument(app, '/openapi.json', Buffer.from(contract.json), { 'content-type': 'application/json; charset=utf-8' });
   addFrontDoor(app, contract);

@@ -51,6 +51,9 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
   checkCursors(buildCheck, operation, refuse);
 }
 
+/** Replies with a challenge. */
+const CHALLENGED = [401, 403];
+
 /** What the server sends, and the contract does not declare: `npm run generate` names it, and the server would still run. */
 export function describeUndeclared({ operations }: Contract): string[] {
   return [...operations.values()].flatMap(({ id, replies, security }) => {
@@ -58,11 +61,18 @@ export function describeUndeclared({ operations }: Contract): string[] {
     const statuses = [503, ...(security.length > 0 ? [401, 429] : []), ...(isScoped ? [403] : [])];
     const undeclared = statuses.filter((status) => !replyFor(replies, status)).sort();
     const unnamed = replies.filter((reply) => !declaredHeader(reply, 'x-request-id'));
+    const headers = statuses.flatMap((status) => {
+      const reply = replyFor(replies, status);
+      const name = CHALLENGED.includes(status) ? 'WWW-Authenticate' : 'Retry-After';
+      if (!reply || declaredHeader(reply, name.toLowerCase())) return [];
+      return [`operation ${id}: response ${reply.status}: header ${name} is sent with ${status}, and not declared`];
+    });
     return [
       ...undeclared.map((status) => `operation ${id}: status ${status} is sent, and no response declares it`),
       ...unnamed.map(
         ({ status }) => `operation ${id}: response ${status}: header X-Request-Id is sent, and not declared`,
       ),
+      ...headers,
     ];
   });
 }
@@ -93,7 +103,7 @@ function checkErrorBody(check: Check, toErrorBody: ToErrorBody, codes: ErrorCode
 
 function checkRequiredHeaders(reply: Reply, operation: Operation, announced: string[], refuse: Refuse): void {
   const sent = ['x-request-id', ...announced];
-  if (['401', '403'].includes(reply.status)) sent.push('www-authenticate');
+  if (CHALLENGED.includes(Number(reply.status))) sent.push('www-authenticate');
   if (['429', '503'].includes(reply.status)) sent.push('retry-after');
   const isOwn = codesOf(reply, operation).length > 0;
   for (const [name, { required }] of Object.entries(reply.headers)) {

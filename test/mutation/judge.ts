@@ -39,7 +39,7 @@ export async function buildJudge(
   const types = toCode(await buildTypes(unedited.document));
   const probes = probesOf(unedited.json);
   const before = await (await startProbedServer(unedited, handlers))(probes);
-  const problem = before.ignored[0]?.why ?? before.unfit[0] ?? before.unkept[0];
+  const problem = before.ignored[0]?.why ?? before.failed[0] ?? before.unfit[0] ?? before.unkept[0];
   if (problem) throw new Error(`The server does not keep the contract as it is: ${problem}`);
 
   return async (edited) => {
@@ -72,7 +72,8 @@ export async function buildJudge(
         return { by: stubborn ? 'nobody' : 'breaks', why: (stubborn ?? findings.ignored[0]).why };
       }
       if (findings.unfit[0]) return { by: 'breaks', why: findings.unfit[0] };
-      if (findings.unkept[0]) return { by: 'tests', why: findings.unkept[0] };
+      const [unkept] = [...findings.failed, ...findings.unkept];
+      if (unkept) return { by: 'tests', why: unkept };
       const [difference] = await differences(contract, editedProbes, findings);
       return difference ? { by: 'follows', why: difference } : { by: 'unseen', why: '' };
     } catch (error) {

@@ -32,7 +32,9 @@ export interface Findings {
   ignored: { probe: number; why: string }[];
   /** Replies that are not as the contract describes them. */
   unfit: string[];
-  /** Promises of the contract that no reply keeps, and requests that it allows and that fail, or that a handler refuses. */
+  /** Requests that the contract allows, and that fail, or that a handler refuses; and errors that a client can do something about, undocumented. */
+  failed: string[];
+  /** Promises of the contract that no reply keeps. */
   unkept: string[];
 }
 
@@ -69,7 +71,7 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
   const check = new ContractCheck(contract.json);
   const operations = readOperations(contract.json);
   const promises = documentedBy(operations);
-  const findings: Findings = { replies: [], ignored: [], unfit: [], unkept: [] };
+  const findings: Findings = { replies: [], ignored: [], unfit: [], failed: [], unkept: [] };
   const dependent = new Map<string, string[]>();
   const followed = new Set<string>();
 
@@ -107,9 +109,9 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
 
     const isMet = new RegExp(`^(${expect.status ?? '...'})$`).test(String(status));
     if (isOver(probe.operation, reply)) return;
-    if (status >= 500 && (!isMet || !expect.status)) findings.unkept.push(`${summary}: must not fail`);
+    if (status >= 500 && (!isMet || !expect.status)) findings.failed.push(`${summary}: must not fail`);
     // What a handler refuses is its own rule; the contract's rules come before.
-    else if (!isMet && isReached) findings.unkept.push(`${summary}: must be ${expect.status}`);
+    else if (!isMet && isReached) findings.failed.push(`${summary}: must be ${expect.status}`);
     else if (!isMet) ignore(`must be ${expect.status}`);
     if (expect.isRefused && isReached) ignore('must not reach the handler');
     if (expect.shows && !text.includes(expect.shows)) ignore(`must show ${expect.shows}`);
@@ -133,14 +135,16 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
       const found = await send({ method: 'GET', url: next, headers: {}, key: 'valid', expect: {} });
       if (found.text.includes('route_not_found')) ignore(`hands out ${next}, where nothing is`);
       else if (isRequest && found.status >= 400) {
-        findings.unkept.push(`${summary}: hands out ${next}, which is ${found.status}`);
+        findings.failed.push(`${summary}: hands out ${next}, which is ${found.status}`);
       }
     }
     check.problemsOf(method, url, reply).forEach(refuse);
     const operation = operations.find(({ id }) => id === probe.operation);
     if (!operation) return;
     const key = responseKeyOf(operation, status);
-    if (key === 'default' && CLIENT_ERRORS.includes(status)) refuse('is left to the default response');
+    if (key === 'default' && CLIENT_ERRORS.includes(status)) {
+      findings.failed.push(`${summary}: is left to the default response`);
+    }
     const response = `${probe.operation} ${key}`;
     for (const shown of shownBy(reply, response)) promises.delete(shown);
   }

@@ -159,6 +159,7 @@ t.test('what the server sends, and the contract does not declare, is named by ge
     'operation listPets: status 429 is sent, and no response declares it',
     'operation listPets: status 503 is sent, and no response declares it',
     'operation getPet: response 404: header X-Request-Id is sent, and not declared',
+    'operation getPet: response 5XX: header Retry-After is sent with 503, and not declared',
   ]);
   t.strictSame(describeUndeclared(await loadContract()), []);
 });
