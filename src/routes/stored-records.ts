@@ -33,9 +33,14 @@ export function recordSchema(contract: Contract, name: string): Json {
   return buildResolve(contract.document)(record, () => {}).schema;
 }
 
-/** Refuses what a request may send and no store could keep: an id, which the store gives, and text that PostgreSQL does not take. */
+/**
+ * Refuses what a request may send and no store could keep: an id, which the store gives, and text that PostgreSQL does not take. A
+ * domain that was left behind when the contract was replaced is not asked.
+ */
 export function checkKeptFields(contract: Contract, domain: AnyDomain, buildCheck: BuildCheck, refuse: Refuse): void {
-  const { newSchema, columns } = domain;
+  const { schema, newSchema, columns } = domain;
+  const { properties: kept = {} } = toFlat(recordSchema(contract, schema));
+  if (!Object.keys(columns).every((name) => name in kept)) return;
   const { properties = {} } = toFlat(recordSchema(contract, newSchema));
   for (const [name, field] of Object.entries<Json>(properties)) {
     const place = `schema ${newSchema}: field ${name}`;
