@@ -81,6 +81,10 @@ t.test('what requests and pages could break is refused at the start, by name', a
     ),
     [],
   );
+  const nothing: Edit = ({ schemas }) => (schemas.NewPet = { type: 'object', additionalProperties: false });
+  t.match(await problemsOf(t, edited(nothing)), [/^operation createPet: response 201: its body may not be all/]);
+  const elsewhere: Edit = ({ schemas }) => (schemas.Pet = { type: 'object' });
+  t.strictSame(await problemsOf(t, edited(elsewhere)), []);
 });
 
 t.test('a reply that may not hold all that a request may send is refused before anything is stored', async (t) => {
