@@ -1,4 +1,5 @@
 /** Parameters that a handler does not take: requests with them would be checked, answered, and not done as they say. */
+import { existsSync, readFileSync } from 'node:fs';
 import type { Contract, Parameter } from '../src/contract/contract.ts';
 import { nameOf } from '../src/contract/operations.ts';
 
@@ -7,9 +8,9 @@ const GROUPS: Record<Parameter['in'], string> = { path: 'params', query: 'query'
 
 /**
  * A parameter is taken where the handler's file has its name, or hands all of its kind on (`pets.list(query)`), so that the compiler
- * sees what becomes of it. One that is left out is named in a comment that says why. `textOf` is the file of an operation, if it has one.
+ * sees what becomes of it. One that is left out is named in a comment that says why. `textOf` is the file of an operation's handler, if it has one.
  */
-export function describeIgnored({ operations }: Contract, textOf: (id: string) => string | undefined): string[] {
+export function describeIgnored({ operations }: Contract, textOf = readHandler): string[] {
   return [...operations.values()].flatMap(({ id, method, path, parameters }) => {
     const text = textOf(id) ?? 'notImplemented';
     if (text.includes('notImplemented')) return [];
@@ -19,6 +20,11 @@ export function describeIgnored({ operations }: Contract, textOf: (id: string) =
         `${nameOf(id, method, path)}: handlers/${id}.ts does not take ${place}.${name}: use it, or say in a comment why not`,
     );
   });
+}
+
+function readHandler(id: string): string | undefined {
+  const file = new URL(`../handlers/${id}.ts`, import.meta.url);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
 function isTaken({ name, in: place }: Parameter, text: string): boolean {

@@ -19,8 +19,6 @@ export function toParameters(path: string, sources: Json[], refuse: Refuse): Par
     const { 'x-opaque': isOpaque = false, 'x-kept-hours': keptHours } = source;
     const problem = findUnsupported(source) ?? findUnkept(source);
     if (problem) refuse(`parameter ${name}: ${problem}`);
-    if (isOpaque && schema?.default !== undefined)
-      refuse(`parameter ${name}: x-opaque is given out by the server: no default`);
     const int64s = findInt64s(schema ?? true, `parameter ${name}`, refuse);
     const parameter = { name, in: place, required, schema, int64s, list: toList(source), isOpaque, keptHours };
     byName.set(`${place} ${place === 'header' ? name.toLowerCase() : name}`, parameter);
@@ -37,11 +35,13 @@ function findUnsupported({
   schema,
   style = STYLES[place],
   allowEmptyValue,
+  'x-opaque': isOpaque,
 }: Json): string | undefined {
   if (!(place in STYLES)) return `in ${place} is not supported`;
   if (place === 'header' && IGNORED.includes(name.toLowerCase())) return 'OpenAPI ignores it in header; remove it';
   if (style !== STYLES[place]) return `style ${style} is not supported`;
   if (allowEmptyValue) return 'allowEmptyValue is not supported';
+  if (isOpaque && schema?.default !== undefined) return 'x-opaque is given out by the server: no default';
   if (TYPES.includes(schema?.type)) return undefined;
   if (place === 'path') return 'needs a schema of one simple type';
   const isList = schema?.type === 'array' && TYPES.includes(schema.items?.type) && !schema.prefixItems;
@@ -61,9 +61,14 @@ function toList({ in: place, schema, explode = place === 'query' }: Json): Param
   return place === 'query' && explode ? 'repeated' : 'joined';
 }
 
+/** How many records a page has at most. */
+export function findLimit(parameters: Parameter[]): Parameter | undefined {
+  return parameters.find(({ name, in: place }) => name === 'limit' && place === 'query');
+}
+
 /** A page with no items has no next one, and fewer than none are all. */
 function checkLimit(parameters: Parameter[], refuse: Refuse): void {
-  const limit = parameters.find(({ name, in: place }) => name === 'limit' && place === 'query');
+  const limit = findLimit(parameters);
   if (!limit || !parameters.some(({ isOpaque }) => isOpaque)) return;
   const { type, minimum = 0 } = limit.schema;
   if (type !== 'integer' || minimum < 1) refuse('parameter limit: a page needs type: integer and minimum: 1 or more');

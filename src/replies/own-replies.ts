@@ -2,6 +2,7 @@
 import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import type { ToErrorBody } from '../contract/error-body.ts';
 import { PLAIN_JSON } from '../contract/media-types.ts';
+import { findLimit } from '../contract/parameters.ts';
 import { replyFor } from '../contract/replies.ts';
 import { CODES, type ErrorCode, Failure, kindOf } from '../http/errors.ts';
 import type { BuildCheck, Check } from '../schema/checks.ts';
@@ -9,7 +10,7 @@ import type { Refuse } from '../schema/json.ts';
 import { EXTREME_CURSORS } from '../store/cursors.ts';
 import type { CompileReply } from './compiled-reply.ts';
 import { deprecationHeaders } from './deprecation.ts';
-import { sentHeaders } from './sent-headers.ts';
+import { CHALLENGED, RETRIED, sentHeaders } from './sent-headers.ts';
 
 /** Only handlers and the router answer with these. */
 const OTHERS = [404, 405];
@@ -50,9 +51,6 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
   checkLocations(buildCheck, options, refuse);
   checkCursors(buildCheck, operation, refuse);
 }
-
-/** Replies with a challenge. */
-const CHALLENGED = [401, 403];
 
 /** What the server sends, and the contract does not declare: `npm run generate` names it, and the server would still run. */
 export function describeUndeclared({ operations }: Contract): string[] {
@@ -104,7 +102,7 @@ function checkErrorBody(check: Check, toErrorBody: ToErrorBody, codes: ErrorCode
 function checkRequiredHeaders(reply: Reply, operation: Operation, announced: string[], refuse: Refuse): void {
   const sent = ['x-request-id', ...announced];
   if (CHALLENGED.includes(Number(reply.status))) sent.push('www-authenticate');
-  if (['429', '503'].includes(reply.status)) sent.push('retry-after');
+  if (RETRIED.includes(Number(reply.status))) sent.push('retry-after');
   const isOwn = codesOf(reply, operation).length > 0;
   for (const [name, { required }] of Object.entries(reply.headers)) {
     const isSent = sent.includes(name.toLowerCase()) || !(isOwn || OWN_HEADERS.includes(name.toLowerCase()));
@@ -143,11 +141,10 @@ function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepl
 
 /** A list's own link to its next page must be a request that it takes. */
 function checkCursors(buildCheck: BuildCheck, { method, parameters }: Operation, refuse: Refuse): void {
-  const limit = parameters.find((parameter) => parameter.in === 'query' && parameter.name === 'limit');
   for (const { name, schema, int64s } of parameters.filter(({ isOpaque }) => isOpaque)) {
     const check = buildCheck(schema, { name: `parameter ${name}`, at: 'it', int64s }, () => {});
     const refused = EXTREME_CURSORS.find(check);
-    if (limit && method !== 'GET')
+    if (findLimit(parameters) && method !== 'GET')
       refuse(`parameter ${name}: the link to a next page is requested with GET, not ${method}`);
     if (refused) refuse(`parameter ${name}: cannot be the cursor ${refused}: ${check(refused)?.join('; ')}`);
   }

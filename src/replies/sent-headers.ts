@@ -6,14 +6,19 @@ import { EXTREME_CURSORS } from '../store/cursors.ts';
 /** A count, and with the trace that a request belongs to. */
 const REQUEST_IDS = ['AZaz09_--1', 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c'];
 
+/** Statuses whose replies have a challenge. */
+export const CHALLENGED = [401, 403];
+/** Statuses whose replies say when to try again. */
+export const RETRIED = [429, 503];
+
 /** By lower-case name: those that this reply may have. */
 export function sentHeaders(reply: Reply, operation: Operation, contract: Contract): Record<string, string[]> {
-  const isFor = (...statuses: number[]) => statuses.some((status) => replyFor(operation.replies, status) === reply);
+  const isFor = (statuses: number[]) => statuses.some((status) => replyFor(operation.replies, status) === reply);
   return {
     'x-request-id': REQUEST_IDS,
     ratelimit: ['"key";r=0;t=1', '"key";r=999999;t=86400'],
     'ratelimit-policy': ['"key";q=1;w=1', '"key";q=999999;w=86400'],
-    ...(isFor(429, 503) && { 'retry-after': ['1', '86400'] }),
+    ...(isFor(RETRIED) && { 'retry-after': ['1', '86400'] }),
     ...(reply.status.startsWith('2') && { link: nextLinks(operation, contract) }),
   };
 }

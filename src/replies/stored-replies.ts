@@ -1,5 +1,6 @@
 /** What the store writes may be sent as it is only where the start has proven that it fits the reply. */
 import type { Content, Operation, Reply } from '../contract/contract.ts';
+import { findLimit } from '../contract/parameters.ts';
 import type { Json, Refuse } from '../schema/json.ts';
 import { isWithin, toFlat } from '../schema/subsets.ts';
 
@@ -34,7 +35,7 @@ export function checkCreated({ body, replies }: Operation, stored: Json, refuse:
 
 /** A page may have no record, and as many as its `limit`: a reply that forbids either would fail when it is too late. */
 export function checkPages({ parameters, replies }: Operation, stored: Json, refuse: Refuse): void {
-  const limit = parameters.find((parameter) => parameter.in === 'query' && parameter.name === 'limit');
+  const limit = findLimit(parameters);
   const most = limit?.schema.maximum ?? Number.POSITIVE_INFINITY;
   for (const { status, schema } of limit ? replies : []) {
     const { items, minItems = 0, maxItems = most } = toFlat(schema);

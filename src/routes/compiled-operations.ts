@@ -7,7 +7,8 @@ import { buildWriterOf, type WriterOf } from '../replies/reply-writers.ts';
 import { buildIsProven, checkCreated, checkPages } from '../replies/stored-replies.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
 import { buildChecks } from '../schema/checks.ts';
-import { checkKeptFields, recordSchema } from './stored-records.ts';
+import { checkKeptFields } from './kept-fields.ts';
+import { recordSchema } from './stored-records.ts';
 
 export interface CompiledOperation {
   check: CheckRequest;
@@ -32,7 +33,10 @@ export function compileOperations(contract: Contract): Map<string, CompiledOpera
     }
     return [operation.id, { check, writerOf }];
   });
-  if (!contract.isChecked) checkKeptFields(contract, domain, buildCheck, (problem) => problems.push(problem));
+  if (!contract.isChecked) {
+    const sent = recordSchema(contract, domain.newSchema);
+    checkKeptFields(domain, { stored, sent, buildCheck }, (problem) => problems.push(problem));
+  }
   if (problems.length > 0) throw new ContractError(problems);
   return new Map(compiled);
 }

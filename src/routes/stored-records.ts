@@ -1,10 +1,9 @@
 /** Checks the stored records against the contract, which may have been edited since they were written. */
 import { type Contract, ContractError } from '../contract/contract.ts';
 import { parseExactJson } from '../json/exact-json.ts';
-import { type BuildCheck, buildChecks, type Check } from '../schema/checks.ts';
-import type { Json, Refuse } from '../schema/json.ts';
+import { buildChecks, type Check } from '../schema/checks.ts';
+import type { Json } from '../schema/json.ts';
 import { buildResolve } from '../schema/references.ts';
-import { toFlat } from '../schema/subsets.ts';
 import type { AnyDomain } from '../store/description.ts';
 import type { Contents } from '../store/store.ts';
 
@@ -31,25 +30,4 @@ export async function checkStoredRecords(contract: Contract, domain: AnyDomain, 
 export function recordSchema(contract: Contract, name: string): Json {
   const record = { schema: { $ref: `#/components/schemas/${name}` } };
   return buildResolve(contract.document)(record, () => {}).schema;
-}
-
-/**
- * Refuses what a request may send and no store could keep: an id, which the store gives, and text that PostgreSQL does not take. A
- * domain that was left behind when the contract was replaced is not asked.
- */
-export function checkKeptFields(contract: Contract, domain: AnyDomain, buildCheck: BuildCheck, refuse: Refuse): void {
-  const { schema, newSchema, columns } = domain;
-  const { properties: kept = {} } = toFlat(recordSchema(contract, schema));
-  if (!Object.keys(columns).every((name) => name in kept)) return;
-  const { properties = {} } = toFlat(recordSchema(contract, newSchema));
-  for (const [name, field] of Object.entries<Json>(properties)) {
-    const place = `schema ${newSchema}: field ${name}`;
-    if (name === 'id' && !field.readOnly) refuse(`${place}: every id is given by the store: leave it out`);
-    if (columns[name]?.type !== 'text' || field.enum) continue;
-    const check = buildCheck(field, { name: place }, () => {});
-    const isTaken = (text: string) => !check(text) || !check(text.padStart(field.minLength ?? 1, 'x'));
-    if (['\0', 'x\0', '\0x', 'x\0x'].some(isTaken)) {
-      refuse(`${place}: may have U+0000, which PostgreSQL does not keep: give it a pattern such as ^[^\\x00]*$`);
-    }
-  }
 }

@@ -1,5 +1,5 @@
 /** What notices an edit of the contract: a check that refuses it, or the server, which follows it. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildTypes } from '../../scripts/contract-types.ts';
@@ -18,7 +18,7 @@ import { probesOf } from './probes.ts';
  * is documented, or a request that the contract allows is refused by a handler, or fails.
  * `breaks`: the server starts, and what it sends or ignores breaks the contract.
  * `follows`: the server does what the contract says now. `nobody`: it goes on as before, against the contract. `unseen`:
- * nothing of what it does is different.
+ * nothing of what it does is different, or the default response has what a response of its own had.
  */
 export type Verdict = { by: 'start' | 'compile' | 'tests' | 'breaks' | 'follows' | 'nobody' | 'unseen'; why: string };
 
@@ -39,7 +39,8 @@ export async function buildJudge(
   const types = toCode(await buildTypes(unedited.document));
   const probes = probesOf(unedited.json);
   const before = await (await startProbedServer(unedited, handlers))(probes);
-  const problem = before.ignored[0]?.why ?? before.failed[0] ?? before.unfit[0] ?? before.unkept[0];
+  const ignored = before.ignored.map(({ why }) => why);
+  const [problem] = [ignored, before.failed, before.unfit, before.defaulted, before.unkept].flat();
   if (problem) throw new Error(`The server does not keep the contract as it is: ${problem}`);
 
   return async (edited) => {
@@ -47,7 +48,7 @@ export async function buildJudge(
     let run: Run;
     try {
       contract = await load(edited);
-      const [problem] = [...describeUndeclared(contract), ...describeIgnored(contract, textOf)];
+      const [problem] = [...describeUndeclared(contract), ...describeIgnored(contract)];
       if (problem) return { by: 'start', why: problem };
     } catch (error) {
       return { by: 'start', why: (error as Error).message };
@@ -74,6 +75,7 @@ export async function buildJudge(
       if (findings.unfit[0]) return { by: 'breaks', why: findings.unfit[0] };
       const [unkept] = [...findings.failed, ...findings.unkept];
       if (unkept) return { by: 'tests', why: unkept };
+      if (findings.defaulted[0]) return { by: 'unseen', why: findings.defaulted[0] };
       const [difference] = await differences(contract, editedProbes, findings);
       return difference ? { by: 'follows', why: difference } : { by: 'unseen', why: '' };
     } catch (error) {
@@ -105,12 +107,6 @@ async function load(contract: Json): Promise<Contract> {
   const file = join(folder, 'contract.yaml');
   writeFileSync(file, JSON.stringify(contract));
   return loadContract(file).finally(() => rmSync(folder, { recursive: true }));
-}
-
-/** The file of a handler of ours. */
-function textOf(id: string): string | undefined {
-  const file = new URL(`../../handlers/${id}.ts`, import.meta.url);
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
 /** Types without the comments, which are the contract's words. */
