@@ -7,6 +7,7 @@ import { equals, type Keys } from './equality.ts';
 import { int64, int64Bounds } from './int64-keywords.ts';
 import type { Json } from './json.ts';
 import type { Recursions } from './recursions.ts';
+import { seenFields } from './seen-fields.ts';
 
 /** Keywords of OpenAPI's schemas that say nothing about validity (OpenAPI 3.1, section 4.8.24). */
 const OPENAPI_ANNOTATIONS = ['discriminator', 'example', 'externalDocs', 'xml'];
@@ -48,11 +49,14 @@ export function buildAjv({ document, isChecked }: SchemaSource, useDefaults: boo
   delete ajv.formats.binary;
   const { uniqueItems } = run.keys;
   for (const keyword of ['nullable', 'uniqueItems', 'contains']) ajv.removeKeyword(keyword);
-  for (const keyword of [hidden, nullable, int64, int64Bounds, contains, uniqueItems, equals, whileRoom]) {
+  for (const keyword of [hidden, nullable, int64, int64Bounds, contains, uniqueItems, equals, whileRoom, seenFields]) {
     ajv.addKeyword(keyword);
   }
   ajv.addKeyword(run.recursions.keyword);
-  const extensions = JSON.stringify(document).match(/(?<=")x-[\w-]+(?=":)/g) ?? [];
+  const text = JSON.stringify(document);
+  // What fields were seen is asked by these keywords alone.
+  ajv.opts.unevaluated = /"unevaluated(Items|Properties)":/.test(text);
+  const extensions = text.match(/(?<=")x-[\w-]+(?=":)/g) ?? [];
   ajv.addVocabulary([...OPENAPI_ANNOTATIONS, ...new Set(extensions)]);
   return ajv;
 }

@@ -4,6 +4,7 @@ import { BOUND_NAMES } from './int64-keywords.ts';
 import { findInt64s, type Place, placeUnder } from './int64-places.ts';
 import type { Json } from './json.ts';
 import { targetOf } from './recursion.ts';
+import { withSeenFields } from './seen-fields.ts';
 import { mapSubschemas, SUBSCHEMA_KEYWORDS } from './subschemas.ts';
 
 /** Keywords whose schemas are tried on any number of items or fields. */
@@ -12,7 +13,7 @@ const REPEATED = ['items', 'additionalProperties', 'patternProperties', 'unevalu
 const SIZES = ['maxLength', 'maxItems', 'maxProperties'];
 /** Keywords that look at what is within a value, and what they read beside them. */
 const DEEP = [
-  ...['pattern', 'format', 'uniqueItems', 'equals', 'propertyNames', 'minContains', 'maxContains'],
+  ...['pattern', 'format', 'uniqueItems', 'equals', 'propertyNames', 'minContains', 'maxContains', 'seenFields'],
   ...SUBSCHEMA_KEYWORDS,
 ];
 
@@ -34,7 +35,8 @@ export function prepare(schema: Json, place: Place, numberOf: (target: Json) => 
     );
   }
   for (const name of schema.required ?? []) delete prepared.properties?.[name]?.default;
-  return withSizesFirst(withEquals(place.isInt64 ? withInt64(prepared) : prepared));
+  const own = withEquals(place.isInt64 ? withInt64(prepared) : prepared);
+  return withSeenFields(withSizesFirst(withSeenFields(own)));
 }
 
 /** Types other than numbers stay: in `anyOf` a 64-bit integer or a string, the string is unchanged. */

@@ -1,5 +1,5 @@
-/** Any schema, any value: what we say of it is what plain ajv says, without our keywords, our order and our bounds. */
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+/** Any schema, any value: what we say of it is what another validator says, which shares no code with ajv. */
+import { Validator } from '@cfworker/json-schema';
 import fc, { type Arbitrary } from 'fast-check';
 import t from 'tap';
 import { parseExactJson } from '../../src/json/exact-json.ts';
@@ -84,7 +84,7 @@ function schemas(depth: number, isInside: boolean): Arbitrary<Json> {
   return fc.oneof({ arbitrary: few, weight: 5 }, ...least);
 }
 
-t.test('a value fits a schema where plain ajv says so', async (t) => {
+t.test('a value fits a schema where another validator says so', async (t) => {
   let compared = 0;
   let fitting = 0;
   const cases = fc.record({
@@ -102,24 +102,14 @@ t.test('a value fits a schema where plain ajv says so', async (t) => {
       problems.push(problem),
     );
     if (problems.length > 0) return;
-    const [plain, thorough] = [false, true].map((allErrors) =>
-      new Ajv2020({ strict: false, logger: false, allErrors }).compile({ ...root, components }),
-    ) as [ValidateFunction, ValidateFunction];
-    // Where `anyOf` ends early, what ajv makes without `allErrors` may fail by itself.
-    const fitsPlain = (json: Json) => {
-      try {
-        return plain(json);
-      } catch {
-        return thorough(json);
-      }
-    };
+    const other = new Validator({ ...root, components }, '2020-12');
     for (const one of values) {
       const json = JSON.stringify(one);
       const found = check(parseExactJson(json));
-      const isFit = fitsPlain(JSON.parse(json));
+      const isFit = other.validate(JSON.parse(json)).valid;
       compared++;
       if (isFit) fitting++;
-      if (isFit !== (found === undefined)) throw new Error(`${json}: ajv ${isFit}, ours ${found?.join('; ')}`);
+      if (isFit !== (found === undefined)) throw new Error(`${json}: the other ${isFit}, ours ${found?.join('; ')}`);
     }
   });
   const details = fc.check(property, { numRuns: Number(RUNS), seed: Number(SEED) });

@@ -1,0 +1,22 @@
+/** Which fields a part of a schema has seen, for `unevaluatedProperties`: those of alternatives that do not fit do not count. */
+import { _, type CodeKeywordDefinition } from 'ajv/dist/2020.js';
+import type { Json } from './json.ts';
+
+/** Keywords whose schemas are about the same value. */
+const PARTS = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
+
+/**
+ * ajv notes the fields in a variable. Where a schema has none yet, it takes over that of its first part, which may not fit, or never have
+ * been tried: then fields count that do not, or the check throws. So a schema with parts begins with a variable of its own.
+ */
+export const seenFields: CodeKeywordDefinition = {
+  keyword: 'seenFields',
+  before: 'not',
+  code: ({ gen, it }) => {
+    if (it.opts.unevaluated) it.props = gen.var('props', _`{}`);
+  },
+};
+
+export function withSeenFields(schema: Json): Json {
+  return PARTS.some((keyword) => keyword in schema) ? { ...schema, seenFields: true } : schema;
+}

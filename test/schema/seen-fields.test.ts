@@ -1,0 +1,24 @@
+import t from 'tap';
+import { buildChecks } from '../../src/schema/checks.ts';
+import type { Json } from '../../src/schema/json.ts';
+
+const check = (schema: Json) =>
+  buildChecks({ document: { schema }, isChecked: false })(schema, { name: 'body', at: 'body' }, t.fail);
+
+t.test('fields named by a pattern are checked beside alternatives that have seen none', async (t) => {
+  const named = { type: 'object', patternProperties: { '^[ab]$': { maxProperties: 0 } } };
+  const several = [{ additionalProperties: { type: 'string' } }, { minProperties: 2 }];
+  for (const beside of [{ oneOf: several }, { anyOf: several }, { oneOf: several, unevaluatedProperties: false }]) {
+    const problemsOf = check({ ...named, ...beside });
+    t.equal(problemsOf({ a: {}, b: {} }), undefined);
+    t.strictSame(problemsOf({ a: { d: 1 }, b: {} }), ['body.a must have at most 0 fields']);
+  }
+});
+
+t.test('fields that only an alternative names which does not fit are unevaluated', async (t) => {
+  const anyOf = [{ maxProperties: 0, patternProperties: { '^a$': {} } }, { minProperties: 1 }];
+  t.strictSame(check({ anyOf, unevaluatedProperties: { type: 'string' } })({ a: null }), [
+    'body.a must be of type string',
+  ]);
+  t.equal(check({ anyOf, unevaluatedProperties: { type: 'string' } })({ a: '' }), undefined);
+});
