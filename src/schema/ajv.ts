@@ -53,10 +53,7 @@ export function buildAjv({ document, isChecked }: SchemaSource, useDefaults: boo
     ajv.addKeyword(keyword);
   }
   ajv.addKeyword(run.recursions.keyword);
-  const text = JSON.stringify(document);
-  // What fields were seen is asked by these keywords alone.
-  ajv.opts.unevaluated = /"unevaluated(Items|Properties)":/.test(text);
-  const extensions = text.match(/(?<=")x-[\w-]+(?=":)/g) ?? [];
+  const extensions = JSON.stringify(document).match(/(?<=")x-[\w-]+(?=":)/g) ?? [];
   ajv.addVocabulary([...OPENAPI_ANNOTATIONS, ...new Set(extensions)]);
   return ajv;
 }

@@ -13,7 +13,7 @@ export const seenFields: CodeKeywordDefinition = {
   keyword: 'seenFields',
   before: 'not',
   code: ({ gen, it }) => {
-    if (it.opts.unevaluated) it.props = gen.var('props', _`{}`);
+    it.props = gen.var('props', _`{}`);
   },
 };
 
