@@ -95,10 +95,10 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
   if (oneRunKey) showOneRunKey(oneRunKey, origin, contract);
 }
 
-/** OpenTelemetry's SDK is loaded only where it is used. */
 /** As OpenTelemetry's conventions name them. */
 const DATABASE_SYSTEMS = { memory: 'sqlite', sqlite: 'sqlite', postgres: 'postgresql' };
 
+/** OpenTelemetry's SDK is loaded only where it is used. */
 async function loadTraces({ database }: Config, { document }: Contract, logger: Logger): Promise<AddTraces> {
   const { buildTraces } = await import('./telemetry/traces.ts');
   return buildTraces('petstore', document.info.version, DATABASE_SYSTEMS[database.kind], logger);

@@ -174,6 +174,8 @@ t.test('a database is SQLite, in a file or in memory, or PostgreSQL', (t) => {
     'postgres://ada@db,/pets',
     'postgres://ada:100%@db/pets',
     'postgres://ada:with@secret@db/pets',
+    'postgres://ada@db:65536/pets',
+    'postgres://ada@db:0/pets',
   ]) {
     t.strictSame(problemsOf({ DATABASE_URL }), [`  - DATABASE_URL must be ${DATABASE_FORMS}`], DATABASE_URL);
   }

@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { CONTRACT_FILE, loadContract } from '../contract/load-contract.ts';
 import { CONTRACT_DIGEST } from '../generated/handlers.ts';
 import { copyAside, lookInto } from '../store/sqlite/copies.ts';
+import { refuseCompanions } from './command.ts';
 import {
   type Description,
   descriptionOf,
@@ -30,7 +31,11 @@ async function backup(copy: string): Promise<string> {
   const database = toDatabaseFile(process.env);
   if (!existsSync(database))
     throw new Error(`There is no database ${database}. Go to the folder of the service, or set DATABASE_URL.`);
-  if (copy !== '-' && existsSync(copy)) throw new Error(`${copy} is there already: a backup replaces none.`);
+  if (copy !== '-') {
+    refuseCompanions(copy);
+    for (const file of [copy, descriptionOf(copy)])
+      if (existsSync(file)) throw new Error(`${file} is there already: a backup replaces none.`);
+  }
   // Threads that are started now have it too.
   setPriority(constants.priority.PRIORITY_LOW);
   const part = `${copy === '-' ? database : copy}.${process.pid}.part`;

@@ -1,4 +1,5 @@
-/** A command on the configured database: what it tells, and its failures in words. */
+/** A command on the configured database: its file, what it tells, and its failures in words. */
+import { existsSync } from 'node:fs';
 import { toPrintable } from '../access/api-keys.ts';
 import { loadConfig } from '../config.ts';
 import { domain } from '../generated/domain.ts';
@@ -19,6 +20,19 @@ export interface CommandOptions {
   tell: (text: string) => void;
   /** What to say when what was asked may have been done or not. */
   ifUnknown?: string;
+}
+
+/** The one argument of a command. @throws Error with how to use it where there is another, or an option */
+export function readFileName([file, ...rest]: string[], usage: string): string {
+  if (!file || rest.length > 0 || /^-./.test(file)) throw new Error(usage);
+  return file;
+}
+
+/** @throws Error where SQLite would take the file for its own */
+export function refuseCompanions(file: string): void {
+  const [, database, end] = /^(.+)(-wal|-shm|-journal)$/s.exec(file) ?? [];
+  if (database && existsSync(database))
+    throw new Error(`${file} is where SQLite keeps changes of ${database}: take a name that does not end with ${end}.`);
 }
 
 /** Ends the process with the exit code 1 where it failed. */

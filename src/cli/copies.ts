@@ -6,6 +6,7 @@ import { dirname } from 'node:path';
 import { loadConfig } from '../config.ts';
 import { CONTRACT_DIGEST } from '../generated/handlers.ts';
 import { lookInto } from '../store/sqlite/copies.ts';
+import { readFileName } from './command.ts';
 
 /** What stands beside a copy, as JSON. */
 export interface Description {
@@ -26,9 +27,7 @@ export const descriptionOf = (copy: string) => `${copy}.json`;
 /** Says on standard error what became of it; the exit code is 1 where it failed. */
 export async function runOnCopy(usage: string, run: (copy: string) => Promise<string>): Promise<void> {
   try {
-    const [copy, ...rest] = process.argv.slice(2);
-    if (!copy || rest.length > 0) throw new Error(usage);
-    console.error(await run(copy));
+    console.error(await run(readFileName(process.argv.slice(2), usage)));
   } catch (error) {
     console.error((error as Error).message);
     process.exitCode = 1;
@@ -102,7 +101,7 @@ export function readDescription(copy: string): Description {
   const file = descriptionOf(copy);
   try {
     const described = JSON.parse(readFileSync(file, 'utf8'));
-    const { bytes, sha256, contract, schema, rows } = described;
+    const { bytes, sha256, contract, schema, rows } = described ?? {};
     if ([bytes, sha256, contract?.version, contract?.digest, schema, rows].every((part) => part !== undefined))
       return described;
   } catch (error) {

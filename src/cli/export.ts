@@ -1,11 +1,11 @@
 /** Writes all records and keys to a file, beside a running server or without one. */
-import { createWriteStream, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, createWriteStream, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { domain } from '../generated/domain.ts';
-import { type Command, runCommand } from './command.ts';
+import { type Command, readFileName, refuseCompanions, runCommand } from './command.ts';
 import { count, toText } from './progress.ts';
-import { toLines } from './writing.ts';
+import { EXPORT_START, toLines } from './writing.ts';
 
 const USAGE = `Usage:
   npm run export -- <file>             writes all ${domain.name} and keys to a file
@@ -17,11 +17,10 @@ await runCommand({
   tell: console.error,
 });
 
-function readCommand([file, ...rest]: string[]): Command {
-  if (!file || rest.length > 0) throw new Error(USAGE);
+function readCommand(args: string[]): Command {
+  const file = readFileName(args, USAGE);
   const isFile = file !== '-';
-  if (isFile && statSync(file, { throwIfNoEntry: false })?.isFile() === false)
-    throw new Error(`${file} is not a file.`);
+  if (isFile) refuseOthers(file);
   return {
     run: async (store) => {
       const counts = { keys: 0, records: 0 };
@@ -31,6 +30,20 @@ function readCommand([file, ...rest]: string[]): Command {
     },
     makesDatabase: false,
   };
+}
+
+/** @throws Error where something else than an earlier export would be replaced: the database itself, by a slip */
+function refuseOthers(file: string): void {
+  refuseCompanions(file);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) return;
+  if (!found.isFile()) throw new Error(`${file} is not a file.`);
+  const start = Buffer.alloc(EXPORT_START.length);
+  const descriptor = openSync(file, 'r');
+  const length = readSync(descriptor, start);
+  closeSync(descriptor);
+  if (length > 0 && start.toString() !== EXPORT_START)
+    throw new Error(`${file} is there already, and is no export: only an earlier export is replaced.`);
 }
 
 /** The file gets its name when it is complete, and on disk. */

@@ -5,7 +5,7 @@ import { CONTRACT_FILE, loadContract } from '../contract/load-contract.ts';
 import { domain } from '../generated/domain.ts';
 import { CONTRACT_DIGEST } from '../generated/handlers.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { type Command, runCommand } from './command.ts';
+import { type Command, readFileName, runCommand } from './command.ts';
 import { buildReadLine, MAX_LINE } from './line.ts';
 import { count, toText } from './progress.ts';
 import { toParts } from './reading.ts';
@@ -21,8 +21,8 @@ await runCommand({
   ifUnknown: 'Everything was imported, or nothing: try again; it is refused if everything is there.',
 });
 
-async function readCommand([file, ...rest]: string[]): Promise<Command> {
-  if (!file || rest.length > 0) throw new Error(USAGE);
+async function readCommand(args: string[]): Promise<Command> {
+  const file = readFileName(args, USAGE);
   const contract = await loadContract(CONTRACT_FILE, CONTRACT_DIGEST);
   checkDigest(contract, CONTRACT_DIGEST);
   const bytes = file === '-' ? process.stdin : (await open(file)).createReadStream({ highWaterMark: MAX_LINE });

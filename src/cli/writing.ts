@@ -5,6 +5,9 @@ import type { AnyDomain } from '../store/description.ts';
 import type { Part } from '../store/store.ts';
 import { type Counts, VERSION } from './line.ts';
 
+/** What every export begins with. */
+export const EXPORT_START = '{"export":';
+
 /** Several lines at a time, each with its end. `counts` are those of the parts that were read. */
 export async function* toLines(
   parts: AsyncIterable<Part<JsonText<Fields>>>,
@@ -13,7 +16,7 @@ export async function* toLines(
 ): AsyncGenerator<string> {
   let isFirst = true;
   for await (const { lastId, keys, records } of parts) {
-    if (isFirst) yield `{"export":{"version":${VERSION},"lastId":${lastId}}}\n`;
+    if (isFirst) yield `${EXPORT_START}{"version":${VERSION},"lastId":${lastId}}}\n`;
     isFirst = false;
     yield keys.map((key) => `${JSON.stringify({ key })}\n`).join('');
     yield records.map(({ text }) => `{"${noun}":${text}}\n`).join('');

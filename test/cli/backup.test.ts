@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -84,8 +84,16 @@ t.test('on a terminal, a backup says how far it is', async (t) => {
 t.test('a backup that cannot be made says why, and leaves no file', async (t) => {
   const { run, names, folder, server } = await prepareBackup(t);
   const before = names();
-  t.match(await run('backup', ''), { code: 1, stderr: /^Usage:\n.*npm run backup -- <file> / });
+  for (const arg of ['', '--help'])
+    t.match(await run('backup', arg), { code: 1, stderr: /^Usage:\n.*npm run backup -- <file> / });
   t.match(await run('backup', 'b'), { code: 1, stderr: /b is there already: a backup replaces none\.\n$/ });
+  t.match(await run('backup', 'a.db-journal'), {
+    code: 1,
+    stderr: /is where SQLite keeps changes of \S+a\.db: take a /,
+  });
+  writeFileSync(`${folder}/c.json`, '');
+  t.match(await run('backup', 'c'), { code: 1, stderr: /c\.json is there already: a backup replaces none\.\n$/ });
+  rmSync(`${folder}/c.json`);
   t.match(await run('backup', 'none/c'), { code: 1, stderr: /^ENOENT: no such file or directory, open / });
   for (const [DATABASE_URL, told] of [
     ['sqlite::memory:', /^DATABASE_URL is in memory/],
@@ -168,6 +176,7 @@ t.test('verify says what is wrong with a backup, and where; restore does not tak
     /damaged:\n {2}- schema: \d+, and not 1\n {2}- rows of api_keys: 0, and not none\n {2}- rows of pets: 2, and not 5\n {2}- rows of others: none, and not 1\n$/,
   );
   t.match(await check(bytes, '{}'), /c\.json does not describe a backup\.\n$/);
+  t.match(await check(bytes, 'null'), /c\.json does not describe a backup\.\n$/);
   t.match(await check(bytes, '{'), /c\.json cannot be read: .*JSON/);
   t.match(await run('verify', 'd'), { code: 1, stderr: /d\.json cannot be read: ENOENT/ });
   t.strictSame(names(), [...before, 'c', 'c.json']);

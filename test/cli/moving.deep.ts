@@ -93,7 +93,7 @@ t.test('an export that is stopped leaves the earlier file as it was', async (t) 
   await openUrl(DATABASE_URL).close();
   const folder = `${dirname(DATABASE_URL.replace('sqlite:', ''))}/exports`;
   mkdirSync(folder);
-  writeFileSync(`${folder}/pets`, 'earlier');
+  const earlier = writeExport(`${folder}/pets`, 3);
   disk.stall();
   const program = startProgram(t, 'src/cli/export.ts', { args: [`${folder}/pets`], env: disk.env, isCovered: true });
   const count = async (files: number) => {
@@ -105,5 +105,5 @@ t.test('an export that is stopped leaves the earlier file as it was', async (t) 
   disk.mend();
   t.equal(await program.exit, 1, program.output.stderr);
   t.strictSame(readdirSync(folder), ['pets']);
-  t.equal(readFileSync(`${folder}/pets`, 'utf8'), 'earlier');
+  t.equal(readFileSync(`${folder}/pets`, 'utf8'), earlier);
 });

@@ -25,7 +25,7 @@ t.test('an import that fails says why, and imports nothing', async (t) => {
   const url = `sqlite:${folder}/data/pets.db`;
   const text = writeExport(`${folder}/pets`, 3);
   const usage = /^Usage:\n.* npm run import -- <file> .*\n.* node dist\/src\/cli\/import\.js <file> .*\n$/;
-  t.match(await run(t, 'import', '', url), { code: 1, stderr: usage });
+  for (const arg of ['', '--help']) t.match(await run(t, 'import', arg, url), { code: 1, stderr: usage }, arg);
   t.strictSame(readdirSync(folder), ['pets']);
 
   writeFileSync(`${folder}/cut`, text.slice(0, text.indexOf('{"end"')));
@@ -56,7 +56,7 @@ t.test('an export that fails says why, and leaves no file', async (t) => {
   const folder = t.testdir();
   const url = `sqlite:${folder}/pets.db`;
   const usage = /^Usage:\n.* npm run export -- <file> .*\n.* node dist\/src\/cli\/export\.js <file> .*\n$/;
-  t.match(await run(t, 'export', '', url), { code: 1, stderr: usage });
+  for (const arg of ['', '--help', '-h']) t.match(await run(t, 'export', arg, url), { code: 1, stderr: usage }, arg);
   t.strictSame(readdirSync(folder), []);
 
   writeExport(`${folder}/first`, 20_000);
@@ -76,4 +76,30 @@ t.test('an export that fails says why, and leaves no file', async (t) => {
     stderr: 'The database cannot be used now: database disk image is malformed. Nothing was changed.\n',
   });
   t.strictSame(readdirSync(folder).sort(), ['first', 'pets.db']);
+});
+
+t.test('an export replaces an earlier one and nothing else: not its own database, by a slip', async (t) => {
+  const folder = t.testdir({ notes: 'notes', empty: '' });
+  const url = `sqlite:${folder}/pets.db`;
+  const text = writeExport(`${folder}/first`, 3);
+  await run(t, 'import', `${folder}/first`, url);
+  const open = openUrl(url);
+  const kept = readFileSync(`${folder}/pets.db`);
+  for (const name of ['pets.db', 'notes'])
+    t.match(await run(t, 'export', `${folder}/${name}`, url), {
+      code: 1,
+      stderr: `${folder}/${name} is there already, and is no export: only an earlier export is replaced.\n`,
+    });
+  for (const end of ['-wal', '-shm', '-journal'])
+    t.match(await run(t, 'export', `${folder}/pets.db${end}`, url), {
+      code: 1,
+      stderr: /is where SQLite keeps changes of \S+pets\.db: take a name that does not end with -[a-z]+\.\n$/,
+    });
+  await open.close();
+  t.ok(kept.equals(readFileSync(`${folder}/pets.db`)));
+  t.equal(readFileSync(`${folder}/notes`, 'utf8'), 'notes');
+  for (const name of ['empty', 'first']) {
+    t.match(await run(t, 'export', `${folder}/${name}`, url), { code: 0 }, name);
+    t.equal(readFileSync(`${folder}/${name}`, 'utf8'), text, name);
+  }
 });

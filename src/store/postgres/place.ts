@@ -63,6 +63,7 @@ export function parsePostgresUrl(url: string): PostgresPlace | undefined {
 /** @throws Error where it has another form */
 function toAddress(text: string): Address {
   const [, host, port = DEFAULT_PORT] = HOST.exec(text) as RegExpExecArray;
+  if (Number(port) < 1 || Number(port) > 65535) throw new RangeError(port);
   return { host: decodeURIComponent((host as string).replace(/^\[|\]$/g, '')), port: Number(port) };
 }
 
