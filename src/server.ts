@@ -100,6 +100,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     clientErrorHandler: buildSendClientError(raw),
   });
 
+  // Node would drop the rest in silence. How long they may be has a bound, and so their number.
+  app.server.maxHeadersCount = 0;
   app.addHook('onClose', async () => refusedLog.end());
   const connections = addConnections(app, limits, logger, counted);
   options.addTraces?.(app, collections);

@@ -75,7 +75,7 @@ const ARROWS: Record<string, string[]> = {
   'src/http': ['src/contract/error-body.ts', 'src/store/store.ts', 'src/generated'],
   'src/access': ['src/contract/contract.ts', 'src/http/client-address.ts', 'src/http/errors.ts', 'src/store/store.ts'],
   'src/docs': ['src/contract', 'src/schema/json.ts'],
-  'src/telemetry': ['src/http/errors.ts', 'src/http/counts.ts', 'src/store/store.ts'],
+  'src/telemetry': ['src/http/errors.ts', 'src/http/counts.ts', 'src/http/unwanted-bodies.ts', 'src/store/store.ts'],
   'src/store': [
     'src/operator-error.ts',
     'src/json',

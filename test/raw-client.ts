@@ -1,4 +1,5 @@
 /** A client that writes bytes and parses the replies: for requests that no HTTP library would send. */
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Reply } from './contract-check.ts';
 
@@ -53,6 +54,21 @@ export async function sendRaw(port: number, ...bytes: string[]): Promise<Reply[]
   const all = await replies();
   socket.destroy();
   return all;
+}
+
+/** The reply to a request with a chunked body that has no end, and how many bytes of it were sent when the server closed. */
+export async function flood(port: number, head: string): Promise<{ sent: number; reply?: Reply }> {
+  const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+  const client = connectRaw(port, head);
+  let isOver = false;
+  client.closed.then(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    if (!client.socket.write(chunk)) await Promise.race([once(client.socket, 'drain').catch(() => {}), client.closed]);
+  }
+  const [reply] = client.received().replies;
+  return { sent: client.socket.bytesWritten - client.socket.writableLength, ...(reply && { reply }) };
 }
 
 /** Complete replies, as RFC 9112 frames them, and what is left over. A reply to HEAD ends where the next begins, or all is over. */

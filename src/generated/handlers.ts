@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = 'd14c700afc995fb8a525e18e86128c66b03fb7ce35d37129ddefb3c3a745ace6';
+export const CONTRACT_DIGEST = 'b7db5cdaa4b860dc8bfa45fed3a5ca2a340eb22843531b5ca7706ee1531e02c0';

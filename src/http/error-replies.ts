@@ -12,13 +12,20 @@ export const MAX_URL_LENGTH = 8192;
 
 export const URI_TOO_LONG: Told = ['uri_too_long', `The URL is longer than ${MAX_URL_LENGTH} characters.`];
 export const MALFORMED: Told = ['malformed_request', 'The request is not well-formed HTTP.'];
-const NO_HOST: Told = ['malformed_request', 'The Host header is missing.'];
+const NO_HOST: Told = ['malformed_request', 'The Host header is missing, or no host.'];
 const TWICE: Told = ['malformed_request', 'A header that counts once was sent twice.'];
+const NO_VERSION: Told = ['malformed_request', 'The server speaks HTTP/1.1 and HTTP/1.0.'];
 const OLD_CHUNKS: Told = ['malformed_request', 'HTTP/1.0 has no Transfer-Encoding.'];
+const CODED: Told = ['not_implemented', 'The server knows no Transfer-Encoding but chunked.'];
 const BAD_URL: Told = ['malformed_request', 'The URL is not well-formed.'];
 /** RFC 9112, section 3.2. */
 const FRAGMENT: Told = ['malformed_request', 'The URL has a #, which belongs to no request.'];
 const UNMET: Told = ['expectation_failed', 'The server cannot meet the Expect header: it knows 100-continue only.'];
+
+/** A name or an address, and a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). It may be empty. */
+const HOST = /^(?:\[[\w:.%-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/;
+/** RFC 9110, section 10.1.1: a list. */
+const EXPECTED = /^100-continue(?:\s*,\s*100-continue)*$/i;
 
 /** The store's outages, as clients are told of them. */
 const OUTAGES: Record<OutageKind, Told> = {
@@ -88,16 +95,24 @@ function toFailure(error: FastifyError | Failure): Failure {
 export function findMalformed({ raw, headers }: FastifyRequest): Failure | undefined {
   if ((raw.url as string).length > MAX_URL_LENGTH) return new Failure(...URI_TOO_LONG);
   if ((raw.url as string).includes('#')) return new Failure(...FRAGMENT);
-  if (headers.host === undefined && raw.httpVersion === '1.1') return new Failure(...NO_HOST);
-  if (headers.expect !== undefined && !/100-continue/i.test(headers.expect)) return new Failure(...UNMET);
-  if (isFaultilyFramed(raw)) return new Failure(...OLD_CHUNKS);
+  if (raw.url === '*' && raw.method !== 'OPTIONS') return new Failure(...BAD_URL);
+  if (headers.host === undefined ? raw.httpVersion === '1.1' : !HOST.test(headers.host)) return new Failure(...NO_HOST);
+  if (headers.expect !== undefined && !EXPECTED.test(headers.expect)) return new Failure(...UNMET);
+  if (isFaultilyFramed(raw)) return new Failure(...toFramingFault(raw));
   if (hasTwice(raw.rawHeaders)) return new Failure(...TWICE);
   return undefined;
 }
 
 /** Where such a request ends, others may see differently: the connection must close behind it (RFC 9112, section 6.1). */
 export function isFaultilyFramed({ httpVersion, headers }: IncomingMessage): boolean {
-  return httpVersion === '1.0' && headers['transfer-encoding'] !== undefined;
+  const coding = headers['transfer-encoding'];
+  if (coding === undefined) return httpVersion !== '1.1' && httpVersion !== '1.0';
+  return httpVersion !== '1.1' || coding.toLowerCase() !== 'chunked';
+}
+
+function toFramingFault({ httpVersion, headers }: IncomingMessage): Told {
+  if (httpVersion === '1.1') return /,\s*chunked$/i.test(headers['transfer-encoding'] as string) ? CODED : MALFORMED;
+  return httpVersion === '1.0' ? OLD_CHUNKS : NO_VERSION;
 }
 
 /** Headers of which Node takes the first, and another server before it perhaps the last; each with a bit. */

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { format } from 'node:url';
+import { boundBody } from '../http/unwanted-bodies.ts';
 import { type Snapshot, writeMetrics } from './metrics.ts';
 
 export interface OperatorsParts {
@@ -33,6 +34,7 @@ function buildServer(parts: OperatorsParts): Server {
   });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('request', (request, response) => {
+    boundBody(request, response);
     answer(parts, request, response).catch(() => send(response, 500, 'The metrics could not be read.\n'));
   });
   return server;

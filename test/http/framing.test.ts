@@ -60,3 +60,69 @@ t.test('a client that closes its sending side gets the answers to all that it ha
   late.socket.end();
   await late.closed;
 });
+
+t.test('every header counts, however many are before it', async (t) => {
+  const { port, store } = await startService(t);
+  const many = Array.from({ length: 3500 }, () => 'a:');
+  const create = (...more: string[]) => {
+    const head = ['POST /v1/pets HTTP/1.1', 'Host: pets', ...more, 'Connection: close'];
+    return sendRaw(port, `${[...head, `Content-Length: ${PET.length}`, '', ''].join('\r\n')}${PET}`);
+  };
+  const own = [AUTHORIZED, 'Content-Type: application/json'];
+  t.match(await create(...many, ...own, 'Idempotency-Key: once'), [{ status: 201 }]);
+  t.match(await create(...own, ...many, 'Idempotency-Key: once'), [{ status: 201 }]);
+  t.equal((await listPets(store, { limit: 10 })).body.text.match(/"id"/g)?.length, 1);
+  t.match(await create(...own, ...many, AUTHORIZED), [{ status: 400 }]);
+  t.match(await create(...own, ...many, 'Content-Encoding: gzip'), [{ status: 415 }]);
+});
+
+t.test(
+  'a transfer coding that the server does not know is 501, and 400 where chunked is not the last (RFC 9112, section 6.1 and 6.3)',
+  async (t) => {
+    const { port, store } = await startService(t);
+    for (const [coding, status] of [
+      ['gzip, chunked', 501],
+      ['foo,chunked', 501],
+      ['identity', 400],
+      ['chunked, chunked', 400],
+      ['chunked;a=b', 400],
+    ] as const) {
+      const head = ['POST /v1/pets HTTP/1.1', 'Host: pets', AUTHORIZED, 'Content-Type: application/json'];
+      const bytes = `${[...head, `Transfer-Encoding: ${coding}`, '', ''].join('\r\n')}${CHUNKED_PET}${GET}`;
+      t.match(await sendRaw(port, bytes), { length: 1, 0: { status, headers: { connection: 'close' } } }, coding);
+    }
+    t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
+  },
+);
+
+t.test('a request line or a Host that is none of HTTP/1 is 400', async (t) => {
+  const { port } = await startService(t);
+  for (const line of ['GET * HTTP/1.1', 'GET /v1/pets HTTP/2.0', 'GET /v1/pets HTTP/0.9'])
+    t.match(await sendRaw(port, `${line}\r\nHost: pets\r\nConnection: close\r\n\r\n`), [{ status: 400 }], line);
+  const get = (host: string) => sendRaw(port, `GET /livez HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+  for (const host of ['a b', 'a/b', 'ada@pets', '[::1', 'pets#a', 'pets?a', 'pets:80a', 'a\\b', '"a"', '<a>'])
+    t.match(await get(host), [{ status: 400 }], host);
+  for (const host of [
+    '',
+    'pets',
+    'pets:80',
+    'pets:',
+    '[::1]',
+    '[::1]:80',
+    '127.0.0.1',
+    'a_b',
+    'b%C3%BCro',
+    '[fe80::1%25en0]',
+  ])
+    t.match(await get(host), [{ status: 200 }], host);
+});
+
+t.test('of expectations only 100-continue is known', async (t) => {
+  const { port } = await startService(t);
+  const get = (expect: string) =>
+    sendRaw(port, `GET /livez HTTP/1.1\r\nHost: a\r\nExpect: ${expect}\r\nConnection: close\r\n\r\n`);
+  for (const expect of ['100-continue, foo', 'foo, 100-continue', 'foo-100-continue', '100-continued', 'foo'])
+    t.match(await get(expect), [{ status: 417 }], expect);
+  for (const expect of ['100-continue', '100-Continue', '100-continue, 100-continue'])
+    t.equal((await get(expect)).at(-1)?.status, 200, expect);
+});

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import t from 'tap';
 import { loadConfig } from '../../src/config.ts';
-import type { Reply } from '../contract-check.ts';
 import { listPets } from '../database.ts';
-import { connectRaw } from '../raw-client.ts';
+import { connectRaw, flood } from '../raw-client.ts';
 import { KEY, startService } from '../service.ts';
 
 const PET = '{"name":"Rex","categoryId":1}';
@@ -49,27 +48,12 @@ t.test('100 is said when the body is wanted, and only then', async (t) => {
   }
 });
 
-/** How much the server takes of a body without an end, and the reply. */
-async function flood(port: number, start: string, headers: string[]): Promise<{ taken: number; reply?: Reply }> {
-  const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
-  const client = connectRaw(port, head(start, ...headers, 'Transfer-Encoding: chunked'));
-  let isOver = false;
-  client.closed.then(() => {
-    isOver = true;
-  });
-  while (!isOver) {
-    if (!client.socket.write(chunk)) await Promise.race([once(client.socket, 'drain').catch(() => {}), client.closed]);
-  }
-  const [reply] = client.received().replies;
-  return { taken: client.socket.bytesWritten - client.socket.writableLength, ...(reply && { reply }) };
-}
-
 t.test('of a body that nobody wants a bounded rest is read, and the reply arrives', async (t) => {
   const { port, app } = await startService(t);
   let read = 0;
   app.server.on('connection', (socket) => socket.on('close', () => (read = socket.bytesRead)));
   for (const [status, start, headers] of UNWANTED) {
-    const { reply } = await flood(port, start, headers);
+    const { reply } = await flood(port, head(start, ...headers, 'Transfer-Encoding: chunked'));
     t.equal(reply?.status, status, start);
     t.ok(read < 1_000_000, `${read} bytes were read of ${start}`);
   }

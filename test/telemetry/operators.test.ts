@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { startServer } from '../program.ts';
-import { connectRaw } from '../raw-client.ts';
+import { connectRaw, flood } from '../raw-client.ts';
 import { KEY, type RequestOptions, send } from '../service.ts';
 
 const PET = { name: 'Rex', categoryId: 1 };
@@ -24,7 +24,7 @@ async function start(t: Test, workers: number, env: Record<string, string> = {})
     const lines = text.split('\n').filter((line) => line && !line.startsWith('#'));
     return new Map(lines.map((line) => [line.replace(/ \S+$/, ''), Number(/\S+$/.exec(line)?.[0])]));
   }
-  return { ...server, ask, scrape };
+  return { ...server, ask, scrape, adminPort: Number(port) };
 }
 
 const CREATED =
@@ -79,6 +79,19 @@ t.test('operators have health and metrics on a port of their own', async (t) => 
     t.ok((samples.get(name) as number) >= 0, name);
   child.kill('SIGTERM');
   t.equal(await exit, 0);
+});
+
+t.test('of a body that is sent to the port of operators a bounded rest is read', async (t) => {
+  const { adminPort } = await start(t, 1);
+  for (const [line, status] of [
+    ['GET /metrics', 200],
+    ['POST /metrics', 405],
+  ] as const) {
+    const { reply, sent } = await flood(adminPort, `${line} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    t.equal(reply?.status, status, line);
+    // Most of it in the system's buffers.
+    t.ok(sent < 50_000_000, `${sent} bytes were taken of ${line}`);
+  }
 });
 
 t.test('metrics come as OpenMetrics where they are asked for', async (t) => {
