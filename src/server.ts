@@ -82,6 +82,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     requestTimeout,
     http: {
       requireHostHeader: false,
+      // Otherwise the first counts, where another server may take the last.
+      joinDuplicateHeaders: true,
       requestTimeout,
       // If it were longer, Node would give the whole request that time.
       headersTimeout: requestTimeout,

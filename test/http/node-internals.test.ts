@@ -3,7 +3,14 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { answerHalfClosed, endBy, isLast, keepAlive, stopParsing } from '../../src/http/node-internals.ts';
+import {
+  answerHalfClosed,
+  appendToHead,
+  endBy,
+  isLast,
+  keepAlive,
+  stopParsing,
+} from '../../src/http/node-internals.ts';
 import { connectRaw } from '../raw-client.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -29,6 +36,18 @@ t.test('stopParsing: no request behind this one is made', async (t) => {
   const { socket, replies } = connectRaw(port, GET.repeat(3));
   await replies(1);
   t.equal(requests, 1);
+  socket.destroy();
+});
+
+t.test('appendToHead: the lines are the last of the head', async (t) => {
+  const { port } = await start(t, (_request, response) => {
+    response.writeHead(200, { 'content-length': 1 });
+    appendToHead(response, 'x-a: 1\r\nx-b: 2\r\n');
+    response.end('a');
+  });
+  const { socket, replies, received } = connectRaw(port, GET);
+  t.match(await replies(1), [{ status: 200, headers: { 'content-length': '1', 'x-a': '1', 'x-b': '2' }, text: 'a' }]);
+  t.match(received().text, /\r\nx-a: 1\r\nx-b: 2\r\n\r\na$/);
   socket.destroy();
 });
 
