@@ -126,6 +126,9 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     realm: contract.title,
     rates: limits,
     tally: options.tally,
+    onRead: () => {
+      counted.keysReadAt = Date.now() / 1000;
+    },
   });
   await addOperations(app, { contract, handlers, collections, authFor, logger });
   await addDocs(app, contract);

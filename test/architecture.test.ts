@@ -26,7 +26,7 @@ const SRC = ['process', ...WIRING, 'json', 'http', 'access', 'docs', 'telemetry'
 
 const OF_EACH_STORE = [
   'src/json',
-  ...['store', 'collection', 'description', 'table', 'cursors', 'once', 'write', 'migrations'].map(
+  ...['store', 'collection', 'counts', 'description', 'table', 'cursors', 'once', 'write', 'migrations'].map(
     (name) => `src/store/${name}.ts`,
   ),
 ];
@@ -55,6 +55,7 @@ const ARROWS: Record<string, string[]> = {
   'src/server.ts': ['src/generated/domain.ts', ...SRC.map((room) => `src/${room}`)],
   'src/plugins.ts': ['src/config.ts'],
   'src/operator-error.ts': [],
+  'src/distribution.ts': [],
   'src/process': [
     'src/config.ts',
     'src/contract/contract.ts',
@@ -72,12 +73,17 @@ const ARROWS: Record<string, string[]> = {
     ...['src/http/errors.ts', 'src/http/security-headers.ts', ...STORE_TYPES],
   ],
   'src/json': [],
-  'src/http': ['src/contract/error-body.ts', 'src/store/store.ts', 'src/generated'],
+  'src/http': ['src/contract/error-body.ts', 'src/store/store.ts', 'src/generated', 'src/distribution.ts'],
   'src/access': ['src/contract/contract.ts', 'src/http/client-address.ts', 'src/http/errors.ts', 'src/store/store.ts'],
   'src/docs': ['src/contract', 'src/schema/json.ts'],
-  'src/telemetry': ['src/http/errors.ts', 'src/http/counts.ts', 'src/http/unwanted-bodies.ts', 'src/store/store.ts'],
+  'src/telemetry': [
+    ...['errors', 'counts', 'unwanted-bodies'].map((name) => `src/http/${name}.ts`),
+    ...['store', 'counts'].map((name) => `src/store/${name}.ts`),
+    'src/distribution.ts',
+  ],
   'src/store': [
     'src/operator-error.ts',
+    'src/distribution.ts',
     'src/json',
     'src/generated',
     'src/store/sqlite/open-sqlite.ts',

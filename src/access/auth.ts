@@ -33,6 +33,8 @@ export interface AuthOptions {
   rates?: Rates;
   /** What all processes have in common that share the limits; without, this process has them for itself. */
   tally?: Tally | undefined;
+  /** Called whenever the stored keys have been read. */
+  onRead?: () => void;
   /** How long the last stored keys that were read stay valid while the store cannot be read, in milliseconds. */
   maxKeyAge?: number;
 }
@@ -43,12 +45,12 @@ export interface AuthOptions {
  */
 export async function addAuth(
   app: FastifyInstance,
-  { logger, store, apiKeys, realm, rates = {}, tally = buildTally(), maxKeyAge }: AuthOptions,
+  { logger, store, apiKeys, realm, rates = {}, tally = buildTally(), maxKeyAge, onRead }: AuthOptions,
 ): Promise<(security: Requirement[], over: RefuseOver) => onRequestHookHandler> {
   const { keyRate, unauthorizedRate } = rates;
   const uses = buildUses(store, logger);
   const toOurs = (key: CallerKey) => toCaller(key, keyRate, uses.of(key.id));
-  const stored = await readStoredKeys(store, logger, toOurs, maxKeyAge);
+  const stored = await readStoredKeys(store, logger, toOurs, maxKeyAge, onRead);
   const configured = new Map(apiKeys.map((key) => [hashKey(key), toOurs(toConfigured(key, stored.salt))]));
   const { countForKey, countForAddress } = buildFairShares(tally);
   app.addHook('onClose', async () => {

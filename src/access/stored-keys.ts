@@ -25,6 +25,7 @@ export async function readStoredKeys(
   logger: Logger,
   toCaller: (key: StoredKey) => Caller,
   maxAge = MAX_AGE,
+  onRead: () => void = () => {},
 ): Promise<StoredKeys> {
   const stopping = new AbortController();
   /** By their hashes, and those by the ids of their keys. */
@@ -45,6 +46,7 @@ export async function readStoredKeys(
     for (const key of changes.keys) note(key);
     ({ version, salt } = changes);
     readAt = now;
+    onRead();
   }
 
   function note(key: StoredKey): void {

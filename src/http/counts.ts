@@ -4,6 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import { Distribution, SECONDS } from '../distribution.ts';
 import { CODES, type ErrorCode, kindOf } from './errors.ts';
 
 declare module 'fastify' {
@@ -13,11 +14,6 @@ declare module 'fastify' {
   }
 }
 
-/** The upper bounds of the durations that are counted apart, in seconds: replies take 0.1 to 5 ms, stalls take seconds. */
-export const BOUNDS = [
-  ...[0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-];
-
 /** Of requests that came to the same end. */
 export interface Duration {
   method: string;
@@ -26,15 +22,14 @@ export interface Duration {
   /** Undefined where the client had gone before. */
   status: number | undefined;
   error: string | undefined;
-  /** How many ended within each bound and beyond the one before it; the last, beyond all. */
-  buckets: number[];
-  /** In seconds. */
-  sum: number;
+  seconds: Distribution;
 }
 
 export interface Counts {
   inFlight: number;
   connections: number;
+  /** When the stored API keys were last read, in seconds since 1970. */
+  keysReadAt: number;
   /** Requests that were refused before they were any operation's. */
   refused: Map<ErrorCode, number>;
   /** Connections that were closed for their client: beyond the bound, idle when others needed room, or with replies that it does not read. */
@@ -70,6 +65,7 @@ export function buildCounts(pathOf: (operationId: string) => string): Counts {
   return {
     inFlight: 0,
     connections: 0,
+    keysReadAt: 0,
     refused: new Map(),
     dropped: { full: 0, idle: 0, unread: 0 },
     durations: () =>
@@ -90,20 +86,13 @@ export function buildCounts(pathOf: (operationId: string) => string): Counts {
           ? buildDuration(method, path, statusCode, errorCode ?? codeOf(statusCode))
           : buildDuration(method, path, undefined, 'aborted');
       });
-      addTo(duration, ms / 1000);
+      duration.seconds.add(ms / 1000);
     },
   };
 }
 
 function buildDuration(method: string, route: string, status: number | undefined, error: string | undefined): Duration {
-  return { method, route, status, error, buckets: Array<number>(BOUNDS.length + 1).fill(0), sum: 0 };
-}
-
-function addTo(duration: Duration, seconds: number): void {
-  let bucket = 0;
-  while (seconds > (BOUNDS[bucket] as number)) bucket++;
-  (duration.buckets[bucket] as number)++;
-  duration.sum += seconds;
+  return { method, route, status, error, seconds: new Distribution(SECONDS) };
 }
 
 /** A handler's answer has the first code of its status. */

@@ -30,7 +30,11 @@ export async function startOperating(
   const { operations, prefix } = contract;
   const counts = buildCounts((id) => `${prefix}${operations.get(id)?.path}`);
   const deprecated = [...operations.values()].filter(({ deprecation }) => deprecation);
-  const metrics = buildMetrics({ counts, deprecated: new Set(deprecated.map(({ path }) => `${prefix}${path}`)) });
+  const metrics = buildMetrics({
+    counts,
+    stored: store.counts,
+    deprecated: new Set(deprecated.map(({ path }) => `${prefix}${path}`)),
+  });
   const isReady = async () => {
     if (stop.isAsked) return false;
     return Promise.resolve(store.check()).then(

@@ -2,6 +2,7 @@
 import type { JsonText } from '../json/json-text.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { Awaitable, Fields } from './collection.ts';
+import type { StoreCounts } from './counts.ts';
 
 export type { Awaitable } from './collection.ts';
 
@@ -169,6 +170,7 @@ export interface Store<Records = unknown> extends Keys, Contents, Health {
   readonly records: Records;
   /** For all servers that share the store; undefined where only processes of one machine can. One call at a time for each limit. */
   readonly tally: Tally | undefined;
+  readonly counts: StoreCounts;
   /** Waits for writes in progress. The store cannot be used afterwards. */
   close(): Awaitable<void>;
 }

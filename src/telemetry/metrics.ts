@@ -5,7 +5,9 @@
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import client, { type Metric } from 'prom-client';
-import { BOUNDS, type Counts, type Duration } from '../http/counts.ts';
+import type { Distribution } from '../distribution.ts';
+import type { Counts, Duration } from '../http/counts.ts';
+import type { StoreCounts } from '../store/counts.ts';
 
 interface Sample {
   value: number;
@@ -31,6 +33,7 @@ export interface Metrics {
 
 export interface MetricsParts {
   counts: Counts;
+  stored: StoreCounts;
   /** The paths of deprecated operations. */
   deprecated: ReadonlySet<string>;
 }
@@ -39,14 +42,15 @@ export interface MetricsParts {
 export function buildMetrics(parts: MetricsParts): Metrics {
   const registry = new client.Registry();
   client.collectDefaultMetrics({ register: registry });
-  const { counts, deprecated } = parts;
+  const { counts, stored, deprecated } = parts;
   addRequests(registry, counts);
   addConnections(registry, counts);
+  addStore(registry, stored);
   add(registry, 'http_server_deprecated_requests_total', 'Requests of deprecated operations.', 'counter', () =>
     counts
       .durations()
       .filter(({ route }) => deprecated.has(route))
-      .map((duration) => ({ value: total(duration), labels: toLabels(duration) })),
+      .map((duration) => ({ value: duration.seconds.count, labels: toLabels(duration) })),
   );
   return { read: () => registry.getMetricsAsJSON() as unknown as Promise<Snapshot> };
 }
@@ -62,11 +66,19 @@ export function buildCommonMetrics(build: Record<string, string>, databaseFile: 
 function addRequests(registry: client.Registry, counts: Counts): void {
   const name = 'http_server_request_duration_seconds';
   add(registry, name, 'Duration of requests, until their reply was sent.', 'histogram', () =>
-    counts.durations().flatMap((duration) => toSamples(name, duration)),
+    counts.durations().flatMap((duration) => toSamples(name, duration.seconds, toLabels(duration))),
   );
   add(registry, 'http_server_active_requests', 'Requests that have not been answered yet.', 'gauge', () => [
     { value: counts.inFlight, labels: {} },
   ]);
+  add(
+    registry,
+    'api_keys_read_timestamp_seconds',
+    'When the stored API keys were last read.',
+    'gauge',
+    () => [{ value: counts.keysReadAt, labels: {} }],
+    'min',
+  );
   add(registry, 'http_server_refused_requests_total', 'Requests that were refused unread.', 'counter', () =>
     [...counts.refused].map(([code, value]) => ({ value, labels: { error_type: code } })),
   );
@@ -78,6 +90,35 @@ function addConnections(registry: client.Registry, counts: Counts): void {
   ]);
   add(registry, 'http_server_dropped_connections_total', 'Connections closed by the server.', 'counter', () =>
     Object.entries(counts.dropped).map(([reason, value]) => ({ value, labels: { reason } })),
+  );
+}
+
+/** Of what the store does. Names for pools are those of OpenTelemetry's conventions. */
+function addStore(registry: client.Registry, { sizes, commits, writes, cached, pools }: StoreCounts): void {
+  const histogram = (name: string, help: string, distribution: Distribution) =>
+    add(registry, name, help, 'histogram', () => toSamples(name, distribution));
+  histogram('store_commit_writes', 'Writes that one commit made durable.', sizes);
+  histogram(
+    'store_commit_duration_seconds',
+    'Duration of commits: the time of the disk, or of the database server.',
+    commits,
+  );
+  histogram('store_write_duration_seconds', 'Duration of writes until they were durable, with their wait.', writes);
+  add(registry, 'store_cache_reads_total', 'Reads that the cache has answered or not.', 'counter', () =>
+    Object.entries(cached).flatMap(([read, { hits, misses }]) => [
+      { value: hits, labels: { read, outcome: 'hit' } },
+      { value: misses, labels: { read, outcome: 'miss' } },
+    ]),
+  );
+  const pool = (name: string) => ({ db_client_connection_pool_name: name });
+  add(registry, 'db_client_connection_count', 'Connections to the database server.', 'gauge', () =>
+    Object.entries(pools()).flatMap(([name, { used, idle }]) => [
+      { value: used, labels: { ...pool(name), db_client_connection_state: 'used' } },
+      { value: idle, labels: { ...pool(name), db_client_connection_state: 'idle' } },
+    ]),
+  );
+  add(registry, 'db_client_connection_pending_requests', 'Calls that wait for a connection.', 'gauge', () =>
+    Object.entries(pools()).map(([name, { waiting }]) => ({ value: waiting, labels: pool(name) })),
   );
 }
 
@@ -100,8 +141,9 @@ function add(
   help: string,
   type: Description['type'],
   read: () => Sample[],
+  aggregator: Description['aggregator'] = 'sum',
 ): void {
-  const description: Description = { name, help, type, aggregator: 'sum' };
+  const description: Description = { name, help, type, aggregator };
   // prom-client asks each metric for its values; its own classes count them, too.
   const metric = { ...description, get: async () => ({ ...description, values: read() }) };
   registry.registerMetric(metric as unknown as Metric);
@@ -116,18 +158,15 @@ function toLabels({ method, route, status, error }: Duration): Sample['labels'] 
   };
 }
 
-const total = ({ buckets }: Duration) => buckets.reduce((sum, count) => sum + count, 0);
-
-function toSamples(name: string, duration: Duration): Sample[] {
-  const labels = toLabels(duration);
+function toSamples(name: string, { bounds, buckets, sum }: Distribution, labels: Sample['labels'] = {}): Sample[] {
   let count = 0;
-  const buckets = duration.buckets.map((more, index) => {
+  const samples = buckets.map((more, index) => {
     count += more;
-    return { metricName: `${name}_bucket`, value: count, labels: { ...labels, le: BOUNDS[index] ?? '+Inf' } };
+    return { metricName: `${name}_bucket`, value: count, labels: { ...labels, le: bounds[index] ?? '+Inf' } };
   });
   return [
-    ...buckets,
-    { metricName: `${name}_sum`, value: duration.sum, labels },
+    ...samples,
+    { metricName: `${name}_sum`, value: sum, labels },
     { metricName: `${name}_count`, value: count, labels },
   ];
 }

@@ -5,6 +5,7 @@ import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { domain } from '../../src/generated/domain.ts';
 import type { Page } from '../../src/store/collection.ts';
+import { StoreCounts } from '../../src/store/counts.ts';
 import { toCursor } from '../../src/store/cursors.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { migrate } from '../../src/store/sqlite/migrate.ts';
@@ -207,10 +208,16 @@ t.test("a change by the connection that reads is seen, though SQLite's data vers
   migrate(db, domain);
   const table = toTable(domain);
   const snapshots = shareSnapshots(db);
-  const { readPage } = cacheReads(db, table, snapshots, {
-    readPage: prepareReadPage(db, table),
-    readRecord: () => undefined,
-  });
+  const { readPage } = cacheReads(
+    db,
+    table,
+    snapshots,
+    {
+      readPage: prepareReadPage(db, table),
+      readRecord: () => undefined,
+    },
+    new StoreCounts(),
+  );
   const idsOf = async (limit: number) => {
     await nextTurn();
     return JSON.parse((readPage({ limit }) as Page).body.text).map(({ id }: { id: number }) => id);

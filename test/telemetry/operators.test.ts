@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { startPostgres } from '../postgres.ts';
 import { startServer } from '../program.ts';
 import { connectRaw, flood } from '../raw-client.ts';
 import { KEY, type RequestOptions, send } from '../service.ts';
@@ -79,6 +80,40 @@ t.test('operators have health and metrics on a port of their own', async (t) => 
     t.ok((samples.get(name) as number) >= 0, name);
   child.kill('SIGTERM');
   t.equal(await exit, 0);
+});
+
+t.test('operators see the commits, the cache and the connections of the store, and when keys were read', async (t) => {
+  const postgres = await startPostgres(t);
+  for (const DATABASE_URL of [`sqlite:${t.testdir()}/pets.db`, postgres.newUrl()]) {
+    const before = Date.now() / 1000;
+    const { scrape, request, child, exit } = await start(t, 1, { DATABASE_URL });
+    await Promise.all(Array.from({ length: 20 }, () => request('/v1/pets', { method: 'POST', body: PET })));
+    for (const path of ['/v1/pets?limit=2', '/v1/pets?limit=2', '/v1/pets/1']) await request(path);
+    const samples = await scrape();
+    const read = (name: string) => samples.get(name) ?? Number.NaN;
+    t.equal(read('store_commit_writes_sum'), 20);
+    t.ok(read('store_commit_writes_count') > 0 && read('store_commit_writes_count') <= 20);
+    t.equal(read('store_commit_duration_seconds_count'), read('store_commit_writes_count'));
+    t.equal(read('store_write_duration_seconds_count'), 20);
+    t.ok(read('store_write_duration_seconds_sum') >= read('store_commit_duration_seconds_sum'));
+    t.ok(read('api_keys_read_timestamp_seconds') >= Math.floor(before));
+    t.ok(read('api_keys_read_timestamp_seconds') <= Date.now() / 1000);
+    if (DATABASE_URL.startsWith('sqlite')) {
+      t.equal(read('store_cache_reads_total{read="page",outcome="hit"}'), 1);
+      t.equal(read('store_cache_reads_total{read="page",outcome="miss"}'), 1);
+      t.equal(read('store_cache_reads_total{read="record",outcome="miss"}'), 1);
+    } else {
+      const count = (pool: string, state: string) =>
+        read(
+          `db_client_connection_count{db_client_connection_pool_name="${pool}",db_client_connection_state="${state}"}`,
+        );
+      t.equal(count('read', 'used') + count('read', 'idle'), 3);
+      t.equal(count('write', 'used') + count('write', 'idle'), 1);
+      t.equal(read('db_client_connection_pending_requests{db_client_connection_pool_name="read"}'), 0);
+    }
+    child.kill('SIGTERM');
+    t.equal(await exit, 0);
+  }
 });
 
 t.test('of a body that is sent to the port of operators a bounded rest is read', async (t) => {

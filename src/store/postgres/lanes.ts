@@ -3,6 +3,7 @@
  */
 import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import type { Pool } from '../counts.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Connection } from './connection.ts';
 
@@ -17,6 +18,7 @@ export interface Lanes {
   runOnce: Run;
   /** Resolves when all connections have been open. @throws Error that says why not, after so many milliseconds */
   untilOpen(timeout: number): Promise<void>;
+  pool(): Pool;
   /** Waits for the tasks that there are. */
   close(): Promise<void>;
 }
@@ -52,6 +54,10 @@ export function openLanes({ connect, count, patience, timeout }: LanesOptions): 
   let isClosing = false;
   /** Why there is no connection. */
   let failure: unknown = BUSY;
+
+  /** How many connections are open, and how many of them run a job. */
+  let open = 0;
+  let used = 0;
 
   let unopened = count;
   const opened = new EventEmitter();
@@ -112,8 +118,16 @@ export function openLanes({ connect, count, patience, timeout }: LanesOptions): 
         failure = BUSY;
         if (isFirst && --unopened === 0) opened.emit('all');
         isFirst = false;
-        connection.ended.then(wakeAll);
-        for (let job = await takeNext(connection); job; job = await takeNext(connection)) await runJob(job, connection);
+        open++;
+        connection.ended.then(() => {
+          open--;
+          wakeAll();
+        });
+        for (let job = await takeNext(connection); job; job = await takeNext(connection)) {
+          used++;
+          await runJob(job, connection);
+          used--;
+        }
         connection.end();
       } catch (error) {
         failure = error;
@@ -140,6 +154,7 @@ export function openLanes({ connect, count, patience, timeout }: LanesOptions): 
       const limit = { signal: AbortSignal.timeout(timeout) };
       if (unopened > 0) await once(opened, 'all', limit).catch(() => Promise.reject(failure));
     },
+    pool: () => ({ used, idle: Math.max(0, open - used), waiting: waiting.length }),
     close: async () => {
       isClosing = true;
       wakeAll();

@@ -1,5 +1,6 @@
 /** The store on PostgreSQL: several machines may share it. What waits is asked, or written, in one round trip. */
 import type { AnyCollection } from '../collection.ts';
+import { StoreCounts } from '../counts.ts';
 import { fromCursor } from '../cursors.ts';
 import type { AnyDomain } from '../description.ts';
 import { toCreated, toKeyed } from '../once.ts';
@@ -76,9 +77,11 @@ export async function openPostgres(
   const reads = { latest: Promise.resolve() };
   const get = gather(read, buildGetRecords(schema, table), reads);
   const list = gather(read, buildListRecords(schema, table), reads);
-  const insert = gather(writing.runOnce, proving(buildInsert(schema, table)));
-  const insertOnce = gather(writing.runOnce, proving(buildInsertOnce(schema, table)));
-  const edit = gather(writing.runOnce, proving(buildEdit(schema, table)));
+  const counts = new StoreCounts();
+  counts.pools = () => ({ read: reading.pool(), write: writing.pool() });
+  const insert = gather(writing.runOnce, counting(buildInsert(schema, table)));
+  const insertOnce = gather(writing.runOnce, counting(buildInsertOnce(schema, table)));
+  const edit = gather(writing.runOnce, counting(buildEdit(schema, table)));
   const proveWritable = gather(writing.run, proving(buildProveWritable(schema)));
   const tally = gather(reading.run, buildTallies(schema));
   const keys = buildKeys(schema);
@@ -97,13 +100,26 @@ export async function openPostgres(
     };
   }
 
+  /** Of what clients write: one statement is one commit. */
+  function counting<Question, Answer>(write: AskAll<Question, Answer>): AskAll<Question, Answer> {
+    const proved = proving(write);
+    return async (connection, questions) => {
+      const began = performance.now();
+      const answers = await proved(connection, questions);
+      counts.addCommit(began, questions.length);
+      return answers;
+    };
+  }
+
   /** One of so many at once. */
   async function write<Outcome>(run: () => Promise<Outcome | Error>): Promise<Outcome> {
     if (writes >= maxCreates) throw new StoreUnavailable(TOO_MANY, 'overloaded');
     writes++;
+    const since = performance.now();
     try {
       const outcome = await run();
       if (outcome instanceof Error) throw outcome;
+      counts.addWrite(since);
       return outcome;
     } finally {
       writes--;
@@ -144,6 +160,7 @@ export async function openPostgres(
     replaceKey: (id, key, expiresAt) => writing.runOnce((connection) => keys.replace(connection, id, key, expiresAt)),
     addUses: (added) => reading.runOnce((connection) => uses.add(connection, added)),
     listUses: () => read(uses.list),
+    counts,
     tally: (id, window, amount) => tally({ id, window, amount }),
     check: async () => {
       const isProven = performance.now() - provenAt < PROOF_AGE;

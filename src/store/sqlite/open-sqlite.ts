@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
 import type { AnyCollection, Fields } from '../collection.ts';
+import { StoreCounts } from '../counts.ts';
 import type { AnyDomain } from '../description.ts';
 import { type Outcome, toCreated, toKeyed } from '../once.ts';
 import type { Store, StoreLimits } from '../store.ts';
@@ -46,13 +47,14 @@ function makeFile(file: string): void {
 
 function buildStore(db: Database, file: string, table: Table, limits: StoreLimits): Store<AnyCollection> {
   const isMemory = file === MEMORY;
+  const counts = new StoreCounts();
   // In memory there are no locks to take, and nobody else who writes.
   const snapshots = isMemory ? undefined : shareSnapshots(db);
   const uncached = prepareReads(db, table);
-  const reads = snapshots ? cacheReads(db, table, snapshots, uncached) : uncached;
+  const reads = snapshots ? cacheReads(db, table, snapshots, uncached, counts) : uncached;
   const keys = prepareKeys(db);
   const places = isMemory ? [] : notePlaces(db, file);
-  const writer = isMemory ? writeInPlace(db, table) : startWriter({ file, places, table }, limits);
+  const writer = isMemory ? writeInPlace(db, table) : startWriter({ file, places, table }, limits, counts);
 
   /** Outside of the shared snapshot: it sees all that is written, and what it writes is stored when it returns. */
   function alone<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
@@ -97,6 +99,7 @@ function buildStore(db: Database, file: string, table: Table, limits: StoreLimit
     addUses: (uses) => writer.addUses(JSON.stringify(uses)),
     listUses: alone(prepareListUses(db)),
     tally: undefined,
+    counts,
     check: alone(() => {
       checkPlaces(places);
       uncached.readRecord(0n);

@@ -6,6 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import type { JsonText } from '../../json/json-text.ts';
 import type { Fields, Page, PageQuery } from '../collection.ts';
+import type { StoreCounts } from '../counts.ts';
 import type { Table } from '../table.ts';
 import { watchChanges } from './changes.ts';
 import type { ReadPage } from './pages.ts';
@@ -27,7 +28,15 @@ const PAGE_SIZE = 200;
 const MAX_TRUST = 1000;
 
 /** Reads only what is not kept. Looks for changes once per snapshot. */
-export function cacheReads(db: Database, table: Table, snapshots: Snapshots, { readPage, readRecord }: Reads): Reads {
+export function cacheReads(
+  db: Database,
+  table: Table,
+  snapshots: Snapshots,
+  { readPage, readRecord }: Reads,
+  counts: StoreCounts,
+): Reads {
+  const pageHits = counts.cache('page');
+  const recordHits = counts.cache('record');
   const readChange = watchChanges(db, table);
   const fullPages = buildPages();
   const lastPages = buildPages();
@@ -61,7 +70,11 @@ export function cacheReads(db: Database, table: Table, snapshots: Snapshots, { r
       enter();
       const key = toKey(table, query);
       const known = fullPages.get(key) ?? lastPages.get(key);
-      if (known) return known;
+      if (known) {
+        pageHits.hits++;
+        return known;
+      }
+      pageHits.misses++;
       const page = readPage(query);
       if (page) (page.next === undefined ? lastPages : fullPages).set(key, page);
       return page;
@@ -69,7 +82,11 @@ export function cacheReads(db: Database, table: Table, snapshots: Snapshots, { r
     readRecord: (id) => {
       enter();
       const known = records.get(id);
-      if (known) return known;
+      if (known) {
+        recordHits.hits++;
+        return known;
+      }
+      recordHits.misses++;
       const record = readRecord(id);
       // After a write it would be forgotten within a second. Where records are written all the time, that saves nothing.
       if (record && trustedUntil === Number.POSITIVE_INFINITY) records.set(id, record);

@@ -3,6 +3,7 @@
  * one: under load a write costs a fraction of an fsync. Still, none is answered before it is on disk.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import type { StoreCounts } from '../counts.ts';
 import { type OutageKind, type StoreLimits, StoreUnavailable } from '../store.ts';
 import type { Write, WriteOutcome } from '../write.ts';
 import type { Answer, Target } from './writer.ts';
@@ -45,7 +46,7 @@ const TOO_MANY = new Error('too many writes wait');
 const NOT_BEGUN = new Error('the disk was busy for too long with what came before');
 const NOT_ENDED = new Error('the disk has not answered in time');
 
-export function startWriter(target: Target, limits: StoreLimits): Writer {
+export function startWriter(target: Target, limits: StoreLimits, counts: StoreCounts): Writer {
   const { createTimeout, maxCreates, checkTimeout = CHECK_TIMEOUT } = limits;
   let waiting: WaitingWrite[] = [];
   let writing: WaitingWrite[] = [];
@@ -100,7 +101,11 @@ export function startWriter(target: Target, limits: StoreLimits): Writer {
         writing.map(({ write }) => write),
         answer,
       );
-      for (const [index, { resolve }] of writing.entries()) resolve(outcomes[index] as WriteOutcome);
+      if (writing.length > 0) counts.addCommit(busySince as number, writing.length);
+      for (const [index, { resolve, since }] of writing.entries()) {
+        counts.addWrite(since);
+        resolve(outcomes[index] as WriteOutcome);
+      }
       prove();
     } else {
       const { kind, code, message } = answer;
