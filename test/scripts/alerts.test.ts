@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { parse } from 'yaml';
+import { startServer } from '../program.ts';
+import { send } from '../service.ts';
+import { alerts, queries } from './deployed-queries.ts';
+
+t.test('each alert has a part of the runbook, and each part an alert', (t) => {
+  const runbook = readFileSync('scripts/deploy/runbook.md', 'utf8');
+  const parts = [...runbook.matchAll(/^## (\w+)$/gm)].map(([, name]) => name as string);
+  t.strictSame(
+    alerts().map(({ alert }) => alert),
+    parts,
+  );
+  for (const { alert, annotations, labels } of alerts()) {
+    t.equal(annotations.runbook, `runbook.md#${alert.toLowerCase()}`);
+    t.match(labels.severity, /^(page|ticket)$/, alert);
+  }
+  for (const [, named] of runbook.matchAll(/see (Petstore\w+)/g)) t.ok(parts.includes(named as string), `${named}`);
+  t.end();
+});
+
+t.test('each metric that an alert or the dashboard asks for is there, with one process and with several', async (t) => {
+  for (const WORKERS of ['1', '2']) {
+    const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, ADMIN_PORT: '0', WORKERS };
+    const { written } = await startServer(t, { env, isCovered: true });
+    const [, port] = await written('stdout', /"admin":"http:\/\/127\.0\.0\.1:(\d+)"/);
+    const { text } = await send(Number(port), '/metrics', { key: null });
+    const known = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name));
+    for (const query of queries()) {
+      const names = [...query.matchAll(/\b([a-z]\w+)\{/g)].map(([, name]) => name as string);
+      t.ok(names.length > 0, query);
+      for (const name of names)
+        t.ok(name === 'up' || known.has(name) || known.has(name.replace(/_(bucket|sum|count)$/, '')), name);
+    }
+  }
+});
+
+t.test('the dashboard has a title for each of its panels, and an alert no other form than Prometheus knows', (t) => {
+  const { panels } = JSON.parse(readFileSync('scripts/deploy/dashboard.json', 'utf8'));
+  t.equal(new Set(panels.map(({ title }: { title: string }) => title)).size, panels.length);
+  const { groups } = parse(readFileSync('scripts/deploy/alerts.yaml', 'utf8'));
+  t.strictSame([...new Set(groups[0].rules.flatMap(Object.keys))].sort(), [
+    'alert',
+    'annotations',
+    'expr',
+    'for',
+    'labels',
+  ]);
+  t.end();
+});
