@@ -27,6 +27,8 @@ export interface Config {
   isProduction: boolean;
   /** Whether OpenTelemetry's variables name a collector; its SDK reads them all by itself. */
   isTraced: boolean;
+  /** Which part of the requests that belong to no trace is sampled, from 0 to 1; undefined where the SDK decides. */
+  traceRatio: number | undefined;
   /** How many processes share the port and the database. */
   workers: number;
   /** How long a request may take to arrive, in milliseconds. */
@@ -141,6 +143,7 @@ export function loadConfig(
     logLevel,
     isProduction: text('NODE_ENV', '') === 'production',
     isTraced: isTraced(env),
+    traceRatio: toTraceRatio(env),
     workers: integer('WORKERS', 1, 1, 64),
     requestTimeout: integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
     replyTimeout: integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
@@ -185,6 +188,13 @@ function isOrigin(text: string): boolean {
 function isTraced(env: Record<string, string | undefined>): boolean {
   const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT;
   return Boolean(endpoint) && env.OTEL_SDK_DISABLED !== 'true' && env.OTEL_TRACES_EXPORTER !== 'none';
+}
+
+/** As OpenTelemetry's SDK reads the two variables. */
+function toTraceRatio(env: Record<string, string | undefined>): number | undefined {
+  if (env.OTEL_TRACES_SAMPLER?.trim() !== 'parentbased_traceidratio') return undefined;
+  const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG?.trim() || 1);
+  return ratio >= 0 && ratio <= 1 ? ratio : undefined;
 }
 
 /** Whether it is an address, or a range of them: `10.0.0.0/8`. */

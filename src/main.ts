@@ -99,9 +99,14 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
 const DATABASE_SYSTEMS = { memory: 'sqlite', sqlite: 'sqlite', postgres: 'postgresql' };
 
 /** OpenTelemetry's SDK is loaded only where it is used. */
-async function loadTraces({ database }: Config, { document }: Contract, logger: Logger): Promise<AddTraces> {
+async function loadTraces(
+  { database, traceRatio }: Config,
+  { document }: Contract,
+  logger: Logger,
+): Promise<AddTraces> {
   const { buildTraces } = await import('./telemetry/traces.ts');
-  return buildTraces('petstore', document.info.version, DATABASE_SYSTEMS[database.kind], logger);
+  const system = DATABASE_SYSTEMS[database.kind];
+  return buildTraces({ name: 'petstore', version: document.info.version, system, ratio: traceRatio, logger });
 }
 
 /** Returns the origin: `http://127.0.0.1:3000`. */

@@ -77,7 +77,7 @@ const ARROWS: Record<string, string[]> = {
   'src/access': ['src/contract/contract.ts', 'src/http/client-address.ts', 'src/http/errors.ts', 'src/store/store.ts'],
   'src/docs': ['src/contract', 'src/schema/json.ts'],
   'src/telemetry': [
-    ...['errors', 'counts', 'unwanted-bodies'].map((name) => `src/http/${name}.ts`),
+    ...['errors', 'counts', 'trace-context', 'unwanted-bodies'].map((name) => `src/http/${name}.ts`),
     ...['store', 'counts'].map((name) => `src/store/${name}.ts`),
     'src/distribution.ts',
   ],

@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { alerts, queries } from '../deployed-queries.ts';
 import { prepareFaultyDisk } from '../faulty-disk.ts';
 import { type ProgramOptions, startProgram, startServer } from '../program.ts';
-import { alerts, queries } from '../scripts/deployed-queries.ts';
 import { send } from '../service.ts';
 import { addFigures } from './figures.ts';
 

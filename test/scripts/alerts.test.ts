@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parse } from 'yaml';
+import { alerts, queries } from '../deployed-queries.ts';
 import { startServer } from '../program.ts';
 import { send } from '../service.ts';
-import { alerts, queries } from './deployed-queries.ts';
 
 t.test('each alert has a part of the runbook, and each part an alert', (t) => {
   const runbook = readFileSync('scripts/deploy/runbook.md', 'utf8');

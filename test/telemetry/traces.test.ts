@@ -118,6 +118,30 @@ t.test('a collector that is dead holds up nothing, and the log says so', async (
   t.equal(await server.exit, 0);
 });
 
+t.test('of requests without a trace a part is sampled, as asked; those with one as it says', async (t) => {
+  const OTEL_TRACES_SAMPLER = 'parentbased_traceidratio';
+  for (const [OTEL_TRACES_SAMPLER_ARG, least, most] of [
+    ['0', 0, 0],
+    ['0.5', 20, 80],
+    ['1', 100, 100],
+    ['all', 100, 100],
+  ] as const) {
+    const { server, untilThere } = await startTraced(t, { OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG });
+    for (let count = 0; count < 100; count++) {
+      const headers = count % 2 === 0 ? {} : { traceparent: `00-${TRACE}-x` };
+      await server.request('/none', { headers });
+    }
+    for (const flag of ['00', '02', '01', '03'])
+      await server.request('/livez', { headers: { traceparent: `00-${TRACE}-${PARENT}-${flag}` } });
+    server.child.kill('SIGTERM');
+    t.equal(await server.exit, 0);
+    const spans = await untilThere(0);
+    const own = spans.filter(({ parentSpanId }) => parentSpanId === undefined).length;
+    t.ok(own >= least && own <= most, `${own} of 100 with the ratio ${OTEL_TRACES_SAMPLER_ARG}`);
+    t.equal(spans.length - own, 2, 'of those that belong to a trace');
+  }
+});
+
 t.test("only OpenTelemetry's variables switch it on", async (t) => {
   const url = 'http://127.0.0.1:4318';
   for (const [env, isTraced] of [
