@@ -106,13 +106,13 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   app.server.maxHeadersCount = 0;
   app.addHook('onClose', async () => refusedLog.end());
   const connections = addConnections(app, limits, logger, counted);
-  options.addTraces?.(app, collections);
+  const beginTrace = options.addTraces?.(app, collections);
   addOverload(app, { ...limits, ...raw, connections });
   addErrorReplies(app, sendFailure);
   addRawReplies(app, raw, toLogged);
   const toNotFound = buildNotFound(app);
   const letIn = addDraining(app, connections, isDraining, options.untilNoneListens);
-  addArrival(app, watch);
+  addArrival(app, watch, beginTrace);
   await options.addPlugins?.(app);
   // Also those that were registered without being awaited.
   await app.after();

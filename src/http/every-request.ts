@@ -7,11 +7,12 @@ import { keepReply } from './raw-replies.ts';
 import type { Watch } from './request-log.ts';
 
 /** First of all: what a plugin refuses is logged and has its id, too. */
-export function addArrival(app: FastifyInstance, watch: Watch | undefined): void {
+export function addArrival(app: FastifyInstance, watch: Watch | undefined, beginTrace: Watch | undefined): void {
   app.decorateRequest('operationId', undefined);
   app.decorateRequest('isReplayed', false);
   app.decorateRequest('errorCode', undefined);
   app.addHook('onRequest', (request, reply, done) => {
+    beginTrace?.(request, reply);
     watch?.(request, reply);
     keepReply(request, reply);
     reply.header('x-request-id', request.id);
