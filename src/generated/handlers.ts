@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = 'b7db5cdaa4b860dc8bfa45fed3a5ca2a340eb22843531b5ca7706ee1531e02c0';
+export const CONTRACT_DIGEST = '3cb6278b88c70c05b1470f808652f2a5e5bce5565e9358e3ba209f7cafe84828';
