@@ -126,8 +126,16 @@ async function check(): Promise<void> {
   if (!(await checkStart(process.env, console.log))) process.exitCode = 1;
 }
 
-const run = process.argv.includes('--check') ? check : start;
-run().catch((error: unknown) => {
+/** @throws Error with how to use it: a misspelt option must not start a server */
+async function run([option, ...rest]: string[]): Promise<void> {
+  if (option === undefined) return start();
+  if (option === '--check' && rest.length === 0) return check();
+  throw new ConfigError(
+    'Usage: node dist/src/main.js [--check]. Settings are variables of the environment: see src/config.md.',
+  );
+}
+
+run(process.argv.slice(2)).catch((error: unknown) => {
   console.error(error);
   process.exit(1);
 });

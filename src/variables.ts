@@ -22,8 +22,10 @@ export function buildVariables(env: Record<string, string | undefined>, used: Ma
     if (file === '') return value || fallback;
     if (value !== '') problems.push(`${name} and ${name}_FILE are both set: leave one out`);
     try {
-      const { mode } = statSync(file);
-      if ((mode & 0o004) !== 0) warnings.push(`${name}_FILE: ${file} can be read by everybody: chmod o-r`);
+      const found = statSync(file);
+      // A pipe may never end.
+      if (!found.isFile()) throw new Error(`${file} is not a file`);
+      if ((found.mode & 0o004) !== 0) warnings.push(`${name}_FILE: ${file} can be read by everybody: chmod o-r`);
       return readFileSync(file, 'utf8').trimEnd() || fallback;
     } catch (error) {
       problems.push(`${name}_FILE cannot be read: ${(error as Error).message}`);

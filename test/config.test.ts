@@ -405,6 +405,9 @@ t.test(
       '  - API_KEYS and API_KEYS_FILE are both set: leave one out',
     ]);
     t.match(problemsOf({ DATABASE_URL_FILE: `${folder}/none` }), [/^ {2}- DATABASE_URL_FILE cannot be read: ENOENT/]);
+    t.strictSame(problemsOf({ API_KEYS_FILE: '/dev/zero' }), [
+      '  - API_KEYS_FILE cannot be read: /dev/zero is not a file',
+    ]);
     t.end();
   },
 );

@@ -76,7 +76,9 @@ export async function syncFolder(file: string): Promise<void> {
 /** What is wrong with the file, by the description of a copy, each with its place. */
 export async function toFaults(file: string, copy: string): Promise<string[]> {
   const described = readDescription(copy);
-  const { size } = statSync(file);
+  const found = statSync(file);
+  if (!found.isFile()) throw new Error(`${file} is not a file.`);
+  const { size } = found;
   const faults: string[] = [];
   const compare = (name: string, found: unknown, expected: unknown) => {
     if (found !== expected) faults.push(`${name}: ${found ?? 'none'}, and not ${expected ?? 'none'}`);

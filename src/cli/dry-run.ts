@@ -1,4 +1,5 @@
 /** `node dist/src/main.js --check`: what a start would use, and what is wrong with it. Nothing is changed. */
+import { lookup } from 'node:dns/promises';
 import { toPrintable } from '../access/api-keys.ts';
 import { type Config, ConfigError, loadConfig } from '../config.ts';
 import { extendSunsets } from '../contract/deprecation.ts';
@@ -46,6 +47,11 @@ export async function checkStart(
     },
   );
   if (!config) return isRight;
+  await check(
+    'addresses',
+    () => findAddresses(config),
+    (addresses) => addresses.join(', '),
+  );
   const { database } = config;
   const found = await check(
     'database',
@@ -80,6 +86,21 @@ async function findContract(config: Config | undefined) {
   );
   checkDigest(contract, CONTRACT_DIGEST);
   return contract;
+}
+
+/** Nobody listens there for this: the service may run already. */
+async function findAddresses({ host, port, socket, adminHost, adminPort }: Config): Promise<string[]> {
+  const all = socket === undefined ? [await toAddress(host, port)] : ['the socket that was passed'];
+  if (adminPort === undefined) return all;
+  const admin = await toAddress(adminHost, adminPort);
+  if (adminPort !== 0 && all.includes(admin)) throw new Error(`PORT and ADMIN_PORT are both ${admin}`);
+  return [...all, `${admin} for operators`];
+}
+
+async function toAddress(host: string, port: number): Promise<string> {
+  // IPv4 first, as the server listens.
+  const { address } = await lookup(host, { verbatim: false });
+  return `${address}:${port}`;
 }
 
 async function findDatabase({ database }: Config): Promise<Inspection> {

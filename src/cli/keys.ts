@@ -2,9 +2,16 @@
 import { runCommand } from './command.ts';
 import { readCommand } from './key-commands.ts';
 
+const UNKNOWN = 'The change may have been made or not: see `list`, and try again.';
+
+process.stdout.on('error', ({ message }) => {
+  console.error(`The answer cannot be written: ${message}. ${UNKNOWN}`);
+  process.exit(1);
+});
+
 await runCommand({
   readCommand: () => readCommand(process.argv.slice(2)),
   env: process.env,
   tell: console.log,
-  ifUnknown: 'The change may have been made or not: see `list`, and try again.',
+  ifUnknown: UNKNOWN,
 });

@@ -72,7 +72,8 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
     state.response = response;
     count(state);
     boundBody(request, response);
-    if (isFaultilyFramed(request)) {
+    // Node loses what it has read behind an Upgrade, and would take what comes then for a request.
+    if (isFaultilyFramed(request) || request.headers.upgrade !== undefined) {
       stopParsing(request.socket);
       keepAlive(response, false);
     }

@@ -7,13 +7,14 @@ const PARTS = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 /**
  * ajv notes the fields in a variable. Where a schema has none yet, it takes over that of its first part, which may not fit, or never have
- * been tried: then fields count that do not, or the check throws. So a schema with parts begins with a variable of its own.
+ * been tried: then fields count that do not, or the check throws. So a schema with parts begins with a variable of its own, which
+ * inherits no `constructor`.
  */
 export const seenFields: CodeKeywordDefinition = {
   keyword: 'seenFields',
   before: 'not',
   code: ({ gen, it }) => {
-    it.props = gen.var('props', _`{}`);
+    it.props = gen.var('props', _`Object.create(null)`);
   },
 };
 

@@ -1,5 +1,5 @@
 /** What a start would find in a database. Nothing is made, migrated or written. */
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Database } from './database-url.ts';
 import type { AnyDomain } from './description.ts';
@@ -26,6 +26,8 @@ export function nameOfDatabase(database: Database): string {
 export function inspectDisk(file: string): number {
   let folder = dirname(resolve(file));
   while (!existsSync(folder)) folder = dirname(folder);
+  if (!statSync(folder).isDirectory()) throw new Error(`${folder} is not a folder`);
+  if (existsSync(file) && !statSync(file).isFile()) throw new Error(`${file} is not a file`);
   for (const place of existsSync(file) ? [folder, file] : [folder]) accessSync(place, constants.R_OK | constants.W_OK);
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;

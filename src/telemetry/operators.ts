@@ -35,6 +35,7 @@ function buildServer(parts: OperatorsParts): Server {
   server.maxConnections = MOST_CONNECTIONS;
   server.on('request', (request, response) => {
     boundBody(request, response);
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     answer(parts, request, response).catch(() => send(response, 500, 'The metrics could not be read.\n'));
   });
   return server;
@@ -52,7 +53,8 @@ export async function listenForOperators(parts: OperatorsParts, host: string, po
 
 async function answer(parts: OperatorsParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method, url = '', headers } = request;
-  const path = url.split('?', 1)[0];
+  // In the absolute form, too (RFC 9112, section 3.2.2).
+  const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?', 1)[0];
   if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD');
     send(response, 405, 'GET and HEAD only.\n');

@@ -75,6 +75,22 @@ t.test('what is wrong is told, part by part, and the exit code is 1', async (t) 
   t.match(second.stdout, /^database: SQLite, in memory: it would be made$/m);
   t.match(second.stdout, /^keys: there is none: one for the run would be made$/m);
 
+  for (const place of [`${folder}/no.db/pets.db`, '/dev/null']) {
+    const { code, stdout } = await check({ DATABASE_URL: `sqlite:${place}` });
+    t.match([code, stdout], [1, /^disk: WRONG: \S+ is not a (file|folder)$/m], place);
+  }
+  const memory = { DATABASE_URL: 'sqlite::memory:', PORT: '3000' };
+  for (const [env, told] of [
+    [{}, /^addresses: 127\.0\.0\.1:3000$/m],
+    [{ ADMIN_PORT: '3001' }, /^addresses: 127\.0\.0\.1:3000, 127\.0\.0\.1:3001 for operators$/m],
+    [{ ADMIN_PORT: '3000' }, /^addresses: WRONG: PORT and ADMIN_PORT are both 127\.0\.0\.1:3000$/m],
+    [{ HOST: '[::1]' }, /^addresses: WRONG: getaddrinfo /m],
+    [{ LISTEN_FDS: '1', LISTEN_PID: String(process.pid) }, /^addresses: the socket that was passed$/m],
+  ] as [Record<string, string>, RegExp][]) {
+    const { code, stdout } = await check({ ...memory, ...env });
+    t.match([code, stdout], [told.source.includes('WRONG') ? 1 : 0, told], told.source);
+  }
+
   const full = await check({ DATABASE_URL: `sqlite:${folder}/a.db` }, 2 ** 60);
   t.match([full.code, full.stdout], [1, /^disk: WRONG: only \d+ bytes are free$/m]);
 

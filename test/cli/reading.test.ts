@@ -144,6 +144,13 @@ t.test('a bad line is named with its number, and with what is wrong', async (t) 
   }
 });
 
+t.test('a field of a record that is not in the contract is refused, whatever its name', async (t) => {
+  for (const name of ['x', '__proto__', 'constructor', 'toString']) {
+    const pet = PET.replace('"id"', `"${name}":{"a":1},"id"`);
+    await t.rejects(readLines(HEAD, KEY, pet, END), { message: new RegExp(`^Line 3: pet\\.${name} `) }, name);
+  }
+});
+
 const LAST = '9223372036854775807';
 
 t.test('lines are refused that do not fit those before them, or leave no id for a next record', async (t) => {

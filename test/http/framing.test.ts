@@ -128,3 +128,24 @@ t.test('of expectations only 100-continue is known', async (t) => {
   for (const expect of ['100-continue', '100-Continue', '100-continue, 100-continue'])
     t.equal((await get(expect)).at(-1)?.status, 200, expect);
 });
+
+t.test(
+  'behind a request for an upgrade, which is not done, the connection ends: Node loses what follows',
+  async (t) => {
+    const { port, store } = await startService(t);
+    const create = `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${AUTHORIZED}\r\nContent-Type: application/json\r\nContent-Length: ${PET.length}\r\n\r\n${PET}`;
+    const upgrade = 'Connection: Upgrade\r\nUpgrade: h2c\r\n';
+    const asked = `GET /livez HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`;
+    const hiding = `${asked}POST /v1/none HTTP/1.1\r\nHost: a\r\nContent-Length: ${create.length}\r\n\r\n`;
+    for (const first of [asked, hiding]) {
+      const client = connectRaw(port, first);
+      await wait(100);
+      client.socket.write(create);
+      t.match(await client.replies(), { length: 1, 0: { status: 200, headers: { connection: 'close' } } });
+      client.socket.destroy();
+    }
+    t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
+    const asking = create.replace('Host: a\r\n', `Host: a\r\n${upgrade}`);
+    t.match(await sendRaw(port, asking), { length: 1, 0: { status: 201, headers: { connection: 'close' } } });
+  },
+);

@@ -32,6 +32,17 @@ t.test('a variable that is nearly one of ours is named in the log, without its v
   t.match(await server.exit, 0);
 });
 
+t.test('an option that is not known starts no server', async (t) => {
+  const folder = t.testdir();
+  for (const args of [['--chek'], ['-h'], ['--check', 'x']]) {
+    const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
+    const { exit, output } = startProgram(t, 'src/main.ts', { args, env, isCovered: true });
+    t.equal(await exit, 1);
+    t.match(output.stderr, /Usage: node dist\/src\/main\.js \[--check\]\. /);
+  }
+  t.strictSame(readdirSync(folder), []);
+});
+
 t.test('wrong variables are listed, all at once', async (t) => {
   const { code, stdout, stderr } = await startInVain(t, {
     env: { PORT: 'http', LOG_LEVEL: 'loud', API_KEYS: 'short' },

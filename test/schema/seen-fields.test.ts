@@ -22,3 +22,12 @@ t.test('fields that only an alternative names which does not fit are unevaluated
   ]);
   t.equal(check({ anyOf, unevaluatedProperties: { type: 'string' } })({ a: '' }), undefined);
 });
+
+t.test('a field whose name every object inherits is unevaluated like any other', (t) => {
+  const allOf = [{ properties: { a: {} } }, { anyOf: [{ minProperties: 1 }] }];
+  for (const name of ['constructor', '__proto__', 'toString', 'b'])
+    t.strictSame(check({ allOf, unevaluatedProperties: false })(JSON.parse(`{"a":1,"${name}":{}}`)), [
+      `body.${name} is not a known field`,
+    ]);
+  t.end();
+});
