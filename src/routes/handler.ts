@@ -144,30 +144,77 @@ type AnswerOf<Id extends OperationId> = {
   >;
 }[Exclude<keyof Responses<Id>, 'default'>];
 
-/** Appears in the compiler's message where an answer has more than the contract declares. */
-interface NotInTheContract {
-  readonly notInTheContract: never;
-}
+/** What is wrong with an answer, in words for the compiler's message; never where nothing is. */
+type FaultOf<Id extends OperationId, Given> = Given extends { status: infer Status extends number }
+  ? [ResponseTo<Id, Status>] extends [never]
+    ? `the contract declares no status ${Status}`
+    : FaultIn<Given, Frozen<AnswerTo<Status, ResponseTo<Id, Status>>>, `${Status}`>
+  : 'an answer has a status, as a number of its own';
 
-/** The given type, without undeclared fields and `any`, both of which TypeScript itself would accept. */
-type Exact<Given, Allowed> = 0 extends 1 & Given
-  ? never
+/** TypeScript itself would accept undeclared fields, and `any`. `Place` is where the given stands. */
+type FaultIn<Given, Allowed, Place extends string> = 0 extends 1 & Given
+  ? `${Place} is any, which may be anything`
   : unknown extends Allowed
-    ? Given
+    ? never
     : Given extends JsonText<infer Inside>
-      ? JsonText<Exact<Inside, Exclude<Allowed, JsonText<unknown>>>>
-      : Given extends PassedOn | number | bigint | boolean | null | undefined
-        ? Given
-        : {
-            [Key in keyof Given]: Key extends KeyOf<Allowed>
-              ? Exact<Given[Key], ValueOf<Allowed, Key>>
-              : NotInTheContract;
-          };
+      ? FaultIn<Inside, InsideOf<Allowed>, Place>
+      : Given extends PassedOn | number | bigint | boolean | string | null | undefined
+        ? Given extends Allowed
+          ? never
+          : `${Place} has another type than in the contract`
+        : [KindOf<Given>] extends [KindOf<Exclude<Allowed, JsonText<unknown> | undefined>>]
+          ? Given extends readonly (infer Item)[]
+            ? FaultIn<Item, ItemOf<Allowed>, `${Place}[]`>
+            : FaultInFields<Given, Exclude<Allowed, JsonText<unknown>>, Place>
+          : `${Place} has another type than in the contract`;
+type FaultInFields<Given, Allowed, Place extends string> =
+  | {
+      [Key in keyof Given]-?: Key extends KeyOf<Allowed>
+        ? FaultIn<Given[Key], ValueOf<Allowed, Key>, `${Place}.${Key & string}`>
+        : `${Place}.${Key & string} is not in the contract`;
+    }[keyof Given]
+  | `${Place}.${Exclude<RequiredOf<Allowed>, keyof Given> & string} is missing` extends infer Found
+  ? [Found] extends [never]
+    ? Given extends Allowed
+      ? never
+      : `${Place} is not what the contract says`
+    : Found
+  : never;
+type RequiredOf<T> = T extends unknown
+  ? { [Key in keyof T]-?: Record<never, never> extends Pick<T, Key> ? never : Key }[keyof T]
+  : never;
+/** What is given is taken as a constant, so that its texts are not only `string`: its lists are read-only. */
+type Frozen<T> = T extends JsonText<unknown> | PassedOn
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly Frozen<Item>[]
+    : T extends object
+      ? { [Key in keyof T]: Frozen<T[Key]> } & object
+      : T;
+type InsideOf<Allowed> = Allowed extends JsonText<infer Inside> ? Inside : never;
+type KindOf<T> = T extends PassedOn ? 'passed on' : T extends readonly unknown[] ? 'list' : 'object';
+type ItemOf<Allowed> = Allowed extends readonly (infer Item)[] ? Item : never;
 type KeyOf<T> = T extends unknown ? keyof T : never;
 type ValueOf<T, Key> = T extends unknown ? (Key extends keyof T ? T[Key] : never) : never;
-type ExactAnswer<Id extends OperationId, Given> = Given extends { status: infer Status }
-  ? Exact<Given, AnswerTo<Status, ResponseTo<Id, Status>>>
-  : never;
+
+/** Appears in the compiler's message, with what is wrong. */
+interface Refused<Fault> {
+  readonly refused: Fault;
+}
+
+/** While the answer is not yet known, the compiler asks for its constraint. */
+type Judged<Id extends OperationId, Given> = 0 extends 1 & Given
+  ? Refused<`${Id}: an answer is any, which may be anything`>
+  : [AnyStatus] extends [Given]
+    ? unknown
+    : [FaultOf<Id, Given>] extends [never]
+      ? unknown
+      : Refused<`${Id}: ${FaultOf<Id, Given> & string}`>;
+
+/** An answer that may be wrong in any way: it is judged as a whole. */
+interface AnyStatus {
+  status: number;
+}
 
 /** What routes know of any handler. */
 export type AnyCall = Call<unknown, unknown, unknown, KeyOwner | undefined> & {
@@ -182,9 +229,9 @@ export interface Handler<Id extends OperationId> extends AnyHandler {
 }
 
 /** The handler of an operation: a status, body, header or field that the contract does not declare does not compile. */
-export function handle<Id extends OperationId, Given extends AnswerOf<Id>>(
-  operation: Id,
-  run: (call: CallOf<Id>) => Promise<Given & ExactAnswer<Id, Given>>,
+export function handle<Id extends OperationId, const Given extends AnswerOf<Id> | AnyStatus>(
+  operation: Id & Judged<Id, Given>,
+  run: (call: CallOf<Id>) => Promise<Given>,
 ): Handler<Id> {
   return Object.assign(run as unknown as AnyHandler, { operation });
 }

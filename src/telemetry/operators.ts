@@ -35,7 +35,7 @@ function buildServer(parts: OperatorsParts): Server {
   server.maxConnections = MOST_CONNECTIONS;
   server.on('request', (request, response) => {
     boundBody(request, response);
-    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    if (request.headers.upgrade !== undefined) response.setHeader('connection', 'close');
     answer(parts, request, response).catch(() => send(response, 500, 'The metrics could not be read.\n'));
   });
   return server;

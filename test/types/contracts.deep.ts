@@ -67,9 +67,9 @@ t.test('a status of a declared range is an answer, with the body and headers of 
     answer('{ status: 302, body: 1 }'),
   ]);
   t.strictSame(said.slice(0, 4), ['', '', '', '']);
-  t.match(said[4], /Types of property 'body' are incompatible|not assignable/);
-  t.match(said[5], /'headers..X-B..' .* 'NotInTheContract'/);
-  t.match(said[6], /'body.more' .* 'NotInTheContract'/);
+  t.match(said[4], /Refused<".*: \d+\.body/);
+  t.match(said[5], /\.headers\.X-B is not in the contract/);
+  t.match(said[6], /\.body\.more is not in the contract/);
   for (const other of said.slice(7)) t.match(other, /not assignable/);
 });
 
@@ -148,9 +148,9 @@ t.test(
       answer("{ id: 1n, name: body.hint ?? null, hint: 'x' }"),
     ]);
     t.strictSame(said.slice(0, 2), ['', '']);
-    t.match(said[2], /'body.password' .* 'NotInTheContract'/);
-    t.match(said[3], /password.* 'NotInTheContract'/);
+    t.match(said[2], /\.body\.password is not in the contract/);
+    t.match(said[3], /password is not in the contract/);
     t.match(said[4], /Property 'id' does not exist/);
-    t.match(said[5], /'body.hint' .* 'NotInTheContract'/);
+    t.match(said[5], /\.body\.hint is not in the contract/);
   },
 );
