@@ -151,38 +151,43 @@ type FaultOf<Id extends OperationId, Given> = Given extends { status: infer Stat
     : FaultIn<Given, Frozen<AnswerTo<Status, ResponseTo<Id, Status>>>, `${Status}`>
   : 'an answer has a status, as a number of its own';
 
+/** How deep undeclared fields and `any` are looked for: types may refer to themselves. */
+type Levels = [1, 2, 3, 4, 5, 6, 7, 8];
+
 /** TypeScript itself would accept undeclared fields, and `any`. `Place` is where the given stands. */
-type FaultIn<Given, Allowed, Place extends string> = 0 extends 1 & Given
+type FaultIn<Given, Allowed, Place extends string, Left extends unknown[] = Levels> = 0 extends 1 & Given
   ? `${Place} is any, which may be anything`
   : unknown extends Allowed
     ? never
     : Given extends JsonText<infer Inside>
-      ? FaultIn<Inside, InsideOf<Allowed>, Place>
+      ? FaultIn<Inside, InsideOf<Allowed>, Place, Left>
       : Given extends PassedOn | number | bigint | boolean | string | null | undefined
         ? Given extends Allowed
           ? never
           : `${Place} has another type than in the contract`
-        : [KindOf<Given>] extends [KindOf<Exclude<Allowed, JsonText<unknown> | undefined>>]
-          ? Given extends readonly (infer Item)[]
-            ? FaultIn<Item, ItemOf<Allowed>, `${Place}[]`>
-            : FaultInFields<Given, Exclude<Allowed, JsonText<unknown>>, Place>
+        : [KindOf<Given>] extends [KindOf<Exclude<Allowed, JsonText<unknown> | null | undefined>>]
+          ? Left extends [unknown, ...infer Less]
+            ? Given extends readonly (infer Item)[]
+              ? FaultIn<Item, ItemOf<Allowed>, `${Place}[]`, Less>
+              : FaultInFields<Given, Exclude<Allowed, JsonText<unknown>>, Place, Less>
+            : never
           : `${Place} has another type than in the contract`;
-type FaultInFields<Given, Allowed, Place extends string> =
-  | {
-      [Key in keyof Given]-?: Key extends KeyOf<Allowed>
-        ? FaultIn<Given[Key], ValueOf<Allowed, Key>, `${Place}.${Key & string}`>
-        : `${Place}.${Key & string} is not in the contract`;
-    }[keyof Given]
-  | `${Place}.${Exclude<RequiredOf<Allowed>, keyof Given> & string} is missing` extends infer Found
+type FaultInFields<Given, Allowed, Place extends string, Left extends unknown[]> = {
+  [Key in keyof Given]-?: Key extends KeyOf<Allowed>
+    ? FaultIn<Given[Key], ValueOf<Allowed, Key>, `${Place}.${Key & string}`, Left>
+    : `${Place}.${Key & string} is not in the contract`;
+}[keyof Given] extends infer Found
   ? [Found] extends [never]
     ? Given extends Allowed
       ? never
-      : `${Place} is not what the contract says`
+      : Missing<Exclude<RequiredOf<Allowed>, keyof Given>, Place>
     : Found
   : never;
-type RequiredOf<T> = T extends unknown
-  ? { [Key in keyof T]-?: Record<never, never> extends Pick<T, Key> ? never : Key }[keyof T]
-  : never;
+type Missing<Key, Place extends string> = [Key] extends [never]
+  ? `${Place} is not what the contract says`
+  : `${Place}.${Key & string} is missing`;
+/** Those that every alternative has. */
+type RequiredOf<T> = { [Key in keyof T]-?: Record<never, never> extends Pick<T, Key> ? never : Key }[keyof T];
 /** What is given is taken as a constant, so that its texts are not only `string`: its lists are read-only. */
 type Frozen<T> = T extends JsonText<unknown> | PassedOn
   ? T

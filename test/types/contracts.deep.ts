@@ -154,3 +154,61 @@ t.test(
     t.match(said[5], /\.body\.hint is not in the contract/);
   },
 );
+
+t.test('an answer is one of the alternatives, and may be of a type that refers to itself', async (t) => {
+  const field = (value: string) => ({ type: 'string', const: value });
+  const schemas = {
+    Square: {
+      type: 'object',
+      required: ['kind', 'side'],
+      properties: { kind: field('square'), side: { type: 'number' } },
+    },
+    Circle: {
+      type: 'object',
+      required: ['kind', 'radius'],
+      properties: { kind: field('circle'), radius: { type: 'number' } },
+    },
+    Shape: { oneOf: [{ $ref: '#/components/schemas/Square' }, { $ref: '#/components/schemas/Circle' }] },
+    Tree: {
+      type: 'object',
+      required: ['shape'],
+      properties: {
+        shape: { $ref: '#/components/schemas/Shape' },
+        labels: { type: 'array', items: { type: 'string' } },
+        trees: { type: 'array', items: { $ref: '#/components/schemas/Tree' } },
+      },
+    },
+  };
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Tree' } } };
+  const document = parse(
+    echo({ requestBody: { required: true, content }, responses: { 200: { description: 'It.', content } } }),
+  );
+  Object.assign(document.components.schemas, schemas);
+  const answer = (body: string) => `async ({ body }) => { void body; return { status: 200, body: ${body} }; }`;
+  const said = await diagnose(JSON.stringify(document), [
+    answer('body'),
+    answer(
+      "{ shape: { kind: 'circle', radius: 1 }, labels: ['a'], trees: [body, { shape: { kind: 'square', side: 1 } }] }",
+    ),
+    answer('body.trees?.[0] ?? body'),
+    answer("{ shape: { kind: 'circle', side: 1 } }"),
+    answer("{ shape: { kind: 'circle' } }"),
+    answer("{ shape: { kind: 'oval', radius: 1 } }"),
+    answer("{ shape: { kind: 'circle', radius: 1 }, trees: [{ shape: { kind: 'circle', radius: 1, x: 1 } }] }"),
+    answer("{ shape: { kind: 'circle', radius: 1 }, labels: [1] }"),
+    answer('[body]'),
+    answer('{ ...body, trees: body }'),
+  ]);
+  t.strictSame(said.slice(0, 3), ['', '', '']);
+  const told = [
+    '200.body.shape is not what the contract says',
+    '200.body.shape is not what the contract says',
+    '200.body.shape.kind has another type than in the contract',
+    '200.body.trees[].shape.x is not in the contract',
+    '200.body.labels[] has another type than in the contract',
+    '200.body has another type than in the contract',
+    '200.body.trees has another type than in the contract',
+  ];
+  for (const [index, text] of told.entries())
+    t.equal(said[index + 3]?.includes(`Refused<"echo: ${text}">`), true, `${text}: ${said[index + 3]}`);
+});
