@@ -146,10 +146,17 @@ type AnswerOf<Id extends OperationId> = {
 
 /** What is wrong with an answer, in words for the compiler's message; never where nothing is. */
 type FaultOf<Id extends OperationId, Given> = Given extends { status: infer Status extends number }
+  ? FaultAt<Id, Given, Status>
+  : 'an answer has a status, as a number of its own';
+type FaultAt<Id extends OperationId, Given, Status> = Status extends number
   ? [ResponseTo<Id, Status>] extends [never]
     ? `the contract declares no status ${Status}`
-    : FaultIn<Given, Frozen<AnswerTo<Status, ResponseTo<Id, Status>>>, `${Status}`>
-  : 'an answer has a status, as a number of its own';
+    : FaultIn<
+        { [Key in keyof Given]: Key extends 'status' ? Status : Given[Key] },
+        Frozen<AnswerTo<Status, ResponseTo<Id, Status>>>,
+        `${Status}`
+      >
+  : never;
 
 /** How deep undeclared fields and `any` are looked for: types may refer to themselves. */
 type Levels = [1, 2, 3, 4, 5, 6, 7, 8];
@@ -167,32 +174,38 @@ type FaultIn<Given, Allowed, Place extends string, Left extends unknown[] = Leve
           : `${Place} has another type than in the contract`
         : [KindOf<Given>] extends [KindOf<Exclude<Allowed, JsonText<unknown> | null | undefined>>]
           ? Left extends [unknown, ...infer Less]
-            ? Given extends readonly (infer Item)[]
-              ? FaultIn<Item, ItemOf<Allowed>, `${Place}[]`, Less>
-              : FaultInFields<Given, Exclude<Allowed, JsonText<unknown>>, Place, Less>
+            ? FaultInside<Given, Exclude<Allowed, JsonText<unknown>>, Place, Less>
             : never
           : `${Place} has another type than in the contract`;
-type FaultInFields<Given, Allowed, Place extends string, Left extends unknown[]> = {
-  [Key in keyof Given]-?: Key extends KeyOf<Allowed>
-    ? FaultIn<Given[Key], ValueOf<Allowed, Key>, `${Place}.${Key & string}`, Left>
-    : `${Place}.${Key & string} is not in the contract`;
-}[keyof Given] extends infer Found
-  ? [Found] extends [never]
-    ? Given extends Allowed
-      ? never
-      : Missing<Exclude<RequiredOf<Allowed>, keyof Given>, Place>
-    : Found
-  : never;
+/** The parts are looked at first, because their faults say more. */
+type FaultInside<Given, Allowed, Place extends string, Left extends unknown[]> =
+  FaultInParts<Given, Allowed, Place, Left> extends infer Found
+    ? [Found] extends [never]
+      ? Given extends Allowed
+        ? never
+        : Missing<Exclude<RequiredOf<Allowed>, keyof Given>, Place>
+      : Found
+    : never;
+type FaultInParts<Given, Allowed, Place extends string, Left extends unknown[]> = Given extends readonly (infer Item)[]
+  ? FaultIn<Item, ItemOf<Allowed>, `${Place}[]`, Left>
+  : {
+      [Key in keyof Given]-?: Key extends KeyOf<Allowed>
+        ? FaultIn<Given[Key], ValueOf<Allowed, Key>, `${Place}.${Key & (string | number)}`, Left>
+        : `${Place}.${Key & (string | number)} is not in the contract`;
+    }[keyof Given];
 type Missing<Key, Place extends string> = [Key] extends [never]
   ? `${Place} is not what the contract says`
-  : `${Place}.${Key & string} is missing`;
-/** Those that every alternative has. */
-type RequiredOf<T> = { [Key in keyof T]-?: Record<never, never> extends Pick<T, Key> ? never : Key }[keyof T];
+  : `${Place}.${Key & (string | number)} is missing`;
+/** Those that every alternative has; of a list, none. */
+type RequiredOf<T> = [T] extends [readonly unknown[]]
+  ? never
+  : { [Key in keyof T]-?: Record<never, never> extends Pick<T, Key> ? never : Key }[keyof T];
+
 /** What is given is taken as a constant, so that its texts are not only `string`: its lists are read-only. */
 type Frozen<T> = T extends JsonText<unknown> | PassedOn
   ? T
-  : T extends readonly (infer Item)[]
-    ? readonly Frozen<Item>[]
+  : T extends readonly unknown[]
+    ? { readonly [Index in keyof T]: Frozen<T[Index]> }
     : T extends object
       ? { [Key in keyof T]: Frozen<T[Key]> } & object
       : T;
@@ -207,19 +220,24 @@ interface Refused<Fault> {
   readonly refused: Fault;
 }
 
-/** While the answer is not yet known, the compiler asks for its constraint. */
-type Judged<Id extends OperationId, Given> = 0 extends 1 & Given
-  ? Refused<`${Id}: an answer is any, which may be anything`>
-  : [AnyStatus] extends [Given]
-    ? unknown
-    : [FaultOf<Id, Given>] extends [never]
-      ? unknown
-      : Refused<`${Id}: ${FaultOf<Id, Given> & string}`>;
-
 /** An answer that may be wrong in any way: it is judged as a whole. */
 interface AnyStatus {
   status: number;
 }
+
+declare const open: unique symbol;
+/** Before the compiler has looked at the handler, it asks with the constraint, of which only this is a part. */
+interface NotYetKnown extends AnyStatus {
+  [open]: true;
+}
+
+type Judged<Id extends OperationId, Given> = 0 extends 1 & Given
+  ? Refused<`${Id}: an answer is any, which may be anything`>
+  : [Extract<Given, NotYetKnown>] extends [never]
+    ? [FaultOf<Id, Given>] extends [never]
+      ? unknown
+      : Refused<`${Id}: ${FaultOf<Id, Given> & string}`>
+    : unknown;
 
 /** What routes know of any handler. */
 export type AnyCall = Call<unknown, unknown, unknown, KeyOwner | undefined> & {
@@ -234,7 +252,7 @@ export interface Handler<Id extends OperationId> extends AnyHandler {
 }
 
 /** The handler of an operation: a status, body, header or field that the contract does not declare does not compile. */
-export function handle<Id extends OperationId, const Given extends AnswerOf<Id> | AnyStatus>(
+export function handle<Id extends OperationId, const Given extends AnswerOf<Id> | AnyStatus | NotYetKnown>(
   operation: Id & Judged<Id, Given>,
   run: (call: CallOf<Id>) => Promise<Given>,
 ): Handler<Id> {

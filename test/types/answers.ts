@@ -31,7 +31,7 @@ const error = { code: 'pet_not_found', message: 'No.', status: 404 } as const;
 const location = { Location: '/', 'X-Foo': '1' };
 const anything = JSON.parse('1');
 export default handle('${operation}', async (call) => {
-  ${answer.startsWith('return') || answer.startsWith('if') ? answer : `return ${answer};`}
+  ${/^(return|if|const)\b/.test(answer) ? answer : `return ${answer};`}
 });
 export { anything, error, JsonText, location, redPet, refuse };
 `,

@@ -119,6 +119,23 @@ t.test('a handler that answers anything else does not compile, and the message s
     ['getPet', '"anything"', "Type 'string' is not assignable"],
     ['getPet', '{ status: 200, body: pet, extra: 1 }', 'Refused<"getPet: 200.extra is not in the contract">'],
     ['getPet', '{ status: 200 }', 'Refused<"getPet: 200.body is missing">'],
+    ['getPet', 'const answer = { status: 299 }; return answer;', 'the contract declares no status'],
+    [
+      'getPet',
+      '{ status: call.params.petId ? 200 : 299, body: pet }',
+      'Refused<"getPet: the contract declares no status 299">',
+    ],
+    [
+      'getPet',
+      '{ status: call.params.petId ? 200 : 404, body: pet }',
+      '"getPet: 404.body.(id|name|categoryId) is not in the contract"',
+    ],
+    ['getPet', '{ status: 200, body: { ...pet, 404: 1 } }', 'Refused<"getPet: 200.body.404 is not in the contract">'],
+    [
+      'listPets',
+      '{ status: 200, body: [pet, redPet] }',
+      'Refused<"listPets: 200.body\\[\\].colour is not in the contract">',
+    ],
     ['feedPet', '{ status: 200, body: pet }', '\'"feedPet"\' is not assignable'],
   ];
   const messages = diagnoseAnswers(wrong.map(([operation, answer]) => [operation, answer]));
