@@ -433,3 +433,20 @@ t.test('the one socket that systemd passes to this process is listened on', (t) 
   ]);
   t.end();
 });
+
+t.test("OpenTelemetry's ratio of traces is taken where it is one", (t) => {
+  const ratioOf = (OTEL_TRACES_SAMPLER: string, OTEL_TRACES_SAMPLER_ARG: string) =>
+    loadConfig({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG }).traceRatio;
+  for (const [text, ratio] of [
+    ['0', 0],
+    ['0.01', 0.01],
+    [' 1 ', 1],
+    ['', 1],
+    ['2', undefined],
+    ['-1', undefined],
+    ['all', undefined],
+  ] as const)
+    t.equal(ratioOf('parentbased_traceidratio', text), ratio, text);
+  t.equal(ratioOf('traceidratio', '0.5'), undefined);
+  t.end();
+});

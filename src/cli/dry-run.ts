@@ -88,12 +88,17 @@ async function findContract(config: Config | undefined) {
   return contract;
 }
 
+/** Every address of the machine. */
+const WILDCARDS = ['0.0.0.0', '::'];
+
 /** Nobody listens there for this: the service may run already. */
 async function findAddresses({ host, port, socket, adminHost, adminPort }: Config): Promise<string[]> {
   const all = socket === undefined ? [await toAddress(host, port)] : ['the socket that was passed'];
   if (adminPort === undefined) return all;
   const admin = await toAddress(adminHost, adminPort);
-  if (adminPort !== 0 && all.includes(admin)) throw new Error(`PORT and ADMIN_PORT are both ${admin}`);
+  const isWild = [host, adminHost].some((name) => WILDCARDS.includes(name));
+  if (adminPort !== 0 && adminPort === port && (isWild || all.includes(admin)))
+    throw new Error(`PORT and ADMIN_PORT are both ${port}`);
   return [...all, `${admin} for operators`];
 }
 

@@ -2,10 +2,8 @@
 import { runCommand } from './command.ts';
 import { readCommand } from './key-commands.ts';
 
-const UNKNOWN = 'The change may have been made or not: see `list`, and try again.';
-
 process.stdout.on('error', ({ message }) => {
-  console.error(`The answer cannot be written: ${message}. ${UNKNOWN}`);
+  console.error(`The answer cannot be written: ${message}. What was asked is done: see \`list\`.`);
   process.exit(1);
 });
 
@@ -13,5 +11,5 @@ await runCommand({
   readCommand: () => readCommand(process.argv.slice(2)),
   env: process.env,
   tell: console.log,
-  ifUnknown: UNKNOWN,
+  ifUnknown: 'The change may have been made or not: see `list`, and try again.',
 });

@@ -23,9 +23,9 @@ const FRAGMENT: Told = ['malformed_request', 'The URL has a #, which belongs to 
 const UNMET: Told = ['expectation_failed', 'The server cannot meet the Expect header: it knows 100-continue only.'];
 
 /** A name or an address, and a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). It may be empty. */
-const HOST = /^(?:\[[\w:.%-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/;
-/** RFC 9110, section 10.1.1: a list. */
-const EXPECTED = /^100-continue(?:\s*,\s*100-continue)*$/i;
+const HOST = /^(?:\[[\w:.~!$&'()*+,;=%-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/;
+/** RFC 9110, section 10.1.1: a list, whose empty parts count for nothing (section 5.6.1.2). */
+const EXPECTED = /^(?:100-continue)?\s*(?:,\s*(?:100-continue)?\s*)*$/i;
 
 /** The store's outages, as clients are told of them. */
 const OUTAGES: Record<OutageKind, Told> = {

@@ -4,7 +4,7 @@ import { Distribution, SECONDS } from '../distribution.ts';
 export interface Pool {
   used: number;
   idle: number;
-  /** Calls that wait for a connection. */
+  /** Statements that wait for a connection, each of many calls. */
   waiting: number;
 }
 

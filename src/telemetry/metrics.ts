@@ -76,7 +76,8 @@ function addRequests(registry: client.Registry, counts: Counts): void {
     'api_keys_read_timestamp_seconds',
     'When the stored API keys were last read.',
     'gauge',
-    () => [{ value: counts.keysReadAt, labels: {} }],
+    // None before they were, or the oldest of all processes would be that of one that starts.
+    () => (counts.keysReadAt > 0 ? [{ value: counts.keysReadAt, labels: {} }] : []),
     'min',
   );
   add(registry, 'http_server_refused_requests_total', 'Requests that were refused unread.', 'counter', () =>
@@ -117,8 +118,12 @@ function addStore(registry: client.Registry, { sizes, commits, writes, cached, p
       { value: idle, labels: { ...pool(name), db_client_connection_state: 'idle' } },
     ]),
   );
-  add(registry, 'db_client_connection_pending_requests', 'Calls that wait for a connection.', 'gauge', () =>
-    Object.entries(pools()).map(([name, { waiting }]) => ({ value: waiting, labels: pool(name) })),
+  add(
+    registry,
+    'db_client_connection_pending_requests',
+    'Statements that wait for a connection: each is of all calls that wait.',
+    'gauge',
+    () => Object.entries(pools()).map(([name, { waiting }]) => ({ value: waiting, labels: pool(name) })),
   );
 }
 

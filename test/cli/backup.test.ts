@@ -1,4 +1,13 @@
-import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -179,6 +188,12 @@ t.test('verify says what is wrong with a backup, and where; restore does not tak
   t.match(await check(bytes, 'null'), /c\.json does not describe a backup\.\n$/);
   t.match(await check(bytes, '{'), /c\.json cannot be read: .*JSON/);
   t.match(await run('verify', 'd'), { code: 1, stderr: /d\.json cannot be read: ENOENT/ });
+  for (const name of ['verify', 'restore'] as const) {
+    mkdirSync(`${folder}/folder`, { recursive: true });
+    copyFileSync(`${folder}/b.json`, `${folder}/folder.json`);
+    t.match(await run(name, 'folder'), { code: 1, stderr: /folder is not a file\.\n$/ }, name);
+    for (const made of ['folder', 'folder.json']) rmSync(`${folder}/${made}`, { recursive: true });
+  }
   t.strictSame(names(), [...before, 'c', 'c.json']);
 
   const contract = { version: '0.9.0', digest: 'abc' };

@@ -83,7 +83,8 @@ t.test('what is wrong is told, part by part, and the exit code is 1', async (t) 
   for (const [env, told] of [
     [{}, /^addresses: 127\.0\.0\.1:3000$/m],
     [{ ADMIN_PORT: '3001' }, /^addresses: 127\.0\.0\.1:3000, 127\.0\.0\.1:3001 for operators$/m],
-    [{ ADMIN_PORT: '3000' }, /^addresses: WRONG: PORT and ADMIN_PORT are both 127\.0\.0\.1:3000$/m],
+    [{ ADMIN_PORT: '3000' }, /^addresses: WRONG: PORT and ADMIN_PORT are both 3000$/m],
+    [{ ADMIN_PORT: '3000', HOST: '0.0.0.0' }, /^addresses: WRONG: PORT and ADMIN_PORT are both 3000$/m],
     [{ HOST: '[::1]' }, /^addresses: WRONG: getaddrinfo /m],
     [{ LISTEN_FDS: '1', LISTEN_PID: String(process.pid) }, /^addresses: the socket that was passed$/m],
   ] as [Record<string, string>, RegExp][]) {

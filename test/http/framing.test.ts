@@ -115,6 +115,7 @@ t.test('a request line or a Host that is none of HTTP/1 is 400', async (t) => {
     'a_b',
     'b%C3%BCro',
     '[fe80::1%25en0]',
+    '[v1.a~b]:80',
   ])
     t.match(await get(host), [{ status: 200 }], host);
 });
@@ -125,7 +126,14 @@ t.test('of expectations only 100-continue is known', async (t) => {
     sendRaw(port, `GET /livez HTTP/1.1\r\nHost: a\r\nExpect: ${expect}\r\nConnection: close\r\n\r\n`);
   for (const expect of ['100-continue, foo', 'foo, 100-continue', 'foo-100-continue', '100-continued', 'foo'])
     t.match(await get(expect), [{ status: 417 }], expect);
-  for (const expect of ['100-continue', '100-Continue', '100-continue, 100-continue'])
+  for (const expect of [
+    '100-continue',
+    '100-Continue',
+    '100-continue, 100-continue',
+    '100-continue ,',
+    ', 100-continue',
+    '',
+  ])
     t.equal((await get(expect)).at(-1)?.status, 200, expect);
 });
 

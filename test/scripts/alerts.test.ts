@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parse } from 'yaml';
+import { buildCounts } from '../../src/http/counts.ts';
+import { CODES } from '../../src/http/errors.ts';
 import { alerts, queries } from '../deployed-queries.ts';
 import { startServer } from '../program.ts';
 import { send } from '../service.ts';
@@ -34,6 +36,19 @@ t.test('each metric that an alert or the dashboard asks for is there, with one p
         t.ok(name === 'up' || known.has(name) || known.has(name.replace(/_(bucket|sum|count)$/, '')), name);
     }
   }
+});
+
+t.test('each label that an alert or the dashboard asks for has one of the values that there are', (t) => {
+  const values: Record<string, readonly string[]> = {
+    error_type: CODES,
+    reason: Object.keys(buildCounts(String).dropped),
+  };
+  const asked = queries().flatMap((query) => [...query.matchAll(/(\w+)=~?"([^"]*)"/g)]);
+  for (const [, label, value] of asked as unknown as [string, string, string][])
+    if (values[label])
+      for (const one of value.split('|')) t.ok(one === '' || values[label].includes(one), `${label} ${one}`);
+  t.ok(asked.some(([, label]) => label === 'error_type') && asked.some(([, label]) => label === 'reason'));
+  t.end();
 });
 
 t.test('the dashboard has a title for each of its panels, and an alert no other form than Prometheus knows', (t) => {

@@ -37,6 +37,8 @@ t.test('operators have health and metrics on a port of their own', async (t) => 
   t.match(await ask('/livez'), { status: 200, text: 'ok\n' });
   t.match(await ask('/readyz'), { status: 200, text: 'ok\n' });
   t.equal((await ask('/v1/pets')).status, 404);
+  const upgrade = await ask('http://a/livez?b', { headers: { connection: 'upgrade', upgrade: 'a' } });
+  t.match(upgrade, { status: 200, text: 'ok\n', headers: { connection: 'close' } });
   t.match(await ask('/metrics', { method: 'POST' }), { status: 405, headers: { allow: 'GET, HEAD' } });
   t.equal((await send(port, '/metrics', { key: null })).status, 404, 'not on the public one');
 

@@ -106,7 +106,8 @@ export async function openPostgres(
     return async (connection, questions) => {
       const began = performance.now();
       const answers = await proved(connection, questions);
-      counts.addCommit(began, questions.length);
+      const stored = answers.filter((answer) => !(answer instanceof Error)).length;
+      if (stored > 0) counts.addCommit(began, stored);
       return answers;
     };
   }
