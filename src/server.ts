@@ -106,7 +106,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   app.server.maxHeadersCount = 0;
   app.addHook('onClose', async () => refusedLog.end());
   const connections = addConnections(app, limits, logger, counted);
-  const beginTrace = options.addTraces?.(app, collections);
+  const beginTrace = options.addTraces?.(app, collections, store.counts);
   addOverload(app, { ...limits, ...raw, connections });
   addErrorReplies(app, sendFailure);
   addRawReplies(app, raw, toLogged);

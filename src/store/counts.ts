@@ -8,6 +8,14 @@ export interface Pool {
   waiting: number;
 }
 
+/** Times are those of performance.now(). */
+export interface Commit {
+  began: number;
+  ended: number;
+  /** How many writes it made durable. */
+  size: number;
+}
+
 export interface Hits {
   hits: number;
   misses: number;
@@ -18,6 +26,8 @@ export class StoreCounts {
   readonly sizes = new Distribution([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]);
   /** How long each commit took, in seconds. */
   readonly commits = new Distribution(SECONDS);
+  /** The commit that has ended last. */
+  latest: Commit | undefined;
   /** How long each write took until it was durable, in seconds: its wait for a commit, and the commit. */
   readonly writes = new Distribution(SECONDS);
   /** Reads that a cache has answered, and those that it has not, by what is read; empty without caches. */
@@ -25,10 +35,12 @@ export class StoreCounts {
   /** Connections to a database server, by what they are for; empty without a server. */
   pools: () => Record<string, Pool> = () => ({});
 
-  /** A commit that began at this time, as performance.now() has it, has ended. */
+  /** A commit that began at this time has ended: all its writes are answered before anything else can happen. */
   addCommit(began: number, size: number): void {
+    const ended = performance.now();
     this.sizes.add(size);
-    this.commits.add((performance.now() - began) / 1000);
+    this.commits.add((ended - began) / 1000);
+    this.latest = { began, ended, size };
   }
 
   /** A write that was called at this time is durable. */

@@ -11,6 +11,7 @@ import {
   diag,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   type Tracer,
@@ -28,6 +29,7 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { toTrace } from '../http/trace-context.ts';
+import type { Commit, StoreCounts } from '../store/counts.ts';
 
 /** How long the last spans may take to be sent, in milliseconds. */
 const LAST_SPANS = 1000;
@@ -38,7 +40,7 @@ const TRACEPARENT_LENGTH = 55;
 const propagator = new W3CTraceContextPropagator();
 
 /** Returns what is to be called first of all for each request: no hook, because each costs. */
-export type AddTraces = (app: FastifyInstance, collections: object) => BeginTrace;
+export type AddTraces = (app: FastifyInstance, collections: object, counts: StoreCounts) => BeginTrace;
 
 export type BeginTrace = (request: FastifyRequest, reply: FastifyReply) => void;
 
@@ -66,7 +68,8 @@ export function buildTraces({ name, version, system, ratio, logger }: TracesPart
   });
   const tracer = provider.getTracer(name, version);
 
-  return (app, collections) => {
+  return (app, collections, counts) => {
+    const commits: Commits = { counts, spans: new WeakMap() };
     app.decorateRequest('span', undefined);
     app.decorateRequest('tracedCollections', undefined);
     // A collector that does not answer holds up no stop.
@@ -83,7 +86,7 @@ export function buildTraces({ name, version, system, ratio, logger }: TracesPart
       const span = tracer.startSpan(method, { kind: SpanKind.SERVER }, parent);
       if (!span.isRecording()) return;
       request.span = span.spanContext();
-      const calling = { tracer, context: trace.setSpan(parent, span), system };
+      const calling = { tracer, context: trace.setSpan(parent, span), system, commits };
       const traced = Object.entries(collections).map(([name, calls]) => [name, traceCalls(calls, calling)]);
       request.tracedCollections = Object.fromEntries(traced);
       reply.raw.once('close', () => end(span, request, reply));
@@ -119,15 +122,37 @@ function end(span: Span, request: FastifyRequest, { raw }: FastifyReply): void {
   span.end();
 }
 
+/** Of each commit that a sampled write was part of. */
+interface Commits {
+  counts: StoreCounts;
+  spans: WeakMap<Commit, SpanContext>;
+}
+
 interface Calling {
   tracer: Tracer;
   /** That of the request's span. */
   context: Context;
   system: string;
+  commits: Commits;
+}
+
+const WRITES = ['create', 'createOnce', 'replace', 'delete'];
+
+/** Of the commit that has just ended: many writes share one, so it is a trace of its own, to which each of them links. */
+function toCommit({ tracer, system, commits: { spans } }: Calling, commit: Commit): SpanContext {
+  const known = spans.get(commit);
+  if (known) return known;
+  const { began, ended, size } = commit;
+  const attributes = { 'db.system.name': system, 'db.operation.name': 'commit', 'db.operation.batch.size': size };
+  const span = tracer.startSpan('commit', { kind: SpanKind.CLIENT, attributes, startTime: began, root: true });
+  span.end(ended);
+  spans.set(commit, span.spanContext());
+  return span.spanContext();
 }
 
 /** The same object, for a handler; each call of one of its methods is a span. */
-function traceCalls<Calls extends object>(calls: Calls, { tracer, context, system }: Calling): Calls {
+function traceCalls<Calls extends object>(calls: Calls, calling: Calling): Calls {
+  const { tracer, context, system, commits } = calling;
   return new Proxy(calls, {
     get: (target, name) => {
       const method = Reflect.get(target, name) as (...values: unknown[]) => unknown;
@@ -138,7 +163,15 @@ function traceCalls<Calls extends object>(calls: Calls, { tracer, context, syste
           span.setStatus({ code: SpanStatusCode.ERROR, message: error.message });
           throw error;
         };
+        const before = commits.counts.latest;
+        const link = () => {
+          const { latest } = commits.counts;
+          if (latest && latest !== before && WRITES.includes(String(name)))
+            span.addLink({ context: toCommit(calling, latest) });
+        };
         const answer = (async () => method.apply(target, values))();
+        // `link` runs before another commit can end.
+        answer.then(link, () => {});
         return answer.catch(fail).finally(() => span.end());
       };
     },

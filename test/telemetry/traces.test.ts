@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../src/config.ts';
 import { prepareFaultyDisk } from '../faulty-disk.ts';
+import { startPostgres } from '../postgres.ts';
 import { startServer } from '../program.ts';
 import { KEY, send } from '../service.ts';
 
@@ -16,6 +17,7 @@ interface Span {
   kind: number;
   attributes: { key: string; value: Record<string, unknown> }[];
   status: { code?: number };
+  links?: { traceId: string; spanId: string }[];
 }
 
 /** A collector, and a server that sends its traces there, each span at once. */
@@ -108,6 +110,32 @@ t.test('a request without a trace begins one, which the log names; what was not 
   disk.mend();
   server.child.kill('SIGTERM');
   t.equal(await server.exit, 0);
+});
+
+t.test('each write links to the commit that it shared, a trace of its own', async (t) => {
+  const postgres = await startPostgres(t);
+  for (const DATABASE_URL of [`sqlite:${t.testdir()}/pets.db`, postgres.newUrl()]) {
+    const { server, untilThere } = await startTraced(t, { DATABASE_URL });
+    const create = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
+    await Promise.all(Array.from({ length: 20 }, () => server.request('/v1/pets', create)));
+    await server.request('/v1/pets/1');
+    server.child.kill('SIGTERM');
+    t.equal(await server.exit, 0);
+    const spans = await untilThere(42);
+    const commits = spans.filter(({ name }) => name === 'commit');
+    const writes = spans.filter(({ name }) => name === 'create');
+    t.ok(commits.length > 0 && commits.length < 20, `${commits.length} commits`);
+    const sizes = commits.map((commit) => Number(toObject(commit)['db.operation.batch.size']));
+    t.equal(
+      sizes.reduce((sum, size) => sum + size, 0),
+      20,
+    );
+    for (const { links } of writes)
+      t.ok(commits.some(({ spanId, traceId }) => links?.[0]?.spanId === spanId && links[0].traceId === traceId));
+    t.equal(writes.length, 20);
+    for (const { parentSpanId } of commits) t.equal(parentSpanId, undefined);
+    t.equal(spans.find(({ name }) => name === 'get')?.links?.length ?? 0, 0);
+  }
 });
 
 t.test('a collector that is dead holds up nothing, and the log says so', async (t) => {
