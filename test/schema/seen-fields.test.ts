@@ -31,3 +31,10 @@ t.test('a field whose name every object inherits is unevaluated like any other',
     ]);
   t.end();
 });
+
+t.test('what an `if` has seen is unevaluated in its `then`: only keywords beside it count', (t) => {
+  const problemsOf = check({ if: { additionalProperties: true }, then: { unevaluatedProperties: { type: 'string' } } });
+  t.strictSame(problemsOf({ a: {} }), ['body.a must be of type string']);
+  t.equal(problemsOf({ a: '' }), undefined);
+  t.end();
+});
