@@ -1,5 +1,5 @@
 /** ajv, as the contract's schemas need it. */
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type CodeKeywordDefinition } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { contains, whileRoom } from './bounded-keywords.ts';
 import { hidden, nullable } from './contract-keywords.ts';
@@ -7,7 +7,7 @@ import { equals, type Keys } from './equality.ts';
 import { int64, int64Bounds } from './int64-keywords.ts';
 import type { Json } from './json.ts';
 import type { Recursions } from './recursions.ts';
-import { seenFields } from './seen-fields.ts';
+import { countWhereIfFits, seenFields } from './seen-fields.ts';
 
 /** Keywords of OpenAPI's schemas that say nothing about validity (OpenAPI 3.1, section 4.8.24). */
 const OPENAPI_ANNOTATIONS = ['discriminator', 'example', 'externalDocs', 'xml'];
@@ -52,6 +52,7 @@ export function buildAjv({ document, isChecked }: SchemaSource, useDefaults: boo
   for (const keyword of [hidden, nullable, int64, int64Bounds, contains, uniqueItems, equals, whileRoom, seenFields]) {
     ajv.addKeyword(keyword);
   }
+  countWhereIfFits(ajv.getKeyword('if') as CodeKeywordDefinition);
   ajv.addKeyword(run.recursions.keyword);
   const extensions = JSON.stringify(document).match(/(?<=")x-[\w-]+(?=":)/g) ?? [];
   ajv.addVocabulary([...OPENAPI_ANNOTATIONS, ...new Set(extensions)]);

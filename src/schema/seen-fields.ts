@@ -1,5 +1,5 @@
 /** Which fields a part of a schema has seen, for `unevaluatedProperties`: those of alternatives that do not fit do not count. */
-import { _, type CodeKeywordDefinition } from 'ajv/dist/2020.js';
+import { _, type CodeKeywordDefinition, type KeywordCxt, type Name } from 'ajv/dist/2020.js';
 import type { Json } from './json.ts';
 
 /** Keywords whose schemas are about the same value. */
@@ -20,4 +20,21 @@ export const seenFields: CodeKeywordDefinition = {
 
 export function withSeenFields(schema: Json): Json {
   return PARTS.some((keyword) => keyword in schema) ? { ...schema, seenFields: true } : schema;
+}
+
+/** ajv counts what `if` has seen, fits it or not. `definition` is that of `if`. */
+export function countWhereIfFits(definition: CodeKeywordDefinition): void {
+  const { code } = definition;
+  definition.code = (cxt) => {
+    const own: KeywordCxt = Object.create(cxt);
+    let fits: Name;
+    own.subschema = (part, valid) => {
+      if (part.keyword === 'if') fits = valid;
+      return cxt.subschema(part, valid);
+    };
+    own.mergeEvaluated = (part) => {
+      cxt.mergeValidEvaluated(part, fits);
+    };
+    code(own);
+  };
 }

@@ -33,8 +33,20 @@ t.test('a field whose name every object inherits is unevaluated like any other',
 });
 
 t.test('what an `if` has seen is unevaluated in its `then`: only keywords beside it count', (t) => {
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   const problemsOf = check({ if: { additionalProperties: true }, then: { unevaluatedProperties: { type: 'string' } } });
   t.strictSame(problemsOf({ a: {} }), ['body.a must be of type string']);
   t.equal(problemsOf({ a: '' }), undefined);
+  t.end();
+});
+
+t.test('what an `if` has seen that does not fit is unevaluated', (t) => {
+  const seen = [{ properties: { a: { type: 'string' } } }, { patternProperties: { '^a$': { type: 'string' } } }];
+  for (const part of seen) {
+    const problemsOf = check({ if: part, else: { maxProperties: 1 }, unevaluatedProperties: false });
+    t.strictSame(problemsOf({ a: null }), ['body.a is not a known field']);
+    t.equal(problemsOf({ a: '' }), undefined);
+    t.equal(problemsOf({}), undefined);
+  }
   t.end();
 });
