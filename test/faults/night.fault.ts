@@ -133,7 +133,7 @@ t.test(
     t.ok(alerts().some(({ alert }) => alert === 'PetstoreWritesFail'));
     t.equal((await send(server.port, '/v1/pets/1')).status, 200, 'reads go on');
     disk.mend();
-    const ended = await until(async () => !(await prometheus.firing()).includes('PetstoreWritesFail'), 120);
+    const ended = await until(async () => !(await prometheus.firing()).includes('PetstoreWritesFail'), 180);
 
     const before = new Map(acknowledged);
     await run('backup', `${folder}/backup`);
