@@ -185,7 +185,7 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
 }
 
 /** Not one that the system gives to connections: while the server is stopped, its port stays free. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const port = randomInt(10_000, 32_000);
   const server = createServer().listen(port, '127.0.0.1');
   try {

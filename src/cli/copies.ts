@@ -76,9 +76,7 @@ export async function syncFolder(file: string): Promise<void> {
 /** What is wrong with the file, by the description of a copy, each with its place. */
 export async function toFaults(file: string, copy: string): Promise<string[]> {
   const described = readDescription(copy);
-  const found = statSync(file);
-  if (!found.isFile()) throw new Error(`${file} is not a file.`);
-  const { size } = found;
+  const { size } = statSync(file);
   const faults: string[] = [];
   const compare = (name: string, found: unknown, expected: unknown) => {
     if (found !== expected) faults.push(`${name}: ${found ?? 'none'}, and not ${expected ?? 'none'}`);
@@ -98,8 +96,9 @@ export async function toFaults(file: string, copy: string): Promise<string[]> {
   return faults;
 }
 
-/** @throws Error where there is none, or none of a copy */
+/** @throws Error where there is none, or none of a copy, or the copy is no file: a pipe may never end */
 export function readDescription(copy: string): Description {
+  if (statSync(copy, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${copy} is not a file.`);
   const file = descriptionOf(copy);
   try {
     const described = JSON.parse(readFileSync(file, 'utf8'));

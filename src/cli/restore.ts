@@ -13,7 +13,6 @@ await runOnCopy(USAGE, restore);
 async function restore(copy: string): Promise<string> {
   const place = resolve(toDatabaseFile(process.env));
   const description = readDescription(copy);
-  if (!statSync(copy).isFile()) throw new Error(`${copy} is not a file.`);
   mkdirSync(dirname(place), { recursive: true });
   const part = `${place}.${process.pid}.part`;
   await fill(part, copy, place);

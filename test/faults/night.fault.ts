@@ -5,14 +5,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { alerts, queries } from '../deployed-queries.ts';
 import { prepareFaultyDisk } from '../faulty-disk.ts';
+import { freePort } from '../postgres.ts';
 import { type ProgramOptions, startProgram, startServer } from '../program.ts';
 import { send } from '../service.ts';
 import { addFigures } from './figures.ts';
@@ -41,7 +40,7 @@ async function startPrometheus(t: Test, target: string) {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-prometheus-'));
   writeFileSync(`${folder}/prometheus.yml`, JSON.stringify(config));
   writeFileSync(`${folder}/alerts.yaml`, rules);
-  const port = await findPort();
+  const port = await freePort();
   const child = spawn(
     'prometheus',
     [
@@ -69,15 +68,6 @@ async function startPrometheus(t: Test, target: string) {
       return data.alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname);
     },
   };
-}
-
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function until(isSo: () => Promise<boolean>, seconds: number): Promise<number> {
