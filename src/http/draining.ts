@@ -2,15 +2,16 @@
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import type { Connections } from './connections.ts';
+import { type Connections, stateOf } from './connections.ts';
 
 /**
- * How long to wait for requests that are on their way, in milliseconds. While some arrive, it waits again, and also after a wait that
- * ended LATE milliseconds late, since a machine that stood still has held up the clients too; MOST_CALLS times in all.
+ * How long to wait for requests that are on their way, in milliseconds. It waits again while some arrive, while a connection of the
+ * last two seconds has sent nothing yet, and after a wait that ended LATE milliseconds late: a machine that stood still has held up
+ * the clients, too. MOST_CALLS times in all.
  */
 const LAST_CALL = 200;
 const LATE = 50;
-const MOST_CALLS = 4;
+const MOST_CALLS = 10;
 
 /** Lets a request go on: at once, or at the end of a stop when the last call is over. */
 export type LetIn = (goOn: () => void) => void;
@@ -30,11 +31,13 @@ export function addDraining(
     if (!isDraining()) return;
     waiting = [];
     const silent = [...connections.sockets].filter(isSilent);
+    const mayStillSend = (socket: Socket) =>
+      isSilent(socket) && !socket.destroyed && connections.second - stateOf(socket).lastUse < 2;
     for (let calls = 0, isOver = false; !isOver && calls < MOST_CALLS; calls++) {
       const { length: came } = waiting;
       const end = performance.now() + LAST_CALL;
       await wait(LAST_CALL);
-      isOver = waiting.length === came && performance.now() < end + LATE;
+      isOver = waiting.length === came && performance.now() < end + LATE && !silent.some(mayStillSend);
     }
     for (const socket of silent.filter(isSilent)) socket.destroy();
     setImmediate(async () => {

@@ -2,6 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { forceEnd, startServer } from '../program.ts';
@@ -70,6 +72,19 @@ t.test('a connection on which nothing was ever sent does not hold the stop', asy
   // The answer on a later connection says that the server has taken the earlier one.
   t.equal((await server.request('/livez')).status, 200);
   t.equal(await stop(server), 0);
+});
+
+t.test('a client that has just connected may take its time to send', async (t) => {
+  const server = await startServer(t);
+  const socket = connect(server.port, '127.0.0.1');
+  await once(socket, 'connect');
+  t.equal((await server.request('/livez')).status, 200);
+  server.child.kill('SIGTERM');
+  await server.written('stdout', /"stopping"/);
+  await wait(600);
+  socket.write(`GET /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\n\r\n`);
+  t.match(await text(socket), /^HTTP\/1\.1 200 /);
+  t.equal(await server.exit, 0);
 });
 
 t.test('a stop under load drops no request, and keeps every pet that it has answered, time and again', async (t) => {
