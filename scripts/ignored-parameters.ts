@@ -29,5 +29,12 @@ function readHandler(id: string): string | undefined {
 
 function isTaken({ name, in: place }: Parameter, text: string): boolean {
   const isHandedOn = new RegExp(`\\.(?!urlOf)\\w+\\((\\w+, )*${GROUPS[place]}[,)]`).test(text);
-  return isHandedOn || text.split(/[^\w-]+/).includes(name);
+  // The status of an answer is no parameter of that name.
+  return (
+    isHandedOn ||
+    text
+      .replace(/\bstatus: \d+/g, '')
+      .split(/[^\w-]+/)
+      .includes(name)
+  );
 }

@@ -67,7 +67,14 @@ const ARROWS: Record<string, string[]> = {
   'src/contract': ['src/operator-error.ts', 'src/json', 'src/schema'],
   'src/schema': ['src/json'],
   'src/requests': ['src/contract', 'src/schema', 'src/http/errors.ts', 'src/json'],
-  'src/replies': ['src/contract', 'src/schema', 'src/http/errors.ts', 'src/json', 'src/store/cursors.ts'],
+  'src/replies': [
+    'src/contract',
+    'src/schema',
+    'src/access/challenges.ts',
+    'src/http/errors.ts',
+    'src/json',
+    'src/store/cursors.ts',
+  ],
   'src/routes': [
     ...['contract', 'schema', 'requests', 'replies', 'json', 'generated'].map((room) => `src/${room}`),
     ...['src/http/errors.ts', 'src/http/security-headers.ts', ...STORE_TYPES],

@@ -117,7 +117,8 @@ export class ContractCheck {
       const text = headers[name.toLowerCase()];
       if (text === undefined && header.required) problems.push(`header ${name} is missing`);
       if (text === undefined) continue;
-      const value = header.schema.type === 'integer' ? Number(text) : text;
+      const isNumber = [header.schema.type].flat().some((type) => type === 'integer' || type === 'number');
+      const value = isNumber ? Number(text) : text;
       if (!this.#ajv.validate(header.schema, value)) problems.push(`header ${name}: ${this.#ajv.errorsText()}`);
     }
     const known = [

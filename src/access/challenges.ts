@@ -4,21 +4,35 @@ import type { KeyPlace, Requirement } from '../contract/contract.ts';
 import { Failure } from '../http/errors.ts';
 import { buildKeyOf } from './sent-keys.ts';
 
+/** Those of 401, each as sent without a key and with a wrong one, and those of 403. */
+export function challengesOf(security: Requirement[], realm: string): Record<401 | 403, string[]> {
+  const places = security.map(({ place }) => place);
+  const wrong = places.map((place) => toChallenge(place, realm, place.in === 'bearer' ? INVALID : {}));
+  const missing = places.map((place) => toChallenge(place, realm, {}));
+  return {
+    401: places.length > 0 ? [missing.join(', '), wrong.join(', ')] : [],
+    403: security.flatMap(({ place, scopes }) =>
+      scopes.length > 0 ? [toChallenge(place, realm, lacking(scopes))] : [],
+    ),
+  };
+}
+
+/** RFC 6750, section 3.1. */
+const INVALID = { error: 'invalid_token' };
+const lacking = (scopes: string[]) => ({ error: 'insufficient_scope', scope: scopes.join(' ') });
+
 /** 401 has a challenge for each way in (RFC 9110, section 11.6.1). */
 export function unauthorized(request: FastifyRequest, places: KeyPlace[], realm: string): Failure {
   const isMissing = places.every((place) => !isSent(place, request));
   const ways = [...new Set(places.map(toWay))].join(', or ');
   const message = isMissing ? `The API key is missing: send ${ways}.` : 'The API key is not valid.';
-  const challenges = places.map((place) =>
-    toChallenge(place, realm, isBearerSent(place, request) ? { error: 'invalid_token' } : {}),
-  );
+  const challenges = places.map((place) => toChallenge(place, realm, isBearerSent(place, request) ? INVALID : {}));
   return new Failure('unauthorized', message, { headers: { 'www-authenticate': [...new Set(challenges)].join(', ') } });
 }
 
-/** RFC 6750, section 3.1. */
 export function forbidden(missing: string[], { place, scopes }: Requirement, realm: string): Failure {
   const message = `The API key may not do this: it lacks the scope ${missing.join(' and ')}.`;
-  const challenge = toChallenge(place, realm, { error: 'insufficient_scope', scope: scopes.join(' ') });
+  const challenge = toChallenge(place, realm, lacking(scopes));
   return new Failure('forbidden', message, { headers: { 'www-authenticate': challenge } });
 }
 

@@ -48,8 +48,10 @@ export interface Content {
 export interface Reply {
   /** As the contract has it: `200`, `4XX`, `default`. */
   status: string;
-  /** Its media type, in lower case. */
+  /** Its media type, in lower case; that of JSON where none is declared. */
   type: string;
+  /** Whether the contract declares its body. */
+  hasContent: boolean;
   /** Whether it is JSON, which is checked and written; anything else is passed on as the handler answers it. */
   isJson: boolean;
   schema: Json;

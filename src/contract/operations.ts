@@ -66,7 +66,8 @@ function toReply(status: string, { content = {}, headers = {} }: Json, refuse: R
   if (!isJson(type)) checkPassedOn(schema, type, name, refuse);
   checkRequired(schema, `${name}: body`, refuse);
   const int64s = findInt64s(schema, `${name}: body`, refuse);
-  return { status, type: type.toLowerCase(), isJson: isJson(type), schema, int64s, headers };
+  const hasContent = Object.keys(content).length > 0;
+  return { status, type: type.toLowerCase(), hasContent, isJson: isJson(type), schema, int64s, headers };
 }
 
 function toBody(source: Json, refuse: Refuse): Body | undefined {

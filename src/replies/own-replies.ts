@@ -54,25 +54,52 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
 
 /** What the server sends, and the contract does not declare: `npm run generate` names it, and the server would still run. */
 export function describeUndeclared({ operations }: Contract): string[] {
-  return [...operations.values()].flatMap(({ id, replies, security }) => {
-    const isScoped = security.some(({ scopes }) => scopes.length > 0);
-    const statuses = [503, ...(security.length > 0 ? [401, 429] : []), ...(isScoped ? [403] : [])];
+  return [...operations.values()].flatMap((operation) => {
+    const { id, replies } = operation;
+    const statuses = [
+      ...new Set(OWN_CODES.filter((code) => isMet(code, operation)).map((code) => kindOf(code).status)),
+    ];
     const undeclared = statuses.filter((status) => !replyFor(replies, status)).sort();
-    const unnamed = replies.filter((reply) => !declaredHeader(reply, 'x-request-id'));
-    const headers = statuses.flatMap((status) => {
-      const reply = replyFor(replies, status);
-      const name = CHALLENGED.includes(status) ? 'WWW-Authenticate' : 'Retry-After';
-      if (!reply || declaredHeader(reply, name.toLowerCase())) return [];
-      return [`operation ${id}: response ${reply.status}: header ${name} is sent with ${status}, and not declared`];
-    });
+    const isOwn = (reply: Reply) => statuses.some((status) => replyFor(replies, status) === reply);
     return [
-      ...undeclared.map((status) => `operation ${id}: status ${status} is sent, and no response declares it`),
-      ...unnamed.map(
-        ({ status }) => `operation ${id}: response ${status}: header X-Request-Id is sent, and not declared`,
-      ),
-      ...headers,
+      ...(undeclared.length > 0
+        ? [`operation ${id}: no response declares ${undeclared.join(', ')}, which are sent`]
+        : []),
+      ...replies.flatMap((reply) => [
+        ...undeclaredHeaders(reply, operation, statuses).map(
+          (name) => `operation ${id}: response ${reply.status}: header ${name} is sent, and not declared`,
+        ),
+        ...(isOwn(reply) && !reply.hasContent
+          ? [`operation ${id}: response ${reply.status}: the body of an error is sent, and not declared`]
+          : []),
+      ]),
     ];
   });
+}
+
+/** Whether a request of this operation may be answered with this error; `ids_used_up` is left to the operations that create. */
+function isMet(code: ErrorCode, { security, parameters, body, deprecation }: Operation): boolean {
+  const isKeyed = security.length > 0;
+  const isOnce = parameters.some(({ keptHours }) => keptHours !== undefined);
+  const met: Partial<Record<ErrorCode, boolean>> = {
+    ...{ unauthorized: isKeyed, rate_limited: isKeyed, forbidden: security.some(({ scopes }) => scopes.length > 0) },
+    ...{ payload_too_large: body !== undefined, unsupported_media_type: body !== undefined },
+    ...{ idempotency_key_reused: isOnce, outcome_unknown: isOnce, gone: deprecation?.sunset !== undefined },
+    ...{ ids_used_up: false, not_implemented: false },
+  };
+  return met[code] ?? true;
+}
+
+/** Each of these statuses may be answered with this reply. The counts of a key are told in every reply to one. */
+function undeclaredHeaders(reply: Reply, { replies, security }: Operation, statuses: number[]): string[] {
+  const isFor = (status: number) => statuses.includes(status) && replyFor(replies, status) === reply;
+  const sent = [
+    'X-Request-Id',
+    ...(security.length > 0 && reply.status !== '401' ? ['RateLimit', 'RateLimit-Policy'] : []),
+    ...(CHALLENGED.some(isFor) ? ['WWW-Authenticate'] : []),
+    ...(RETRIED.some(isFor) ? ['Retry-After'] : []),
+  ];
+  return sent.filter((name) => !declaredHeader(reply, name.toLowerCase()));
 }
 
 /** The error codes sent with this reply: those of its status; for `4XX` and `default` those without a reply of their own. */
@@ -101,7 +128,7 @@ function checkErrorBody(check: Check, toErrorBody: ToErrorBody, codes: ErrorCode
 
 function checkRequiredHeaders(reply: Reply, operation: Operation, announced: string[], refuse: Refuse): void {
   const sent = ['x-request-id', ...announced];
-  if (CHALLENGED.includes(Number(reply.status))) sent.push('www-authenticate');
+  if (CHALLENGED.some((status) => reply.status === `${status}`)) sent.push('www-authenticate');
   if (RETRIED.includes(Number(reply.status))) sent.push('retry-after');
   const isOwn = codesOf(reply, operation).length > 0;
   for (const [name, { required }] of Object.entries(reply.headers)) {
@@ -141,7 +168,9 @@ function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepl
 
 /** A list's own link to its next page must be a request that it takes. */
 function checkCursors(buildCheck: BuildCheck, { method, parameters }: Operation, refuse: Refuse): void {
-  for (const { name, schema, int64s } of parameters.filter(({ isOpaque }) => isOpaque)) {
+  for (const { name, in: place, required, schema, int64s } of parameters.filter(({ isOpaque }) => isOpaque)) {
+    if (required && place === 'query')
+      refuse(`parameter ${name}: a first page has no cursor, so that it cannot be required`);
     const check = buildCheck(schema, { name: `parameter ${name}`, at: 'it', int64s }, () => {});
     const refused = EXTREME_CURSORS.find(check);
     if (findLimit(parameters) && method !== 'GET')

@@ -7,6 +7,8 @@ import { buildWriterOf, type WriterOf } from '../replies/reply-writers.ts';
 import { buildIsProven, checkCreated, checkPages } from '../replies/stored-replies.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
 import { buildChecks } from '../schema/checks.ts';
+import { refuseImpossible } from '../schema/impossible.ts';
+
 import { checkKeptFields } from './kept-fields.ts';
 import { recordSchema } from './stored-records.ts';
 
@@ -26,7 +28,13 @@ export function compileOperations(contract: Contract): Map<string, CompiledOpera
     const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
     const check = buildCheckRequest(buildCheck, operation, refuse);
     const writerOf = buildWriterOf(writers, operation, refuse);
-    if (!contract.isChecked) checkOwnReplies({ buildCheck, compileReply, contract, operation }, refuse);
+    if (!contract.isChecked) {
+      checkOwnReplies({ buildCheck, compileReply, contract, operation }, refuse);
+      const { parameters, body, replies } = operation;
+      for (const { name, schema } of parameters) refuseImpossible(schema, `parameter ${name}`, buildCheck, refuse);
+      for (const { schema } of body?.contents ?? []) refuseImpossible(schema, 'its body', buildCheck, refuse);
+      for (const { status, schema } of replies) refuseImpossible(schema, `response ${status}`, buildCheck, refuse);
+    }
     if (!contract.isChecked && problems.length === 0) {
       checkCreated(operation, stored, refuse);
       checkPages(operation, stored, refuse);

@@ -158,10 +158,11 @@ t.test('what the page says is served, is served: a contract with all of it start
     `/echoes/${index}`,
     { post: operation(`echo-${index}`, source) },
   ]);
-  const yaml = withPaths(Object.fromEntries(paths), ({ contract, schemas, securitySchemes }) => {
+  const yaml = withPaths(Object.fromEntries(paths), ({ contract, schemas, components, securitySchemes }) => {
     contract['x-error-body'] = { code: '{code}', message: '{message}', status: '{status}' };
     schemas.Tree = object({ leaves: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } });
     securitySchemes.inHeader = { type: 'apiKey', in: 'header', name: 'X-Key' };
+    delete components.headers['WWW-Authenticate'].schema.pattern;
   });
   t.strictSame(await problemsOf(t, yaml), []);
 });

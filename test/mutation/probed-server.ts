@@ -130,7 +130,7 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     if (limit && status === 200 && text.startsWith('[') && JSON.parse(text).length > Math.max(0, Number(limit))) {
       refuse(`must have ${limit} at most`);
     }
-    if (expect.dependsOn) {
+    if (expect.dependsOn && status < 500) {
       const place = `${probe.operation} ${expect.dependsOn}`;
       dependent.set(place, [...(dependent.get(place) ?? []), `${status} ${text}`]);
     }
