@@ -130,9 +130,10 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     if (limit && status === 200 && text.startsWith('[') && JSON.parse(text).length > Math.max(0, Number(limit))) {
       refuse(`must have ${limit} at most`);
     }
-    if (expect.dependsOn && status < 500) {
+    if (expect.dependsOn) {
       const place = `${probe.operation} ${expect.dependsOn}`;
-      dependent.set(place, [...(dependent.get(place) ?? []), `${status} ${text}`]);
+      // Of failures, each has a finding of its own.
+      dependent.set(place, [...(dependent.get(place) ?? []), status < 500 ? `${status} ${text}` : summary]);
     }
     if (expect.sameAs) {
       const { text: other } = await send({ ...probe, url: expect.sameAs });
