@@ -12,6 +12,8 @@ import {
   type NormalizedProblem,
   ResolveError,
 } from '@redocly/openapi-core';
+import { loadContract } from '../src/contract/load-contract.ts';
+import { compileOperations } from '../src/routes/compiled-operations.ts';
 
 const CONTRACT = fileURLToPath(new URL('../openapi/petstore.yaml', import.meta.url));
 const CONFIG = fileURLToPath(new URL('../openapi/lint/redocly.yaml', import.meta.url));
@@ -31,8 +33,10 @@ export async function lint(...files: string[]): Promise<string> {
     try {
       const found = await lintFile({ ref, config, externalRefResolver: new FilesOnly() });
       if (found.length > 0) reports.push(`${ref}:\n${found.map(toLine).join('')}`);
+      // Formats and defaults that the server would take as annotations.
+      else compileOperations({ ...(await loadContract(ref)), isStrict: true });
     } catch (error) {
-      // It is not there, or it is no YAML.
+      // It is not there, it is no YAML, or it cannot be served.
       reports.push(`${ref}:\n  ${(error as Error).message}\n`);
     }
   }

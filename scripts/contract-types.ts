@@ -43,12 +43,13 @@ export async function buildTypes(contract: Json): Promise<string> {
       return undefined;
     },
   });
-  return `${astToString(nodes)}/** The operations that need no key. */\nexport type OpenOperation = ${toOpen(document)};\n`;
+  return `${astToString(nodes)}/** The operations that may be called without a key. */\nexport type OpenOperation = ${toOpen(document)};\n`;
 }
 
 function toOpen({ paths = {}, security = [] }: Json): string {
   const sources = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
-  const open = sources.filter((source) => source.operationId && (source.security ?? security).length === 0);
+  const isOpen = (ways: Json[]) => ways.length === 0 || ways.some((way) => Object.keys(way).length === 0);
+  const open = sources.filter((source) => source.operationId && isOpen(source.security ?? security));
   return open.map(({ operationId }) => `'${operationId}'`).join(' | ') || 'never';
 }
 

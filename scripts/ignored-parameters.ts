@@ -11,13 +11,13 @@ const GROUPS: Record<Parameter['in'], string> = { path: 'params', query: 'query'
  * sees what becomes of it. One that is left out is named in a comment that says why. `textOf` is the file of an operation's handler, if it has one.
  */
 export function describeIgnored({ operations }: Contract, textOf = readHandler): string[] {
-  return [...operations.values()].flatMap(({ id, method, path, parameters }) => {
+  return [...operations.values()].flatMap(({ id, parameters }) => {
     const text = textOf(id) ?? 'notImplemented';
     if (text.includes('notImplemented')) return [];
     const ignored = parameters.filter((parameter) => parameter.keptHours === undefined && !isTaken(parameter, text));
     return ignored.map(
       ({ name, in: place }) =>
-        `${nameOf(id, method, path)}: handlers/${id}.ts does not take ${place}.${name}: use it, or say in a comment why not`,
+        `${nameOf(id)}: handlers/${id}.ts does not take ${place}.${name}: use it, or say in a comment why not`,
     );
   });
 }

@@ -39,9 +39,9 @@ export const load = (t: Test, yaml: string): Promise<Contract> =>
   loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
 
 /** What a start says of this contract; empty where it starts. */
-export async function problemsOf(t: Test, yaml: string): Promise<string[]> {
+export async function problemsOf(t: Test, yaml: string, isStrict = false): Promise<string[]> {
   try {
-    compileOperations(await load(t, yaml));
+    compileOperations({ ...(await load(t, yaml)), isStrict });
     return [];
   } catch (error) {
     if (error instanceof ContractError) return error.problems;

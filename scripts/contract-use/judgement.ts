@@ -23,16 +23,16 @@ export interface Judgement {
 export async function judge(file: string): Promise<Judgement> {
   const { contract, problems } = await readAll(file);
   const left = new Set(problems);
-  const take = (start: string, source: { method: string; path: string; id?: string }) =>
+  const take = (start: string, source: { method: string; path: string; id: string }) =>
     problems
       .filter((problem) => problem.startsWith(start) && left.delete(problem))
       .map((problem) => problem.slice(start.length))
       .map((problem) => ({ problem, advice: toAdvice(problem, source, contract) }));
 
   const rows = sourcesOf(contract).map(({ method, path, id }): Row => {
-    const start = `${nameOf(id, method, path)}: `;
+    const start = `${nameOf(id)}: `;
     const request = `${method.toUpperCase()} ${path}`;
-    return { name: id ?? '(no operationId)', request, problems: take(start, { method, path, ...(id && { id }) }) };
+    return { name: id, request, problems: take(start, { method, path, id }) };
   });
   const general = [...left].map((problem) => ({ problem, advice: toAdvice(problem, undefined, contract) }));
   if (general.length > 0) rows.unshift({ name: 'the contract', request: '', problems: general });
@@ -68,8 +68,8 @@ function problemsOf(error: unknown): string[] {
   throw error;
 }
 
-function sourcesOf(contract: Contract | undefined): { method: string; path: string; id: string | undefined }[] {
-  return Object.entries<Record<string, { operationId?: string }>>(contract?.resolved.paths ?? {}).flatMap(
+function sourcesOf(contract: Contract | undefined): { method: string; path: string; id: string }[] {
+  return Object.entries<Record<string, { operationId: string }>>(contract?.resolved.paths ?? {}).flatMap(
     ([path, item]) =>
       METHODS.flatMap((method) => (item[method] ? [{ method, path, id: item[method].operationId }] : [])),
   );

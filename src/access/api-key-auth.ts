@@ -1,4 +1,4 @@
-/** API keys in a header or in the query (OpenAPI 3.1, section 4.8.27). */
+/** Keys in a header, the query or a cookie (OpenAPI 3.1, section 4.8.27), and by basic authentication. */
 import type { KeyPlace } from '../contract/contract.ts';
 import { hashKey } from './api-keys.ts';
 import type { Identify, NoteCaller } from './caller.ts';

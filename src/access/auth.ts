@@ -2,14 +2,14 @@
 import { createHmac } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Logger } from 'pino';
-import type { Requirement } from '../contract/contract.ts';
+import type { NeededKey, Requirement } from '../contract/contract.ts';
 import type { Failure } from '../http/errors.ts';
 import type { Rate, Store, Tally } from '../store/store.ts';
 import { buildIdentifyApiKey } from './api-key-auth.ts';
 import { CONFIGURED, hashKey } from './api-keys.ts';
 import { buildIdentifyBearer } from './bearer-auth.ts';
 import { type Caller, type CallerKey, type Identify, missingScopes, type NoteCaller, toCaller } from './caller.ts';
-import { forbidden, unauthorized } from './challenges.ts';
+import { forbidden, placesOf, unauthorized } from './challenges.ts';
 import { buildFairShares, type RefuseOver } from './fair-shares.ts';
 import { takeFromQuery } from './sent-keys.ts';
 import { readStoredKeys } from './stored-keys.ts';
@@ -46,7 +46,7 @@ export interface AuthOptions {
 export async function addAuth(
   app: FastifyInstance,
   { logger, store, apiKeys, realm, rates = {}, tally = buildTally(), maxKeyAge, onRead }: AuthOptions,
-): Promise<(security: Requirement[], over: RefuseOver) => onRequestHookHandler> {
+): Promise<(security: Requirement[], over: RefuseOver, isKeyOptional?: boolean) => onRequestHookHandler> {
   const { keyRate, unauthorizedRate } = rates;
   const uses = buildUses(store, logger);
   const toOurs = (key: CallerKey) => toCaller(key, keyRate, uses.of(key.id));
@@ -68,22 +68,26 @@ export async function addAuth(
   };
   const identifyBearer = await buildIdentifyBearer(app, note);
 
-  return (security, over) => {
-    const places = security.map(({ place }) => place);
-    const identifies = places.map((place) =>
-      place.in === 'bearer' ? identifyBearer : buildIdentifyApiKey(place, note),
+  return (security, over, isKeyOptional = false) => {
+    const places = placesOf(security);
+    const identifies = new Map(
+      places.map((place) => [place, place.in === 'bearer' ? identifyBearer : buildIdentifyApiKey(place, note)]),
     );
+    const identify = ({ place }: NeededKey) => identifies.get(place) as Identify;
     const takeKeys = takeFromQuery(places);
 
-    /** Tries the ways in from this one on. `denied` is the failure of one whose key lacks scopes. */
+    /** Tries the ways in from this one on; none is needed where the key is optional. `denied` is the failure of one whose key lacks scopes. */
     function tryFrom(index: number, request: FastifyRequest, reply: FastifyReply, done: Done, denied?: Failure): void {
       const way = security[index];
       if (!way) {
-        if (denied) done(denied);
+        if (isKeyOptional) {
+          request.caller = undefined;
+          done();
+        } else if (denied) done(denied);
         else turnAway(request, reply, done);
         return;
       }
-      (identifies[index] as Identify)(request, reply, (failure) => {
+      identify(way)(request, reply, (failure) => {
         const { caller } = request;
         if (failure) done(failure);
         else if (!caller) tryFrom(index + 1, request, reply, done, denied);
@@ -109,10 +113,39 @@ export async function addAuth(
       if (missing.length > 0) {
         tryFrom(index + 1, request, reply, done, denied ?? forbidden(missing, way, realm));
       } else {
-        caller.use.isNew = true;
-        takeKeys?.(request);
-        done();
+        needOthers(way.others, 0, request, reply, (failure, isHeld) => {
+          request.caller = caller;
+          if (failure) done(failure);
+          else if (!isHeld) tryFrom(index + 1, request, reply, done, denied);
+          else {
+            caller.use.isNew = true;
+            takeKeys?.(request);
+            done();
+          }
+        });
       }
+    }
+
+    /** The keys that are needed beside the first, each with its scopes. */
+    function needOthers(
+      others: NeededKey[],
+      index: number,
+      request: FastifyRequest,
+      reply: FastifyReply,
+      told: (failure?: Failure, isHeld?: boolean) => void,
+    ): void {
+      const other = others[index];
+      if (!other) {
+        told(undefined, true);
+        return;
+      }
+      identify(other)(request, reply, (failure) => {
+        const { caller } = request;
+        const missing = caller ? missingScopes(caller, other.scopes) : [];
+        if (failure || !caller) told(failure, false);
+        else if (missing.length > 0) told(forbidden(missing, other, realm));
+        else needOthers(others, index + 1, request, reply, told);
+      });
     }
 
     function turnAway(request: FastifyRequest, reply: FastifyReply, done: Done): void {

@@ -1,12 +1,17 @@
 /** What a client without a right key is told: how to send one, or what its own lacks. */
 import type { FastifyRequest } from 'fastify';
-import type { KeyPlace, Requirement } from '../contract/contract.ts';
+import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
 import { Failure } from '../http/errors.ts';
 import { buildKeyOf } from './sent-keys.ts';
 
+/** Each once. */
+export const placesOf = (security: Requirement[]): KeyPlace[] => [
+  ...new Set(security.flatMap(({ place, others }) => [place, ...others.map((other) => other.place)])),
+];
+
 /** Those of 401, each as sent without a key and with a wrong one, and those of 403. */
 export function challengesOf(security: Requirement[], realm: string): Record<401 | 403, string[]> {
-  const places = security.map(({ place }) => place);
+  const places = placesOf(security);
   const wrong = places.map((place) => toChallenge(place, realm, place.in === 'bearer' ? INVALID : {}));
   const missing = places.map((place) => toChallenge(place, realm, {}));
   return {
@@ -30,7 +35,7 @@ export function unauthorized(request: FastifyRequest, places: KeyPlace[], realm:
   return new Failure('unauthorized', message, { headers: { 'www-authenticate': [...new Set(challenges)].join(', ') } });
 }
 
-export function forbidden(missing: string[], { place, scopes }: Requirement, realm: string): Failure {
+export function forbidden(missing: string[], { place, scopes }: NeededKey, realm: string): Failure {
   const message = `The API key may not do this: it lacks the scope ${missing.join(' and ')}.`;
   const challenge = toChallenge(place, realm, lacking(scopes));
   return new Failure('forbidden', message, { headers: { 'www-authenticate': challenge } });
@@ -40,6 +45,8 @@ const WAYS: Record<KeyPlace['in'], (name: string) => string> = {
   bearer: () => 'Authorization: Bearer <API_KEY>',
   header: (name) => `${name}: <API_KEY>`,
   query: (name) => `?${name}=<API_KEY>`,
+  basic: () => 'the API key as the password of basic authentication',
+  cookie: (name) => `the cookie ${name}=<API_KEY>`,
 };
 
 const toWay = ({ in: place, name }: KeyPlace) => WAYS[place](name);
@@ -51,10 +58,12 @@ const isBearerSent = ({ in: place }: KeyPlace, { headers }: FastifyRequest) =>
 const isSent = (place: KeyPlace, request: FastifyRequest) =>
   place.in === 'bearer' ? isBearerSent(place, request) : buildKeyOf(place)(request) !== '';
 
+const SCHEMES: Partial<Record<KeyPlace['in'], string>> = { bearer: 'Bearer', basic: 'Basic' };
+
 /** No scheme is registered for API keys; ours says where they belong: `ApiKey realm="Store", in="header", name="X-Key"`. */
 function toChallenge({ in: place, name }: KeyPlace, realm: string, others: Record<string, string>): string {
-  const scheme = place === 'bearer' ? 'Bearer' : 'ApiKey';
-  const parameters = { realm: toQuotable(realm), ...(place !== 'bearer' && { in: place, name }), ...others };
+  const scheme = SCHEMES[place] ?? 'ApiKey';
+  const parameters = { realm: toQuotable(realm), ...(!SCHEMES[place] && { in: place, name }), ...others };
   return `${scheme} ${Object.entries(parameters)
     .map(([key, value]) => `${key}="${value}"`)
     .join(', ')}`;

@@ -20,13 +20,33 @@ export function buildVerified() {
   };
 }
 
-/** What is sent as the key; empty where nothing is, or where it is sent several times. */
+/** What is sent as the key, in any place but that of a bearer; empty where nothing is, or where it is sent several times. */
 export function buildKeyOf({ in: place, name }: KeyPlace): (request: FastifyRequest) => string {
   const header = name.toLowerCase();
-  return ({ headers, query }) => {
-    const sent = place === 'query' ? (query as Record<string, unknown>)[name] : headers[header];
+  const sentIn: Record<string, (request: FastifyRequest) => unknown> = {
+    basic: ({ headers }) => toPassword(headers.authorization ?? ''),
+    header: ({ headers }) => headers[header],
+    query: ({ query }) => (query as Record<string, unknown>)[name],
+    cookie: ({ headers }) => cookieOf(headers.cookie ?? '', name),
+  };
+  const find = sentIn[place] as (typeof sentIn)[string];
+  return (request) => {
+    const sent = find(request);
     return typeof sent === 'string' ? sent : '';
   };
+}
+
+/** Of basic authentication (RFC 7617), or the name where there is no password. */
+function toPassword(authorization: string): string {
+  const [, encoded = ''] = /^basic +(\S+)$/i.exec(authorization) ?? [];
+  const [name = '', ...password] = Buffer.from(encoded, 'base64').toString().split(':');
+  return password.join(':') || name;
+}
+
+/** RFC 6265, section 5.4. */
+function cookieOf(header: string, name: string): string | undefined {
+  const values = header.split(/; */).filter((pair) => pair.startsWith(`${name}=`));
+  return values.length === 1 ? values[0]?.slice(name.length + 1) : undefined;
 }
 
 /** Takes keys out of the query once they are checked: they are no parameters. Undefined where none is there. */

@@ -60,17 +60,26 @@ export interface Reply {
   headers: Record<string, { required?: boolean; schema?: Json }>;
 }
 
-/** Where a client sends its key: as a bearer token (RFC 6750), or as the value of a header or a query parameter. */
+/**
+ * Where a client sends its key: as a bearer token (RFC 6750), as the password of a user with any name, or as that name (RFC 7617), or
+ * as the value of a header, a query parameter or a cookie.
+ */
 export interface KeyPlace {
-  in: 'bearer' | 'header' | 'query';
+  in: 'bearer' | 'basic' | 'header' | 'query' | 'cookie';
   /** Of the header or parameter. */
   name: string;
 }
 
 /** A way in: a key in this place, which has all of these scopes. */
-export interface Requirement {
+export interface NeededKey {
   place: KeyPlace;
   scopes: string[];
+}
+
+/** One way in. */
+export interface Requirement extends NeededKey {
+  /** Keys that are needed beside this one, in other places. */
+  others: NeededKey[];
 }
 
 export interface Operation {
@@ -84,6 +93,8 @@ export interface Operation {
   replies: Reply[];
   /** The ways in, one of which is enough; none where no key is needed. */
   security: Requirement[];
+  /** Whether it may be called without a key, too. */
+  isKeyOptional: boolean;
   deprecation: Deprecation | undefined;
 }
 
@@ -96,6 +107,8 @@ export interface Contract {
   digest: string;
   /** Whether `npm run generate` has found that the server can keep it. */
   isChecked: boolean;
+  /** Set by the lint: what is an annotation elsewhere is refused. */
+  isStrict?: boolean;
   /** The same as an object, references in place. */
   document: Json;
   /** The same, with every reference replaced by its target. */

@@ -31,17 +31,20 @@ const EXTENSIONS: Record<string, Extension> = {
   'x-error-body': { where: /^#$/, place: 'the root', fits: (value) => value !== null, words: 'the body of an error' },
 };
 
-/** Below these are names that the contract gives, not words of OpenAPI. */
 const NAMES = /^(properties|patternProperties|dependentSchemas|headers|schemas|parameters|examples|content|mapping)$/;
-/** Below these are values. */
 const VALUES = /^(example|examples|default|enum|const|x-.*)$/;
+
+/** Whether below this key are names that the contract gives, not words of OpenAPI. */
+export const isNames = (key: string): boolean => NAMES.test(key);
+/** Whether below this key are values. */
+export const isValue = (key: string): boolean => VALUES.test(key);
 
 export function checkExtensions(node: Json, refuse: Refuse, place = '#'): void {
   if (typeof node !== 'object' || node === null) return;
-  const isNames = NAMES.test(place.replace(/.*\//, '')) && !Array.isArray(node);
+  const hasNames = isNames(place.replace(/.*\//, '')) && !Array.isArray(node);
   for (const [key, value] of Object.entries(node)) {
-    if (!isNames && key.startsWith('x-')) checkExtension(key, value, place, refuse);
-    if (isNames || !VALUES.test(key)) checkExtensions(value, refuse, `${place}/${key.replaceAll('/', '~1')}`);
+    if (!hasNames && key.startsWith('x-')) checkExtension(key, value, place, refuse);
+    if (hasNames || !isValue(key)) checkExtensions(value, refuse, `${place}/${key.replaceAll('/', '~1')}`);
   }
 }
 

@@ -1,7 +1,7 @@
-/** Forms (`multipart/form-data`): each field is text of one simple type, or a file, or there are several of one kind. */
+/** Forms (`multipart/form-data`, `application/x-www-form-urlencoded`): each field is text of one simple type, or a file, or there are several of one kind. */
 import type { Json, Refuse } from '../schema/json.ts';
 import { checkPassedOn } from './media-types.ts';
-import { TYPES } from './parameters.ts';
+import { isSimple } from './parameters.ts';
 
 export const isFile = ({ format }: Json): boolean => format === 'binary';
 
@@ -17,9 +17,8 @@ export function checkForm({ type, properties }: Json, encoding: Json, refuse: Re
   for (const [name, field] of Object.entries<Json>(properties)) {
     const part = partOf(field);
     if (isFile(part)) checkPassedOn(part, `file ${name}`, 'its body', refuse);
-    else if (!TYPES.includes(part.type)) {
-      refuse(`its body: field ${name} of a form needs a schema of one simple type, or of an array of one`);
+    else if (!isSimple(part)) {
+      refuse(`its body: field ${name} of a form needs a schema of simple types, or of an array of them`);
     }
-    if (part.default !== undefined) refuse(`its body: field ${name} of a form: default is not supported`);
   }
 }

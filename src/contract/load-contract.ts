@@ -1,11 +1,14 @@
 /** `openapi/petstore.yaml`, read once. What the server cannot serve is refused here, with every problem at once. */
 import { parse, parseNumberAndBigInt } from 'lossless-json';
+import type { Json } from '../schema/json.ts';
 import { type Contract, ContractError } from './contract.ts';
 import { toDigest } from './digest.ts';
 import { buildToErrorBody } from './error-body.ts';
 import { checkExtensions } from './extensions.ts';
 import { checkNumbers } from './numbers.ts';
+import { withIds } from './operation-ids.ts';
 import { toOperations } from './operations.ts';
+import { withPathNames } from './path-names.ts';
 import { resolveDocument } from './resolved.ts';
 import { toKeyPlaces } from './security.ts';
 import { checkOwnPaths, toPrefix } from './servers.ts';
@@ -26,14 +29,22 @@ export async function loadContract(file: URL | string = CONTRACT_FILE, checked?:
   return contract;
 }
 
+/** In the one version inside, each operation with an id. */
+async function toOurs(source: Json): Promise<Json> {
+  const isOlder = typeof source.openapi === 'string' && source.openapi.startsWith('3.0.');
+  const current = isOlder ? (await import('./older-version.ts')).toCurrent(source) : source;
+  return withIds(withPathNames(current));
+}
+
 /** The contract with what cannot be served. @throws ContractError where its operations cannot be told */
 export async function readContract(
   file: URL | string,
   checked?: string,
 ): Promise<{ contract: Contract; problems: string[] }> {
   const { yaml, json } = await readSource(file);
-  const document = JSON.parse(json);
-  if (typeof document !== 'object' || document === null) throw new ContractError([EMPTY]);
+  const source = JSON.parse(json);
+  if (typeof source !== 'object' || source === null) throw new ContractError([EMPTY]);
+  const document = await toOurs(source);
   const digest = toDigest(json);
   const isChecked = digest === checked;
   const dangling = isChecked ? undefined : await checkValidity(document);

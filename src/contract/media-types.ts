@@ -6,20 +6,22 @@ import type { Content } from './contract.ts';
 
 export const PLAIN_JSON = 'application/json';
 const JSON_TYPE = /^[a-z]+\/([\w.!#$&^-]+\+)?json$/i;
+/** Both have fields with names (RFC 7578; HTML, section 4.10.21.8). */
+const FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)$/i;
+const RANGE = /^(\*|application)\/\*/;
 const TYPE = /^[a-z]+\/[\w.!#$&^+-]+$/i;
 
 export const isJson = (type: string): boolean => JSON_TYPE.test(type);
 
-export const kindOf = (type: string): Content['kind'] =>
-  isJson(type) ? 'json' : type.toLowerCase() === 'multipart/form-data' ? 'form' : 'bytes';
+export const kindOf = (type: string): Content['kind'] => (isJson(type) ? 'json' : FORM.test(type) ? 'form' : 'bytes');
 
-/** Those of a request or of a response: `name` is its name in problems. */
-export function toTypes(content: Json, name: string, refuse: Refuse): string[] {
-  const types = Object.keys(content);
-  for (const type of types.filter((text) => !TYPE.test(text))) {
-    refuse(`${name}: ${type} is not supported: name one media type, without * and parameters`);
-  }
-  return types;
+/** Those of a request or of a response, each by its name in `content`. Of a range, JSON is served. */
+export function toTypes(content: Json, place: string, refuse: Refuse): { type: string; name: string }[] {
+  return Object.keys(content).map((name) => {
+    const type = RANGE.test(name) ? PLAIN_JSON : toMediaType(name);
+    if (!TYPE.test(type)) refuse(`${place}: ${name} is not a media type, such as ${PLAIN_JSON}`);
+    return { type, name };
+  });
 }
 
 /** What is passed on as it is, is not checked: so its schema must not say anything that could be broken. */

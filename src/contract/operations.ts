@@ -2,7 +2,6 @@
 import { withoutFields } from '../schema/directions.ts';
 import { findInt64s } from '../schema/int64-places.ts';
 import type { Json, Refuse } from '../schema/json.ts';
-import { checkRequired } from '../schema/required-fields.ts';
 import type { Body, Content, Operation, Reply } from './contract.ts';
 import { checkSuccessors, toDeprecation } from './deprecation.ts';
 import { checkForm } from './forms.ts';
@@ -11,40 +10,32 @@ import { checkPassedOn, isJson, kindOf, PLAIN_JSON, toTypes } from './media-type
 import { toParameters } from './parameters.ts';
 import { type KeyPlaces, toSecurity } from './security.ts';
 
+/** Of a body that is handed over as it comes, where nothing is said. */
+const MAX_BYTES = 1_048_576;
+
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /** An operation's name in problems. */
-export const nameOf = (id: string | undefined, method: string, path: string) =>
-  `operation ${id || `${method} ${path}`}`;
+export const nameOf = (id: string) => `operation ${id}`;
 
 export function toOperations(resolved: Json, keyPlaces: KeyPlaces, refuse: Refuse): Map<string, Operation> {
   const operations = new Map<string, Operation>();
   for (const [path, item] of Object.entries<Json>(resolved.paths)) {
     for (const method of METHODS.filter((name) => item[name])) {
       const operation = toOperation(method, path, { security: resolved.security, ...item }, keyPlaces, refuse);
-      if (operations.has(operation.id)) refuse(`operationId ${operation.id} is used twice`);
       operations.set(operation.id, operation);
     }
   }
-  checkFileNames([...operations.keys()], refuse);
   checkSuccessors(operations, refuse);
   checkLinks(resolved, operations, refuse);
   return operations;
 }
 
-/** Some file systems take `findItem.ts` and `finditem.ts` for the same file. */
-function checkFileNames(ids: string[], refuse: Refuse): void {
-  for (const id of ids) {
-    const other = ids.find((name) => name < id && name.toLowerCase() === id.toLowerCase());
-    if (other) refuse(`operationId ${id}: its handler would have the same file as that of ${other}`);
-  }
-}
-
 function toOperation(method: string, path: string, item: Json, keyPlaces: KeyPlaces, refuseAny: Refuse): Operation {
   const source = item[method];
-  const id: string = source.operationId ?? '';
-  const refuse = (problem: string) => refuseAny(`${nameOf(id, method, path)}: ${problem}`);
-  if (!/^[A-Za-z][\w-]*$/.test(id)) refuse('its operationId is missing or not of letters, digits, - and _');
+  const id: string = source.operationId;
+  const refuse = (problem: string) => refuseAny(`${nameOf(id)}: ${problem}`);
+  const security: Record<string, string[]>[] = source.security ?? item.security ?? [];
   const parameters = toParameters(path, [...(item.parameters ?? []), ...(source.parameters ?? [])], refuse);
   return {
     id,
@@ -53,35 +44,40 @@ function toOperation(method: string, path: string, item: Json, keyPlaces: KeyPla
     parameters,
     body: toBody(source.requestBody, refuse),
     replies: Object.entries(source.responses ?? {}).map(([status, response]) => toReply(status, response, refuse)),
-    security: toSecurity(source.security ?? item.security ?? [], keyPlaces, parameters, refuse),
+    security: toSecurity(security, keyPlaces, parameters, refuse),
+    isKeyOptional: security.some((requirement) => Object.keys(requirement).length === 0),
     deprecation: toDeprecation(source, refuse),
   };
 }
 
 function toReply(status: string, { content = {}, headers = {} }: Json, refuse: Refuse): Reply {
   const name = `response ${status}`;
-  const [type = PLAIN_JSON, ...others] = toTypes(content, name, refuse);
-  if (others.length > 0) refuse(`${name}: only one media type is supported, not ${type} and ${others.join(', ')}`);
-  const schema = withoutFields('writeOnly', content[type]?.schema ?? {});
-  if (!isJson(type)) checkPassedOn(schema, type, name, refuse);
-  checkRequired(schema, `${name}: body`, refuse);
+  // A handler answers one of them: JSON, where that is among them.
+  const types = toTypes(content, name, refuse);
+  const { type, name: key } = types.find((one) => isJson(one.type)) ?? types[0] ?? { type: PLAIN_JSON, name: '' };
+  const schema = withoutFields('writeOnly', content[key]?.schema ?? {});
   const int64s = findInt64s(schema, `${name}: body`, refuse);
-  const hasContent = Object.keys(content).length > 0;
-  return { status, type: type.toLowerCase(), hasContent, isJson: isJson(type), schema, int64s, headers };
+  return { status, type, hasContent: types.length > 0, isJson: isJson(type), schema, int64s, headers };
 }
 
+/** Where there is JSON, a type that could not be checked is not taken: 415. */
 function toBody(source: Json, refuse: Refuse): Body | undefined {
   if (!source) return undefined;
-  const { required = false, content, 'x-max-bytes': maxBytes } = source;
-  const contents = toTypes(content, 'its body', refuse).map((type): Content => {
-    const schema = withoutFields('readOnly', content[type].schema ?? {});
+  const { required = false, content, 'x-max-bytes': ownMaxBytes } = source;
+  const types = toTypes(content, 'its body', refuse);
+  const hasJson = types.some(({ type }) => isJson(type));
+  const contents = types.flatMap(({ type, name }): Content[] => {
+    const schema = withoutFields('readOnly', content[name].schema ?? {});
     const kind = kindOf(type);
-    if (kind === 'bytes') checkPassedOn(schema, type, 'its body', refuse);
-    if (kind === 'form') checkForm(schema, content[type].encoding, refuse);
-    if (kind !== 'json' && !maxBytes) refuse(`its body: ${type} is handed over as it comes, which needs x-max-bytes`);
+    const problems: string[] = [];
+    const note = (problem: string) => problems.push(problem);
+    if (kind === 'bytes') checkPassedOn(schema, type, 'its body', note);
+    if (kind === 'form') checkForm(schema, content[name].encoding, note);
+    if (problems.length > 0 && hasJson) return [];
+    problems.forEach(refuse);
     findInt64s(schema, 'body', refuse);
-    checkRequired(schema, 'body', refuse);
-    return { type: type.toLowerCase(), kind, schema };
+    return [{ type, kind, schema }];
   });
-  return { required, maxBytes, contents };
+  const isJsonOnly = contents.every(({ kind }) => kind === 'json');
+  return { required, maxBytes: ownMaxBytes ?? (isJsonOnly ? undefined : MAX_BYTES), contents };
 }

@@ -13,7 +13,7 @@ export function resolveDocument({ openapi, info, security, components = {}, ...r
   function resolveItem(path: string, item: Json): Json {
     if (item.$ref) return resolve(item, (problem) => refuse(`path ${path}: ${problem}`));
     const entries = Object.entries<Json>(item).map(([key, node]) => {
-      const owner = METHODS.includes(key) ? nameOf(node.operationId, key, path) : `path ${path}`;
+      const owner = METHODS.includes(key) ? nameOf(node.operationId) : `path ${path}`;
       return [key, resolve(node, (problem) => refuse(`${owner}: ${problem}`))];
     });
     return Object.fromEntries(entries);

@@ -1,4 +1,4 @@
-/** The servers of the contract share one path, whatever their origin. */
+/** The path that the servers of the contract have, whatever their origin. */
 
 import type { Json, Refuse } from '../schema/json.ts';
 import type { Operation } from './contract.ts';
@@ -11,26 +11,19 @@ interface Server {
 /** OpenAPI 3.1, section 4.8.1.1: what holds where no server is named. */
 const ROOT: Server = { url: '/' };
 
-/** `/v1` for `https://host/v1`, `{origin}/v1` and `/v1`, of the document, its paths and its operations alike; may be empty. */
-export function toPrefix({ servers = [ROOT], paths = {} }: Json, refuse: Refuse): string {
-  const nodes = Object.values<Json>(paths).flatMap((item) => [item, ...Object.values(item)]);
-  const all: Server[] = [...servers, ...nodes.flatMap((node) => node.servers ?? [])];
-  const prefixes = [...new Set(all.flatMap(prefixesOf))];
-  const [prefix = '', ...others] = prefixes;
-  if (others.length > 0 || !/^(\/[\w.-]+)*$/.test(prefix)) {
-    const found = prefixes.map((name) => name || 'none').join(', ');
-    refuse(`servers need one path prefix, such as /v1, or none, not: ${found}`);
-  }
+/** `/v1` for `https://host/v1`, `{origin}/v1` and `/v1`; may be empty. That of the first server, where they have several. */
+export function toPrefix({ servers }: Json, refuse: Refuse): string {
+  const [prefix = ''] = (servers?.length > 0 ? servers : [ROOT]).flatMap(prefixesOf);
+  if (!/^(\/[\w.~-]+)*$/.test(prefix)) refuse(`servers: ${prefix} cannot be the path before that of each operation`);
   return prefix;
 }
 
-/** One for each value of a variable at the start of the URL: the value may contain a path. */
+/** One for each value of a variable at the start of the URL: the value may contain a path. Others have their defaults. */
 function prefixesOf({ url, variables = {} }: Server): string[] {
   const [start = '', name = ''] = /^\{(\w+)\}/.exec(url) ?? [];
   const { default: value = '', enum: values = [value] } = variables[name] ?? {};
-  return values.map((origin) =>
-    (origin + url.slice(start.length)).replace(/^[a-z]+:\/\/[^/]+/i, '').replace(/\/$/, ''),
-  );
+  const rest = url.slice(start.length).replace(/\{([^}]*)\}/g, (_, other) => variables[other]?.default ?? '');
+  return values.map((origin) => (origin + rest).replace(/^[a-z]+:\/\/[^/]+/i, '').replace(/\/+$/, ''));
 }
 
 /** The server's own routes, which stand beside the prefix. The page of the documentation gives `/` up where the contract has it. */

@@ -502,5 +502,5 @@ export interface operations {
         };
     };
 }
-/** The operations that need no key. */
+/** The operations that may be called without a key. */
 export type OpenOperation = never;

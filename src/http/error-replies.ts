@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { ToErrorBody } from '../contract/error-body.ts';
+import type { ErrorParts, ToErrorBody } from '../contract/error-body.ts';
 import { type OutageKind, StoreUnavailable } from '../store/store.ts';
 import { type ErrorCode, Failure, TOO_LARGE, type Told } from './errors.ts';
 import { continueWhenRead } from './unwanted-bodies.ts';
@@ -53,6 +53,13 @@ const TOLD_BY_STATUS: Record<number, Told> = {
 /** What is refused in a flood, or not made yet: its line as a request says enough. */
 const NO_FAULTS: ErrorCode[] = ['overloaded', 'not_implemented'];
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How the errors of this operation are written, where they are not those of all. */
+    errorOf?: (parts: ErrorParts) => { body: unknown; type: string };
+  }
+}
+
 export type SendFailure = (error: FastifyError | Failure, request: FastifyRequest, reply: FastifyReply) => void;
 
 /** For Fastify's option `frameworkErrors` and its error handler. */
@@ -66,8 +73,10 @@ export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): Send
     const retryAfter = reply.getHeader('retry-after');
     reply.code(failure.status).headers(failure.headers).header('x-request-id', request.id);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-    reply.type('application/json; charset=utf-8');
-    reply.serializer(JSON.stringify).send(toErrorBody(failure.body));
+    const { errorOf } = request.routeOptions.config;
+    const { body, type } = errorOf?.(failure.body) ?? { body: toErrorBody(failure.body), type: 'application/json' };
+    reply.type(`${type}; charset=utf-8`);
+    reply.serializer(typeof body === 'string' && type.startsWith('text/') ? String : JSON.stringify).send(body);
   };
 }
 

@@ -54,5 +54,7 @@ export function toCurl(key: string, origin: string, { prefix, operations, keyPla
   const place = plain ? plain.security[0]?.place : keyPlaces[0];
   if (!place) return `curl ${url}`;
   if (place.in === 'query') return `curl '${url}?${encodeURIComponent(place.name)}=${key}'`;
+  if (place.in === 'basic') return `curl -u :${key} ${url}`;
+  if (place.in === 'cookie') return `curl -b '${place.name}=${key}' ${url}`;
   return `curl -H '${place.name}: ${place.in === 'bearer' ? 'Bearer ' : ''}${key}' ${url}`;
 }

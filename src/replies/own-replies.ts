@@ -10,6 +10,7 @@ import type { Refuse } from '../schema/json.ts';
 import { EXTREME_CURSORS } from '../store/cursors.ts';
 import type { CompileReply } from './compiled-reply.ts';
 import { deprecationHeaders } from './deprecation.ts';
+import { buildToBody } from './error-bodies.ts';
 import { CHALLENGED, RETRIED, sentHeaders } from './sent-headers.ts';
 
 /** Only handlers and the router answer with these. */
@@ -35,10 +36,13 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
   for (const reply of operation.replies) {
     const refuseReply = (problem: string) => refuse(`response ${reply.status}: ${problem}`);
     const codes = codesOf(reply, operation);
-    if (codes.length > 0 && reply.type !== PLAIN_JSON) {
+    if (codes.length > 0 && !reply.isJson && !/^text\/(plain|html)$/.test(reply.type)) {
       refuseReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
     }
-    if (reply.isJson) checkErrorBody(compileReply(reply, refuse).check, contract.toErrorBody, codes, refuseReply);
+    if (reply.isJson) {
+      const { check } = compileReply(reply, refuse);
+      checkErrorBody(check, buildToBody(reply, contract, check), codes, refuseReply);
+    }
     checkRequiredHeaders(reply, operation, Object.keys(announced), refuseReply);
     for (const [name, value] of Object.entries(announced)) {
       if (!declaredHeader(reply, name)) refuseReply(`header ${name} is sent, and not declared`);
@@ -52,8 +56,13 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
   checkCursors(buildCheck, operation, refuse);
 }
 
-/** What the server sends, and the contract does not declare: `npm run generate` names it, and the server would still run. */
+/**
+ * What the server sends, and the contract does not declare: `npm run generate` names it, and the server would still run. A contract
+ * that declares X-Request-Id nowhere was written without this server in mind: it is not asked for any of it.
+ */
 export function describeUndeclared({ operations }: Contract): string[] {
+  const all = [...operations.values()].flatMap(({ replies }) => replies);
+  if (!all.some((reply) => declaredHeader(reply, 'x-request-id'))) return [];
   return [...operations.values()].flatMap((operation) => {
     const { id, replies } = operation;
     const statuses = [

@@ -1,5 +1,5 @@
 /** The bodies that handlers answer as JSON: checked against the contract, and written. */
-import type { Operation, Reply } from '../contract/contract.ts';
+import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import type { ToErrorBody } from '../contract/error-body.ts';
 import { replyFor } from '../contract/replies.ts';
 import { ErrorParts } from '../http/errors.ts';
@@ -8,6 +8,7 @@ import { JsonText } from '../json/json-text.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';
+import { buildToBody } from './error-bodies.ts';
 import type { IsProven } from './stored-replies.ts';
 
 export interface ReplyWriter {
@@ -22,11 +23,11 @@ export type WriterOf = (status: number) => ReplyWriter;
 export interface WriterOptions {
   compileReply: CompileReply;
   isProven: IsProven;
-  toErrorBody: ToErrorBody;
+  contract: Contract;
 }
 
 export function buildWriterOf(options: WriterOptions, { id, replies }: Operation, refuse: Refuse): WriterOf {
-  const { toErrorBody } = options;
+  const { toErrorBody } = options.contract;
   const written = replies.filter(({ isJson }) => isJson);
   const writers = new Map(written.map((reply) => [reply, buildWriter(id, reply, options, refuse)]));
   /** The server itself may refuse with a status that is not declared. */
@@ -35,8 +36,9 @@ export function buildWriterOf(options: WriterOptions, { id, replies }: Operation
 }
 
 function buildWriter(id: string, reply: Reply, options: WriterOptions, refuse: Refuse): ReplyWriter {
-  const { compileReply, isProven, toErrorBody } = options;
+  const { compileReply, isProven, contract } = options;
   const { check: problemsOf, write } = compileReply(reply, refuse);
+  const toErrorBody = buildToBody(reply, contract, problemsOf);
   const isTextProven = isProven(reply);
   const toBigints = buildToBigints(reply.int64s) ?? ((value: unknown) => value);
 

@@ -4,7 +4,9 @@ import type { Logger } from 'pino';
 import type { Operation, Reply } from '../contract/contract.ts';
 import { PLAIN_JSON } from '../contract/media-types.ts';
 import { replyFor } from '../contract/replies.ts';
+import { ErrorParts } from '../http/errors.ts';
 import { joinLinks } from './deprecation.ts';
+import { toErrorText } from './error-bodies.ts';
 import { toPayload } from './passed-on-replies.ts';
 import type { ReplyWriter, WriterOf } from './reply-writers.ts';
 
@@ -55,7 +57,8 @@ export function buildSend({ replies }: Operation, { writerOf, successor, logger 
 
   /** The head comes last: an error before it is sent without these headers. */
   async function sendPassedOn(reply: FastifyReply, answer: AnyAnswer, type: string): Promise<FastifyReply> {
-    const payload = await toPayload(answer.body, reply, logger);
+    const body = answer.body instanceof ErrorParts ? toErrorText(answer.body, type) : answer.body;
+    const payload = await toPayload(body, reply, logger);
     return addHead(reply, answer).type(type).send(payload);
   }
 

@@ -12,6 +12,7 @@ import { toFew } from '../schema/problems.ts';
 import { type Bytes, buildToParts, type ToParts } from './form-parts.ts';
 import { buildToHeaders } from './header-values.ts';
 import { buildToValues, type Raw, type Texts, type Values } from './parameter-values.ts';
+import type { BuildIsValid } from './spelling.ts';
 
 /** A request that the contract allows, with the types that it gives to parameters and body, and defaults filled in. */
 export interface Accepted {
@@ -84,9 +85,13 @@ function buildOne(
   const schema = toRequestSchema({ inPath, inQuery, inHeader }, body);
   const int64s = findInt64s(schema, '', () => {});
   const check = buildCheck(schema, { name: 'request', fillsDefaults: true, int64s }, refuse);
-  const toPath = buildToValues(inPath, 'path');
-  const toQuery = buildToValues(inQuery, 'query');
-  const toHeaders = inHeader.length > 0 ? buildToHeaders(inHeader) : () => NONE;
+  const buildIsValid: BuildIsValid = (schema) => {
+    const problemsOf = buildCheck(schema, { name: 'request' }, refuse);
+    return (value) => problemsOf(value) === undefined;
+  };
+  const toPath = buildToValues(inPath, 'path', buildIsValid);
+  const toQuery = buildToValues(inQuery, 'query', buildIsValid);
+  const toHeaders = inHeader.length > 0 ? buildToHeaders(inHeader, buildIsValid) : () => NONE;
   const toBody = buildToBigints(int64s.fields.get('body'));
   // A sent value is a bigint already, but a default is a number.
   const defaulted = parameters.flatMap(({ name, in: place, schema, int64s }) => {

@@ -1,4 +1,4 @@
-/** The parts of a form (`multipart/form-data`, RFC 7578), each checked by the schema of its field as it arrives. */
+/** The parts of a form (`multipart/form-data`, RFC 7578; `application/x-www-form-urlencoded`), each checked by the schema of its field as it arrives. */
 import { on } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
@@ -90,7 +90,11 @@ async function* readParts(
   } finally {
     busboy.destroy();
   }
+  const sent = Object.keys(given);
   checkAll(given);
+  for (const [name, value] of Object.entries(given)) {
+    if (!sent.includes(name)) yield* [value].flat().map((item) => ({ name, value: item }));
+  }
 }
 
 /** A handler may be slow, and what waits for it must not grow beyond what the form may have. Returns the file that is arriving. */
@@ -131,7 +135,7 @@ async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Checks what is known at the end only: which fields are missing, and how many there are of each. */
+/** Checks what is known at the end only: which fields are missing, and how many there are of each. Defaults are filled in then. */
 function buildCheckForm(buildCheck: BuildCheck, schema: Json, refuse: Refuse): (given: Values) => void {
   const properties = Object.entries<Json>(schema.properties).map(([name, field]) => {
     if (!isFile(partOf(field))) return [name, field];
@@ -155,9 +159,10 @@ function buildTake(buildCheck: BuildCheck, name: string, field: Json, form: Json
     name,
   );
   const placeOfPart = isList ? placeUnder(place, 'items', '') : place;
-  const toValue = isFile(part) ? () => true : buildToValue(part, placeOfPart.isInt64);
   const options = { name, at: `body.${name}`, int64s: placeOfPart };
   const check = buildCheck(isFile(part) ? true : part, options, () => {});
+  const isValid = (value: unknown) => check(value) === undefined;
+  const toValue = isFile(part) ? () => true : buildToValue(part, placeOfPart.isInt64, () => isValid);
   return (taken, given) => {
     const value = toValue('value' in taken ? (taken.value as string) : '');
     const problems = check(value);

@@ -2,7 +2,7 @@
 import type { Parameter } from '../contract/contract.ts';
 import { Bare } from '../json/bare.ts';
 import { toJoined } from './joined-items.ts';
-import { buildToValue, type ToValue } from './spelling.ts';
+import { type BuildIsValid, buildToValue, type ToValue } from './spelling.ts';
 
 /** By name, as Fastify has them: what is given several times is an array. */
 export type Texts = Record<string, string | string[]>;
@@ -20,8 +20,8 @@ export type ToValues = (texts: Texts, problems: string[], raw: Raw) => Values;
 type Read = (given: string | string[], problems: string[], raw: Raw) => unknown;
 
 /** Text that is no value of its schema stays text, and so does what the contract does not know: both are refused later. */
-export function buildToValues(parameters: Parameter[], place: 'path' | 'query'): ToValues {
-  const reads = new Map(parameters.map((parameter) => [parameter.name, buildRead(parameter)]));
+export function buildToValues(parameters: Parameter[], place: 'path' | 'query', buildIsValid: BuildIsValid): ToValues {
+  const reads = new Map(parameters.map((parameter) => [parameter.name, buildRead(parameter, buildIsValid)]));
   return (texts, problems, raw) => {
     const values: Values = new Bare();
     for (const name in texts) {
@@ -32,9 +32,9 @@ export function buildToValues(parameters: Parameter[], place: 'path' | 'query'):
   };
 }
 
-function buildRead({ name, in: place, schema, int64s, list }: Parameter): Read {
-  if (!list) return buildReadOne(`${place}.${name}`, buildToValue(schema, int64s.isInt64));
-  const toValue = buildToValue(schema.items, int64s.rest?.isInt64 === true);
+function buildRead({ name, in: place, schema, int64s, list }: Parameter, buildIsValid: BuildIsValid): Read {
+  if (!list) return buildReadOne(`${place}.${name}`, buildToValue(schema, int64s.isInt64, buildIsValid));
+  const toValue = buildToValue(schema.items, int64s.rest?.isInt64 === true, buildIsValid);
   if (list === 'repeated') return (given) => [given].flat().map(toValue);
   const readOne = buildReadOne(`${place}.${name}`, (text) => text);
   return (given, problems, { url }) => {

@@ -2,19 +2,22 @@
 import { type Contract, ContractError } from '../contract/contract.ts';
 import { domain } from '../generated/domain.ts';
 import { buildCompileReply } from '../replies/compiled-reply.ts';
+import { buildErrorOf, type ErrorOf } from '../replies/error-bodies.ts';
 import { checkOwnReplies } from '../replies/own-replies.ts';
 import { buildWriterOf, type WriterOf } from '../replies/reply-writers.ts';
 import { buildIsProven, checkCreated, checkPages } from '../replies/stored-replies.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
 import { buildChecks } from '../schema/checks.ts';
 import { refuseImpossible } from '../schema/impossible.ts';
-
+import { checkRequired } from '../schema/required-fields.ts';
 import { checkKeptFields } from './kept-fields.ts';
 import { recordSchema } from './stored-records.ts';
 
 export interface CompiledOperation {
   check: CheckRequest;
   writerOf: WriterOf;
+  /** Where its errors are not those of all operations. */
+  errorOf: ErrorOf | undefined;
 }
 
 /** By their ids. @throws ContractError */
@@ -22,7 +25,8 @@ export function compileOperations(contract: Contract): Map<string, CompiledOpera
   const buildCheck = buildChecks(contract);
   const compileReply = buildCompileReply(buildCheck);
   const stored = recordSchema(contract, domain.schema);
-  const writers = { compileReply, isProven: buildIsProven(stored), toErrorBody: contract.toErrorBody };
+  const keepsDomain = contract.document.components?.schemas?.[domain.schema] !== undefined;
+  const writers = { compileReply, isProven: buildIsProven(stored), contract };
   const problems: string[] = [];
   const compiled = [...contract.operations.values()].map((operation): [string, CompiledOperation] => {
     const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
@@ -31,15 +35,20 @@ export function compileOperations(contract: Contract): Map<string, CompiledOpera
     if (!contract.isChecked) {
       checkOwnReplies({ buildCheck, compileReply, contract, operation }, refuse);
       const { parameters, body, replies } = operation;
+      if (contract.isStrict) {
+        for (const { schema } of body?.contents ?? []) checkRequired(schema, 'body', refuse);
+        for (const { status, schema } of replies) checkRequired(schema, `response ${status}: body`, refuse);
+      }
       for (const { name, schema } of parameters) refuseImpossible(schema, `parameter ${name}`, buildCheck, refuse);
       for (const { schema } of body?.contents ?? []) refuseImpossible(schema, 'its body', buildCheck, refuse);
       for (const { status, schema } of replies) refuseImpossible(schema, `response ${status}`, buildCheck, refuse);
     }
-    if (!contract.isChecked && problems.length === 0) {
+    // A contract without the domain's schema keeps nothing of it.
+    if (!contract.isChecked && problems.length === 0 && keepsDomain) {
       checkCreated(operation, stored, refuse);
       checkPages(operation, stored, refuse);
     }
-    return [operation.id, { check, writerOf }];
+    return [operation.id, { check, writerOf, errorOf: buildErrorOf(contract, operation, compileReply) }];
   });
   if (!contract.isChecked) {
     const sent = recordSchema(contract, domain.newSchema);

@@ -40,7 +40,7 @@ type ContentOf<Request> = Request extends { content: infer Content }
 type SentAs<Type, Body> =
   IsJson<Type> extends true
     ? InRequest<Body>
-    : Lowercase<Type & string> extends 'multipart/form-data'
+    : Lowercase<Type & string> extends 'multipart/form-data' | 'application/x-www-form-urlencoded'
       ? AsyncIterable<PartIn<InRequest<Body>>>
       : Bytes;
 type PartIn<Form> = { [Name in keyof Form]-?: PartOf<Name, NonNullable<Form[Name]>> }[keyof Form];

@@ -12,7 +12,7 @@ import type { CompiledOperation } from './compiled-operations.ts';
 import type { AnyHandler } from './handler.ts';
 
 /** Lets requests pass that have one of these ways in. */
-export type AuthFor = (security: Requirement[], over: RefuseOver) => onRequestHookHandler;
+export type AuthFor = (security: Requirement[], over: RefuseOver, isKeyOptional: boolean) => onRequestHookHandler;
 
 /** Answers a request that is beyond a limit, with these headers. */
 type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
@@ -43,10 +43,12 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   const refuseOver: RefuseOver = (_request, reply, headers) => {
     send(reply, { ...over, headers });
   };
-  const auth = operation.security.length > 0 ? authFor(operation.security, refuseOver) : undefined;
+  const { security, isKeyOptional } = operation;
+  const auth = security.length > 0 ? authFor(security, refuseOver, isKeyOptional) : undefined;
 
   return {
     ...NOT_BY_FASTIFY,
+    ...(compiled.errorOf && { config: { errorOf: compiled.errorOf } }),
     onRequest: [buildEnter(operation.id, auth, deprecation), ...onlyOwnTypes],
     ...(operation.deprecation && { errorHandler: buildAnnounceFailure(deprecation) }),
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),

@@ -26,6 +26,8 @@ export interface SchemaSource {
   document: Json;
   /** Whether its schemas are known to be valid ones. */
   isChecked: boolean;
+  /** Refuses keywords and formats that are unknown, and defaults that cannot be filled in; without, they are annotations. */
+  isStrict?: boolean;
 }
 
 /** What a run has found, and forgets at its end. */
@@ -34,9 +36,23 @@ export interface Run {
   keys: Keys;
 }
 
-export function buildAjv({ document, isChecked }: SchemaSource, useDefaults: boolean, run: Run): Ajv2020 {
-  const strictness = { strict: true, strictTypes: false, strictRequired: false };
-  const checks = { meta: false, validateSchema: !isChecked };
+/** JSON Schema's patterns are of Unicode; many are written for expressions without, such as `[\w-.]` (JSON Schema 2020-12, Core, 6.4). */
+function toRegExp(pattern: string, flags: string): RegExp {
+  try {
+    return new RegExp(pattern, flags);
+  } catch {
+    return new RegExp(pattern);
+  }
+}
+toRegExp.code = 'new RegExp';
+
+export function buildAjv(
+  { document, isChecked, isStrict = false }: SchemaSource,
+  useDefaults: boolean,
+  run: Run,
+): Ajv2020 {
+  const strictness = { strict: isStrict, strictNumbers: true, strictTypes: false, strictRequired: false } as const;
+  const checks = { meta: false, validateSchema: !isChecked, ...(!isStrict && { code: { regExp: toRegExp } }) };
   const ajv = new Ajv2020({ allErrors: true, ...strictness, useDefaults, logger: false, ...checks });
   ajv.validateSchema = (...args) => {
     ofSchemas ??= buildAjvOfSchemas();
@@ -49,7 +65,8 @@ export function buildAjv({ document, isChecked }: SchemaSource, useDefaults: boo
   delete ajv.formats.binary;
   const { uniqueItems } = run.keys;
   for (const keyword of ['nullable', 'uniqueItems', 'contains']) ajv.removeKeyword(keyword);
-  for (const keyword of [hidden, nullable, int64, int64Bounds, contains, uniqueItems, equals, whileRoom, seenFields]) {
+  if (isStrict) ajv.addKeyword(nullable);
+  for (const keyword of [hidden, int64, int64Bounds, contains, uniqueItems, equals, whileRoom, seenFields]) {
     ajv.addKeyword(keyword);
   }
   countWhereIfFits(ajv.getKeyword('if') as CodeKeywordDefinition);

@@ -294,7 +294,7 @@ t.test(
     const store = openUrl(`sqlite:${file}`);
     const key = makeKey();
     await store.createKey(toStoredKey(key, 'Ada'));
-    const ways = PLACES.map((place) => ({ place, scopes: [] }));
+    const ways = PLACES.map((place) => ({ place, scopes: [], others: [] }));
     const send = await startWithWays(t, ways, { store, maxKeyAge: 2000 });
     const statusOf = (token: string) => send({ authorization: `Bearer ${token}` });
     const asApiKey = (token: string) => send({ 'x-key': token });
@@ -314,8 +314,8 @@ t.test(
 
 const [BEARER, HEADER] = PLACES as [KeyPlace, KeyPlace];
 const WAYS = [
-  { place: HEADER, scopes: ['pets:write'] },
-  { place: BEARER, scopes: ['pets:read'] },
+  { place: HEADER, scopes: ['pets:write'], others: [] },
+  { place: BEARER, scopes: ['pets:read'], others: [] },
 ];
 
 t.test('a key that is sent by one way in does not count for another one', async (t) => {

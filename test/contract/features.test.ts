@@ -34,13 +34,14 @@ const edit = (change: Edit) => withPaths({}, change);
 
 /** A contract with each feature, by the first words of its row. */
 const CONTRACTS: Record<string, string> = {
-  'Several prefixes': edit(({ servers }) => servers.push({ url: '/v2' })),
+  'A prefix of': edit(({ contract }) => (contract.servers = [{ url: '/v%201' }])),
+  'Swagger 2': edit(({ contract }) => (contract.swagger = '2.0')),
+  'Such a type with': echo({ requestBody: { content: { 'application/xml': { schema: { type: 'object' } } } } }),
+  'Ranges of other': reply('200', 'image/*'),
+  'Errors of the server as anything': reply('401', 'image/png'),
   "The server's own paths": withPaths({ '/docs': { get: operation('echo') } }, withPrefix('/')),
-  'Other characters': withPaths({ '/echoes': { get: operation('find pet by id') } }),
-  '`Idempotency-Key` without': parameter({ in: 'header', name: 'Idempotency-Key' }),
   '`x-kept-hours` of': parameter({ 'x-kept-hours': 24 }),
   'In a cookie': parameter({ in: 'cookie' }),
-  '`Accept`': parameter({ in: 'header', name: 'Accept' }),
   'Arrays in the path': echo(
     { parameters: [{ name: 'q', in: 'path', required: true, schema: { type: 'array', items: string } }] },
     '/echoes/{q}',
@@ -49,48 +50,23 @@ const CONTRACTS: Record<string, string> = {
   'Other styles': parameter({ style: 'deepObject', schema: { type: 'object' } }),
   '`content` in place': parameter({ schema: undefined, content: { 'application/json': { schema: string } } }),
   '`allowEmptyValue`': parameter({ allowEmptyValue: true }),
-  'Without `x-max-bytes`': echo({ requestBody: content('text/csv') }),
   'Objects in its fields': form({ type: 'object' }),
-  'Defaults of its fields': form({ ...string, default: 'Rex' }),
   '`encoding`': form(string, { q: {} }),
-  '`application/x-www-form': echo({
-    requestBody: { 'x-max-bytes': 9, content: { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } } },
-  }),
-  'Ranges of types in': echo({ requestBody: { 'x-max-bytes': 9, ...content('*/*') } }),
-  '`binary` in': body({ ...string, format: 'binary' }),
-  'Several types': reply('200', 'application/json', 'application/a+json'),
-  'Its schema beyond': echo({ responses: { '200': { content: { 'text/csv': { schema: { type: 'integer' } } } } } }),
-  'Ranges of types': reply('200', 'image/*'),
   'Error replies that': echo({
-    responses: { '400': { content: { 'application/json': { schema: { type: 'string' } } } } },
+    responses: { '400': { content: { 'application/json': { schema: { type: 'integer' } } } } },
   }),
-  'Errors of the server': reply('401', 'application/problem+json'),
-  'API keys in a cookie': edit(({ securitySchemes }) => {
-    securitySchemes.bearerAuth = { type: 'apiKey', in: 'cookie', name: 'key' };
-  }),
-  'Two schemes': edit(({ securitySchemes }) => {
-    securitySchemes.other = { type: 'http', scheme: 'bearer' };
+  'Mutual TLS': edit(({ securitySchemes }) => {
+    securitySchemes.bearerAuth = { type: 'mutualTLS' };
   }),
   'A parameter of': edit(({ securitySchemes, listPets }) => {
     securitySchemes.other = { type: 'apiKey', in: 'query', name: 'limit' };
     listPets.security = [{ other: [] }];
   }),
-  'Two keys': edit(({ securitySchemes, listPets }) => {
-    securitySchemes.other = { type: 'apiKey', in: 'query', name: 'key' };
-    listPets.security = [{ bearerAuth: [], other: [] }];
-  }),
-  'OpenAPI 3.0': edit(({ contract }) => (contract.openapi = '3.0.3')),
-  '`nullable`': body({ type: 'string', nullable: true }),
   '`enum`, `const`': body({ ...int64, enum: [1] }),
   'int64 in one': body({ anyOf: [int64, { type: 'integer' }] }),
-  'Other formats': body({ type: 'string', format: 'datum' }),
   'A discriminator whose': body({ oneOf: [{ type: 'object' }], discriminator: { propertyName: 'kind' } }),
   'A schema that is nothing': recursive({ allOf: [self] }),
   'References to': body({ $ref: 'pets.yaml#/PetId' }),
-  'A default': body({ anyOf: [{ properties: { name: { type: 'string', default: 'Rex' } } }] }),
-  '`required` of a': body({ anyOf: [{ required: ['id'] }] }),
-  'Unknown keywords': body({ type: 'integer', maximun: 5 }),
-  'Keys that may': edit(({ listPets }) => listPets.security.push({})),
 };
 
 const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
@@ -101,12 +77,39 @@ const query = (...parameters: Json[]) => ({
 });
 const list = { type: 'array', items: string };
 const error = json({ $ref: '#/components/schemas/Error' });
+const problem = { content: { 'application/problem+json': error.content['application/json'] } };
 const tagged = (kind: string) => object({ kind: { const: kind, type: 'string' } }, { required: ['kind'] });
 const key = (name: string) => ({ security: [{ [name]: [] }] });
 
 /** An operation with each feature, by the first words of its row. */
 const SERVED: Record<string, Json> = {
-  'One path prefix': {},
+  'A path prefix': {},
+  'None, other': {},
+  'Names in the': {},
+  '`Idempotency-Key` without': query({ in: 'header', name: 'Idempotency-Key' }),
+  '`Accept`': query({ in: 'header', name: 'Accept' }),
+  'Several of these': query({ schema: { anyOf: [{ type: 'boolean' }, string] } }, { schema: {} }),
+  'The same beside': {
+    requestBody: {
+      content: { ...json({ type: 'object' }).content, 'application/xml': { schema: { type: 'object' } } },
+    },
+  },
+  'Defaults of its': {
+    requestBody: { content: { 'multipart/form-data': { schema: object({ q: { ...string, default: 'a' } }) } } },
+  },
+  'Ranges of types, or': { requestBody: content('*/*', 'text/csv; charset=utf-8') },
+  'Its schema beyond': { responses: { '200': { content: { 'text/csv': { schema: { type: 'integer' } } } } } },
+  '`*/*`, `application/*`': { responses: { '200': content('*/*') } },
+  'Several types for': { responses: { '200': content('text/csv', 'application/json') } },
+  'Errors of the server as another': { responses: { '401': problem } },
+  "The server's errors by": {},
+  'OAuth 2': key('oauth'),
+  'Two schemes': key('other'),
+  'Two keys': { security: [{ bearerAuth: [], inHeader: [] }] },
+  'Keys that may': { security: [{ bearerAuth: [] }, {}] },
+  'OpenAPI 3.0': {},
+  '`required` of a': inBody({ anyOf: [{ required: ['id'] }] }),
+  'Patterns that': inBody({ ...string, pattern: '[\\w-.]' }),
   '`operationId` in camelCase': {},
   '`deprecated: true`': { deprecated: true },
   'In the path, the query': query({}, { in: 'header', name: 'If-None-Match' }),
@@ -123,7 +126,7 @@ const SERVED: Record<string, Json> = {
       content: { 'multipart/form-data': { schema: object({ q: list, file: { ...string, format: 'binary' } }) } },
     },
   },
-  "The server's errors": {},
+  "The server's errors in": {},
   'A status, ranges': { responses: { '4XX': error, '5XX': error, default: error } },
   '`application/json`, or a type': { responses: { '200': content('application/a+json') } },
   'Any other type, such as `text/csv` or `image': { responses: { '200': content('image/png') } },
@@ -162,6 +165,8 @@ t.test('what the page says is served, is served: a contract with all of it start
     contract['x-error-body'] = { code: '{code}', message: '{message}', status: '{status}' };
     schemas.Tree = object({ leaves: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } });
     securitySchemes.inHeader = { type: 'apiKey', in: 'header', name: 'X-Key' };
+    securitySchemes.oauth = { type: 'openIdConnect', openIdConnectUrl: 'https://example.com' };
+    securitySchemes.other = { type: 'http', scheme: 'bearer' };
     delete components.headers['WWW-Authenticate'].schema.pattern;
   });
   t.strictSame(await problemsOf(t, yaml), []);

@@ -59,16 +59,6 @@ const refusals: Refusal[] = [
   ['a document that is no OpenAPI', /must have required property 'info'/, (c) => delete c.info],
   ['a document without a version', /OpenAPI/i, (c) => delete c.openapi],
   [
-    'a missing operationId',
-    'operation post /pets: its operationId is missing or not of letters, digits, - and _',
-    (c) => delete c.paths['/pets'].post.operationId,
-  ],
-  [
-    'an operationId that stands twice',
-    'operationId listPets is used twice',
-    (c) => (c.paths['/pets'].post.operationId = 'listPets'),
-  ],
-  [
     'a path parameter that is not declared',
     'operation getPet: path parameter {part} is not declared',
     (c) => rename(c.paths, '/pets/{petId}', '/pets/{petId}/{part}'),
@@ -79,22 +69,13 @@ const refusals: Refusal[] = [
     (c) => rename(c.paths, '/pets/{petId}', '/pets/one'),
   ],
   [
-    'a path parameter that is no word',
-    'operation getPet: path parameter {pet-id} may have letters, digits and _ only',
-    (c) => {
-      c.paths['/pets/{petId}'].get.parameters[0].name = 'pet-id';
-      delete c.paths['/pets'].post.responses['201'].links;
-      rename(c.paths, '/pets/{petId}', '/pets/{pet-id}');
-    },
-  ],
-  [
     'a parameter in a cookie',
     'operation listPets: parameter status: in cookie is not supported',
     (c) => (c.paths['/pets'].get.parameters[1].in = 'cookie'),
   ],
   [
     'a parameter that is JSON',
-    'operation listPets: parameter status: needs a schema of one simple type, or of an array of one',
+    'operation listPets: parameter status: needs a schema of simple types, or of an array of them',
     (c) => {
       const [, status] = c.paths['/pets'].get.parameters;
       status.content = { 'application/json': { schema: status.schema } };
@@ -108,23 +89,13 @@ const refusals: Refusal[] = [
     (c) => rename(c.paths['/pets'].post.requestBody.content, 'application/json', 'text/plain'),
   ],
   [
-    'a response that is not JSON',
-    'operation listPets: response 200: text/csv is passed on as it is: its schema may have type: string and format: binary only',
-    (c) => rename(c.paths['/pets'].get.responses['200'].content, 'application/json', 'text/csv'),
-  ],
-  [
     'a security scheme of another kind',
-    'security scheme bearerAuth: only bearer keys, and API keys in a header or a query, are supported',
-    (c) => (c.components.securitySchemes.bearerAuth.scheme = 'basic'),
-  ],
-  [
-    'a key that may be left out',
-    'operation listPets: security {} is not one scheme of components.securitySchemes',
-    (c) => (c.paths['/pets'].get.security = [{}]),
+    'security scheme bearerAuth: only bearer tokens, basic authentication, and API keys are supported',
+    (c) => (c.components.securitySchemes.bearerAuth.scheme = 'digest'),
   ],
   [
     'a key of a scheme that is not declared',
-    'operation listPets: security {"otherAuth":[]} is not one scheme of components.securitySchemes',
+    'operation listPets: security: otherAuth is not in components.securitySchemes',
     (c) => (c.paths['/pets'].get.security = [{ otherAuth: [] }]),
   ],
   [
@@ -151,11 +122,6 @@ const refusals: Refusal[] = [
     (c) => (c.paths['/pets/{petId}'].get['x-successor'] = 'getPet'),
   ],
   [
-    'a prefix that the servers do not share',
-    'servers need one path prefix, such as /v1, or none, not: /v2, /v1',
-    (c) => (c.servers[0].url = '/v2'),
-  ],
-  [
     'a path of the server itself',
     'operation listPets: /readyz is served by the server itself',
     (c) => {
@@ -169,11 +135,6 @@ const refusals: Refusal[] = [
     'a path below the documentation',
     /operation listPets: \/docs\/pets is served by the server itself\n/,
     withPrefix('/docs'),
-  ],
-  [
-    'two operationIds that are one file where file names have no case',
-    'operationId listpets: its handler would have the same file as that of listPets',
-    (c) => (c.paths['/pets'].post.operationId = 'listpets'),
   ],
   [
     'a bound that a double cannot hold',
@@ -225,11 +186,6 @@ const refusals: Refusal[] = [
       c.components.responses.Loop = { $ref: '#/components/responses/Loop' };
       c.paths['/pets'].get.responses['400'] = { $ref: '#/components/responses/Loop' };
     },
-  ],
-  [
-    'a document of OpenAPI 3.0',
-    /^.*\n.*it is OpenAPI 3\.0\.3; convert it to 3\.1: npx @scalar/,
-    (c) => (c.openapi = '3.0.3'),
   ],
   [
     'a document of OpenAPI 3.2',
@@ -327,44 +283,9 @@ const refusals: Refusal[] = [
     (c) => (c.paths['/pets'].parameters = [{ $ref: '#/components/parameters/limit' }]),
   ],
   [
-    'two keys at once',
-    'operation listPets: security {"bearerAuth":[],"otherAuth":[]} is not one scheme of components.securitySchemes',
-    (c) => (c.paths['/pets'].get.security = [{ bearerAuth: [], otherAuth: [] }]),
-  ],
-  [
-    'a second scheme whose keys nothing tells apart from those of the first',
-    'security schemes bearerAuth and adminAuth have their keys in the same place',
-    (c) => (c.components.securitySchemes.adminAuth = { type: 'http', scheme: 'bearer' }),
-  ],
-  [
-    'an API key in a cookie',
-    'security scheme bearerAuth: only bearer keys, and API keys in a header or a query, are supported',
-    (c) => (c.components.securitySchemes.bearerAuth = { type: 'apiKey', in: 'cookie', name: 'key' }),
-  ],
-  [
     'a parameter where a key is',
     'operation listPets: parameter limit has the place of the key of security scheme bearerAuth; remove it',
     (c) => (c.components.securitySchemes.bearerAuth = { type: 'apiKey', in: 'query', name: 'limit' }),
-  ],
-  [
-    'a server without the prefix of the others',
-    'servers need one path prefix, such as /v1, or none, not: none, /v1',
-    (c) => (c.servers[0].url = '/'),
-  ],
-  [
-    'a server whose variable brings a path of its own',
-    'servers need one path prefix, such as /v1, or none, not: /v1, /store/v1',
-    (c) => (c.servers[1].variables.production_origin.enum = ['https://petstore.example', 'https://example.com/store']),
-  ],
-  [
-    'a server with a variable in its path',
-    'servers need one path prefix, such as /v1, or none, not: /{version}',
-    (c) => (c.servers = [{ url: 'https://petstore.example/{version}', variables: { version: { default: 'v1' } } }]),
-  ],
-  [
-    'an operation with a server of its own prefix',
-    'servers need one path prefix, such as /v1, or none, not: /v1, /v2',
-    (c) => (c.paths['/pets'].post.servers = [{ url: '/v2' }]),
   ],
   [
     'a link to an operation that is not there',
@@ -445,9 +366,9 @@ t.test('an example may be larger than a double holds, and is served as it stands
 t.test('every problem is named at once', async (t) => {
   const { file } = edited(
     t,
-    (c) => (c.components.securitySchemes.bearerAuth.scheme = 'basic'),
+    (c) => (c.components.securitySchemes.bearerAuth.scheme = 'digest'),
     (c) => (c.paths['/pets/{petId}'].get['x-successor'] = 'findPets'),
-    (c) => (c.paths['/pets'].post.operationId = 'listPets'),
+    (c) => (c.servers = [{ url: '/v%201' }]),
   );
   const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
   t.equal(error.problems.length, 3);
@@ -561,6 +482,6 @@ t.test('a contract may leave out all that OpenAPI leaves optional', async (t) =>
   const contents = [{ type: 'application/json', kind: 'json', schema: {} }];
   t.strictSame(operations.get('pong')?.body, { required: false, maxBytes: undefined, contents });
   await t.rejects(load('paths: { /ping: { get: { operationId: ping, security: [{ key: [] }] } } }'), {
-    message: /operation ping: security \{"key":\[\]\} is not one scheme/,
+    message: /operation ping: security: key is not in components.securitySchemes/,
   });
 });

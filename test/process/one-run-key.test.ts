@@ -29,6 +29,8 @@ t.test('the line to try has the key where the contract says that it is sent', as
       (origin) => `curl -H 'X-Key: ${KEY}' ${origin}/v1/pets`,
     ],
     [withScheme({ type: 'apiKey', in: 'query', name: 'a&b' }), (origin) => `curl '${origin}/v1/pets?a%26b=${KEY}'`],
+    [withScheme({ type: 'http', scheme: 'basic' }), (origin) => `curl -u :${KEY} ${origin}/v1/pets`],
+    [withScheme({ type: 'apiKey', in: 'cookie', name: 'key' }), (origin) => `curl -b 'key=${KEY}' ${origin}/v1/pets`],
     [({ listPets }) => (listPets.security = []), (origin) => `curl ${origin}/v1/pets`],
   ];
   for (const [edit, toLine] of cases) {

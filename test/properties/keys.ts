@@ -4,9 +4,9 @@ import { KEY } from '../service.ts';
 import type { Operation } from './operations.ts';
 import type { Request } from './requests.ts';
 
-/** The name of a header or query parameter; a bearer key is in `Authorization`. */
+/** The name of a header or query parameter; others are in `Authorization`. */
 export interface KeyPlace {
-  in: 'bearer' | 'header' | 'query';
+  in: 'bearer' | 'basic' | 'header' | 'query';
   name: string;
 }
 
@@ -49,13 +49,17 @@ export function keyAt(url: string, operations: Operation[]): { search: string; h
   const [place] = operations.find(isAt)?.keyPlaces ?? [];
   if (place?.in === 'query') return { search: `${search ? '&' : '?'}${place.name}=${KEY}`, headers: {} };
   if (place?.in === 'header') return { search: '', headers: { [place.name]: KEY } };
-  return { search: '', headers: place ? { authorization: `Bearer ${KEY}` } : {} };
+  return { search: '', headers: place ? { authorization: toAuthorization(place, KEY) } : {} };
 }
 
 function put(request: Request, { in: place, name }: KeyPlace, key: string): Request {
   if (place === 'query') return { ...request, query: [...request.query, [name, key]] };
-  return place === 'bearer' ? withHeader(request, 'authorization', `Bearer ${key}`) : withHeader(request, name, key);
+  if (place === 'header') return withHeader(request, name, key);
+  return withHeader(request, 'authorization', toAuthorization({ in: place }, key));
 }
+
+const toAuthorization = ({ in: place }: Pick<KeyPlace, 'in'>, key: string) =>
+  place === 'basic' ? `Basic ${Buffer.from(`team:${key}`).toString('base64')}` : `Bearer ${key}`;
 
 const withHeader = (request: Request, name: string, value: string): Request => ({
   ...request,

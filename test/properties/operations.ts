@@ -78,8 +78,9 @@ export function readOperations(yaml: string): Operation[] {
   );
 }
 
-function toKeyPlace({ type, in: place, name }: Json): KeyPlace {
-  return type === 'http' ? { in: 'bearer', name: 'Authorization' } : { in: place, name };
+function toKeyPlace({ type, scheme, in: place, name }: Json): KeyPlace {
+  if (type === 'apiKey') return { in: place, name };
+  return { in: scheme === 'basic' ? 'basic' : 'bearer', name: 'Authorization' };
 }
 
 function toScopes(security: Json[]): string[] {

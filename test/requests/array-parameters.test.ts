@@ -104,7 +104,7 @@ t.test('the URL of an operation has its arrays', async (t) => {
 });
 
 t.test('what is no array of simple values, or written in another way, is refused in one line', async (t) => {
-  const simple = 'needs a schema of one simple type, or of an array of one';
+  const simple = 'needs a schema of simple types, or of an array of them';
   const pair = { type: 'array', prefixItems: [string], items: string };
   const object = { type: 'object', properties: { name: string } };
   const refusals: [parameter: Json, problem: string][] = [
@@ -126,9 +126,7 @@ t.test('what is no array of simple values, or written in another way, is refused
   }
   const ofPath = { name: 'q', in: 'path', required: true, schema: { type: 'array', items: string } };
   const paths = { '/echoes/{q}': { get: operation('echo', { parameters: [ofPath] }) } };
-  t.strictSame(await problemsOf(t, withPaths(paths)), [
-    'operation echo: parameter q: needs a schema of one simple type',
-  ]);
+  t.strictSame(await problemsOf(t, withPaths(paths)), ['operation echo: parameter q: needs a schema of simple types']);
   const matrix = { ...ofPath, schema: string, style: 'matrix' };
   const styled = { '/echoes/{q}': { get: operation('echo', { parameters: [matrix] }) } };
   t.strictSame(await problemsOf(t, withPaths(styled)), ['operation echo: parameter q: style matrix is not supported']);

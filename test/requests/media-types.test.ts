@@ -103,7 +103,7 @@ t.test('a reply has the media type that its status has in the contract', async (
   t.match((await request('/v1/shelves?q=1')).headers['content-type'], /^application\/json/);
 });
 
-t.test('what is not JSON, and what would have two types, is refused in one line', async (t) => {
+t.test('what is not JSON, and could not be sent or taken as the contract says, is refused in one line', async (t) => {
   const schema = { type: 'string' };
   const cases: [source: Json, problem: string][] = [
     [
@@ -113,27 +113,18 @@ t.test('what is not JSON, and what would have two types, is refused in one line'
     [
       {
         requestBody: {
-          'x-max-bytes': 9,
-          content: body({ 'multipart/form-data': { type: 'object', properties: { tags: { type: 'array' } } } }),
+          content: body({ 'multipart/form-data': { type: 'object', properties: { tags: { type: 'object' } } } }),
         },
       },
-      'its body: field tags of a form needs a schema of one simple type, or of an array of one',
+      'its body: field tags of a form needs a schema of simple types, or of an array of them',
     ],
     [
       { responses: { '200': { content: body({ 'image/*': schema }) } } },
-      'response 200: image/* is not supported: name one media type, without * and parameters',
+      'response 200: image/* is not a media type, such as application/json',
     ],
     [
-      { responses: { '200': { content: body({ 'text/plain': { type: 'string', maxLength: 9 } }) } } },
-      'response 200: text/plain is passed on as it is: its schema may have type: string and format: binary only',
-    ],
-    [
-      { responses: { '200': { content: body({ 'application/json': {}, 'application/a+json': {} }) } } },
-      'response 200: only one media type is supported, not application/json and application/a+json',
-    ],
-    [
-      { responses: { ...any, '401': { content: body({ 'application/problem+json': {} }) } } },
-      'response 401: the server sends its errors as application/json, not application/problem+json',
+      { responses: { ...any, '401': { content: body({ 'image/png': {} }) } } },
+      'response 401: the server sends its errors as application/json, not image/png',
     ],
   ];
   for (const [source, problem] of cases) {

@@ -473,3 +473,9 @@ t.test('a file that is missing or no YAML is refused', async (t) => {
   t.match(await lint(`${folder}/broken.yaml`), /broken\.yaml:\n {2}unexpected end of the stream/);
   t.match(await lint(`${folder}/missing.yaml`), /missing\.yaml:\n.* no such file/);
 });
+
+t.test('a format that would mean nothing is refused', async (t) => {
+  const yaml = edited(({ components }) => (components.schemas.PetName.format = 'nam'));
+  const report = await lint(`${t.testdir({ 'contract.yaml': yaml })}/contract.yaml`);
+  t.match(report, 'operation createPet: request.body.name: unknown format "nam" ignored');
+});

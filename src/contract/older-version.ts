@@ -1,0 +1,36 @@
+/** OpenAPI 3.0 as 3.1. What differs is in schemas and beside references (OpenAPI 3.0.3, sections 4.7.23 and 4.7.24). */
+import type { Json } from '../schema/json.ts';
+import { isNames, isValue } from './extensions.ts';
+
+export function toCurrent(document: Json): Json {
+  return { ...toCurrentNode(document, ''), openapi: '3.1.1' };
+}
+
+/** `key` is that of the node in its parent. */
+function toCurrentNode(node: Json, key: string): Json {
+  if (Array.isArray(node)) return node.map((item) => toCurrentNode(item, ''));
+  if (typeof node !== 'object' || node === null) return node;
+  const hasNames = isNames(key);
+  const entries = Object.entries<Json>(node).map(([name, value]) => [
+    name,
+    !hasNames && isValue(name) ? value : toCurrentNode(value, hasNames ? '' : name),
+  ]);
+  const current = Object.fromEntries(entries);
+  return hasNames ? current : toCurrentSchema(current);
+}
+
+/** What is no schema has none of these words. */
+function toCurrentSchema({ nullable, ...schema }: Json): Json {
+  // What stands beside a reference is ignored; that of a path goes to another place.
+  if (typeof schema.$ref === 'string' && schema.$ref.startsWith('#/components/')) return { $ref: schema.$ref };
+  const { type, exclusiveMinimum, exclusiveMaximum } = schema;
+  if (nullable === true && typeof type === 'string') schema.type = [type, 'null'];
+  if (typeof exclusiveMinimum === 'boolean') Object.assign(schema, toBound('inimum', exclusiveMinimum, schema));
+  if (typeof exclusiveMaximum === 'boolean') Object.assign(schema, toBound('aximum', exclusiveMaximum, schema));
+  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
+}
+
+function toBound(name: string, isExclusive: boolean, schema: Json): Json {
+  const bound = schema[`m${name}`];
+  return isExclusive ? { [`exclusiveM${name}`]: bound, [`m${name}`]: undefined } : { [`exclusiveM${name}`]: undefined };
+}

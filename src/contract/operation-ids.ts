@@ -1,0 +1,54 @@
+/** Ids for operations that have none, one that cannot name a file, or that of another: they name handlers, routes and types. */
+import type { Json } from '../schema/json.ts';
+import { METHODS } from './operations.ts';
+
+const ID = /^[A-Za-z][\w-]*$/;
+
+/** The document, each operation with an id of its own. */
+export function withIds(document: Json): Json {
+  const items = Object.entries<Json>(document.paths ?? {}).map(
+    ([path, item]) => [path, inPlace(item, document)] as const,
+  );
+  const all = items.flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method]).map((method) => ({ path, method, operation: item[method] })),
+  );
+  // Some file systems take `findItem.ts` and `finditem.ts` for the same file.
+  const taken = new Set<string>();
+  const take = (id: string) => ID.test(id) && !taken.has(id.toLowerCase()) && taken.add(id.toLowerCase());
+  const unnamed = all.filter(({ operation }) => !take(operation.operationId ?? ''));
+  if (unnamed.length === 0) return document;
+  const ids = new Map<string, string>();
+  for (const { path, method, operation } of unnamed) {
+    const names = [toWords(operation.operationId ?? ''), derive(method, path)];
+    const numbered = Array.from({ length: all.length }, (_, index) => `${names[1]}${index + 2}`);
+    ids.set(`${method} ${path}`, [...names, ...numbered].find(take) as string);
+  }
+  const named = items.map(([path, item]) => [
+    path,
+    Object.fromEntries(
+      Object.entries<Json>(item).map(([key, node]) => [
+        key,
+        ids.has(`${key} ${path}`) ? { ...node, operationId: ids.get(`${key} ${path}`) } : node,
+      ]),
+    ),
+  ]);
+  return { ...document, paths: { ...document.paths, ...Object.fromEntries(named) } };
+}
+
+/** Two paths may refer to the same item, whose operations have one id. */
+function inPlace(item: Json, { components = {} }: Json): Json {
+  const [, name = ''] = /^#\/components\/pathItems\/(.*)/.exec(item.$ref) ?? [];
+  return components.pathItems?.[name] ?? item;
+}
+
+/** `GET /users/{name}` is `getUsersByName`, as fastify-openapi-glue has it. */
+function derive(method: string, path: string): string {
+  return toWords(`${method} ${path.replace(/\{([^}]*)\}/g, ' by $1')}`);
+}
+
+const toWords = (text: string): string =>
+  text
+    .split(/[^A-Za-z0-9]+/)
+    .filter(Boolean)
+    .map((word, index) => (index === 0 ? word : `${word[0]?.toUpperCase()}${word.slice(1)}`))
+    .join('');

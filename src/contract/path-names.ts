@@ -1,0 +1,34 @@
+/** Names of path parameters that a router can take: they are never sent, so that `{team-id}` may be `{team_id}` inside. */
+import type { Json } from '../schema/json.ts';
+import { METHODS } from './operations.ts';
+
+const NAME = /\{([^}]*)\}/g;
+const toName = (name: string) => name.replace(/\W/g, '_');
+
+/** The document with such names. */
+export function withPathNames(document: Json): Json {
+  const isOdd = (path: string) => [...path.matchAll(NAME)].some(([, name]) => /\W/.test(name as string));
+  const odd = Object.keys(document.paths ?? {}).filter(isOdd);
+  if (odd.length === 0) return document;
+  const paths = Object.entries<Json>(document.paths).map(([path, item]) => {
+    if (!odd.includes(path)) return [path, item];
+    const renamed = Object.entries<Json>(item).map(([key, node]) => {
+      if (key === 'parameters') return [key, rename(node, document)];
+      return [
+        key,
+        METHODS.includes(key) && node.parameters ? { ...node, parameters: rename(node.parameters, document) } : node,
+      ];
+    });
+    return [path.replace(NAME, (_, name) => `{${toName(name)}}`), Object.fromEntries(renamed)];
+  });
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+/** References are followed: another path may have the parameter by its own name. */
+function rename(parameters: Json[], document: Json): Json[] {
+  return parameters.map((parameter) => {
+    const [, kind, key] = /^#\/components\/(parameters)\/([^/]+)$/.exec(parameter.$ref ?? '') ?? [];
+    const source = kind ? document.components?.[kind]?.[key as string] : parameter;
+    return source?.in === 'path' ? { ...source, name: toName(source.name) } : parameter;
+  });
+}
