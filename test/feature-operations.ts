@@ -53,6 +53,10 @@ export const PATHS = `
           headers:
             X-Request-Id:
               $ref: "#/components/headers/X-Request-Id"
+            RateLimit:
+              $ref: "#/components/headers/RateLimit"
+            RateLimit-Policy:
+              $ref: "#/components/headers/RateLimit-Policy"
           content:
             text/csv:
               schema: { type: string }${RESPONSES}
@@ -84,6 +88,10 @@ export const PATHS = `
           headers:
             X-Request-Id:
               $ref: "#/components/headers/X-Request-Id"
+            RateLimit:
+              $ref: "#/components/headers/RateLimit"
+            RateLimit-Policy:
+              $ref: "#/components/headers/RateLimit-Policy"
           content:
             application/octet-stream:
               schema: { type: string, format: binary }${RESPONSES}

@@ -101,7 +101,7 @@ export function buildRequest(port: number, check = contractCheck, agent: Agent |
     const reply = await send(port, url, options, agent);
     const problems = check.problemsOf(options.method ?? 'GET', url, reply);
     if (problems.length > 0) throw new Error(`The reply breaks the contract: ${problems.join('; ')}`);
-    return { ...reply, body: toBody(reply.text) };
+    return { ...reply, body: toBody(reply) };
   };
 }
 
@@ -146,7 +146,7 @@ export function send(
   });
 }
 
-function toBody(text: string): unknown {
-  if (!/^[[{]/.test(text)) return text;
+function toBody({ headers, text }: Reply): unknown {
+  if (!/json/.test(headers['content-type'] ?? '') || !/^[[{]/.test(text)) return text;
   return parse(text, undefined, (digits) => (/^-?\d{16,}$/.test(digits) ? BigInt(digits) : Number(digits)));
 }

@@ -36,6 +36,9 @@ export function compileOperations(contract: Contract): Map<string, CompiledOpera
       checkOwnReplies({ buildCheck, compileReply, contract, operation }, refuse);
       const { parameters, body, replies } = operation;
       if (contract.isStrict) {
+        const key = parameters.find(({ name }) => name.toLowerCase() === 'idempotency-key');
+        if (key && key.keptHours === undefined)
+          refuse('parameter Idempotency-Key: needs x-kept-hours, to be done once');
         for (const { schema } of body?.contents ?? []) checkRequired(schema, 'body', refuse);
         for (const { status, schema } of replies) checkRequired(schema, `response ${status}: body`, refuse);
       }

@@ -43,8 +43,8 @@ async function judge(mutants: Mutant[], handlers: Handlers): Promise<Row[]> {
 t.test('each edit is noticed by the first check that can', async (t) => {
   const expected: [by: Row['by'], place: string, edit: string][] = [
     ['start', 'paths./pets.get', 'operationId changed'],
-    ['start', 'components.schemas.PetName', 'format added: no-such-format'],
-    ['start', 'paths./pets.post.parameters.Idempotency-Key', 'x-kept-hours removed'],
+    ['tests', 'components.schemas.PetName', 'format added: no-such-format'],
+    ['tests', 'paths./pets.post.parameters.Idempotency-Key', 'x-kept-hours removed'],
     ['start', 'paths./pets.post.parameters.Idempotency-Key', 'name changed'],
     ['compile', 'paths./pets.get.parameters.limit', 'name changed'],
     ['compile', 'components.schemas.Pet', 'changed: properties extra'],
@@ -279,8 +279,8 @@ t.test('the command judges the edits that are asked for, says how far it is, and
   t.match(stderr, /^1 of 1\n$/);
   t.match(run(['--quick', 'no edit has this text']).stdout, '0 edits of the contract');
   const { components } = structuredClone(CONTRACT);
-  components.securitySchemes.bearerAuth.scheme = 'basic';
+  components.securitySchemes.bearerAuth.scheme = 'digest';
   const folder = t.testdir({ 'broken.yaml': JSON.stringify({ ...CONTRACT, components }) });
   const broken = run(['--contract', `${folder}/broken.yaml`, 'limit.schema', 'default raised']);
-  t.match(broken, { status: 1, stderr: /only bearer keys, and API keys in a header or a query, are supported/ });
+  t.match(broken, { status: 1, stderr: /only bearer tokens, basic authentication, and API keys are supported/ });
 });

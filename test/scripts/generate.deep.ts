@@ -4,14 +4,14 @@ import { copyProject, generate, readCopied } from './project-copy.ts';
 
 const contracts: [sentence: string, problem: string, edit: Edit][] = [
   [
-    'an unknown format',
-    'operation createPet: request.body.nickname: unknown format "nick" ignored',
-    ({ NewPet }) => (NewPet.properties.nickname = { type: 'string', format: 'nick' }),
+    'a 64-bit integer that is compared',
+    'operation createPet: body.nickname: enum is not supported for int64',
+    ({ NewPet }) => (NewPet.properties.nickname = { type: 'integer', format: 'int64', enum: [1] }),
   ],
   [
-    'a default that cannot be filled in',
-    'operation createPet: request.body: strict mode: default is ignored for: name',
-    ({ NewPet }) => (NewPet.anyOf = [{ properties: { name: { default: 'Rex' } } }]),
+    'a field that allows nothing',
+    'operation createPet: its body.name: allows nothing, not even Rex: it must have at most 2 characters',
+    ({ NewPet }) => (NewPet.properties.name = { type: 'string', const: 'Rex', maxLength: 2 }),
   ],
 ];
 
