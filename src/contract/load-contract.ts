@@ -5,6 +5,7 @@ import { type Contract, ContractError } from './contract.ts';
 import { toDigest } from './digest.ts';
 import { buildToErrorBody } from './error-body.ts';
 import { checkExtensions } from './extensions.ts';
+import { withGetAndHead } from './get-and-head.ts';
 import { checkNumbers } from './numbers.ts';
 import { withIds } from './operation-ids.ts';
 import { toOperations } from './operations.ts';
@@ -29,11 +30,10 @@ export async function loadContract(file: URL | string = CONTRACT_FILE, checked?:
   return contract;
 }
 
-/** In the one version inside, each operation with an id. */
-async function toOurs(source: Json): Promise<Json> {
+/** In the one version inside. */
+async function toCurrentVersion(source: Json): Promise<Json> {
   const isOlder = typeof source.openapi === 'string' && source.openapi.startsWith('3.0.');
-  const current = isOlder ? (await import('./older-version.ts')).toCurrent(source) : source;
-  return withIds(withPathNames(current));
+  return isOlder ? (await import('./older-version.ts')).toCurrent(source) : source;
 }
 
 /** The contract with what cannot be served. @throws ContractError where its operations cannot be told */
@@ -44,10 +44,11 @@ export async function readContract(
   const { yaml, json } = await readSource(file);
   const source = JSON.parse(json);
   if (typeof source !== 'object' || source === null) throw new ContractError([EMPTY]);
-  const document = await toOurs(source);
+  const current = await toCurrentVersion(source);
   const digest = toDigest(json);
   const isChecked = digest === checked;
-  const dangling = isChecked ? undefined : await checkValidity(document);
+  const dangling = isChecked ? undefined : await checkValidity(current);
+  const document = withGetAndHead(withIds(withPathNames(current)));
 
   const problems: string[] = [];
   const refuse = (problem: string) => problems.push(problem);

@@ -27,7 +27,7 @@ ${Object.entries<Json>(source.requestBody?.content ?? {}).map(
   ([type, { schema }]) => html`<h3>Body: <code>${type}</code></h3>${toFields(schema)}`,
 )}
 <h3>Replies</h3>
-${Object.entries<Json>(source.responses).map(([status, response]) => toReply(status, response))}
+${Object.entries<Json>(source.responses ?? {}).map(([status, response]) => toReply(status, response))}
 </section>`;
 }
 

@@ -118,6 +118,7 @@ const SERVED: Record<string, Json> = {
   'Arrays in the query': query({ schema: list }, { schema: list, explode: false }),
   'Arrays in a header': query({ in: 'header', schema: list }),
   '`application/json`, `application/merge-patch+json`': { requestBody: content('application/merge-patch+json') },
+  'Of GET and': {},
   'Several of them': { requestBody: content('application/json', 'application/a+json') },
   'Any other type, such as `text/csv` or `application': { requestBody: { 'x-max-bytes': 9, ...content('text/csv') } },
   '`multipart/form-data`': {

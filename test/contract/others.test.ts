@@ -119,10 +119,20 @@ async function fileWith(t: Test, yaml: string): Promise<string> {
   return `${t.testdir({ 'contract.yaml': yaml })}/contract.yaml`;
 }
 
+t.test('an operation may have no responses, and the body of a GET or HEAD means nothing', async (t) => {
+  const requestBody = { required: true, ...json({ type: 'object' }) };
+  const paths = { '/a': { ...get({ requestBody }), head: { requestBody, responses: OK } }, '/b': { get: {} } };
+  const { request } = await serve(t, contractOf(paths));
+  t.equal((await request('/a')).status, 200);
+  t.equal((await request('/docs')).status, 200);
+});
+
 t.test('what is wrong where no operation uses it is left alone', async (t) => {
   const info = { title: 'Other', version: 1 };
   t.strictSame(await problemsOf(t, contractOf({ '/a': get() }, { info, components: { headers: { A: 1 } } })), []);
   t.match(await problemsOf(t, contractOf({ '/a': get({ tags: [1] }) })), [/tags\/0 must be string/]);
+  t.match(await problemsOf(t, contractOf({ '/a': null })), [/^\/paths\/~1a must be object/]);
+  t.match(await problemsOf(t, contractOf({ '/a': { get: 'a' } }, { openapi: '3.0.0' })), [/get must be object/]);
 });
 
 t.test('servers may have variables, and prefixes of their own: the first one is served', async (t) => {
