@@ -20,16 +20,24 @@ export const nameOf = (id: string) => `operation ${id}`;
 
 export function toOperations(resolved: Json, keyPlaces: KeyPlaces, refuse: Refuse): Map<string, Operation> {
   const operations = new Map<string, Operation>();
+  const byRoute = new Map<string, Operation>();
   for (const [path, item] of Object.entries<Json>(resolved.paths)) {
     for (const method of METHODS.filter((name) => item[name])) {
       const operation = toOperation(method, path, { security: resolved.security, ...item }, keyPlaces, refuse);
       operations.set(operation.id, operation);
+      const route = `${method} ${toRoutePath(path)}`;
+      const same = byRoute.get(route);
+      if (same) refuse(`${nameOf(operation.id)}: ${path} is the path of ${nameOf(same.id)}, too; give it another`);
+      byRoute.set(route, operation);
     }
   }
   checkSuccessors(operations, refuse);
   checkLinks(resolved, operations, refuse);
   return operations;
 }
+
+/** Names tell no paths apart, nor does what stands behind `?` or `#`. */
+const toRoutePath = (path: string) => path.replace(/[?#].*/, '').replace(/\{[^}]*\}/g, '{}');
 
 function toOperation(method: string, path: string, item: Json, keyPlaces: KeyPlaces, refuseAny: Refuse): Operation {
   const source = item[method];

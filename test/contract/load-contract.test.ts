@@ -56,6 +56,15 @@ t.test('the contract is read as its operations, with what each says', async (t) 
 type Refusal = [sentence: string, problem: string | RegExp, edit: Edit];
 
 const refusals: Refusal[] = [
+  [
+    'a path that is another one, but for names and what is never sent',
+    'operation fetchPet: /pets/{id}#a is the path of operation getPet, too; give it another',
+    (c) => {
+      const { get } = structuredClone(c.paths['/pets/{petId}']);
+      get.parameters[0].name = 'id';
+      c.paths['/pets/{id}#a'] = { get: { ...get, operationId: 'fetchPet' } };
+    },
+  ],
   ['a document that is no OpenAPI', /must have required property 'info'/, (c) => delete c.info],
   ['a document without a version', /OpenAPI/i, (c) => delete c.openapi],
   [
