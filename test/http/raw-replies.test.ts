@@ -187,8 +187,9 @@ t.test('a client that goes away leaves one line, and no error', async (t) => {
   const { store, letGo, created } = buildSlowStore();
   const { app, port } = await startService(t, { log, store });
   const count = promisify(app.server.getConnections.bind(app.server));
+  const arrived = once(app.server, 'request');
   const sending = connectRaw(port, post('{', 100));
-  await wait(50);
+  await arrived;
   sending.socket.resetAndDestroy();
   const waiting = connectRaw(port, post(PET) + post(PET));
   while (created.length < 2) await wait(10);
