@@ -6,7 +6,7 @@ import { METHODS, nameOf } from './operations.ts';
 /** The result is a valid OpenAPI document, too. Problems name their operation. */
 export function resolveDocument({ openapi, info, security, components = {}, ...rest }: Json, refuse: Refuse): Json {
   const resolve = buildResolve({ components, ...rest });
-  const paths = Object.entries<Json>(rest.paths ?? {}).map(([path, item]) => [path, resolveItem(path, item)]);
+  const paths = Object.entries<Json>(rest.paths).map(([path, item]) => [path, resolveItem(path, item)]);
   const securitySchemes = resolve(components.securitySchemes ?? {}, refuse);
   return { openapi, info, security, paths: Object.fromEntries(paths), components: { securitySchemes } };
 
