@@ -63,7 +63,7 @@ export function readOperations(yaml: string): Operation[] {
         path: prefix + path,
         parameters: [...(item.parameters ?? []), ...parameters].map(toParameter),
         body: undefined,
-        isSecured: security.length > 0,
+        isSecured: security.length > 0 && security.every((way: Json) => Object.keys(way).length > 0),
         keyPlaces: security.flatMap((way: Json) =>
           Object.keys(way).map((name) => toKeyPlace(document.components.securitySchemes[name])),
         ),
