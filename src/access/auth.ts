@@ -73,12 +73,13 @@ export async function addAuth(
     const identifies = new Map(
       places.map((place) => [place, place.in === 'bearer' ? identifyBearer : buildIdentifyApiKey(place, note)]),
     );
-    const identify = ({ place }: NeededKey) => identifies.get(place) as Identify;
+    const toHeld = (key: NeededKey): HeldKey => ({ ...key, identify: identifies.get(key.place) as Identify });
+    const ways = security.map((way) => ({ ...toHeld(way), others: way.others.map(toHeld) }));
     const takeKeys = takeFromQuery(places);
 
-    /** Tries the ways in from this one on; none is needed where the key is optional. `denied` is the failure of one whose key lacks scopes. */
+    /** Tries the ways in from this one on. `denied` is the failure of one whose key lacks scopes. */
     function tryFrom(index: number, request: FastifyRequest, reply: FastifyReply, done: Done, denied?: Failure): void {
-      const way = security[index];
+      const way = ways[index];
       if (!way) {
         if (isKeyOptional) {
           request.caller = undefined;
@@ -87,7 +88,7 @@ export async function addAuth(
         else turnAway(request, reply, done);
         return;
       }
-      identify(way)(request, reply, (failure) => {
+      way.identify(request, reply, (failure) => {
         const { caller } = request;
         if (failure) done(failure);
         else if (!caller) tryFrom(index + 1, request, reply, done, denied);
@@ -108,27 +109,30 @@ export async function addAuth(
       done: Done,
       denied?: Failure,
     ) {
-      const way = security[index] as Requirement;
+      const way = ways[index] as (typeof ways)[number];
       const missing = missingScopes(caller, way.scopes);
       if (missing.length > 0) {
         tryFrom(index + 1, request, reply, done, denied ?? forbidden(missing, way, realm));
-      } else {
+      } else if (way.others.length === 0) pass(caller, request, done);
+      else {
         needOthers(way.others, 0, request, reply, (failure, isHeld) => {
           request.caller = caller;
           if (failure) done(failure);
-          else if (!isHeld) tryFrom(index + 1, request, reply, done, denied);
-          else {
-            caller.use.isNew = true;
-            takeKeys?.(request);
-            done();
-          }
+          else if (isHeld) pass(caller, request, done);
+          else tryFrom(index + 1, request, reply, done, denied);
         });
       }
     }
 
+    function pass(caller: Caller, request: FastifyRequest, done: Done): void {
+      caller.use.isNew = true;
+      takeKeys?.(request);
+      done();
+    }
+
     /** The keys that are needed beside the first, each with its scopes. */
     function needOthers(
-      others: NeededKey[],
+      others: HeldKey[],
       index: number,
       request: FastifyRequest,
       reply: FastifyReply,
@@ -139,7 +143,7 @@ export async function addAuth(
         told(undefined, true);
         return;
       }
-      identify(other)(request, reply, (failure) => {
+      other.identify(request, reply, (failure) => {
         const { caller } = request;
         const missing = caller ? missingScopes(caller, other.scopes) : [];
         if (failure || !caller) told(failure, false);
@@ -159,6 +163,11 @@ export async function addAuth(
 }
 
 type Done = (failure?: Failure) => void;
+
+interface HeldKey extends NeededKey {
+  /** Notes its caller in the request. */
+  identify: Identify;
+}
 
 /**
  * A key of the configuration: it may do everything. Its id is the same wherever it stands there, and in all servers of a database; who

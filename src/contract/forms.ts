@@ -1,4 +1,4 @@
-/** Forms (`multipart/form-data`, `application/x-www-form-urlencoded`): each field is text of one simple type, or a file, or there are several of one kind. */
+/** Forms (`multipart/form-data`, `application/x-www-form-urlencoded`): each field is text of simple types, or a file, or several of one kind. */
 import type { Json, Refuse } from '../schema/json.ts';
 import { checkPassedOn } from './media-types.ts';
 import { isSimple } from './parameters.ts';

@@ -34,3 +34,7 @@ export function checkPassedOn(schema: Json, type: string, name: string, refuse: 
 
 /** Of a header, without its parameters: `application/json` for `Application/JSON; charset=utf-8`. */
 export const toMediaType = (header: string): string => header.replace(/;.*/s, '').trim().toLowerCase();
+
+/** Of a reply: JSON has no charset, but clients have seen it with one since the first release (RFC 8259, section 11). */
+export const toContentType = (type: string): string =>
+  type === PLAIN_JSON || type.startsWith('text/') ? `${type}; charset=utf-8` : type;

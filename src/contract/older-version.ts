@@ -23,14 +23,13 @@ function toCurrentNode(node: Json, key: string): Json {
 function toCurrentSchema({ nullable, ...schema }: Json): Json {
   // What stands beside a reference is ignored; that of a path goes to another place.
   if (typeof schema.$ref === 'string' && schema.$ref.startsWith('#/components/')) return { $ref: schema.$ref };
-  const { type, exclusiveMinimum, exclusiveMaximum } = schema;
-  if (nullable === true && typeof type === 'string') schema.type = [type, 'null'];
-  if (typeof exclusiveMinimum === 'boolean') Object.assign(schema, toBound('inimum', exclusiveMinimum, schema));
-  if (typeof exclusiveMaximum === 'boolean') Object.assign(schema, toBound('aximum', exclusiveMaximum, schema));
-  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
+  if (nullable === true && typeof schema.type === 'string') schema.type = [schema.type, 'null'];
+  return withBound('exclusiveMinimum', 'minimum', withBound('exclusiveMaximum', 'maximum', schema));
 }
 
-function toBound(name: string, isExclusive: boolean, schema: Json): Json {
-  const bound = schema[`m${name}`];
-  return isExclusive ? { [`exclusiveM${name}`]: bound, [`m${name}`]: undefined } : { [`exclusiveM${name}`]: undefined };
+/** In 3.0 a bound is said to be exclusive, in 3.1 an exclusive bound stands in its place. */
+function withBound(exclusive: string, inclusive: string, schema: Json): Json {
+  const { [exclusive]: isExclusive, [inclusive]: bound, ...others } = schema;
+  if (typeof isExclusive !== 'boolean' || bound === undefined) return schema;
+  return { ...others, [isExclusive ? exclusive : inclusive]: bound };
 }

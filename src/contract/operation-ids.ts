@@ -19,9 +19,10 @@ export function withIds(document: Json): Json {
   if (unnamed.length === 0) return document;
   const ids = new Map<string, string>();
   for (const { path, method, operation } of unnamed) {
-    const names = [toWords(operation.operationId ?? ''), derive(method, path)];
-    const numbered = Array.from({ length: all.length }, (_, index) => `${names[1]}${index + 2}`);
-    ids.set(`${method} ${path}`, [...names, ...numbered].find(take) as string);
+    const derived = derive(method, path);
+    let id = [toWords(operation.operationId ?? ''), derived].find(take);
+    for (let number = 2; id === undefined; number++) id = [`${derived}${number}`].find(take);
+    ids.set(`${method} ${path}`, id);
   }
   const named = items.map(([path, item]) => [
     path,

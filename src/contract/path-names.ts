@@ -11,7 +11,9 @@ export function withPathNames(document: Json): Json {
   const odd = Object.keys(document.paths ?? {}).filter(isOdd);
   if (odd.length === 0) return document;
   const paths = Object.entries<Json>(document.paths).map(([path, item]) => {
-    if (!odd.includes(path)) return [path, item];
+    const rewritten = path.replace(NAME, (_, name) => `{${toName(name)}}`);
+    // Where that is another path, both are refused, as the same one.
+    if (!odd.includes(path) || rewritten in document.paths) return [path, item];
     const renamed = Object.entries<Json>(item).map(([key, node]) => {
       if (key === 'parameters') return [key, rename(node, document)];
       return [
@@ -19,7 +21,7 @@ export function withPathNames(document: Json): Json {
         METHODS.includes(key) && node.parameters ? { ...node, parameters: rename(node.parameters, document) } : node,
       ];
     });
-    return [path.replace(NAME, (_, name) => `{${toName(name)}}`), Object.fromEntries(renamed)];
+    return [rewritten, Object.fromEntries(renamed)];
   });
   return { ...document, paths: Object.fromEntries(paths) };
 }
@@ -27,8 +29,8 @@ export function withPathNames(document: Json): Json {
 /** References are followed: another path may have the parameter by its own name. */
 function rename(parameters: Json[], document: Json): Json[] {
   return parameters.map((parameter) => {
-    const [, kind, key] = /^#\/components\/(parameters)\/([^/]+)$/.exec(parameter.$ref ?? '') ?? [];
-    const source = kind ? document.components?.[kind]?.[key as string] : parameter;
+    const [, key] = /^#\/components\/parameters\/([^/]+)$/.exec(parameter.$ref ?? '') ?? [];
+    const source = key === undefined ? parameter : document.components?.parameters?.[key];
     return source?.in === 'path' ? { ...source, name: toName(source.name) } : parameter;
   });
 }

@@ -50,6 +50,8 @@ const TOLD_BY_STATUS: Record<number, Told> = {
   503: OUTAGES.unavailable,
 };
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** What is refused in a flood, or not made yet: its line as a request says enough. */
 const NO_FAULTS: ErrorCode[] = ['overloaded', 'not_implemented'];
 
@@ -74,9 +76,9 @@ export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): Send
     reply.code(failure.status).headers(failure.headers).header('x-request-id', request.id);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
     const { errorOf } = request.routeOptions.config;
-    const { body, type } = errorOf?.(failure.body) ?? { body: toErrorBody(failure.body), type: 'application/json' };
-    reply.type(`${type}; charset=utf-8`);
-    reply.serializer(typeof body === 'string' && type.startsWith('text/') ? String : JSON.stringify).send(body);
+    const { body, type } = errorOf?.(failure.body) ?? { body: toErrorBody(failure.body), type: JSON_TYPE };
+    reply.type(type).serializer(type.startsWith('text/') ? String : JSON.stringify);
+    reply.send(body);
   };
 }
 

@@ -4,12 +4,13 @@
  */
 import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import type { ErrorParts, ToErrorBody } from '../contract/error-body.ts';
+import { PLAIN_JSON, toContentType } from '../contract/media-types.ts';
 import { replyFor } from '../contract/replies.ts';
 import { Failure } from '../http/errors.ts';
 import type { Check } from '../schema/checks.ts';
 import type { Json } from '../schema/json.ts';
 import { targetOf } from '../schema/recursion.ts';
-import type { CompileReply } from './compiled-reply.ts';
+import { toFlat } from '../schema/subsets.ts';
 
 const STATUS = /^(http)?_?(status|code|status_?code|error_?code)$/i;
 const CODE = /^(error_?)?(code|type|id|key|name|slug|kind|title)$|^error$/i;
@@ -19,40 +20,33 @@ const DONE = /^(success|succeeded|ok)$/i;
 /** How deep the objects of an error are at most. */
 const DEEPEST = 4;
 
-/** How an error is written in this reply: as the contract says for all, or as the schema of the reply has it. */
-export function buildToBody(reply: Reply, contract: Contract, check: Check): ToErrorBody {
-  const { toErrorBody, document } = contract;
-  if (document['x-error-body'] !== undefined || !reply.isJson) return toErrorBody;
+/** How an error is written in a reply of this schema: as the contract says for all, or as the schema has it. */
+export function buildToErrorBodyOf(schema: Json, { toErrorBody, document }: Contract, check: Check): ToErrorBody {
   const fits = (toBody: ToErrorBody) => !check(toBody(new Failure('internal_error', 'x').body));
-  if (fits(toErrorBody)) return toErrorBody;
-  const filled = toFilled(reply.schema, '', DEEPEST);
+  if (document['x-error-body'] !== undefined || fits(toErrorBody)) return toErrorBody;
+  const filled = toFilled(schema, '', DEEPEST);
   return filled && fits(filled) ? filled : toErrorBody;
 }
 
 export type ErrorOf = (parts: ErrorParts) => { body: unknown; type: string };
 
-/** For one operation, whose replies were compiled before; undefined where its errors are those of all. */
+/** For one operation; undefined where its errors are those of all. */
 export function buildErrorOf(
-  contract: Contract,
+  { toErrorBody }: Contract,
   { replies }: Operation,
-  compileReply: CompileReply,
+  toErrorBodyOf: (reply: Reply) => ToErrorBody,
 ): ErrorOf | undefined {
   const ways = new Map(
-    replies.map((reply) => [
+    replies.map((reply): [Reply, ToErrorBody] => [
       reply,
-      reply.isJson
-        ? buildToBody(reply, contract, compileReply(reply, () => {}).check)
-        : (parts: ErrorParts) => toErrorText(parts, reply.type),
+      reply.isJson ? toErrorBodyOf(reply) : (parts) => toErrorText(parts, reply.type),
     ]),
   );
-  const isOwn = [...ways].some(([{ type }, toBody]) => toBody !== contract.toErrorBody || type !== 'application/json');
-  if (!isOwn) return undefined;
+  if ([...ways].every(([{ type }, toBody]) => toBody === toErrorBody && type === PLAIN_JSON)) return undefined;
   return (parts) => {
-    const reply = replyFor(replies, parts.status) as Reply;
-    const toBody = ways.get(reply);
-    return toBody
-      ? { body: toBody(parts), type: reply.type }
-      : { body: contract.toErrorBody(parts), type: 'application/json' };
+    const reply = replyFor(replies, parts.status);
+    const toBody = (reply && ways.get(reply)) ?? toErrorBody;
+    return { body: toBody(parts), type: toContentType(reply?.type ?? PLAIN_JSON) };
   };
 }
 
@@ -69,22 +63,14 @@ export function toTemplate(schema: Json): unknown {
 /** Undefined where it is not known what would be true. `name` is that of the field; with `isHalf`, what is not known is `'?'`. */
 function toFilled(schema: Json = {}, name: string, depth: number, isHalf = false): ToErrorBody | undefined {
   if (typeof schema !== 'object' || depth === 0) return undefined;
-  const { oneOf, anyOf, ...whole } = merge(schema);
+  const { oneOf, anyOf, ...whole } = toFlat(targetOf(schema) ?? schema);
   const alternatives: Json[] = oneOf ?? anyOf ?? [{}];
   for (const alternative of alternatives) {
-    const one = merge({ allOf: [whole, alternative] });
+    const one = toFlat({ allOf: [targetOf(alternative) ?? alternative, whole] });
     const filled = 'const' in one ? () => one.const : toFilledOne(one, name, depth, isHalf);
     if (filled) return filled;
   }
   return undefined;
-}
-
-/** With what all of its parts say. */
-function merge(schema: Json): Json {
-  const { allOf = [], ...own } = targetOf(schema) ?? schema;
-  const parts: Json[] = [...allOf.map(merge), own];
-  const properties = Object.assign({}, ...parts.map((part) => part.properties));
-  return { ...Object.assign({}, ...parts), properties, required: parts.flatMap(({ required = [] }) => required) };
 }
 
 function toFilledOne(schema: Json, name: string, depth: number, isHalf: boolean): ToErrorBody | undefined {

@@ -10,7 +10,6 @@ import type { Refuse } from '../schema/json.ts';
 import { EXTREME_CURSORS } from '../store/cursors.ts';
 import type { CompileReply } from './compiled-reply.ts';
 import { deprecationHeaders } from './deprecation.ts';
-import { buildToBody } from './error-bodies.ts';
 import { CHALLENGED, RETRIED, sentHeaders } from './sent-headers.ts';
 
 /** Only handlers and the router answer with these. */
@@ -40,8 +39,8 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
       refuseReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
     }
     if (reply.isJson) {
-      const { check } = compileReply(reply, refuse);
-      checkErrorBody(check, buildToBody(reply, contract, check), codes, refuseReply);
+      const { check, toErrorBody } = compileReply(reply, refuse);
+      checkErrorBody(check, toErrorBody, codes, refuseReply);
     }
     checkRequiredHeaders(reply, operation, Object.keys(announced), refuseReply);
     for (const [name, value] of Object.entries(announced)) {
@@ -112,13 +111,10 @@ function undeclaredHeaders(reply: Reply, { replies, security }: Operation, statu
 }
 
 /** The error codes sent with this reply: those of its status; for `4XX` and `default` those without a reply of their own. */
-function codesOf({ status }: Reply, { replies, deprecation }: Operation) {
-  const names = replies.map((reply) => reply.status.toUpperCase());
-  return OWN_CODES.filter((code) => {
-    if (code === 'gone' && !deprecation?.sunset) return false;
-    const own = String(kindOf(code).status);
-    return [own, `${own[0]}XX`, 'DEFAULT'].find((name) => names.includes(name)) === status.toUpperCase();
-  });
+function codesOf(reply: Reply, { replies, deprecation }: Operation) {
+  return OWN_CODES.filter(
+    (code) => (code !== 'gone' || deprecation?.sunset) && replyFor(replies, kindOf(code).status) === reply,
+  );
 }
 
 /** Fields of a body may have any name, and a reply of 8 KB may name them. Other messages are ours, and short. */

@@ -1,5 +1,5 @@
 /** The bodies that handlers answer as JSON: checked against the contract, and written. */
-import type { Contract, Operation, Reply } from '../contract/contract.ts';
+import type { Operation, Reply } from '../contract/contract.ts';
 import type { ToErrorBody } from '../contract/error-body.ts';
 import { replyFor } from '../contract/replies.ts';
 import { ErrorParts } from '../http/errors.ts';
@@ -8,7 +8,6 @@ import { JsonText } from '../json/json-text.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';
-import { buildToBody } from './error-bodies.ts';
 import type { IsProven } from './stored-replies.ts';
 
 export interface ReplyWriter {
@@ -23,11 +22,12 @@ export type WriterOf = (status: number) => ReplyWriter;
 export interface WriterOptions {
   compileReply: CompileReply;
   isProven: IsProven;
-  contract: Contract;
+  /** For a status that is not declared. */
+  toErrorBody: ToErrorBody;
 }
 
 export function buildWriterOf(options: WriterOptions, { id, replies }: Operation, refuse: Refuse): WriterOf {
-  const { toErrorBody } = options.contract;
+  const { toErrorBody } = options;
   const written = replies.filter(({ isJson }) => isJson);
   const writers = new Map(written.map((reply) => [reply, buildWriter(id, reply, options, refuse)]));
   /** The server itself may refuse with a status that is not declared. */
@@ -36,9 +36,8 @@ export function buildWriterOf(options: WriterOptions, { id, replies }: Operation
 }
 
 function buildWriter(id: string, reply: Reply, options: WriterOptions, refuse: Refuse): ReplyWriter {
-  const { compileReply, isProven, contract } = options;
-  const { check: problemsOf, write } = compileReply(reply, refuse);
-  const toErrorBody = buildToBody(reply, contract, problemsOf);
+  const { compileReply, isProven } = options;
+  const { check: problemsOf, write, toErrorBody } = compileReply(reply, refuse);
   const isTextProven = isProven(reply);
   const toBigints = buildToBigints(reply.int64s) ?? ((value: unknown) => value);
 

@@ -1,8 +1,8 @@
 /** Sends a handler's answer by Fastify's means, so that plugins see it: what the contract says of its status, headers and body. */
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import type { Operation, Reply } from '../contract/contract.ts';
-import { PLAIN_JSON } from '../contract/media-types.ts';
+import type { Operation } from '../contract/contract.ts';
+import { PLAIN_JSON, toContentType } from '../contract/media-types.ts';
 import { replyFor } from '../contract/replies.ts';
 import { ErrorParts } from '../http/errors.ts';
 import { joinLinks } from './deprecation.ts';
@@ -73,6 +73,3 @@ export function buildSend({ replies }: Operation, { writerOf, successor, logger 
     return reply.sent ? undefined : reply;
   };
 }
-
-const toContentType = (type: Reply['type']) =>
-  type === PLAIN_JSON || type.startsWith('text/') ? `${type}; charset=utf-8` : type;

@@ -1,4 +1,7 @@
-/** The parts of a form (`multipart/form-data`, RFC 7578; `application/x-www-form-urlencoded`), each checked by the schema of its field as it arrives. */
+/**
+ * The parts of a form (`multipart/form-data`, RFC 7578, or `application/x-www-form-urlencoded`), each checked by the schema of its field
+ * as it arrives.
+ */
 import { on } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
@@ -135,7 +138,7 @@ async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Checks what is known at the end only: which fields are missing, and how many there are of each. Defaults are filled in then. */
+/** Checks what is known at the end only, which fields are missing and how many there are of each, and fills in defaults. */
 function buildCheckForm(buildCheck: BuildCheck, schema: Json, refuse: Refuse): (given: Values) => void {
   const properties = Object.entries<Json>(schema.properties).map(([name, field]) => {
     if (!isFile(partOf(field))) return [name, field];

@@ -36,7 +36,7 @@ export interface Run {
   keys: Keys;
 }
 
-/** JSON Schema's patterns are of Unicode; many are written for expressions without, such as `[\w-.]` (JSON Schema 2020-12, Core, 6.4). */
+/** Patterns are of Unicode (JSON Schema 2020-12, Core, section 6.4); many are written for expressions without it, such as `[\w-.]`. */
 function toRegExp(pattern: string, flags: string): RegExp {
   try {
     return new RegExp(pattern, flags);
