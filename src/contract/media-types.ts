@@ -15,9 +15,10 @@ export const isJson = (type: string): boolean => JSON_TYPE.test(type);
 
 export const kindOf = (type: string): Content['kind'] => (isJson(type) ? 'json' : FORM.test(type) ? 'form' : 'bytes');
 
-/** Those of a request or of a response, each by its name in `content`. Of a range, JSON is served. */
+/** Those of a request or of a response, each by its name in `content`. Of a range, JSON is served, unless that has its own schema. */
 export function toTypes(content: Json, place: string, refuse: Refuse): { type: string; name: string }[] {
-  return Object.keys(content).map((name) => {
+  const names = Object.keys(content).filter((name) => !RANGE.test(name) || !(PLAIN_JSON in content));
+  return names.map((name) => {
     const type = RANGE.test(name) ? PLAIN_JSON : toMediaType(name);
     if (!TYPE.test(type)) refuse(`${place}: ${name} is not a media type, such as ${PLAIN_JSON}`);
     return { type, name };

@@ -77,6 +77,23 @@ t.test('a name in a path may have any characters', async (t) => {
   t.match((await request('/teams/7')).body, { params: { team_id: 7 } });
   t.match((await request('/users/7?q-r=8')).body, { params: { team_id: 7 }, query: { 'q-r': 8 } });
   t.equal((await request('/teams/x')).status, 400);
+
+  const alike = {
+    '/users/{a-b}': get({ parameters: [{ ...id, name: 'a-b' }] }),
+    '/users/{a_b}': get({ parameters: [{ ...id, name: 'a_b' }] }),
+  };
+  t.match(await problemsOf(t, contractOf(alike)), [/is the path of operation getUsersByAB, too/]);
+});
+
+t.test('a type of its own comes before a range of types', async (t) => {
+  const content = { 'application/json': { schema: { type: 'object' } }, '*/*': { schema: { type: 'string' } } };
+  const post = { operationId: 'add', requestBody: { content }, responses: OK };
+  const { request } = await serve(t, contractOf({ '/a': { post } }));
+  t.equal((await request('/a', { method: 'POST', body: {} })).status, 200);
+  t.equal(
+    (await request('/a', { method: 'POST', body: '"text"', headers: { 'content-type': 'application/json' } })).status,
+    400,
+  );
 });
 
 t.test('a contract of OpenAPI 3.0 means what it says there', async (t) => {
