@@ -39,7 +39,7 @@ export function buildErrorOf(
   const ways = new Map(
     replies.map((reply): [Reply, ToErrorBody] => [
       reply,
-      reply.isJson ? toErrorBodyOf(reply) : (parts) => toErrorText(parts, reply.type),
+      reply.isJson ? toErrorBodyOf(reply) : (parts) => toErrorText(parts, reply),
     ]),
   );
   if ([...ways].every(([{ type }, toBody]) => toBody === toErrorBody && type === PLAIN_JSON)) return undefined;
@@ -50,9 +50,10 @@ export function buildErrorOf(
   };
 }
 
-/** Of a reply that is text. */
-export function toErrorText({ message }: ErrorParts, type: string): string {
-  return type.startsWith('text/html') ? message.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`) : message;
+/** Of a reply that is text: as much as it may have. */
+export function toErrorText({ message }: ErrorParts, { type, schema }: Reply): string {
+  const text = type === 'text/html' ? message.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`) : message;
+  return [...text].slice(0, schema.maxLength).join('');
 }
 
 /** What a template for this schema may begin with, for whoever has to write it. */

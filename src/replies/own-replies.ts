@@ -10,6 +10,7 @@ import type { Refuse } from '../schema/json.ts';
 import { EXTREME_CURSORS } from '../store/cursors.ts';
 import type { CompileReply } from './compiled-reply.ts';
 import { deprecationHeaders } from './deprecation.ts';
+import { toErrorText } from './error-bodies.ts';
 import { CHALLENGED, RETRIED, sentHeaders } from './sent-headers.ts';
 
 /** Only handlers and the router answer with these. */
@@ -35,12 +36,14 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
   for (const reply of operation.replies) {
     const refuseReply = (problem: string) => refuse(`response ${reply.status}: ${problem}`);
     const codes = codesOf(reply, operation);
-    if (codes.length > 0 && !reply.isJson && !/^text\/(plain|html)$/.test(reply.type)) {
+    const isText = /^text\/(plain|html)$/.test(reply.type);
+    if (codes.length > 0 && !reply.isJson && !isText) {
       refuseReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
     }
-    if (reply.isJson) {
+    if (reply.isJson || isText) {
       const { check, toErrorBody } = compileReply(reply, refuse);
-      checkErrorBody(check, toErrorBody, codes, refuseReply);
+      const toText: ToErrorBody = (parts) => toErrorText(parts, reply);
+      checkErrorBody(check, isText ? toText : toErrorBody, codes, refuseReply);
     }
     checkRequiredHeaders(reply, operation, Object.keys(announced), refuseReply);
     for (const [name, value] of Object.entries(announced)) {

@@ -1,7 +1,7 @@
 /** Sends a handler's answer by Fastify's means, so that plugins see it: what the contract says of its status, headers and body. */
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import type { Operation } from '../contract/contract.ts';
+import type { Operation, Reply } from '../contract/contract.ts';
 import { PLAIN_JSON, toContentType } from '../contract/media-types.ts';
 import { replyFor } from '../contract/replies.ts';
 import { ErrorParts } from '../http/errors.ts';
@@ -21,8 +21,8 @@ export interface AnyAnswer {
 interface Form extends ReplyWriter {
   /** The value of `Content-Type`. */
   type: string;
-  /** Whether it is not JSON, but what the handler answers, as it is. */
-  isPassedOn: boolean;
+  /** Where it is not JSON, but what the handler answers, as it is. */
+  passedOn: Reply | undefined;
 }
 
 /** Returns the reply where it is not sent yet: a plugin may take its time, or the body comes bit by bit. */
@@ -41,7 +41,7 @@ export function buildSend({ replies }: Operation, { writerOf, successor, logger 
   function addForm(status: number): Form {
     const reply = replyFor(replies, status);
     const type = toContentType(reply?.type ?? PLAIN_JSON);
-    const form = { ...writerOf(status), type, isPassedOn: reply?.isJson === false };
+    const form = { ...writerOf(status), type, passedOn: reply?.isJson === false ? reply : undefined };
     forms.set(status, form);
     return form;
   }
@@ -56,16 +56,21 @@ export function buildSend({ replies }: Operation, { writerOf, successor, logger 
   }
 
   /** The head comes last: an error before it is sent without these headers. */
-  async function sendPassedOn(reply: FastifyReply, answer: AnyAnswer, type: string): Promise<FastifyReply> {
-    const body = answer.body instanceof ErrorParts ? toErrorText(answer.body, type) : answer.body;
+  async function sendPassedOn(
+    reply: FastifyReply,
+    answer: AnyAnswer,
+    type: string,
+    declared: Reply,
+  ): Promise<FastifyReply> {
+    const body = answer.body instanceof ErrorParts ? toErrorText(answer.body, declared) : answer.body;
     const payload = await toPayload(body, reply, logger);
     return addHead(reply, answer).type(type).send(payload);
   }
 
   return (reply, answer) => {
-    const { type, isPassedOn, check, write } = forms.get(answer.status) ?? addForm(answer.status);
+    const { type, passedOn, check, write } = forms.get(answer.status) ?? addForm(answer.status);
     if (answer.body === undefined) addHead(reply, answer).send();
-    else if (isPassedOn) return sendPassedOn(reply, answer, type);
+    else if (passedOn) return sendPassedOn(reply, answer, type, passedOn);
     else {
       const body = check(answer.body);
       addHead(reply, answer).type(type).serializer(write).send(body);

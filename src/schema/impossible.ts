@@ -1,4 +1,4 @@
-/** Schemas that allow nothing, because each value of their `enum` or `const` breaks another keyword of theirs. */
+/** Schemas that allow nothing, because each value that they name breaks another keyword of theirs. */
 import type { BuildCheck } from './checks.ts';
 import type { Json, Refuse } from './json.ts';
 import { mapSubschemas } from './subschemas.ts';
@@ -7,7 +7,8 @@ import { mapSubschemas } from './subschemas.ts';
 const CONDITIONS = ['not', 'if'];
 
 export function refuseImpossible(schema: Json, name: string, buildCheck: BuildCheck, refuse: Refuse): void {
-  const values: Json[] = schema.enum ?? ('const' in Object(schema) ? [schema.const] : []);
+  const { enum: ofEnum, 'x-extensible-enum': known = [] } = schema;
+  const values: Json[] = ofEnum ?? ('const' in Object(schema) ? [schema.const] : known);
   if (values.length > 0) {
     const check = buildCheck(schema, { name, at: 'it' }, () => {});
     const problems = values.map((value) => check(value));

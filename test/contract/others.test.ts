@@ -352,9 +352,15 @@ t.test('an error has the type of its reply, as JSON or as text', async (t) => {
   t.match(problem, { type: /^application\/problem\+json/, body: { code: 'invalid_request' } });
   t.match(await errorOf(t, { 'text/plain': {} }), { type: /^text\/plain/, text: MESSAGE });
   t.match(await errorOf(t, { 'text/html': {} }), { type: /^text\/html/, text: MESSAGE });
+  const short = { 'text/plain': { schema: { type: 'string', maxLength: 7 } } };
+  t.match(await errorOf(t, short), { type: /^text\/plain/, text: /^query\.q$/ });
 });
 
 t.test('an error that nobody can fill is refused', async (t) => {
+  const text = { '400': { description: 'Wrong.', content: { 'text/plain': { schema: object({ message: string }) } } } };
+  t.match(await problemsOf(t, contractOf({ '/a': get({ responses: { ...OK, ...text } }) })), [
+    /response 400: its body cannot be the Error .* body must be of type object/,
+  ]);
   const unknown = [
     object({ area: integer }),
     object({ kind: { enum: ['a', 'b'] } }),

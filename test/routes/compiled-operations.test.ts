@@ -140,6 +140,11 @@ const refusals: Refusal[] = [
       listPets.parameters.push({ name: 'size', in: 'query', schema: { type: 'integer', enum: [3, 4], maximum: 2 } }),
   ],
   [
+    'codes that are none',
+    'operation createPet: its body.code: allows nothing, not even a: it must be of type integer',
+    ({ NewPet }) => (NewPet.properties.code = { type: 'integer', 'x-extensible-enum': ['a', 'b'] }),
+  ],
+  [
     'a field that allows nothing',
     'operation createPet: its body.name: allows nothing, not even Rex: it must have at most 2 characters',
     ({ NewPet }) => (NewPet.properties.name = { type: 'string', const: 'Rex', maxLength: 2 }),
