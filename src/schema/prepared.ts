@@ -4,7 +4,7 @@ import { BOUND_NAMES } from './int64-keywords.ts';
 import { findInt64s, type Place, placeUnder } from './int64-places.ts';
 import type { Json } from './json.ts';
 import { targetOf } from './recursion.ts';
-import { withSeenFields } from './seen-fields.ts';
+import { withBranch, withSeenFields } from './seen-fields.ts';
 import { mapSubschemas, SUBSCHEMA_KEYWORDS } from './subschemas.ts';
 
 /** Keywords whose schemas are tried on any number of items or fields. */
@@ -35,7 +35,7 @@ export function prepare(schema: Json, place: Place, numberOf: (target: Json) => 
     );
   }
   for (const name of schema.required ?? []) delete prepared.properties?.[name]?.default;
-  const own = withEquals(place.isInt64 ? withInt64(prepared) : prepared);
+  const own = withBranch(withEquals(place.isInt64 ? withInt64(prepared) : prepared));
   return withSeenFields(withSizesFirst(withSeenFields(own)));
 }
 

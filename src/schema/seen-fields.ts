@@ -22,6 +22,13 @@ export function withSeenFields(schema: Json): Json {
   return PARTS.some((keyword) => keyword in schema) ? { ...schema, seenFields: true } : schema;
 }
 
+/** ajv leaves out an `if` without a branch that says something, and with it what it has seen: `not: false` says as little as can be said. */
+export function withBranch(schema: Json): Json {
+  if (!('if' in schema) || schema.then === false) return schema;
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  return { ...schema, then: { not: false, ...Object(schema.then) } };
+}
+
 /** ajv counts what `if` has seen, fits it or not. `definition` is that of `if`. */
 export function countWhereIfFits(definition: CodeKeywordDefinition): void {
   const { code } = definition;

@@ -50,3 +50,16 @@ t.test('what an `if` has seen that does not fit is unevaluated', (t) => {
   }
   t.end();
 });
+
+t.test('what an `if` has seen that fits counts, whatever stands beside it', (t) => {
+  const seen = { if: { required: ['a'], properties: { a: {} } }, unevaluatedProperties: false };
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  for (const beside of [{}, { then: true }, { then: {}, else: {} }, { then: { description: 'All.' } }]) {
+    const problemsOf = check({ ...seen, ...beside });
+    t.equal(problemsOf({ a: 1 }), undefined);
+    t.strictSame(problemsOf({ b: 1 }), ['body.b is not a known field']);
+  }
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  t.strictSame(check({ ...seen, then: false })({ a: 1 }), ['body boolean schema is false']);
+  t.end();
+});
