@@ -1,12 +1,16 @@
 /** Puts a backup in the place of the SQLite database, whose server is stopped. */
 import { createReadStream, existsSync, linkSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { exchange } from '../store/sqlite/copies.ts';
 import { openPart, readDescription, runOnCopy, syncFolder, toDatabaseFile, toFaults, toRemark } from './copies.ts';
 
 const USAGE = `Usage:
   npm run restore -- <file>             puts a backup in the place of the database, while no server runs
   node dist/src/cli/restore.js <file>   the same without development tools`;
+
+/** What SQLite writes beside a database. */
+const LOGS = ['-wal', '-shm', '-journal'];
 
 await runOnCopy(USAGE, restore);
 
@@ -18,7 +22,7 @@ async function restore(copy: string): Promise<string> {
   await fill(part, copy, place);
   const faults = await toFaults(part, copy);
   if (faults.length > 0) throw new Error(`${copy} is damaged, and was not restored: ${faults.join('; ')}.`);
-  const kept = putInPlace(part, place);
+  const kept = putInPlace(part, place, await toFreeName(place));
   await syncFolder(place);
   const told = kept ? ` What was there before is ${kept} now.` : '';
   return `Restored ${place} as it was at ${description.begunAt}.${told}${toRemark(description)}`;
@@ -35,9 +39,16 @@ async function fill(part: string, copy: string, place: string): Promise<void> {
   await file.close();
 }
 
-/** The name of what was there before; undefined where there was none. */
-function putInPlace(part: string, place: string): string | undefined {
-  const kept = `${place}.${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
+/** A second has one name: that of an earlier restore may be taken. */
+async function toFreeName(place: string): Promise<string> {
+  const name = `${place}.${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
+  if (!['', ...LOGS].some((end) => existsSync(name + end))) return name;
+  await wait(100);
+  return toFreeName(place);
+}
+
+/** `kept` where something was there before, which has that name now. */
+function putInPlace(part: string, place: string, kept: string): string | undefined {
   if (existsSync(place)) {
     try {
       exchange(part, place, kept);
@@ -47,7 +58,7 @@ function putInPlace(part: string, place: string): string | undefined {
     return kept;
   }
   // SQLite would take the log of a database that is gone for that of the new one.
-  for (const end of ['-wal', '-shm', '-journal']) if (existsSync(place + end)) renameSync(place + end, kept + end);
+  for (const end of LOGS) if (existsSync(place + end)) renameSync(place + end, kept + end);
   // Fails where a server has begun a new one since.
   linkSync(part, place);
   return undefined;

@@ -204,6 +204,19 @@ t.test('verify says what is wrong with a backup, and where; restore does not tak
   });
 });
 
+t.test('restores in the same second each keep what was there before', async (t) => {
+  const { folder, names, run, server } = await prepareBackup(t);
+  server.child.kill('SIGTERM');
+  await server.exit;
+  // As others of these seconds would have kept it.
+  const begun = Date.now();
+  const taken = [0, 1, 2, 3].map((second) => new Date(begun + second * 1000).toISOString().replace(/[-:]|\.\d+/g, ''));
+  for (const name of taken) writeFileSync(`${folder}/a.db.${name}`, 'earlier');
+  t.match(await run('restore', 'b'), { code: 0, stderr: /What was there before is \S+a\.db\.\d+T\d+Z now\.\n$/ });
+  for (const name of taken) t.equal(readFileSync(`${folder}/a.db.${name}`, 'utf8'), 'earlier');
+  t.equal(names().filter((name) => /^a\.db\.\d+T\d+Z$/.test(name)).length, 5);
+});
+
 t.test('a database that cannot be opened is not replaced, and the log of one that is gone is kept', async (t) => {
   const { run, folder, names, server, records } = await prepareBackup(t);
   copyFileSync(`${folder}/a.db-wal`, `${folder}/wal`);
