@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const NEEDED = ['src', 'handlers', 'openapi', 'scripts', 'package.json', 'tsconfig.json'];
 const KEY = 'key-of-the-tests-0123456789';
-const ORIGIN = /"origin":"([^"]+)"/;
+const ORIGIN = /"origin":"[^"]+"/;
 const ENVIRONMENT = { ...process.env, NODE_V8_COVERAGE: '', API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };
 
 /** npm in this folder, started as from a terminal. */
@@ -21,36 +22,38 @@ function startNpm(t: Test, folder: string, ...args: string[]) {
   // Its whole group: npm, and all that it started.
   t.teardown(() => child.exitCode === null && process.kill(-(child.pid as number), 'SIGKILL'));
   let output = '';
+  let origin = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text) => {
       output += text;
+      origin = /.*"origin":"([^"]+)"/s.exec(output)?.[1] ?? origin;
       child.emit('output');
     });
   }
-  /** The first match in what it writes after the one before. */
-  async function next(pattern: RegExp): Promise<RegExpExecArray> {
+  /** Waits for the first match in what it writes after the one before. */
+  async function next(pattern: RegExp): Promise<void> {
     for (;;) {
       const match = pattern.exec(output);
       if (match) {
         output = output.slice(match.index + match[0].length);
-        return match;
+        return;
       }
       await once(child, 'output');
     }
   }
-  let origin = '';
-  /** Of the server that listens now: one change may be compiled in two steps, and so start it twice. */
+  /** Of the server that said last that it listens: one change may be compiled in two steps, and so start it twice. */
   async function statusOf(path: string): Promise<number> {
-    for (;;) {
+    for (let tries = 0; ; tries += 1) {
       try {
         return await statusAt(origin, path);
-      } catch {
-        origin = (await next(ORIGIN))[1] as string;
+      } catch (error) {
+        if (tries === 100) throw error;
+        await setTimeout(100);
       }
     }
   }
   const listening = async () => {
-    origin = (await next(ORIGIN))[1] as string;
+    await next(ORIGIN);
     return origin;
   };
   return { child, next, listening, statusOf };
