@@ -29,15 +29,16 @@ export async function buildTypes(contract: Json): Promise<string> {
     emptyObjectsUnknown: true,
     readWriteMarkers: true,
     transform(schema) {
-      const types: string[] = 'type' in schema ? [schema.type ?? []].flat() : [];
-      if (types.includes('integer') && schema.format === 'int64') {
+      // It may be true or false.
+      const { type = [], format, 'x-extensible-enum': codes }: Json = Object(schema);
+      const types: string[] = [type].flat();
+      if (types.includes('integer') && format === 'int64') {
         return ts.factory.createUnionTypeNode(types.map((type) => INT64_TYPES[type as keyof typeof INT64_TYPES]));
       }
-      if (schema.format === 'binary') return ts.factory.createTypeReferenceNode('AsyncIterable<Uint8Array>');
-      const codes = (schema as { 'x-extensible-enum'?: string[] })['x-extensible-enum'];
+      if (format === 'binary') return ts.factory.createTypeReferenceNode('AsyncIterable<Uint8Array>');
       if (codes) {
         return ts.factory.createUnionTypeNode(
-          codes.map((code) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(code))),
+          codes.map((code: string) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(code))),
         );
       }
       return undefined;

@@ -4,14 +4,16 @@ import type { Place } from '../schema/int64-places.ts';
 import type { Json } from '../schema/json.ts';
 import type { ToErrorBody } from './error-body.ts';
 
+/** How a value is written: as one text; an array as `a=1&a=2` or `a=1,2`; an object as `a[b]=1` or as `b=1`; or any value as JSON. */
+export type Writing = 'text' | 'repeated' | 'joined' | 'deep' | 'fields' | 'json';
+
 export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   required: boolean;
   schema: Json;
   int64s: Place;
-  /** How an array is written: `a=1&a=2`, or `a=1,2`; undefined for any other value. */
-  list: 'repeated' | 'joined' | undefined;
+  writing: Writing;
   /** Its values are given out by the server, never made up by a client: `x-opaque`. */
   isOpaque: boolean;
   /** For how many hours an `Idempotency-Key` is known: `x-kept-hours`; undefined for any other parameter. */
@@ -43,6 +45,8 @@ export interface Content {
   /** JSON is checked as a whole, a form part by part; all else is passed on as bytes. */
   kind: 'json' | 'form' | 'bytes';
   schema: Json;
+  /** How fields of a form are written, by their names. */
+  encoding?: Json;
 }
 
 export interface Reply {
@@ -120,6 +124,8 @@ export interface Contract {
   /** Those of all security schemes. */
   keyPlaces: KeyPlace[];
   operations: Map<string, Operation>;
+  /** Whether it was written for this server: then it is asked for more than what it needs to be served. */
+  isTailored: boolean;
 }
 
 /** The contract says what the server cannot do. Lists every problem, each in one line that names its place. */

@@ -1,24 +1,47 @@
-/** Forms (`multipart/form-data`, `application/x-www-form-urlencoded`): each field is text of simple types, or a file, or several of one kind. */
+/**
+ * Forms (`multipart/form-data`, `application/x-www-form-urlencoded`): each field is text of simple types, JSON, or a file, or several of
+ * one kind.
+ */
 import type { Json, Refuse } from '../schema/json.ts';
-import { checkPassedOn } from './media-types.ts';
-import { isSimple } from './parameters.ts';
+import { checkPassedOn, isJson } from './media-types.ts';
+import { isSimple, itemsOf, typesOf } from './parameters.ts';
 
-export const isFile = ({ format }: Json): boolean => format === 'binary';
+/** What a part may be: OpenAPI 3.1, section 4.8.15.1, has objects as JSON where no other type is named. */
+export type PartKind = 'text' | 'json' | 'file';
+
+export function kindOfPart(part: Json): PartKind | undefined {
+  if (fileOf(part)) return 'file';
+  if (isSimple(part)) return 'text';
+  return typesOf(part).every((type) => type === 'object') ? 'json' : undefined;
+}
+
+/** The alternative that is a file. */
+const fileOf = (part: Json): Json | undefined =>
+  part.format === 'binary' ? part : [...(part.anyOf ?? []), ...(part.oneOf ?? [])].find(fileOf);
+
+export const isRepeated = (field: Json): boolean => typesOf(field).join() === 'array';
 
 /** The schema of one part: that of an item, where there may be several. */
-export const partOf = (field: Json): Json => (field.type === 'array' ? (field.items ?? {}) : field);
+export const partOf = (field: Json): Json => (isRepeated(field) ? (itemsOf(field) ?? field) : field);
 
-export function checkForm({ type, properties }: Json, encoding: Json, refuse: Refuse): void {
+export function checkForm({ type = 'object', properties }: Json, encoding: Json, refuse: Refuse): void {
   if (type !== 'object' || !properties) {
     refuse('its body: a form needs a schema of type: object with properties');
     return;
   }
-  if (encoding) refuse('its body: encoding is not supported');
   for (const [name, field] of Object.entries<Json>(properties)) {
     const part = partOf(field);
-    if (isFile(part)) checkPassedOn(part, `file ${name}`, 'its body', refuse);
-    else if (!isSimple(part)) {
+    const kind = kindOfPart(part);
+    if (kind === 'file') checkPassedOn(fileOf(part), `file ${name}`, 'its body', refuse);
+    if (kind === undefined) {
       refuse(`its body: field ${name} of a form needs a schema of simple types, or of an array of them`);
-    }
+    } else if (!isUsual(encoding?.[name] ?? {}, kind)) refuse(`its body: encoding of ${name} is not supported`);
   }
+}
+
+/** Whether a part is written as its kind is. */
+function isUsual({ style = 'form', explode = true, headers, contentType }: Json, kind: PartKind): boolean {
+  if (style !== 'form' || !explode || headers) return false;
+  if (kind === 'file' || contentType === undefined) return true;
+  return kind === 'json' ? isJson(contentType) : contentType === 'text/plain';
 }

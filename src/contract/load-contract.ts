@@ -57,7 +57,8 @@ export async function readContract(
   if (dangling && problems.length === 0) refuse(dangling);
   if (problems.length > 0) throw new ContractError(problems);
   const keyPlaces = toKeyPlaces(resolved.components.securitySchemes, refuse);
-  const operations = toOperations(resolved, keyPlaces, refuse);
+  const isTailored = declaresRequestId(resolved);
+  const operations = toOperations({ resolved, keyPlaces, isTailored }, refuse);
   if (!isChecked) {
     checkNumbers(parse(json, null, parseNumberAndBigInt), '#', refuse);
     checkExtensions(document, refuse);
@@ -65,9 +66,27 @@ export async function readContract(
   const prefix = toPrefix(document, refuse);
   checkOwnPaths(prefix, operations.values(), refuse);
   const contract = {
-    ...{ yaml, json, digest, isChecked, document, resolved, title: document.info.title, prefix, operations },
+    ...{
+      yaml,
+      json,
+      digest,
+      isChecked,
+      document,
+      resolved,
+      title: document.info.title,
+      prefix,
+      operations,
+      isTailored,
+    },
     toErrorBody: buildToErrorBody(document['x-error-body']),
     keyPlaces: [...keyPlaces.values()].filter((place) => place !== undefined),
   };
   return { contract, problems };
+}
+
+/** Every reply of this server has the header, and hardly one of another's contract. */
+function declaresRequestId({ paths }: Json): boolean {
+  const operations = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
+  const replies = operations.flatMap((operation) => Object.values<Json>(operation?.responses ?? {}));
+  return replies.some(({ headers = {} }) => Object.keys(headers).some((name) => name.toLowerCase() === 'x-request-id'));
 }

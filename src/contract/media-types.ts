@@ -13,7 +13,11 @@ const TYPE = /^[a-z]+\/[\w.!#$&^+-]+$/i;
 
 export const isJson = (type: string): boolean => JSON_TYPE.test(type);
 
-export const kindOf = (type: string): Content['kind'] => (isJson(type) ? 'json' : FORM.test(type) ? 'form' : 'bytes');
+/** A form whose schema is that of bytes is not taken apart. */
+export function kindOf(type: string, { format }: Json): Content['kind'] {
+  if (isJson(type)) return 'json';
+  return FORM.test(type) && format !== 'binary' ? 'form' : 'bytes';
+}
 
 /** Those of a request or of a response, each by its name in `content`. Of a range, JSON is served, unless that has its own schema. */
 export function toTypes(content: Json, place: string, refuse: Refuse): { type: string; name: string }[] {
@@ -28,7 +32,10 @@ export function toTypes(content: Json, place: string, refuse: Refuse): { type: s
 /** What is passed on as it is, is not checked: so its schema must not say anything that could be broken. */
 export function checkPassedOn(schema: Json, type: string, name: string, refuse: Refuse): void {
   const { type: kind = 'string', format = 'binary', contentMediaType: _type, ...others } = schema;
-  const isFree = kind === 'string' && format === 'binary' && Object.keys(others).every((key) => ANNOTATION.test(key));
+  const isFree =
+    kind === 'string' &&
+    (format === 'binary' || format === 'byte') &&
+    Object.keys(others).every((key) => ANNOTATION.test(key));
   if (!isFree)
     refuse(`${name}: ${type} is passed on as it is: its schema may have type: string and format: binary only`);
 }

@@ -8,7 +8,7 @@ import { checkForm } from './forms.ts';
 import { checkLinks } from './links.ts';
 import { checkPassedOn, isJson, kindOf, PLAIN_JSON, toTypes } from './media-types.ts';
 import { toParameters } from './parameters.ts';
-import { type KeyPlaces, toSecurity } from './security.ts';
+import { isNoKey, type KeyPlaces, toSecurity } from './security.ts';
 
 /** Of a body that is handed over as it comes, where nothing is said. */
 const MAX_BYTES = 1_048_576;
@@ -18,7 +18,13 @@ export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patc
 /** An operation's name in problems. */
 export const nameOf = (id: string) => `operation ${id}`;
 
-export function toOperations(resolved: Json, keyPlaces: KeyPlaces, refuse: Refuse): Map<string, Operation> {
+interface Options {
+  resolved: Json;
+  keyPlaces: KeyPlaces;
+  isTailored: boolean;
+}
+
+export function toOperations({ resolved, keyPlaces, isTailored }: Options, refuse: Refuse): Map<string, Operation> {
   const operations = new Map<string, Operation>();
   const byRoute = new Map<string, Operation>();
   for (const [path, item] of Object.entries<Json>(resolved.paths)) {
@@ -26,13 +32,14 @@ export function toOperations(resolved: Json, keyPlaces: KeyPlaces, refuse: Refus
       const operation = toOperation(method, path, { security: resolved.security, ...item }, keyPlaces, refuse);
       operations.set(operation.id, operation);
       const route = `${method} ${toRoutePath(path)}`;
+      if (path.includes('?')) refuse(`${nameOf(operation.id)}: its path ends before ${path.replace(/[^?]*/, '')}`);
       const same = byRoute.get(route);
       if (same) refuse(`${nameOf(operation.id)}: ${path} is the path of ${nameOf(same.id)}, too; give it another`);
       byRoute.set(route, operation);
     }
   }
   checkSuccessors(operations, refuse);
-  checkLinks(resolved, operations, refuse);
+  if (isTailored) checkLinks(resolved, operations, refuse);
   return operations;
 }
 
@@ -44,7 +51,9 @@ function toOperation(method: string, path: string, item: Json, keyPlaces: KeyPla
   const id: string = source.operationId;
   const refuse = (problem: string) => refuseAny(`${nameOf(id)}: ${problem}`);
   const security: Record<string, string[]>[] = source.security ?? item.security ?? [];
-  const parameters = toParameters(path, [...(item.parameters ?? []), ...(source.parameters ?? [])], refuse);
+  const ways = toSecurity(security, keyPlaces, refuse);
+  const sources: Json[] = [...(item.parameters ?? []), ...(source.parameters ?? [])];
+  const parameters = toParameters(path, sources.filter(isNoKey(ways)), refuse);
   return {
     id,
     method: method.toUpperCase(),
@@ -52,7 +61,7 @@ function toOperation(method: string, path: string, item: Json, keyPlaces: KeyPla
     parameters,
     body: toBody(source.requestBody, refuse),
     replies: Object.entries(source.responses ?? {}).map(([status, response]) => toReply(status, response, refuse)),
-    security: toSecurity(security, keyPlaces, parameters, refuse),
+    security: ways,
     isKeyOptional: security.some((requirement) => Object.keys(requirement).length === 0),
     deprecation: toDeprecation(source, refuse),
   };
@@ -76,7 +85,7 @@ function toBody(source: Json, refuse: Refuse): Body | undefined {
   const hasJson = types.some(({ type }) => isJson(type));
   const contents = types.flatMap(({ type, name }): Content[] => {
     const schema = withoutFields('readOnly', content[name].schema ?? {});
-    const kind = kindOf(type);
+    const kind = kindOf(type, schema);
     const problems: string[] = [];
     const note = (problem: string) => problems.push(problem);
     if (kind === 'bytes') checkPassedOn(schema, type, 'its body', note);
@@ -84,7 +93,7 @@ function toBody(source: Json, refuse: Refuse): Body | undefined {
     if (problems.length > 0 && hasJson) return [];
     problems.forEach(refuse);
     findInt64s(schema, 'body', refuse);
-    return [{ type, kind, schema }];
+    return [{ type, kind, schema, ...(kind === 'form' && { encoding: content[name].encoding }) }];
   });
   const isJsonOnly = contents.every(({ kind }) => kind === 'json');
   return { required, maxBytes: ownMaxBytes ?? (isJsonOnly ? undefined : MAX_BYTES), contents };

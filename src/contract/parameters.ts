@@ -2,9 +2,11 @@
 
 import { findInt64s } from '../schema/int64-places.ts';
 import type { Json, Refuse } from '../schema/json.ts';
-import type { Parameter } from './contract.ts';
+import { toFlat } from '../schema/subsets.ts';
+import type { Parameter, Writing } from './contract.ts';
+import { PLAIN_JSON } from './media-types.ts';
 
-/** How values are written in each place: the only styles that are supported. They are what OpenAPI takes where none is named. */
+/** How values are written in each place, where no style is named; no other is supported, beside `deepObject`. */
 const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };
 /** The types of values that are written as text. */
 const TYPES = ['string', 'integer', 'number', 'boolean'];
@@ -15,12 +17,15 @@ const IGNORED = ['accept', 'content-type', 'authorization'];
 export function toParameters(path: string, sources: Json[], refuse: Refuse): Parameter[] {
   const byName = new Map<string, Parameter>();
   for (const source of sources.filter((one) => !isIgnored(one))) {
-    const { name, in: place, required = false, schema } = source;
+    const { name, in: place, required = false, content } = source;
     const { 'x-opaque': isOpaque = false, 'x-kept-hours': keptHours } = source;
-    const problem = findUnsupported(source) ?? findUnkept(source);
+    const schema: Json = content ? content[PLAIN_JSON]?.schema : source.schema;
+    const writing = toWriting({ ...source, schema });
+    const problem =
+      findUnsupported({ ...source, schema }, writing) ?? findUnkept(source) ?? findShared(path, source, writing);
     if (problem) refuse(`parameter ${name}: ${problem}`);
     const int64s = findInt64s(schema ?? true, `parameter ${name}`, refuse);
-    const parameter = { name, in: place, required, schema, int64s, list: toList(source), isOpaque, keptHours };
+    const parameter = { name, in: place, required, schema, int64s, writing: writing ?? 'text', isOpaque, keptHours };
     byName.set(`${place} ${place === 'header' ? name.toLowerCase() : name}`, parameter);
   }
   const parameters = [...byName.values()];
@@ -31,25 +36,63 @@ export function toParameters(path: string, sources: Json[], refuse: Refuse): Par
 
 const isIgnored = ({ name, in: place }: Json) => place === 'header' && IGNORED.includes(name.toLowerCase());
 
-function findUnsupported({
-  in: place,
-  schema,
-  style = STYLES[place],
-  allowEmptyValue,
-  'x-opaque': isOpaque,
-}: Json): string | undefined {
+function findUnsupported(source: Json, writing: Writing | undefined): string | undefined {
+  const { in: place, schema, style = STYLES[place], allowEmptyValue, 'x-opaque': isOpaque } = source;
   if (!(place in STYLES)) return `in ${place} is not supported`;
-  if (style !== STYLES[place]) return `style ${style} is not supported`;
+  if (style !== STYLES[place] && writing !== 'deep') return `style ${style} is not supported`;
   if (allowEmptyValue) return 'allowEmptyValue is not supported';
   if (isOpaque && schema?.default !== undefined) return 'x-opaque is given out by the server: no default';
-  if (isSimple(schema)) return undefined;
-  if (place === 'path') return 'needs a schema of simple types';
-  const isList = schema?.type === 'array' && isSimple(schema.items) && !schema.prefixItems;
-  return isList ? undefined : 'needs a schema of simple types, or of an array of them';
+  return writing ? undefined : 'needs a schema of simple types, or of an array of them';
+}
+
+/** Undefined where it is not known. */
+function toWriting({ in: place, schema, content, style = STYLES[place], explode }: Json): Writing | undefined {
+  if (schema === undefined) return undefined;
+  if (content) return place === 'query' ? 'json' : undefined;
+  if (isSimple(schema)) return 'text';
+  if (isList(schema)) return place === 'query' && explode !== false ? 'repeated' : 'joined';
+  if (place !== 'query' || !isFlat(schema)) return undefined;
+  if (style === 'deepObject') return 'deep';
+  return explode === false ? undefined : 'fields';
 }
 
 export const isSimple = (schema: Json): boolean =>
   schema !== undefined && typesOf(schema).every((type) => TYPES.includes(type));
+
+/** Whether its values are arrays of simple ones; beside arrays, it may allow simple values, too. */
+export function isList(schema: Json): boolean {
+  const types = typesOf(schema);
+  const others = types.filter((type) => type !== 'array');
+  const items = itemsOf(schema);
+  return (
+    others.length < types.length &&
+    others.every((type) => TYPES.includes(type)) &&
+    items !== undefined &&
+    isSimple(items)
+  );
+}
+
+/** Of the arrays that a schema allows; undefined where their places are not alike. */
+export function itemsOf(schema: Json): Json | undefined {
+  const all = partsOf(schema);
+  const items: Json[] = all.flatMap((part) => part.items ?? []);
+  if (all.some(({ prefixItems }) => prefixItems)) return undefined;
+  return items.length > 1 ? { anyOf: items } : (items[0] ?? {});
+}
+
+/** An object whose fields are simple, or arrays of simple values. */
+function isFlat(schema: Json): boolean {
+  const { properties, additionalProperties = {} } = toFlat(schema);
+  const isField = (field: Json) => isSimple(field) || isList(field);
+  const isObject = typesOf(schema).every((type) => type === 'object') && !schema.anyOf && !schema.oneOf;
+  return isObject && [...Object.values<Json>(properties ?? {}), additionalProperties].every(isField);
+}
+
+/** A schema, and those in it that speak of the same value. */
+function partsOf(schema: Json): Json[] {
+  const { allOf = [], anyOf = [], oneOf = [] } = schema;
+  return [schema, ...[...allOf, ...anyOf, ...oneOf].flatMap(partsOf)];
+}
 
 /** Which a value may have; text, where its schema says nothing. */
 export function typesOf(schema: Json): string[] {
@@ -57,10 +100,18 @@ export function typesOf(schema: Json): string[] {
   return types.length > 0 ? types : ['string'];
 }
 
-function saidTypes({ type = [], enum: values = [], allOf = [], anyOf = [], oneOf = [] }: Json): string[] {
+function saidTypes({ type, properties, enum: values = [], allOf = [], anyOf = [], oneOf = [] }: Json): string[] {
   const parts: string[] = [...allOf, ...anyOf, ...oneOf].flatMap(saidTypes);
-  const own: string[] = [type].flat();
+  const own: string[] = [type ?? (properties ? 'object' : [])].flat();
   return own.length + parts.length > 0 ? [...own, ...parts] : values.map((value: unknown) => typeof value);
+}
+
+/** The items of an array are told apart before they are decoded, in a part of the path of their own. */
+function findShared(path: string, { name, in: place }: Json, writing: Writing | undefined): string | undefined {
+  const isAlone = path.split('/').includes(`{${name}}`);
+  return place === 'path' && writing === 'joined' && !isAlone
+    ? 'an array needs a part of the path of its own'
+    : undefined;
 }
 
 /** A key that is kept for no time would promise that a request is done once, and not keep it. */
@@ -71,11 +122,6 @@ function findUnkept({ name, in: place, 'x-kept-hours': hours }: Json): string | 
   // A plain header, whose meaning is the handler's.
   if (hours === undefined) return undefined;
   return Number.isInteger(hours) && hours > 0 ? undefined : 'needs x-kept-hours, for how many hours it is known';
-}
-
-function toList({ in: place, schema, explode = place === 'query' }: Json): Parameter['list'] {
-  if (schema?.type !== 'array') return undefined;
-  return place === 'query' && explode ? 'repeated' : 'joined';
 }
 
 /** How many records a page has at most. */

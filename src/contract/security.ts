@@ -1,6 +1,6 @@
 /** Who may call an operation: everyone, or clients with keys in some places, and their scopes. Any other security is refused. */
 import type { Json, Refuse } from '../schema/json.ts';
-import type { KeyPlace, NeededKey, Parameter, Requirement } from './contract.ts';
+import type { KeyPlace, NeededKey, Requirement } from './contract.ts';
 
 /** A name of a scope, as RFC 6749, section 3.3, without quotes and commas, which stand around and between scopes elsewhere. */
 const SCOPE = /^[!#-&(-+\--[\]-~]+$/;
@@ -36,27 +36,24 @@ function toKeyPlace({ type, scheme, in: place, name }: Json): KeyPlace | undefin
 }
 
 /** What tells places apart: the names of headers have no case. */
-const toText = ({ in: place, name }: Pick<Parameter | KeyPlace, 'in' | 'name'>) =>
+const toText = ({ in: place, name }: { in: string; name: string }) =>
   `${place} ${place === 'header' ? name.toLowerCase() : name}`;
 
 /** The ways in, one of which is enough; none where no key is needed. */
-export function toSecurity(
-  requirements: Record<string, string[]>[],
-  places: KeyPlaces,
-  parameters: Parameter[],
-  refuse: Refuse,
-): Requirement[] {
+export function toSecurity(requirements: Record<string, string[]>[], places: KeyPlaces, refuse: Refuse): Requirement[] {
   return requirements.flatMap((requirement): Requirement[] => {
     const keys = Object.entries(requirement).flatMap(([scheme, scopes]): NeededKey[] => {
       if (!places.has(scheme)) refuse(`security: ${scheme} is not in components.securitySchemes`);
       for (const scope of scopes.filter((text) => !SCOPE.test(text))) refuse(`security: ${scope} cannot be a scope`);
       const place = places.get(scheme);
       if (!place) return [];
-      const same = parameters.find((parameter) => toText(parameter) === toText(place));
-      if (same) refuse(`parameter ${same.name} has the place of the key of security scheme ${scheme}; remove it`);
       return [{ place, scopes }];
     });
     const [first, ...others] = keys;
     return first ? [{ ...first, others }] : [];
   });
 }
+
+/** A parameter in the place of a key is that key, which no handler is given. */
+export const isNoKey = (ways: Requirement[]) => (parameter: { in: string; name: string }) =>
+  !ways.some((way) => [way, ...way.others].some(({ place }) => toText(place) === toText(parameter)));

@@ -11,12 +11,13 @@ interface Server {
 /** OpenAPI 3.1, section 4.8.1.1: what holds where no server is named. */
 const ROOT: Server = { url: '/' };
 
-/** `/v1` for `https://host/v1`, `{origin}/v1` and `/v1`; may be empty. That of the first server, its variables with their defaults. */
+/** `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`; may be empty. That of the first server, its variables with their defaults. */
 export function toPrefix({ servers = [] }: Json, refuse: Refuse): string {
   const { url, variables = {} }: Server = servers[0] ?? ROOT;
   const filled = url.replace(/\{([^}]*)\}/g, (_, name) => variables[name]?.default ?? '');
-  const prefix = filled.replace(/^[a-z]+:\/\/[^/]+/i, '').replace(/\/+$/, '');
-  if (!/^(\/[\w.~-]+)*$/.test(prefix)) refuse(`servers: ${prefix} cannot be the path before that of each operation`);
+  const prefix = filled.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '').replace(/\/+$/, '');
+  if (!/^(\/[\w.~:@!$&'()+,;=-]+)*$/.test(prefix))
+    refuse(`servers: ${prefix} cannot be the path before that of each operation`);
   return prefix;
 }
 

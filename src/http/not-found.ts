@@ -14,8 +14,10 @@ export function buildNotFound(app: FastifyInstance): (url: string) => Failure {
   app.addHook('onRoute', ({ url, method }) => {
     // A route with a wildcard answers 404 itself.
     if (url.includes('*')) return;
-    if (!methodsOf.has(url)) paths.on('GET', url, () => {}, methodsOf.set(url, new Set()).get(url));
-    for (const name of [method].flat()) methodsOf.get(url)?.add(name);
+    // Names of parameters tell no paths apart.
+    const path = url.replace(/(?<!:):(?!:)\w+/g, ':name');
+    if (!methodsOf.has(path)) paths.on('GET', path, () => {}, methodsOf.set(path, new Set()).get(path));
+    for (const name of [method].flat()) methodsOf.get(path)?.add(name);
   });
   return (url) => {
     const methods = paths.find('GET', url.split('?', 1)[0] as string)?.store as Set<string> | undefined;

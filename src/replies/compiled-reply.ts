@@ -20,12 +20,13 @@ export type CompileReply = (reply: Reply, refuse: Refuse) => CompiledReply;
 
 export function buildCompileReply(buildCheck: BuildCheck, contract: Contract): CompileReply {
   const compiled = new Map<Json, CompiledReply>();
-  return ({ status, schema, int64s }, refuse) => {
+  return (reply, refuse) => {
+    const { status, schema, int64s } = reply;
     const known = compiled.get(schema);
     if (known) return known;
     const check = buildCheck(schema, { name: `response ${status}: body`, at: 'body', int64s }, refuse);
     const write = buildWritePlain(schema) ?? buildWriteDeclared(int64s);
-    const made = { check, write, toErrorBody: buildToErrorBodyOf(schema, contract, check) };
+    const made = { check, write, toErrorBody: buildToErrorBodyOf(reply, contract, check) };
     compiled.set(schema, made);
     return made;
   };

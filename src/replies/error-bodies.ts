@@ -12,7 +12,7 @@ import type { Json } from '../schema/json.ts';
 import { targetOf } from '../schema/recursion.ts';
 import { toFlat } from '../schema/subsets.ts';
 
-const STATUS = /^(http)?_?(status|code|status_?code|error_?code)$/i;
+const STATUS = /^(http)?_?(status|code|status_?code|error_?code|errno)$/i;
 const CODE = /^(error_?)?(code|type|id|key|name|slug|kind|title)$|^error$/i;
 const MESSAGE = /message|detail|description|text|reason|summary|msg/i;
 const DONE = /^(success|succeeded|ok)$/i;
@@ -21,8 +21,14 @@ const DONE = /^(success|succeeded|ok)$/i;
 const DEEPEST = 4;
 
 /** How an error is written in a reply of this schema: as the contract says for all, or as the schema has it. */
-export function buildToErrorBodyOf(schema: Json, { toErrorBody, document }: Contract, check: Check): ToErrorBody {
-  const fits = (toBody: ToErrorBody) => !check(toBody(new Failure('internal_error', 'x').body));
+export function buildToErrorBodyOf(
+  { schema, status }: Reply,
+  { toErrorBody, document }: Contract,
+  check: Check,
+): ToErrorBody {
+  // A status of theirs may be one of a few: that of this reply.
+  const { body: any } = new Failure('internal_error', 'x');
+  const fits = (toBody: ToErrorBody) => !check(toBody(/^\d+$/.test(status) ? { ...any, status: Number(status) } : any));
   if (document['x-error-body'] !== undefined || fits(toErrorBody)) return toErrorBody;
   const filled = toFilled(schema, '', DEEPEST);
   return filled && fits(filled) ? filled : toErrorBody;
@@ -53,8 +59,11 @@ export function buildErrorOf(
 /** Of a reply that is text: as much as it may have. */
 export function toErrorText({ message }: ErrorParts, { type, schema }: Reply): string {
   const text = type === 'text/html' ? message.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`) : message;
-  return [...text].slice(0, schema.maxLength).join('');
+  return cut(text, schema.maxLength);
 }
+
+/** Lengths of JSON Schema are in characters, not in UTF-16. */
+const cut = (text: string, length: number | undefined) => [...text].slice(0, length).join('');
 
 /** What a template for this schema may begin with, for whoever has to write it. */
 export function toTemplate(schema: Json): unknown {
@@ -75,6 +84,7 @@ function toFilled(schema: Json = {}, name: string, depth: number, isHalf = false
 }
 
 function toFilledOne(schema: Json, name: string, depth: number, isHalf: boolean): ToErrorBody | undefined {
+  if (schema.enum?.length === 1) return () => schema.enum[0];
   const { type = Object.keys(schema.properties).length > 0 ? 'object' : 'string' } = schema;
   const types: string[] = [type].flat();
   if (types.includes('object')) return toObject(schema, depth, isHalf);
@@ -84,7 +94,7 @@ function toFilledOne(schema: Json, name: string, depth: number, isHalf: boolean)
   }
   if (types.includes('string') && !schema.enum) {
     const text = toText(schema.format, name);
-    if (text) return text;
+    if (text) return (parts) => cut(text(parts) as string, schema.maxLength);
   }
   if (types.includes('integer') || types.includes('number')) {
     if (STATUS.test(name)) return ({ status }) => status;
@@ -117,8 +127,10 @@ function toObject({ properties, required }: Json, depth: number, isHalf: boolean
 }
 
 /** A text that is free may be the message. */
-const toAny = ({ type, enum: values, format, pattern }: Json): ToErrorBody | undefined =>
-  type === 'string' && !values && !format && !pattern ? ({ message }) => message : undefined;
+function toAny({ type, enum: values, format, pattern, maxLength }: Json): ToErrorBody | undefined {
+  if (type !== 'string' || values || format || pattern) return undefined;
+  return ({ message }) => cut(message, maxLength);
+}
 
 /** A link or a time that need not be there is left out. */
 const isTelling = (name: string, { format }: Json) =>

@@ -54,17 +54,16 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
       checkHeader(buildCheck, reply, name, values, refuseReply);
     }
   }
-  checkLocations(buildCheck, options, refuse);
+  if (contract.isTailored) checkLocations(buildCheck, options, refuse);
   checkCursors(buildCheck, operation, refuse);
 }
 
 /**
- * What the server sends, and the contract does not declare: `npm run generate` names it, and the server would still run. A contract
- * that declares X-Request-Id nowhere was written without this server in mind: it is not asked for any of it.
+ * What the server sends, and the contract does not declare: `npm run generate` names it, and the server would still run. That of
+ * others is not asked for any of it.
  */
-export function describeUndeclared({ operations }: Contract): string[] {
-  const all = [...operations.values()].flatMap(({ replies }) => replies);
-  if (!all.some((reply) => declaredHeader(reply, 'x-request-id'))) return [];
+export function describeUndeclared({ operations, isTailored }: Contract): string[] {
+  if (!isTailored) return [];
   return [...operations.values()].flatMap((operation) => {
     const { id, replies } = operation;
     const statuses = [

@@ -43,18 +43,16 @@ export type CheckRequest = (sent: Sent) => Accepted | Refused;
 /** The headers of all operations that declare none. */
 const NONE: Values = Object.freeze({});
 
-export function buildCheckRequest(
-  buildCheck: BuildCheck,
-  { parameters, body }: Operation,
-  refuse: Refuse,
-): CheckRequest {
+export function buildCheckRequest(buildCheck: BuildCheck, operation: Operation, refuse: Refuse): CheckRequest {
+  const { body } = operation;
   const { required = false, contents = [] } = body ?? {};
-  const [check, ...others] = contents.map(({ kind, schema }) => {
-    if (kind === 'json') return buildOne(buildCheck, parameters, { required, schema }, refuse);
-    const checkRest = buildOne(buildCheck, parameters, { required, schema: true }, refuse);
-    return kind === 'bytes' ? checkRest : withParts(checkRest, buildToParts(buildCheck, schema, refuse));
+  const [check, ...others] = contents.map((content) => {
+    const { kind, schema } = content;
+    if (kind === 'json') return buildOne(buildCheck, operation, { required, schema }, refuse);
+    const checkRest = buildOne(buildCheck, operation, { required, schema: true }, refuse);
+    return kind === 'bytes' ? checkRest : withParts(checkRest, buildToParts(buildCheck, content, refuse));
   });
-  if (!check) return buildOne(buildCheck, parameters, undefined, refuse);
+  if (!check) return buildOne(buildCheck, operation, undefined, refuse);
   if (others.length === 0) return check;
   const byType = new Map([check, ...others].map((made, index) => [contents[index]?.type, made]));
   return (sent) => (byType.get(toMediaType(sent.headers['content-type'] ?? '')) ?? check)(sent);
@@ -69,6 +67,9 @@ function withParts(check: CheckRequest, toParts: ToParts): CheckRequest {
   };
 }
 
+/** Values in which others are, each with a default of its own. */
+const WITHIN = ['json', 'deep', 'fields'];
+
 interface OneBody {
   required: boolean;
   schema: Json;
@@ -76,10 +77,11 @@ interface OneBody {
 
 function buildOne(
   buildCheck: BuildCheck,
-  parameters: Parameter[],
+  operation: Operation,
   body: OneBody | undefined,
   refuse: Refuse,
 ): CheckRequest {
+  const { parameters } = operation;
   const inPlace = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place);
   const [inPath, inQuery, inHeader] = [inPlace('path'), inPlace('query'), inPlace('header')];
   const schema = toRequestSchema({ inPath, inQuery, inHeader }, body);
@@ -89,13 +91,13 @@ function buildOne(
     const problemsOf = buildCheck(schema, { name: 'request' }, refuse);
     return (value) => problemsOf(value) === undefined;
   };
-  const toPath = buildToValues(inPath, 'path', buildIsValid);
-  const toQuery = buildToValues(inQuery, 'query', buildIsValid);
+  const toPath = buildToValues(operation, 'path', buildIsValid);
+  const toQuery = buildToValues(operation, 'query', buildIsValid);
   const toHeaders = inHeader.length > 0 ? buildToHeaders(inHeader, buildIsValid) : () => NONE;
   const toBody = buildToBigints(int64s.fields.get('body'));
-  // A sent value is a bigint already, but a default is a number.
-  const defaulted = parameters.flatMap(({ name, in: place, schema, int64s }) => {
-    const convert = 'default' in schema && buildToBigints(int64s);
+  // A value that is sent as text is a bigint already, but a default, and what is in JSON, are numbers.
+  const defaulted = parameters.flatMap(({ name, in: place, schema, int64s, writing }) => {
+    const convert = ('default' in schema || WITHIN.includes(writing)) && buildToBigints(int64s);
     return convert ? [{ name, place, convert }] : [];
   });
 
@@ -109,7 +111,9 @@ function buildOne(
     };
     const found = check(request);
     if (found || problems.length > 0) return { problems: toFew([...problems, ...(found ?? [])]) };
-    for (const { name, place, convert } of defaulted) request[place][name] = convert(request[place][name]);
+    for (const { name, place, convert } of defaulted) {
+      if (name in request[place]) request[place][name] = convert(request[place][name]);
+    }
     if (toBody) request.body = toBody(request.body);
     return request;
   };

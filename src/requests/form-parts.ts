@@ -7,9 +7,12 @@ import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BusboyInstance } from '@fastify/busboy';
-import { isFile, partOf } from '../contract/forms.ts';
+import type { Content } from '../contract/contract.ts';
+import { isRepeated, kindOfPart, partOf } from '../contract/forms.ts';
 import { Failure, TOO_LARGE } from '../http/errors.ts';
 import { Bare } from '../json/bare.ts';
+import { parseExactJson } from '../json/exact-json.ts';
+import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { findInt64s, placeUnder } from '../schema/int64-places.ts';
 import type { Json, Refuse } from '../schema/json.ts';
@@ -50,12 +53,14 @@ const HEADERS = { headerPairs: 20, headerSize: 8192 };
 /** Adds a part to those that were given before. @throws Failure */
 type Take = (part: Part, given: Values) => void;
 
-export function buildToParts(buildCheck: BuildCheck, schema: Json, refuse: Refuse): ToParts {
+export function buildToParts(buildCheck: BuildCheck, { schema, encoding = {} }: Content, refuse: Refuse): ToParts {
   const takes = new Map<string, Take>();
   const checkAll = buildCheckForm(buildCheck, schema, refuse);
   const fields = Object.entries<Json>(schema.properties);
-  for (const [name, field] of fields) takes.set(name, buildTake(buildCheck, name, field, schema));
-  const files = fields.filter(([, field]) => isFile(partOf(field))).map(([name]) => name);
+  for (const [name, field] of fields) {
+    takes.set(name, buildTake(buildCheck, { name, field, form: schema, types: toTypes(encoding[name]) }));
+  }
+  const files = fields.filter(([, field]) => isFile(field)).map(([name]) => name);
   // Only a contract with forms pays for it.
   const { Busboy } = createRequire(import.meta.url)('@fastify/busboy') as typeof import('@fastify/busboy');
 
@@ -141,8 +146,8 @@ async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {
 /** Checks what is known at the end only, which fields are missing and how many there are of each, and fills in defaults. */
 function buildCheckForm(buildCheck: BuildCheck, schema: Json, refuse: Refuse): (given: Values) => void {
   const properties = Object.entries<Json>(schema.properties).map(([name, field]) => {
-    if (!isFile(partOf(field))) return [name, field];
-    return [name, field.type === 'array' ? { ...field, items: true } : true];
+    if (!isFile(field)) return [name, field];
+    return [name, isRepeated(field) ? { ...field, items: true } : true];
   });
   const body = { ...schema, properties: Object.fromEntries(properties) };
   const check = buildCheck(body, { name: 'request.body', at: 'body', fillsDefaults: true }, refuse);
@@ -152,9 +157,27 @@ function buildCheckForm(buildCheck: BuildCheck, schema: Json, refuse: Refuse): (
   };
 }
 
-function buildTake(buildCheck: BuildCheck, name: string, field: Json, form: Json): Take {
+interface TakeOptions {
+  name: string;
+  field: Json;
+  /** The schema of them all. */
+  form: Json;
+  /** What a file may be; empty where it may be anything. */
+  types: string[];
+}
+
+const isFile = (field: Json) => kindOfPart(partOf(field)) === 'file';
+
+/** Of `encoding` (OpenAPI 3.1, section 4.8.15): `image/png, image/*`. */
+const toTypes = ({ contentType = '' }: Json = {}): string[] =>
+  contentType.split(',').flatMap((type: string) => type.trim() || []);
+
+const isAmong = (types: string[], type: string) =>
+  types.length === 0 || types.some((one) => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))));
+
+function buildTake(buildCheck: BuildCheck, { name, field, form, types }: TakeOptions): Take {
   const part = partOf(field);
-  const isList = field.type === 'array';
+  const isList = isRepeated(field);
   const { maxItems = MAX_ITEMS } = field;
   const place = placeUnder(
     findInt64s(form, '', () => {}),
@@ -162,21 +185,37 @@ function buildTake(buildCheck: BuildCheck, name: string, field: Json, form: Json
     name,
   );
   const placeOfPart = isList ? placeUnder(place, 'items', '') : place;
+  const kind = kindOfPart(part);
   const options = { name, at: `body.${name}`, int64s: placeOfPart };
-  const check = buildCheck(isFile(part) ? true : part, options, () => {});
+  const check = buildCheck(kind === 'file' ? true : part, options, () => {});
   const isValid = (value: unknown) => check(value) === undefined;
-  const toValue = isFile(part) ? () => true : buildToValue(part, placeOfPart.isInt64, () => isValid);
+  const toText = kind === 'text' ? buildToValue(part, placeOfPart.isInt64, () => isValid) : undefined;
+  const toBigints = buildToBigints(kind === 'json' ? placeOfPart : undefined);
+  const toValue = (taken: Part) => {
+    if ('value' in taken) return toText ? toText(taken.value as string) : toJson(taken.value as string, name);
+    if (!isAmong(types, taken.contentType)) throw invalid([`body.${name} must be of type ${types.join(' or ')}`]);
+    return true;
+  };
   return (taken, given) => {
-    const value = toValue('value' in taken ? (taken.value as string) : '');
-    const problems = check(value);
+    const checked = toValue(taken);
+    const problems = check(checked);
     if (problems) throw invalid(problems);
     if (!isList && name in given) throw invalid([`body.${name} is given more than once`]);
     const items = (given[name] ?? []) as unknown[];
     if (isList && items.length >= maxItems) throw invalid([`body.${name} must have at most ${maxItems} items`]);
+    const value = toBigints ? toBigints(checked) : checked;
     given[name] = isList ? items : value;
     items.push(value);
     if ('value' in taken) taken.value = value;
   };
+}
+
+function toJson(text: string, name: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    throw invalid([`body.${name} is not JSON`]);
+  }
 }
 
 const invalid = (problems: string[]) => new Failure('invalid_request', toFew(problems).join('; '));

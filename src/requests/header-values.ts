@@ -1,5 +1,6 @@
 /** The header parameters of a request, from text to the values that their schemas speak of. */
 import type { Parameter } from '../contract/contract.ts';
+import { itemsOf } from '../contract/parameters.ts';
 import { Bare } from '../json/bare.ts';
 import type { Raw, Values } from './parameter-values.ts';
 import { type BuildIsValid, buildToValue } from './spelling.ts';
@@ -27,9 +28,9 @@ export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsVal
 /** Adds the value of one line. A list may have several lines; its empty items do not count (RFC 9110, sections 5.3 and 5.6.1). */
 type Add = (values: Values, text: string, problems: string[]) => void;
 
-function buildAdd({ name, schema, int64s, list }: Parameter, buildIsValid: BuildIsValid): Add {
-  if (list) {
-    const toValue = buildToValue(schema.items, int64s.rest?.isInt64 === true, buildIsValid);
+function buildAdd({ name, schema, int64s, writing }: Parameter, buildIsValid: BuildIsValid): Add {
+  if (writing === 'joined') {
+    const toValue = buildToValue(itemsOf(schema), int64s.rest?.isInt64 === true, buildIsValid);
     return (values, text) => {
       const items = text.split(',').flatMap((item) => item.trim() || []);
       values[name] = [...((values[name] as unknown[]) ?? []), ...items.map(toValue)];

@@ -1,24 +1,32 @@
-/** The items of `?ids=1,2`. A comma within an item is percent-encoded (RFC 6570, section 3.2.8): they are parted before they are decoded. */
+/** The items of `?ids=1,2` and `/1,2`. A comma within an item is percent-encoded (RFC 6570, section 3.2.8): they are parted before they are decoded. */
 
 /** Those of the first parameter with this name. */
 export function toJoined(url: string, name: string): string[] {
   // Where the router and Fastify's parser see the parts, too.
   const pairs = url.replace(/^.[^?]*./, '').split('&');
-  const named = pairs.filter((pair) => decode(pair.replace(/=.*/, '')) === name);
+  const named = pairs.filter((pair) => decodeField(pair.replace(/=.*/, '')) === name);
   return named.slice(0, 1).flatMap((pair) =>
     pair
       .replace(/^[^=]*=?/, '')
       .split(',')
-      .map(decode),
+      .map(decodeField),
   );
 }
 
+/** Those of the part of a path that has so many others behind it. */
+export function toJoinedPart(url: string, fromEnd: number): string[] {
+  const parts = url.replace(/[?#].*/s, '').split('/');
+  return (parts.at(-1 - fromEnd) as string).split(',').map(decode);
+}
+
+/** A field of a form, where a space may be `+`. */
+const decodeField = (encoded: string) => decode(encoded.replaceAll('+', ' '));
+
 /** What is not well-formed stays as it is. */
 function decode(encoded: string): string {
-  const text = encoded.replaceAll('+', ' ');
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(encoded);
   } catch {
-    return text;
+    return encoded;
   }
 }

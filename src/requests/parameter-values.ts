@@ -1,7 +1,10 @@
 /** The parameters of a path or query, from text to the values that their schemas speak of. */
-import type { Parameter } from '../contract/contract.ts';
+import type { Operation, Parameter } from '../contract/contract.ts';
+import { isSimple, itemsOf, typesOf } from '../contract/parameters.ts';
 import { Bare } from '../json/bare.ts';
-import { toJoined } from './joined-items.ts';
+import { parseExactJson } from '../json/exact-json.ts';
+import { toJoined, toJoinedPart } from './joined-items.ts';
+import { buildFindField } from './object-values.ts';
 import { type BuildIsValid, buildToValue, type ToValue } from './spelling.ts';
 
 /** By name, as Fastify has them: what is given several times is an array. */
@@ -20,26 +23,72 @@ export type ToValues = (texts: Texts, problems: string[], raw: Raw) => Values;
 type Read = (given: string | string[], problems: string[], raw: Raw) => unknown;
 
 /** Text that is no value of its schema stays text, and so does what the contract does not know: both are refused later. */
-export function buildToValues(parameters: Parameter[], place: 'path' | 'query', buildIsValid: BuildIsValid): ToValues {
-  const reads = new Map(parameters.map((parameter) => [parameter.name, buildRead(parameter, buildIsValid)]));
+export function buildToValues(
+  { path, parameters }: Pick<Operation, 'path' | 'parameters'>,
+  place: 'path' | 'query',
+  buildIsValid: BuildIsValid,
+): ToValues {
+  const own = parameters.filter((parameter) => parameter.in === place);
+  const isWhole = ({ writing }: Parameter) => writing !== 'deep' && writing !== 'fields';
+  const readOf = (parameter: Parameter) => buildRead(parameter, path, buildIsValid);
+  const reads = new Map(own.filter(isWhole).map((parameter) => [parameter.name, readOf(parameter)]));
+  const findField = buildFindField(own, (name, schema, int64s) =>
+    readOf({ ...(own[0] as Parameter), name, schema, int64s, writing: isSimple(schema) ? 'text' : 'repeated' }),
+  );
   return (texts, problems, raw) => {
     const values: Values = new Bare();
     for (const name in texts) {
-      const read = reads.get(name) ?? buildReadOne(`${place}.${name}`, (text) => text);
-      values[name] = read(texts[name] as string | string[], problems, raw);
+      const given = texts[name] as string | string[];
+      const read = reads.get(name);
+      const field = read ? undefined : findField(name);
+      if (field) {
+        values[field.object] ??= new Bare();
+        (values[field.object] as Values)[field.name] = field.read(given, problems, raw);
+      } else values[name] = (read ?? buildReadOne(`${place}.${name}`, (text) => text))(given, problems, raw);
     }
     return values;
   };
 }
 
-function buildRead({ name, in: place, schema, int64s, list }: Parameter, buildIsValid: BuildIsValid): Read {
-  if (!list) return buildReadOne(`${place}.${name}`, buildToValue(schema, int64s.isInt64, buildIsValid));
-  const toValue = buildToValue(schema.items, int64s.rest?.isInt64 === true, buildIsValid);
-  if (list === 'repeated') return (given) => [given].flat().map(toValue);
-  const readOne = buildReadOne(`${place}.${name}`, (text) => text);
+function buildRead(parameter: Parameter, path: string, buildIsValid: BuildIsValid): Read {
+  const { name, in: place, schema, int64s, writing } = parameter;
+  const at = `${place}.${name}`;
+  if (writing === 'json') return buildReadJson(at);
+  if (writing === 'text') return buildReadOne(at, buildToValue(schema, int64s.isInt64, buildIsValid));
+  const toItem = buildToValue(itemsOf(schema), int64s.rest?.isInt64 === true, buildIsValid);
+  if (writing === 'repeated') return buildReadRepeated(parameter, toItem, buildIsValid);
+  if (place === 'path') {
+    const fromEnd = path.split('/').reverse().indexOf(`{${name}}`);
+    return (_given, _problems, { url }) => toJoinedPart(url as string, fromEnd).map(toItem);
+  }
+  const readOne = buildReadOne(at, (text) => text);
   return (given, problems, { url }) => {
     readOne(given, problems);
-    return toJoined(url as string, name).map(toValue);
+    return toJoined(url as string, name).map(toItem);
+  };
+}
+
+/** What is given once may be a simple value, where the schema allows that beside an array. */
+function buildReadRepeated({ schema, int64s }: Parameter, toItem: ToValue, buildIsValid: BuildIsValid): Read {
+  const readAll: Read = (given) => [given].flat().map(toItem);
+  if (typesOf(schema).length === 1) return readAll;
+  const toOne = buildToValue(schema, int64s.isInt64, buildIsValid);
+  const isValid = buildIsValid(schema);
+  return (given, problems, raw) => {
+    const one = Array.isArray(given) ? undefined : toOne(given);
+    return one !== undefined && isValid(one) ? one : readAll(given, problems, raw);
+  };
+}
+
+function buildReadJson(at: string): Read {
+  return (given, problems) => {
+    const text = buildReadOne(at, (only) => only)(given, problems) as string;
+    try {
+      return parseExactJson(text);
+    } catch {
+      problems.push(`${at} is not JSON`);
+      return text;
+    }
   };
 }
 

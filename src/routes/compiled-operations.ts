@@ -35,7 +35,7 @@ export function compileOperations(contract: Contract): Map<string, CompiledOpera
     const writerOf = buildWriterOf(writers, operation, refuse);
     if (!contract.isChecked) {
       checkOwnReplies({ buildCheck, compileReply, contract, operation }, refuse);
-      checkPossible(operation, buildCheck, refuse);
+      if (contract.isTailored) checkPossible(operation, buildCheck, refuse);
       if (contract.isStrict) checkStrictly(operation, refuse);
     }
     // A contract without the domain's schema keeps nothing of it.

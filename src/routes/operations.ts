@@ -29,7 +29,7 @@ export async function addOperations(
   const urlOf = buildUrlOf(contract);
 
   function routeOf(operation: Operation): Partial<RouteOptions> {
-    return toRoute(operation, {
+    const options = toRoute(operation, {
       handler: handlers[operation.id] as AnyHandler,
       compiled: compiled.get(operation.id) as CompiledOperation,
       deprecation: deprecationHeaders(operation, contract),
@@ -37,11 +37,21 @@ export async function addOperations(
       urlOf,
       ...others,
     });
+    return { ...options, url: toUrl(operation.path) };
   }
 
   await app.register(openapiGlue, {
     specification: contract.document,
-    prefix: contract.prefix,
+    prefix: toText(contract.prefix),
     operationResolver: (id) => routeOf(contract.operations.get(id) as Operation) as RouteOptions,
   });
 }
+
+/** A colon begins a parameter in Fastify: one that is only a colon is written as two. */
+const toText = (path: string) => path.replaceAll(':', '::');
+
+/** As Fastify has it: `/items/:id`. A parameter ends there at `/`, `-` or `.`; before anything else it needs a pattern. */
+const toUrl = (path: string) =>
+  toText(path.replace(/#.*/, ''))
+    .replace(/\{(\w+)\}(?=[/.-]|$)/g, ':$1')
+    .replace(/\{(\w+)\}/g, ':$1([^/]+?)');

@@ -1,4 +1,5 @@
 /** The URLs of the operations, made from the contract's paths and parameters. */
+import { stringify } from 'lossless-json';
 import type { Contract, Operation, Parameter } from '../contract/contract.ts';
 import type { UrlOf } from './handler.ts';
 
@@ -15,7 +16,8 @@ export function buildUrlOf({ prefix, operations }: Contract): UrlOf {
   const templates = new Map([...operations.values()].map((operation) => [operation.id, toTemplate(prefix, operation)]));
   return (id, params, query, changes) => {
     const template = templates.get(id) as Template;
-    return toPath(template, params) + toSearch(template, query, changes);
+    // In a contract whose paths have no parameters it is undefined.
+    return toPath(template, params as Values) + toSearch(template, query, changes);
   };
 }
 
@@ -28,20 +30,30 @@ function toTemplate(prefix: string, { path, parameters }: Operation): Template {
   };
 }
 
-function buildWrite({ name, list }: Parameter): (value: unknown) => string {
+function buildWrite({ name, writing }: Parameter): (value: unknown) => string {
   const label = `${encode(name)}=`;
-  if (!list) return (value) => label + encode(value);
-  const separator = list === 'joined' ? ',' : `&${label}`;
+  if (writing === 'text') return (value) => label + encode(value);
+  if (writing === 'json') return (value) => label + encode(stringify(value));
+  if (writing === 'deep') return (value) => writeFields(value as Values, (field) => `${name}[${field}]`);
+  if (writing === 'fields') return (value) => writeFields(value as Values, (field) => field);
+  const separator = writing === 'joined' ? ',' : `&${label}`;
   return (value) => {
-    const items = (value as unknown[]).map(encode);
+    const items = [value].flat().map(encode);
     return items.length > 0 ? label + items.join(separator) : '';
   };
 }
 
 type Values = Record<string, unknown>;
 
+function writeFields(value: Values, toName: (field: string) => string): string {
+  const pairs = Object.entries(value).flatMap(([field, inside]) =>
+    [inside].flat().map((item) => `${encode(toName(field))}=${encode(item)}`),
+  );
+  return pairs.join('&');
+}
+
 function toPath({ texts, names }: Template, params: Values): string {
-  return texts.reduce((url, text, index) => url + encode(params[names[index - 1] as string]) + text);
+  return texts.reduce((url, text, index) => url + encodePart(params[names[index - 1] as string]) + text);
 }
 
 /** By hand: URLSearchParams takes several times as long. */
@@ -55,4 +67,5 @@ function toSearch({ fields }: Template, query: Values = {}, changes: Values = {}
   return search;
 }
 
+const encodePart = (value: unknown) => (Array.isArray(value) ? value.map(encode).join(',') : encode(value));
 const encode = (value: unknown) => encodeURIComponent(String(value));

@@ -5,7 +5,7 @@ import { findInt64s, type Place, placeUnder } from './int64-places.ts';
 import type { Json } from './json.ts';
 import { targetOf } from './recursion.ts';
 import { withBranch, withSeenFields } from './seen-fields.ts';
-import { mapSubschemas, SUBSCHEMA_KEYWORDS } from './subschemas.ts';
+import { mapSubschemas, SUBSCHEMA_KEYWORDS, scopeOf } from './subschemas.ts';
 
 /** Keywords whose schemas are tried on any number of items or fields. */
 const REPEATED = ['items', 'additionalProperties', 'patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];
@@ -17,13 +17,33 @@ const DEEP = [
   ...SUBSCHEMA_KEYWORDS,
 ];
 
+/** How many schemas a function may check: V8 has no stack for one that checks ten thousands. */
+const LARGEST = 300;
+
+const sizes = new WeakMap<object, number>();
+
+/** How many schemas it is made of, each as often as it stands there. */
+function sizeOf(schema: Json): number {
+  if (typeof schema === 'boolean') return 1;
+  let size = sizes.get(schema) ?? 1;
+  if (sizes.has(schema)) return size;
+  mapSubschemas(schema, (subschema) => {
+    size += sizeOf(subschema);
+  });
+  sizes.set(schema, size);
+  return size;
+}
+
 /** The defaults of required fields are left out: ajv would fill in what must be refused. */
 export function prepare(schema: Json, place: Place, numberOf: (target: Json) => number): Json {
   if (typeof schema === 'boolean') return schema;
   const target = targetOf(schema);
   if (target) return { recursion: numberOf(target) };
   const prepared = mapSubschemas(schema, (subschema, keyword, name) => {
-    const inside = prepare(subschema, placeUnder(place, keyword, name), numberOf);
+    const isApart = scopeOf(keyword) !== 'value' && sizeOf(subschema) > LARGEST;
+    const inside = isApart
+      ? { recursion: numberOf(subschema) }
+      : prepare(subschema, placeUnder(place, keyword, name), numberOf);
     return REPEATED.includes(keyword) && typeof inside === 'object' ? { whileRoom: inside } : inside;
   });
   const { propertyNames } = schema;

@@ -42,25 +42,21 @@ const CONTRACTS: Record<string, string> = {
   "The server's own paths": withPaths({ '/docs': { get: operation('echo') } }, withPrefix('/')),
   '`x-kept-hours` of': parameter({ 'x-kept-hours': 24 }),
   'In a cookie': parameter({ in: 'cookie' }),
-  'Arrays in the path': echo(
+  'Arrays beside': echo(
     { parameters: [{ name: 'q', in: 'path', required: true, schema: { type: 'array', items: string } }] },
-    '/echoes/{q}',
+    '/echoes/no-{q}',
   ),
-  'Objects, and arrays': parameter({ schema: { type: 'object' } }),
-  'Other styles': parameter({ style: 'deepObject', schema: { type: 'object' } }),
-  '`content` in place': parameter({ schema: undefined, content: { 'application/json': { schema: string } } }),
+  'Objects elsewhere': parameter({ in: 'header', schema: { type: 'object' } }),
+  'Other styles': parameter({ style: 'pipeDelimited', schema: { type: 'array' } }),
+  '`content` of': parameter({ schema: undefined, content: { 'text/csv': { schema: string } } }),
   '`allowEmptyValue`': parameter({ allowEmptyValue: true }),
-  'Objects in its fields': form({ type: 'object' }),
-  '`encoding`': form(string, { q: {} }),
+  'Arrays of arrays': form({ type: 'array', items: { type: 'array' } }),
+  '`encoding` with headers': form(string, { q: { headers: {} } }),
   'Error replies that': echo({
     responses: { '400': { content: { 'application/json': { schema: { type: 'integer' } } } } },
   }),
   'Mutual TLS': edit(({ securitySchemes }) => {
     securitySchemes.bearerAuth = { type: 'mutualTLS' };
-  }),
-  'A parameter of': edit(({ securitySchemes, listPets }) => {
-    securitySchemes.other = { type: 'apiKey', in: 'query', name: 'limit' };
-    listPets.security = [{ other: [] }];
   }),
   '`enum`, `const`': body({ ...int64, enum: [1] }),
   'int64 in one': body({ anyOf: [int64, { type: 'integer' }] }),
@@ -116,11 +112,35 @@ const SERVED: Record<string, Json> = {
   'The header `Idempotency-Key`': query({ in: 'header', name: 'Idempotency-Key', 'x-kept-hours': 24 }),
   'Strings, integers': query({ schema: int64 }, { schema: { type: 'number' } }, { schema: { type: 'boolean' } }),
   'Arrays in the query': query({ schema: list }, { schema: list, explode: false }),
+  'Arrays in the path': {},
+  'Arrays or simple': query({ schema: { anyOf: [list, int64] } }),
+  'Objects in the query': query({ style: 'deepObject', schema: object({ a: list }) }, { schema: object({ b: int64 }) }),
+  'JSON in the query': query({ schema: undefined, ...json(object({ a: int64 })) }),
+  'Objects in its fields': {
+    requestBody: { content: { 'multipart/form-data': { schema: object({ q: object({ a: int64 }) }) } } },
+  },
+  '`encoding` with a': {
+    requestBody: {
+      content: {
+        'multipart/form-data': {
+          schema: object({ q: { ...string, format: 'binary' }, r: object({}), s: string }),
+          encoding: {
+            q: { contentType: 'image/*' },
+            r: { contentType: 'application/json' },
+            s: { contentType: 'text/plain' },
+          },
+        },
+      },
+    },
+  },
+  'A parameter of': { ...key('inHeader'), ...query({ in: 'header', name: 'X-Key' }) },
   'Arrays in a header': query({ in: 'header', schema: list }),
   '`application/json`, `application/merge-patch+json`': { requestBody: content('application/merge-patch+json') },
   'Of GET and': {},
   'Several of them': { requestBody: content('application/json', 'application/a+json') },
-  'Any other type, such as `text/csv` or `application': { requestBody: { 'x-max-bytes': 9, ...content('text/csv') } },
+  'Any other type, such as `text/csv` or `application': {
+    requestBody: { 'x-max-bytes': 9, content: { 'image/png': { schema: { ...string, format: 'byte' } } } },
+  },
   '`multipart/form-data`': {
     requestBody: {
       'x-max-bytes': 9,

@@ -83,11 +83,11 @@ const refusals: Refusal[] = [
     (c) => (c.paths['/pets'].get.parameters[1].in = 'cookie'),
   ],
   [
-    'a parameter that is JSON',
+    'a parameter that is neither text nor JSON',
     'operation listPets: parameter status: needs a schema of simple types, or of an array of them',
     (c) => {
       const [, status] = c.paths['/pets'].get.parameters;
-      status.content = { 'application/json': { schema: status.schema } };
+      status.content = { 'text/csv': { schema: status.schema } };
       delete status.schema;
       delete status.example;
     },
@@ -292,14 +292,12 @@ const refusals: Refusal[] = [
     (c) => (c.paths['/pets'].parameters = [{ $ref: '#/components/parameters/limit' }]),
   ],
   [
-    'a parameter where a key is',
-    'operation listPets: parameter limit has the place of the key of security scheme bearerAuth; remove it',
-    (c) => (c.components.securitySchemes.bearerAuth = { type: 'apiKey', in: 'query', name: 'limit' }),
-  ],
-  [
     'a link to an operation that is not there',
     'operation createPet: response 201: link self: there is no operation getAnimal',
-    (c) => (c.paths['/pets'].post.responses['201'].links.self.operationId = 'getAnimal'),
+    (c) => {
+      c.paths['/pets'].post.responses['201'].links.self.operationId = 'getAnimal';
+      c.paths['/others'] = { get: { operationId: 'other' } };
+    },
   ],
   [
     'a link by a reference to an operation that is not there',

@@ -1,8 +1,10 @@
 /** What contracts of others have, and ours has not: each is served as it says. */
+import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { toStoredKey } from '../../src/access/api-keys.ts';
+import { buildUrlOf } from '../../src/routes/urls.ts';
 import type { Json } from '../../src/schema/json.ts';
 import { load, problemsOf } from '../added-operations.ts';
 import { KEY, startService } from '../service.ts';
@@ -332,6 +334,16 @@ const FILLED: [sentence: string, schema: Json, body: Json][] = [
     { message: MESSAGE, status: 400 },
   ],
   ['a required text of any name', object({ title: string, hint: string }), { title: 'invalid_request', hint: MESSAGE }],
+  [
+    'the only value that there is, and as much text as fits',
+    object({ status: { enum: ['error'] }, message: { ...string, maxLength: 7 }, hint: { ...string, maxLength: 5 } }),
+    { status: 'error', message: MESSAGE.slice(0, 7), hint: MESSAGE.slice(0, 5) },
+  ],
+  [
+    'a status of a few',
+    object({ status: { type: 'integer', enum: [400, 404] }, message: string }),
+    { status: 400, message: MESSAGE },
+  ],
   ['text', string, JSON.stringify(MESSAGE)],
   ['no type', { properties: { message: string }, required: ['message'], maxProperties: 1 }, { message: MESSAGE }],
   [
@@ -374,4 +386,253 @@ t.test('an error that nobody can fill is refused', async (t) => {
     const problems = await problemsOf(t, contractOf({ '/a': get({ responses }) }));
     t.match(problems, [/response 400: its body cannot be the Error/], JSON.stringify(schema));
   }
+});
+
+const BIG = '9007199254740993';
+const inQuery = (name: string, schema: Json, others: Json = {}) => ({ name, in: 'query', schema, ...others });
+const inPath = (name: string, schema: Json) => ({ name, in: 'path', required: true, schema });
+const list = (items: Json) => ({ type: 'array', items });
+const int64 = { type: 'integer', format: 'int64' };
+
+/** What a handler is given, with its 64-bit integers as texts. */
+const plain = (value: Json) =>
+  JSON.parse(JSON.stringify(value, (_, inside) => (typeof inside === 'bigint' ? `${inside}n` : inside)));
+
+t.test('an object in the query has its fields in brackets, or each as a parameter of its own', async (t) => {
+  const fields = { ids: list(int64), name: string, size: { default: 3 } };
+  const filter = { allOf: [{ type: 'object', properties: fields, additionalProperties: integer }] };
+  const closed = { properties: { sort: string, at: int64 }, additionalProperties: false };
+  const parameters = [
+    inQuery('filter', filter, { style: 'deepObject' }),
+    inQuery('order', closed, { required: true }),
+    inQuery('no[t]', boolean),
+  ];
+  const given: Json[] = [];
+  const { request } = await serve(t, contractOf({ '/a': get({ operationId: 'find', parameters }) }), {
+    find: ({ query }) => {
+      given.push(plain(query));
+      return { status: 200, body: null };
+    },
+  });
+  const cases: [search: string, query: Json][] = [
+    ['sort=a', { order: { sort: 'a' } }],
+    [
+      `at=${BIG}&filter[name]=b&no[t]=true`,
+      { order: { at: `${BIG}n` }, filter: { name: 'b', size: 3 }, 'no[t]': true },
+    ],
+    [
+      `sort=a&filter%5Bids%5D=1&filter[ids]=${BIG}&filter[others]=4`,
+      { order: { sort: 'a' }, filter: { ids: ['1n', `${BIG}n`], others: 4, size: 3 } },
+    ],
+    ['sort=a&filter[__proto__]=5', { order: { sort: 'a' }, filter: JSON.parse('{"__proto__":5,"size":3}') }],
+  ];
+  for (const [search, query] of cases) {
+    const { status, text } = await request(`/a?${search}`);
+    t.equal(status, 200, text);
+    t.strictSame(given.at(-1), query, search);
+  }
+  const wrong: [search: string, message: RegExp][] = [
+    ['', /^query\.order is missing$/],
+    ['sort=a&sort=b', /^query\.sort is given more than once$/],
+    ['sort=a&other=1', /^query\.other is not a known/],
+    ['sort=a&filter[others]=x', /^query\.filter\.others must be of type integer$/],
+    ['sort=a&filter[a][b]=1', /^query\.filter\[a\]\[b\] is not a known/],
+    ['sort=a&filter=1', /^query\.filter must be of type object/],
+  ];
+  for (const [search, message] of wrong) t.match((await request(`/a?${search}`)).body, { message }, search);
+});
+
+t.test('an object that is open takes what no other parameter is', async (t) => {
+  const parameters = [inQuery('input', { type: 'object' }), inQuery('pretty', boolean)];
+  const { request } = await serve(t, contractOf({ '/a': get({ parameters }) }));
+  t.match((await request('/a?pretty=true&x=1&y=2')).body, { query: { pretty: true, input: { x: '1', y: '2' } } });
+});
+
+t.test('the URL of an operation has its objects, its JSON and the arrays of its path', async (t) => {
+  const content = { 'application/json': { schema: { type: 'object', properties: { id: int64 } } } };
+  const parameters = [
+    inPath('ids', list(int64)),
+    inQuery('a', { type: 'object' }, { style: 'deepObject' }),
+    inQuery('b', { type: 'object' }),
+    { name: 'c', in: 'query', content },
+    inQuery('d', { oneOf: [list(string), boolean] }),
+  ];
+  const contract = await load(t, contractOf({ '/a/{ids}': get({ operationId: 'find', parameters }) }));
+  const urlOf = buildUrlOf(contract) as (...call: unknown[]) => string;
+  const query = { a: { x: 1, y: ['p', 'q'] }, b: { z: '&' }, c: { id: 7n }, d: true };
+  t.equal(
+    urlOf('find', { ids: [1n, 2n] }, query),
+    '/a/1,2?a%5Bx%5D=1&a%5By%5D=p&a%5By%5D=q&z=%26&c=%7B%22id%22%3A7%7D&d=true',
+  );
+});
+
+t.test('a parameter may be JSON, read without loss', async (t) => {
+  const schema = { type: 'object', properties: { id: int64 }, required: ['id'] };
+  const parameters = [{ name: 'q', in: 'query', content: { 'application/json': { schema } } }];
+  const answers = { find: ({ query }: Json) => ({ status: 200, body: plain(query) }) };
+  const { request } = await serve(t, contractOf({ '/a': get({ operationId: 'find', parameters }) }), answers);
+  const send = async (text: string) => (await request(`/a?q=${encodeURIComponent(text)}`)).body;
+  t.strictSame(await send(`{"id":${BIG}}`), { q: { id: `${BIG}n` } });
+  t.strictSame((await request('/a')).body, {});
+  t.match(await send('{}'), { message: 'query.q.id is missing' });
+  t.match(await send('{id}'), { message: /^query\.q is not JSON/ });
+});
+
+t.test('an array in the path is parted at its commas before it is decoded', async (t) => {
+  const parameters = [inPath('ids', list(int64)), inPath('names', list(string))];
+  const paths = { '/a/{ids}/b/{names}': get({ operationId: 'find', parameters }) };
+  const answers = { find: ({ params }: Json) => ({ status: 200, body: plain(params) }) };
+  const { request } = await serve(t, contractOf(paths, { servers: [{ url: '//host/v1' }] }), answers);
+  const { body } = await request(`/v1/a/1,${BIG}/b/x%2Cy,z+?ids=3`);
+  t.match(body, { message: /^query\.ids is not a known/ });
+  t.strictSame((await request(`/v1/a/1,${BIG}/b/x%2Cy,z+`)).body, { ids: ['1n', `${BIG}n`], names: ['x,y', 'z+'] });
+  t.equal((await request('/v1/a/x/b/y')).status, 400);
+});
+
+t.test('a parameter may be an array or a simple value', async (t) => {
+  const schema = { items: string, maxItems: 2, oneOf: [{ type: 'array' }, { type: 'string', maxLength: 3 }] };
+  const parameters = [inQuery('q', schema), inQuery('r', { anyOf: [list(integer), { type: 'null' }, list(string)] })];
+  const { request } = await serve(t, contractOf({ '/a': get({ parameters }) }));
+  const send = async (search: string) => (await request(`/a?${search}`)).body;
+  t.match(await send('q=abc'), { query: { q: 'abc' } });
+  t.match(await send('q=long'), { query: { q: ['long'] } });
+  t.match(await send('q=a&q=b'), { query: { q: ['a', 'b'] } });
+  t.match(await send('r=1&r=2'), { query: { r: [1, 2] } });
+  t.match(await send('r=a'), { query: { r: ['a'] } });
+  t.match(await send('q=a&q=b&q=c'), { status: 400 });
+});
+
+t.test('a parameter that is the key is the key', async (t) => {
+  const securitySchemes = { inQuery: { type: 'apiKey', in: 'query', name: 'key' } };
+  const source = get({ parameters: [inQuery('key', integer, { required: true })], security: [{ inQuery: [] }] });
+  const { request } = await serve(t, contractOf({ '/a': source }, { components: { securitySchemes } }));
+  t.equal((await request('/a', { headers: { authorization: '' } })).status, 401);
+  t.match((await request(`/a?key=${KEY}`, { headers: { authorization: '' } })).body, { query: {} });
+});
+
+t.test('what a contract of others says in vain is no reason to refuse it', async (t) => {
+  const links = { next: { operationId: 'none' }, back: { operationId: 'find', parameters: { r: '1' } } };
+  const headers = { Location: { schema: { type: 'string', pattern: '^https:' } } };
+  const parameters = [inQuery('q', { type: 'array', enum: ['a'], items: string })];
+  const responses = { '200': { description: 'Found.', links, headers } };
+  const { request } = await serve(t, contractOf({ '/a': get({ operationId: 'find', parameters, responses }) }));
+  t.equal((await request('/a')).status, 200);
+  t.match((await request('/a?q=a')).body, { status: 400 });
+});
+
+t.test('the fields of a form may be JSON, and its files of some types only', async (t) => {
+  const point = { type: 'object', properties: { id: int64 }, required: ['id'] };
+  const file = { anyOf: [{ type: 'string', format: 'binary' }, { type: 'null' }] };
+  const schema = { properties: { point, points: list(point), file, any: list(file) } };
+  const encoding = { file: { contentType: 'image/png, text/*' } };
+  const bytes = { type: 'string', format: 'binary' };
+  const paths = {
+    '/a': {
+      post: {
+        operationId: 'add',
+        requestBody: { content: { 'multipart/form-data': { schema, encoding } } },
+        responses: OK,
+      },
+    },
+    '/b': {
+      post: {
+        operationId: 'keep',
+        requestBody: { content: { 'multipart/form-data': { schema: bytes } } },
+        responses: OK,
+      },
+    },
+  };
+  const { request } = await serve(t, contractOf(paths), {
+    add: async ({ body }) => {
+      const parts = [];
+      for await (const { name, value, contentType } of body) parts.push([name, plain(value ?? contentType)]);
+      return { status: 200, body: parts };
+    },
+    keep: async ({ body }) => ({ status: 200, body: (await text(body)).length }),
+  });
+  const send = async (path: string, ...parts: [name: string, value: string | Blob][]) => {
+    const form = new FormData();
+    for (const [name, value] of parts) form.append(name, value);
+    const { headers, body } = new Request('http://localhost', { method: 'POST', body: form }) as Json;
+    const type = headers.get('content-type') as string;
+    return request(path, { method: 'POST', body: await text(body), headers: { 'content-type': type } });
+  };
+  const [png, html, pdf] = ['image/png', 'text/html', 'application/pdf'].map((type) => new Blob(['x'], { type }));
+  const id = `{"id":${BIG}}`;
+  t.strictSame(
+    (
+      await send(
+        '/a',
+        ['point', id],
+        ['points', id],
+        ['points', '{"id":2}'],
+        ['file', html as Blob],
+        ['any', pdf as Blob],
+      )
+    ).body,
+    [
+      ['point', { id: `${BIG}n` }],
+      ['points', { id: `${BIG}n` }],
+      ['points', { id: '2n' }],
+      ['file', 'text/html'],
+      ['any', 'application/pdf'],
+    ],
+  );
+  t.equal((await send('/a', ['file', png as Blob])).status, 200);
+  const wrong: [name: string, value: string | Blob, message: RegExp][] = [
+    ['file', pdf as Blob, /^body\.file must be of type image\/png or text\/\*$/],
+    ['point', '{}', /^body\.point\.id is missing$/],
+    ['point', '{id}', /^body\.point is not JSON/],
+  ];
+  for (const [name, value, message] of wrong) t.match((await send('/a', [name, value])).body, { status: 400, message });
+  t.equal((await send('/b', ['any', 'x'])).status, 200);
+});
+
+t.test('a schema may be larger than what one function can check', async (t) => {
+  const wide = (inside: Json) => ({
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index}`, inside])),
+    additionalProperties: false,
+  });
+  const schemas = {
+    A: wide(integer),
+    B: wide({ $ref: '#/components/schemas/A' }),
+    C: wide({ $ref: '#/components/schemas/B' }),
+    D: wide({ $ref: '#/components/schemas/C' }),
+  };
+  const post = {
+    operationId: 'add',
+    requestBody: json({ $ref: '#/components/schemas/D' }),
+    responses: OK,
+  };
+  const { request } = await serve(t, contractOf({ '/a': { post } }, { components: { schemas } }));
+  const send = (value: unknown) => request('/a', { method: 'POST', body: { f1: { f2: { f3: { f4: value } } } } });
+  t.equal((await send(1)).status, 200);
+  t.match((await send('a')).body, { message: 'body.f1.f2.f3.f4 must be of type integer' });
+});
+
+t.test('a path may have colons, and names of its parameters that are not those of another method', async (t) => {
+  const paths = {
+    '/things:batch': get(),
+    '/things/{id}:stop': get({ parameters: [inPath('id', integer)] }),
+    '/at/{lat},{lon}.{type}': get({
+      parameters: [inPath('lat', integer), inPath('lon', integer), inPath('type', string)],
+    }),
+    '/others/{a}': get({ parameters: [inPath('a', string)] }),
+    '/others/{b}': { delete: { parameters: [inPath('b', string)], responses: OK } },
+  };
+  const { request } = await serve(t, contractOf(paths, { servers: [{ url: '/bot1:x' }] }));
+  t.equal((await request('/bot1:x/things:batch')).status, 200);
+  t.equal((await request('/bot1:x/thingsx')).status, 404);
+  t.match((await request('/bot1:x/things/7:stop')).body, { params: { id: 7 } });
+  t.match((await request('/bot1:x/at/1,-2.json')).body, { params: { lat: 1, lon: -2, type: 'json' } });
+  t.match((await request('/bot1:x/others/1')).body, { params: { a: '1' } });
+  t.match((await request('/bot1:x/others/1', { method: 'DELETE' })).body, { params: { b: '1' } });
+  t.equal((await request('/bot1:x/others/1', { method: 'PUT' })).headers.allow, 'DELETE, GET, HEAD');
+});
+
+t.test('a path ends before a query', async (t) => {
+  t.strictSame(await problemsOf(t, contractOf({ '/a?b={c}': get({ parameters: [inPath('c', string)] }) })), [
+    'operation getABByC: its path ends before ?b={c}',
+  ]);
 });

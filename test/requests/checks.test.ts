@@ -22,7 +22,7 @@ function build(query: Record<string, object>, body?: object, isStrict = false): 
       required: true,
       schema,
       int64s,
-      list: undefined,
+      writing: 'text' as const,
       isOpaque: false,
       keptHours: undefined,
     };

@@ -113,7 +113,12 @@ t.test('what is not JSON, and could not be sent or taken as the contract says, i
     [
       {
         requestBody: {
-          content: body({ 'multipart/form-data': { type: 'object', properties: { tags: { type: 'object' } } } }),
+          content: body({
+            'multipart/form-data': {
+              type: 'object',
+              properties: { tags: { type: 'array', prefixItems: [] } },
+            },
+          }),
         },
       },
       'its body: field tags of a form needs a schema of simple types, or of an array of them',

@@ -1,0 +1,49 @@
+/** Objects in the query: each field is a parameter of its own, `filter[name]=x` (deepObject) or `name=x` (form). */
+import type { Parameter } from '../contract/contract.ts';
+import { type Place, placeUnder } from '../schema/int64-places.ts';
+import type { Json } from '../schema/json.ts';
+import { toFlat } from '../schema/subsets.ts';
+
+interface Field<Read> {
+  /** The name of its parameter. */
+  object: string;
+  /** Its name in the object. */
+  name: string;
+  read: Read;
+}
+
+const IN_BRACKETS = /^([^[]*)\[([^[\]]+)\]$/;
+
+/** What a name in the query stands for, if it is that of a field. Declared ones come before those that an object is open for. */
+export function buildFindField<Read>(
+  parameters: Parameter[],
+  toRead: (name: string, schema: Json, place: Place) => Read,
+): (text: string) => Field<Read> | undefined {
+  const declared = new Map<string, Field<Read>>();
+  const open: ((text: string) => Field<Read> | undefined)[] = [];
+  for (const { name: object, schema, int64s, writing } of parameters) {
+    if (writing !== 'deep' && writing !== 'fields') continue;
+    const { properties = {}, additionalProperties = {} } = toFlat(schema);
+    const toText = (field: string) => (writing === 'deep' ? `${object}[${field}]` : field);
+    for (const [name, field] of Object.entries<Json>(properties)) {
+      const read = toRead(toText(name), field, placeUnder(int64s, 'properties', name));
+      declared.set(toText(name), { object, name, read });
+    }
+    if (additionalProperties === false) continue;
+    const read = toRead(object, additionalProperties, placeUnder(int64s, 'additionalProperties', ''));
+    open.push((text) => {
+      const [, outer, inner] = IN_BRACKETS.exec(text) ?? [];
+      if (writing === 'fields') return { object, name: text, read };
+      return outer === object ? { object, name: inner as string, read } : undefined;
+    });
+  }
+  return (text) => {
+    const known = declared.get(text);
+    if (known || open.length === 0) return known;
+    for (const find of open) {
+      const field = find(text);
+      if (field) return field;
+    }
+    return undefined;
+  };
+}
