@@ -38,16 +38,22 @@ export function buildToValues(
   return (texts, problems, raw) => {
     const values: Values = new Bare();
     for (const name in texts) {
-      const given = texts[name] as string | string[];
       const read = reads.get(name);
-      const field = read ? undefined : findField(name);
-      if (field) {
-        values[field.object] ??= new Bare();
-        (values[field.object] as Values)[field.name] = field.read(given, problems, raw);
-      } else values[name] = (read ?? buildReadOne(`${place}.${name}`, (text) => text))(given, problems, raw);
+      if (read) values[name] = read(texts[name] as string | string[], problems, raw);
+      else addOther(values, name, texts[name] as string | string[], problems, raw);
     }
     return values;
   };
+
+  /** A field of an object, or what is not known. */
+  function addOther(values: Values, name: string, ...given: Parameters<Read>): void {
+    const field = findField(name);
+    const readUnknown: Read = buildReadOne(`${place}.${name}`, (text) => text);
+    if (field) {
+      values[field.object] ??= new Bare();
+      (values[field.object] as Values)[field.name] = field.read(...given);
+    } else values[name] = readUnknown(...given);
+  }
 }
 
 function buildRead(parameter: Parameter, path: string, buildIsValid: BuildIsValid): Read {
