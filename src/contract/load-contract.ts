@@ -66,18 +66,8 @@ export async function readContract(
   const prefix = toPrefix(document, refuse);
   checkOwnPaths(prefix, operations.values(), refuse);
   const contract = {
-    ...{
-      yaml,
-      json,
-      digest,
-      isChecked,
-      document,
-      resolved,
-      title: document.info.title,
-      prefix,
-      operations,
-      isTailored,
-    },
+    ...{ yaml, json, digest, isChecked, document, resolved, title: document.info.title, prefix },
+    ...{ operations, isTailored },
     toErrorBody: buildToErrorBody(document['x-error-body']),
     keyPlaces: [...keyPlaces.values()].filter((place) => place !== undefined),
   };

@@ -12,6 +12,8 @@ interface Field<Read> {
   read: Read;
 }
 
+export const hasFields = ({ writing }: Parameter): boolean => writing === 'deep' || writing === 'fields';
+
 const IN_BRACKETS = /^([^[]*)\[([^[\]]+)\]$/;
 
 /** What a name in the query stands for, if it is that of a field. Declared ones come before those that an object is open for. */
@@ -21,8 +23,7 @@ export function buildFindField<Read>(
 ): (text: string) => Field<Read> | undefined {
   const declared = new Map<string, Field<Read>>();
   const open: ((text: string) => Field<Read> | undefined)[] = [];
-  for (const { name: object, schema, int64s, writing } of parameters) {
-    if (writing !== 'deep' && writing !== 'fields') continue;
+  for (const { name: object, schema, int64s, writing } of parameters.filter(hasFields)) {
     const { properties = {}, additionalProperties = {} } = toFlat(schema);
     const toText = (field: string) => (writing === 'deep' ? `${object}[${field}]` : field);
     for (const [name, field] of Object.entries<Json>(properties)) {
@@ -38,12 +39,8 @@ export function buildFindField<Read>(
     });
   }
   return (text) => {
-    const known = declared.get(text);
-    if (known || open.length === 0) return known;
-    for (const find of open) {
-      const field = find(text);
-      if (field) return field;
-    }
-    return undefined;
+    let field = declared.get(text);
+    for (const find of open) field ??= find(text);
+    return field;
   };
 }

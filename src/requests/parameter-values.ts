@@ -4,7 +4,7 @@ import { isSimple, itemsOf, typesOf } from '../contract/parameters.ts';
 import { Bare } from '../json/bare.ts';
 import { parseExactJson } from '../json/exact-json.ts';
 import { toJoined, toJoinedPart } from './joined-items.ts';
-import { buildFindField } from './object-values.ts';
+import { buildFindField, hasFields } from './object-values.ts';
 import { type BuildIsValid, buildToValue, type ToValue } from './spelling.ts';
 
 /** By name, as Fastify has them: what is given several times is an array. */
@@ -29,9 +29,8 @@ export function buildToValues(
   buildIsValid: BuildIsValid,
 ): ToValues {
   const own = parameters.filter((parameter) => parameter.in === place);
-  const isWhole = ({ writing }: Parameter) => writing !== 'deep' && writing !== 'fields';
   const readOf = (parameter: Parameter) => buildRead(parameter, path, buildIsValid);
-  const reads = new Map(own.filter(isWhole).map((parameter) => [parameter.name, readOf(parameter)]));
+  const reads = new Map(own.filter((one) => !hasFields(one)).map((parameter) => [parameter.name, readOf(parameter)]));
   const findField = buildFindField(own, (name, schema, int64s) =>
     readOf({ ...(own[0] as Parameter), name, schema, int64s, writing: isSimple(schema) ? 'text' : 'repeated' }),
   );
@@ -48,11 +47,13 @@ export function buildToValues(
   /** A field of an object, or what is not known. */
   function addOther(values: Values, name: string, ...given: Parameters<Read>): void {
     const field = findField(name);
-    const readUnknown: Read = buildReadOne(`${place}.${name}`, (text) => text);
     if (field) {
       values[field.object] ??= new Bare();
       (values[field.object] as Values)[field.name] = field.read(...given);
-    } else values[name] = readUnknown(...given);
+    } else {
+      const readUnknown: Read = buildReadOne(`${place}.${name}`, (text) => text);
+      values[name] = readUnknown(...given);
+    }
   }
 }
 
