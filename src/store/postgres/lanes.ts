@@ -4,24 +4,12 @@
 import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from '../counts.ts';
+import { Queue, refuse, type Waiting } from '../queue.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Connection } from './connection.ts';
 
 export type Task<Result> = (connection: Connection) => Promise<Result>;
 export type Run = <Result>(task: Task<Result>) => Promise<Result>;
-
-/** Both run the task on the next connection that is free, at the end of a turn of the event loop. @throws StoreUnavailable */
-export interface Lanes {
-  /** Runs it again when its connection is lost. */
-  run: Run;
-  /** When its connection is lost, its outcome is unknown. */
-  runOnce: Run;
-  /** Resolves when all connections have been open. @throws Error that says why not, after so many milliseconds */
-  untilOpen(timeout: number): Promise<void>;
-  pool(): Pool;
-  /** Waits for the tasks that there are. */
-  close(): Promise<void>;
-}
 
 export interface LanesOptions {
   connect: () => Promise<Connection>;
@@ -35,130 +23,143 @@ export interface LanesOptions {
 interface Job {
   task: Task<unknown>;
   isRepeatable: boolean;
-  since: number;
-  resolve: (result: never) => void;
-  reject: (error: unknown) => void;
-  /** Ends its wait. */
-  patience?: NodeJS.Timeout;
 }
 
 /** The pause before the next try to connect, in milliseconds. */
 const PAUSE = 100;
+/** How often to look for what has waited too long, in milliseconds. */
+const SWEEP_INTERVAL = 20;
 
 const BUSY = new Error('all connections to the database are busy');
 const NO_ANSWER = new Error('the database has not answered in time');
 
-export function openLanes({ connect, count, patience, timeout }: LanesOptions): Lanes {
-  const waiting: Job[] = [];
-  const idle: (() => void)[] = [];
-  let isClosing = false;
-  /** Why there is no connection. */
-  let failure: unknown = BUSY;
-
+export class Lanes {
+  readonly #options: LanesOptions;
+  readonly #waiting = new Queue<Job>();
+  /** Wakes each connection that has nothing to do. */
+  readonly #idle: (() => void)[] = [];
+  readonly #serving: Promise<void>[];
+  readonly #sweeping: NodeJS.Timeout;
+  readonly #opened = new EventEmitter();
+  #unopened: number;
   /** How many connections are open, and how many of them run a job. */
-  let open = 0;
-  let used = 0;
+  #open = 0;
+  #used = 0;
+  #isClosing = false;
+  #isClosed = false;
+  /** Why there is no connection. */
+  #failure: unknown = BUSY;
 
-  let unopened = count;
-  const opened = new EventEmitter();
-
-  const ageOf = ({ since }: Job) => performance.now() - since;
-
-  function limitWait(job: Job): void {
-    const end = () => {
-      waiting.splice(waiting.indexOf(job), 1);
-      job.reject(new StoreUnavailable(failure));
-    };
-    job.patience = setTimeout(end, patience - ageOf(job));
+  constructor(options: LanesOptions) {
+    this.#options = options;
+    this.#unopened = options.count;
+    this.#serving = Array.from({ length: options.count }, () => this.#serve());
+    const sweep = () => this.#waiting.refuseLate(options.patience, new StoreUnavailable(this.#failure));
+    this.#sweeping = setInterval(sweep, SWEEP_INTERVAL).unref();
   }
 
-  function wakeAll(): void {
-    for (const wake of idle.splice(0)) wake();
+  /**
+   * Runs the task on the next connection that is free, at the end of a turn of the event loop, and again when its connection is
+   * lost. @throws StoreUnavailable
+   */
+  readonly run: Run = (task) => this.#add({ task, isRepeatable: true });
+
+  /** The same, but when its connection is lost, its outcome is unknown. */
+  readonly runOnce: Run = (task) => this.#add({ task, isRepeatable: false });
+
+  /** Resolves when all connections have been open. @throws Error that says why not, after so many milliseconds */
+  async untilOpen(timeout: number): Promise<void> {
+    const limit = { signal: AbortSignal.timeout(timeout) };
+    if (this.#unopened > 0) await once(this.#opened, 'all', limit).catch(() => Promise.reject(this.#failure));
   }
 
-  /** The next job, once the turn has ended in which it came; undefined when the connection is lost, or nothing is left to do. */
-  async function takeNext(connection: Connection): Promise<Job | undefined> {
-    while (connection.isOpen && !(isClosing && waiting.length === 0)) {
-      if (waiting.length === 0) await new Promise<void>((resolve) => idle.push(resolve));
-      await nextTurn();
-      if (connection.isOpen && waiting.length > 0) return waiting.shift();
-    }
-    return undefined;
+  pool(): Pool {
+    return { used: this.#used, idle: Math.max(0, this.#open - this.#used), waiting: this.#waiting.length };
   }
 
-  async function runJob(job: Job, connection: Connection): Promise<void> {
-    clearTimeout(job.patience);
-    let isLate = false;
-    const endLate = () => {
-      isLate = true;
-      connection.end(NO_ANSWER);
-    };
-    const deadline = setTimeout(endLate, timeout - ageOf(job));
-    try {
-      job.resolve((await job.task(connection)) as never);
-    } catch (error) {
-      if (connection.isOpen || error instanceof StoreUnavailable) job.reject(error);
-      else if (!job.isRepeatable) job.reject(new StoreUnavailable(error, 'outcome_unknown'));
-      else if (isLate) job.reject(new StoreUnavailable(error));
-      else {
-        waiting.unshift(job);
-        limitWait(job);
-        wakeAll();
-      }
-    } finally {
-      clearTimeout(deadline);
-    }
+  /** Waits for the tasks that there are. Those that no connection takes any more are refused. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#wakeAll();
+    await Promise.all(this.#serving);
+    this.#isClosed = true;
+    clearInterval(this.#sweeping);
+    refuse(this.#waiting.take(), new StoreUnavailable(this.#failure));
   }
 
-  async function serve(): Promise<void> {
+  #add(job: Job): Promise<never> {
+    if (this.#isClosed) return Promise.reject(new StoreUnavailable(this.#failure));
+    const done = this.#waiting.add(job) as Promise<never>;
+    this.#idle.pop()?.();
+    return done;
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#idle.splice(0)) wake();
+  }
+
+  /** Keeps one connection open, and runs what waits on it. */
+  async #serve(): Promise<void> {
     let isFirst = true;
-    while (!isClosing) {
+    while (!this.#isClosing) {
       try {
-        const connection = await connect();
-        failure = BUSY;
-        if (isFirst && --unopened === 0) opened.emit('all');
+        const connection = await this.#options.connect();
+        this.#failure = BUSY;
+        if (isFirst && --this.#unopened === 0) this.#opened.emit('all');
         isFirst = false;
-        open++;
-        connection.ended.then(() => {
-          open--;
-          wakeAll();
-        });
-        for (let job = await takeNext(connection); job; job = await takeNext(connection)) {
-          used++;
-          await runJob(job, connection);
-          used--;
-        }
+        await this.#runAll(connection);
         connection.end();
       } catch (error) {
-        failure = error;
+        this.#failure = error;
         await wait(PAUSE);
       }
     }
   }
 
-  const queue =
-    (isRepeatable: boolean): Run =>
-    (task) =>
-      new Promise((resolve, reject) => {
-        const job: Job = { task, isRepeatable, since: performance.now(), resolve, reject };
-        waiting.push(job);
-        limitWait(job);
-        idle.pop()?.();
-      });
+  /** Ends when the connection is lost, or nothing is left to do. */
+  async #runAll(connection: Connection): Promise<void> {
+    this.#open++;
+    connection.ended.then(() => {
+      this.#open--;
+      this.#wakeAll();
+    });
+    for (let job = await this.#takeNext(connection); job; job = await this.#takeNext(connection)) {
+      this.#used++;
+      await this.#runJob(job, connection);
+      this.#used--;
+    }
+  }
 
-  const serving = Array.from({ length: count }, serve);
-  return {
-    run: queue(true),
-    runOnce: queue(false),
-    untilOpen: async (timeout) => {
-      const limit = { signal: AbortSignal.timeout(timeout) };
-      if (unopened > 0) await once(opened, 'all', limit).catch(() => Promise.reject(failure));
-    },
-    pool: () => ({ used, idle: Math.max(0, open - used), waiting: waiting.length }),
-    close: async () => {
-      isClosing = true;
-      wakeAll();
-      await Promise.all(serving);
-    },
-  };
+  /** The next job, once the turn has ended in which it came; undefined when the connection is lost, or nothing is left to do. */
+  async #takeNext(connection: Connection): Promise<Waiting<Job> | undefined> {
+    while (connection.isOpen && !(this.#isClosing && this.#waiting.length === 0)) {
+      if (this.#waiting.length === 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+      await nextTurn();
+      if (connection.isOpen && this.#waiting.length > 0) return this.#waiting.take(1)[0];
+    }
+    return undefined;
+  }
+
+  async #runJob(job: Waiting<Job>, connection: Connection): Promise<void> {
+    const { task, isRepeatable } = job.item;
+    let isLate = false;
+    const endLate = () => {
+      isLate = true;
+      connection.end(NO_ANSWER);
+    };
+    const deadline = setTimeout(endLate, job.since + this.#options.timeout - performance.now());
+    try {
+      job.resolve(await task(connection));
+    } catch (error) {
+      if (connection.isOpen || error instanceof StoreUnavailable) job.reject(error);
+      else if (!isRepeatable) job.reject(new StoreUnavailable(error, 'outcome_unknown'));
+      else if (isLate) job.reject(new StoreUnavailable(error));
+      else {
+        this.#waiting.putBack([job]);
+        this.#wakeAll();
+      }
+    } finally {
+      clearTimeout(deadline);
+    }
+  }
 }

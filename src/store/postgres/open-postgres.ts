@@ -13,7 +13,7 @@ import { type AskAll, gather } from './gathering.ts';
 import { buildInsert } from './insert.ts';
 import { buildInsertOnce } from './insert-once.ts';
 import { buildKeys } from './keys.ts';
-import { openLanes, type Task } from './lanes.ts';
+import { Lanes, type Task } from './lanes.ts';
 import { migrate } from './migrate.ts';
 import { buildCountMisfits } from './misfits.ts';
 import { quote } from './names.ts';
@@ -59,11 +59,11 @@ export async function openPostgres(
   const connectToRead = () => connect({ toConnect: readLimit, toAnswer: readLimit });
 
   const schema = quote(place.schema);
-  const reading = openLanes({ connect: connectToRead, count: READERS, patience: timeout, timeout });
+  const reading = new Lanes({ connect: connectToRead, count: READERS, patience: timeout, timeout });
   const writeTimeout = Math.min(timeout, createTimeout);
   const limit = Math.ceil(WRITE * writeTimeout);
   const connectToWrite = () => connect({ toConnect: readLimit, toAnswer: limit });
-  const writing = openLanes({ connect: connectToWrite, count: 1, patience: limit, timeout: writeTimeout });
+  const writing = new Lanes({ connect: connectToWrite, count: 1, patience: limit, timeout: writeTimeout });
   const close = async () => {
     await Promise.all([reading.close(), writing.close()]);
   };

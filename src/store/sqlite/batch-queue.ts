@@ -1,0 +1,179 @@
+/**
+ * Writes that wait for one writer, which takes them in batches. Those of one turn of the event loop, and those that come while
+ * a batch is written, are the next batch: under load a write costs a fraction of an fsync. It knows neither thread nor disk.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { StoreCounts } from '../counts.ts';
+import { Queue, refuse, type Waiting } from '../queue.ts';
+import { type OutageKind, StoreUnavailable } from '../store.ts';
+
+export interface BatchOptions<Item> {
+  /** Hands a batch to the writer, which has one at a time; an empty one only proves that it can write. @throws Error when it cannot be handed over */
+  post: (items: Item[]) => void;
+  /** How many may wait at once, with those of the batch. */
+  most: number;
+  /** How long each may wait to be written, in milliseconds. */
+  timeout: number;
+  /** How long a check waits for the writer, in milliseconds. */
+  checkTimeout: number;
+  counts: StoreCounts;
+}
+
+/** How long a batch that was written proves that the disk can be written, in milliseconds. */
+const PROOF_AGE = 10_000;
+/** For how long writes are gathered while more of them come, in milliseconds. */
+const GATHER_TIME = 2;
+const FLUSH_INTERVAL = 5;
+
+const TOO_MANY = new Error('too many writes wait');
+const NOT_BEGUN = new Error('the disk was busy for too long with what came before');
+const NOT_ENDED = new Error('the disk has not answered in time');
+
+/** Its writer tells it of each batch what became of it: `end`, `blame` or `fail`. */
+export class BatchQueue<Item, Result> {
+  readonly #options: BatchOptions<Item>;
+  readonly #waiting = new Queue<Item, Result>();
+  readonly #checks = new Queue<undefined, void>();
+  #batch: Waiting<Item, Result>[] = [];
+  /** Since when the writer has the batch, or is gone; undefined while it is idle. */
+  #busySince: number | undefined;
+  #isDue = false;
+  /** How many writes the next batch may have: fewer while it looks for the one that makes a batch fail. */
+  #most: number;
+  #provenAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: BatchOptions<Item>) {
+    this.#options = options;
+    this.#most = options.most;
+  }
+
+  /** Resolves once it is written. @throws StoreUnavailable when it is not, or that is not known in time */
+  add(item: Item): Promise<Result> {
+    const { most, timeout } = this.#options;
+    if (this.#waiting.length + this.#batch.length >= most || this.#isStuck(timeout)) {
+      return Promise.reject(new StoreUnavailable(TOO_MANY, 'overloaded'));
+    }
+    const result = this.#waiting.add(item);
+    this.#handOverSoon(this.#waiting.length);
+    return result;
+  }
+
+  /** @throws StoreUnavailable when nothing can be written, or not in time */
+  async check(): Promise<void> {
+    if (this.#isStuck(this.#options.checkTimeout)) throw new StoreUnavailable(NOT_ENDED);
+    if (performance.now() - this.#provenAt < PROOF_AGE) return;
+    const checked = this.#checks.add(undefined);
+    this.#handOverSoon(this.#waiting.length);
+    await checked;
+  }
+
+  /** Waits until all that waits is written. */
+  async flush(): Promise<void> {
+    while (this.#isDue || this.#busySince !== undefined || this.#waiting.length > 0) await wait(FLUSH_INTERVAL);
+  }
+
+  /** The batch is written: what each item of it has come to. */
+  end(toResults: (items: Item[]) => Result[]): void {
+    const { counts, most } = this.#options;
+    const results = toResults(itemsOf(this.#batch));
+    if (this.#batch.length > 0) counts.addCommit(this.#busySince as number, this.#batch.length);
+    for (const [index, { resolve, since }] of this.#batch.entries()) {
+      counts.addWrite(since);
+      resolve(results[index] as Result);
+    }
+    this.#provenAt = performance.now();
+    this.#most = most;
+    for (const { resolve } of this.#checks.take()) resolve();
+    this.resume();
+  }
+
+  /** Nothing of the batch is written, and one item of it is at fault: halves the batch until that one is alone. */
+  blame(error: Error): void {
+    if (this.#batch.length === 0) {
+      this.#refuseAll(error);
+    } else if (this.#batch.length > 1) {
+      this.#most = Math.ceil(this.#batch.length / 2);
+      this.#waiting.putBack(this.#batch);
+    } else {
+      this.#most = this.#options.most;
+      refuse(this.#batch, error);
+    }
+    this.resume();
+  }
+
+  /** Nothing can be written now; `isWritable` says that it could be, if others did not write. */
+  fail(cause: Error, kind?: OutageKind, isWritable = false): void {
+    this.#refuseAll(cause, kind, isWritable);
+    this.resume();
+  }
+
+  /** The writer is gone until `resume`. */
+  pause(cause: Error): void {
+    this.#busySince ??= performance.now();
+    this.#refuseAll(cause, 'outcome_unknown');
+    this.#batch = [];
+  }
+
+  /** The writer takes the next batch. */
+  resume(): void {
+    this.#busySince = undefined;
+    this.#batch = [];
+    // Who has just been answered cannot be back in this turn.
+    this.#handOverSoon(0);
+  }
+
+  /** Refuses what has waited too long. The writer may still write what it has already; its answer is then ignored. */
+  refuseLate(): void {
+    const { timeout, checkTimeout } = this.#options;
+    const limit = performance.now() - timeout;
+    const late = this.#batch.filter(({ since }) => since < limit);
+    refuse(late, new StoreUnavailable(NOT_ENDED, 'outcome_unknown'));
+    this.#waiting.refuseLate(timeout, new StoreUnavailable(NOT_BEGUN));
+    this.#checks.refuseLate(checkTimeout, new StoreUnavailable(NOT_ENDED));
+  }
+
+  /** Up to as many writes as `seen` are handed over at the end of this turn; more are gathered. */
+  #handOverSoon(seen: number): void {
+    if (this.#isDue || this.#busySince !== undefined || this.#waiting.length + this.#checks.length === 0) return;
+    this.#isDue = true;
+    setImmediate(() => this.#gather(seen, performance.now() + GATHER_TIME));
+  }
+
+  /**
+   * Hands over when a turn of the event loop has brought no more writes. The clients that one batch has answered come back within
+   * a few turns: if the first of them were written alone, all others would wait for their fsync.
+   */
+  #gather(seen: number, until: number): void {
+    const { length } = this.#waiting;
+    if (length > seen && performance.now() < until) setImmediate(() => this.#gather(length, until));
+    else this.#handOver();
+  }
+
+  #handOver(): void {
+    this.#isDue = false;
+    // The writer is just gone: the next one gets them.
+    if (this.#busySince !== undefined) return;
+    this.#batch = this.#waiting.take(this.#most);
+    this.#busySince = performance.now();
+    try {
+      this.#options.post(itemsOf(this.#batch));
+    } catch (error) {
+      this.blame(error as Error);
+    }
+  }
+
+  #refuseAll(cause: Error, kind?: OutageKind, isWritable = false): void {
+    if (!isWritable) this.#provenAt = Number.NEGATIVE_INFINITY;
+    refuse(this.#batch, new StoreUnavailable(cause, kind));
+    refuse(this.#checks.take(), new StoreUnavailable(cause));
+  }
+
+  /** Whether the writer has been at the same batch for longer than this, in milliseconds. */
+  #isStuck(time: number): boolean {
+    return this.#busySince !== undefined && this.#busySince < performance.now() - time;
+  }
+}
+
+function itemsOf<Item>(waiting: Waiting<Item, never>[]): Item[] {
+  return waiting.map(({ item }) => item);
+}

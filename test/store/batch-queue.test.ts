@@ -1,0 +1,135 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import t from 'tap';
+import { StoreCounts } from '../../src/store/counts.ts';
+import { type BatchOptions, BatchQueue } from '../../src/store/sqlite/batch-queue.ts';
+
+/** A queue of numbers for a writer that keeps what it is handed, and answers when the test says so. */
+function openQueue(options: Partial<BatchOptions<number>> = {}) {
+  const batches: number[][] = [];
+  const counts = new StoreCounts();
+  const post = (batch: number[]) => {
+    batches.push(batch);
+  };
+  const queue = new BatchQueue<number, string>({
+    post,
+    most: 8,
+    timeout: 60_000,
+    checkTimeout: 60_000,
+    counts,
+    ...options,
+  });
+  /** Resolves with the next batch that is handed over. */
+  async function next(): Promise<number[]> {
+    const { length } = batches;
+    while (batches.length === length) await nextTurn();
+    return batches.at(-1) as number[];
+  }
+  return { queue, batches, next, counts };
+}
+
+const toTexts = (items: number[]) => items.map(String);
+
+/** What each has come to: its result, otherwise the kind of the outage or the message of the error. */
+async function outcomesOf(all: Promise<string>[]): Promise<unknown[]> {
+  const results = await Promise.allSettled(all);
+  return results.map((result) =>
+    result.status === 'fulfilled' ? result.value : (result.reason.kind ?? result.reason.message),
+  );
+}
+
+t.test('writes of one turn, and those that come while a batch is written, share one', async (t) => {
+  const { queue, next, counts } = openQueue();
+  const first = [queue.add(1), queue.add(2)];
+  t.strictSame(await next(), [1, 2]);
+  const second = [queue.add(3)];
+  await nextTurn();
+  second.push(queue.add(4));
+  const handed = next();
+  queue.end(toTexts);
+  t.strictSame(await handed, [3, 4]);
+  queue.end(toTexts);
+  t.strictSame(await outcomesOf([...first, ...second]), ['1', '2', '3', '4']);
+  t.match(counts.latest, { size: 2 });
+});
+
+t.test('a batch that one write makes fail is halved until that one is alone, wherever it stands', async (t) => {
+  for (const bad of [0, 3, 4]) {
+    const post = (batch: number[]) => {
+      setImmediate(() => (batch.includes(bad) ? queue.blame(new Error('bad')) : queue.end(toTexts)));
+    };
+    const { queue } = openQueue({ post });
+    const all = [0, 1, 2, 3, 4].map((item) => queue.add(item));
+    const expected = [0, 1, 2, 3, 4].map((item) => (item === bad ? 'bad' : String(item)));
+    t.strictSame(await outcomesOf(all), expected);
+    await queue.flush();
+  }
+});
+
+t.test(
+  'what was handed over too long ago is unknown, what was not was not done, and a late answer changes neither',
+  async (t) => {
+    const { queue, next } = openQueue({ timeout: 5 });
+    const handed = queue.add(1);
+    await next();
+    const waits = queue.add(2);
+    const late = performance.now() + 10;
+    while (performance.now() < late) await nextTurn();
+    const outcomes = outcomesOf([handed, waits]);
+    queue.refuseLate();
+    t.strictSame(await outcomes, ['outcome_unknown', 'unavailable']);
+    t.strictSame(await outcomesOf([queue.add(3)]), ['overloaded']);
+    queue.end(toTexts);
+    const again = queue.add(4);
+    t.strictSame(await next(), [4]);
+    queue.end(toTexts);
+    t.equal(await again, '4');
+  },
+);
+
+t.test('a batch proves for a while that the writer can write, and an outage ends that', async (t) => {
+  const { queue, next, batches } = openQueue();
+  const checked = queue.check();
+  t.strictSame(await next(), []);
+  queue.end(toTexts);
+  await checked;
+  await queue.check();
+  t.equal(batches.length, 1, 'nothing was written for the second');
+  for (const [isWritable, proofs] of [
+    [true, 0],
+    [false, 1],
+  ] as const) {
+    const failed = outcomesOf([queue.add(1)]);
+    await next();
+    queue.fail(new Error('out'), 'unavailable', isWritable);
+    t.strictSame(await failed, ['unavailable']);
+    const { length } = batches;
+    const again = queue.check();
+    for (let turn = 0; turn < 5; turn++) await nextTurn();
+    t.equal(batches.length - length, proofs);
+    if (proofs > 0) queue.end(toTexts);
+    await again;
+  }
+});
+
+t.test('a check fails with the fault of the writer', async (t) => {
+  const { queue, next } = openQueue();
+  const checked = t.rejects(queue.check(), { kind: 'unavailable', cause: { message: 'no table' } });
+  await next();
+  queue.blame(new Error('no table'));
+  await checked;
+});
+
+t.test('a writer that is gone leaves nothing unanswered, and the next one gets what waits', async (t) => {
+  const { queue, next, batches } = openQueue();
+  const handed = queue.add(1);
+  await next();
+  const waits = queue.add(2);
+  queue.pause(new Error('gone'));
+  t.strictSame(await outcomesOf([handed]), ['outcome_unknown']);
+  await nextTurn();
+  t.equal(batches.length, 1, 'nothing is handed over meanwhile');
+  queue.resume();
+  t.strictSame(await next(), [2]);
+  queue.end(toTexts);
+  t.equal(await waits, '2');
+});
