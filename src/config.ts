@@ -4,7 +4,7 @@ import { parseRate, RATE_FORM } from './access/rate.ts';
 import { OperatorError } from './operator-error.ts';
 import { DATABASE_FORMS, type Database, parseDatabaseUrl } from './store/database-url.ts';
 import type { Rate } from './store/store.ts';
-import { buildVariables } from './variables.ts';
+import { toList, Variables } from './variables.ts';
 
 export interface Config {
   host: string;
@@ -75,96 +75,115 @@ export function loadConfig(
   env: Record<string, string | undefined>,
   used: Map<string, string> = new Map(),
 ): Readonly<Config> {
-  const { problems, warnings, text, secret, misspelt } = buildVariables(env, used);
-  const refuse = (name: string, rule: string) =>
-    problems.push(`${name} must be ${rule}, not ${JSON.stringify(env[name])}`);
-  const integer = (name: string, fallback: number, least: number, most: number) => {
-    const value = text(name, String(fallback));
-    if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most) {
-      refuse(name, `an integer from ${least} to ${most}`);
-    }
-    return Number(value);
-  };
+  const variables = new Variables(env, used);
+  const { problems, warnings } = variables;
+  const config = Object.freeze({
+    ...readCallers(variables),
+    database: Object.freeze(readDatabase(variables)) as Database,
+    extendedSunsets: readSunsets(variables),
+    ...readLog(variables),
+    ...readListeners(variables),
+    ...readLimits(variables),
+    isProduction: variables.text('NODE_ENV') === 'production',
+    warnings,
+  });
+  warnings.push(...variables.misspelt());
+  if (config.workers > 1 && config.database?.kind === 'memory') {
+    problems.push('WORKERS must be 1 with sqlite::memory:, which processes cannot share');
+  }
+  if (problems.length > 0)
+    throw new ConfigError(`Wrong configuration:\n${problems.map((line) => `  - ${line}`).join('\n')}`);
+  return config;
+}
 
-  const rate = (name: string) => {
-    try {
-      return parseRate(text(name, 'none'));
-    } catch {
-      refuse(name, RATE_FORM);
-      return undefined;
-    }
-  };
-  const list = (name: string, value = text(name, '')) =>
-    value
-      .split(/[,\n]/)
-      .map((item) => item.trim())
-      .filter(Boolean);
-
-  const apiKeys = list('API_KEYS', secret('API_KEYS', ''));
+/** Who may call. */
+function readCallers(variables: Variables) {
+  const { problems } = variables;
+  const apiKeys = toList(variables.secret('API_KEYS'));
   for (const [index, key] of apiKeys.entries()) {
     if (key.length < SHORTEST_KEY)
       problems.push(`API_KEYS: key ${index + 1} is shorter than ${SHORTEST_KEY} characters`);
     if (!/^[\w.~+/-]+=*$/.test(key))
       problems.push(`API_KEYS: key ${index + 1} is not a bearer token (RFC 6750, section 2.1)`);
   }
-  const database = parseDatabase(secret('DATABASE_URL', 'sqlite:data/petstore.db'), problems);
+  const trustProxy = toList(variables.text('TRUST_PROXY'));
+  if (!trustProxy.every(isRange)) variables.refuse('TRUST_PROXY', 'addresses and ranges, such as 10.0.0.0/8,::1');
+  const corsOrigins = toList(variables.text('CORS_ORIGINS'));
+  if (!corsOrigins.every(isOrigin)) {
+    variables.refuse(
+      'CORS_ORIGINS',
+      'origins, such as https://shop.example,http://localhost:5173, without * and paths',
+    );
+  }
+  return {
+    apiKeys: Object.freeze(apiKeys),
+    trustProxy: Object.freeze(trustProxy),
+    corsOrigins: Object.freeze(corsOrigins),
+  };
+}
+
+function readDatabase(variables: Variables): Database | undefined {
+  const { env, problems } = variables;
+  const database = parseDatabase(variables.secret('DATABASE_URL', 'sqlite:data/petstore.db'), problems);
   if (database?.kind === 'postgres') {
     for (const name of Object.keys(env).filter((name) => LIBPQ.test(name) && env[name]))
       problems.push(`${name} is not read: say in DATABASE_URL how its connections are encrypted`);
   }
-  const trustProxy = list('TRUST_PROXY');
-  if (!trustProxy.every(isRange)) refuse('TRUST_PROXY', 'addresses and ranges, such as 10.0.0.0/8,::1');
-  const corsOrigins = list('CORS_ORIGINS');
-  if (!corsOrigins.every(isOrigin)) {
-    refuse('CORS_ORIGINS', 'origins, such as https://shop.example,http://localhost:5173, without * and paths');
-  }
-  const sunsets = list('EXTEND_SUNSET').map((item) => item.split(':') as [id: string, day: string]);
+  return database;
+}
+
+function readSunsets(variables: Variables): ReadonlyMap<string, Date> {
+  const sunsets = toList(variables.text('EXTEND_SUNSET')).map((item) => item.split(':') as [id: string, day: string]);
   if (!sunsets.every(([, day]) => isDay(day))) {
-    refuse('EXTEND_SUNSET', 'operations and their last days, such as getItem:2031-06-30');
+    variables.refuse('EXTEND_SUNSET', 'operations and their last days, such as getItem:2031-06-30');
   }
-  const logLevel = text('LOG_LEVEL', 'info');
-  if (!LOG_LEVELS.includes(logLevel)) refuse('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
+  return new Map(sunsets.map(([id, day]) => [id, new Date(day)]));
+}
 
+function readLog(variables: Variables) {
+  const logLevel = variables.text('LOG_LEVEL', 'info');
+  if (!LOG_LEVELS.includes(logLevel)) variables.refuse('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
+  return { logLevel, isTraced: isTraced(variables.env), traceRatio: toTraceRatio(variables.env) };
+}
+
+function readListeners(variables: Variables) {
+  const { LISTEN_PID, LISTEN_FDS } = variables.env;
   // sd_listen_fds(3): they are for the process that systemd has started. A worker takes those of its parent.
-  const isPassed = [process.pid, process.ppid].includes(Number(env.LISTEN_PID));
-  if (isPassed && env.LISTEN_FDS !== '1') refuse('LISTEN_FDS', '1: one socket is listened on');
-
-  const config = Object.freeze({
-    host: text('HOST', '127.0.0.1'),
-    port: integer('PORT', 3000, 0, 65535),
-    adminHost: text('ADMIN_HOST', '127.0.0.1'),
-    adminPort: text('ADMIN_PORT', '') ? integer('ADMIN_PORT', 0, 0, 65535) : undefined,
+  const isPassed = [process.pid, process.ppid].includes(Number(LISTEN_PID));
+  if (isPassed && LISTEN_FDS !== '1') variables.refuse('LISTEN_FDS', '1: one socket is listened on');
+  return {
+    host: variables.text('HOST', '127.0.0.1'),
+    port: variables.integer('PORT', 3000, 0, 65535),
+    adminHost: variables.text('ADMIN_HOST', '127.0.0.1'),
+    adminPort: variables.text('ADMIN_PORT') ? variables.integer('ADMIN_PORT', 0, 0, 65535) : undefined,
     socket: isPassed ? FIRST_PASSED : undefined,
-    database: Object.freeze(database) as Database,
-    apiKeys: Object.freeze(apiKeys),
-    trustProxy: Object.freeze(trustProxy),
-    corsOrigins: Object.freeze(corsOrigins),
-    extendedSunsets: new Map(sunsets.map(([id, day]) => [id, new Date(day)])),
-    logLevel,
-    isProduction: text('NODE_ENV', '') === 'production',
-    isTraced: isTraced(env),
-    traceRatio: toTraceRatio(env),
-    workers: integer('WORKERS', 1, 1, 64),
-    requestTimeout: integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
-    replyTimeout: integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
-    keyRate: rate('KEY_RATE'),
-    unauthorizedRate: rate('UNAUTHORIZED_RATE'),
-    maxConnections: integer('MAX_CONNECTIONS', 1000, 1, 1_000_000),
-    maxPipelined: integer('MAX_PIPELINED', 64, 1, 1000),
-    maxRequests: integer('MAX_REQUESTS', 32_768, 1, 1_000_000),
-    drainDelay: integer('DRAIN_DELAY', 500, 0, 60_000),
-    stopTimeout: integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
-    createTimeout: integer('CREATE_TIMEOUT', 5000, 100, 600_000),
-    maxCreates: integer('MAX_CREATES', 10_000, 1, 1_000_000),
-    warnings,
-  });
-  warnings.push(...misspelt());
-  if (config.workers > 1 && database?.kind === 'memory') {
-    problems.push('WORKERS must be 1 with sqlite::memory:, which processes cannot share');
+  };
+}
+
+function readLimits(variables: Variables) {
+  return {
+    workers: variables.integer('WORKERS', 1, 1, 64),
+    requestTimeout: variables.integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
+    replyTimeout: variables.integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
+    keyRate: readRate(variables, 'KEY_RATE'),
+    unauthorizedRate: readRate(variables, 'UNAUTHORIZED_RATE'),
+    maxConnections: variables.integer('MAX_CONNECTIONS', 1000, 1, 1_000_000),
+    maxPipelined: variables.integer('MAX_PIPELINED', 64, 1, 1000),
+    maxRequests: variables.integer('MAX_REQUESTS', 32_768, 1, 1_000_000),
+    drainDelay: variables.integer('DRAIN_DELAY', 500, 0, 60_000),
+    stopTimeout: variables.integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
+    createTimeout: variables.integer('CREATE_TIMEOUT', 5000, 100, 600_000),
+    maxCreates: variables.integer('MAX_CREATES', 10_000, 1, 1_000_000),
+  };
+}
+
+function readRate(variables: Variables, name: string): Rate | undefined {
+  try {
+    return parseRate(variables.text(name, 'none'));
+  } catch {
+    variables.refuse(name, RATE_FORM);
+    return undefined;
   }
-  if (problems.length > 0)
-    throw new ConfigError(`Wrong configuration:\n${problems.map((line) => `  - ${line}`).join('\n')}`);
-  return config;
 }
 
 /** A URL may hold a password: it is not repeated. */

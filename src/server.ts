@@ -1,5 +1,5 @@
 /** buildServer(): every part of the server in its order of effect. It never listens; `app.listen` does. */
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
 import { addAuth, type Rates } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
@@ -14,7 +14,7 @@ import { addArrival, addEntrance } from './http/every-request.ts';
 import { buildToLogged } from './http/logged-urls.ts';
 import { buildNotFound } from './http/not-found.ts';
 import { addOverload, type RequestLimits } from './http/overload.ts';
-import { addRawReplies, buildSendClientError } from './http/raw-replies.ts';
+import { addRawReplies, buildSendClientError, type RawRepliesOptions } from './http/raw-replies.ts';
 import { buildRefusedLog } from './http/refused-log.ts';
 import { buildRequestIds, buildWatch } from './http/request-log.ts';
 import { buildServerResponse } from './http/server-response.ts';
@@ -55,29 +55,58 @@ export interface ServerOptions {
   untilNoneListens: () => Promise<unknown>;
 }
 
-/** From 24.12 on, Node need not read a request without a body to its end, which takes a sixth of a get. Older versions ignore it. */
-const SINCE_NODE_24 = { optimizeEmptyRequests: true };
-
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { contract, handlers, store, apiKeys, trustProxy, logger, counts, requestTimeout, limits, isDraining } =
-    options;
-  const { toErrorBody } = contract;
+  const { contract, handlers, store, apiKeys, logger, counts, limits, isDraining } = options;
   const collections = { [domain.name]: store.records };
   const nextRequestId = buildRequestIds();
-  const keysInQueries = contract.keyPlaces.filter((place) => place.in === 'query');
-  const toLogged = buildToLogged(
-    keysInQueries.map(({ name }) => name),
-    apiKeys,
-  );
+  const keysInQueries = contract.keyPlaces.flatMap((place) => (place.in === 'query' ? [place.name] : []));
+  const toLogged = buildToLogged(keysInQueries, apiKeys);
   const refusedLog = buildRefusedLog(logger);
   const watch = buildWatch({ logger, lines: options.lines, toLogged, refused: refusedLog, counts });
   // Where nobody asks, what is refused and dropped is counted all the same: that costs less than to ask each time.
   const counted = counts ?? buildCounts(String);
-  const raw = { logger, nextRequestId, toErrorBody, counts: counted };
-  const sendFailure = buildSendFailure(logger, toErrorBody);
+  const raw = { logger, nextRequestId, toErrorBody: contract.toErrorBody, counts: counted };
+  const sendFailure = buildSendFailure(logger, contract.toErrorBody);
+  const app = createApp(options, raw, (error, request, reply) => {
+    watch?.(request, reply);
+    sendFailure(error, request, reply);
+  });
+  app.addHook('onClose', async () => refusedLog.end());
+  const connections = addConnections(app, limits, logger, counted);
+  const beginTrace = options.addTraces?.(app, collections, store.counts);
+  addOverload(app, { ...limits, ...raw, connections });
+  addErrorReplies(app, sendFailure);
+  addRawReplies(app, raw, toLogged);
+  const toNotFound = buildNotFound(app);
+  const letIn = addDraining(app, connections, isDraining, options.untilNoneListens);
+  addArrival(app, watch, beginTrace);
+  await options.addPlugins?.(app);
+  // Also those that were registered without being awaited.
+  await app.after();
+  addEntrance(app, toNotFound, letIn);
+  addJsonBody(app, contract);
+  addPassedOnBodies(app, contract, takeBody);
+  const onRead = () => {
+    counted.keysReadAt = Date.now() / 1000;
+  };
+  const authFor = await addAuth(app, { ...options, realm: contract.title, rates: limits, onRead });
+  await addOperations(app, { contract, handlers, collections, authFor, logger });
+  await addDocs(app, contract);
+  addHealth(app, store, isDraining);
+  return app;
+}
+
+/** From 24.12 on, Node need not read a request without a body to its end, which takes a sixth of a get. Older versions ignore it. */
+const SINCE_NODE_24 = { optimizeEmptyRequests: true };
+
+function createApp(
+  { trustProxy, requestTimeout, isDraining }: ServerOptions,
+  raw: RawRepliesOptions,
+  frameworkErrors: NonNullable<FastifyServerOptions['frameworkErrors']>,
+): FastifyInstance {
   const app: FastifyInstance = fastify({
-    genReqId: nextRequestId,
+    genReqId: raw.nextRequestId,
     trustProxy: trustProxy.length > 0 && buildTrust(trustProxy),
     requestTimeout,
     http: {
@@ -95,43 +124,10 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     },
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     return503OnClosing: false,
-    frameworkErrors: (error, request, reply) => {
-      watch?.(request, reply);
-      sendFailure(error, request, reply);
-    },
+    frameworkErrors,
     clientErrorHandler: buildSendClientError(raw),
   });
-
   // Node would drop the rest in silence. How long they may be has a bound, and so their number.
   app.server.maxHeadersCount = 0;
-  app.addHook('onClose', async () => refusedLog.end());
-  const connections = addConnections(app, limits, logger, counted);
-  const beginTrace = options.addTraces?.(app, collections, store.counts);
-  addOverload(app, { ...limits, ...raw, connections });
-  addErrorReplies(app, sendFailure);
-  addRawReplies(app, raw, toLogged);
-  const toNotFound = buildNotFound(app);
-  const letIn = addDraining(app, connections, isDraining, options.untilNoneListens);
-  addArrival(app, watch, beginTrace);
-  await options.addPlugins?.(app);
-  // Also those that were registered without being awaited.
-  await app.after();
-  addEntrance(app, toNotFound, letIn);
-  addJsonBody(app, contract);
-  addPassedOnBodies(app, contract, takeBody);
-  const authFor = await addAuth(app, {
-    logger,
-    store,
-    apiKeys,
-    realm: contract.title,
-    rates: limits,
-    tally: options.tally,
-    onRead: () => {
-      counted.keysReadAt = Date.now() / 1000;
-    },
-  });
-  await addOperations(app, { contract, handlers, collections, authFor, logger });
-  await addDocs(app, contract);
-  addHealth(app, store, isDraining);
   return app;
 }

@@ -2,47 +2,73 @@
 import { readFileSync, statSync } from 'node:fs';
 
 /** Notes what is `used`, by the names of the variables: without what is secret. */
-export function buildVariables(env: Record<string, string | undefined>, used: Map<string, string>) {
+export class Variables {
   /** What is wrong, a line each. */
-  const problems: string[] = [];
-  const warnings: string[] = [];
+  readonly problems: string[] = [];
+  readonly warnings: string[] = [];
+  readonly env: Record<string, string | undefined>;
+  readonly #used: Map<string, string>;
+
+  constructor(env: Record<string, string | undefined>, used: Map<string, string>) {
+    this.env = env;
+    this.#used = used;
+  }
+
+  /** `rule` says what the value must be. */
+  refuse(name: string, rule: string): void {
+    this.problems.push(`${name} must be ${rule}, not ${JSON.stringify(this.env[name])}`);
+  }
 
   /** An empty variable counts as not set. */
-  function text(name: string, fallback: string): string {
-    const value = env[name] || fallback;
-    used.set(name, value);
+  text(name: string, fallback = ''): string {
+    const value = this.env[name] || fallback;
+    this.#used.set(name, value);
     return value;
   }
 
   /** The same, or what is in the file that `<name>_FILE` names. */
-  function secret(name: string, fallback: string): string {
-    const file = text(`${name}_FILE`, '');
-    const value = text(name, '');
-    used.set(name, value || file ? '***' : fallback);
+  secret(name: string, fallback = ''): string {
+    const file = this.text(`${name}_FILE`);
+    const value = this.text(name);
+    this.#used.set(name, value || file ? '***' : fallback);
     if (file === '') return value || fallback;
-    if (value !== '') problems.push(`${name} and ${name}_FILE are both set: leave one out`);
+    if (value !== '') this.problems.push(`${name} and ${name}_FILE are both set: leave one out`);
     try {
       const found = statSync(file);
       // A pipe may never end.
       if (!found.isFile()) throw new Error(`${file} is not a file`);
-      if ((found.mode & 0o004) !== 0) warnings.push(`${name}_FILE: ${file} can be read by everybody: chmod o-r`);
+      if ((found.mode & 0o004) !== 0) this.warnings.push(`${name}_FILE: ${file} can be read by everybody: chmod o-r`);
       return readFileSync(file, 'utf8').trimEnd() || fallback;
     } catch (error) {
-      problems.push(`${name}_FILE cannot be read: ${(error as Error).message}`);
+      this.problems.push(`${name}_FILE cannot be read: ${(error as Error).message}`);
       return fallback;
     }
   }
 
+  integer(name: string, fallback: number, least: number, most: number): number {
+    const value = this.text(name, String(fallback));
+    if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most) {
+      this.refuse(name, `an integer from ${least} to ${most}`);
+    }
+    return Number(value);
+  }
+
   /** A warning for each variable that is not ours, and nearly is. To be called when all of ours were asked for. */
-  function misspelt(): string[] {
-    const others = Object.keys(env).filter((name) => env[name] && !used.has(name));
+  misspelt(): string[] {
+    const others = Object.keys(this.env).filter((name) => this.env[name] && !this.#used.has(name));
     return others.flatMap((name) => {
-      const meant = [...used.keys()].find((ours) => isNearly(name.toUpperCase(), ours));
+      const meant = [...this.#used.keys()].find((ours) => isNearly(name.toUpperCase(), ours));
       return meant === undefined ? [] : [`${name} is not known: is ${meant} meant?`];
     });
   }
+}
 
-  return { problems, warnings, text, secret, misspelt };
+/** The items of a list, which commas or line ends part. */
+export function toList(text: string): string[] {
+  return text
+    .split(/[,\n]/)
+    .map((item) => item.trim())
+    .filter(Boolean);
 }
 
 /** Of short names, and where the first letters differ, others are as near: HOME is no HOST, and TAP_TIMEOUT no STOP_TIMEOUT. */

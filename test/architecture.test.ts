@@ -26,7 +26,7 @@ const SRC = ['process', ...WIRING, 'json', 'http', 'access', 'docs', 'telemetry'
 
 const OF_EACH_STORE = [
   'src/json',
-  ...['store', 'collection', 'counts', 'description', 'table', 'cursors', 'once', 'write', 'migrations'].map(
+  ...['store', 'collection', 'counts', 'description', 'table', 'cursors', 'once', 'write', 'queue', 'migrations'].map(
     (name) => `src/store/${name}.ts`,
   ),
 ];

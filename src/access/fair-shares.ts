@@ -9,6 +9,8 @@ import { ADDRESS, KEY } from './tally.ts';
 /** Answers a request that is beyond a limit, with these headers. */
 export type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
 
+export type FairShares = ReturnType<typeof buildFairShares>;
+
 export function buildFairShares(tally: Tally) {
   const count = buildLimiter(tally);
 

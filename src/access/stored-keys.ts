@@ -11,79 +11,94 @@ const INTERVAL = 500;
 /** How long the last keys that were read stay valid while the store cannot be read, in milliseconds. */
 const MAX_AGE = 60_000;
 
-export interface StoredKeys {
-  /** Whose key has this hash; undefined where none is valid. @throws Failure while the keys cannot be read */
-  find(hash: string): Caller | undefined;
-  /** That of the store. */
-  salt: string;
-  /** Stops reading them. */
-  stop(): void;
+export interface StoredKeysOptions {
+  store: Store;
+  logger: Logger;
+  toCaller: (key: StoredKey) => Caller;
+  maxAge?: number | undefined;
+  /** Called whenever they have been read. */
+  onRead?: (() => void) | undefined;
 }
 
-export async function readStoredKeys(
-  store: Store,
-  logger: Logger,
-  toCaller: (key: StoredKey) => Caller,
-  maxAge = MAX_AGE,
-  onRead: () => void = () => {},
-): Promise<StoredKeys> {
-  const stopping = new AbortController();
+export class StoredKeys {
+  readonly #options: StoredKeysOptions;
+  readonly #maxAge: number;
+  readonly #stopping = new AbortController();
   /** By their hashes, and those by the ids of their keys. */
-  const callers = new Map<string, Caller>();
-  const hashes = new Map<string, string>();
-  let version: string | undefined;
-  let salt = '';
-  let readAt = 0;
-  let isFailing = false;
+  readonly #callers = new Map<string, Caller>();
+  readonly #hashes = new Map<string, string>();
+  #version: string | undefined;
+  #salt = '';
+  #readAt = 0;
+  #isFailing = false;
 
-  async function read(): Promise<void> {
-    const now = performance.now();
-    const changes = await store.readKeys(version);
-    if (changes.isAll) {
-      callers.clear();
-      hashes.clear();
-    }
-    for (const key of changes.keys) note(key);
-    ({ version, salt } = changes);
-    readAt = now;
-    onRead();
+  constructor(options: StoredKeysOptions) {
+    this.#options = options;
+    this.#maxAge = options.maxAge ?? MAX_AGE;
   }
 
-  function note(key: StoredKey): void {
-    callers.delete(hashes.get(key.id) as string);
-    hashes.set(key.id, key.hash);
-    if (key.revokedAt === undefined) callers.set(key.hash, toCaller(key));
+  /** Reads them, and from then on again and again. @throws Error when they cannot be read now */
+  async start(): Promise<void> {
+    await this.#read();
+    this.#readOnAndOn().catch(() => {});
   }
 
-  async function readAgain(): Promise<void> {
-    try {
-      await read();
-      if (isFailing) logger.info('the API keys can be read again');
-      isFailing = false;
-    } catch (error) {
-      const known = `those known stay valid for ${maxAge / 1000} seconds`;
-      if (!isFailing) logger.warn({ err: error }, `the API keys could not be read again; ${known}`);
-      isFailing = true;
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  /** That of the store. */
+  get salt(): string {
+    return this.#salt;
+  }
+
+  /** Whose key has this hash; undefined where none is valid. @throws Failure while the keys cannot be read */
+  find(hash: string): Caller | undefined {
+    if (performance.now() - this.#readAt > this.#maxAge) {
+      throw new Failure('unavailable', 'The API keys cannot be read now.');
     }
+    const caller = this.#callers.get(hash);
+    return caller && Date.now() < caller.expiry ? caller : undefined;
   }
 
   /** Not by setInterval: a slow read must not overlap the next one. */
-  async function readOnAndOn(): Promise<never> {
+  async #readOnAndOn(): Promise<never> {
     for (;;) {
-      await wait(INTERVAL, undefined, { ref: false, signal: stopping.signal });
-      await readAgain();
+      await wait(INTERVAL, undefined, { ref: false, signal: this.#stopping.signal });
+      await this.#readAgain();
     }
   }
 
-  await read();
-  readOnAndOn().catch(() => {});
-  return {
-    find: (hash) => {
-      if (performance.now() - readAt > maxAge) throw new Failure('unavailable', 'The API keys cannot be read now.');
-      const caller = callers.get(hash);
-      return caller && Date.now() < caller.expiry ? caller : undefined;
-    },
-    salt,
-    stop: () => stopping.abort(),
-  };
+  async #readAgain(): Promise<void> {
+    const { logger } = this.#options;
+    try {
+      await this.#read();
+      if (this.#isFailing) logger.info('the API keys can be read again');
+      this.#isFailing = false;
+    } catch (error) {
+      const known = `those known stay valid for ${this.#maxAge / 1000} seconds`;
+      if (!this.#isFailing) logger.warn({ err: error }, `the API keys could not be read again; ${known}`);
+      this.#isFailing = true;
+    }
+  }
+
+  async #read(): Promise<void> {
+    const now = performance.now();
+    const { isAll, keys, version, salt } = await this.#options.store.readKeys(this.#version);
+    if (isAll) {
+      this.#callers.clear();
+      this.#hashes.clear();
+    }
+    for (const key of keys) this.#note(key);
+    this.#version = version;
+    this.#salt = salt;
+    this.#readAt = now;
+    this.#options.onRead?.();
+  }
+
+  #note(key: StoredKey): void {
+    this.#callers.delete(this.#hashes.get(key.id) as string);
+    this.#hashes.set(key.id, key.hash);
+    if (key.revokedAt === undefined) this.#callers.set(key.hash, this.#options.toCaller(key));
+  }
 }

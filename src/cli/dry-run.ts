@@ -19,59 +19,62 @@ export async function checkStart(
   tell: (text: string) => void,
   leastFree = LEAST_FREE,
 ): Promise<boolean> {
-  let isRight = true;
-  /** What is found; undefined where that is wrong. */
-  async function check<Found>(part: string, find: () => Found | Promise<Found>, toText: (found: Found) => string) {
-    try {
-      const found = await find();
-      tell(`${part}: ${toText(found)}`);
-      return found;
-    } catch (error) {
-      isRight = false;
-      tell(`${part}: WRONG: ${(error as Error).message.split('\n').map(toPrintable).join('\n')}`);
-      return undefined;
-    }
-  }
-
+  const findings = new Findings(tell);
   const used = new Map<string, string>();
-  const config = await check(
+  const config = await findings.add(
     'configuration',
     () => loadConfig(env, used),
     (config) => toSettings(used, config),
   );
-  await check(
+  await findings.add(
     'contract',
     () => findContract(config),
     ({ title, operations, digest }) => {
       return `${title}, ${operations.size} operations, digest ${digest.slice(0, 12)}`;
     },
   );
-  if (!config) return isRight;
-  await check(
+  if (!config) return findings.areRight;
+  await findings.add(
     'addresses',
     () => findAddresses(config),
     (addresses) => addresses.join(', '),
   );
   const { database } = config;
-  const found = await check(
-    'database',
-    () => findDatabase(config),
-    (found) => `${nameOfDatabase(database)}: ${toFate(found)}`,
-  );
+  const toText = (found: Inspection) => `${nameOfDatabase(database)}: ${toFate(found)}`;
+  const found = await findings.add('database', () => findDatabase(config), toText);
   if (database.kind === 'sqlite') {
-    await check(
-      'disk',
-      () => findDisk(database.file, leastFree),
-      (free) => `${Math.floor(free / 1024 ** 2)} MB are free`,
-    );
+    const toFree = (free: number) => `${Math.floor(free / 1024 ** 2)} MB are free`;
+    await findings.add('disk', () => findDisk(database.file, leastFree), toFree);
   }
   if (found)
-    await check(
+    await findings.add(
       'keys',
       () => findKeys(config, found),
       (text) => text,
     );
-  return isRight;
+  return findings.areRight;
+}
+
+class Findings {
+  areRight = true;
+  readonly #tell: (text: string) => void;
+
+  constructor(tell: (text: string) => void) {
+    this.#tell = tell;
+  }
+
+  /** Tells what is found of a part, and returns it; undefined where it is wrong. */
+  async add<Found>(part: string, find: () => Found | Promise<Found>, toText: (found: Found) => string) {
+    try {
+      const found = await find();
+      this.#tell(`${part}: ${toText(found)}`);
+      return found;
+    } catch (error) {
+      this.areRight = false;
+      this.#tell(`${part}: WRONG: ${(error as Error).message.split('\n').map(toPrintable).join('\n')}`);
+      return undefined;
+    }
+  }
 }
 
 function toSettings(used: Map<string, string>, { warnings }: Config): string {

@@ -48,99 +48,114 @@ export const stateOf = (socket: Socket): ConnectionState => (socket as HttpSocke
 /** Whether something has still to be answered on it. */
 const isBusy = ({ response }: ConnectionState) => response !== undefined && !response.writableFinished;
 
-export interface Connections {
+export class Connections {
+  readonly #limits: ConnectionLimits;
+  readonly #counts: Counts;
+  readonly #sockets = new Set<HttpSocket>();
+  #second = 0;
+  #turn = 0;
+  #isTurn = false;
+  /** How many were not accepted in this second. */
+  #refused = 0;
+
+  constructor(limits: ConnectionLimits, counts: Counts) {
+    this.#limits = limits;
+    this.#counts = counts;
+  }
+
   /** All that are open. */
-  readonly sockets: ReadonlySet<Socket>;
+  get sockets(): ReadonlySet<Socket> {
+    return this.#sockets;
+  }
+
   /** Seconds since the start. */
-  readonly second: number;
+  get second(): number {
+    return this.#second;
+  }
+
   /** True while there are more connections than are served. */
-  isFull(): boolean;
+  isFull(): boolean {
+    return this.#sockets.size > this.#limits.maxConnections;
+  }
+
   /** The number of this turn of the event loop: only those are counted in which something asks for it. */
-  turn(): number;
-}
+  turn(): number {
+    if (this.#isTurn) return this.#turn;
+    this.#isTurn = true;
+    setImmediate(() => {
+      this.#isTurn = false;
+    });
+    return ++this.#turn;
+  }
 
-export function addConnections(
-  app: FastifyInstance,
-  { maxConnections, replyTimeout }: ConnectionLimits,
-  logger: Logger,
-  counts: Counts,
-) {
-  const sockets = new Set<HttpSocket>();
-  let turn = 0;
-  let isTurn = false;
-  const endTurn = () => {
-    isTurn = false;
-  };
-  const connections: Connections & { second: number } = {
-    sockets,
-    second: 0,
-    turn: () => {
-      if (isTurn) return turn;
-      isTurn = true;
-      setImmediate(endTurn);
-      return ++turn;
-    },
-    isFull: () => sockets.size > maxConnections,
-  };
-  let dropped = 0;
-
-  answerHalfClosed(app.server);
-  app.server.on('connection', (socket: HttpSocket) => {
-    const state = buildState(connections.second);
+  add(socket: HttpSocket): void {
+    const { maxConnections } = this.#limits;
+    const state = buildState(this.#second);
     socket[STATE] = state;
-    sockets.add(socket);
-    counts.connections++;
+    this.#sockets.add(socket);
+    this.#counts.connections++;
     endBy(socket, endConnection);
     socket.once('end', () => endStream(socket));
     socket.once('close', () => {
-      sockets.delete(socket);
-      counts.connections--;
+      this.#sockets.delete(socket);
+      this.#counts.connections--;
     });
-    state.isSurplus = sockets.size > maxConnections && !closeIdle();
-    if (sockets.size <= 2 * maxConnections) return;
+    state.isSurplus = this.isFull() && !this.#closeIdle();
+    if (this.#sockets.size <= 2 * maxConnections) return;
     socket.destroy();
-    dropped++;
-    counts.dropped.full++;
-  });
+    this.#refused++;
+    this.#counts.dropped.full++;
+  }
+
+  /** To be called once a second. Returns how many connections were not accepted in it. */
+  endSecond(): number {
+    this.#second++;
+    this.#closeUnread();
+    const refused = this.#refused;
+    this.#refused = 0;
+    return refused;
+  }
 
   /** Closes one connection that has no request now and had none in the last second: its client can open another. */
-  function closeIdle(): boolean {
-    for (const socket of sockets) {
-      if (isBusy(socket[STATE]) || connections.second - socket[STATE].lastUse < 2) continue;
+  #closeIdle(): boolean {
+    for (const socket of this.#sockets) {
+      if (isBusy(socket[STATE]) || this.#second - socket[STATE].lastUse < 2) continue;
       socket.destroy();
-      sockets.delete(socket);
-      counts.dropped.idle++;
+      this.#sockets.delete(socket);
+      this.#counts.dropped.idle++;
       return true;
     }
     return false;
   }
 
   /** Replies that a client does not read take up memory, and so do those that nobody asks for any more. */
-  function closeUnread(): void {
-    const { second } = connections;
-    for (const socket of sockets) {
+  #closeUnread(): void {
+    for (const socket of this.#sockets) {
       const state = socket[STATE];
       if (!isBusy(state)) state.response = undefined;
       if (socket.bytesWritten - socket.writableLength >= state.awaited) {
         state.awaited = socket.bytesWritten;
-        state.awaitedSince = second;
-      } else if (second - state.awaitedSince > replyTimeout / 1000) {
+        state.awaitedSince = this.#second;
+      } else if (this.#second - state.awaitedSince > this.#limits.replyTimeout / 1000) {
         socket.destroy();
-        counts.dropped.unread++;
+        this.#counts.dropped.unread++;
       }
     }
   }
+}
 
+export function addConnections(app: FastifyInstance, limits: ConnectionLimits, logger: Logger, counts: Counts) {
+  const connections = new Connections(limits, counts);
+  answerHalfClosed(app.server);
+  app.server.on('connection', (socket: HttpSocket) => connections.add(socket));
   const sweep = setInterval(() => {
-    connections.second++;
-    closeUnread();
+    const dropped = connections.endSecond();
     if (dropped > 0) logger.warn({ dropped }, 'connections were not accepted');
-    dropped = 0;
   }, 1000).unref();
   app.server.on('close', () => clearInterval(sweep));
   // Node no longer knows a connection after a CONNECT.
   app.decorate('cutConnections', () => {
-    for (const socket of sockets) socket.destroy();
+    for (const socket of connections.sockets) socket.destroy();
   });
   return connections;
 }

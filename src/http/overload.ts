@@ -32,8 +32,32 @@ export interface OverloadOptions extends RequestLimits {
 
 /** To be called when Fastify has added its own listener. */
 export function addOverload(app: FastifyInstance, options: OverloadOptions): void {
-  const { connections, maxPipelined, maxRequests, nextRequestId, logger, toErrorBody, counts } = options;
+  const { connections } = options;
   const [serve] = app.server.listeners('request') as [RequestListener];
+  const refuse = buildRefuse(options);
+
+  app.server.removeListener('request', serve).on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const state = stateOf(request.socket);
+    const { response: previous } = state;
+    if (previous && isLast(previous)) {
+      stopParsing(request.socket);
+      return;
+    }
+    state.response = response;
+    count(state, connections);
+    boundBody(request, response);
+    // Node loses what it has read behind an Upgrade, and would take what comes then for a request.
+    if (isFaultilyFramed(request) || request.headers.upgrade !== undefined) {
+      stopParsing(request.socket);
+      keepAlive(response, false);
+    }
+    if (isOver(request, state, options)) refuse(request, response);
+    else if (previous && isBehind(request, state)) hold(state, previous, () => serve(request, response));
+    else serve(request, response);
+  });
+}
+
+function buildRefuse({ connections, nextRequestId, logger, toErrorBody, counts }: OverloadOptions) {
   const text = JSON.stringify(toErrorBody(OVERLOADED.body));
   const headers = {
     ...OVERLOADED.headers,
@@ -44,12 +68,7 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
   let refused = 0;
   let told = 0;
 
-  function isOver({ url }: IncomingMessage, { requests, isSurplus }: ConnectionState): boolean {
-    if (requests > 1 && (requests > maxPipelined || requests * connections.sockets.size > maxRequests)) return true;
-    return isSurplus && connections.isFull() && !HEALTH.has(url);
-  }
-
-  function refuse({ socket }: IncomingMessage, response: ServerResponse): void {
+  return ({ socket }: IncomingMessage, response: ServerResponse): void => {
     stopParsing(socket);
     socket.pause();
     response.writeHead(OVERLOADED.status, { 'x-request-id': nextRequestId(), ...headers }).end(text);
@@ -60,37 +79,26 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
     told = connections.second;
     logger.warn({ refused }, 'requests were refused: too many at once');
     refused = 0;
-  }
+  };
+}
 
-  app.server.removeListener('request', serve).on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const state = stateOf(request.socket);
-    const { response: previous } = state;
-    if (previous && isLast(previous)) {
-      stopParsing(request.socket);
-      return;
-    }
-    state.response = response;
-    count(state);
-    boundBody(request, response);
-    // Node loses what it has read behind an Upgrade, and would take what comes then for a request.
-    if (isFaultilyFramed(request) || request.headers.upgrade !== undefined) {
-      stopParsing(request.socket);
-      keepAlive(response, false);
-    }
-    if (isOver(request, state)) refuse(request, response);
-    else if (previous && isBehind(request, state)) hold(state, previous, () => serve(request, response));
-    else serve(request, response);
-  });
-
-  function count(state: ConnectionState): void {
-    const turn = connections.turn();
-    if (state.turn !== turn) {
-      state.turn = turn;
-      state.requests = 0;
-    }
-    state.requests++;
-    state.lastUse = connections.second;
+function count(state: ConnectionState, connections: Connections): void {
+  const turn = connections.turn();
+  if (state.turn !== turn) {
+    state.turn = turn;
+    state.requests = 0;
   }
+  state.requests++;
+  state.lastUse = connections.second;
+}
+
+function isOver(
+  { url }: IncomingMessage,
+  { requests, isSurplus }: ConnectionState,
+  { connections, maxPipelined, maxRequests }: OverloadOptions,
+): boolean {
+  if (requests > 1 && (requests > maxPipelined || requests * connections.sockets.size > maxRequests)) return true;
+  return isSurplus && connections.isFull() && !HEALTH.has(url);
 }
 
 /**

@@ -55,8 +55,8 @@ export async function startOperating(
 /** Of a first process that only starts others: it listens at once, and speaks for all. */
 export async function startReports(config: Config, contract: Contract, logger: Logger): Promise<Reports | undefined> {
   if (config.adminPort === undefined) return undefined;
-  const { buildReports } = await import('./reports.ts');
-  const reports = buildReports(await buildReadCommon(config, contract));
+  const { Reports } = await import('./reports.ts');
+  const reports = new Reports(await buildReadCommon(config, contract));
   await listen(config, reports, logger);
   return reports;
 }

@@ -34,54 +34,57 @@ export function answerReports(parts: { isReady(): Promise<boolean>; read(): Prom
   setInterval(async () => send({ reported: 0, metrics: await parts.read() }), INTERVAL).unref();
 }
 
-export interface Reports extends OperatorsParts {
-  add(worker: Worker): void;
-}
-
 /** In the first process, whose own metrics are added to those of the workers. */
-export function buildReports(readOwn: () => Promise<Snapshot>): Reports {
+export class Reports implements OperatorsParts {
+  readonly #readOwn: () => Promise<Snapshot>;
   /** The last metrics of each worker. */
-  const last = new Map<Worker, Snapshot>();
-  const workers = new Set<Worker>();
-  const waiting = new Map<number, (answer: Answer | undefined) => void>();
+  readonly #last = new Map<Worker, Snapshot>();
+  readonly #waiting = new Map<number, (answer: Answer | undefined) => void>();
   /** The counts of those that have ended. */
-  let ended: Promise<Snapshot> = Promise.resolve([]);
-  let count = 0;
+  #ended: Promise<Snapshot> = Promise.resolve([]);
+  #count = 0;
 
-  function ask(worker: Worker, report: Subject): Promise<Answer | undefined> {
-    const number = ++count;
+  constructor(readOwn: () => Promise<Snapshot>) {
+    this.#readOwn = readOwn;
+  }
+
+  add(worker: Worker): void {
+    this.#last.set(worker, []);
+    worker.on('message', (answer: Answer) => {
+      if (answer.reported === undefined) return;
+      if (answer.metrics) this.#last.set(worker, answer.metrics);
+      this.#waiting.get(answer.reported)?.(answer);
+    });
+    worker.once('exit', () => {
+      const left = this.#last.get(worker) as Snapshot;
+      this.#last.delete(worker);
+      this.#ended = this.#ended.then((before) => keepCounts([before, left]));
+    });
+  }
+
+  async isReady(): Promise<boolean> {
+    const answers = await this.#askAll('ready');
+    return answers.some((answer) => answer?.ready);
+  }
+
+  async read(): Promise<Snapshot[]> {
+    await this.#askAll('metrics');
+    return [await this.#readOwn(), await this.#ended, ...this.#last.values()];
+  }
+
+  #askAll(report: Subject): Promise<(Answer | undefined)[]> {
+    return Promise.all([...this.#last.keys()].map((worker) => this.#ask(worker, report)));
+  }
+
+  /** Resolves without an answer where none comes in time. */
+  #ask(worker: Worker, report: Subject): Promise<Answer | undefined> {
+    const number = ++this.#count;
     const answer = new Promise<Answer | undefined>((resolve) => {
-      waiting.set(number, resolve);
+      this.#waiting.set(number, resolve);
       worker.send({ report, number } satisfies Question, () => {});
     });
     return Promise.race([answer, wait(PATIENCE[report], undefined, { ref: false })]).finally(() =>
-      waiting.delete(number),
+      this.#waiting.delete(number),
     );
   }
-
-  return {
-    add(worker) {
-      workers.add(worker);
-      last.set(worker, []);
-      worker.on('message', (answer: Answer) => {
-        if (answer.reported === undefined) return;
-        if (answer.metrics) last.set(worker, answer.metrics);
-        waiting.get(answer.reported)?.(answer);
-      });
-      worker.once('exit', () => {
-        workers.delete(worker);
-        const left = last.get(worker) as Snapshot;
-        last.delete(worker);
-        ended = ended.then((before) => keepCounts([before, left]));
-      });
-    },
-    isReady: async () => {
-      const answers = await Promise.all([...workers].map((worker) => ask(worker, 'ready')));
-      return answers.some((answer) => answer?.ready);
-    },
-    read: async () => {
-      await Promise.all([...workers].map((worker) => ask(worker, 'metrics')));
-      return [await readOwn(), await ended, ...last.values()];
-    },
-  };
 }

@@ -38,95 +38,116 @@ const OWN_END = 2000;
  * gracefully. The others start when the first one listens: what stops the first from starting would stop all of them.
  */
 export function superviseWorkers(options: WorkersOptions): void {
-  const { count, env, log, reports, deadline, endByForce, onListening } = options;
-  const workers = new Set<Worker>();
-  const listening = new Set<Worker>();
-  const closed = new Set<Worker>();
-  const delayed = new Set<NodeJS.Timeout>();
-  const tally = buildTally();
-  let hasListened = false;
-  let isStopping = false;
+  // Nobody may read what is for people; the log has what matters.
+  process.stderr.on('error', () => {});
+  cluster.setupPrimary({ stdio: WORKER_STDIO });
+  const supervisor = new Supervisor(options);
+  onStopSignals(
+    () => supervisor.stop(),
+    () => supervisor.kill(),
+  );
+  supervisor.start();
+}
+
+class Supervisor {
+  readonly #options: WorkersOptions;
+  readonly #workers = new Set<Worker>();
+  readonly #listening = new Set<Worker>();
+  readonly #closed = new Set<Worker>();
+  readonly #delayed = new Set<NodeJS.Timeout>();
+  readonly #tally = buildTally();
+  #hasListened = false;
+  #isStopping = false;
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+  }
 
   /** Starts a worker, and another one whenever it ends. `failures`: how many have failed in a row. */
-  function keepWorker(failures = 0): void {
+  start(failures = 0): void {
+    const { env, log, reports } = this.#options;
     const worker = cluster.fork(env);
     const started = Date.now();
-    workers.add(worker);
+    this.#workers.add(worker);
     closeUntaken(worker);
-    answerWorker(worker, tally);
+    answerWorker(worker, this.#tally);
     reports?.add(worker);
     passOutput(worker, log.write);
     // Sending to a worker that is dying fails: its `exit` event is enough.
     worker.on('error', () => {});
-    worker.once('listening', ({ address, port }) => {
-      listening.add(worker);
-      if (hasListened || isStopping) return;
-      hasListened = true;
-      onListening(toOrigin(address, port));
-      for (let others = 1; others < count; others++) keepWorker();
-    });
+    worker.once('listening', ({ address, port }) => this.#noteListening(worker, toOrigin(address, port)));
     // Its last words have come by then.
     worker.process.once('close', (code, signal) => {
-      workers.delete(worker);
-      if (isStopping) {
-        if (code !== 0 && listening.has(worker)) process.exitCode = 1;
-        answerWhenClosed();
-        endWhenAlone();
-      } else if (!hasListened && signal === null) {
+      this.#workers.delete(worker);
+      if (this.#isStopping) this.#noteStopped(worker, code);
+      else if (!this.#hasListened && signal === null) {
         // It would fail again; it has printed why.
         process.exitCode = 1;
-        stop();
+        this.stop();
       } else {
         const failed = Math.max(0, failures + 1 - Math.floor((Date.now() - started) / STEADY));
-        const delay = Math.min(SHORTEST_DELAY * 2 ** failed, LONGEST_DELAY);
-        log.logger.error({ worker: worker.process.pid, code, signal, delay }, 'a worker ended, and is replaced');
-        const timer = setTimeout(() => {
-          delayed.delete(timer);
-          keepWorker(failed);
-        }, delay);
-        delayed.add(timer);
+        this.#replace(worker, failed, { code, signal });
       }
-      listening.delete(worker);
+      this.#listening.delete(worker);
     });
     worker.on('message', (message) => {
-      if (message === CLOSED) closed.add(worker);
-      answerWhenClosed();
+      if (message === CLOSED) this.#closed.add(worker);
+      this.#answerWhenClosed();
     });
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+    for (const timer of this.#delayed) clearTimeout(timer);
+    for (const worker of this.#workers) {
+      tell(worker, STOP);
+      // The signal ends a worker that does not listen yet; later, workers ignore signals.
+      if (!this.#listening.has(worker)) worker.process.kill('SIGTERM');
+    }
+    setTimeout(() => this.kill(), this.#options.deadline).unref();
+    this.#endWhenAlone();
+  }
+
+  kill(): void {
+    process.exitCode = 1;
+    for (const worker of this.#workers) worker.process.kill('SIGKILL');
+    setTimeout(this.#options.endByForce, OWN_END).unref();
+  }
+
+  #noteListening(worker: Worker, origin: string): void {
+    this.#listening.add(worker);
+    if (this.#hasListened || this.#isStopping) return;
+    this.#hasListened = true;
+    this.#options.onListening(origin);
+    for (let others = 1; others < this.#options.count; others++) this.start();
+  }
+
+  #noteStopped(worker: Worker, code: number | null): void {
+    if (code !== 0 && this.#listening.has(worker)) process.exitCode = 1;
+    this.#answerWhenClosed();
+    this.#endWhenAlone();
+  }
+
+  #replace(worker: Worker, failures: number, ending: { code: number | null; signal: string | null }): void {
+    const delay = Math.min(SHORTEST_DELAY * 2 ** failures, LONGEST_DELAY);
+    this.#options.log.logger.error({ worker: worker.process.pid, ...ending, delay }, 'a worker ended, and is replaced');
+    const timer = setTimeout(() => {
+      this.#delayed.delete(timer);
+      this.start(failures);
+    }, delay);
+    this.#delayed.add(timer);
   }
 
   /** All answer together: a client that is answered early could come back to another worker that is about to close. */
-  function answerWhenClosed(): void {
-    if ([...workers].every((worker) => closed.has(worker))) for (const worker of workers) tell(worker, ANSWER);
-  }
-
-  function stop(): void {
-    isStopping = true;
-    for (const timer of delayed) clearTimeout(timer);
-    for (const worker of workers) {
-      tell(worker, STOP);
-      // The signal ends a worker that does not listen yet; later, workers ignore signals.
-      if (!listening.has(worker)) worker.process.kill('SIGTERM');
-    }
-    setTimeout(end, deadline).unref();
-    endWhenAlone();
+  #answerWhenClosed(): void {
+    if ([...this.#workers].every((worker) => this.#closed.has(worker)))
+      for (const worker of this.#workers) tell(worker, ANSWER);
   }
 
   /** This process then ends by itself. */
-  function endWhenAlone(): void {
-    if (workers.size === 0) log.end();
+  #endWhenAlone(): void {
+    if (this.#workers.size === 0) this.#options.log.end();
   }
-
-  function end(): void {
-    process.exitCode = 1;
-    for (const worker of workers) worker.process.kill('SIGKILL');
-    setTimeout(endByForce, OWN_END).unref();
-  }
-
-  // Nobody may read what is for people; the log has what matters.
-  process.stderr.on('error', () => {});
-  cluster.setupPrimary({ stdio: WORKER_STDIO });
-  onStopSignals(stop, end);
-  keepWorker();
 }
 
 /** No error where the worker has just died. */

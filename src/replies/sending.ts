@@ -46,15 +46,6 @@ export function buildSend({ replies }: Operation, { writerOf, successor, logger 
     return form;
   }
 
-  function addHead(reply: FastifyReply, { status, headers }: AnyAnswer): FastifyReply {
-    reply.code(status);
-    for (const name in headers) {
-      const value = headers[name] as string;
-      reply.header(name, /^link$/i.test(name) ? joinLinks(value, successor) : value);
-    }
-    return reply;
-  }
-
   /** The head comes last: an error before it is sent without these headers. */
   async function sendPassedOn(
     reply: FastifyReply,
@@ -64,17 +55,26 @@ export function buildSend({ replies }: Operation, { writerOf, successor, logger 
   ): Promise<FastifyReply> {
     const body = answer.body instanceof ErrorParts ? toErrorText(answer.body, declared) : answer.body;
     const payload = await toPayload(body, reply, logger);
-    return addHead(reply, answer).type(type).send(payload);
+    return addHead(reply, answer, successor).type(type).send(payload);
   }
 
   return (reply, answer) => {
     const { type, passedOn, check, write } = forms.get(answer.status) ?? addForm(answer.status);
-    if (answer.body === undefined) addHead(reply, answer).send();
+    if (answer.body === undefined) addHead(reply, answer, successor).send();
     else if (passedOn) return sendPassedOn(reply, answer, type, passedOn);
     else {
       const body = check(answer.body);
-      addHead(reply, answer).type(type).serializer(write).send(body);
+      addHead(reply, answer, successor).type(type).serializer(write).send(body);
     }
     return reply.sent ? undefined : reply;
   };
+}
+
+function addHead(reply: FastifyReply, { status, headers }: AnyAnswer, successor: string | undefined): FastifyReply {
+  reply.code(status);
+  for (const name in headers) {
+    const value = headers[name] as string;
+    reply.header(name, /^link$/i.test(name) ? joinLinks(value, successor) : value);
+  }
+  return reply;
 }

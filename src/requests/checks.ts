@@ -95,11 +95,7 @@ function buildOne(
   const toQuery = buildToValues(operation, 'query', buildIsValid);
   const toHeaders = inHeader.length > 0 ? buildToHeaders(inHeader, buildIsValid) : () => NONE;
   const toBody = buildToBigints(int64s.fields.get('body'));
-  // A value that is sent as text is a bigint already, but a default, and what is in JSON, are numbers.
-  const defaulted = parameters.flatMap(({ name, in: place, schema, int64s, writing }) => {
-    const convert = ('default' in schema || WITHIN.includes(writing)) && buildToBigints(int64s);
-    return convert ? [{ name, place, convert }] : [];
-  });
+  const numbers = findNumbers(parameters);
 
   return ({ params, query, body, headers, raw }) => {
     const problems: string[] = [];
@@ -111,12 +107,20 @@ function buildOne(
     };
     const found = check(request);
     if (found || problems.length > 0) return { problems: toFew([...problems, ...(found ?? [])]) };
-    for (const { name, place, convert } of defaulted) {
+    for (const { name, place, convert } of numbers) {
       if (name in request[place]) request[place][name] = convert(request[place][name]);
     }
     if (toBody) request.body = toBody(request.body);
     return request;
   };
+}
+
+/** Where an int64 is a number at first: a default, or in JSON. One that is sent as text is a bigint already. */
+function findNumbers(parameters: Parameter[]) {
+  return parameters.flatMap(({ name, in: place, schema, int64s, writing }) => {
+    const convert = ('default' in schema || WITHIN.includes(writing)) && buildToBigints(int64s);
+    return convert ? [{ name, place, convert }] : [];
+  });
 }
 
 /** One for the whole request, so that one check names all its problems. */

@@ -27,93 +27,99 @@ export interface Log {
 export function openLog(level: string): Log {
   // Reading `process.stdout` makes a pipe non-blocking: when nobody reads it, a write fails, and does not hang.
   const { fd } = process.stdout;
-  const lines = buildLines(fd, (count) => logger.error({ count }, 'lines of the log were lost'));
+  const lines = new Lines(fd, (count) => logger.error({ count }, 'lines of the log were lost'));
   const logger = pino({ level, redact: ['req.headers.authorization', 'headers.authorization'] }, lines);
-  process.once('exit', lines.writeRest);
-  return { logger, write: lines.write, end: lines.end };
+  process.once('exit', () => lines.writeRest());
+  return { logger, write: (text) => lines.write(text), end: () => lines.end() };
 }
 
-function buildLines(fd: number, onLost: (count: number) => void) {
+class Lines {
+  readonly #fd: number;
+  readonly #onLost: (count: number) => void;
   /** Whole lines, less than a part. A string that grows takes less time than an array or a buffer of lines. */
-  let latest = '';
-  /** Parts of whole lines before them. */
-  const parts: Buffer[] = [];
+  #latest = '';
+  /** Parts of whole lines before them, and the bytes of all. */
+  readonly #parts: Buffer[] = [];
+  #length = 0;
   /** What is left of a piece that was written in part, or not at all. */
-  let left: Buffer = Buffer.alloc(0);
-  /** The bytes of all parts. */
-  let length = 0;
-  let lost = 0;
-  let isDue = false;
-  let isWriting = false;
-  let retry = RETRY.first;
+  #left: Buffer = Buffer.alloc(0);
+  #lost = 0;
+  #isDue = false;
+  #isWriting = false;
+  #retry = RETRY.first;
 
-  function writeIn(milliseconds: number): void {
-    isDue = true;
-    setTimeout(writePiece, milliseconds).unref();
+  constructor(fd: number, onLost: (count: number) => void) {
+    this.#fd = fd;
+    this.#onLost = onLost;
   }
 
-  function writePiece(): void {
-    isDue = true;
-    isWriting = true;
-    const piece = left.length > 0 ? left : takePiece();
-    left = Buffer.alloc(0);
-    write(fd, piece, (error, count) => {
-      isDue = false;
-      isWriting = false;
-      left = piece.subarray(error ? 0 : count);
-      if (error) writeIn(retry);
-      else if (left.length > 0 || length >= PIECE) writePiece();
-      else if (length + latest.length > 0) writeIn(GATHERING);
-      retry = error ? Math.min(2 * retry, RETRY.last) : RETRY.first;
+  write(text: string): void {
+    if (this.#length + this.#latest.length + text.length > MOST_WAITING) {
+      this.#lost += text.split('\n').length - 1;
+      return;
+    }
+    this.#latest += text;
+    if (this.#latest.length > PART) this.#endPart();
+    if (!this.#isDue) this.#writeIn(GATHERING);
+  }
+
+  async end(): Promise<void> {
+    const deadline = Date.now() + LAST_LINES;
+    while (this.#isWriting || (this.#isDue && Date.now() < deadline)) await wait(GATHERING);
+  }
+
+  /** At the very end, when nothing can be waited for. */
+  writeRest(): void {
+    try {
+      writeSync(this.#fd, Buffer.concat([this.#left, ...this.#parts, Buffer.from(this.#latest)]));
+    } catch {
+      // There is nobody left to tell.
+    }
+  }
+
+  #writeIn(milliseconds: number): void {
+    this.#isDue = true;
+    setTimeout(() => this.#writePiece(), milliseconds).unref();
+  }
+
+  #writePiece(): void {
+    this.#isDue = true;
+    this.#isWriting = true;
+    const piece = this.#left.length > 0 ? this.#left : this.#takePiece();
+    this.#left = Buffer.alloc(0);
+    write(this.#fd, piece, (error, count) => {
+      this.#isDue = false;
+      this.#isWriting = false;
+      this.#left = piece.subarray(error ? 0 : count);
+      if (error) this.#writeIn(this.#retry);
+      else if (this.#left.length > 0 || this.#length >= PIECE) this.#writePiece();
+      else if (this.#length + this.#latest.length > 0) this.#writeIn(GATHERING);
+      this.#retry = error ? Math.min(2 * this.#retry, RETRY.last) : RETRY.first;
     });
   }
 
   /** As many parts as fit, and at least one. */
-  function takePiece(): Buffer {
-    endPart();
+  #takePiece(): Buffer {
+    this.#endPart();
     const taken: Buffer[] = [];
     let bytes = 0;
-    for (const part of parts) {
+    for (const part of this.#parts) {
       bytes += part.length;
       if (bytes > PIECE && taken.length > 0) break;
       taken.push(part);
     }
-    parts.splice(0, taken.length);
+    this.#parts.splice(0, taken.length);
     const piece = Buffer.concat(taken);
-    length -= piece.length;
-    if (lost > 0) onLost(lost);
-    lost = 0;
+    this.#length -= piece.length;
+    if (this.#lost > 0) this.#onLost(this.#lost);
+    this.#lost = 0;
     return piece;
   }
 
-  function endPart(): void {
-    const part = Buffer.from(latest);
-    parts.push(part);
-    length += part.length;
-    latest = '';
+  #endPart(): void {
+    const part = Buffer.from(this.#latest);
+    this.#parts.push(part);
+    this.#length += part.length;
+    this.#latest = '';
   }
-
-  return {
-    write(text: string): void {
-      if (length + latest.length + text.length > MOST_WAITING) {
-        lost += text.split('\n').length - 1;
-        return;
-      }
-      latest += text;
-      if (latest.length > PART) endPart();
-      if (!isDue) writeIn(GATHERING);
-    },
-    async end(): Promise<void> {
-      const deadline = Date.now() + LAST_LINES;
-      while (isWriting || (isDue && Date.now() < deadline)) await wait(GATHERING);
-    },
-    /** At the very end, when nothing can be waited for. */
-    writeRest(): void {
-      try {
-        writeSync(fd, Buffer.concat([left, ...parts, Buffer.from(latest)]));
-      } catch {
-        // There is nobody left to tell.
-      }
-    },
-  };
 }

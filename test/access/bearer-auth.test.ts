@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
 import { type AuthOptions, addAuth } from '../../src/access/auth.ts';
 import { toCaller } from '../../src/access/caller.ts';
-import { readStoredKeys } from '../../src/access/stored-keys.ts';
+import { StoredKeys } from '../../src/access/stored-keys.ts';
 import { Use } from '../../src/access/uses.ts';
 import type { KeyPlace, Requirement } from '../../src/contract/contract.ts';
 import type { Failure } from '../../src/http/errors.ts';
@@ -360,7 +360,9 @@ t.test('of the keys, only the changed ones are read again, and never twice at on
       return changes;
     },
   };
-  const keys = await readStoredKeys(slow, pino({ level: 'silent' }), (key) => toCaller(key, undefined, new Use()));
+  const logger = pino({ level: 'silent' });
+  const keys = new StoredKeys({ store: slow, logger, toCaller: (key) => toCaller(key, undefined, new Use()) });
+  await keys.start();
   while (asked < 3) await wait(50);
   t.strictSame([most, listed], [1, 3]);
   const stored = toStoredKey(makeKey(), 'Ada');

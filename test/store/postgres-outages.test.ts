@@ -157,14 +157,18 @@ for (const isMigrated of [false, true]) {
   );
 }
 
-t.test('a store that is closed while the server is away closes, and what waited fails', async (t) => {
-  const store = await openOne(t);
-  await server.stop();
-  const refused = failsInAll(t, store);
-  await store.close();
-  await refused;
-  await server.start();
-});
+t.test(
+  'a store that is closed while the server is away closes; what waited, and what is called then, fails',
+  async (t) => {
+    const store = await openOne(t);
+    await server.stop();
+    const refused = failsInAll(t, store);
+    await store.close();
+    await refused;
+    await failsInAll(t, store);
+    await server.start();
+  },
+);
 
 t.test(
   'while the database can only be read, creates and checks fail, reads go on, all is well afterwards',

@@ -10,7 +10,7 @@ import { toCursor } from '../../src/store/cursors.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { migrate } from '../../src/store/sqlite/migrate.ts';
 import { prepareReadPage } from '../../src/store/sqlite/pages.ts';
-import { cacheReads } from '../../src/store/sqlite/read-cache.ts';
+import { ReadCache } from '../../src/store/sqlite/read-cache.ts';
 import { shareSnapshots } from '../../src/store/sqlite/snapshots.ts';
 import { toTable } from '../../src/store/table.ts';
 import { listPets, openUrl, type PetStatus } from '../database.ts';
@@ -208,7 +208,7 @@ t.test("a change by the connection that reads is seen, though SQLite's data vers
   migrate(db, domain);
   const table = toTable(domain);
   const snapshots = shareSnapshots(db);
-  const { readPage } = cacheReads(
+  const { readPage } = new ReadCache(
     db,
     table,
     snapshots,

@@ -44,30 +44,29 @@ export function buildReadContents(connect: Connect, schema: string, table: Table
   };
 }
 
-export function buildWriteContents(connect: Connect, schema: string, { name, fields }: Table) {
-  const keys = buildKeys(schema);
-  const records = `${schema}.${name}`;
-  const { columns, arrays } = toArraysSql(fields);
-  const lock = `LOCK TABLE ${records}, ${schema}.api_keys IN SHARE ROW EXCLUSIVE MODE`;
-  const selectHeld = `
-    SELECT '${name}' WHERE EXISTS (SELECT 1 FROM ${records})
-    UNION ALL SELECT 'keys' WHERE EXISTS (SELECT 1 FROM ${schema}.api_keys)`;
-  const insert = `INSERT INTO ${records} (${columns}) SELECT * FROM unnest(${arrays})`;
-  const updatePassed = `UPDATE ${schema}.passed_check SET contract = $1`;
-  // The sequence knows nothing of ids that are given to it, and keeps its value when the transaction fails.
-  const raiseLastId = `
-    SELECT setval(sequence, last)
-    FROM pg_get_serial_sequence($1, 'id') AS sequence,
-      (SELECT greatest($2::bigint, max(id)) AS last FROM ${records}) AS known
-    WHERE last > coalesce(pg_sequence_last_value(sequence::regclass), 0)`;
+export function buildWriteContents(connect: Connect, schema: string, table: Table) {
+  const fill = buildFill(schema, table);
+  return async (parts: AsyncIterable<Part<Fields>>, contract: string): Promise<void> => {
+    const connection = await open(connect);
+    let kind: OutageKind = 'unavailable';
+    try {
+      await begin(connection, 'ISOLATION LEVEL READ COMMITTED');
+      await fill(connection, parts, contract);
+      kind = 'outcome_unknown';
+      await connection.query('COMMIT');
+    } catch (error) {
+      throw toStoreError(error, connection, kind);
+    } finally {
+      connection.end();
+    }
+  };
+}
 
-  async function write(connection: Connection, part: Part<Fields>): Promise<void> {
-    for (const key of part.keys) await keys.insert(connection, key);
-    await connection.query(insert, toArrays(fields, part.records));
-  }
+function buildFill(schema: string, table: Table) {
+  const { lock, selectHeld, updatePassed, raiseLastId, records } = toFillSql(schema, table);
+  const write = buildWritePart(schema, table);
 
-  async function fill(connection: Connection, parts: AsyncIterable<Part<Fields>>, contract: string): Promise<void> {
-    await begin(connection, 'ISOLATION LEVEL READ COMMITTED');
+  return async (connection: Connection, parts: AsyncIterable<Part<Fields>>, contract: string): Promise<void> => {
     await connection.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT}`);
     await connection.query(lock);
     const held = (await connection.query(selectHeld)).flat();
@@ -88,20 +87,34 @@ export function buildWriteContents(connect: Connect, schema: string, { name, fie
     await connection.query(raiseLastId, [records, lastId]);
     // Rather than some time after servers have begun to ask.
     await connection.query(`ANALYZE ${records}`);
-  }
+  };
+}
 
-  return async (parts: AsyncIterable<Part<Fields>>, contract: string): Promise<void> => {
-    const connection = await open(connect);
-    let kind: OutageKind = 'unavailable';
-    try {
-      await fill(connection, parts, contract);
-      kind = 'outcome_unknown';
-      await connection.query('COMMIT');
-    } catch (error) {
-      throw toStoreError(error, connection, kind);
-    } finally {
-      connection.end();
-    }
+function toFillSql(schema: string, { name }: Table) {
+  const records = `${schema}.${name}`;
+  return {
+    records,
+    lock: `LOCK TABLE ${records}, ${schema}.api_keys IN SHARE ROW EXCLUSIVE MODE`,
+    selectHeld: `
+      SELECT '${name}' WHERE EXISTS (SELECT 1 FROM ${records})
+      UNION ALL SELECT 'keys' WHERE EXISTS (SELECT 1 FROM ${schema}.api_keys)`,
+    updatePassed: `UPDATE ${schema}.passed_check SET contract = $1`,
+    // The sequence knows nothing of ids that are given to it, and keeps its value when the transaction fails.
+    raiseLastId: `
+      SELECT setval(sequence, last)
+      FROM pg_get_serial_sequence($1, 'id') AS sequence,
+        (SELECT greatest($2::bigint, max(id)) AS last FROM ${records}) AS known
+      WHERE last > coalesce(pg_sequence_last_value(sequence::regclass), 0)`,
+  };
+}
+
+function buildWritePart(schema: string, { name, fields }: Table) {
+  const keys = buildKeys(schema);
+  const { columns, arrays } = toArraysSql(fields);
+  const insert = `INSERT INTO ${schema}.${name} (${columns}) SELECT * FROM unnest(${arrays})`;
+  return async (connection: Connection, part: Part<Fields>): Promise<void> => {
+    for (const key of part.keys) await keys.insert(connection, key);
+    await connection.query(insert, toArrays(fields, part.records));
   };
 }
 

@@ -9,15 +9,15 @@ import type { AnyDomain } from '../description.ts';
 import { type Outcome, toCreated, toKeyed } from '../once.ts';
 import type { Store, StoreLimits } from '../store.ts';
 import { type Table, toRecord, toTable } from '../table.ts';
-import { checkPlaces, notePlaces, openConnection, toStoreError, useWal } from './connection.ts';
+import { checkPlaces, notePlaces, openConnection, type Places, toStoreError, useWal } from './connection.ts';
 import { type Aside, readContents, writeContents } from './contents.ts';
 import { prepareKeys } from './keys.ts';
 import { migrate } from './migrate.ts';
 import { prepareCountMisfits } from './misfits.ts';
 import { prepareReadPage } from './pages.ts';
-import { cacheReads, type Reads } from './read-cache.ts';
+import { ReadCache, type Reads } from './read-cache.ts';
 import { toJsonSql } from './record-json.ts';
-import { shareSnapshots } from './snapshots.ts';
+import { type Snapshots, shareSnapshots } from './snapshots.ts';
 import { prepareAddUses, prepareListUses } from './uses.ts';
 import { startWriter, type Writer } from './write-queue.ts';
 import { prepareWriteAll, toBatch, toOutcomes } from './writes.ts';
@@ -46,73 +46,95 @@ function makeFile(file: string): void {
 }
 
 function buildStore(db: Database, file: string, table: Table, limits: StoreLimits): Store<AnyCollection> {
-  const isMemory = file === MEMORY;
   const counts = new StoreCounts();
-  // In memory there are no locks to take, and nobody else who writes.
-  const snapshots = isMemory ? undefined : shareSnapshots(db);
+  const medium = new Medium(db, file);
+  const { leave, snapshots } = medium;
   const uncached = prepareReads(db, table);
-  const reads = snapshots ? cacheReads(db, table, snapshots, uncached, counts) : uncached;
+  const reads = snapshots ? new ReadCache(db, table, snapshots, uncached, counts) : uncached;
   const keys = prepareKeys(db);
-  const places = isMemory ? [] : notePlaces(db, file);
-  const writer = isMemory ? writeInPlace(db, table) : startWriter({ file, places, table }, limits, counts);
+  const writer = medium.isMemory
+    ? writeInPlace(db, table)
+    : startWriter({ file, places: medium.places, table }, limits, counts);
 
-  /** Outside of the shared snapshot: it sees all that is written, and what it writes is stored when it returns. */
-  function alone<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
+  return guardAll({
+    records: buildCollection(table, reads, writer, leave),
+    countMisfits: medium.alone(prepareCountMisfits(db, table)),
+    readContents: () => readContents(medium.openAside, table),
+    writeContents: async (parts, contract) => {
+      await writeContents(medium.openAside, table, parts, contract);
+      leave();
+    },
+    createKey: medium.checked(keys.insert),
+    listKeys: medium.alone(keys.list),
+    readKeys: medium.checked(keys.readChanges),
+    revokeKey: medium.checked(keys.revoke),
+    replaceKey: medium.checked(keys.replace),
+    addUses: (uses) => writer.addUses(JSON.stringify(uses)),
+    listUses: medium.alone(prepareListUses(db)),
+    tally: undefined,
+    counts,
+    check: medium.checked(() => {
+      uncached.readRecord(0n);
+      return writer.check();
+    }),
+    close: () => medium.close(writer),
+  });
+}
+
+/** Where the records are: in files, or in memory, where there are no locks to take, and nobody else who writes. */
+class Medium {
+  readonly isMemory: boolean;
+  /** The files that were opened. */
+  readonly places: Places;
+  /** Those that the reads of a turn share. */
+  readonly snapshots: Snapshots | undefined;
+  readonly #db: Database;
+  readonly #file: string;
+
+  constructor(db: Database, file: string) {
+    this.#db = db;
+    this.#file = file;
+    this.isMemory = file === MEMORY;
+    this.snapshots = this.isMemory ? undefined : shareSnapshots(db);
+    this.places = this.isMemory ? [] : notePlaces(db, file);
+  }
+
+  /** Ends the shared snapshot. */
+  readonly leave = () => this.snapshots?.leave();
+
+  /** Runs outside of the shared snapshot: it sees all that is written, and what it writes is stored when it returns. */
+  alone<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
     return (...values) => {
-      snapshots?.leave();
+      this.leave();
       return run(...values);
     };
   }
 
   /** And where the files are those that were opened. */
-  function inPlace<Values extends unknown[], Result>(
-    run: (...values: Values) => Result,
-  ): (...values: Values) => Result {
-    return alone((...values) => {
-      checkPlaces(places);
+  checked<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
+    return this.alone((...values) => {
+      checkPlaces(this.places);
       return run(...values);
     });
   }
 
   /** What takes minutes has a connection of its own. Memory has only one, which nobody else may use meanwhile. */
-  function openAside(): Aside {
-    snapshots?.leave();
-    checkPlaces(places);
-    if (isMemory) return { db, end: () => db.inTransaction && db.exec('ROLLBACK') };
-    const own = openConnection(file, { fileMustExist: true });
+  readonly openAside = (): Aside => {
+    this.leave();
+    checkPlaces(this.places);
+    const db = this.#db;
+    if (this.isMemory) return { db, end: () => db.inTransaction && db.exec('ROLLBACK') };
+    const own = openConnection(this.#file, { fileMustExist: true });
     return { db: own, end: () => own.close() };
-  }
+  };
 
-  return guardAll({
-    records: buildCollection(table, reads, writer, () => snapshots?.leave()),
-    countMisfits: alone(prepareCountMisfits(db, table)),
-    readContents: () => readContents(openAside, table),
-    writeContents: async (parts, contract) => {
-      await writeContents(openAside, table, parts, contract);
-      snapshots?.leave();
-    },
-    createKey: inPlace(keys.insert),
-    listKeys: alone(keys.list),
-    readKeys: inPlace(keys.readChanges),
-    revokeKey: inPlace(keys.revoke),
-    replaceKey: inPlace(keys.replace),
-    addUses: (uses) => writer.addUses(JSON.stringify(uses)),
-    listUses: alone(prepareListUses(db)),
-    tally: undefined,
-    counts,
-    check: alone(() => {
-      checkPlaces(places);
-      uncached.readRecord(0n);
-      return writer.check();
-    }),
-    close: async () => {
-      // The last connection to close moves SQLite's log into the file. That is the thread's, where a slow disk blocks nobody.
-      await writer.flush();
-      snapshots?.leave();
-      db.close();
-      await writer.stop();
-    },
-  });
+  /** The last connection to close moves SQLite's log into the file. That is the thread's, where a slow disk blocks nobody. */
+  async close(writer: Writer): Promise<void> {
+    await writer.flush();
+    this.leave();
+    this.#db.close();
+    await writer.stop();
+  }
 }
 
 /** `leave` ends the shared snapshot, so that whoever has written sees it. */

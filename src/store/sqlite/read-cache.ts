@@ -6,7 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import type { JsonText } from '../../json/json-text.ts';
 import type { Fields, Page, PageQuery } from '../collection.ts';
-import type { StoreCounts } from '../counts.ts';
+import type { Hits, StoreCounts } from '../counts.ts';
 import type { Table } from '../table.ts';
 import { watchChanges } from './changes.ts';
 import type { ReadPage } from './pages.ts';
@@ -28,71 +28,76 @@ const PAGE_SIZE = 200;
 const MAX_TRUST = 1000;
 
 /** Reads only what is not kept. Looks for changes once per snapshot. */
-export function cacheReads(
-  db: Database,
-  table: Table,
-  snapshots: Snapshots,
-  { readPage, readRecord }: Reads,
-  counts: StoreCounts,
-): Reads {
-  const pageHits = counts.cache('page');
-  const recordHits = counts.cache('record');
-  const readChange = watchChanges(db, table);
-  const fullPages = buildPages();
-  const lastPages = buildPages();
-  const records = buildSlots<JsonText<Fields>>(MAX_SIZE, ({ text }) => text.length);
-  let snapshot = 0;
+export class ReadCache implements Reads {
+  readonly #table: Table;
+  readonly #snapshots: Snapshots;
+  readonly #reads: Reads;
+  readonly #pageHits: Hits;
+  readonly #recordHits: Hits;
+  readonly #readChange: ReturnType<typeof watchChanges>;
+  readonly #fullPages = buildPages();
+  readonly #lastPages = buildPages();
+  readonly #records = buildSlots<JsonText<Fields>>(MAX_SIZE, ({ text }) => text.length);
+  #snapshot = 0;
   /** Infinity while nothing was written since full pages and records were last forgotten. */
-  let trustedUntil = Number.POSITIVE_INFINITY;
+  #trustedUntil = Number.POSITIVE_INFINITY;
 
-  function enter(): void {
-    const current = snapshots.enter();
-    if (current !== snapshot) forgetWhatChanged();
-    snapshot = current;
+  constructor(db: Database, table: Table, snapshots: Snapshots, reads: Reads, counts: StoreCounts) {
+    this.#table = table;
+    this.#snapshots = snapshots;
+    this.#reads = reads;
+    this.#pageHits = counts.cache('page');
+    this.#recordHits = counts.cache('record');
+    this.#readChange = watchChanges(db, table);
   }
 
-  function forgetWhatChanged(): void {
-    const change = readChange();
+  readonly readPage: ReadPage = (query) => {
+    this.#enter();
+    const key = toKey(this.#table, query);
+    const known = this.#fullPages.get(key) ?? this.#lastPages.get(key);
+    if (known) {
+      this.#pageHits.hits++;
+      return known;
+    }
+    this.#pageHits.misses++;
+    const page = this.#reads.readPage(query);
+    if (page) (page.next === undefined ? this.#lastPages : this.#fullPages).set(key, page);
+    return page;
+  };
+
+  readonly readRecord: ReadRecord = (id) => {
+    this.#enter();
+    const known = this.#records.get(id);
+    if (known) {
+      this.#recordHits.hits++;
+      return known;
+    }
+    this.#recordHits.misses++;
+    const record = this.#reads.readRecord(id);
+    // After a write it would be forgotten within a second. Where records are written all the time, that saves nothing.
+    if (record && this.#trustedUntil === Number.POSITIVE_INFINITY) this.#records.set(id, record);
+    return record;
+  };
+
+  #enter(): void {
+    const current = this.#snapshots.enter();
+    if (current !== this.#snapshot) this.#forgetWhatChanged();
+    this.#snapshot = current;
+  }
+
+  #forgetWhatChanged(): void {
+    const change = this.#readChange();
     const now = performance.now();
     if (change !== 'none') {
-      lastPages.clear();
-      trustedUntil = Math.min(trustedUntil, now + MAX_TRUST);
+      this.#lastPages.clear();
+      this.#trustedUntil = Math.min(this.#trustedUntil, now + MAX_TRUST);
     }
-    if (change === 'any' || now > trustedUntil) {
-      fullPages.clear();
-      records.clear();
-      trustedUntil = Number.POSITIVE_INFINITY;
+    if (change === 'any' || now > this.#trustedUntil) {
+      this.#fullPages.clear();
+      this.#records.clear();
+      this.#trustedUntil = Number.POSITIVE_INFINITY;
     }
   }
-
-  return {
-    readPage: (query) => {
-      enter();
-      const key = toKey(table, query);
-      const known = fullPages.get(key) ?? lastPages.get(key);
-      if (known) {
-        pageHits.hits++;
-        return known;
-      }
-      pageHits.misses++;
-      const page = readPage(query);
-      if (page) (page.next === undefined ? lastPages : fullPages).set(key, page);
-      return page;
-    },
-    readRecord: (id) => {
-      enter();
-      const known = records.get(id);
-      if (known) {
-        recordHits.hits++;
-        return known;
-      }
-      recordHits.misses++;
-      const record = readRecord(id);
-      // After a write it would be forgotten within a second. Where records are written all the time, that saves nothing.
-      if (record && trustedUntil === Number.POSITIVE_INFINITY) records.set(id, record);
-      return record;
-    },
-  };
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Write, WriteOutcome } from '../write.ts';
 import { BatchQueue } from './batch-queue.ts';
 import type { Answer, Target } from './writer.ts';
 import { toBatch, toOutcomes } from './writes.ts';
-import { startThread } from './writing-thread.ts';
+import { WritingThread } from './writing-thread.ts';
 
 export interface Writer {
   /** Resolves once it is durable. @throws StoreUnavailable when it is not stored, or that is not known in time */
@@ -28,7 +28,7 @@ export function startWriter(target: Target, limits: StoreLimits, counts: StoreCo
   const { createTimeout: timeout, maxCreates: most, checkTimeout = CHECK_TIMEOUT } = limits;
   const post = (writes: Write[]) => thread.post(toBatch(target.table, writes));
   const queue = new BatchQueue<Write, WriteOutcome>({ post, most, timeout, checkTimeout, counts });
-  const thread = startThread(target, {
+  const thread = new WritingThread(target, {
     onAnswer: (answer) => pass(answer, queue),
     onEnd: (cause) => queue.pause(cause),
     onStart: () => queue.resume(),
@@ -37,7 +37,7 @@ export function startWriter(target: Target, limits: StoreLimits, counts: StoreCo
 
   return {
     write: (write) => queue.add(write),
-    addUses: thread.addUses,
+    addUses: (uses) => thread.addUses(uses),
     check: () => queue.check(),
     flush: async () => {
       await queue.flush();

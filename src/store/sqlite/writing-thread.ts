@@ -20,56 +20,62 @@ export interface ThreadEvents {
   onStart: () => void;
 }
 
-export interface WritingThread {
+export class WritingThread {
+  readonly #target: Target;
+  readonly #events: ThreadEvents;
+  #pause = FIRST_PAUSE;
+  #isStopping = false;
+  #exit!: Promise<void>;
+  #worker: Worker;
+
+  constructor(target: Target, events: ThreadEvents) {
+    this.#target = target;
+    this.#events = events;
+    this.#worker = this.#start();
+  }
+
   /** One at a time. @throws Error when the batch cannot be copied */
-  post(batch: Batch): void;
+  post(batch: Batch): void {
+    this.#worker.postMessage(batch);
+  }
+
   /** Uses of keys, as a JSON array, which need no answer. */
-  addUses(uses: string): void;
+  addUses(uses: string): void {
+    this.#worker.postMessage({ uses });
+  }
+
   /** Resolves when the thread has a connection, or cannot have one. To be called while it is idle, and before `stop`. */
-  hold(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-export function startThread(target: Target, { onAnswer, onEnd, onStart }: ThreadEvents): WritingThread {
-  let pause = FIRST_PAUSE;
-  let isStopping = false;
-  let exit: Promise<void>;
-  let worker = start();
-
-  function start(): Worker {
-    const started = new Worker(WRITER, { workerData: target });
-    started.on('message', (answer: Answer) => {
-      pause = FIRST_PAUSE;
-      onAnswer(answer);
-    });
-    exit = Promise.allSettled([once(started, 'exit')]).then(([end]) => {
-      if (isStopping) return;
-      startAgain(new Error('the writing thread has ended', { cause: (end as PromiseRejectedResult).reason }));
-    });
-    return started;
+  async hold(): Promise<void> {
+    this.#isStopping = true;
+    const answer = new Promise((resolve) => this.#worker.once('message', resolve));
+    this.#worker.postMessage('hold');
+    await Promise.race([answer, this.#exit]);
   }
 
-  function startAgain(cause: Error): void {
+  stop(): Promise<void> {
+    this.#worker.postMessage('stop');
+    return this.#exit;
+  }
+
+  #start(): Worker {
+    const worker = new Worker(WRITER, { workerData: this.#target });
+    worker.on('message', (answer: Answer) => {
+      this.#pause = FIRST_PAUSE;
+      this.#events.onAnswer(answer);
+    });
+    this.#exit = Promise.allSettled([once(worker, 'exit')]).then(([end]) => {
+      if (this.#isStopping) return;
+      this.#startAgain(new Error('the writing thread has ended', { cause: (end as PromiseRejectedResult).reason }));
+    });
+    return worker;
+  }
+
+  #startAgain(cause: Error): void {
     setTimeout(() => {
-      worker = start();
-      onStart();
-    }, pause);
-    pause = Math.min(2 * pause, MOST_PAUSE);
-    onEnd(cause);
+      this.#worker = this.#start();
+      this.#events.onStart();
+    }, this.#pause);
+    this.#pause = Math.min(2 * this.#pause, MOST_PAUSE);
+    this.#events.onEnd(cause);
   }
-
-  return {
-    post: (batch) => worker.postMessage(batch),
-    addUses: (uses) => worker.postMessage({ uses }),
-    hold: async () => {
-      isStopping = true;
-      const answer = new Promise((resolve) => worker.once('message', resolve));
-      worker.postMessage('hold');
-      await Promise.race([answer, exit]);
-    },
-    stop: () => {
-      worker.postMessage('stop');
-      return exit;
-    },
-  };
 }
