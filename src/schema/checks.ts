@@ -7,7 +7,7 @@ import type { Json, Refuse } from './json.ts';
 import { prepare } from './prepared.ts';
 import { toProblems } from './problems.ts';
 import { Recursions } from './recursions.ts';
-import { mapSubschemas } from './subschemas.ts';
+import { subschemasOf } from './subschemas.ts';
 
 export interface CheckOptions {
   /** The value's name in problems of the schema: `request` has its fault at `request.body.name`. */
@@ -73,15 +73,13 @@ const placesOf = (schema: Json): Place => findInt64s(schema, '', () => {});
 
 /** The place of the innermost schema that cannot be compiled by itself. */
 function findFault(schema: Json, place: Place, compile: Compile): string {
-  let fault = '';
-  mapSubschemas(schema, (subschema, keyword, name) => {
+  for (const { subschema, keyword, name } of subschemasOf(schema)) {
     const inside = placeUnder(place, keyword, name);
-    if (fault === '' && !isSound(subschema, inside, compile)) {
-      const step = keyword === 'properties' ? [name] : [keyword, name].filter(Boolean);
-      fault = `.${step.join('.')}${findFault(subschema, inside, compile)}`;
-    }
-  });
-  return fault;
+    if (isSound(subschema, inside, compile)) continue;
+    const step = keyword === 'properties' ? [name] : [keyword, name].filter(Boolean);
+    return `.${step.join('.')}${findFault(subschema, inside, compile)}`;
+  }
+  return '';
 }
 
 /** Not as the root, where a default means nothing and is refused. */

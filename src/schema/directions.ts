@@ -1,7 +1,7 @@
 /** `readOnly` and `writeOnly` fields: a schema as it holds for requests, or for replies. */
 import type { Json } from './json.ts';
 import { targetOf, toRecursion } from './recursion.ts';
-import { mapSubschemas, scopeOf } from './subschemas.ts';
+import { mapSubschemas, scopeOf, subschemasOf } from './subschemas.ts';
 
 type Word = 'readOnly' | 'writeOnly';
 
@@ -35,21 +35,16 @@ function hide(word: Word, schema: Json, names: string[]): Json {
 }
 
 function namesOf(word: Word, schema: Json): string[] {
-  const names: string[] = [];
-  mapSubschemas(schema, (subschema, keyword, name) => {
-    if (keyword === 'properties' && subschema[word]) names.push(name);
-    if (scopeOf(keyword) === 'value') names.push(...namesOf(word, subschema));
+  return subschemasOf(schema).flatMap(({ subschema, keyword, name }) => {
+    if (keyword === 'properties' && subschema[word]) return [name];
+    return scopeOf(keyword) === 'value' ? namesOf(word, subschema) : [];
   });
-  return names;
 }
 
 function mentions(word: Word, schema: Json, seen: Set<Json>): boolean {
   if (seen.has(schema)) return false;
   seen.add(schema);
   const target = targetOf(schema);
-  let isInside = Boolean(schema[word]) || (target !== undefined && mentions(word, target, seen));
-  mapSubschemas(schema, (subschema) => {
-    isInside ||= mentions(word, subschema, seen);
-  });
-  return isInside;
+  if (schema[word] || (target && mentions(word, target, seen))) return true;
+  return subschemasOf(schema).some(({ subschema }) => mentions(word, subschema, seen));
 }

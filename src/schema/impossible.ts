@@ -1,7 +1,7 @@
 /** Schemas that allow nothing, because each value that they name breaks another keyword of theirs. */
 import type { BuildCheck } from './checks.ts';
 import type { Json, Refuse } from './json.ts';
-import { mapSubschemas } from './subschemas.ts';
+import { subschemasOf } from './subschemas.ts';
 
 /** Where these stand, a schema that allows nothing may be meant. */
 const CONDITIONS = ['not', 'if'];
@@ -14,9 +14,8 @@ export function refuseImpossible(schema: Json, name: string, buildCheck: BuildCh
     const problems = values.map((value) => check(value));
     if (problems.every(Boolean)) refuse(`${name}: allows nothing, not even ${values[0]}: ${problems[0]?.join('; ')}`);
   }
-  mapSubschemas(schema, (subschema, keyword, field) => {
+  for (const { subschema, keyword, name: field } of subschemasOf(schema)) {
     const place = keyword === 'properties' ? `${name}.${field}` : name;
     if (!CONDITIONS.includes(keyword)) refuseImpossible(subschema, place, buildCheck, refuse);
-    return subschema;
-  });
+  }
 }

@@ -1,7 +1,7 @@
 /** Where 64-bit integers are in the values that a schema describes, also when a part such as `allOf` says so. */
 import type { Json, Refuse } from './json.ts';
 import { targetOf } from './recursion.ts';
-import { mapSubschemas, scopeOf } from './subschemas.ts';
+import { scopeOf, subschemasOf } from './subschemas.ts';
 
 /** A value, or one within it. */
 export interface Place {
@@ -70,10 +70,10 @@ function collect(schema: Json, place: Place, isAlways: boolean): void {
   for (const keyword of ['enum', 'const', 'multipleOf']) {
     if ([schema[keyword]].flat().some((value) => typeof value === 'number')) place.comparisons.add(keyword);
   }
-  mapSubschemas(schema, (subschema, keyword, name) => {
+  for (const { subschema, keyword, name } of subschemasOf(schema)) {
     const isStill = isAlways && (keyword === 'allOf' || scopeOf(keyword) !== 'value');
     collect(subschema, placeUnder(place, keyword, name), isStill);
-  });
+  }
 }
 
 const ofTargets = new WeakMap<object, Place>();

@@ -5,7 +5,7 @@ import { findInt64s, type Place, placeUnder } from './int64-places.ts';
 import type { Json } from './json.ts';
 import { targetOf } from './recursion.ts';
 import { withBranch, withSeenFields } from './seen-fields.ts';
-import { mapSubschemas, SUBSCHEMA_KEYWORDS, scopeOf } from './subschemas.ts';
+import { mapSubschemas, SUBSCHEMA_KEYWORDS, scopeOf, subschemasOf } from './subschemas.ts';
 
 /** Keywords whose schemas are tried on any number of items or fields. */
 const REPEATED = ['items', 'additionalProperties', 'patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];
@@ -25,11 +25,9 @@ const sizes = new WeakMap<object, number>();
 /** How many schemas it is made of, each as often as it stands there. */
 function sizeOf(schema: Json): number {
   if (typeof schema === 'boolean') return 1;
-  let size = sizes.get(schema) ?? 1;
-  if (sizes.has(schema)) return size;
-  mapSubschemas(schema, (subschema) => {
-    size += sizeOf(subschema);
-  });
+  const known = sizes.get(schema);
+  if (known !== undefined) return known;
+  const size = subschemasOf(schema).reduce((sum, { subschema }) => sum + sizeOf(subschema), 1);
   sizes.set(schema, size);
   return size;
 }

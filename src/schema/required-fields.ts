@@ -1,7 +1,7 @@
 /** `required` names fields that some part of a value's schema describes: a misspelt name would refuse every value. */
 import type { Json, Refuse } from './json.ts';
 import { targetOf } from './recursion.ts';
-import { mapSubschemas, scopeOf } from './subschemas.ts';
+import { scopeOf, subschemasOf } from './subschemas.ts';
 
 /** The names may stand in another part: `anyOf: [{ required: [mail] }, { required: [phone] }]`. `name` is the value's name in problems. */
 export function checkRequired(schema: Json, name: string, refuse: Refuse, seen = new Set<Json>()): void {
@@ -14,10 +14,10 @@ export function checkRequired(schema: Json, name: string, refuse: Refuse, seen =
     if (!known.includes(field)) refuse(`${name}: requires ${field}, which no properties name`);
   }
   for (const part of parts) {
-    mapSubschemas(part, (subschema, keyword, field) => {
+    for (const { subschema, keyword, name: field } of subschemasOf(part)) {
       const inside = scopeOf(keyword) === 'field' ? field : '*';
       if (scopeOf(keyword) !== 'value') checkRequired(subschema, `${name}.${inside}`, refuse, seen);
-    });
+    }
   }
 }
 
@@ -25,9 +25,10 @@ export function checkRequired(schema: Json, name: string, refuse: Refuse, seen =
 function partsOf(schema: Json, seen: Set<Json>): Json[] {
   if (typeof schema === 'boolean' || seen.has(schema)) return [];
   seen.add(schema);
-  const parts = [schema, ...partsOf(targetOf(schema) ?? true, seen)];
-  mapSubschemas(schema, (subschema, keyword) => {
-    if (scopeOf(keyword) === 'value') parts.push(...partsOf(subschema, seen));
-  });
-  return parts;
+  const inValue = subschemasOf(schema).filter(({ keyword }) => scopeOf(keyword) === 'value');
+  return [
+    schema,
+    ...partsOf(targetOf(schema) ?? true, seen),
+    ...inValue.flatMap(({ subschema }) => partsOf(subschema, seen)),
+  ];
 }

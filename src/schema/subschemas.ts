@@ -27,7 +27,27 @@ export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
   return NAMED.includes(keyword) ? 'field' : 'fields';
 }
 
-/** The schema, with each schema within it replaced by what `map` makes of it. `name` is that of a field, or an index. */
+interface Subschema {
+  subschema: Json;
+  keyword: string;
+  /** That of a field, or an index; '' where the keyword has one schema. */
+  name: string;
+}
+
+/** The schemas that stand in this one, without those in them. */
+export function subschemasOf(schema: Json): Subschema[] {
+  if (typeof schema === 'boolean') return [];
+  const one = ONE.filter((keyword) => keyword in schema);
+  const several = SEVERAL.filter((keyword) => keyword in schema);
+  return [
+    ...one.map((keyword) => ({ subschema: schema[keyword], keyword, name: '' })),
+    ...several.flatMap((keyword) =>
+      Object.entries(schema[keyword]).map(([name, subschema]) => ({ subschema, keyword, name })),
+    ),
+  ];
+}
+
+/** The schema, with each schema within it replaced by what `map` makes of it. */
 export function mapSubschemas(schema: Json, map: (subschema: Json, keyword: string, name: string) => Json): Json {
   if (typeof schema === 'boolean') return schema;
   const mapped = { ...schema };
