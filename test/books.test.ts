@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { openStore } from '../src/store/open-store.ts';
 import { openPostgres } from '../src/store/postgres/open-postgres.ts';
-import { type PostgresPlace, parsePostgresUrl } from '../src/store/postgres/place.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../src/store/postgres/settings.ts';
 import { Sqlite } from '../src/store/sqlite/kept-sqlite.ts';
 import { toTable } from '../src/store/table.ts';
 import { books } from './books/domain.ts';
@@ -51,7 +51,7 @@ t.test('PostgreSQL', async (t) => {
   function prepare() {
     const url = server.newUrl();
     return {
-      open: () => openPostgres(parsePostgresUrl(url) as PostgresPlace, books, LIMITS, 60_000),
+      open: () => openPostgres(parsePostgresUrl(url) as PostgresSettings, books, LIMITS, 60_000),
       execute: async (sql: string) => void (await server.execute(`SET search_path = ${schemaOf(url)}; ${sql}`)),
       count: async (table: string) => {
         const { rows } = await server.execute(`SELECT count(*) FROM ${schemaOf(url)}.${table}`);

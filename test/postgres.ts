@@ -10,7 +10,7 @@ import pg from 'pg';
 import type { Test } from 'tap';
 import { domain } from '../src/generated/domain.ts';
 import { openPostgres } from '../src/store/postgres/open-postgres.ts';
-import { type PostgresPlace, parsePostgresUrl } from '../src/store/postgres/place.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../src/store/postgres/settings.ts';
 import type { StoreLimits } from '../src/store/store.ts';
 import type { OwnStore } from './database.ts';
 import { endWithProcess } from './postgres-end.ts';
@@ -209,4 +209,9 @@ export const openPostgresUrl = (
   limits: Partial<StoreLimits> = {},
   ...times: [timeout?: number, startTimeout?: number]
 ): Promise<OwnStore> =>
-  openPostgres(parsePostgresUrl(url) as PostgresPlace, domain, { ...LIMITS, ...limits }, ...times) as Promise<OwnStore>;
+  openPostgres(
+    parsePostgresUrl(url) as PostgresSettings,
+    domain,
+    { ...LIMITS, ...limits },
+    ...times,
+  ) as Promise<OwnStore>;

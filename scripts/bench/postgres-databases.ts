@@ -7,7 +7,7 @@ import pg from 'pg';
 import { domain } from '../../src/generated/domain.ts';
 import { CONTRACT_DIGEST } from '../../src/generated/handlers.ts';
 import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
-import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
 import type { Databases } from './databases.ts';
 import { type Core, toCommand } from './machine.ts';
 import { VALUES } from './pets.ts';
@@ -32,7 +32,7 @@ export async function startPostgresDatabases(directory: string, core: Core, isPi
       const name = `pets_${rows}`;
       await execute('postgres', `CREATE DATABASE ${name}`);
       const limits = { createTimeout: 1000, maxCreates: 1 };
-      await (await openPostgres(parsePostgresUrl(toUrl(name)) as PostgresPlace, domain, limits)).close();
+      await (await openPostgres(parsePostgresUrl(toUrl(name)) as PostgresSettings, domain, limits)).close();
       await execute(
         name,
         `INSERT INTO pets (id, name, category_id, status) SELECT ${VALUES} FROM generate_series(1, ${rows}) AS ids (id)`,

@@ -1,6 +1,6 @@
 /** The contract as the server is wired from it. */
 import { OperatorError } from '../operator-error.ts';
-import type { Place } from '../schema/int64-places.ts';
+import type { Int64Place } from '../schema/int64-places.ts';
 import type { Json } from '../schema/json.ts';
 import type { ToErrorBody } from './error-body.ts';
 
@@ -12,7 +12,7 @@ export interface Parameter {
   in: 'path' | 'query' | 'header';
   required: boolean;
   schema: Json;
-  int64s: Place;
+  int64s: Int64Place;
   writing: Writing;
   /** Its values are given out by the server, never made up by a client: `x-opaque`. */
   isOpaque: boolean;
@@ -59,7 +59,7 @@ export interface Reply {
   /** Whether it is JSON, which is checked and written; anything else is passed on as the handler answers it. */
   isJson: boolean;
   schema: Json;
-  int64s: Place;
+  int64s: Int64Place;
   /** By their names as the contract has them. */
   headers: Record<string, { required?: boolean; schema?: Json }>;
 }

@@ -4,23 +4,26 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { Logger } from 'pino';
 import type { ErrorParts, ToErrorBody } from '../contract/error-body.ts';
 import { type OutageKind, StoreUnavailable } from '../store/store.ts';
-import { type ErrorCode, Failure, TOO_LARGE, type Told } from './errors.ts';
+import { type CodeAndMessage, type ErrorCode, Failure, TOO_LARGE } from './errors.ts';
 import { continueWhenRead } from './unwanted-bodies.ts';
 
 /** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
 export const MAX_URL_LENGTH = 8192;
 
-export const URI_TOO_LONG: Told = ['uri_too_long', `The URL is longer than ${MAX_URL_LENGTH} characters.`];
-export const MALFORMED: Told = ['malformed_request', 'The request is not well-formed HTTP.'];
-const NO_HOST: Told = ['malformed_request', 'The Host header is missing, or no host.'];
-const TWICE: Told = ['malformed_request', 'A header that counts once was sent twice.'];
-const NO_VERSION: Told = ['malformed_request', 'The server speaks HTTP/1.1 and HTTP/1.0.'];
-const OLD_CHUNKS: Told = ['malformed_request', 'HTTP/1.0 has no Transfer-Encoding.'];
-const CODED: Told = ['not_implemented', 'The server knows no Transfer-Encoding but chunked.'];
-const BAD_URL: Told = ['malformed_request', 'The URL is not well-formed.'];
+export const URI_TOO_LONG: CodeAndMessage = ['uri_too_long', `The URL is longer than ${MAX_URL_LENGTH} characters.`];
+export const MALFORMED: CodeAndMessage = ['malformed_request', 'The request is not well-formed HTTP.'];
+const NO_HOST: CodeAndMessage = ['malformed_request', 'The Host header is missing, or no host.'];
+const TWICE: CodeAndMessage = ['malformed_request', 'A header that counts once was sent twice.'];
+const NO_VERSION: CodeAndMessage = ['malformed_request', 'The server speaks HTTP/1.1 and HTTP/1.0.'];
+const OLD_CHUNKS: CodeAndMessage = ['malformed_request', 'HTTP/1.0 has no Transfer-Encoding.'];
+const CODED: CodeAndMessage = ['not_implemented', 'The server knows no Transfer-Encoding but chunked.'];
+const BAD_URL: CodeAndMessage = ['malformed_request', 'The URL is not well-formed.'];
 /** RFC 9112, section 3.2. */
-const FRAGMENT: Told = ['malformed_request', 'The URL has a #, which belongs to no request.'];
-const UNMET: Told = ['expectation_failed', 'The server cannot meet the Expect header: it knows 100-continue only.'];
+const FRAGMENT: CodeAndMessage = ['malformed_request', 'The URL has a #, which belongs to no request.'];
+const UNMET: CodeAndMessage = [
+  'expectation_failed',
+  'The server cannot meet the Expect header: it knows 100-continue only.',
+];
 
 /** A name or an address, and a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). It may be empty. */
 const HOST = /^(?:\[[\w:.~!$&'()*+,;=%-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/;
@@ -28,7 +31,7 @@ const HOST = /^(?:\[[\w:.~!$&'()*+,;=%-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/;
 const EXPECTED = /^(?:100-continue)?\s*(?:,\s*(?:100-continue)?\s*)*$/i;
 
 /** The store's outages, as clients are told of them. */
-const OUTAGES: Record<OutageKind, Told> = {
+const OUTAGES: Record<OutageKind, CodeAndMessage> = {
   unavailable: ['unavailable', 'The service is unavailable. Try again later.'],
   overloaded: ['overloaded', 'Too many writes are waiting. Try again later.'],
   ids_used_up: ['ids_used_up', 'Nothing more can be added: every id was given.'],
@@ -42,7 +45,7 @@ const OUTAGES: Record<OutageKind, Told> = {
  * What Fastify or a plugin refuses keeps its status, with our code and message, and the `Retry-After` that it has set. A status from
  * 400 to 499 that is not here becomes 400, any other 500.
  */
-const TOLD_BY_STATUS: Record<number, Told> = {
+const TOLD_BY_STATUS: Record<number, CodeAndMessage> = {
   404: ['route_not_found', 'Nothing is served at this path.'],
   413: TOO_LARGE,
   414: URI_TOO_LONG,
@@ -121,7 +124,7 @@ export function isFaultilyFramed({ httpVersion, headers }: IncomingMessage): boo
   return httpVersion !== '1.1' || coding.toLowerCase() !== 'chunked';
 }
 
-function toFramingFault({ httpVersion, headers }: IncomingMessage): Told {
+function toFramingFault({ httpVersion, headers }: IncomingMessage): CodeAndMessage {
   if (httpVersion === '1.1') return /,\s*chunked$/i.test(headers['transfer-encoding'] as string) ? CODED : MALFORMED;
   return httpVersion === '1.0' ? OLD_CHUNKS : NO_VERSION;
 }

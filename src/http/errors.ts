@@ -86,9 +86,9 @@ export async function notImplemented(): Promise<never> {
 }
 
 /** What a Failure tells a client. */
-export type Told = [code: ErrorCode, message: string];
+export type CodeAndMessage = [code: ErrorCode, message: string];
 
-export const TOO_LARGE: Told = ['payload_too_large', 'The body is larger than this operation takes.'];
+export const TOO_LARGE: CodeAndMessage = ['payload_too_large', 'The body is larger than this operation takes.'];
 
 /** A failure before or after the handler. `message` is for the client, `cause` for the log. */
 export class Failure extends Error {

@@ -8,15 +8,15 @@ import { boundReading, linger } from './closing.ts';
 import { stateOf } from './connections.ts';
 import type { Counts } from './counts.ts';
 import { MALFORMED, URI_TOO_LONG } from './error-replies.ts';
-import { Failure, kindOf, type Told } from './errors.ts';
+import { type CodeAndMessage, Failure, kindOf } from './errors.ts';
 import type { ToLogged } from './logged-urls.ts';
 import { endBy } from './node-internals.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
-const NO_CONNECT: Told = ['method_not_allowed', 'This server is no proxy.'];
+const NO_CONNECT: CodeAndMessage = ['method_not_allowed', 'This server is no proxy.'];
 
 /** Errors of Node's HTTP server (nodejs.org/api/http.html, event clientError). */
-const NODE_ERRORS: Record<string, Told> = {
+const NODE_ERRORS: Record<string, CodeAndMessage> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers of the request, with its URL, are too large.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload_too_large', 'The chunk extensions of the body are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
@@ -90,7 +90,7 @@ export function addRawReplies(
 }
 
 /** The body has not arrived in full: the request's own reply says so, unless it has been answered already. */
-function refuseBody(request: Request, told: Told): void {
+function refuseBody(request: Request, told: CodeAndMessage): void {
   // Node forgets a request that is answered: what still reads its body would wait for ever.
   request.socket.once('close', () => request.destroy());
   const reply = request[REPLY];
@@ -126,7 +126,13 @@ function isUrlTooLong({ code, rawPacket, bytesParsed }: ConnectionError): boolea
   return /^[A-Z-]+ | HTTP\/1\.\d$/.test(line);
 }
 
-function sendRaw(socket: Socket, reqId: string, toErrorBody: ToErrorBody, told: Told, ...headers: string[]): void {
+function sendRaw(
+  socket: Socket,
+  reqId: string,
+  toErrorBody: ToErrorBody,
+  told: CodeAndMessage,
+  ...headers: string[]
+): void {
   const { status, body: parts } = new Failure(...told);
   const body = JSON.stringify(toErrorBody(parts));
   const head = [

@@ -29,7 +29,7 @@ export interface Refused {
 }
 
 /** A request as Fastify has it. */
-export interface Sent {
+export interface SentRequest {
   params: unknown;
   query: unknown;
   body: unknown;
@@ -38,7 +38,7 @@ export interface Sent {
 }
 
 /** Parameters come as text and stay as they are. The body becomes part of the result: bigints and defaults are put into it. */
-export type CheckRequest = (sent: Sent) => Accepted | Refused;
+export type CheckRequest = (sent: SentRequest) => Accepted | Refused;
 
 /** The headers of all operations that declare none. */
 const NONE: Values = Object.freeze({});

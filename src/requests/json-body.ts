@@ -3,12 +3,12 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { Contract, Operation } from '../contract/contract.ts';
 import { isJson, PLAIN_JSON, toMediaType } from '../contract/media-types.ts';
-import { Failure, type Told } from '../http/errors.ts';
+import { type CodeAndMessage, Failure } from '../http/errors.ts';
 import { parseExactJson } from '../json/exact-json.ts';
 import { toFew } from '../schema/problems.ts';
 
-export const COMPRESSED: Told = ['unsupported_media_type', 'The body must not be compressed.'];
-const NOT_UTF8: Told = ['malformed_json', 'The body is not UTF-8.'];
+export const COMPRESSED: CodeAndMessage = ['unsupported_media_type', 'The body must not be compressed.'];
+const NOT_UTF8: CodeAndMessage = ['malformed_json', 'The body is not UTF-8.'];
 
 export function addJsonBody(app: FastifyInstance, contract: Contract): void {
   app.removeAllContentTypeParsers();

@@ -1,6 +1,6 @@
 /** Objects in the query: each field is a parameter of its own, `filter[name]=x` (deepObject) or `name=x` (form). */
 import type { Parameter } from '../contract/contract.ts';
-import { type Place, placeUnder } from '../schema/int64-places.ts';
+import { type Int64Place, placeUnder } from '../schema/int64-places.ts';
 import type { Json } from '../schema/json.ts';
 import { toFlat } from '../schema/subsets.ts';
 
@@ -19,7 +19,7 @@ const IN_BRACKETS = /^([^[]*)\[([^[\]]+)\]$/;
 /** What a name in the query stands for, if it is that of a field. Declared ones come before those that an object is open for. */
 export function buildFindField<Read>(
   parameters: Parameter[],
-  toRead: (name: string, schema: Json, place: Place) => Read,
+  toRead: (name: string, schema: Json, place: Int64Place) => Read,
 ): (text: string) => Field<Read> | undefined {
   const declared = new Map<string, Field<Read>>();
   const open: ((text: string) => Field<Read> | undefined)[] = [];

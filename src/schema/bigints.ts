@@ -1,13 +1,16 @@
 /** The 64-bit integers of a body as bigint, by the places where its schema has them. */
 
 import { toInt64 } from '../json/int64.ts';
-import type { Place } from './int64-places.ts';
+import type { Int64Place } from './int64-places.ts';
 
 /** Changes the value in place. */
 export type ToBigints = (value: unknown) => unknown;
 
 /** Undefined where the value has no 64-bit integers. `known` has those that are being built: a place may be within itself. */
-export function buildToBigints(place: Place | undefined, known = new Map<Place, ToBigints>()): ToBigints | undefined {
+export function buildToBigints(
+  place: Int64Place | undefined,
+  known = new Map<Int64Place, ToBigints>(),
+): ToBigints | undefined {
   if (!place || !hasInt64s(place, new Set())) return undefined;
   const { isInt64, fields, rest, recursions } = place;
   const begun = known.get(place);
@@ -43,7 +46,7 @@ export function buildToBigints(place: Place | undefined, known = new Map<Place, 
   }
 }
 
-function hasInt64s({ isInt64, fields, rest, recursions }: Place, seen: Set<Place>): boolean {
+function hasInt64s({ isInt64, fields, rest, recursions }: Int64Place, seen: Set<Int64Place>): boolean {
   const inside = [...fields.values(), ...(rest ? [rest] : []), ...recursions].filter((place) => !seen.has(place));
   for (const place of inside) seen.add(place);
   return isInt64 || inside.some((place) => hasInt64s(place, seen));

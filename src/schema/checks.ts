@@ -2,7 +2,7 @@
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { buildAjv, type SchemaSource } from './ajv.ts';
 import { Keys } from './equality.ts';
-import { fieldPlace, findInt64s, type Place, placeUnder } from './int64-places.ts';
+import { fieldPlace, findInt64s, type Int64Place, placeUnder } from './int64-places.ts';
 import type { Json, Refuse } from './json.ts';
 import { prepare } from './prepared.ts';
 import { toProblems } from './problems.ts';
@@ -17,7 +17,7 @@ export interface CheckOptions {
   /** Fills in what a value leaves out: in a request, never in a reply. */
   fillsDefaults?: boolean;
   /** Where its 64-bit integers are, if another schema has a say in that. */
-  int64s?: Place;
+  int64s?: Int64Place;
 }
 
 /** What is wrong with a value, each in words with its place; undefined where it fits. It takes as long as the value is large. */
@@ -42,11 +42,11 @@ export function buildChecks(source: SchemaSource): BuildCheck {
   };
 }
 
-type Compile = (schema: Json, place: Place) => ValidateFunction;
+type Compile = (schema: Json, place: Int64Place) => ValidateFunction;
 
 function buildCompile(source: SchemaSource, useDefaults: boolean) {
   const run = { recursions: new Recursions(), keys: new Keys() };
-  const prepareOwn = (schema: Json, place: Place) =>
+  const prepareOwn = (schema: Json, place: Int64Place) =>
     prepare(schema, place, (target) => run.recursions.numberOf(target));
   let made: Ajv2020 | undefined;
 
@@ -69,10 +69,10 @@ function buildCompile(source: SchemaSource, useDefaults: boolean) {
 }
 
 /** What is amiss with them was refused before. */
-const placesOf = (schema: Json): Place => findInt64s(schema, '', () => {});
+const placesOf = (schema: Json): Int64Place => findInt64s(schema, '', () => {});
 
 /** The place of the innermost schema that cannot be compiled by itself. */
-function findFault(schema: Json, place: Place, compile: Compile): string {
+function findFault(schema: Json, place: Int64Place, compile: Compile): string {
   for (const { subschema, keyword, name } of subschemasOf(schema)) {
     const inside = placeUnder(place, keyword, name);
     if (isSound(subschema, inside, compile)) continue;
@@ -83,7 +83,7 @@ function findFault(schema: Json, place: Place, compile: Compile): string {
 }
 
 /** Not as the root, where a default means nothing and is refused. */
-function isSound(schema: Json, place: Place, compile: Compile): boolean {
+function isSound(schema: Json, place: Int64Place, compile: Compile): boolean {
   try {
     compile({ properties: { value: schema } }, fieldPlace('value', place));
     return true;

@@ -4,7 +4,7 @@ import { targetOf } from './recursion.ts';
 import { scopeOf, subschemasOf } from './subschemas.ts';
 
 /** A value, or one within it. */
-export interface Place {
+export interface Int64Place {
   isInt64: boolean;
   /** Whether it is a 64-bit integer in every alternative. */
   isAlwaysInt64: boolean;
@@ -12,15 +12,15 @@ export interface Place {
   isOtherNumber: boolean;
   /** Keywords that compare it with a number: not supported for bigint. */
   comparisons: Set<string>;
-  fields: Map<string, Place>;
+  fields: Map<string, Int64Place>;
   /** Every field and item that has no place of its own. */
-  rest: Place | undefined;
+  rest: Int64Place | undefined;
   /** Those of the schemas that refer to themselves, and describe this value, too. */
-  recursions: Set<Place>;
+  recursions: Set<Int64Place>;
 }
 
 /** Refuses what would have two types, or could not be compared. `name` is the value's name in problems. */
-export function findInt64s(schema: Json, name: string, refuse: Refuse): Place {
+export function findInt64s(schema: Json, name: string, refuse: Refuse): Int64Place {
   const root = newPlace();
   collect(schema, root, true);
   checkPlace(root, name, refuse);
@@ -28,7 +28,7 @@ export function findInt64s(schema: Json, name: string, refuse: Refuse): Place {
 }
 
 /** The place that a schema under this keyword describes. */
-export function placeUnder(place: Place, keyword: string, name: string): Place {
+export function placeUnder(place: Int64Place, keyword: string, name: string): Int64Place {
   const scope = scopeOf(keyword);
   if (scope === 'value') return place;
   if (scope === 'fields') {
@@ -41,11 +41,11 @@ export function placeUnder(place: Place, keyword: string, name: string): Place {
 }
 
 /** Of an object with this field. */
-export function fieldPlace(name: string, inside: Place): Place {
+export function fieldPlace(name: string, inside: Int64Place): Int64Place {
   return { ...newPlace(), fields: new Map([[name, inside]]) };
 }
 
-function newPlace(): Place {
+function newPlace(): Int64Place {
   return {
     isInt64: false,
     isAlwaysInt64: false,
@@ -57,7 +57,7 @@ function newPlace(): Place {
   };
 }
 
-function collect(schema: Json, place: Place, isAlways: boolean): void {
+function collect(schema: Json, place: Int64Place, isAlways: boolean): void {
   if (typeof schema === 'boolean') return;
   const target = targetOf(schema);
   if (target) place.recursions.add(placeOfTarget(target));
@@ -76,9 +76,9 @@ function collect(schema: Json, place: Place, isAlways: boolean): void {
   }
 }
 
-const ofTargets = new WeakMap<object, Place>();
+const ofTargets = new WeakMap<object, Int64Place>();
 
-function placeOfTarget(target: Json): Place {
+function placeOfTarget(target: Json): Int64Place {
   const known = ofTargets.get(target);
   if (known) return known;
   const place = newPlace();
@@ -87,7 +87,7 @@ function placeOfTarget(target: Json): Place {
   return place;
 }
 
-function checkPlace(place: Place, name: string, refuse: Refuse): void {
+function checkPlace(place: Int64Place, name: string, refuse: Refuse): void {
   if (place.isInt64) {
     for (const keyword of place.comparisons) refuse(`${name}: ${keyword} is not supported for int64`);
     if (place.isOtherNumber && !place.isAlwaysInt64) refuse(`${name}: is int64 in one alternative and not in another`);
@@ -98,7 +98,7 @@ function checkPlace(place: Place, name: string, refuse: Refuse): void {
 }
 
 /** What is in a recursion was checked where it begins. */
-function checkRecursion(place: Place, recursion: Place, name: string, refuse: Refuse): void {
+function checkRecursion(place: Int64Place, recursion: Int64Place, name: string, refuse: Refuse): void {
   if (recursion.recursions.has(recursion)) refuse(`${name}: its schema is nothing but itself`);
   for (const [field, inside] of place.fields) {
     const other = recursion.fields.get(field);

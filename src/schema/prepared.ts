@@ -1,7 +1,7 @@
 /** A schema as ajv takes it: with our own keywords where its own know no bigint, or may take far longer than the value is worth. */
 import { isDeepStrictEqual } from 'node:util';
 import { BOUND_NAMES } from './int64-keywords.ts';
-import { findInt64s, type Place, placeUnder } from './int64-places.ts';
+import { findInt64s, type Int64Place, placeUnder } from './int64-places.ts';
 import type { Json } from './json.ts';
 import { targetOf } from './recursion.ts';
 import { withBranch, withSeenFields } from './seen-fields.ts';
@@ -33,7 +33,7 @@ function sizeOf(schema: Json): number {
 }
 
 /** The defaults of required fields are left out: ajv would fill in what must be refused. */
-export function prepare(schema: Json, place: Place, numberOf: (target: Json) => number): Json {
+export function prepare(schema: Json, place: Int64Place, numberOf: (target: Json) => number): Json {
   if (typeof schema === 'boolean') return schema;
   const target = targetOf(schema);
   if (target) return { recursion: numberOf(target) };

@@ -1,8 +1,8 @@
 /** `DATABASE_URL`, parsed: which database it names. */
-import { POSTGRES_FORM, type PostgresPlace, parsePostgresUrl } from './postgres/place.ts';
+import { POSTGRES_FORM, type PostgresSettings, parsePostgresUrl } from './postgres/settings.ts';
 
 export type SqliteDatabase = { kind: 'memory' } | { kind: 'sqlite'; file: string };
-export type Database = SqliteDatabase | ({ kind: 'postgres' } & PostgresPlace);
+export type Database = SqliteDatabase | ({ kind: 'postgres' } & PostgresSettings);
 
 export const DATABASE_FORMS = `sqlite:<file>, sqlite::memory: or ${POSTGRES_FORM}`;
 
@@ -14,6 +14,6 @@ export function parseDatabaseUrl(url: string): Database | undefined {
   const file = SQLITE.exec(url)?.[1];
   if (file === ':memory:') return { kind: 'memory' };
   if (file !== undefined) return { kind: 'sqlite', file };
-  const place = parsePostgresUrl(url);
-  return place && { kind: 'postgres', ...place };
+  const settings = parsePostgresUrl(url);
+  return settings && { kind: 'postgres', ...settings };
 }

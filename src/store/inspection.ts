@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, resolve } from 'node:path';
 import type { Database } from './database-url.ts';
 import type { AnyDomain } from './description.ts';
-import { nameOfPlace } from './postgres/place.ts';
+import { nameOfServer } from './postgres/settings.ts';
 import { inspectSqlite } from './sqlite/inspection.ts';
 import type { Inspection } from './store.ts';
 
@@ -18,7 +18,7 @@ export async function inspectDatabase(database: Database, domain: AnyDomain): Pr
 
 /** For people, without its password. */
 export function nameOfDatabase(database: Database): string {
-  if (database.kind === 'postgres') return `PostgreSQL, ${nameOfPlace(database)}`;
+  if (database.kind === 'postgres') return `PostgreSQL, ${nameOfServer(database)}`;
   return database.kind === 'memory' ? 'SQLite, in memory' : `SQLite, ${resolve(database.file)}`;
 }
 

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Awaitable } from './collection.ts';
 import type { Database, SqliteDatabase } from './database-url.ts';
 import type { AnyDomain, CollectionOf } from './description.ts';
-import { nameOfPlace, type PostgresPlace } from './postgres/place.ts';
+import { nameOfServer, type PostgresSettings } from './postgres/settings.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { type Store, StoreError, type StoreLimits, StoreUnavailable } from './store.ts';
 
@@ -32,12 +32,12 @@ export function openStore(database: Database, domain: AnyDomain, limits: StoreLi
 }
 
 /** Its code is loaded only where it is used. */
-async function openOnPostgres(place: PostgresPlace, domain: AnyDomain, limits: StoreLimits): Promise<Store> {
+async function openOnPostgres(settings: PostgresSettings, domain: AnyDomain, limits: StoreLimits): Promise<Store> {
   try {
     const { openPostgres } = await import('./postgres/open-postgres.ts');
-    return await openPostgres(place, domain, limits);
+    return await openPostgres(settings, domain, limits);
   } catch (error) {
-    throw toStoreError(nameOfPlace(place), error);
+    throw toStoreError(nameOfServer(settings), error);
   }
 }
 

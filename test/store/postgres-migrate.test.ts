@@ -4,8 +4,8 @@ import { domain } from '../../src/generated/domain.ts';
 import { toCursor } from '../../src/store/cursors.ts';
 import { loadParts, type Part } from '../../src/store/migrations.ts';
 import { migrateParts } from '../../src/store/postgres/migrate.ts';
-import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
 import { buildConnect } from '../../src/store/postgres/primary.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
 import { listPets, type NewPet, type OwnStore } from '../database.ts';
 import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
 
@@ -21,7 +21,7 @@ const NEXT = `
   CREATE TABLE owners (id bigint PRIMARY KEY);`;
 
 const server = await startPostgres(t);
-const placeOf = (url: string) => parsePostgresUrl(url) as PostgresPlace;
+const settingsOf = (url: string) => parsePostgresUrl(url) as PostgresSettings;
 
 async function open(t: Test, url: string, isMigrated = false): Promise<OwnStore> {
   const store = await openPostgresUrl(url, { ...LIMITS, isMigrated }, TIMEOUT);
@@ -33,7 +33,7 @@ async function open(t: Test, url: string, isMigrated = false): Promise<OwnStore>
 async function migrateWith(url: string, added: string[], patience?: Parameters<typeof migrateParts>[4]): Promise<void> {
   const [engine, pets] = loadParts('postgres', domain) as [Part, Part];
   const parts = [engine, { ...pets, migrations: [...pets.migrations, ...added] }];
-  const connection = await buildConnect(placeOf(url))({ toConnect: TIMEOUT, toAnswer: TIMEOUT });
+  const connection = await buildConnect(settingsOf(url))({ toConnect: TIMEOUT, toAnswer: TIMEOUT });
   await migrateParts(connection, schemaOf(url), parts, '', patience).finally(() => connection.end());
 }
 
@@ -140,7 +140,7 @@ t.test('a start that PostgreSQL does not answer in time says so', async (t) => {
 });
 
 t.test('a connection that a pooler keeps without a limit for its statements is refused', async (t) => {
-  const connect = buildConnect(placeOf(server.newUrl()));
+  const connect = buildConnect(settingsOf(server.newUrl()));
   await t.rejects(connect({ toConnect: TIMEOUT, toAnswer: 0 }), /ALTER ROLE … SET statement_timeout/);
 });
 

@@ -5,8 +5,8 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { type PostgresPlace, parsePostgresUrl } from '../../src/store/postgres/place.ts';
 import { buildConnect } from '../../src/store/postgres/primary.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
 
 const fileOf = (name: string) => fileURLToPath(new URL(`certificate/${name}`, import.meta.url));
 /** That of the server, for `localhost`, and one that it does not have. */
@@ -54,8 +54,8 @@ async function startImpostor(t: Test) {
   /** What it has heard of a client that connects so. */
   return async (host: string, query: string) => {
     Object.assign(heard, { plain: '', encrypted: '', certificate: '' });
-    const place = parsePostgresUrl(`postgres://ada:secret@${host}:${port}/pets?${query}`) as PostgresPlace;
-    const message = await buildConnect(place)({ toConnect: 20_000, toAnswer: 20_000 }).then(
+    const settings = parsePostgresUrl(`postgres://ada:secret@${host}:${port}/pets?${query}`) as PostgresSettings;
+    const message = await buildConnect(settings)({ toConnect: 20_000, toAnswer: 20_000 }).then(
       () => '',
       (error: Error) => error.message,
     );

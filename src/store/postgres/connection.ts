@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { StoreUnavailable } from '../store.ts';
-import type { Address, PostgresPlace } from './place.ts';
+import type { Address, PostgresSettings } from './settings.ts';
 
 /** The columns of a row, as PostgreSQL prints them: no digit is lost. */
 export type Row = (string | null)[];
@@ -51,7 +51,7 @@ export interface ConnectionTimes {
 /** @throws Error also where the server can only be read: it is not, or no longer, the one to use */
 export async function connectTo(
   { host, port }: Address,
-  { user, password, database, sslNegotiation }: PostgresPlace,
+  { user, password, database, sslNegotiation }: PostgresSettings,
   ssl: pg.ClientConfig['ssl'],
   { toConnect, toAnswer }: ConnectionTimes,
 ): Promise<Connection> {

@@ -4,19 +4,19 @@ import { loadParts, newestOf } from '../migrations.ts';
 import type { Inspection } from '../store.ts';
 import type { Row } from './connection.ts';
 import { quote } from './names.ts';
-import type { PostgresPlace } from './place.ts';
 import { buildConnect } from './primary.ts';
+import type { PostgresSettings } from './settings.ts';
 
 /** How long each step may take, in milliseconds. */
 const TIMEOUT = 10_000;
 
 /** @throws Error that says why no server can be used */
-export async function inspectPostgres(place: PostgresPlace, domain: AnyDomain): Promise<Inspection> {
+export async function inspectPostgres(settings: PostgresSettings, domain: AnyDomain): Promise<Inspection> {
   const newest = newestOf(loadParts('postgres', domain));
-  const connection = await buildConnect(place)({ toConnect: TIMEOUT, toAnswer: TIMEOUT });
+  const connection = await buildConnect(settings)({ toConnect: TIMEOUT, toAnswer: TIMEOUT });
   try {
     const row = async (sql: string, values?: unknown[]) => (await connection.query(sql, values))[0] as Row;
-    const schema = quote(place.schema);
+    const schema = quote(settings.schema);
     const [encoding, versions, table] = await row(
       "SELECT current_setting('server_encoding'), to_regclass($1), to_regclass($2)",
       [`${schema}.schema_versions`, `${schema}.api_keys`],

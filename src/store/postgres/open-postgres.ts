@@ -18,9 +18,9 @@ import { migrate } from './migrate.ts';
 import { buildCountMisfits } from './misfits.ts';
 import { quote } from './names.ts';
 import { buildListRecords } from './pages.ts';
-import type { PostgresPlace } from './place.ts';
 import { buildConnect, buildRead } from './primary.ts';
 import { buildGetRecords } from './records.ts';
+import type { PostgresSettings } from './settings.ts';
 import { buildTallies } from './tallies.ts';
 import { buildUses } from './uses.ts';
 import { Writes } from './writes.ts';
@@ -40,16 +40,16 @@ const READ_ONLY = new Error('the database can only be read');
 
 /** @throws Error when no server lets us in, or the schema is newer than this program's */
 export async function openPostgres(
-  place: PostgresPlace,
+  settings: PostgresSettings,
   domain: AnyDomain,
   limits: StoreLimits,
   timeout = TIMEOUT,
   startTimeout = START_TIMEOUT,
 ): Promise<Store<AnyCollection>> {
-  const connect = buildConnect(place);
+  const connect = buildConnect(settings);
   const connectToStart = () => connect({ toConnect: startTimeout, toAnswer: startTimeout });
   if (!limits.isMigrated) {
-    const migrateAll: Task<void> = (connection) => migrate(connection, place.schema, domain);
+    const migrateAll: Task<void> = (connection) => migrate(connection, settings.schema, domain);
     await onConnection(connectToStart, migrateAll);
   }
   const readLimit = Math.ceil(READ * timeout);
@@ -68,7 +68,7 @@ export async function openPostgres(
     await close();
     throw error;
   }
-  const store = { reading, writing, connectToStart, connectToRead, schema: quote(place.schema), close };
+  const store = { reading, writing, connectToStart, connectToRead, schema: quote(settings.schema), close };
   return buildStore(store, toTable(domain), limits.maxCreates);
 }
 

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { type Connection, type ConnectionTimes, connectTo } from './connection.ts';
 import type { Run, Task } from './lanes.ts';
-import type { PostgresPlace } from './place.ts';
+import type { PostgresSettings } from './settings.ts';
 
 /** Each host may take its time to let a connection in. @throws Error that says of each host why it cannot be written */
 export type Connect = (times: ConnectionTimes) => Promise<Connection>;
@@ -11,15 +11,15 @@ export type Connect = (times: ConnectionTimes) => Promise<Connection>;
 const MOVED = new Error('another server has become the one to write to');
 
 /** @throws Error when a file with certificates or a key cannot be read */
-export function buildConnect(place: PostgresPlace): Connect {
-  const ssl = toTlsOptions(place);
+export function buildConnect(settings: PostgresSettings): Connect {
+  const ssl = toTlsOptions(settings);
   const open = new Set<Connection>();
 
   return async (times) => {
     const failures: Error[] = [];
-    for (const address of place.hosts) {
+    for (const address of settings.hosts) {
       try {
-        const connection = await connectTo(address, place, ssl, times);
+        const connection = await connectTo(address, settings, ssl, times);
         for (const other of open) if (other.server !== connection.server) other.end(MOVED);
         open.add(connection);
         connection.ended.then(() => open.delete(connection));
@@ -52,7 +52,7 @@ export function buildRead(run: Run, connect: () => Promise<Connection>): Run {
 }
 
 /** As libpq: with certificates to trust, `require` checks the server's, too. */
-function toTlsOptions({ sslMode, caFile, certFile, keyFile }: PostgresPlace): ConnectionOptions | false {
+function toTlsOptions({ sslMode, caFile, certFile, keyFile }: PostgresSettings): ConnectionOptions | false {
   if (sslMode === 'disable') return false;
   if (keyFile !== undefined && (statSync(keyFile).mode & 0o077) !== 0)
     throw new Error(`${keyFile} can be read by others: chmod 600`);

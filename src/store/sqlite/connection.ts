@@ -50,17 +50,17 @@ export function useWal(db: Database): void {
  * The files of an open database, and what identifies them. In WAL mode, SQLite does not notice that a file was moved, replaced
  * or removed: it would go on writing rows that nobody finds again.
  */
-export type Places = [path: string, inode: bigint | undefined][];
+export type Inodes = [path: string, inode: bigint | undefined][];
 
-export function notePlaces(db: Database, file: string): Places {
+export function readInodes(db: Database, file: string): Inodes {
   // The first read after the change to WAL mode creates the `-wal` file.
   db.pragma('schema_version');
   return [file, `${file}-wal`, `${file}-shm`].map((path) => [path, inodeOf(path)]);
 }
 
 /** To be called before each write. @throws SqliteError when a file is not where it was */
-export function checkPlaces(places: Places): void {
-  for (const [path, inode] of places) {
+export function checkInodes(inodes: Inodes): void {
+  for (const [path, inode] of inodes) {
     if (inodeOf(path) !== inode) {
       throw new Sqlite.SqliteError(`${path} was moved, replaced or removed`, 'SQLITE_READONLY_DBMOVED');
     }

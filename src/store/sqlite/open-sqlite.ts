@@ -9,7 +9,7 @@ import type { AnyDomain } from '../description.ts';
 import { type Outcome, toCreated, toKeyed } from '../once.ts';
 import type { Store, StoreLimits } from '../store.ts';
 import { type Table, toRecord, toTable } from '../table.ts';
-import { checkPlaces, notePlaces, openConnection, type Places, toStoreError, useWal } from './connection.ts';
+import { checkInodes, type Inodes, openConnection, readInodes, toStoreError, useWal } from './connection.ts';
 import { type Aside, readContents, writeContents } from './contents.ts';
 import { prepareKeys } from './keys.ts';
 import { migrate } from './migrate.ts';
@@ -54,7 +54,7 @@ function buildStore(db: Database, file: string, table: Table, limits: StoreLimit
   const keys = prepareKeys(db);
   const writer = medium.isMemory
     ? writeInPlace(db, table)
-    : startWriter({ file, places: medium.places, table }, limits, counts);
+    : startWriter({ file, inodes: medium.inodes, table }, limits, counts);
 
   return guardAll({
     records: buildCollection(table, reads, writer, leave),
@@ -85,7 +85,7 @@ function buildStore(db: Database, file: string, table: Table, limits: StoreLimit
 class Medium {
   readonly isMemory: boolean;
   /** The files that were opened. */
-  readonly places: Places;
+  readonly inodes: Inodes;
   /** Those that the reads of a turn share. */
   readonly snapshots: Snapshots | undefined;
   readonly #db: Database;
@@ -96,7 +96,7 @@ class Medium {
     this.#file = file;
     this.isMemory = file === MEMORY;
     this.snapshots = this.isMemory ? undefined : shareSnapshots(db);
-    this.places = this.isMemory ? [] : notePlaces(db, file);
+    this.inodes = this.isMemory ? [] : readInodes(db, file);
   }
 
   /** Ends the shared snapshot. */
@@ -113,7 +113,7 @@ class Medium {
   /** And where the files are those that were opened. */
   checked<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
     return this.alone((...values) => {
-      checkPlaces(this.places);
+      checkInodes(this.inodes);
       return run(...values);
     });
   }
@@ -121,7 +121,7 @@ class Medium {
   /** What takes minutes has a connection of its own. Memory has only one, which nobody else may use meanwhile. */
   readonly openAside = (): Aside => {
     this.leave();
-    checkPlaces(this.places);
+    checkInodes(this.inodes);
     const db = this.#db;
     if (this.isMemory) return { db, end: () => db.inTransaction && db.exec('ROLLBACK') };
     const own = openConnection(this.#file, { fileMustExist: true });

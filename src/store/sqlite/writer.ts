@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import { type OutageKind, StoreUnavailable } from '../store.ts';
 import type { Table } from '../table.ts';
-import { checkPlaces, openConnection, type Places, proveWritable, toStoreError } from './connection.ts';
+import { checkInodes, type Inodes, openConnection, proveWritable, toStoreError } from './connection.ts';
 import { TURN_INTERVAL, takeTurn } from './turns.ts';
 import { prepareAddUses } from './uses.ts';
 import { type Batch, prepareWriteAll, type Written } from './writes.ts';
@@ -11,7 +11,7 @@ import { type Batch, prepareWriteAll, type Written } from './writes.ts';
 /** What the thread writes to. */
 export interface Target {
   file: string;
-  places: Places;
+  inodes: Inodes;
   table: Table;
 }
 
@@ -34,7 +34,7 @@ const LOOK_INTERVAL = 1000;
 const NOTHING: Written = { first: 0n, keyed: [], edits: [] };
 
 const port = parentPort as NonNullable<typeof parentPort>;
-const { file, places, table } = workerData as Target;
+const { file, inodes, table } = workerData as Target;
 let db: Database | undefined;
 let writeAll: ReturnType<typeof prepareWriteAll> | undefined;
 
@@ -53,7 +53,7 @@ function close(): void {
 /** Where the `-wal` file was removed, its content is lost with this connection: it is moved into the database file first. */
 function look(): void {
   try {
-    checkPlaces(places);
+    checkInodes(inodes);
   } catch (error) {
     db?.pragma('wal_checkpoint(PASSIVE)');
     throw error;

@@ -1,6 +1,6 @@
 /** Where a PostgreSQL database is, from its URL, and how its server is known: as libpq has it, or refused by name. */
 
-export interface PostgresPlace {
+export interface PostgresSettings {
   /** Of the same database; the one that can be written is used. */
   hosts: readonly Address[];
   user: string;
@@ -43,12 +43,12 @@ type Parts = [
 const DEFAULT_PORT = '5432';
 
 /** @returns undefined where the text has another form. @throws Error that names an option that is not known, or cannot be so */
-export function parsePostgresUrl(url: string): PostgresPlace | undefined {
+export function parsePostgresUrl(url: string): PostgresSettings | undefined {
   const [, user, password, hosts, database, options] = (FORM.exec(url) ?? []) as unknown as Parts;
   if (user === undefined) return undefined;
-  let place: Pick<PostgresPlace, 'hosts' | 'user' | 'password' | 'database'>;
+  let settings: Pick<PostgresSettings, 'hosts' | 'user' | 'password' | 'database'>;
   try {
-    place = {
+    settings = {
       hosts: hosts.split(',').map(toAddress),
       user: decodeURIComponent(user),
       password: password && decodeURIComponent(password),
@@ -57,7 +57,7 @@ export function parsePostgresUrl(url: string): PostgresPlace | undefined {
   } catch {
     return undefined;
   }
-  return { ...place, ...toOptions(Object.fromEntries(new URLSearchParams(options))) };
+  return { ...settings, ...toOptions(Object.fromEntries(new URLSearchParams(options))) };
 }
 
 /** @throws Error where it has another form */
@@ -67,7 +67,9 @@ function toAddress(text: string): Address {
   return { host: decodeURIComponent((host as string).replace(/^\[|\]$/g, '')), port: Number(port) };
 }
 
-function toOptions(options: Record<string, string>): Omit<PostgresPlace, 'hosts' | 'user' | 'password' | 'database'> {
+function toOptions(
+  options: Record<string, string>,
+): Omit<PostgresSettings, 'hosts' | 'user' | 'password' | 'database'> {
   const { sslmode, sslrootcert, sslcert, sslkey, sslnegotiation, schema, target_session_attrs, ...unknown } = options;
   const [other] = Object.keys(unknown);
   // It may be a piece of a password.
@@ -98,6 +100,6 @@ function toOptions(options: Record<string, string>): Omit<PostgresPlace, 'hosts'
 }
 
 /** For people: without the user and the password. */
-export function nameOfPlace({ hosts, database }: PostgresPlace): string {
+export function nameOfServer({ hosts, database }: PostgresSettings): string {
   return `${database} on ${hosts.map(({ host, port }) => `${host}:${port}`).join(', ')}`;
 }
