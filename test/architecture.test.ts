@@ -26,9 +26,19 @@ const SRC = ['process', ...WIRING, 'json', 'http', 'access', 'docs', 'telemetry'
 
 const OF_EACH_STORE = [
   'src/json',
-  ...['store', 'collection', 'counts', 'description', 'table', 'cursors', 'once', 'write', 'queue', 'migrations'].map(
-    (name) => `src/store/${name}.ts`,
-  ),
+  ...[
+    'store',
+    'collection',
+    'counts',
+    'description',
+    'table',
+    'cursors',
+    'once',
+    'write',
+    'queue',
+    'columns',
+    'migrations',
+  ].map((name) => `src/store/${name}.ts`),
 ];
 
 /** What is known of stores by those who are given one. */

@@ -1,20 +1,27 @@
 /** The store with another domain: what any store must do holds for books too. */
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
+import type { AnyDomain } from '../src/store/description.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { openPostgres } from '../src/store/postgres/open-postgres.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../src/store/postgres/settings.ts';
 import { Sqlite } from '../src/store/sqlite/kept-sqlite.ts';
+import { openSqlite } from '../src/store/sqlite/open-sqlite.ts';
 import { toTable } from '../src/store/table.ts';
 import { books } from './books/domain.ts';
 import { schemaOf, startPostgres } from './postgres.ts';
 import { type AnyStore, type Place, testSharing, testStore } from './store-suite.ts';
+
+/** What may be null. */
+const NULLS = { tags: null, rating: null, series: null, isSold: null, shelf: null };
 
 const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
 
 /** A description may become stricter than what is stored. */
 async function testMissingField(t: Test, { open, execute }: Place): Promise<void> {
   const store = await open();
-  const book = { title: 'Emma', isbn: 7n, authors: ['Jane Austen'], tags: null, price: 1.5, shelf: null };
+  const book = { title: 'Emma', isbn: 7n, authors: ['Jane Austen'], price: 1.5, ...NULLS };
   await store.records.create(book);
   await store.records.create(book);
   await execute('UPDATE books SET isbn = NULL WHERE id = 1');
@@ -67,3 +74,47 @@ t.test('a description of which no statement could be made is refused', async (t)
   t.throws(() => toTable({ ...books, table: 'Books; --' }), { message: /named in small letters.*Books; --/ });
   t.throws(() => toTable({ ...books, filters: ['authors'] }), { message: /cannot be filtered by authors/ });
 });
+
+/** The domain with other migrations: those of the books, changed. */
+function withMigrations(t: Test, change: (sql: string) => string): AnyDomain {
+  const read = (database: string) =>
+    change(readFileSync(new URL(`${database}/0001-books.sql`, books.migrations), 'utf8'));
+  const folder = t.testdir({
+    sqlite: { '0001-books.sql': read('sqlite') },
+    postgres: { '0001-books.sql': read('postgres') },
+  });
+  return { ...books, migrations: pathToFileURL(`${folder}/`) };
+}
+
+t.test(
+  'migrations that make another table than is described are refused, and leave the database as it was',
+  async (t) => {
+    const server = await startPostgres(t);
+    const changes: [(sql: string) => string, string][] = [
+      [(sql) => sql.replace(/tags text/i, 'tags BLOB'), 'the column books.tags must be TEXT, not BLOB'],
+      [(sql) => sql.replace(/tags text/i, 'tags jsonb'), 'the column books.tags must be text, not jsonb'],
+      [
+        (sql) => sql.replace(/series (\w+)/, 'series $1 NOT NULL').replace(/printed_at text.*,/i, ''),
+        'books has no column printed_at; the column books.series is NOT NULL, but series may be without a value',
+      ],
+      [(sql) => sql.replaceAll('books', 'tomes'), 'its migrations make no table books'],
+    ];
+    for (const [change, message] of changes) {
+      const other = withMigrations(t, change);
+      if (!message.includes('jsonb')) {
+        const file = `${t.testdirName}/books.db`;
+        t.throws(() => openSqlite(file, other, LIMITS), { message });
+        const store = openSqlite(file, books, LIMITS);
+        t.equal(await store.records.get(1n), undefined);
+        await store.close();
+      }
+      if (!message.includes('BLOB')) {
+        const settings = parsePostgresUrl(server.newUrl()) as PostgresSettings;
+        await t.rejects(openPostgres(settings, other, LIMITS, 60_000), { message });
+        const store = await openPostgres(settings, books, LIMITS, 60_000);
+        t.equal(await store.records.get(1n), undefined);
+        await store.close();
+      }
+    }
+  },
+);

@@ -54,9 +54,11 @@ export function toRecordJson({ fields }: Table, dialect: JsonDialect): string {
   return `'{' || ${members.join(' || ')} || '}'`;
 }
 
-function toValueJson({ column, type }: Field, { quote, toBoolean }: JsonDialect): string {
+function toValueJson({ column, type, isNullable }: Field, { quote, toBoolean }: JsonDialect): string {
   if (type === 'text') return quote(column);
-  return type === 'boolean' ? toBoolean(column) : column;
+  if (type === 'boolean') return toBoolean(column);
+  // PostgreSQL takes a null in JSON for a number that is wrong.
+  return isNullable ? `CAST(${column} AS text)` : column;
 }
 
 /** The record as it is stored: its id, and every field with a column. */

@@ -34,7 +34,7 @@ async function migrateWith(url: string, added: string[], patience?: Parameters<t
   const [engine, pets] = loadParts('postgres', domain) as [Part, Part];
   const parts = [engine, { ...pets, migrations: [...pets.migrations, ...added] }];
   const connection = await buildConnect(settingsOf(url))({ toConnect: TIMEOUT, toAnswer: TIMEOUT });
-  await migrateParts(connection, schemaOf(url), parts, '', patience).finally(() => connection.end());
+  await migrateParts(connection, schemaOf(url), parts, undefined, patience).finally(() => connection.end());
 }
 
 t.test('ten programs that start at once on an empty database migrate it once', async (t) => {

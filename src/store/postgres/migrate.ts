@@ -1,7 +1,10 @@
 /** Brings a schema of a database to this program's version. Forward only: that of a newer program is refused, never changed. */
+
+import { checkColumns } from '../columns.ts';
 import type { AnyDomain } from '../description.ts';
 import { checkVersions, isCurrent, loadParts, type Part, UNKNOWN_LAYOUT } from '../migrations.ts';
 import { StoreUnavailable } from '../store.ts';
+import { type Table, toTable } from '../table.ts';
 import type { Connection } from './connection.ts';
 import { quote } from './names.ts';
 
@@ -13,6 +16,8 @@ export interface Patience {
   table: number;
 }
 
+const TYPES = { int64: 'bigint', text: 'text', number: 'double precision', boolean: 'boolean', json: 'text' };
+
 const PATIENCE: Patience = { turn: 30_000, table: 500 };
 
 /** SQLSTATE: a lock was not free in time. */
@@ -22,17 +27,31 @@ type One = (sql: string, values?: unknown[]) => Promise<string | null | undefine
 
 /** @throws Error when the version is newer than the program's, or a lock is not free; any error leaves the database as it was */
 export function migrate(connection: Connection, schema: string, domain: AnyDomain): Promise<void> {
-  const setUp = `CREATE OR REPLACE TRIGGER write_records BEFORE INSERT OR UPDATE OR DELETE ON ${domain.table}
+  const table = toTable(domain);
+  const setUp = `CREATE OR REPLACE TRIGGER write_records BEFORE INSERT OR UPDATE OR DELETE ON ${table.name}
     FOR EACH STATEMENT EXECUTE FUNCTION write_records()`;
-  return migrateParts(connection, schema, loadParts('postgres', domain), setUp);
+  return migrateParts(connection, schema, loadParts('postgres', domain), async () => {
+    checkColumns(table, await readColumns(connection, table), TYPES);
+    await connection.query(setUp).catch(failAt('its trigger needs a lock that another session has'));
+  });
 }
 
-/** Programs that start at once take turns, so that each migration runs once, however long it takes. `setUp` is run after any. */
+/** Of the table that the search path finds first. */
+async function readColumns(connection: Connection, { name }: Table) {
+  const rows = await connection.query(
+    `SELECT attname, format_type(atttypid, NULL), attnotnull FROM pg_attribute
+      WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
+    [name],
+  );
+  return rows.map(([name, type, notNull]) => ({ name: String(name), type: String(type), isNotNull: notNull === 't' }));
+}
+
+/** Programs that start at once take turns, so that each migration runs once, however long it takes. `finish` is called after any. */
 export async function migrateParts(
   connection: Connection,
   schema: string,
   parts: readonly Part[],
-  setUp = '',
+  finish = async () => {},
   patience = PATIENCE,
 ): Promise<void> {
   const one: One = async (sql, values) => (await connection.query(sql, values))[0]?.[0];
@@ -47,11 +66,12 @@ export async function migrateParts(
     failAt(`another program has migrated it for ${patience.turn} ms`),
   );
   await connection.query(`SET LOCAL lock_timeout = ${patience.table}`);
-  await run(connection, schema, parts, setUp);
+  await run(connection, schema, parts);
+  await finish();
   await connection.query('COMMIT');
 }
 
-async function run(connection: Connection, schema: string, parts: readonly Part[], setUp: string): Promise<void> {
+async function run(connection: Connection, schema: string, parts: readonly Part[]): Promise<void> {
   const versions = await readVersions(connection, schema);
   checkVersions(versions, parts);
   const [there] = await connection.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
@@ -66,7 +86,6 @@ async function run(connection: Connection, schema: string, parts: readonly Part[
     const upsert = `INSERT INTO schema_versions VALUES ($1, $2) ON CONFLICT (part) DO UPDATE SET version = $2`;
     await connection.query(upsert, [name, migrations.length]);
   }
-  if (setUp) await connection.query(setUp).catch(failAt('its trigger needs a lock that another session has'));
 }
 
 async function readVersions(connection: Connection, schema: string): Promise<Map<string, number>> {

@@ -1,17 +1,34 @@
 /** Brings a database to this program's schema. Forward only: a database of a newer program is refused, never changed. */
 import type { Database } from 'better-sqlite3';
+import { checkColumns } from '../columns.ts';
 import type { AnyDomain } from '../description.ts';
 import { checkVersions, isCurrent, loadParts, newestOf, type Part, UNKNOWN_LAYOUT } from '../migrations.ts';
-import { toTable } from '../table.ts';
+import { type Table, toTable } from '../table.ts';
 import { toTriggersSql } from './triggers.ts';
 
-/** @throws Error when the schema is newer than the program's, or another's; an SqliteError leaves the database as it was */
+const TYPES = { int64: 'INTEGER', text: 'TEXT', number: 'TEXT', boolean: 'INTEGER', json: 'TEXT' };
+
+/** @throws Error when the schema is newer than the program's, or another's; any error leaves the database as it was */
 export function migrate(db: Database, domain: AnyDomain): void {
-  migrateParts(db, loadParts('sqlite', domain), toTriggersSql(toTable(domain)));
+  const table = toTable(domain);
+  migrateParts(db, loadParts('sqlite', domain), () => {
+    checkColumns(table, readColumns(db, table), TYPES);
+    db.exec(toTriggersSql(table));
+  });
 }
 
-/** `setUp` is run after any migration. */
-export function migrateParts(db: Database, parts: readonly Part[], setUp = ''): void {
+function readColumns(db: Database, { name }: Table) {
+  const rows = db.prepare<[string], [string, string, unknown]>(
+    'SELECT name, type, "notnull" FROM pragma_table_info(?)',
+  );
+  return rows
+    .raw()
+    .all(name)
+    .map(([name, type, notNull]) => ({ name, type, isNotNull: Boolean(notNull) }));
+}
+
+/** `finish` is called after any migration. */
+export function migrateParts(db: Database, parts: readonly Part[], finish = () => {}): void {
   if (isCurrent(readVersions(db), parts)) return;
   const run = db.transaction(() => {
     const versions = readVersions(db);
@@ -23,7 +40,7 @@ export function migrateParts(db: Database, parts: readonly Part[], setUp = ''): 
       update.run(name, migrations.length);
     }
     db.pragma(`user_version = ${newestOf(parts)}`);
-    db.exec(setUp);
+    finish();
   });
   run.immediate();
 }

@@ -7,6 +7,9 @@ CREATE TABLE books (
   printed_at text COLLATE "C",
   price double precision NOT NULL,
   is_lent boolean,
+  rating double precision,
+  series bigint,
+  is_sold boolean,
   shelf text COLLATE "C",
   note text
 );

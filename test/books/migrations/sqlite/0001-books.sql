@@ -7,6 +7,9 @@ CREATE TABLE books (
   printed_at TEXT,
   price TEXT NOT NULL,
   is_lent INTEGER,
+  rating TEXT,
+  series INTEGER,
+  is_sold INTEGER,
   shelf TEXT,
   note TEXT
 ) STRICT;
