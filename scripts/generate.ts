@@ -5,8 +5,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { loadContract } from '../src/contract/load-contract.ts';
-import { describeUndeclared } from '../src/replies/own-replies.ts';
-import { compileOperations } from '../src/routes/compiled-operations.ts';
 import { describeUnmatched } from '../src/routes/unmatched.ts';
 import { buildTypes } from './contract-types.ts';
 import { buildDomain } from './domain.ts';
@@ -38,24 +36,33 @@ async function run(): Promise<number> {
 /** What is stale or missing. @throws ContractError */
 async function generate(): Promise<string[]> {
   const contract = await loadContract();
+  const ofDomain = write('domain', buildDomain(new URL('src/', ROOT)));
+  if (ofDomain.length > 0) return ofDomain;
+  // They import the domain, whose folder may have just been replaced.
+  const { compileOperations } = await import('../src/routes/compiled-operations.ts');
+  const { describeUndeclared } = await import('../src/replies/own-replies.ts');
   // What the server would refuse at its start is refused here, in the same words.
   compileOperations(contract);
-  const files = {
-    'src/generated/contract.ts': HEADER + (await buildTypes(contract.document)),
-    'src/generated/domain.ts': HEADER + buildDomain(new URL('src/', ROOT)),
-    'src/generated/handlers.ts': HEADER + buildHandlersMap(contract),
-    'src/generated/scopes.ts': HEADER + buildScopes(contract),
-  };
-  const problems = describeUndeclared(contract);
-  for (const [name, text] of Object.entries(files)) {
-    const file = new URL(name, ROOT);
-    if (!isCheck) writeFileSync(file, text);
-    else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
-      problems.push(`${name} is stale: run \`npm run generate\` and commit what it writes`);
-    }
-  }
+  const problems = [
+    ...describeUndeclared(contract),
+    ...write('contract', await buildTypes(contract.document)),
+    ...write('handlers', buildHandlersMap(contract)),
+    ...write('scopes', buildScopes(contract)),
+  ];
   const handlers = readdirSync(new URL('handlers', ROOT)).filter((name) => name.endsWith('.ts'));
   const names = handlers.map((name) => parse(name).name);
   const unmatched = describeUnmatched([...contract.operations.keys()], names);
   return [...problems, ...unmatched, ...describeIgnored(contract)];
+}
+
+/** With `--check` it writes nothing. Returns what is stale. */
+function write(name: string, made: string): string[] {
+  const path = `src/generated/${name}.ts`;
+  const file = new URL(path, ROOT);
+  const text = HEADER + made;
+  if (!isCheck) writeFileSync(file, text);
+  else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
+    return [`${path} is stale: run \`npm run generate\` and commit what it writes`];
+  }
+  return [];
 }

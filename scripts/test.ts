@@ -1,17 +1,17 @@
 /**
  * Runs the tests, two files at a time for each core, since many wait, and demands that all of the code is covered: `npm test`.
- * With `-- <file> ...` it runs those files only, and with `--coverage` beside them it shows what they cover.
+ * With `-- <file or folder> ...` it runs those only, and with `--coverage` beside them it shows what they cover.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { buildCoverage } from './test/coverage.ts';
 import { buildProgram } from './test/program.ts';
 import { type Outcome, runFiles } from './test/run-files.ts';
-import { runsBelow, toRun } from './test/runs.ts';
+import { runsBelow, toRuns } from './test/runs.ts';
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { coverage: { type: 'boolean' } } });
 const isWhole = positionals.length === 0;
-const runs = isWhole ? runsBelow('test') : positionals.map(toRun);
+const runs = isWhole ? runsBelow('test') : positionals.flatMap(toRuns);
 const program = await buildProgram();
 const coverage = isWhole || values.coverage ? buildCoverage(program) : undefined;
 

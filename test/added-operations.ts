@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Contract, ContractError } from '../src/contract/contract.ts';
 import { loadContract } from '../src/contract/load-contract.ts';
-import { handlers as ours } from '../src/generated/handlers.ts';
 import { compileOperations } from '../src/routes/compiled-operations.ts';
 import type { Handlers } from '../src/routes/operations.ts';
 import type { Json } from '../src/schema/json.ts';
 import { type Edit, edited } from './edited-contract.ts';
-import { type Service, type StartOptions, startService } from './service.ts';
+import { FIRST_HANDLERS, type Service, type StartOptions, startService } from './service.ts';
 
 /** An operation with what all have: failures, the request's id on each reply, and a 200 whose body may be anything. */
 export function operation(operationId: string, source: Json = {}): Json {
@@ -57,5 +56,5 @@ export async function serve(
   options: StartOptions = {},
 ): Promise<Service> {
   const contract = await load(t, yaml);
-  return startService(t, { contract, handlers: { ...ours, ...handlers } as Handlers, yaml, ...options });
+  return startService(t, { contract, handlers: { ...FIRST_HANDLERS, ...handlers } as Handlers, yaml, ...options });
 }

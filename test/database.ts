@@ -23,11 +23,16 @@ export type Pet = SchemaOf<'Pet'>;
 export type NewPet = SchemaOf<'NewPet'>;
 export type PetStatus = SchemaOf<'PetStatus'>;
 
+/** What lists are filtered by, as cursors and statements take it: the value of each filter, or undefined. */
+export function valuesOf(query: Readonly<Record<string, unknown>>): unknown[] {
+  return domain.filters.map((name) => query[name]);
+}
+
 /** A page after the record with an id; as a promise where the store gives one. */
 export function listPets(
   { records }: Pick<OwnStore, 'records'>,
   { after, ...query }: { limit: number; status?: PetStatus | undefined; after?: bigint | undefined },
 ): Page<Pet> {
-  const cursor = after === undefined ? undefined : toCursor(after, [query.status]);
+  const cursor = after === undefined ? undefined : toCursor(after, valuesOf(query));
   return records.list({ ...query, after: cursor }) as Page<Pet>;
 }

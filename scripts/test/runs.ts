@@ -1,5 +1,5 @@
 /** The files with tests, as runs: each is a process. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export interface Run {
@@ -56,4 +56,9 @@ export function runsBelow(folder: string): Run[] {
   ];
 }
 
-export const toRun = (file: string): Run => ({ name: file, files: [file] });
+const toRun = (file: string): Run => ({ name: file, files: [file] });
+
+/** Those of a file, or of all below a folder. */
+export function toRuns(path: string): Run[] {
+  return statSync(path).isDirectory() ? runsBelow(path.replace(/\/+$/, '')) : [toRun(path)];
+}

@@ -7,8 +7,9 @@ const LENGTH = 11;
 
 /** The cursor after the record with this id, in a list filtered by these values; undefined where a filter is not used. */
 export function toCursor(id: bigint, values: readonly unknown[] = []): string {
-  const isFiltered = values.some((value) => value !== undefined);
-  return Buffer.from(`${id} ${isFiltered ? toDigest(values) : ''}`).toString('base64url');
+  // The filters behind the last one used do not count: one that is added at the end leaves all cursors valid.
+  const used = values.slice(0, values.findLastIndex((value) => value !== undefined) + 1);
+  return Buffer.from(`${id} ${used.length > 0 ? toDigest(used) : ''}`).toString('base64url');
 }
 
 /** The id in a cursor, or `undefined` where the cursor is made up or belongs to other values. */

@@ -30,7 +30,10 @@ export interface Domain<Name extends string = string, NewName extends string = s
   newSchema: NewName;
   table: string;
   columns: Columns<SchemaOf<Name>, SchemaOf<NewName>>;
-  /** The fields that lists can be filtered by; all that are given must match. Each wants an index on (column, id). */
+  /**
+   * The fields that lists can be filtered by; all that are given must match. Each wants an index on (column, id), which PostgreSQL
+   * reads by the first filter that is given. New ones come last: so the cursors of clients stay valid.
+   */
   filters: readonly FilterName<SchemaOf<Name>>[];
   /** What it adds to the catalogue of errors. */
   errors: { readonly [Code in ErrorCode]?: { readonly status: number } };

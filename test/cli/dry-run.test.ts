@@ -35,7 +35,7 @@ t.test('a dry run says what a start would use, without secrets, and changes noth
   t.strictSame([missing.code, missing.stderr], [0, '']);
   t.match(missing.stdout, /^configuration: as follows\n[\s\S]* {2}API_KEYS=\*\*\*\n/);
   t.match(missing.stdout, '\n  PORT=8080\n');
-  t.match(missing.stdout, /^contract: Pet Store, 3 operations, digest [0-9a-f]{12}$/m);
+  t.match(missing.stdout, /^contract: Pet Store, [1-9]\d* operations, digest [0-9a-f]{12}$/m);
   t.match(missing.stdout, `database: SQLite, ${folder}/new/pets.db: it would be made\n`);
   t.match(missing.stdout, /^disk: \d+ MB are free$/m);
   t.match(missing.stdout, /^keys: 0 stored keys are valid, and 1 of the configuration$/m);

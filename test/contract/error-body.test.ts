@@ -2,7 +2,6 @@
 import t from 'tap';
 import { makeKey, toStoredKey } from '../../src/access/api-keys.ts';
 import { loadConfig } from '../../src/config.ts';
-import { handlers } from '../../src/generated/handlers.ts';
 import { CATALOGUE, CODES, type ErrorCode, notImplemented, refuse } from '../../src/http/errors.ts';
 import type { AnyHandler } from '../../src/routes/handler.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
@@ -11,7 +10,7 @@ import type { Reply } from '../contract-check.ts';
 import { openUrl } from '../database.ts';
 import { edited } from '../edited-contract.ts';
 import { connectRaw } from '../raw-client.ts';
-import { KEY, send, startService } from '../service.ts';
+import { FIRST_HANDLERS, KEY, send, startService } from '../service.ts';
 
 const TEMPLATE = { errors: [{ number: '{status}', text: '{code} ({status}): {message}' }], isFault: true };
 
@@ -70,7 +69,7 @@ t.test('every error has the body that the contract makes of it', async (t) => {
   const { port } = await startService(t, {
     contract,
     store,
-    handlers: { ...handlers, listPets: listPets as AnyHandler },
+    handlers: { ...FIRST_HANDLERS, listPets: listPets as AnyHandler },
     requestTimeout: 500,
     limits: { ...loadConfig({}), maxPipelined: 2 },
   });

@@ -1,9 +1,8 @@
 /** An operation that is added to the contract, with schemas of its own, and served for real. */
 import type { Test } from 'tap';
-import { handlers as ours } from '../../src/generated/handlers.ts';
 import type { Handlers } from '../../src/routes/operations.ts';
 import { load, operation, withPaths } from '../added-operations.ts';
-import { startService } from '../service.ts';
+import { FIRST_HANDLERS, startService } from '../service.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a schema, or a value of it, is any JSON
 export type Json = any;
@@ -42,7 +41,7 @@ export async function startEcho(t: Test, options: EchoOptions): Promise<Echo> {
     given.push(call);
     return { status: 200, body: answer(call.body) };
   };
-  const handlers = { ...ours, echo } as Handlers;
+  const handlers = { ...FIRST_HANDLERS, echo } as Handlers;
   const log: string[] = [];
   const { request } = await startService(t, { contract, handlers, yaml, log: { write: (line) => log.push(line) } });
 

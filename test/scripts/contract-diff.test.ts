@@ -435,6 +435,7 @@ t.test('contract:diff passes a contract whose version fits, and takes ours by de
   });
   const folder = t.testdir({ 'petstore.yaml': longer, released: { '1.0.0.yaml': SOURCE }, empty: {} });
   const judge = (released: string) => judgeContract(`${folder}/petstore.yaml`, `${folder}/${released}`);
+  t.match(toReport(judgeContract(`${folder}/released/1.0.0.yaml`, `${folder}/released`)), /^ {2}no change\.$/m);
   const fitting = judge('released');
   t.strictSame(fitting.problems, []);
   t.match(toReport(fitting), /^Compatible:\n {2}listPets query.limit\n {6}maximum changed from 100 to 200\./m);

@@ -1,3 +1,5 @@
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { edited } from '../edited-contract.ts';
 import { copyProject, generate, readCopied } from './project-copy.ts';
@@ -30,4 +32,18 @@ t.test('a handler is imported from the file of its operationId, in kebab-case to
   const map = readCopied(folder, 'src/generated/handlers.ts');
   t.match(map, "import list$petsHandler from '../../handlers/list-pets.ts';");
   t.match(map, "  'list-pets': list$petsHandler,");
+});
+
+t.test('another domain is found in its own folder, in place of one that is gone', async (t) => {
+  const folder = copyProject(
+    t,
+    edited(() => {}),
+  );
+  renameSync(join(folder, 'src/pets'), join(folder, 'src/animals'));
+  const stale = generate(folder, '--check');
+  t.equal(stale.status, 1);
+  t.match(stale.stderr, /^src\/generated\/domain\.ts is stale: run `npm run generate`/);
+  const { status, stderr } = generate(folder);
+  t.equal(status, 0, stderr);
+  t.match(readCopied(folder, 'src/generated/domain.ts'), "export { domain } from '../animals/domain.ts';");
 });

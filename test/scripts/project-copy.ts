@@ -19,8 +19,8 @@ export function copyProject(t: Test, yaml: string): string {
 }
 
 /** What `npm run generate` does there; of a copy, no coverage counts. */
-export const generate = (folder: string) =>
-  spawnSync(process.execPath, [...NODE_ARGS, 'scripts/generate.ts'], {
+export const generate = (folder: string, ...args: string[]) =>
+  spawnSync(process.execPath, [...NODE_ARGS, 'scripts/generate.ts', ...args], {
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, NODE_V8_COVERAGE: '' },

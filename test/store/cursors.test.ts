@@ -18,6 +18,10 @@ t.test('a cursor gives back its id, for its own filters only', async () => {
   );
 });
 
+t.test('a filter that is added at the end leaves the cursors that were given out valid', async () => {
+  fc.assert(fc.property(ids, values, (id, own) => fromCursor(toCursor(id, own), [...own, undefined]) === id));
+});
+
 t.test('a cursor that no list gave out is refused', async (t) => {
   fc.assert(
     fc.property(fc.string(), (text) => {

@@ -6,7 +6,7 @@ import { loadParts, type Part } from '../../src/store/migrations.ts';
 import { migrateParts } from '../../src/store/postgres/migrate.ts';
 import { buildConnect } from '../../src/store/postgres/primary.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
-import { listPets, type NewPet, type OwnStore } from '../database.ts';
+import { listPets, type NewPet, type OwnStore, valuesOf } from '../database.ts';
 import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
@@ -85,7 +85,7 @@ t.test('a program that runs goes on when a newer one migrates, and does not star
   // On new connections, too.
   await server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'");
   t.equal((await listPets(store, { limit: 1 })).body.text, `[${text}]`);
-  t.equal((await listPets(store, { limit: 1, status: 'sold' })).next, toCursor(id + 1n, ['sold']));
+  t.equal((await listPets(store, { limit: 1, status: 'sold' })).next, toCursor(id + 1n, valuesOf({ status: 'sold' })));
   await store.check();
   const version = (await store.readKeys()).version;
   await store.createKey(toStoredKey('key', 'Ada'));
@@ -93,7 +93,7 @@ t.test('a program that runs goes on when a newer one migrates, and does not star
   t.match(await store.listKeys(), [{ name: 'Ada' }]);
   t.equal(await store.countMisfits('another contract', () => true), 0);
 
-  await t.rejects(open(t, url), /its schema \(pets\) has version 2, and this program knows 1 at most/);
+  await t.rejects(open(t, url), /its schema \(pets\) has version \d+, and this program knows \d+ at most/);
   // A worker that is replaced.
   t.ok(await (await open(t, url, true)).records.create(REX));
 });
@@ -149,10 +149,9 @@ t.test('a migration does not wait long for a table, for which others would have 
   const store = await open(t, url);
   const other = await server.connect(t, url);
   await other.query('BEGIN; SELECT FROM pets');
-  await t.rejects(
-    migrateWith(url, [NEXT]),
-    new Error('migration 2 (pets) needs a lock that another session has: see pg_locks'),
-  );
+  await t.rejects(migrateWith(url, [NEXT]), {
+    message: /^migration \d+ \(pets\) needs a lock that another session has: see pg_locks$/,
+  });
   t.ok(await store.records.create(REX));
   await other.query('COMMIT');
   await migrateWith(url, [NEXT]);

@@ -13,7 +13,7 @@ import { prepareReadPage } from '../../src/store/sqlite/pages.ts';
 import { ReadCache } from '../../src/store/sqlite/read-cache.ts';
 import { shareSnapshots } from '../../src/store/sqlite/snapshots.ts';
 import { toTable } from '../../src/store/table.ts';
-import { listPets, openUrl, type PetStatus } from '../database.ts';
+import { listPets, openUrl, type PetStatus, valuesOf } from '../database.ts';
 
 /** A store with five pets in a file, and another program's connection to the file. */
 async function openShared(t: Test) {
@@ -187,7 +187,7 @@ for (const [way, change] of Object.entries(CHANGES)) {
 t.test('when the last pet is replaced by one of another status, there is no next page', async (t) => {
   const { store, db } = await openShared(t);
   const query = { limit: 4, status: 'sold' } as const;
-  t.equal((await listPets(store, query)).next, toCursor(4n, ['sold']));
+  t.equal((await listPets(store, query)).next, toCursor(4n, valuesOf({ status: 'sold' })));
   await nextTurn();
   db.exec("INSERT OR REPLACE INTO pets (id, name, category_id) VALUES (5, 'Eva', 7)");
   t.equal((await listPets(store, query)).next, undefined);

@@ -105,7 +105,7 @@ t.test('a database with a newer schema, or another, is refused, and not a byte o
     [
       'wal',
       `${VERSIONS}; INSERT INTO schema_versions VALUES ('pets', 1000)`,
-      /its schema \(pets\) has version 1000, and .* knows 1 at most/,
+      /its schema \(pets\) has version 1000, and .* knows \d+ at most/,
     ],
     [
       'delete',

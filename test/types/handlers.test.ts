@@ -45,7 +45,7 @@ t.test('a handler that answers anything else does not compile, and the message s
     ['createPet', '{ status: 201, body: pet }', 'Refused<"createPet: 201.headers is missing">'],
     ['getPet', "{ status: 200, body: call.urlOf('getPet', {}) }", "Property 'petId' is missing"],
     ['getPet', '{ status: 200, body: call.body }', 'Refused<"getPet: 200.body has another type than in the contract">'],
-    ['listPets', '{ status: 200, body: [{ ...pet, name: call.query.name }] }', "Property 'name' does not exist"],
+    ['listPets', '{ status: 200, body: [{ ...pet, name: call.query.nowhere }] }', "Property 'nowhere' does not exist"],
     [
       'getPet',
       '{ status: 200, body: { ...pet, colour: "red" } }',

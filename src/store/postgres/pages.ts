@@ -49,7 +49,7 @@ export function buildListRecords(schema: string, table: Table): AskAll<PageAsked
       const name = used.map(({ column }) => column).join();
       const group = groups.get(name) ?? { used, asked: new Map() };
       groups.set(name, group);
-      const key = `${name} ${one.limit} ${one.after} ${one.values.length > 1 ? JSON.stringify(one.values.map(String)) : one.values}`;
+      const key = `${name} ${one.limit} ${one.after} ${JSON.stringify(one.values.map(String))}`;
       group.asked.set(key, one);
       return key;
     });
