@@ -1,7 +1,11 @@
-/** Starts the built service as an operator would, sends it one request of each kind, and stops it: `npm run smoke`. */
+/** Starts the built service as an operator would, sends it a request of each operation, and stops it: `npm run smoke`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { Contract } from '../src/contract/contract.ts';
+import { loadContract } from '../src/contract/load-contract.ts';
+import type { Json } from '../src/schema/json.ts';
+import { toJsonText } from '../src/store/table.ts';
 
 const KEY = 'key-of-the-smoke-test';
 const server = spawn(process.execPath, ['dist/src/main.js'], {
@@ -26,14 +30,36 @@ async function expect(status: number, url: string, init?: RequestInit): Promise<
   if (reply.status !== status) throw new Error(`expected ${status}`);
 }
 
+/** What creates comes first, so that the others find it. */
+const METHODS = ['post', 'get', 'put', 'patch', 'delete'];
+
+/** Each operation, with the examples of the contract, which must be those of the first record; and the success that it declares. */
+function toRequests({ document, prefix }: Contract): { status: number; path: string; method: string; body?: string }[] {
+  const found = (node: Json): Json => (node?.$ref ? node.$ref.slice(2).split('/').reduce(stepInto, document) : node);
+  const stepInto = (node: Json, name: string) => node[name.replaceAll('~1', '/').replaceAll('~0', '~')];
+  const exampleIn = (node: Json) => node.example ?? found(Object.values<Json>(node.examples ?? {})[0])?.value;
+  return METHODS.flatMap((method) =>
+    Object.entries<Json>((document as Json).paths).flatMap(([template, item]) => {
+      const operation = item[method];
+      if (!operation) return [];
+      const parameters: Json[] = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(found);
+      const path = template.replace(/\{(.*?)\}/g, (_, name) =>
+        encodeURIComponent(exampleIn(parameters.find((one) => one.in === 'path' && one.name === name))),
+      );
+      const media = found(operation.requestBody)?.content['application/json'];
+      const status = Number(Object.keys(operation.responses).find((name) => name.startsWith('2')));
+      const request = { status, path: prefix + path, method: method.toUpperCase() };
+      return [media ? { ...request, body: toJsonText(exampleIn(media)) } : request];
+    }),
+  );
+}
+
 try {
   const origin = await originOf();
+  const requests = toRequests(await loadContract());
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
-  const body = '{"name":"Rex","categoryId":9223372036854775807}';
-  await expect(201, `${origin}/v1/pets`, { method: 'POST', headers, body });
-  await expect(200, `${origin}/v1/pets`, { headers });
-  await expect(200, `${origin}/v1/pets/1`, { headers });
-  await expect(401, `${origin}/v1/pets`);
+  for (const { status, path, ...init } of requests) await expect(status, origin + path, { ...init, headers });
+  for (const { path, ...init } of requests.slice(0, 1)) await expect(401, origin + path, init);
   await expect(200, `${origin}/openapi.yaml`);
   await expect(200, `${origin}/docs/`);
 } finally {
