@@ -7,7 +7,7 @@ import { compileOperations } from '../src/routes/compiled-operations.ts';
 import type { Handlers } from '../src/routes/operations.ts';
 import type { Json } from '../src/schema/json.ts';
 import { type Edit, edited } from './edited-contract.ts';
-import { FIRST_HANDLERS, type Service, type StartOptions, startService } from './service.ts';
+import { handlersFor, type Service, type StartOptions, startService } from './service.ts';
 
 /** An operation with what all have: failures, the request's id on each reply, and a 200 whose body may be anything. */
 export function operation(operationId: string, source: Json = {}): Json {
@@ -56,5 +56,10 @@ export async function serve(
   options: StartOptions = {},
 ): Promise<Service> {
   const contract = await load(t, yaml);
-  return startService(t, { contract, handlers: { ...FIRST_HANDLERS, ...handlers } as Handlers, yaml, ...options });
+  return startService(t, {
+    contract,
+    handlers: { ...handlersFor(contract), ...handlers } as Handlers,
+    yaml,
+    ...options,
+  });
 }

@@ -58,10 +58,11 @@ export interface StartOptions extends Partial<Omit<ServerOptions, 'store'>> {
   resolve?: Parameters<typeof listen>[2];
 }
 
-/** Those that the first release of the contract has, which is what tests edit: it lacks the operations that came later. */
-export const FIRST_HANDLERS = Object.fromEntries(
-  Object.entries(handlers).filter(([id]) => SOURCE.includes(`operationId: ${id}\n`)),
-) as Handlers;
+/** Those that an edited contract wants: it may be the first release, which lacks the operations that came later. */
+export function handlersFor({ operations }: Contract): Handlers {
+  const isWanted = (id: string) => operations.has(id) || SOURCE.includes(`operationId: ${id}\n`);
+  return Object.fromEntries(Object.entries(handlers).filter(([id]) => isWanted(id)));
+}
 
 const contractCheck = new ContractCheck();
 
@@ -78,7 +79,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const store = rest.store ?? openUrl(databaseUrl);
   const app = await buildServer({
     contract: rest.contract ?? (await loadOurs()),
-    handlers: rest.contract ? FIRST_HANDLERS : handlers,
+    handlers: rest.contract ? handlersFor(rest.contract) : handlers,
     store,
     apiKeys: [KEY],
     trustProxy: [],

@@ -10,7 +10,7 @@ import type { Reply } from '../contract-check.ts';
 import { openUrl } from '../database.ts';
 import { edited } from '../edited-contract.ts';
 import { connectRaw } from '../raw-client.ts';
-import { FIRST_HANDLERS, KEY, send, startService } from '../service.ts';
+import { handlersFor, KEY, send, startService } from '../service.ts';
 
 const TEMPLATE = { errors: [{ number: '{status}', text: '{code} ({status}): {message}' }], isFault: true };
 
@@ -69,7 +69,7 @@ t.test('every error has the body that the contract makes of it', async (t) => {
   const { port } = await startService(t, {
     contract,
     store,
-    handlers: { ...FIRST_HANDLERS, listPets: listPets as AnyHandler },
+    handlers: { ...handlersFor(contract), listPets: listPets as AnyHandler },
     requestTimeout: 500,
     limits: { ...loadConfig({}), maxPipelined: 2 },
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { parse } from 'yaml';
 import { loadContract } from '../../src/contract/load-contract.ts';
-import { FIRST_HANDLERS, type Service, startService } from '../service.ts';
+import { handlersFor, type Service, startService } from '../service.ts';
 import { type Handle, NEW_HANDLERS, withNewOperations } from './new-operations.ts';
 import { CONTRACT, readOperations } from './operations.ts';
 import type { Property } from './property.ts';
@@ -19,7 +19,7 @@ export async function startGrown(t: Test, handlers: Record<string, Handle> = {})
   const file = join(t.testdir(), 'petstore.yaml');
   writeFileSync(file, GROWN);
   const contract = await loadContract(file);
-  const all = { ...FIRST_HANDLERS, ...NEW_HANDLERS, ...handlers };
+  const all = { ...handlersFor(contract), ...NEW_HANDLERS, ...handlers };
   return startService(t, { contract, handlers: all, yaml: GROWN, keepAlive: true });
 }
 

@@ -2,7 +2,7 @@
 import type { Test } from 'tap';
 import type { Handlers } from '../../src/routes/operations.ts';
 import { load, operation, withPaths } from '../added-operations.ts';
-import { FIRST_HANDLERS, startService } from '../service.ts';
+import { handlersFor, startService } from '../service.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a schema, or a value of it, is any JSON
 export type Json = any;
@@ -41,7 +41,7 @@ export async function startEcho(t: Test, options: EchoOptions): Promise<Echo> {
     given.push(call);
     return { status: 200, body: answer(call.body) };
   };
-  const handlers = { ...FIRST_HANDLERS, echo } as Handlers;
+  const handlers = { ...handlersFor(contract), echo } as Handlers;
   const log: string[] = [];
   const { request } = await startService(t, { contract, handlers, yaml, log: { write: (line) => log.push(line) } });
 

@@ -81,7 +81,7 @@ t.test('a field that may be null is kept as the domain says it', (t) => {
 });
 
 t.test('a filter that is no field, and an error that the contract does not have, do not compile', (t) => {
-  t.match(diagnose([GENERATED], DOMAIN.replace("'status']", "'colour']")), [/colour/]);
+  t.match(diagnose([GENERATED], DOMAIN.replace("filters: ['", "filters: ['colour', '")), [/colour/]);
   t.match(diagnose([GENERATED], DOMAIN.replace('pet_not_found:', 'pet_is_lost:')), [/pet_is_lost/]);
   t.end();
 });
