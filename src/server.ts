@@ -57,7 +57,7 @@ export interface ServerOptions {
 
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { contract, handlers, store, apiKeys, logger, counts, limits, isDraining } = options;
+  const { contract, handlers, store, apiKeys, tally, logger, counts, limits, isDraining } = options;
   const collections = { [domain.name]: store.records };
   const nextRequestId = buildRequestIds();
   const keysInQueries = contract.keyPlaces.flatMap((place) => (place.in === 'query' ? [place.name] : []));
@@ -90,7 +90,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const onRead = () => {
     counted.keysReadAt = Date.now() / 1000;
   };
-  const authFor = await addAuth(app, { ...options, realm: contract.title, rates: limits, onRead });
+  const authFor = await addAuth(app, { logger, store, apiKeys, tally, realm: contract.title, rates: limits, onRead });
   await addOperations(app, { contract, handlers, collections, authFor, logger });
   await addDocs(app, contract);
   addHealth(app, store, isDraining);

@@ -63,7 +63,7 @@ export class Variables {
   }
 }
 
-/** The items of a list, which commas or line ends part. */
+/** The items of a list, between commas or line ends. */
 export function toList(text: string): string[] {
   return text
     .split(/[,\n]/)

@@ -32,7 +32,7 @@ interface Attempt {
   request: FastifyRequest;
   reply: FastifyReply;
   done: (failure?: Failure) => void;
-  /** Why the first key was not enough that lacks scopes. */
+  /** That the first key lacks scopes which the operation needs. */
   denied?: Failure;
 }
 
@@ -58,7 +58,7 @@ export class Admission {
   #tryFrom(index: number, attempt: Attempt): void {
     const way = this.#ways[index];
     if (!way) {
-      this.#endUnknown(attempt);
+      this.#noWayLeft(attempt);
       return;
     }
     const { request, reply, done } = attempt;
@@ -118,8 +118,7 @@ export class Admission {
     done();
   }
 
-  /** No way in is left. */
-  #endUnknown({ request, reply, done, denied }: Attempt): void {
+  #noWayLeft({ request, reply, done, denied }: Attempt): void {
     const { isKeyOptional, unauthorizedRate, shares, over, realm } = this.#options;
     if (isKeyOptional) {
       request.caller = undefined;

@@ -21,12 +21,12 @@ export async function checkStart(
 ): Promise<boolean> {
   const findings = new Findings(tell);
   const used = new Map<string, string>();
-  const config = await findings.add(
+  const config = await findings.check(
     'configuration',
     () => loadConfig(env, used),
     (config) => toSettings(used, config),
   );
-  await findings.add(
+  await findings.check(
     'contract',
     () => findContract(config),
     ({ title, operations, digest }) => {
@@ -34,20 +34,20 @@ export async function checkStart(
     },
   );
   if (!config) return findings.areRight;
-  await findings.add(
+  await findings.check(
     'addresses',
     () => findAddresses(config),
     (addresses) => addresses.join(', '),
   );
   const { database } = config;
   const toText = (found: Inspection) => `${nameOfDatabase(database)}: ${toFate(found)}`;
-  const found = await findings.add('database', () => findDatabase(config), toText);
+  const found = await findings.check('database', () => findDatabase(config), toText);
   if (database.kind === 'sqlite') {
     const toFree = (free: number) => `${Math.floor(free / 1024 ** 2)} MB are free`;
-    await findings.add('disk', () => findDisk(database.file, leastFree), toFree);
+    await findings.check('disk', () => findDisk(database.file, leastFree), toFree);
   }
   if (found)
-    await findings.add(
+    await findings.check(
       'keys',
       () => findKeys(config, found),
       (text) => text,
@@ -64,7 +64,7 @@ class Findings {
   }
 
   /** Tells what is found of a part, and returns it; undefined where it is wrong. */
-  async add<Found>(part: string, find: () => Found | Promise<Found>, toText: (found: Found) => string) {
+  async check<Found>(part: string, find: () => Found | Promise<Found>, toText: (found: Found) => string) {
     try {
       const found = await find();
       this.#tell(`${part}: ${toText(found)}`);

@@ -52,7 +52,7 @@ export class Reports implements OperatorsParts {
     this.#last.set(worker, []);
     worker.on('message', (answer: Answer) => {
       if (answer.reported === undefined) return;
-      if (answer.metrics) this.#last.set(worker, answer.metrics);
+      if (answer.metrics && this.#last.has(worker)) this.#last.set(worker, answer.metrics);
       this.#waiting.get(answer.reported)?.(answer);
     });
     worker.once('exit', () => {

@@ -46,7 +46,7 @@ export function superviseWorkers(options: WorkersOptions): void {
     () => supervisor.stop(),
     () => supervisor.kill(),
   );
-  supervisor.start();
+  supervisor.startWorker();
 }
 
 class Supervisor {
@@ -64,7 +64,7 @@ class Supervisor {
   }
 
   /** Starts a worker, and another one whenever it ends. `failures`: how many have failed in a row. */
-  start(failures = 0): void {
+  startWorker(failures = 0): void {
     const { env, log, reports } = this.#options;
     const worker = cluster.fork(env);
     const started = Date.now();
@@ -119,7 +119,7 @@ class Supervisor {
     if (this.#hasListened || this.#isStopping) return;
     this.#hasListened = true;
     this.#options.onListening(origin);
-    for (let others = 1; others < this.#options.count; others++) this.start();
+    for (let others = 1; others < this.#options.count; others++) this.startWorker();
   }
 
   #noteStopped(worker: Worker, code: number | null): void {
@@ -133,7 +133,7 @@ class Supervisor {
     this.#options.log.logger.error({ worker: worker.process.pid, ...ending, delay }, 'a worker ended, and is replaced');
     const timer = setTimeout(() => {
       this.#delayed.delete(timer);
-      this.start(failures);
+      this.startWorker(failures);
     }, delay);
     this.#delayed.add(timer);
   }

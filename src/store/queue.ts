@@ -1,6 +1,6 @@
 /** What waits for its turn: each item is taken in time, or refused with the reason. It knows no database. */
 
-/** Whoever takes it answers it, once. */
+/** Whoever takes it answers it. */
 export interface Waiting<Item, Result = unknown> {
   item: Item;
   /** When it came, by performance.now(). */
@@ -10,7 +10,16 @@ export interface Waiting<Item, Result = unknown> {
 }
 
 export class Queue<Item, Result = unknown> {
+  readonly #patience: number;
+  readonly #toError: () => Error;
   #all: Waiting<Item, Result>[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Each item waits for so many milliseconds at most. */
+  constructor(patience: number, toError: () => Error) {
+    this.#patience = patience;
+    this.#toError = toError;
+  }
 
   get length(): number {
     return this.#all.length;
@@ -20,27 +29,45 @@ export class Queue<Item, Result = unknown> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#all.push({ item, since: performance.now(), resolve, reject });
+      this.#watch();
     });
   }
 
-  /** The first ones, at most so many; without a count all. */
+  /** The first ones, at most so many; without a count all. None of them is late. */
   take(count = this.#all.length): Waiting<Item, Result>[] {
-    return this.#all.splice(0, count);
+    this.#refuseLate();
+    const taken = this.#all.splice(0, count);
+    if (this.#all.length === 0) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    }
+    return taken;
   }
 
   /** Those that were taken are the first again. */
   putBack(taken: Waiting<Item, Result>[]): void {
     this.#all = [...taken, ...this.#all];
+    this.#watch();
   }
 
-  /** Refuses those that came more than so many milliseconds ago. */
-  refuseLate(time: number, error: Error): void {
-    const limit = performance.now() - time;
-    refuse(
-      this.#all.filter(({ since }) => since < limit),
-      error,
-    );
-    this.#all = this.#all.filter(({ since }) => since >= limit);
+  /** Looks again when the first of them will be late. */
+  #watch(): void {
+    const [first] = this.#all;
+    if (this.#timer || !first) return;
+    const look = () => {
+      this.#timer = undefined;
+      this.#refuseLate();
+      this.#watch();
+    };
+    this.#timer = setTimeout(look, first.since + this.#patience - performance.now());
+  }
+
+  /** Those that came first stand first. */
+  #refuseLate(): void {
+    const limit = performance.now() - this.#patience;
+    const count = this.#all.findIndex(({ since }) => since > limit);
+    const late = this.#all.splice(0, count === -1 ? this.#all.length : count);
+    if (late.length > 0) refuse(late, this.#toError());
   }
 }
 

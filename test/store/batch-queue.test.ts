@@ -12,7 +12,7 @@ function openQueue(options: Partial<BatchOptions<number>> = {}) {
   };
   const queue = new BatchQueue<number, string>({
     post,
-    most: 8,
+    maxWaiting: 8,
     timeout: 60_000,
     checkTimeout: 60_000,
     counts,
@@ -54,13 +54,16 @@ t.test('writes of one turn, and those that come while a batch is written, share 
 
 t.test('a batch that one write makes fail is halved until that one is alone, wherever it stands', async (t) => {
   for (const bad of [0, 3, 4]) {
+    const sizes: number[] = [];
     const post = (batch: number[]) => {
+      sizes.push(batch.length);
       setImmediate(() => (batch.includes(bad) ? queue.blame(new Error('bad')) : queue.end(toTexts)));
     };
     const { queue } = openQueue({ post });
     const all = [0, 1, 2, 3, 4].map((item) => queue.add(item));
     const expected = [0, 1, 2, 3, 4].map((item) => (item === bad ? 'bad' : String(item)));
     t.strictSame(await outcomesOf(all), expected);
+    t.strictSame(sizes.slice(0, 2), [5, 3]);
     await queue.flush();
   }
 });
@@ -68,14 +71,10 @@ t.test('a batch that one write makes fail is halved until that one is alone, whe
 t.test(
   'what was handed over too long ago is unknown, what was not was not done, and a late answer changes neither',
   async (t) => {
-    const { queue, next } = openQueue({ timeout: 5 });
+    const { queue, next } = openQueue({ timeout: 200 });
     const handed = queue.add(1);
     await next();
-    const waits = queue.add(2);
-    const late = performance.now() + 10;
-    while (performance.now() < late) await nextTurn();
-    const outcomes = outcomesOf([handed, waits]);
-    queue.refuseLate();
+    const outcomes = outcomesOf([handed, queue.add(2)]);
     t.strictSame(await outcomes, ['outcome_unknown', 'unavailable']);
     t.strictSame(await outcomesOf([queue.add(3)]), ['overloaded']);
     queue.end(toTexts);
@@ -132,4 +131,38 @@ t.test('a writer that is gone leaves nothing unanswered, and the next one gets w
   t.strictSame(await next(), [2]);
   queue.end(toTexts);
   t.equal(await waits, '2');
+});
+
+t.test('no more wait than may, with those of the batch', async (t) => {
+  const { queue, next } = openQueue({ maxWaiting: 2 });
+  const first = queue.add(1);
+  await next();
+  const second = queue.add(2);
+  t.strictSame(await outcomesOf([queue.add(3)]), ['overloaded']);
+  const handed = next();
+  queue.end(toTexts);
+  t.strictSame(await handed, [2]);
+  queue.end(toTexts);
+  t.strictSame(await outcomesOf([first, second]), ['1', '2']);
+});
+
+t.test('what cannot be handed over fails alone', async (t) => {
+  const post = (batch: number[]) => {
+    if (batch.includes(2)) throw new Error('cannot be copied');
+    setImmediate(() => queue.end(toTexts));
+  };
+  const { queue } = openQueue({ post });
+  t.strictSame(await outcomesOf([1, 2, 3].map((item) => queue.add(item))), ['1', 'cannot be copied', '3']);
+});
+
+t.test('a check waits no longer than it may, and fails at once behind a batch that takes as long', async (t) => {
+  const { queue, next } = openQueue({ checkTimeout: 100 });
+  const write = queue.add(1);
+  await next();
+  await t.rejects(queue.check(), { kind: 'unavailable', cause: { message: /not answered in time/ } });
+  const began = performance.now();
+  await t.rejects(queue.check(), { kind: 'unavailable', cause: { message: /not answered in time/ } });
+  t.ok(performance.now() - began < 100);
+  queue.end(toTexts);
+  await write;
 });

@@ -27,19 +27,17 @@ interface Job {
 
 /** The pause before the next try to connect, in milliseconds. */
 const PAUSE = 100;
-/** How often to look for what has waited too long, in milliseconds. */
-const SWEEP_INTERVAL = 20;
 
 const BUSY = new Error('all connections to the database are busy');
+const CLOSED = new Error('the store is closed');
 const NO_ANSWER = new Error('the database has not answered in time');
 
 export class Lanes {
   readonly #options: LanesOptions;
-  readonly #waiting = new Queue<Job>();
+  readonly #waiting: Queue<Job>;
   /** Wakes each connection that has nothing to do. */
   readonly #idle: (() => void)[] = [];
   readonly #serving: Promise<void>[];
-  readonly #sweeping: NodeJS.Timeout;
   readonly #opened = new EventEmitter();
   #unopened: number;
   /** How many connections are open, and how many of them run a job. */
@@ -53,9 +51,8 @@ export class Lanes {
   constructor(options: LanesOptions) {
     this.#options = options;
     this.#unopened = options.count;
+    this.#waiting = new Queue(options.patience, () => new StoreUnavailable(this.#failure));
     this.#serving = Array.from({ length: options.count }, () => this.#serve());
-    const sweep = () => this.#waiting.refuseLate(options.patience, new StoreUnavailable(this.#failure));
-    this.#sweeping = setInterval(sweep, SWEEP_INTERVAL).unref();
   }
 
   /**
@@ -83,13 +80,12 @@ export class Lanes {
     this.#wakeAll();
     await Promise.all(this.#serving);
     this.#isClosed = true;
-    clearInterval(this.#sweeping);
     refuse(this.#waiting.take(), new StoreUnavailable(this.#failure));
   }
 
-  #add(job: Job): Promise<never> {
-    if (this.#isClosed) return Promise.reject(new StoreUnavailable(this.#failure));
-    const done = this.#waiting.add(job) as Promise<never>;
+  #add<Result>(job: Job): Promise<Result> {
+    if (this.#isClosed) return Promise.reject(new StoreUnavailable(CLOSED));
+    const done = this.#waiting.add(job) as Promise<Result>;
     this.#idle.pop()?.();
     return done;
   }
@@ -135,7 +131,8 @@ export class Lanes {
     while (connection.isOpen && !(this.#isClosing && this.#waiting.length === 0)) {
       if (this.#waiting.length === 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
       await nextTurn();
-      if (connection.isOpen && this.#waiting.length > 0) return this.#waiting.take(1)[0];
+      const job = connection.isOpen ? this.#waiting.take(1)[0] : undefined;
+      if (job) return job;
     }
     return undefined;
   }

@@ -6,6 +6,7 @@ import type { AnyDomain } from '../description.ts';
 import { toCreated, toKeyed } from '../once.ts';
 import { type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
 import { type Table, toRecord, toTable } from '../table.ts';
+import { ClientWrites } from './client-writes.ts';
 import type { Connection } from './connection.ts';
 import { buildReadContents, buildWriteContents } from './contents.ts';
 import { buildEdit } from './edit.ts';
@@ -23,7 +24,6 @@ import { buildGetRecords } from './records.ts';
 import type { PostgresSettings } from './settings.ts';
 import { buildTallies } from './tallies.ts';
 import { buildUses } from './uses.ts';
-import { Writes } from './writes.ts';
 
 /** How many connections read, beside the one that writes. More do not help: each takes all that waits. */
 const READERS = 3;
@@ -86,7 +86,7 @@ function buildStore(opened: Opened, table: Table, maxCreates: number): Store<Any
   const read = buildRead(reading.run, connectToRead);
   const counts = new StoreCounts();
   counts.pools = () => ({ read: reading.pool(), write: writing.pool() });
-  const writes = new Writes(writing, maxCreates, counts);
+  const writes = new ClientWrites(writing, maxCreates, counts);
   const records = buildCollection(read, writes, schema, table);
   const proveWritable = gather(writing.run, writes.proving(buildProveWritable(schema)));
   const tally = gather(reading.run, buildTallies(schema));
@@ -120,12 +120,12 @@ function buildStore(opened: Opened, table: Table, maxCreates: number): Store<Any
   };
 }
 
-function buildCollection(read: Run, writes: Writes, schema: string, table: Table): AnyCollection {
+function buildCollection(read: Run, writes: ClientWrites, schema: string, table: Table): AnyCollection {
   const reads = { latest: Promise.resolve() };
   const list = gather(read, buildListRecords(schema, table), reads);
-  const insert = writes.gather(buildInsert(schema, table));
-  const insertOnce = writes.gather(buildInsertOnce(schema, table));
-  const edit = writes.gather(buildEdit(schema, table));
+  const insert = writes.gatherWrites(buildInsert(schema, table));
+  const insertOnce = writes.gatherWrites(buildInsertOnce(schema, table));
+  const edit = writes.gatherWrites(buildEdit(schema, table));
   return {
     get: gather(read, buildGetRecords(schema, table), reads),
     list: async (query) => {

@@ -1,6 +1,6 @@
 /**
  * Writes that wait for one writer, which takes them in batches. Those of one turn of the event loop, and those that come while
- * a batch is written, are the next batch: under load a write costs a fraction of an fsync. It knows neither thread nor disk.
+ * a batch is written, are the next batch: under load a write costs a fraction of an fsync. It knows neither threads nor files.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StoreCounts } from '../counts.ts';
@@ -8,10 +8,13 @@ import { Queue, refuse, type Waiting } from '../queue.ts';
 import { type OutageKind, StoreUnavailable } from '../store.ts';
 
 export interface BatchOptions<Item> {
-  /** Hands a batch to the writer, which has one at a time; an empty one only proves that it can write. @throws Error when it cannot be handed over */
+  /**
+   * Hands a batch to the writer, which has one batch at a time. One without items only proves that the disk can be written.
+   * @throws Error when it cannot be handed over
+   */
   post: (items: Item[]) => void;
   /** How many may wait at once, with those of the batch. */
-  most: number;
+  maxWaiting: number;
   /** How long each may wait to be written, in milliseconds. */
   timeout: number;
   /** How long a check waits for the writer, in milliseconds. */
@@ -19,6 +22,8 @@ export interface BatchOptions<Item> {
   counts: StoreCounts;
 }
 
+/** How often to look in the batch for what has waited too long, in milliseconds. */
+const WATCH_INTERVAL = 100;
 /** How long a batch that was written proves that the disk can be written, in milliseconds. */
 const PROOF_AGE = 10_000;
 /** For how long writes are gathered while more of them come, in milliseconds. */
@@ -32,25 +37,29 @@ const NOT_ENDED = new Error('the disk has not answered in time');
 /** Its writer tells it of each batch what became of it: `end`, `blame` or `fail`. */
 export class BatchQueue<Item, Result> {
   readonly #options: BatchOptions<Item>;
-  readonly #waiting = new Queue<Item, Result>();
-  readonly #checks = new Queue<undefined, void>();
+  readonly #waiting: Queue<Item, Result>;
+  readonly #checks: Queue<undefined, void>;
   #batch: Waiting<Item, Result>[] = [];
   /** Since when the writer has the batch, or is gone; undefined while it is idle. */
   #busySince: number | undefined;
+  /** Refuses what is late in the batch. */
+  #watching: NodeJS.Timeout | undefined;
   #isDue = false;
   /** How many writes the next batch may have: fewer while it looks for the one that makes a batch fail. */
-  #most: number;
+  #batchSize: number;
   #provenAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: BatchOptions<Item>) {
     this.#options = options;
-    this.#most = options.most;
+    this.#batchSize = options.maxWaiting;
+    this.#waiting = new Queue(options.timeout, () => new StoreUnavailable(NOT_BEGUN));
+    this.#checks = new Queue(options.checkTimeout, () => new StoreUnavailable(NOT_ENDED));
   }
 
   /** Resolves once it is written. @throws StoreUnavailable when it is not, or that is not known in time */
   add(item: Item): Promise<Result> {
-    const { most, timeout } = this.#options;
-    if (this.#waiting.length + this.#batch.length >= most || this.#isStuck(timeout)) {
+    const { maxWaiting, timeout } = this.#options;
+    if (this.#waiting.length + this.#batch.length >= maxWaiting || this.#isStuck(timeout)) {
       return Promise.reject(new StoreUnavailable(TOO_MANY, 'overloaded'));
     }
     const result = this.#waiting.add(item);
@@ -74,7 +83,7 @@ export class BatchQueue<Item, Result> {
 
   /** The batch is written: what each item of it has come to. */
   end(toResults: (items: Item[]) => Result[]): void {
-    const { counts, most } = this.#options;
+    const { counts, maxWaiting } = this.#options;
     const results = toResults(itemsOf(this.#batch));
     if (this.#batch.length > 0) counts.addCommit(this.#busySince as number, this.#batch.length);
     for (const [index, { resolve, since }] of this.#batch.entries()) {
@@ -82,7 +91,7 @@ export class BatchQueue<Item, Result> {
       resolve(results[index] as Result);
     }
     this.#provenAt = performance.now();
-    this.#most = most;
+    this.#batchSize = maxWaiting;
     for (const { resolve } of this.#checks.take()) resolve();
     this.resume();
   }
@@ -92,18 +101,18 @@ export class BatchQueue<Item, Result> {
     if (this.#batch.length === 0) {
       this.#refuseAll(error);
     } else if (this.#batch.length > 1) {
-      this.#most = Math.ceil(this.#batch.length / 2);
+      this.#batchSize = Math.ceil(this.#batch.length / 2);
       this.#waiting.putBack(this.#batch);
     } else {
-      this.#most = this.#options.most;
+      this.#batchSize = this.#options.maxWaiting;
       refuse(this.#batch, error);
     }
     this.resume();
   }
 
-  /** Nothing can be written now; `isWritable` says that it could be, if others did not write. */
-  fail(cause: Error, kind?: OutageKind, isWritable = false): void {
-    this.#refuseAll(cause, kind, isWritable);
+  /** Nothing of the batch is written. `isLocked`: only because others write; the disk is not at fault. */
+  fail(cause: Error, kind?: OutageKind, isLocked = false): void {
+    this.#refuseAll(cause, kind, isLocked);
     this.resume();
   }
 
@@ -111,25 +120,15 @@ export class BatchQueue<Item, Result> {
   pause(cause: Error): void {
     this.#busySince ??= performance.now();
     this.#refuseAll(cause, 'outcome_unknown');
-    this.#batch = [];
+    this.#emptyBatch();
   }
 
   /** The writer takes the next batch. */
   resume(): void {
     this.#busySince = undefined;
-    this.#batch = [];
+    this.#emptyBatch();
     // Who has just been answered cannot be back in this turn.
     this.#handOverSoon(0);
-  }
-
-  /** Refuses what has waited too long. The writer may still write what it has already; its answer is then ignored. */
-  refuseLate(): void {
-    const { timeout, checkTimeout } = this.#options;
-    const limit = performance.now() - timeout;
-    const late = this.#batch.filter(({ since }) => since < limit);
-    refuse(late, new StoreUnavailable(NOT_ENDED, 'outcome_unknown'));
-    this.#waiting.refuseLate(timeout, new StoreUnavailable(NOT_BEGUN));
-    this.#checks.refuseLate(checkTimeout, new StoreUnavailable(NOT_ENDED));
   }
 
   /** Up to as many writes as `seen` are handed over at the end of this turn; more are gathered. */
@@ -153,8 +152,9 @@ export class BatchQueue<Item, Result> {
     this.#isDue = false;
     // The writer is just gone: the next one gets them.
     if (this.#busySince !== undefined) return;
-    this.#batch = this.#waiting.take(this.#most);
+    this.#batch = this.#waiting.take(this.#batchSize);
     this.#busySince = performance.now();
+    this.#watchBatch();
     try {
       this.#options.post(itemsOf(this.#batch));
     } catch (error) {
@@ -162,8 +162,24 @@ export class BatchQueue<Item, Result> {
     }
   }
 
-  #refuseAll(cause: Error, kind?: OutageKind, isWritable = false): void {
-    if (!isWritable) this.#provenAt = Number.NEGATIVE_INFINITY;
+  /** Refuses what is late in the batch. The writer may still write it; its answer is then ignored. */
+  #watchBatch(): void {
+    const look = () => {
+      const limit = performance.now() - this.#options.timeout;
+      const late = this.#batch.filter(({ since }) => since < limit);
+      refuse(late, new StoreUnavailable(NOT_ENDED, 'outcome_unknown'));
+      this.#watchBatch();
+    };
+    this.#watching = setTimeout(look, WATCH_INTERVAL);
+  }
+
+  #emptyBatch(): void {
+    this.#batch = [];
+    clearTimeout(this.#watching);
+  }
+
+  #refuseAll(cause: Error, kind?: OutageKind, isLocked = false): void {
+    if (!isLocked) this.#provenAt = Number.NEGATIVE_INFINITY;
     refuse(this.#batch, new StoreUnavailable(cause, kind));
     refuse(this.#checks.take(), new StoreUnavailable(cause));
   }

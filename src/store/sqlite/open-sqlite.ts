@@ -110,7 +110,7 @@ class Medium {
     };
   }
 
-  /** And where the files are those that were opened. */
+  /** The same, and only where the files are those that were opened. */
   checked<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
     return this.alone((...values) => {
       checkInodes(this.inodes);

@@ -19,21 +19,18 @@ export interface Writer {
   stop(): Promise<void>;
 }
 
-/** How often to look for what has waited too long, in milliseconds. */
-const SWEEP_INTERVAL = 100;
 /** How long a check waits for the disk, in milliseconds. */
 const CHECK_TIMEOUT = 700;
 
 export function startWriter(target: Target, limits: StoreLimits, counts: StoreCounts): Writer {
-  const { createTimeout: timeout, maxCreates: most, checkTimeout = CHECK_TIMEOUT } = limits;
+  const { createTimeout: timeout, maxCreates: maxWaiting, checkTimeout = CHECK_TIMEOUT } = limits;
   const post = (writes: Write[]) => thread.post(toBatch(target.table, writes));
-  const queue = new BatchQueue<Write, WriteOutcome>({ post, most, timeout, checkTimeout, counts });
+  const queue = new BatchQueue<Write, WriteOutcome>({ post, maxWaiting, timeout, checkTimeout, counts });
   const thread = new WritingThread(target, {
-    onAnswer: (answer) => pass(answer, queue),
+    onAnswer: (answer) => tell(queue, answer),
     onEnd: (cause) => queue.pause(cause),
     onStart: () => queue.resume(),
   });
-  const sweeping = setInterval(() => queue.refuseLate(), SWEEP_INTERVAL).unref();
 
   return {
     write: (write) => queue.add(write),
@@ -43,14 +40,11 @@ export function startWriter(target: Target, limits: StoreLimits, counts: StoreCo
       await queue.flush();
       await thread.hold();
     },
-    stop: async () => {
-      await thread.stop();
-      clearInterval(sweeping);
-    },
+    stop: () => thread.stop(),
   };
 }
 
-function pass(answer: Answer, queue: BatchQueue<Write, WriteOutcome>): void {
+function tell(queue: BatchQueue<Write, WriteOutcome>, answer: Answer): void {
   if ('first' in answer) {
     queue.end((writes) => toOutcomes(writes, answer));
     return;

@@ -9,7 +9,7 @@ const PROOF_AGE = 10_000;
 
 const TOO_MANY = new Error('too many writes wait');
 
-export class Writes {
+export class ClientWrites {
   readonly #lanes: Lanes;
   readonly #most: number;
   readonly #counts: StoreCounts;
@@ -23,13 +23,13 @@ export class Writes {
     this.#counts = counts;
   }
 
-  /** Whether a write has succeeded a short time ago, and none has failed since. */
+  /** Whether a write has succeeded a short time ago, and none was begun since. */
   get isProven(): boolean {
     return performance.now() - this.#provenAt < PROOF_AGE;
   }
 
   /** Makes one statement of all that wait, which is one commit. An outcome that is an error is thrown. */
-  gather<Question, Outcome>(
+  gatherWrites<Question, Outcome>(
     writeAll: AskAll<Question, Outcome | Error>,
   ): (question: Question) => Promise<Exclude<Outcome, Error>> {
     const write = gather(this.#lanes.runOnce, this.#counting(this.proving(writeAll)));
