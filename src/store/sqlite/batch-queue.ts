@@ -135,7 +135,8 @@ export class BatchQueue<Item, Result> {
   #handOverSoon(seen: number): void {
     if (this.#isDue || this.#busySince !== undefined || this.#waiting.length + this.#checks.length === 0) return;
     this.#isDue = true;
-    setImmediate(() => this.#gather(seen, performance.now() + GATHER_TIME));
+    const until = performance.now() + GATHER_TIME;
+    setImmediate(() => this.#gather(seen, until));
   }
 
   /**
