@@ -29,7 +29,7 @@ export class Queue<Item, Result = unknown> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#all.push({ item, since: performance.now(), resolve, reject });
-      this.#watch();
+      if (this.#all.length === 1) this.#watch();
     });
   }
 
@@ -37,29 +37,25 @@ export class Queue<Item, Result = unknown> {
   take(count = this.#all.length): Waiting<Item, Result>[] {
     this.#refuseLate();
     const taken = this.#all.splice(0, count);
-    if (this.#all.length === 0) {
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
-    }
+    if (this.#all.length === 0) this.#watch();
     return taken;
   }
 
-  /** Those that were taken are the first again. */
+  /** Those that were taken stand again where they came. */
   putBack(taken: Waiting<Item, Result>[]): void {
-    this.#all = [...taken, ...this.#all];
+    this.#all = [...taken, ...this.#all].sort((a, b) => a.since - b.since);
     this.#watch();
   }
 
   /** Looks again when the first of them will be late. */
   #watch(): void {
+    clearTimeout(this.#timer);
     const [first] = this.#all;
-    if (this.#timer || !first) return;
     const look = () => {
-      this.#timer = undefined;
       this.#refuseLate();
       this.#watch();
     };
-    this.#timer = setTimeout(look, first.since + this.#patience - performance.now());
+    if (first) this.#timer = setTimeout(look, first.since + this.#patience - performance.now());
   }
 
   /** Those that came first stand first. */
