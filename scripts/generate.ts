@@ -36,8 +36,8 @@ async function run(): Promise<number> {
 /** What is stale or missing. @throws ContractError */
 async function generate(): Promise<string[]> {
   const contract = await loadContract();
-  const ofDomain = write('domain', buildDomain(new URL('src/', ROOT)));
-  if (ofDomain.length > 0) return ofDomain;
+  const staleDomain = write('domain', buildDomain(new URL('src/', ROOT)));
+  if (staleDomain.length > 0) return staleDomain;
   // They import the domain, whose folder may have just been replaced.
   const { compileOperations } = await import('../src/routes/compiled-operations.ts');
   const { describeUndeclared } = await import('../src/replies/own-replies.ts');

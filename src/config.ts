@@ -77,9 +77,11 @@ export function loadConfig(
 ): Readonly<Config> {
   const variables = new Variables(env, used);
   const { problems, warnings } = variables;
+  const callers = readCallers(variables);
+  const database = readDatabase(variables);
   const config = Object.freeze({
-    ...readCallers(variables),
-    database: Object.freeze(readDatabase(variables)) as Database,
+    ...callers,
+    database: Object.freeze(database) as Database,
     extendedSunsets: readSunsets(variables),
     ...readLog(variables),
     ...readListeners(variables),
@@ -88,7 +90,7 @@ export function loadConfig(
     warnings,
   });
   warnings.push(...variables.misspelt());
-  if (config.workers > 1 && config.database?.kind === 'memory') {
+  if (config.workers > 1 && database?.kind === 'memory') {
     problems.push('WORKERS must be 1 with sqlite::memory:, which processes cannot share');
   }
   if (problems.length > 0)

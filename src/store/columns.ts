@@ -2,7 +2,7 @@
 import type { ColumnType } from './description.ts';
 import type { Table } from './table.ts';
 
-/** A column as the database tells of it. */
+/** A column that the database has. */
 export interface FoundColumn {
   name: string;
   type: string;

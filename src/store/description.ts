@@ -31,8 +31,8 @@ export interface Domain<Name extends string = string, NewName extends string = s
   table: string;
   columns: Columns<SchemaOf<Name>, SchemaOf<NewName>>;
   /**
-   * The fields that lists can be filtered by; all that are given must match. Each wants an index on (column, id), which PostgreSQL
-   * reads by the first filter that is given. New ones come last: so the cursors of clients stay valid.
+   * The fields that lists can be filtered by; all that are given must match. Each wants an index on (column, id): PostgreSQL uses that
+   * of the first filter that is given. A new one comes last, so that the cursors that clients have stay valid.
    */
   filters: readonly FilterName<SchemaOf<Name>>[];
   /** What it adds to the catalogue of errors. */
