@@ -5,6 +5,7 @@ import type { Page } from '../src/store/collection.ts';
 import { toCursor } from '../src/store/cursors.ts';
 import { parseDatabaseUrl, type SqliteDatabase } from '../src/store/database-url.ts';
 import type { CollectionOf, SchemaOf } from '../src/store/description.ts';
+import { loadParts } from '../src/store/migrations.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { Store, StoreLimits } from '../src/store/store.ts';
 
@@ -22,6 +23,10 @@ export const openUrl = (url: string, limits: Partial<StoreLimits> = {}): OwnStor
 export type Pet = SchemaOf<'Pet'>;
 export type NewPet = SchemaOf<'NewPet'>;
 export type PetStatus = SchemaOf<'PetStatus'>;
+
+/** How many migrations the domain has, in either database. */
+export const DOMAIN_VERSION =
+  loadParts('sqlite', domain).find(({ name }) => name === domain.name)?.migrations.length ?? 0;
 
 /** What lists are filtered by, as cursors and statements take it: the value of each filter, or undefined. */
 export function valuesOf(query: Readonly<Record<string, unknown>>): unknown[] {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../src/config.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
 import { prepareFaultyDisk } from '../faulty-disk.ts';
 import { startPostgres } from '../postgres.ts';
 import { startServer } from '../program.ts';
@@ -81,7 +82,7 @@ t.test('a request is a span of the trace that it belongs to, and the call of the
   t.match(toObject(store), { 'db.system.name': 'sqlite', 'db.operation.name': store.name });
   t.match(toObject(resources[0] as Span), {
     'service.name': 'petstore',
-    'service.version': /^\d+\.\d+\.\d+$/,
+    'service.version': (await loadContract()).document.info.version,
     'deployment.environment.name': 'staging',
   });
   t.equal(headers[0], 'pets');
