@@ -137,6 +137,17 @@ t.test('of expectations only 100-continue is known', async (t) => {
     t.equal((await get(expect)).at(-1)?.status, 200, expect);
 });
 
+t.test('a long list of expectations is judged as quickly as a short one', async (t) => {
+  const { port } = await startService(t);
+  for (const part of [', ', ' ,', '100-continue, ', '100-continue\t']) {
+    const expect = part.repeat(15_000 / part.length);
+    const head = `GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: ${expect}x\r\n\r\n`;
+    const before = performance.now();
+    t.equal((await sendRaw(port, head)).at(-1)?.status, 417, part);
+    t.ok(performance.now() - before < 1000, part);
+  }
+});
+
 t.test(
   'behind a request for an upgrade, which is not done, the connection ends: Node loses what follows',
   async (t) => {
