@@ -18,6 +18,7 @@ import { addRawReplies, buildSendClientError, type RawRepliesOptions } from './h
 import { buildRefusedLog } from './http/refused-log.ts';
 import { buildRequestIds, buildWatch } from './http/request-log.ts';
 import { buildServerResponse } from './http/server-response.ts';
+import { hearErrors } from './http/socket-errors.ts';
 import { takeBody } from './http/unwanted-bodies.ts';
 import { addJsonBody } from './requests/json-body.ts';
 import { addPassedOnBodies } from './requests/passed-on-bodies.ts';
@@ -127,6 +128,7 @@ function createApp(
     frameworkErrors,
     clientErrorHandler: buildSendClientError(raw),
   });
+  hearErrors(app.server);
   // Node would drop the rest in silence. How long they may be has a bound, and so their number.
   app.server.maxHeadersCount = 0;
   return app;

@@ -94,7 +94,7 @@ const ARROWS: Record<string, string[]> = {
   'src/access': ['src/contract/contract.ts', 'src/http/client-address.ts', 'src/http/errors.ts', 'src/store/store.ts'],
   'src/docs': ['src/contract', 'src/schema/json.ts'],
   'src/telemetry': [
-    ...['errors', 'counts', 'trace-context', 'unwanted-bodies'].map((name) => `src/http/${name}.ts`),
+    ...['errors', 'counts', 'trace-context', 'unwanted-bodies', 'socket-errors'].map((name) => `src/http/${name}.ts`),
     ...['store', 'counts'].map((name) => `src/store/${name}.ts`),
     'src/distribution.ts',
   ],
@@ -183,6 +183,14 @@ t.test('what is private of Node and its modules stands in one file', async (t) =
     PRIVATE.test(readFileSync(join(ROOT, file), 'utf8')),
   );
   t.strictSame(users, ['src/http/node-internals.ts']);
+});
+
+t.test('whatever makes a server listens for the errors of its sockets', async (t) => {
+  const makers = filesBelow('src').filter((file) =>
+    /\b(createServer|fastify)\(/.test(readFileSync(join(ROOT, file), 'utf8')),
+  );
+  t.strictSame(makers.sort(), ['src/http/listening.ts', 'src/server.ts', 'src/telemetry/operators.ts']);
+  for (const file of makers) t.match(readFileSync(join(ROOT, file), 'utf8'), /\bhearErrors\(/, file);
 });
 
 t.test('SQL is written in the store only', async (t) => {

@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { FastifyInstance, FastifyListenOptions } from 'fastify';
+import { hearErrors } from './socket-errors.ts';
 
 export interface Address {
   /** A name or an address. */
@@ -49,6 +50,7 @@ async function handOver(app: FastifyInstance, host: string, port: number): Promi
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
     app.server.emit('connection', socket),
   );
+  hearErrors(server);
   try {
     await once(server.listen({ host, port }), 'listening');
     return [server];

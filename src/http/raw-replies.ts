@@ -79,8 +79,6 @@ export function addRawReplies(
 ): void {
   // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a reply.
   app.server.on('connect', ({ method, url = '' }, socket: Socket) => {
-    // Node has removed its own error listener: without one, a reset would end the process.
-    socket.on('error', () => {});
     const reqId = nextRequestId();
     counts.refuse(NO_CONNECT[0]);
     logger.info({ reqId, method, url: toLogged(url), ip: socket.remoteAddress, status: 405 }, 'request');

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { format } from 'node:url';
+import { hearErrors } from '../http/socket-errors.ts';
 import { boundBody } from '../http/unwanted-bodies.ts';
 import { type Snapshot, writeMetrics } from './metrics.ts';
 
@@ -32,6 +33,7 @@ function buildServer(parts: OperatorsParts): Server {
     headersTimeout: PATIENCE,
     connectionsCheckingInterval: 1000,
   });
+  hearErrors(server);
   server.maxConnections = MOST_CONNECTIONS;
   server.on('request', (request, response) => {
     boundBody(request, response);
