@@ -1,5 +1,5 @@
-import { refuse } from '../src/http/errors.ts';
-import { handle } from '../src/routes/handler.ts';
+import { refuse } from '../src/engine/http/errors.ts';
+import { handle } from '../src/engine/routes/handler.ts';
 
 export default handle('createPet', async ({ body, once, pets, urlOf }) => {
   const created = once ? await pets.createOnce(body, once) : { record: await pets.create(body), isReplayed: false };

@@ -1,5 +1,5 @@
-import { refuse } from '../src/http/errors.ts';
-import { handle } from '../src/routes/handler.ts';
+import { refuse } from '../src/engine/http/errors.ts';
+import { handle } from '../src/engine/routes/handler.ts';
 
 export default handle('getPet', async ({ params, pets }) => {
   const pet = await pets.get(params.petId);

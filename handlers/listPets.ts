@@ -1,6 +1,6 @@
-import { refuse } from '../src/http/errors.ts';
-import { nextLink } from '../src/replies/pagination.ts';
-import { handle } from '../src/routes/handler.ts';
+import { refuse } from '../src/engine/http/errors.ts';
+import { nextLink } from '../src/engine/replies/pagination.ts';
+import { handle } from '../src/engine/routes/handler.ts';
 
 export default handle('listPets', async ({ query, pets, urlOf }) => {
   const page = await pets.list(query);

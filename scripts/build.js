@@ -10,7 +10,7 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 /** What is not compiled, and read at the start. */
 const ASSETS = [
-  'src/docs/page',
+  'src/engine/docs/page',
   'src/store/sqlite/migrations',
   'src/store/postgres/migrations',
   ...readdirSync('src')

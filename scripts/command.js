@@ -30,6 +30,6 @@ if (existsSync(`${ROOT}node_modules/typescript`) && !isBuilt()) {
   const { status } = spawnSync(process.execPath, [`${ROOT}scripts/build.js`], { stdio: ['ignore', 2, 2] });
   if (status !== 0) process.exit(1);
 }
-const program = `${ROOT}dist/src/cli/${name}.js`;
+const program = `${ROOT}dist/src/operate/cli/${name}.js`;
 process.argv = [process.execPath, program, ...args];
 await import(program);

@@ -12,8 +12,8 @@ import {
   type NormalizedProblem,
   ResolveError,
 } from '@redocly/openapi-core';
-import { loadContract } from '../src/contract/load-contract.ts';
-import { compileOperations } from '../src/routes/compiled-operations.ts';
+import { loadContract } from '../src/engine/contract/load-contract.ts';
+import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
 
 const CONTRACT = fileURLToPath(new URL('../openapi/petstore.yaml', import.meta.url));
 const CONFIG = fileURLToPath(new URL('../openapi/lint/redocly.yaml', import.meta.url));

@@ -1,8 +1,8 @@
 /** The contract as TypeScript types, with 64-bit integers as bigint, as they are inside the server. */
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
-import type { Json } from '../src/schema/json.ts';
-import { lookUp } from '../src/schema/references.ts';
+import type { Json } from '../src/engine/schema/json.ts';
+import { lookUp } from '../src/engine/schema/references.ts';
 
 /** The types of a 64-bit integer, and of what the schema may allow instead. */
 const INT64_TYPES = {

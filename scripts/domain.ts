@@ -1,6 +1,6 @@
 /** Where the domain is: the one folder below `src/` that has a `domain.ts`. */
 import { existsSync, readdirSync } from 'node:fs';
-import { ContractError } from '../src/contract/contract.ts';
+import { ContractError } from '../src/engine/contract/contract.ts';
 
 /** @throws ContractError where there is none, or more than one */
 export function buildDomain(source: URL): string {

@@ -4,8 +4,8 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
-import { loadContract } from '../src/contract/load-contract.ts';
-import { describeUnmatched } from '../src/routes/unmatched.ts';
+import { loadContract } from '../src/engine/contract/load-contract.ts';
+import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
 import { buildTypes } from './contract-types.ts';
 import { buildDomain } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
@@ -39,8 +39,8 @@ async function generate(): Promise<string[]> {
   const staleDomain = write('domain', buildDomain(new URL('src/', ROOT)));
   if (staleDomain.length > 0) return staleDomain;
   // They import the domain, whose folder may have just been replaced.
-  const { compileOperations } = await import('../src/routes/compiled-operations.ts');
-  const { describeUndeclared } = await import('../src/replies/own-replies.ts');
+  const { compileOperations } = await import('../src/engine/routes/compiled-operations.ts');
+  const { describeUndeclared } = await import('../src/engine/replies/own-replies.ts');
   // What the server would refuse at its start is refused here, in the same words.
   compileOperations(contract);
   const problems = [

@@ -1,5 +1,5 @@
 /** The handlers by their operations, as TypeScript that the compiler checks, with the digest of the contract. */
-import type { Contract } from '../src/contract/contract.ts';
+import type { Contract } from '../src/engine/contract/contract.ts';
 
 export function buildHandlersMap({ operations, digest }: Contract): string {
   const ids = [...operations.keys()];

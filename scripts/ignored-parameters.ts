@@ -1,7 +1,7 @@
 /** Parameters that a handler does not take: requests with them would be checked, answered, and not done as they say. */
 import { existsSync, readFileSync } from 'node:fs';
-import type { Contract, Parameter } from '../src/contract/contract.ts';
-import { nameOf } from '../src/contract/operations.ts';
+import type { Contract, Parameter } from '../src/engine/contract/contract.ts';
+import { nameOf } from '../src/engine/contract/operations.ts';
 
 /** What a call has them in. */
 const GROUPS: Record<Parameter['in'], string> = { path: 'params', query: 'query', header: 'headers' };

@@ -1,5 +1,5 @@
 /** The scopes of the contract, as TypeScript: the command that makes keys need not read the contract. */
-import type { Contract } from '../src/contract/contract.ts';
+import type { Contract } from '../src/engine/contract/contract.ts';
 
 export function buildScopes({ operations }: Contract): string {
   const scopes = new Set([...operations.values()].flatMap(({ security }) => security.flatMap(({ scopes }) => scopes)));

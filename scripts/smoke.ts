@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { Contract } from '../src/contract/contract.ts';
-import { loadContract } from '../src/contract/load-contract.ts';
-import type { Json } from '../src/schema/json.ts';
+import type { Contract } from '../src/engine/contract/contract.ts';
+import { loadContract } from '../src/engine/contract/load-contract.ts';
+import type { Json } from '../src/engine/schema/json.ts';
 import { toJsonText } from '../src/store/table.ts';
 
 const KEY = 'key-of-the-smoke-test';

@@ -2,26 +2,26 @@
 import cluster from 'node:cluster';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { type Config, ConfigError, loadConfig } from './config.ts';
-import type { Contract } from './contract/contract.ts';
-import { extendSunsets } from './contract/deprecation.ts';
-import { checkDigest } from './contract/digest.ts';
-import { CONTRACT_FILE, loadContract } from './contract/load-contract.ts';
+import type { Contract } from './engine/contract/contract.ts';
+import { extendSunsets } from './engine/contract/deprecation.ts';
+import { checkDigest } from './engine/contract/digest.ts';
+import { CONTRACT_FILE, loadContract } from './engine/contract/load-contract.ts';
+import { listen } from './engine/http/listening.ts';
+import { checkStoredRecords } from './engine/routes/stored-records.ts';
 import { domain } from './generated/domain.ts';
 import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
-import { listen } from './http/listening.ts';
-import { makeOneRunKey, showOneRunKey } from './process/one-run-key.ts';
-import { startOperating, startReports } from './process/operating.ts';
-import { askFirstProcess } from './process/shared-tally.ts';
-import { onStopSignals, refuseDebugger } from './process/signals.ts';
-import { buildForcedEnd, prepareStop, stopDeadline } from './process/stopping.ts';
-import { onStopAsked, untilNoneListens } from './process/worker.ts';
-import { superviseWorkers } from './process/workers.ts';
-import { checkStoredRecords } from './routes/stored-records.ts';
+import { type Config, ConfigError, loadConfig } from './operate/config.ts';
+import { makeOneRunKey, showOneRunKey } from './operate/process/one-run-key.ts';
+import { startOperating, startReports } from './operate/process/operating.ts';
+import { askFirstProcess } from './operate/process/shared-tally.ts';
+import { onStopSignals, refuseDebugger } from './operate/process/signals.ts';
+import { buildForcedEnd, prepareStop, stopDeadline } from './operate/process/stopping.ts';
+import { onStopAsked, untilNoneListens } from './operate/process/worker.ts';
+import { superviseWorkers } from './operate/process/workers.ts';
+import { type Log, openLog } from './operate/telemetry/log.ts';
+import type { AddTraces } from './operate/telemetry/traces.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError, StoreUnavailable } from './store/store.ts';
-import { type Log, openLog } from './telemetry/log.ts';
-import type { AddTraces } from './telemetry/traces.ts';
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
@@ -64,7 +64,7 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
   const stop = { isAsked: false };
   const operating = await startOperating(config, contract, store, stop, logger);
   // A first process that only starts others does not load them.
-  const [{ buildServer }, { addPlugins }] = await Promise.all([import('./server.ts'), import('./plugins.ts')]);
+  const [{ buildServer }, { addPlugins }] = await Promise.all([import('./engine/server.ts'), import('./plugins.ts')]);
   const addTraces = config.isTraced ? await loadTraces(config, contract, logger) : undefined;
   const app = await buildServer({
     addTraces,
@@ -104,7 +104,7 @@ async function loadTraces(
   { document }: Contract,
   logger: Logger,
 ): Promise<AddTraces> {
-  const { buildTraces } = await import('./telemetry/traces.ts');
+  const { buildTraces } = await import('./operate/telemetry/traces.ts');
   const system = DATABASE_SYSTEMS[database.kind];
   return buildTraces({ name: 'petstore', version: document.info.version, system, ratio: traceRatio, logger });
 }
@@ -122,7 +122,7 @@ async function startListening(app: FastifyInstance, config: Config): Promise<str
 
 /** What a start would do. Its code is loaded only where it is asked for. */
 async function check(): Promise<void> {
-  const { checkStart } = await import('./cli/dry-run.ts');
+  const { checkStart } = await import('./operate/cli/dry-run.ts');
   if (!(await checkStart(process.env, console.log))) process.exitCode = 1;
 }
 
@@ -131,7 +131,7 @@ async function run([option, ...rest]: string[]): Promise<void> {
   if (option === undefined) return start();
   if (option === '--check' && rest.length === 0) return check();
   throw new ConfigError(
-    'Usage: node dist/src/main.js [--check]. Settings are variables of the environment: see src/config.md.',
+    'Usage: node dist/src/main.js [--check]. Settings are variables of the environment: see src/operate/config.md.',
   );
 }
 

@@ -1,7 +1,7 @@
 /** Fastify plugins of your own: they are registered here, before any route, and see each request and each reply. */
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
-import type { Config } from './config.ts';
+import type { Config } from './operate/config.ts';
 
 export async function addPlugins(app: FastifyInstance, { corsOrigins }: Pick<Config, 'corsOrigins'>): Promise<void> {
   if (corsOrigins.length > 0) await app.register(cors, toCorsOptions(new Set(corsOrigins)));

@@ -1,11 +1,11 @@
 /** The service with operations that the contract does not have: what a contract may say, called for real. */
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { type Contract, ContractError } from '../src/contract/contract.ts';
-import { loadContract } from '../src/contract/load-contract.ts';
-import { compileOperations } from '../src/routes/compiled-operations.ts';
-import type { Handlers } from '../src/routes/operations.ts';
-import type { Json } from '../src/schema/json.ts';
+import { type Contract, ContractError } from '../src/engine/contract/contract.ts';
+import { loadContract } from '../src/engine/contract/load-contract.ts';
+import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
+import type { Handlers } from '../src/engine/routes/operations.ts';
+import type { Json } from '../src/engine/schema/json.ts';
 import { type Edit, edited } from './edited-contract.ts';
 import { handlersFor, type Service, type StartOptions, startService } from './service.ts';
 

@@ -46,55 +46,67 @@ const STORE_TYPES = ['store', 'collection', 'description'].map((name) => `src/st
 
 /** What the files of each room may import from other rooms. */
 const ARROWS: Record<string, string[]> = {
-  handlers: ['src/routes/handler.ts', 'src/replies/pagination.ts', 'src/http/errors.ts'],
+  handlers: ['src/engine/routes/handler.ts', 'src/engine/replies/pagination.ts', 'src/engine/http/errors.ts'],
   'src/main.ts': [
-    'src/config.ts',
-    'src/server.ts',
+    'src/operate/config.ts',
+    'src/engine/server.ts',
     'src/plugins.ts',
     'src/generated',
     ...SRC.map((room) => `src/${room}`),
   ],
-  'src/variables.ts': [],
-  'src/config.ts': [
-    'src/variables.ts',
+  'src/operate/variables.ts': [],
+  'src/operate/config.ts': [
+    'src/operate/variables.ts',
     'src/operator-error.ts',
-    'src/access/rate.ts',
+    'src/engine/access/rate.ts',
     'src/store/database-url.ts',
     'src/store/store.ts',
   ],
-  'src/server.ts': ['src/generated/domain.ts', ...SRC.map((room) => `src/${room}`)],
-  'src/plugins.ts': ['src/config.ts'],
+  'src/engine/server.ts': ['src/generated/domain.ts', ...SRC.map((room) => `src/${room}`)],
+  'src/plugins.ts': ['src/operate/config.ts'],
   'src/operator-error.ts': [],
   'src/distribution.ts': [],
-  'src/process': [
-    'src/config.ts',
-    'src/contract/contract.ts',
-    'src/access',
+  'src/operate/process': [
+    'src/operate/config.ts',
+    'src/engine/contract/contract.ts',
+    'src/engine/access',
     'src/store/store.ts',
-    'src/telemetry',
-    ...['counts', 'node-internals'].map((name) => `src/http/${name}.ts`),
+    'src/operate/telemetry',
+    ...['counts', 'node-internals'].map((name) => `src/engine/http/${name}.ts`),
   ],
-  'src/contract': ['src/operator-error.ts', 'src/json', 'src/schema'],
-  'src/schema': ['src/json'],
-  'src/requests': ['src/contract', 'src/schema', 'src/http/errors.ts', 'src/json'],
-  'src/replies': [
-    'src/contract',
-    'src/schema',
-    'src/access/challenges.ts',
-    'src/http/errors.ts',
+  'src/engine/contract': ['src/operator-error.ts', 'src/json', 'src/engine/schema'],
+  'src/engine/schema': ['src/json'],
+  'src/engine/requests': ['src/engine/contract', 'src/engine/schema', 'src/engine/http/errors.ts', 'src/json'],
+  'src/engine/replies': [
+    'src/engine/contract',
+    'src/engine/schema',
+    'src/engine/access/challenges.ts',
+    'src/engine/http/errors.ts',
     'src/json',
     'src/store/cursors.ts',
   ],
-  'src/routes': [
+  'src/engine/routes': [
     ...['contract', 'schema', 'requests', 'replies', 'json', 'generated'].map((room) => `src/${room}`),
-    ...['src/http/errors.ts', 'src/http/security-headers.ts', ...STORE_TYPES],
+    ...['src/engine/http/errors.ts', 'src/engine/http/security-headers.ts', ...STORE_TYPES],
   ],
   'src/json': [],
-  'src/http': ['src/contract/error-body.ts', 'src/store/store.ts', 'src/generated', 'src/distribution.ts'],
-  'src/access': ['src/contract/contract.ts', 'src/http/client-address.ts', 'src/http/errors.ts', 'src/store/store.ts'],
-  'src/docs': ['src/contract', 'src/schema/json.ts'],
-  'src/telemetry': [
-    ...['errors', 'counts', 'trace-context', 'unwanted-bodies', 'socket-errors'].map((name) => `src/http/${name}.ts`),
+  'src/engine/http': [
+    'src/engine/contract/error-body.ts',
+    'src/store/store.ts',
+    'src/generated',
+    'src/distribution.ts',
+  ],
+  'src/engine/access': [
+    'src/engine/contract/contract.ts',
+    'src/engine/http/client-address.ts',
+    'src/engine/http/errors.ts',
+    'src/store/store.ts',
+  ],
+  'src/engine/docs': ['src/engine/contract', 'src/engine/schema/json.ts'],
+  'src/operate/telemetry': [
+    ...['errors', 'counts', 'trace-context', 'unwanted-bodies', 'socket-errors'].map(
+      (name) => `src/engine/http/${name}.ts`,
+    ),
     ...['store', 'counts'].map((name) => `src/store/${name}.ts`),
     'src/distribution.ts',
   ],
@@ -109,8 +121,11 @@ const ARROWS: Record<string, string[]> = {
   ],
   'src/store/sqlite': OF_EACH_STORE,
   'src/store/postgres': OF_EACH_STORE,
-  'src/cli': ['src/config.ts', ...[...WIRING, 'json', 'access', 'store', 'generated'].map((room) => `src/${room}`)],
-  'src/generated': ['handlers', 'src/routes/handler.ts', 'src/pets'],
+  'src/operate/cli': [
+    'src/operate/config.ts',
+    ...[...WIRING, 'json', 'access', 'store', 'generated'].map((room) => `src/${room}`),
+  ],
+  'src/generated': ['handlers', 'src/engine/routes/handler.ts', 'src/pets'],
   'src/pets': ['src/store/description.ts'],
   scripts: ['src'],
   test: ['src', 'handlers'],
@@ -171,7 +186,7 @@ t.test('only the configuration reads the environment', async (t) => {
     /process\.env/.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '')),
   );
   t.strictSame(readers.sort(), [
-    ...['backup', 'export', 'import', 'keys', 'restore'].map((name) => `src/cli/${name}.ts`),
+    ...['backup', 'export', 'import', 'keys', 'restore'].map((name) => `src/operate/cli/${name}.ts`),
     'src/main.ts',
   ]);
 });
@@ -182,14 +197,18 @@ t.test('what is private of Node and its modules stands in one file', async (t) =
   const users = [...filesBelow('src'), ...filesBelow('handlers')].filter((file) =>
     PRIVATE.test(readFileSync(join(ROOT, file), 'utf8')),
   );
-  t.strictSame(users, ['src/http/node-internals.ts']);
+  t.strictSame(users, ['src/engine/http/node-internals.ts']);
 });
 
 t.test('whatever makes a server listens for the errors of its sockets', async (t) => {
   const makers = filesBelow('src').filter((file) =>
     /\b(createServer|fastify)\(/.test(readFileSync(join(ROOT, file), 'utf8')),
   );
-  t.strictSame(makers.sort(), ['src/http/listening.ts', 'src/server.ts', 'src/telemetry/operators.ts']);
+  t.strictSame(makers.sort(), [
+    'src/engine/http/listening.ts',
+    'src/engine/server.ts',
+    'src/operate/telemetry/operators.ts',
+  ]);
   for (const file of makers) t.match(readFileSync(join(ROOT, file), 'utf8'), /\bhearErrors\(/, file);
 });
 

@@ -1,7 +1,7 @@
 /** A contract with every `$ref` and `allOf` replaced by what it stands for, so that rearranging it is no change. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Json } from '../../src/schema/json.ts';
-import { lookUp } from '../../src/schema/references.ts';
+import type { Json } from '../../src/engine/schema/json.ts';
+import { lookUp } from '../../src/engine/schema/references.ts';
 
 export type { Json };
 

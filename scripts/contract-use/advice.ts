@@ -1,6 +1,6 @@
 /** What to change in a contract where a refusal does not say it already. */
-import type { Contract, Reply } from '../../src/contract/contract.ts';
-import { toTemplate } from '../../src/replies/error-bodies.ts';
+import type { Contract, Reply } from '../../src/engine/contract/contract.ts';
+import { toTemplate } from '../../src/engine/replies/error-bodies.ts';
 
 interface Source {
   method: string;

@@ -1,8 +1,8 @@
 /** What a start would say of a contract, by operation, all of it at once. */
-import { type Contract, ContractError } from '../../src/contract/contract.ts';
-import { readContract } from '../../src/contract/load-contract.ts';
-import { METHODS, nameOf } from '../../src/contract/operations.ts';
-import { compileOperations } from '../../src/routes/compiled-operations.ts';
+import { type Contract, ContractError } from '../../src/engine/contract/contract.ts';
+import { readContract } from '../../src/engine/contract/load-contract.ts';
+import { METHODS, nameOf } from '../../src/engine/contract/operations.ts';
+import { compileOperations } from '../../src/engine/routes/compiled-operations.ts';
 import { toAdvice } from './advice.ts';
 
 export interface Row {

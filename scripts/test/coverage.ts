@@ -21,11 +21,11 @@ const PLACES = [
     ...[
       'src/generated/**',
       'src/store/{collection,description,write}.ts',
-      'src/schema/json.ts',
-      'src/routes/handler.ts',
+      'src/engine/schema/json.ts',
+      'src/engine/routes/handler.ts',
       'src/store/fields.ts',
     ],
-    'src/docs/page/**',
+    'src/engine/docs/page/**',
   ].map((it) => `--exclude=${it}`),
 ];
 

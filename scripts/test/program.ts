@@ -27,7 +27,7 @@ export async function buildProgram(): Promise<BuiltProgram> {
       writeFileSync(join(folder, part, name.replace(/ts$/, 'js')), text.replace(IMPORT, 'js'));
     }
   }
-  const { keepSource } = await import(join(folder, 'src/contract/source.js'));
+  const { keepSource } = await import(join(folder, 'src/engine/contract/source.js'));
   await keepSource(new URL('../../openapi/petstore.yaml', import.meta.url));
   const [here, there] = [folder, ROOT].map((path) => pathToFileURL(join(path, '/')).href) as [string, string];
   return {

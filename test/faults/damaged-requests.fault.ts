@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { sendMutants } from '../http/mutant-replies.ts';
+import { sendMutants } from '../engine/http/mutant-replies.ts';
 import { startServer } from '../program.ts';
 import { addFigures } from './figures.ts';
 

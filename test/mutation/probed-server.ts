@@ -1,13 +1,13 @@
 /** A server in memory, asked whether it does what a contract demands, and whether its replies fit that contract. */
 import { pino } from 'pino';
-import { toStoredKey } from '../../src/access/api-keys.ts';
-import { loadConfig } from '../../src/config.ts';
-import type { Contract } from '../../src/contract/contract.ts';
-import { SECURITY_HEADERS } from '../../src/http/security-headers.ts';
-import { buildIsGone } from '../../src/replies/sunset.ts';
-import type { AnyHandler } from '../../src/routes/handler.ts';
-import type { Handlers } from '../../src/routes/operations.ts';
-import { buildServer } from '../../src/server.ts';
+import { toStoredKey } from '../../src/engine/access/api-keys.ts';
+import type { Contract } from '../../src/engine/contract/contract.ts';
+import { SECURITY_HEADERS } from '../../src/engine/http/security-headers.ts';
+import { buildIsGone } from '../../src/engine/replies/sunset.ts';
+import type { AnyHandler } from '../../src/engine/routes/handler.ts';
+import type { Handlers } from '../../src/engine/routes/operations.ts';
+import { buildServer } from '../../src/engine/server.ts';
+import { loadConfig } from '../../src/operate/config.ts';
 import { type Store, StoreUnavailable } from '../../src/store/store.ts';
 import { ContractCheck, type Reply } from '../contract-check.ts';
 import { openUrl } from '../database.ts';

@@ -2,10 +2,10 @@
 import { Validator } from '@cfworker/json-schema';
 import fc, { type Arbitrary } from 'fast-check';
 import t from 'tap';
+import { buildChecks } from '../../src/engine/schema/checks.ts';
+import type { Json } from '../../src/engine/schema/json.ts';
+import { buildResolve } from '../../src/engine/schema/references.ts';
 import { parseExactJson } from '../../src/json/exact-json.ts';
-import { buildChecks } from '../../src/schema/checks.ts';
-import type { Json } from '../../src/schema/json.ts';
-import { buildResolve } from '../../src/schema/references.ts';
 
 const { RUNS = '50', SEED = Date.now() % 2 ** 31 } = process.env;
 

@@ -8,8 +8,8 @@ const BUILD = `
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 console.log('building');
 process.chdir(new URL('..', import.meta.url).pathname);
-mkdirSync('dist/src/cli', { recursive: true });
-writeFileSync('dist/src/cli/greet.js', 'console.log("hello", ...process.argv.slice(2))');
+mkdirSync('dist/src/operate/cli', { recursive: true });
+writeFileSync('dist/src/operate/cli/greet.js', 'console.log("hello", ...process.argv.slice(2))');
 writeFileSync('dist/contract.json', '{}');
 appendFileSync('builds', 'x');
 `;

@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { withFile } from '../../scripts/contract-use/fetching.ts';
 import { use } from '../../scripts/contract-use.ts';
-import type { Json } from '../../src/schema/json.ts';
+import type { Json } from '../../src/engine/schema/json.ts';
 import { fileOf } from '../other-contracts.ts';
 
 /** The contract in a file of its own, after an edit. */

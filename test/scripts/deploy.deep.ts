@@ -73,7 +73,7 @@ t.test('the nightly backup keeps seven, each with its description', async (t) =>
   for (let day = 1; day <= 9; day++)
     for (const end of ['', '.json']) writeFileSync(`${folder}/backups/2026010${day}T031500.db${end}`, '');
   const env = { ...process.env, DATABASE_URL: `sqlite:${folder}/petstore.db`, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' };
-  const made = spawnSync(process.execPath, [`${PROGRAM}/src/cli/keys.js`, 'create', 'a'], { env });
+  const made = spawnSync(process.execPath, [`${PROGRAM}/src/operate/cli/keys.js`, 'create', 'a'], { env });
   t.equal(made.status, 0);
   const { status, stderr } = spawnSync('sh', ['-euc', shell], {
     env,
@@ -197,7 +197,7 @@ t.test('what the Kubernetes manifest asks is what the service has', async (t) =>
   );
   const [{ spec }] = documents;
   const [container] = spec.template.spec.containers;
-  const source = readFileSync(`${ROOT}src/config.ts`, 'utf8');
+  const source = readFileSync(`${ROOT}src/operate/config.ts`, 'utf8');
   for (const { name } of container.env) t.match(source, name.replace(/_FILE$/, ''));
   for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe'])
     t.match(container[probe].httpGet.path, /^\/(livez|readyz)$/);

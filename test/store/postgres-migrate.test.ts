@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { toStoredKey } from '../../src/access/api-keys.ts';
+import { toStoredKey } from '../../src/engine/access/api-keys.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { toCursor } from '../../src/store/cursors.ts';
 import { loadParts, type Part } from '../../src/store/migrations.ts';

@@ -22,8 +22,8 @@ export function diagnoseAnswers(answers: [operation: string, answer: string][], 
   const handlers = answers.map(([operation, answer], index) => [
     `handlers/answer${index}.ts`,
     `
-import { refuse } from '../src/http/errors.ts';
-import { handle } from '../src/routes/handler.ts';
+import { refuse } from '../src/engine/http/errors.ts';
+import { handle } from '../src/engine/routes/handler.ts';
 import { JsonText } from '../src/json/json-text.ts';
 const pet = { id: 1n, name: 'Rex', categoryId: 7n };
 const redPet = { ...pet, colour: 'red' };

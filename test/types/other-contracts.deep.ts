@@ -8,7 +8,12 @@ import { buildDiagnose } from '../compiler.ts';
 import { changed, OTHERS } from '../other-contracts.ts';
 
 /** What the types of a contract are seen by. */
-const TYPED = ['src/generated/handlers.ts', 'src/http/errors.ts', 'src/pets/domain.ts', 'src/routes/handler.ts'];
+const TYPED = [
+  'src/generated/handlers.ts',
+  'src/engine/http/errors.ts',
+  'src/pets/domain.ts',
+  'src/engine/routes/handler.ts',
+];
 
 /** As if it were left behind: whose contract it is may have a `Pet` of their own. */
 const LEFT_BEHIND = readFileSync('src/pets/domain.ts', 'utf8').replace(/(?<=')(?=(New)?Pet')/g, 'Absent');

@@ -1,0 +1,133 @@
+/** Lets a request pass by the first of its operation's ways in that it has the keys for. */
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { Rate } from '../../store/store.ts';
+import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
+import type { Failure } from '../http/errors.ts';
+import { type Caller, type Identify, missingScopes } from './caller.ts';
+import { forbidden, placesOf, unauthorized } from './challenges.ts';
+import type { FairShares, RefuseOver } from './fair-shares.ts';
+import { takeFromQuery } from './sent-keys.ts';
+
+export interface AdmissionOptions {
+  /** The ways in, of which one is enough. */
+  security: Requirement[];
+  realm: string;
+  identifyBy: (place: KeyPlace) => Identify;
+  /** How often an address may send requests without a valid key. */
+  unauthorizedRate: Rate | undefined;
+  shares: FairShares;
+  over: RefuseOver;
+  isKeyOptional: boolean;
+}
+
+interface HeldKey extends NeededKey {
+  /** Notes its caller in the request. */
+  identify: Identify;
+}
+
+type Way = HeldKey & { others: HeldKey[] };
+
+/** A request on its way in. */
+interface Attempt {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  done: (failure?: Failure) => void;
+  /** That the first key lacks scopes which the operation needs. */
+  denied?: Failure;
+}
+
+export class Admission {
+  readonly #options: AdmissionOptions;
+  readonly #places: KeyPlace[];
+  readonly #ways: Way[];
+  readonly #takeKeys: ((request: FastifyRequest) => void) | undefined;
+
+  constructor(options: AdmissionOptions) {
+    const { security, identifyBy } = options;
+    this.#options = options;
+    this.#places = placesOf(security);
+    const identifies = new Map(this.#places.map((place) => [place, identifyBy(place)]));
+    const toHeld = (key: NeededKey): HeldKey => ({ ...key, identify: identifies.get(key.place) as Identify });
+    this.#ways = security.map((way) => ({ ...toHeld(way), others: way.others.map(toHeld) }));
+    this.#takeKeys = takeFromQuery(this.#places);
+  }
+
+  readonly hook: onRequestHookHandler = (request, reply, done) => this.#tryFrom(0, { request, reply, done });
+
+  /** Tries the ways in from this one on. */
+  #tryFrom(index: number, attempt: Attempt): void {
+    const way = this.#ways[index];
+    if (!way) {
+      this.#noWayLeft(attempt);
+      return;
+    }
+    const { request, reply, done } = attempt;
+    way.identify(request, reply, (failure) => {
+      const { caller } = request;
+      if (failure) done(failure);
+      else if (!caller) this.#tryFrom(index + 1, attempt);
+      else if (caller.rate === undefined) this.#admit(caller, index, attempt);
+      else {
+        const passed = () => this.#admit(caller, index, attempt);
+        this.#options.shares.countForKey(caller.id, caller.rate, reply, { passed, over: this.#options.over });
+      }
+    });
+  }
+
+  /** By this way in, or by another one where its scopes are too few. */
+  #admit(caller: Caller, index: number, attempt: Attempt): void {
+    const way = this.#ways[index] as Way;
+    const missing = missingScopes(caller, way.scopes);
+    if (missing.length > 0) {
+      attempt.denied ??= forbidden(missing, way, this.#options.realm);
+      this.#tryFrom(index + 1, attempt);
+    } else if (way.others.length === 0) this.#pass(caller, attempt);
+    else {
+      this.#needOthers(way.others, attempt, (failure, isHeld) => {
+        attempt.request.caller = caller;
+        if (failure) attempt.done(failure);
+        else if (isHeld) this.#pass(caller, attempt);
+        else this.#tryFrom(index + 1, attempt);
+      });
+    }
+  }
+
+  /** The keys that are needed beside the first, each with its scopes. */
+  #needOthers(
+    [other, ...rest]: HeldKey[],
+    attempt: Attempt,
+    told: (failure?: Failure, isHeld?: boolean) => void,
+  ): void {
+    if (!other) {
+      told(undefined, true);
+      return;
+    }
+    const { request, reply } = attempt;
+    other.identify(request, reply, (failure) => {
+      const { caller } = request;
+      const missing = caller ? missingScopes(caller, other.scopes) : [];
+      if (failure || !caller) told(failure, false);
+      else if (missing.length > 0) told(forbidden(missing, other, this.#options.realm));
+      else this.#needOthers(rest, attempt, told);
+    });
+  }
+
+  #pass(caller: Caller, { request, done }: Attempt): void {
+    caller.use.isNew = true;
+    this.#takeKeys?.(request);
+    done();
+  }
+
+  #noWayLeft({ request, reply, done, denied }: Attempt): void {
+    const { isKeyOptional, unauthorizedRate, shares, over, realm } = this.#options;
+    if (isKeyOptional) {
+      request.caller = undefined;
+      done();
+    } else if (denied) done(denied);
+    else {
+      const passed = () => done(unauthorized(request, this.#places, realm));
+      if (unauthorizedRate === undefined) passed();
+      else shares.countForAddress(unauthorizedRate, reply, { passed, over });
+    }
+  }
+}

@@ -1,0 +1,85 @@
+/** Checks keys before the body is read. Keys come from the configuration and from the store; the contract says where clients send them. */
+import { createHmac } from 'node:crypto';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import type { Logger } from 'pino';
+import type { Rate, Store, Tally } from '../../store/store.ts';
+import type { KeyPlace, Requirement } from '../contract/contract.ts';
+import type { Failure } from '../http/errors.ts';
+import { Admission } from './admission.ts';
+import { buildIdentifyApiKey } from './api-key-auth.ts';
+import { CONFIGURED, hashKey } from './api-keys.ts';
+import { buildIdentifyBearer } from './bearer-auth.ts';
+import { type CallerKey, type NoteCaller, toCaller } from './caller.ts';
+import { buildFairShares, type RefuseOver } from './fair-shares.ts';
+import { StoredKeys } from './stored-keys.ts';
+import { buildTally } from './tally.ts';
+import { buildUses } from './uses.ts';
+
+export interface Rates {
+  /** How often a key may be used that has no rate of its own. */
+  keyRate?: Rate | undefined;
+  /** How often an address may send requests without a valid key. */
+  unauthorizedRate?: Rate | undefined;
+}
+
+export interface AuthOptions {
+  logger: Logger;
+  store: Store;
+  /** Keys that are valid beside the stored ones. */
+  apiKeys: readonly string[];
+  /** The `realm` in the `WWW-Authenticate` header. */
+  realm: string;
+  rates?: Rates;
+  /** What all processes have in common that share the limits; without, this process has them for itself. */
+  tally?: Tally | undefined;
+  /** Called whenever the stored keys have been read. */
+  onRead?: () => void;
+  /** How long the last stored keys that were read stay valid while the store cannot be read, in milliseconds. */
+  maxKeyAge?: number;
+}
+
+/**
+ * Makes hooks that let a request pass that has one of some ways in. Any other gets 401, or 403 where only scopes are missing; 429
+ * beyond a limit; 503 while the keys cannot be read.
+ */
+export async function addAuth(
+  app: FastifyInstance,
+  { logger, store, apiKeys, realm, rates = {}, tally = buildTally(), maxKeyAge, onRead }: AuthOptions,
+): Promise<(security: Requirement[], over: RefuseOver, isKeyOptional?: boolean) => onRequestHookHandler> {
+  const { keyRate, unauthorizedRate } = rates;
+  const uses = buildUses(store, logger);
+  const toOurs = (key: CallerKey) => toCaller(key, keyRate, uses.of(key.id));
+  const stored = new StoredKeys({ store, logger, toCaller: toOurs, maxAge: maxKeyAge, onRead });
+  await stored.start();
+  const configured = new Map(apiKeys.map((key) => [hashKey(key), toOurs(toConfigured(key, stored.salt))]));
+  const shares = buildFairShares(tally);
+  app.addHook('onClose', async () => {
+    stored.stop();
+    await uses.stop();
+  });
+  app.decorateRequest('caller', undefined);
+  const note: NoteCaller = (request, hash) => {
+    try {
+      request.caller = configured.get(hash) ?? stored.find(hash);
+      return undefined;
+    } catch (error) {
+      return error as Failure;
+    }
+  };
+  const identifyBearer = await buildIdentifyBearer(app, note);
+
+  const identifyBy = (place: KeyPlace) => (place.in === 'bearer' ? identifyBearer : buildIdentifyApiKey(place, note));
+
+  return (security, over, isKeyOptional = false) => {
+    const options = { security, realm, identifyBy, unauthorizedRate, shares, over, isKeyOptional };
+    return new Admission(options).hook;
+  };
+}
+
+/**
+ * A key of the configuration: it may do everything. Its id is the same wherever it stands there, and in all servers of a database; who
+ * does not know the database's salt cannot find out by it whether a guess is the key.
+ */
+function toConfigured(key: string, salt: string): CallerKey {
+  return { id: CONFIGURED + createHmac('sha256', salt).update(key).digest('hex').slice(0, 8), name: 'API_KEYS' };
+}

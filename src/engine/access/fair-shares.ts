@@ -1,0 +1,70 @@
+/** Nobody takes more than their share: limits of keys, and of addresses that send requests without a valid one. */
+import { isIP } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Rate, Tally } from '../../store/store.ts';
+import { toClientAddress } from '../http/client-address.ts';
+import { buildLimiter, type Standing } from './limiter.ts';
+import { ADDRESS, KEY } from './tally.ts';
+
+/** Answers a request that is beyond a limit, with these headers. */
+export type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
+
+export type FairShares = ReturnType<typeof buildFairShares>;
+
+export function buildFairShares(tally: Tally) {
+  const count = buildLimiter(tally);
+
+  /**
+   * Goes on, or refuses; does nothing where the request was answered meanwhile. Refusals wait for the end of the turn, so that what
+   * came together with a flood is taken up before it.
+   */
+  function countRequest(id: string, rate: Rate, reply: FastifyReply, toHeaders: ToHeaders, on: Continuation): void {
+    function act(standing: Standing): void {
+      if (reply.sent) return;
+      const headers = toHeaders(rate, standing);
+      if (standing.isOver) {
+        // Not by `{ ...headers, … }`: V8 makes a new shape for each such object, and only a full collection frees it.
+        headers['Retry-After'] = String(standing.reset);
+        on.over(reply.request, reply, headers);
+        return;
+      }
+      reply.headers(headers);
+      on.passed();
+    }
+    count(id, rate, (standing) => {
+      if (standing.isOver) setImmediate(act, standing);
+      else act(standing);
+    });
+  }
+
+  return {
+    /** The reply says how the key's limit stands. */
+    countForKey: (id: string, rate: Rate, reply: FastifyReply, on: Continuation) =>
+      countRequest(KEY + id, rate, reply, toStanding, on),
+    countForAddress: (rate: Rate, reply: FastifyReply, on: Continuation) =>
+      countRequest(ADDRESS + toNetwork(String(toClientAddress(reply.request))), rate, reply, () => ({}), on),
+  };
+}
+
+/** What happens when it is known how a limit stands. */
+interface Continuation {
+  passed: () => void;
+  over: RefuseOver;
+}
+
+type ToHeaders = (rate: Rate, standing: Standing) => Record<string, string>;
+
+/** draft-ietf-httpapi-ratelimit-headers-10. */
+const toStanding: ToHeaders = ({ limit, window }, { left, reset }) => ({
+  'RateLimit-Policy': `"key";q=${limit};w=${window}`,
+  RateLimit: `"key";r=${left};t=${reset}`,
+});
+
+/** The address; of IPv6 the first 64 bits, within which a client may have any address. */
+export function toNetwork(ip: string): string {
+  const address = ip.replace(/^::ffff:(?=[\d.]+$)/i, '');
+  if (isIP(address) !== 6) return address;
+  const [ahead = [], behind = []] = address.split('::').map((text) => text.split(':').filter(Boolean));
+  while (ahead.length + behind.length < 8) ahead.push('0');
+  return [...ahead, ...behind].slice(0, 4).join(':');
+}

@@ -1,0 +1,82 @@
+/**
+ * Who may still pass. The count that all processes share is asked for many at a time: a part of what is left, which is then
+ * given out here. So the sum never exceeds the limit, few requests wait for the count, and refusals cost no question.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Rate, Tallied, Tally } from '../../store/store.ts';
+import { buildKnown, buildTally } from './tally.ts';
+
+/** The part of what is left that is asked for at once. As much may stay unused in each process whose clients go elsewhere. */
+const PART = 0.01;
+
+/** How long to wait for the shared count, in milliseconds; without an answer, this process counts by itself. */
+const PATIENCE = 250;
+
+/** How a limit stands after a request. */
+export interface Standing {
+  isOver: boolean;
+  /** How many more may pass in this window of time. */
+  left: number;
+  /** In how many seconds the next window begins. */
+  reset: number;
+}
+
+/** Counts a request, and calls back when it is known whether it may pass. */
+export type Limiter = (id: string, rate: Rate, answer: (standing: Standing) => void) => void;
+
+interface Share {
+  /** How many may pass here without a question. */
+  granted: number;
+  /** How many more all may ask for. */
+  left: number;
+  /** When the window ends. */
+  end: number;
+  /** Those that wait for the shared count. */
+  waiting: ((standing: Standing) => void)[];
+}
+
+export function buildLimiter(tally: Tally): Limiter {
+  const sharesOf = buildKnown<Share>();
+  const tallyHere = buildTally();
+
+  function ask(id: string, rate: Rate, share: Share): void {
+    const { limit, window } = rate;
+    const left = isOpen(share) ? share.left : limit;
+    const amount = Math.max(share.waiting.length, Math.ceil(left * PART));
+    const settle = ({ total, ends }: Tallied) => {
+      share.granted = Math.max(0, Math.min(amount, limit - total + amount));
+      share.left = Math.max(0, limit - total);
+      share.end = performance.now() + ends;
+      const answered = share.waiting.splice(0, share.left === 0 ? share.waiting.length : share.granted);
+      const standings = answered.map(() => pass(share));
+      if (share.waiting.length > 0) ask(id, rate, share);
+      for (const [index, answer] of answered.entries()) answer(standings[index] as Standing);
+    };
+    const tallied = tally(id, window, amount);
+    if (!(tallied instanceof Promise)) settle(tallied);
+    else inTime(tallied).then(settle, () => settle(tallyHere(id, window, amount) as Tallied));
+  }
+
+  return (id, rate, answer) => {
+    const shares = sharesOf(id);
+    const share = shares.get(id) ?? { granted: 0, left: 0, end: 0, waiting: [] };
+    shares.set(id, share);
+    if (share.waiting.length === 0 && isOpen(share) && (share.granted > 0 || share.left === 0)) answer(pass(share));
+    else if (share.waiting.push(answer) === 1) ask(id, rate, share);
+  };
+}
+
+const isOpen = ({ end }: Share) => performance.now() < end;
+
+function pass(share: Share): Standing {
+  const isOver = share.granted === 0;
+  if (!isOver) share.granted--;
+  const reset = Math.max(1, Math.ceil((share.end - performance.now()) / 1000));
+  return { isOver, left: share.granted + share.left, reset };
+}
+
+function inTime(tallied: Promise<Tallied>): Promise<Tallied> {
+  return Promise.race([tallied, wait(PATIENCE, undefined, { ref: false }).then(() => Promise.reject(LATE))]);
+}
+
+const LATE = new Error('the shared count has not come in time');

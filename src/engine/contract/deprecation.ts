@@ -1,0 +1,48 @@
+/** What the contract says of deprecated operations: `x-deprecated-at`, `x-sunset` and `x-successor`. */
+import { OperatorError } from '../../operator-error.ts';
+import type { Json, Refuse } from '../schema/json.ts';
+import type { Contract, Deprecation, Operation } from './contract.ts';
+
+export function toDeprecation(source: Json, refuse: Refuse): Deprecation | undefined {
+  if (!source.deprecated) return undefined;
+  return { at: dateIn('x-deprecated-at'), sunset: dateIn('x-sunset'), successor: source['x-successor'] };
+
+  function dateIn(key: string): Date | undefined {
+    if (source[key] === undefined) return undefined;
+    const date = new Date(source[key]);
+    // `new Date` takes 30 February for 2 March.
+    const day = String(source[key]).slice(0, 10);
+    const isDate = !Number.isNaN(date.getTime()) && new Date(day).toISOString().startsWith(day);
+    if (!isDate) refuse(`${key} is no date`);
+    return date;
+  }
+}
+
+/** The successor's URL is sent as it is, so its path must not have parameters. */
+export function checkSuccessors(operations: Map<string, Operation>, refuse: Refuse): void {
+  for (const { id, deprecation } of operations.values()) {
+    if (deprecation?.successor === undefined) continue;
+    const successor = operations.get(deprecation.successor);
+    if (!successor || successor.path.includes('{')) {
+      refuse(`operation ${id}: x-successor must be the operationId of one whose path has no parameters`);
+    }
+  }
+}
+
+/** The contract with later sunsets of these operations. @throws OperatorError where one has none, or a later one already */
+export function extendSunsets(contract: Contract, sunsets: ReadonlyMap<string, Date>): Contract {
+  const operations = new Map(contract.operations);
+  for (const [id, sunset] of sunsets) {
+    const operation = operations.get(id);
+    const deprecation = operation?.deprecation;
+    const declared = deprecation?.sunset;
+    if (!declared) throw new OperatorError(`EXTEND_SUNSET: there is no operation ${id} with a sunset.`);
+    if (sunset <= declared) {
+      throw new OperatorError(
+        `EXTEND_SUNSET: the sunset of ${id} is ${declared.toISOString()}, and can only be later.`,
+      );
+    }
+    operations.set(id, { ...operation, deprecation: { ...deprecation, sunset } } as Operation);
+  }
+  return { ...contract, operations };
+}

@@ -1,0 +1,101 @@
+/**
+ * What is counted of requests and connections, for operators: plain numbers, which cost a request next to nothing, and are read when
+ * somebody asks. What they are counted by comes from the contract and the catalogue of errors, so no client can add to it.
+ */
+import type { ServerResponse } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import { Distribution, SECONDS } from '../../distribution.ts';
+import { CODES, type ErrorCode, kindOf } from './errors.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Why it failed, where the server itself says so. */
+    errorCode: ErrorCode | undefined;
+  }
+}
+
+/** Of requests that came to the same end. */
+export interface Duration {
+  method: string;
+  /** The path of the operation; '' where there is none. */
+  route: string;
+  /** Undefined where the client had gone before. */
+  status: number | undefined;
+  error: string | undefined;
+  seconds: Distribution;
+}
+
+export interface Counts {
+  inFlight: number;
+  connections: number;
+  /** When the stored API keys were last read, in seconds since 1970. */
+  keysReadAt: number;
+  /** Requests that were refused before they were any operation's. */
+  refused: Map<ErrorCode, number>;
+  /** Connections that were closed for their client: beyond the bound, idle when others needed room, or with replies that it does not read. */
+  dropped: Record<'full' | 'idle' | 'unread', number>;
+  durations(): Duration[];
+  refuse(code: ErrorCode): void;
+  /** A request has ended, after so many milliseconds. */
+  end(request: FastifyRequest, response: ServerResponse, ms: number): void;
+}
+
+/** Those that a contract or our own routes may have; any other is one. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']);
+
+type ByEnd = Map<string | number, Duration>;
+
+const newMap = () => new Map();
+
+function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, build: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = build();
+    map.set(key, value);
+  }
+  return value;
+}
+
+/** `pathOf` has the path of an operation, as the contract writes it. */
+export function buildCounts(pathOf: (operationId: string) => string): Counts {
+  const all = new Map<string, Map<string, ByEnd>>();
+
+  const endsOf = (route: string, method: string): ByEnd => entryOf(entryOf(all, route, newMap), method, newMap);
+
+  return {
+    inFlight: 0,
+    connections: 0,
+    keysReadAt: 0,
+    refused: new Map(),
+    dropped: { full: 0, idle: 0, unread: 0 },
+    durations: () =>
+      [...all.values()].flatMap((methods) => [...methods.values()].flatMap((ends) => [...ends.values()])),
+    refuse(code) {
+      this.refused.set(code, (this.refused.get(code) ?? 0) + 1);
+    },
+    end(request, { statusCode, writableFinished }, ms) {
+      this.inFlight--;
+      const { operationId, errorCode, method: sent } = request;
+      const route = operationId ?? request.routeOptions.url ?? '';
+      const method = METHODS.has(sent) ? sent : '_OTHER';
+      const ends = endsOf(route, method);
+      const end = writableFinished ? (errorCode ?? statusCode) : 'aborted';
+      const duration = entryOf(ends, end, () => {
+        const path = operationId === undefined ? route : pathOf(operationId);
+        return writableFinished
+          ? buildDuration(method, path, statusCode, errorCode ?? codeOf(statusCode))
+          : buildDuration(method, path, undefined, 'aborted');
+      });
+      duration.seconds.add(ms / 1000);
+    },
+  };
+}
+
+function buildDuration(method: string, route: string, status: number | undefined, error: string | undefined): Duration {
+  return { method, route, status, error, seconds: new Distribution(SECONDS) };
+}
+
+/** A handler's answer has the first code of its status. */
+function codeOf(status: number): ErrorCode | undefined {
+  return CODES.find((code) => kindOf(code).status === status);
+}

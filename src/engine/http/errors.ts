@@ -1,0 +1,117 @@
+/** The catalogue of errors: every failure that is sent to a client has its code and status from here, or from the domain. */
+import type { components } from '../../generated/contract.ts';
+import { domain } from '../../generated/domain.ts';
+
+interface OwnError {
+  code: string;
+  message: string;
+  status: number;
+}
+
+/** The contract's Error; ours where it has another (`x-error-body`). */
+export type ErrorBody = components extends { schemas: { Error: infer Declared extends OwnError } }
+  ? Declared
+  : OwnError;
+
+interface Kind {
+  /** The HTTP status of the reply. */
+  status: number;
+  /** After how many seconds to try again. */
+  retryAfter?: number;
+}
+
+export const CATALOGUE = {
+  ...domain.errors,
+  invalid_request: { status: 400 },
+  malformed_json: { status: 400 },
+  malformed_request: { status: 400 },
+  unauthorized: { status: 401 },
+  forbidden: { status: 403 },
+  route_not_found: { status: 404 },
+  method_not_allowed: { status: 405 },
+  request_timeout: { status: 408 },
+  gone: { status: 410 },
+  payload_too_large: { status: 413 },
+  uri_too_long: { status: 414 },
+  unsupported_media_type: { status: 415 },
+  expectation_failed: { status: 417 },
+  idempotency_key_reused: { status: 422 },
+  rate_limited: { status: 429 },
+  headers_too_large: { status: 431 },
+  internal_error: { status: 500 },
+  not_implemented: { status: 501 },
+  outcome_unknown: { status: 503, retryAfter: 1 },
+  overloaded: { status: 503, retryAfter: 1 },
+  unavailable: { status: 503, retryAfter: 1 },
+  ids_used_up: { status: 507 },
+} as const satisfies Record<ErrorBody['code'], Kind>;
+
+export type ErrorCode = keyof typeof CATALOGUE;
+
+type StatusOf<Code extends ErrorCode> = (typeof CATALOGUE)[Code]['status'];
+
+export const CODES = Object.keys(CATALOGUE) as ErrorCode[];
+
+export const kindOf = (code: ErrorCode): Kind => CATALOGUE[code];
+
+type BodyOf<Code extends ErrorCode> = ErrorBody & { status: StatusOf<Code> };
+
+/** What is to be said of an error, before it has the contract's form (`x-error-body`). */
+export class ErrorParts<Code extends ErrorCode> implements BodyOf<Code> {
+  readonly code: Code;
+  readonly message: string;
+  readonly status: StatusOf<Code>;
+
+  constructor(code: Code, message: string) {
+    this.code = code;
+    this.message = message;
+    this.status = CATALOGUE[code].status;
+  }
+}
+
+/** A handler's answer with the Error body. */
+export interface ErrorAnswer<Code extends ErrorCode> {
+  status: StatusOf<Code>;
+  body: BodyOf<Code>;
+}
+
+/** A handler's answer: `refuse('gone', 'No longer.')` is a 410. `message` is for people. */
+export function refuse<Code extends ErrorCode>(code: Code, message: string): ErrorAnswer<Code> {
+  return { status: CATALOGUE[code].status, body: new ErrorParts(code, message) };
+}
+
+/** The handler of an operation that is described, and not made yet: a 501. */
+export async function notImplemented(): Promise<never> {
+  throw new Failure('not_implemented', 'This operation is not implemented yet.');
+}
+
+/** What a Failure tells a client. */
+export type CodeAndMessage = [code: ErrorCode, message: string];
+
+export const TOO_LARGE: CodeAndMessage = ['payload_too_large', 'The body is larger than this operation takes.'];
+
+/** A failure before or after the handler. `message` is for the client, `cause` for the log. */
+export class Failure extends Error {
+  override name = 'Failure';
+  readonly code: ErrorCode;
+  readonly headers: Record<string, string>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { headers = {}, cause }: { headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(message, { cause });
+    const { retryAfter } = kindOf(code);
+    this.code = code;
+    this.headers = retryAfter === undefined ? headers : { 'retry-after': String(retryAfter), ...headers };
+  }
+
+  get status(): number {
+    return kindOf(this.code).status;
+  }
+
+  get body(): ErrorBody {
+    return new ErrorParts(this.code, this.message);
+  }
+}

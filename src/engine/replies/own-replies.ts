@@ -1,0 +1,188 @@
+/** Checks that the contract declares what the server itself sends: errors, headers and cursors. */
+
+import { EXTREME_CURSORS } from '../../store/cursors.ts';
+import type { Contract, Operation, Reply } from '../contract/contract.ts';
+import type { ToErrorBody } from '../contract/error-body.ts';
+import { PLAIN_JSON } from '../contract/media-types.ts';
+import { findLimit } from '../contract/parameters.ts';
+import { replyFor } from '../contract/replies.ts';
+import { CODES, type ErrorCode, Failure, kindOf } from '../http/errors.ts';
+import type { BuildCheck, Check } from '../schema/checks.ts';
+import type { Refuse } from '../schema/json.ts';
+import type { CompileReply } from './compiled-reply.ts';
+import { deprecationHeaders } from './deprecation.ts';
+import { toErrorText } from './error-bodies.ts';
+import { CHALLENGED, RETRIED, sentHeaders } from './sent-headers.ts';
+
+/** Only handlers and the router answer with these. */
+const OTHERS = [404, 405];
+const OWN_CODES = CODES.filter((code) => !OTHERS.includes(kindOf(code).status));
+
+/** Headers that no handler sends. */
+const OWN_HEADERS = [
+  ...['x-request-id', 'www-authenticate', 'retry-after', 'ratelimit', 'ratelimit-policy'],
+  ...['deprecation', 'sunset'],
+];
+
+export interface OwnRepliesOptions {
+  buildCheck: BuildCheck;
+  compileReply: CompileReply;
+  contract: Contract;
+  operation: Operation;
+}
+
+export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): void {
+  const { buildCheck, compileReply, contract, operation } = options;
+  const announced = deprecationHeaders(operation, contract);
+  for (const reply of operation.replies) {
+    const refuseReply = (problem: string) => refuse(`response ${reply.status}: ${problem}`);
+    const codes = codesOf(reply, operation);
+    const isText = /^text\/(plain|html)$/.test(reply.type);
+    if (codes.length > 0 && !reply.isJson && !isText) {
+      refuseReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
+    }
+    if (reply.isJson || isText) {
+      const { check, toErrorBody } = compileReply(reply, refuse);
+      const toText: ToErrorBody = (parts) => toErrorText(parts, reply);
+      checkErrorBody(check, isText ? toText : toErrorBody, codes, refuseReply);
+    }
+    checkRequiredHeaders(reply, operation, Object.keys(announced), refuseReply);
+    for (const [name, value] of Object.entries(announced)) {
+      if (!declaredHeader(reply, name)) refuseReply(`header ${name} is sent, and not declared`);
+      else checkHeader(buildCheck, reply, name, [value], refuseReply);
+    }
+    for (const [name, values] of Object.entries(sentHeaders(reply, operation, contract))) {
+      checkHeader(buildCheck, reply, name, values, refuseReply);
+    }
+  }
+  if (contract.isTailored) checkLocations(buildCheck, options, refuse);
+  checkCursors(buildCheck, operation, refuse);
+}
+
+/**
+ * What the server sends, and the contract does not declare: `npm run generate` names it, and the server would still run. That of
+ * others is not asked for any of it.
+ */
+export function describeUndeclared({ operations, isTailored }: Contract): string[] {
+  if (!isTailored) return [];
+  return [...operations.values()].flatMap((operation) => {
+    const { id, replies } = operation;
+    const statuses = [
+      ...new Set(OWN_CODES.filter((code) => isMet(code, operation)).map((code) => kindOf(code).status)),
+    ];
+    const undeclared = statuses.filter((status) => !replyFor(replies, status)).sort();
+    const isOwn = (reply: Reply) => statuses.some((status) => replyFor(replies, status) === reply);
+    return [
+      ...(undeclared.length > 0
+        ? [`operation ${id}: no response declares ${undeclared.join(', ')}, which are sent`]
+        : []),
+      ...replies.flatMap((reply) => [
+        ...undeclaredHeaders(reply, operation, statuses).map(
+          (name) => `operation ${id}: response ${reply.status}: header ${name} is sent, and not declared`,
+        ),
+        ...(isOwn(reply) && !reply.hasContent
+          ? [`operation ${id}: response ${reply.status}: the body of an error is sent, and not declared`]
+          : []),
+      ]),
+    ];
+  });
+}
+
+/** Whether a request of this operation may be answered with this error; `ids_used_up` is left to the operations that create. */
+function isMet(code: ErrorCode, { security, parameters, body, deprecation }: Operation): boolean {
+  const isKeyed = security.length > 0;
+  const isOnce = parameters.some(({ keptHours }) => keptHours !== undefined);
+  const met: Partial<Record<ErrorCode, boolean>> = {
+    ...{ unauthorized: isKeyed, rate_limited: isKeyed, forbidden: security.some(({ scopes }) => scopes.length > 0) },
+    ...{ payload_too_large: body !== undefined, unsupported_media_type: body !== undefined },
+    ...{ idempotency_key_reused: isOnce, outcome_unknown: isOnce, gone: deprecation?.sunset !== undefined },
+    ...{ ids_used_up: false, not_implemented: false },
+  };
+  return met[code] ?? true;
+}
+
+/** Each of these statuses may be answered with this reply. The counts of a key are told in every reply to one. */
+function undeclaredHeaders(reply: Reply, { replies, security }: Operation, statuses: number[]): string[] {
+  const isFor = (status: number) => statuses.includes(status) && replyFor(replies, status) === reply;
+  const sent = [
+    'X-Request-Id',
+    ...(security.length > 0 && reply.status !== '401' ? ['RateLimit', 'RateLimit-Policy'] : []),
+    ...(CHALLENGED.some(isFor) ? ['WWW-Authenticate'] : []),
+    ...(RETRIED.some(isFor) ? ['Retry-After'] : []),
+  ];
+  return sent.filter((name) => !declaredHeader(reply, name.toLowerCase()));
+}
+
+/** The error codes sent with this reply: those of its status; for `4XX` and `default` those without a reply of their own. */
+function codesOf(reply: Reply, { replies, deprecation }: Operation) {
+  return OWN_CODES.filter(
+    (code) => (code !== 'gone' || deprecation?.sunset) && replyFor(replies, kindOf(code).status) === reply,
+  );
+}
+
+/** Fields of a body may have any name, and a reply of 8 KB may name them. Other messages are ours, and short. */
+const LONGEST = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
+const OTHER = 'What went wrong, and what to do: '.padEnd(160, 'x');
+
+function checkErrorBody(check: Check, toErrorBody: ToErrorBody, codes: ErrorCode[], refuse: Refuse): void {
+  for (const code of codes) {
+    const messages = ['x', code in LONGEST ? LONGEST.invalid_request : OTHER];
+    const problems = messages.map((message) => check(toErrorBody(new Failure(code, message).body))).find(Boolean);
+    if (!problems) continue;
+    refuse(`its body cannot be the Error ${code} of the server: ${problems.join('; ')}`);
+    return;
+  }
+}
+
+function checkRequiredHeaders(reply: Reply, operation: Operation, announced: string[], refuse: Refuse): void {
+  const sent = ['x-request-id', ...announced];
+  if (CHALLENGED.some((status) => reply.status === `${status}`)) sent.push('www-authenticate');
+  if (RETRIED.includes(Number(reply.status))) sent.push('retry-after');
+  const isOwn = codesOf(reply, operation).length > 0;
+  for (const [name, { required }] of Object.entries(reply.headers)) {
+    const isSent = sent.includes(name.toLowerCase()) || !(isOwn || OWN_HEADERS.includes(name.toLowerCase()));
+    if (required && !isSent) refuse(`header ${name} is required, and not sent`);
+  }
+}
+
+const declaredHeader = ({ headers }: Reply, name: string) =>
+  Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+
+/** A header that the contract does not declare is not checked. */
+function checkHeader(buildCheck: BuildCheck, reply: Reply, name: string, values: string[], refuse: Refuse): void {
+  const { schema = true } = declaredHeader(reply, name) ?? {};
+  const check = buildCheck(schema, { name: `header ${name}`, at: 'it' }, refuse);
+  const isNumber = [schema.type].flat().some((type) => type === 'integer' || type === 'number');
+  for (const value of values) {
+    const problems = check(isNumber ? Number(value) : value);
+    if (!problems) continue;
+    refuse(`header ${name} is sent as ${value}, but ${problems.join('; ')}`);
+    return;
+  }
+}
+
+/** What `urlOf` makes is a path: a `Location` must have the form of one of them. */
+function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepliesOptions, refuse: Refuse): void {
+  const urls = [...contract.operations.values()].map(({ path }) => contract.prefix + path.replace(/\{\w+\}/g, '1'));
+  for (const reply of operation.replies) {
+    const { schema } = declaredHeader(reply, 'location') ?? {};
+    if (schema === undefined) continue;
+    const check = buildCheck(schema, { name: 'header Location', at: 'it' }, refuse);
+    if (urls.every((url) => check(url))) {
+      refuse(`response ${reply.status}: header Location cannot be the path of an operation, such as ${urls[0]}`);
+    }
+  }
+}
+
+/** A list's own link to its next page must be a request that it takes. */
+function checkCursors(buildCheck: BuildCheck, { method, parameters }: Operation, refuse: Refuse): void {
+  for (const { name, in: place, required, schema, int64s } of parameters.filter(({ isOpaque }) => isOpaque)) {
+    if (required && place === 'query')
+      refuse(`parameter ${name}: a first page has no cursor, so that it cannot be required`);
+    const check = buildCheck(schema, { name: `parameter ${name}`, at: 'it', int64s }, () => {});
+    const refused = EXTREME_CURSORS.find(check);
+    if (findLimit(parameters) && method !== 'GET')
+      refuse(`parameter ${name}: the link to a next page is requested with GET, not ${method}`);
+    if (refused) refuse(`parameter ${name}: cannot be the cursor ${refused}: ${check(refused)?.join('; ')}`);
+  }
+}

@@ -1,0 +1,58 @@
+/** The bodies that handlers answer as JSON: checked against the contract, and written. */
+
+import { parseExactJson } from '../../json/exact-json.ts';
+import { JsonText } from '../../json/json-text.ts';
+import type { Operation, Reply } from '../contract/contract.ts';
+import type { ToErrorBody } from '../contract/error-body.ts';
+import { replyFor } from '../contract/replies.ts';
+import { ErrorParts } from '../http/errors.ts';
+import { buildToBigints } from '../schema/bigints.ts';
+import type { Refuse } from '../schema/json.ts';
+import type { CompileReply } from './compiled-reply.ts';
+import type { IsProven } from './stored-replies.ts';
+
+export interface ReplyWriter {
+  /** The body as it is to be written. @throws Error that says where it breaks the contract, for the log */
+  check: (body: unknown) => unknown;
+  /** Writes such a body. */
+  write: (body: unknown) => string;
+}
+
+export type WriterOf = (status: number) => ReplyWriter;
+
+export interface WriterOptions {
+  compileReply: CompileReply;
+  isProven: IsProven;
+  /** For a status that is not declared. */
+  toErrorBody: ToErrorBody;
+}
+
+export function buildWriterOf(options: WriterOptions, { id, replies }: Operation, refuse: Refuse): WriterOf {
+  const { toErrorBody } = options;
+  const written = replies.filter(({ isJson }) => isJson);
+  const writers = new Map(written.map((reply) => [reply, buildWriter(id, reply, options, refuse)]));
+  /** The server itself may refuse with a status that is not declared. */
+  const undeclared: ReplyWriter = { check: (body) => toContractsOwn(body, toErrorBody), write: JSON.stringify };
+  return (status) => writers.get(replyFor(replies, status) as Reply) ?? undeclared;
+}
+
+function buildWriter(id: string, reply: Reply, options: WriterOptions, refuse: Refuse): ReplyWriter {
+  const { compileReply, isProven } = options;
+  const { check: problemsOf, write, toErrorBody } = compileReply(reply, refuse);
+  const isTextProven = isProven(reply);
+  const toBigints = buildToBigints(reply.int64s) ?? ((value: unknown) => value);
+
+  function check(answered: unknown): unknown {
+    const isText = answered instanceof JsonText;
+    if (isText && isTextProven) return answered;
+    const body = isText ? toBigints(parseExactJson(answered.text)) : toContractsOwn(answered, toErrorBody);
+    const problems = problemsOf(body);
+    if (!problems) return body;
+    throw new Error(`${id} has answered ${reply.status} against the contract: ${problems.join('; ')}`);
+  }
+  return { check, write: (body) => (body instanceof JsonText ? body.text : write(body)) };
+}
+
+/** What `refuse` makes, as the contract has its errors. */
+const toContractsOwn = (body: unknown, toErrorBody: ToErrorBody): unknown =>
+  body instanceof ErrorParts ? toErrorBody(body) : body;

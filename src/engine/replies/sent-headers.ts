@@ -1,0 +1,39 @@
+/** What the server may send in its own headers, by example: the shortest and the longest of each kind. */
+
+import { EXTREME_CURSORS } from '../../store/cursors.ts';
+import { challengesOf } from '../access/challenges.ts';
+import type { Contract, Operation, Reply } from '../contract/contract.ts';
+import { replyFor } from '../contract/replies.ts';
+
+/** A count, and with the trace that a request belongs to. */
+const REQUEST_IDS = ['AZaz09_--1', 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c'];
+
+/** Statuses whose replies have a challenge. */
+export const CHALLENGED = [401, 403] as const;
+/** Statuses whose replies say when to try again. */
+export const RETRIED = [429, 503];
+
+/** By lower-case name: those that this reply may have. */
+export function sentHeaders(reply: Reply, operation: Operation, contract: Contract): Record<string, string[]> {
+  const isFor = (statuses: readonly number[]) =>
+    statuses.some((status) => replyFor(operation.replies, status) === reply);
+  const isOnce = operation.parameters.some(({ keptHours }) => keptHours !== undefined);
+  const challenges = challengesOf(operation.security, contract.title);
+  return {
+    'x-request-id': REQUEST_IDS,
+    'www-authenticate': CHALLENGED.flatMap((status) => (isFor([status]) ? challenges[status] : [])),
+    ratelimit: ['"key";r=0;t=1', '"key";r=999999;t=86400'],
+    'ratelimit-policy': ['"key";q=1;w=1', '"key";q=999999;w=86400'],
+    ...(isFor(RETRIED) && { 'retry-after': ['1', '86400'] }),
+    ...(reply.status.startsWith('2') && isOnce && { 'idempotency-replayed': ['true'] }),
+    ...(reply.status.startsWith('2') && { link: nextLinks(operation, contract) }),
+  };
+}
+
+/** Those of a list to its next page. */
+function nextLinks({ path, parameters, deprecation }: Operation, { prefix }: Contract): string[] {
+  if (deprecation?.successor !== undefined) return [];
+  const cursors = parameters.filter(({ isOpaque, in: place }) => isOpaque && place === 'query');
+  const url = prefix + path.replace(/\{\w+\}/g, '1');
+  return cursors.flatMap(({ name }) => EXTREME_CURSORS.map((cursor) => `<${url}?${name}=${cursor}>; rel="next"`));
+}

@@ -1,0 +1,226 @@
+/**
+ * The parts of a form (`multipart/form-data`, RFC 7578, or `application/x-www-form-urlencoded`), each checked by the schema of its field
+ * as it arrives.
+ */
+import { on } from 'node:events';
+import { createRequire } from 'node:module';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { BusboyInstance } from '@fastify/busboy';
+import { Bare } from '../../json/bare.ts';
+import { parseExactJson } from '../../json/exact-json.ts';
+import type { Content } from '../contract/contract.ts';
+import { isRepeated, kindOfPart, partOf } from '../contract/forms.ts';
+import { Failure, TOO_LARGE } from '../http/errors.ts';
+import { buildToBigints } from '../schema/bigints.ts';
+import type { BuildCheck } from '../schema/checks.ts';
+import { findInt64s, placeUnder } from '../schema/int64-places.ts';
+import type { Json, Refuse } from '../schema/json.ts';
+import { toFew } from '../schema/problems.ts';
+import type { Values } from './parameter-values.ts';
+import { buildToValue } from './spelling.ts';
+
+export type Bytes = AsyncIterable<Uint8Array>;
+
+export interface FormField<Name = string, Value = unknown> {
+  name: Name;
+  value: Value;
+}
+
+export interface FormFile<Name = string> {
+  name: Name;
+  /** Without folders; undefined where the client gave none. */
+  filename: string | undefined;
+  /** As the client says. */
+  contentType: string;
+  /** To be read before the next part is taken: what is left then is dropped. */
+  content: Bytes;
+}
+
+export type Part = FormField | FormFile;
+
+/** The parts in the order of arrival. Taking one @throws Failure; so does the end where a required one was missing. */
+export type ToParts = (bytes: Bytes, contentType: string) => AsyncIterable<Part>;
+
+/** How much memory the fields of one form may take, beside its files, in bytes; and what each takes beside its text. */
+const MAX_FIELDS = 1024 * 1024;
+const FIELD = 100;
+
+/** How many parts a field may have whose schema does not say it, and how much each part may say of itself. */
+const MAX_ITEMS = 1000;
+const HEADERS = { headerPairs: 20, headerSize: 8192 };
+
+/** Adds a part to those that were given before. @throws Failure */
+type Take = (part: Part, given: Values) => void;
+
+export function buildToParts(buildCheck: BuildCheck, { schema, encoding = {} }: Content, refuse: Refuse): ToParts {
+  const takes = new Map<string, Take>();
+  const checkAll = buildCheckForm(buildCheck, schema, refuse);
+  const fields = Object.entries<Json>(schema.properties);
+  for (const [name, field] of fields) {
+    takes.set(name, buildTake(buildCheck, { name, field, form: schema, types: toTypes(encoding[name]) }));
+  }
+  const files = fields.filter(([, field]) => isFile(field)).map(([name]) => name);
+  // Only a contract with forms pays for it.
+  const { Busboy } = createRequire(import.meta.url)('@fastify/busboy') as typeof import('@fastify/busboy');
+
+  return (bytes, contentType) => {
+    try {
+      const limits = { fieldSize: MAX_FIELDS, ...HEADERS };
+      const isPartAFile = (name: string | undefined) => files.includes(name as string);
+      const busboy = new Busboy({ headers: { 'content-type': contentType }, limits, isPartAFile });
+      return readParts(bytes, busboy, takes, checkAll);
+    } catch (error) {
+      throw toFailure(error);
+    }
+  };
+}
+
+async function* readParts(
+  bytes: Bytes,
+  busboy: BusboyInstance,
+  takes: Map<string, Take>,
+  checkAll: (given: Values) => void,
+): AsyncGenerator<Part> {
+  const given: Values = new Bare();
+  // It emits errors also when nobody waits for a part.
+  busboy.on('error', () => {});
+  const currentFile = takeAsTheyArrive(busboy, takes, given);
+  const parts = on(busboy, 'part', { close: ['finish'] });
+  pipeline(bytes, busboy).catch((error) => currentFile()?.destroy(error));
+  try {
+    for await (const [part, stream] of parts) {
+      yield part;
+      stream?.resume();
+    }
+  } catch (error) {
+    throw toFailure(error);
+  } finally {
+    busboy.destroy();
+  }
+  const sent = Object.keys(given);
+  checkAll(given);
+  for (const [name, value] of Object.entries(given)) {
+    if (!sent.includes(name)) yield* [value].flat().map((item) => ({ name, value: item }));
+  }
+}
+
+/** A handler may be slow, and what waits for it must not grow beyond what the form may have. Returns the file that is arriving. */
+function takeAsTheyArrive(busboy: BusboyInstance, takes: Map<string, Take>, given: Values): () => Readable | undefined {
+  let size = 0;
+  let file: Readable | undefined;
+
+  function add(part: Part, stream?: Readable): void {
+    try {
+      const take = takes.get(part.name);
+      if (!take) throw invalid([`body.${part.name} is not a known field`]);
+      take(part, given);
+      busboy.emit('part', part, stream);
+    } catch (error) {
+      stream?.resume();
+      busboy.destroy(error as Failure);
+    }
+  }
+
+  busboy.on('field', (name, value) => {
+    size += value.length + FIELD;
+    if (size > MAX_FIELDS) busboy.destroy(new Failure(...TOO_LARGE));
+    else if (!busboy.destroyed) add({ name, value });
+  });
+  busboy.on('file', (name, stream, filename, _encoding, contentType) => {
+    file = stream.on('error', () => {});
+    if (busboy.destroyed) stream.resume();
+    else add({ name, filename, contentType, content: readContent(stream) }, stream);
+  });
+  return () => file;
+}
+
+async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream.iterator({ destroyOnReturn: false });
+  } catch (error) {
+    throw toFailure(error);
+  }
+}
+
+/** Checks what is known at the end only, which fields are missing and how many there are of each, and fills in defaults. */
+function buildCheckForm(buildCheck: BuildCheck, schema: Json, refuse: Refuse): (given: Values) => void {
+  const properties = Object.entries<Json>(schema.properties).map(([name, field]) => {
+    if (!isFile(field)) return [name, field];
+    return [name, isRepeated(field) ? { ...field, items: true } : true];
+  });
+  const body = { ...schema, properties: Object.fromEntries(properties) };
+  const check = buildCheck(body, { name: 'request.body', at: 'body', fillsDefaults: true }, refuse);
+  return (given) => {
+    const problems = check(given);
+    if (problems) throw invalid(problems);
+  };
+}
+
+interface TakeOptions {
+  name: string;
+  field: Json;
+  /** The schema of them all. */
+  form: Json;
+  /** What a file may be; empty where it may be anything. */
+  types: string[];
+}
+
+const isFile = (field: Json) => kindOfPart(partOf(field)) === 'file';
+
+/** Of `encoding` (OpenAPI 3.1, section 4.8.15): `image/png, image/*`. */
+const toTypes = ({ contentType = '' }: Json = {}): string[] =>
+  contentType.split(',').flatMap((type: string) => type.trim() || []);
+
+const isAmong = (types: string[], type: string) =>
+  types.length === 0 || types.some((one) => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))));
+
+function buildTake(buildCheck: BuildCheck, { name, field, form, types }: TakeOptions): Take {
+  const part = partOf(field);
+  const isList = isRepeated(field);
+  const { maxItems = MAX_ITEMS } = field;
+  const place = placeUnder(
+    findInt64s(form, '', () => {}),
+    'properties',
+    name,
+  );
+  const placeOfPart = isList ? placeUnder(place, 'items', '') : place;
+  const kind = kindOfPart(part);
+  const options = { name, at: `body.${name}`, int64s: placeOfPart };
+  const check = buildCheck(kind === 'file' ? true : part, options, () => {});
+  const isValid = (value: unknown) => check(value) === undefined;
+  const toText = kind === 'text' ? buildToValue(part, placeOfPart.isInt64, () => isValid) : undefined;
+  const toBigints = buildToBigints(kind === 'json' ? placeOfPart : undefined);
+  const toValue = (taken: Part) => {
+    if ('value' in taken) return toText ? toText(taken.value as string) : toJson(taken.value as string, name);
+    if (!isAmong(types, taken.contentType)) throw invalid([`body.${name} must be of type ${types.join(' or ')}`]);
+    return true;
+  };
+  return (taken, given) => {
+    const checked = toValue(taken);
+    const problems = check(checked);
+    if (problems) throw invalid(problems);
+    if (!isList && name in given) throw invalid([`body.${name} is given more than once`]);
+    const items = (given[name] ?? []) as unknown[];
+    if (isList && items.length >= maxItems) throw invalid([`body.${name} must have at most ${maxItems} items`]);
+    const value = toBigints ? toBigints(checked) : checked;
+    given[name] = isList ? items : value;
+    items.push(value);
+    if ('value' in taken) taken.value = value;
+  };
+}
+
+function toJson(text: string, name: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    throw invalid([`body.${name} is not JSON`]);
+  }
+}
+
+const invalid = (problems: string[]) => new Failure('invalid_request', toFew(problems).join('; '));
+
+function toFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  return new Failure('invalid_request', 'body is not well-formed multipart/form-data', { cause: error });
+}

@@ -1,0 +1,45 @@
+/** The header parameters of a request, from text to the values that their schemas speak of. */
+
+import { Bare } from '../../json/bare.ts';
+import type { Parameter } from '../contract/contract.ts';
+import { itemsOf } from '../contract/parameters.ts';
+import type { Raw, Values } from './parameter-values.ts';
+import { type BuildIsValid, buildToValue } from './spelling.ts';
+
+/** Makes the values, and adds the parameters that are given more than once to `problems`. */
+export type ToHeaders = (headers: object, raw: Raw, problems: string[]) => Values;
+
+/** In Node's own object of headers, a second line of the same name is missing, or joined to the first: it only says which there are. */
+export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsValid): ToHeaders {
+  const adds = new Map(
+    parameters.map((parameter) => [parameter.name.toLowerCase(), buildAdd(parameter, buildIsValid)]),
+  );
+  const names = [...adds.keys()];
+  return (headers, { rawHeaders }, problems) => {
+    const values: Values = new Bare();
+    if (!names.some((name) => name in headers)) return values;
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      const add = adds.get((rawHeaders[index] as string).toLowerCase());
+      add?.(values, rawHeaders[index + 1] as string, problems);
+    }
+    return values;
+  };
+}
+
+/** Adds the value of one line. A list may have several lines; its empty items do not count (RFC 9110, sections 5.3 and 5.6.1). */
+type Add = (values: Values, text: string, problems: string[]) => void;
+
+function buildAdd({ name, schema, int64s, writing }: Parameter, buildIsValid: BuildIsValid): Add {
+  if (writing === 'joined') {
+    const toValue = buildToValue(itemsOf(schema), int64s.rest?.isInt64 === true, buildIsValid);
+    return (values, text) => {
+      const items = text.split(',').flatMap((item) => item.trim() || []);
+      values[name] = [...((values[name] as unknown[]) ?? []), ...items.map(toValue)];
+    };
+  }
+  const toValue = buildToValue(schema, int64s.isInt64, buildIsValid);
+  return (values, text, problems) => {
+    if (name in values) problems.push(`header.${name} is given more than once`);
+    else values[name] = toValue(text);
+  };
+}

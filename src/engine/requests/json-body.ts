@@ -1,0 +1,55 @@
+/** Bodies of JSON in UTF-8 (RFC 8259), read without loss, by the media types that the contract names. */
+import { isUtf8 } from 'node:buffer';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import { parseExactJson } from '../../json/exact-json.ts';
+import type { Contract, Operation } from '../contract/contract.ts';
+import { isJson, PLAIN_JSON, toMediaType } from '../contract/media-types.ts';
+import { type CodeAndMessage, Failure } from '../http/errors.ts';
+import { toFew } from '../schema/problems.ts';
+
+export const COMPRESSED: CodeAndMessage = ['unsupported_media_type', 'The body must not be compressed.'];
+const NOT_UTF8: CodeAndMessage = ['malformed_json', 'The body is not UTF-8.'];
+
+export function addJsonBody(app: FastifyInstance, contract: Contract): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(typesOf(contract).filter(isJson), { parseAs: 'buffer' }, (request, body, done) => {
+    try {
+      done(null, parse(body as Buffer, request.headers['content-encoding']));
+    } catch (error) {
+      done(error as Failure);
+    }
+  });
+}
+
+/** `application/json` also where no operation takes it: then it is refused as any other. */
+function typesOf({ operations }: Contract): string[] {
+  const contents = [...operations.values()].flatMap(({ body }) => body?.contents ?? []);
+  return [...new Set([PLAIN_JSON, ...contents.map(({ type }) => type)])];
+}
+
+/** Refuses what only other operations take; nothing where all take the same, since other types have no parser. */
+export function refuseOtherTypes({ body }: Operation, contract: Contract): onRequestHookHandler[] {
+  if (!body || typesOf(contract).length === 1) return [];
+  const types = body.contents.map(({ type }) => type);
+  const message = `The body must be ${types.join(' or ')}.`;
+  return [
+    ({ headers }, _reply, done) => {
+      const type = headers['content-type'];
+      const isTaken = type === undefined || types.includes(toMediaType(type));
+      done(isTaken ? undefined : new Failure('unsupported_media_type', message));
+    },
+  ];
+}
+
+/** An empty body counts as none: the contract says whether one is required. @throws Failure */
+function parse(body: Buffer, coding = 'identity'): unknown {
+  if (coding !== 'identity') throw new Failure(...COMPRESSED);
+  if (!isUtf8(body)) throw new Failure(...NOT_UTF8);
+  if (body.length === 0) return undefined;
+  try {
+    return parseExactJson(body.toString());
+  } catch (error) {
+    const [problem] = toFew([(error as Error).message]);
+    throw new Failure('malformed_json', `The body ${problem}.`);
+  }
+}

@@ -1,0 +1,34 @@
+/** Each value has one spelling in a parameter: its text -> the value, or the text itself where it is none, to be refused later. */
+
+import { isCanonical, parseInt64 } from '../../json/int64.ts';
+import { typesOf } from '../contract/parameters.ts';
+import type { Json } from '../schema/json.ts';
+
+export type ToValue = (text: string) => unknown;
+
+/** Of several types, it is the first one whose value the schema allows. */
+export function buildToValue(schema: Json, isInt64: boolean, buildIsValid: BuildIsValid): ToValue {
+  const types = typesOf(schema);
+  if (isInt64 || types.length === 1) return buildToOne(types[0] as string, isInt64);
+  const ways = ORDER.filter((type) => types.includes(type)).map((type) => buildToOne(type, false));
+  const isValid = buildIsValid(schema);
+  return (text) => ways.map((toOne) => toOne(text)).find(isValid) ?? text;
+}
+
+export type BuildIsValid = (schema: Json) => (value: unknown) => boolean;
+
+/** Text is everything, so that it comes last. */
+const ORDER = ['boolean', 'integer', 'number', 'string'];
+
+function buildToOne(type: string, isInt64: boolean): ToValue {
+  if (isInt64) return (text) => parseInt64(text) ?? text;
+  if (type === 'integer') return (text) => toSafeNumber(text) ?? text;
+  if (type === 'number') return (text) => (/^-?(0|[1-9][0-9]*)(\.[0-9]+)?$/.test(text) ? Number(text) : text);
+  if (type === 'boolean') return (text) => text === 'true' || (text === 'false' ? false : text);
+  return (text) => text;
+}
+
+function toSafeNumber(text: string): number | undefined {
+  const value = Number(text);
+  return isCanonical(text) && Number.isSafeInteger(value) ? value : undefined;
+}

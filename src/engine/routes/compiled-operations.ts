@@ -1,0 +1,70 @@
+/** Compiles each operation's check and writers. What cannot be served is refused, with every problem at once. */
+
+import { domain } from '../../generated/domain.ts';
+import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
+import { buildCompileReply } from '../replies/compiled-reply.ts';
+import { buildErrorOf, type ErrorOf } from '../replies/error-bodies.ts';
+import { checkOwnReplies } from '../replies/own-replies.ts';
+import { buildWriterOf, type WriterOf } from '../replies/reply-writers.ts';
+import { buildIsProven, checkCreated, checkPages } from '../replies/stored-replies.ts';
+import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
+import { type BuildCheck, buildChecks } from '../schema/checks.ts';
+import { refuseImpossible } from '../schema/impossible.ts';
+import type { Refuse } from '../schema/json.ts';
+import { checkRequired } from '../schema/required-fields.ts';
+import { checkKeptFields } from './kept-fields.ts';
+import { recordSchema } from './stored-records.ts';
+
+export interface CompiledOperation {
+  check: CheckRequest;
+  writerOf: WriterOf;
+  /** Where its errors are not those of all operations. */
+  errorOf: ErrorOf | undefined;
+}
+
+/** By their ids. @throws ContractError */
+export function compileOperations(contract: Contract): Map<string, CompiledOperation> {
+  const buildCheck = buildChecks(contract);
+  const compileReply = buildCompileReply(buildCheck, contract);
+  const stored = recordSchema(contract, domain.schema);
+  const keepsDomain = contract.document.components?.schemas?.[domain.schema] !== undefined;
+  const writers = { compileReply, isProven: buildIsProven(stored), toErrorBody: contract.toErrorBody };
+  const problems: string[] = [];
+  const compiled = [...contract.operations.values()].map((operation): [string, CompiledOperation] => {
+    const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
+    const check = buildCheckRequest(buildCheck, operation, refuse);
+    const writerOf = buildWriterOf(writers, operation, refuse);
+    if (!contract.isChecked) {
+      checkOwnReplies({ buildCheck, compileReply, contract, operation }, refuse);
+      if (contract.isTailored) checkPossible(operation, buildCheck, refuse);
+      if (contract.isStrict) checkStrictly(operation, refuse);
+    }
+    // A contract without the domain's schema keeps nothing of it.
+    if (!contract.isChecked && problems.length === 0 && keepsDomain) {
+      checkCreated(operation, stored, refuse);
+      checkPages(operation, stored, refuse);
+    }
+    const errorOf = buildErrorOf(contract, operation, (reply) => compileReply(reply, refuse).toErrorBody);
+    return [operation.id, { check, writerOf, errorOf }];
+  });
+  if (!contract.isChecked) {
+    const sent = recordSchema(contract, domain.newSchema);
+    checkKeptFields(domain, { stored, sent, buildCheck }, (problem) => problems.push(problem));
+  }
+  if (problems.length > 0) throw new ContractError(problems);
+  return new Map(compiled);
+}
+
+function checkPossible({ parameters, body, replies }: Operation, buildCheck: BuildCheck, refuse: Refuse): void {
+  for (const { name, schema } of parameters) refuseImpossible(schema, `parameter ${name}`, buildCheck, refuse);
+  for (const { schema } of body?.contents ?? []) refuseImpossible(schema, 'its body', buildCheck, refuse);
+  for (const { status, schema } of replies) refuseImpossible(schema, `response ${status}`, buildCheck, refuse);
+}
+
+/** What is served as it says, and is a mistake in a contract that was written for this server. */
+function checkStrictly({ parameters, body, replies }: Operation, refuse: Refuse): void {
+  const key = parameters.find(({ name }) => name.toLowerCase() === 'idempotency-key');
+  if (key && key.keptHours === undefined) refuse('parameter Idempotency-Key: needs x-kept-hours, to be done once');
+  for (const { schema } of body?.contents ?? []) checkRequired(schema, 'body', refuse);
+  for (const { status, schema } of replies) checkRequired(schema, `response ${status}: body`, refuse);
+}

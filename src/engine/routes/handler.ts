@@ -1,0 +1,260 @@
+/** How a handler is written: `handle('getItem', async (call) => answer)`, with the types of both from the contract. */
+import type { Logger } from 'pino';
+import type { $Read, $Write, OpenOperation, operations } from '../../generated/contract.ts';
+import type { domain } from '../../generated/domain.ts';
+import type { JsonText } from '../../json/json-text.ts';
+import type { Awaitable, Once } from '../../store/collection.ts';
+import type { CollectionsOf } from '../../store/description.ts';
+import type { KeyOwner } from '../../store/store.ts';
+import type { ErrorBody } from '../http/errors.ts';
+import type { PassedOn } from '../replies/passed-on-replies.ts';
+import type { AnyAnswer } from '../replies/sending.ts';
+import type { Bytes, FormField, FormFile } from '../requests/form-parts.ts';
+
+export type OperationId = keyof operations;
+
+type ParametersOf<Id extends OperationId> = operations[Id]['parameters'];
+export type PathOf<Id extends OperationId> = Present<ParametersOf<Id>['path']>;
+export type QueryOf<Id extends OperationId> = Present<ParametersOf<Id>['query']>;
+type HeadersOf<Id extends OperationId> = Present<ParametersOf<Id>['header']>;
+type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
+
+/** A schema's type in a request, without its read-only fields, and in a reply, without its write-only ones. */
+export type InRequest<T> = Directed<T, $Read<unknown>>;
+export type InReply<T> = Directed<T, $Write<unknown>>;
+type Directed<T, Hidden> = T extends $Read<infer Inside> | $Write<infer Inside>
+  ? Directed<Inside, Hidden>
+  : T extends Bytes
+    ? T
+    : T extends readonly unknown[]
+      ? { [Index in keyof T]: Directed<T[Index], Hidden> }
+      : T extends object
+        ? { [Key in keyof T as IsHidden<T[Key], Hidden> extends true ? never : Key]: Directed<T[Key], Hidden> }
+        : T;
+type IsHidden<T, Hidden> = [NonNullable<T>] extends [never] ? false : [NonNullable<T>] extends [Hidden] ? true : false;
+
+/** The body, by its media type; both are `undefined` where there is no body, or where it may be left out. */
+type ContentOf<Request> = Request extends { content: infer Content }
+  ? { [Type in keyof Content]: { contentType: Type; body: SentAs<Type, Content[Type]> } }[keyof Content]
+  : { contentType: undefined; body: undefined };
+type SentAs<Type, Body> =
+  IsJson<Type> extends true
+    ? InRequest<Body>
+    : Lowercase<Type & string> extends 'multipart/form-data' | 'application/x-www-form-urlencoded'
+      ? AsyncIterable<PartIn<InRequest<Body>>>
+      : Bytes;
+type PartIn<Form> = { [Name in keyof Form]-?: PartOf<Name, NonNullable<Form[Name]>> }[keyof Form];
+type PartOf<Name, Value> = Value extends Bytes
+  ? FormFile<Name>
+  : Value extends readonly (infer Item)[]
+    ? PartOf<Name, Item>
+    : FormField<Name, Value>;
+
+/**
+ * Makes the URL of an operation, with its prefix: `urlOf('getItem', { itemId: 1n })` is `/v1/items/1`. `changes` override
+ * the query.
+ */
+export type UrlOf = <Id extends OperationId>(
+  id: Id,
+  params: PathOf<Id>,
+  query?: Partial<QueryOf<Id>>,
+  changes?: Partial<QueryOf<Id>>,
+) => string;
+
+/** A request that has passed the contract: parameters and body have their types, defaults are filled in. */
+interface Call<Params, Query, Headers, Key> {
+  params: Params;
+  query: Query;
+  /** The header parameters, by their names as the contract has them. */
+  headers: Headers;
+  urlOf: UrlOf;
+  /** Whose key it has; undefined where the operation needs none. */
+  key: Key;
+  /** What lets it be sent again and be done once; undefined where it has no `Idempotency-Key`. */
+  once: Once | undefined;
+  /** The `X-Request-Id` of the reply, under which the log has its lines. */
+  requestId: string;
+  /** Writes lines with the request's id. */
+  log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+}
+type CallOf<Id extends OperationId> = Call<
+  PathOf<Id>,
+  QueryOf<Id>,
+  HeadersOf<Id>,
+  Id extends OpenOperation ? undefined : KeyOwner
+> &
+  CollectionsOf<typeof domain> &
+  ContentOf<operations[Id]['requestBody']>;
+
+/** The headers that the server itself puts on every reply for which the contract declares them. */
+type ServerHeader =
+  | 'X-Request-Id'
+  | 'WWW-Authenticate'
+  | 'Retry-After'
+  | 'RateLimit'
+  | 'RateLimit-Policy'
+  | 'Deprecation'
+  | 'Sunset';
+/** On a deprecated operation the server links to its successor. The handler may add links of its own. */
+type SuccessorLink<Headers> = Headers extends { Deprecation: unknown } | { Sunset: unknown } ? 'Link' : never;
+type Declared<Headers> = {
+  [Name in keyof Headers as string extends Name
+    ? never
+    : Exclude<Name, ServerHeader | SuccessorLink<Headers>>]: Headers[Name];
+} & { [Name in SuccessorLink<Headers>]?: string };
+type WithHeaders<Headers> =
+  Record<never, never> extends Headers ? { headers?: Headers & object } : { headers: Headers };
+
+/** The Error body repeats the status of its reply. */
+type Repeated<Body, Status> = Body extends ErrorBody ? Body & { status: Status } : Body;
+type WithBody<Response, Status> = Response extends { content: infer Content }
+  ? { [Type in keyof Content]: { body: BodyOf<Type, Content[Type], Status> } }[keyof Content]
+  : { body?: never };
+type BodyOf<Type, Body, Status> =
+  IsJson<Type> extends true ? Repeated<InReply<Body>, Status> | JsonText<InReply<Body>> : PassedOn;
+type IsJson<Type> = Lowercase<Type & string> extends `${string}/json` | `${string}+json` ? true : false;
+
+type Responses<Id extends OperationId> = operations[Id]['responses'];
+type AnswerTo<Status, Response> = Response extends { headers: infer Headers }
+  ? { status: Status } & WithBody<Response, Status> & WithHeaders<Declared<Headers>>
+  : never;
+
+/** `4XX` is every status from 400 to 499 that is not declared by itself. */
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+type StatusIn<Key> = Key extends `${infer Class}XX`
+  ? `${Class}${Digit}${Digit}` extends `${infer Status extends number}`
+    ? Status
+    : never
+  : Key & number;
+type RangeOf<Status> = Status extends number
+  ? `${Status}` extends `${infer Class}${Digit}${Digit}`
+    ? `${Class}XX`
+    : never
+  : never;
+type ResponseTo<Id extends OperationId, Status> = Responses<Id>[(Status extends keyof Responses<Id>
+  ? Status
+  : RangeOf<Status>) &
+  keyof Responses<Id>];
+
+/** A declared status with its body and headers. */
+type AnswerOf<Id extends OperationId> = {
+  [Key in Exclude<keyof Responses<Id>, 'default'>]: AnswerTo<
+    Key extends number ? Key : Exclude<StatusIn<Key>, keyof Responses<Id>>,
+    Responses<Id>[Key]
+  >;
+}[Exclude<keyof Responses<Id>, 'default'>];
+
+/** What is wrong with an answer, in words for the compiler's message; never where nothing is. */
+type FaultOf<Id extends OperationId, Given> = Given extends { status: infer Status extends number }
+  ? FaultAt<Id, Given, Status>
+  : 'an answer has a status, as a number of its own';
+type FaultAt<Id extends OperationId, Given, Status> = Status extends number
+  ? [ResponseTo<Id, Status>] extends [never]
+    ? `the contract declares no status ${Status}`
+    : FaultIn<
+        { [Key in keyof Given]: Key extends 'status' ? Status : Given[Key] },
+        Frozen<AnswerTo<Status, ResponseTo<Id, Status>>>,
+        `${Status}`
+      >
+  : never;
+
+/** How deep undeclared fields and `any` are looked for: types may refer to themselves. */
+type Levels = [1, 2, 3, 4, 5, 6, 7, 8];
+
+/** TypeScript itself would accept undeclared fields, and `any`. `Place` is where the given stands. */
+type FaultIn<Given, Allowed, Place extends string, Left extends unknown[] = Levels> = 0 extends 1 & Given
+  ? `${Place} is any, which may be anything`
+  : unknown extends Allowed
+    ? never
+    : Given extends JsonText<infer Inside>
+      ? FaultIn<Inside, InsideOf<Allowed>, Place, Left>
+      : Given extends PassedOn | number | bigint | boolean | string | null | undefined
+        ? Given extends Allowed
+          ? never
+          : `${Place} has another type than in the contract`
+        : [KindOf<Given>] extends [KindOf<Exclude<Allowed, JsonText<unknown> | null | undefined>>]
+          ? Left extends [unknown, ...infer Less]
+            ? FaultInside<Given, Exclude<Allowed, JsonText<unknown>>, Place, Less>
+            : never
+          : `${Place} has another type than in the contract`;
+/** The parts are looked at first, because their faults say more. */
+type FaultInside<Given, Allowed, Place extends string, Left extends unknown[]> =
+  FaultInParts<Given, Allowed, Place, Left> extends infer Found
+    ? [Found] extends [never]
+      ? Given extends Allowed
+        ? never
+        : Missing<Exclude<RequiredOf<Allowed>, keyof Given>, Place>
+      : Found
+    : never;
+type FaultInParts<Given, Allowed, Place extends string, Left extends unknown[]> = Given extends readonly (infer Item)[]
+  ? FaultIn<Item, ItemOf<Allowed>, `${Place}[]`, Left>
+  : {
+      [Key in keyof Given]-?: Key extends KeyOf<Allowed>
+        ? FaultIn<Given[Key], ValueOf<Allowed, Key>, `${Place}.${Key & (string | number)}`, Left>
+        : `${Place}.${Key & (string | number)} is not in the contract`;
+    }[keyof Given];
+type Missing<Key, Place extends string> = [Key] extends [never]
+  ? `${Place} is not what the contract says`
+  : `${Place}.${Key & (string | number)} is missing`;
+/** Those that every alternative has; of a list, none. */
+type RequiredOf<T> = [T] extends [readonly unknown[]]
+  ? never
+  : { [Key in keyof T]-?: Record<never, never> extends Pick<T, Key> ? never : Key }[keyof T];
+
+/** What is given is taken as a constant, so that its texts are not only `string`: its lists are read-only. */
+type Frozen<T> = T extends JsonText<unknown> | PassedOn
+  ? T
+  : T extends readonly unknown[]
+    ? { readonly [Index in keyof T]: Frozen<T[Index]> }
+    : T extends object
+      ? { [Key in keyof T]: Frozen<T[Key]> } & object
+      : T;
+type InsideOf<Allowed> = Allowed extends JsonText<infer Inside> ? Inside : never;
+type KindOf<T> = T extends PassedOn ? 'passed on' : T extends readonly unknown[] ? 'list' : 'object';
+type ItemOf<Allowed> = Allowed extends readonly (infer Item)[] ? Item : never;
+type KeyOf<T> = T extends unknown ? keyof T : never;
+type ValueOf<T, Key> = T extends unknown ? (Key extends keyof T ? T[Key] : never) : never;
+
+/** Appears in the compiler's message, with what is wrong. */
+interface Refused<Fault> {
+  readonly refused: Fault;
+}
+
+/** An answer that may be wrong in any way: it is judged as a whole. */
+interface AnyStatus {
+  status: number;
+}
+
+declare const open: unique symbol;
+/** Before the compiler has looked at the handler, it asks with the constraint, of which only this is a part. */
+interface NotYetKnown extends AnyStatus {
+  [open]: true;
+}
+
+type Judged<Id extends OperationId, Given> = 0 extends 1 & Given
+  ? Refused<`${Id}: an answer is any, which may be anything`>
+  : [Extract<Given, NotYetKnown>] extends [never]
+    ? [FaultOf<Id, Given>] extends [never]
+      ? unknown
+      : Refused<`${Id}: ${FaultOf<Id, Given> & string}`>
+    : unknown;
+
+/** What routes know of any handler. */
+export type AnyCall = Call<unknown, unknown, unknown, KeyOwner | undefined> & {
+  contentType: string | undefined;
+  body: unknown;
+};
+export type AnyHandler = (call: AnyCall) => Awaitable<AnyAnswer>;
+
+/** A handler, and the operation that it is for. */
+export interface Handler<Id extends OperationId> extends AnyHandler {
+  readonly operation: Id;
+}
+
+/** The handler of an operation: a status, body, header or field that the contract does not declare does not compile. */
+export function handle<Id extends OperationId, const Given extends AnswerOf<Id> | AnyStatus | NotYetKnown>(
+  operation: Id & Judged<Id, Given>,
+  run: (call: CallOf<Id>) => Promise<Given>,
+): Handler<Id> {
+  return Object.assign(run as unknown as AnyHandler, { operation });
+}

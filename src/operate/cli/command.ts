@@ -1,0 +1,78 @@
+/** A command on the configured database: its file, what it tells, and its failures in words. */
+import { existsSync } from 'node:fs';
+import { toPrintable } from '../../engine/access/api-keys.ts';
+import { domain } from '../../generated/domain.ts';
+import { missingFile, openStore } from '../../store/open-store.ts';
+import { type Store, StoreUnavailable } from '../../store/store.ts';
+import { loadConfig } from '../config.ts';
+
+export interface Command {
+  /** Returns what to tell. @throws Error with what to print where it cannot be done */
+  run(store: Store): Promise<string>;
+  /** Whether it may be run on a database that is not there yet. */
+  makesDatabase: boolean;
+}
+
+export interface CommandOptions {
+  /** @throws Error that says how to use it */
+  readCommand: () => Command | Promise<Command>;
+  env: NodeJS.ProcessEnv;
+  tell: (text: string) => void;
+  /** What to say when what was asked may have been done or not. */
+  ifUnknown?: string;
+}
+
+/** The one argument of a command. @throws Error with how to use it where there is another, or an option */
+export function readFileName([file, ...rest]: string[], usage: string): string {
+  if (!file || rest.length > 0 || /^-./.test(file)) throw new Error(usage);
+  return file;
+}
+
+/** @throws Error where SQLite would take the file for its own */
+export function refuseCompanions(file: string): void {
+  const [, database, end] = /^(.+)(-wal|-shm|-journal)$/s.exec(file) ?? [];
+  if (database && existsSync(database))
+    throw new Error(`${file} is where SQLite keeps changes of ${database}: take a name that does not end with ${end}.`);
+}
+
+/** Ends the process with the exit code 1 where it failed. */
+export async function runCommand(options: CommandOptions): Promise<void> {
+  try {
+    await run(options);
+  } catch (error) {
+    // It may repeat what is in a file.
+    console.error(
+      toWords(error as Error, options.ifUnknown)
+        .split('\n')
+        .map(toPrintable)
+        .join('\n'),
+    );
+    process.exitCode = 1;
+  }
+}
+
+async function run({ readCommand, env, tell }: CommandOptions): Promise<void> {
+  const command = await readCommand();
+  const config = loadConfig(env);
+  for (const warning of config.warnings) console.error(`Warning: ${warning}`);
+  const { database } = config;
+  if (database.kind === 'memory') throw new Error('DATABASE_URL is in memory, which no other program can see.');
+  const missing = missingFile(database);
+  if (missing && !command.makesDatabase) {
+    throw new Error(`There is no database ${missing}. Go to the folder of the service, or set DATABASE_URL.`);
+  }
+  const store = await openStore(database, domain, config);
+  try {
+    tell(await command.run(store));
+    if (missing) console.error(`There was no database yet. A new one was made: ${missing}`);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Why it failed, and what that means for the database. */
+function toWords(error: Error, ifUnknown = ''): string {
+  if (!(error instanceof StoreUnavailable)) return error.message;
+  const outcome = error.kind === 'outcome_unknown' ? ifUnknown : 'Nothing was changed.';
+  return `The database cannot be used now: ${(error.cause as Error).message}. ${outcome}`;
+}

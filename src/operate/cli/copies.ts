@@ -1,0 +1,118 @@
+/** What backup, verify and restore have in common: the database's file, the description beside a copy, and files that are complete or absent. */
+import { createHash } from 'node:crypto';
+import { createReadStream, readFileSync, rmSync, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { CONTRACT_DIGEST } from '../../generated/handlers.ts';
+import { lookInto } from '../../store/sqlite/copies.ts';
+import { loadConfig } from '../config.ts';
+import { readFileName } from './command.ts';
+
+/** What stands beside a copy, as JSON. */
+export interface Description {
+  /** ISO 8601, in UTC: what was answered before is in the copy. */
+  begunAt: string;
+  bytes: number;
+  sha256: string;
+  /** The contract that this program serves. */
+  contract: { version: string; digest: string };
+  /** The version of the schema. */
+  schema: number;
+  /** How many rows each table has. */
+  rows: Record<string, number>;
+}
+
+export const descriptionOf = (copy: string) => `${copy}.json`;
+
+/** Says on standard error what became of it; the exit code is 1 where it failed. */
+export async function runOnCopy(usage: string, run: (copy: string) => Promise<string>): Promise<void> {
+  try {
+    console.error(await run(readFileName(process.argv.slice(2), usage)));
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exitCode = 1;
+  }
+}
+
+/** @throws Error where the configured database is no file */
+export function toDatabaseFile(env: NodeJS.ProcessEnv): string {
+  const { database } = loadConfig(env);
+  if (database.kind === 'sqlite') return database.file;
+  if (database.kind === 'memory') throw new Error('DATABASE_URL is in memory, which no other program can see.');
+  throw new Error(
+    'DATABASE_URL names PostgreSQL: use pg_dump --format=custom and pg_restore, or the snapshots of its provider; to move to another database, export and import.',
+  );
+}
+
+export async function toDigest(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const bytes of createReadStream(file, { highWaterMark: 2 ** 20 })) hash.update(bytes);
+  return hash.digest('hex');
+}
+
+/** A new file for its owner alone, which does not outlive this process unless it is renamed, and no more does SQLite's journal of it. */
+export function openPart(part: string): Promise<FileHandle> {
+  const remove = () => {
+    for (const end of ['', '-journal']) rmSync(part + end, { force: true });
+  };
+  process.once('exit', remove);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    // Not process.exit, which waits for the thread that copies.
+    process.once(signal, () => {
+      remove();
+      process.kill(process.pid, signal);
+    });
+  }
+  return open(part, 'wx', 0o600);
+}
+
+/** What was renamed in a folder is on disk. */
+export async function syncFolder(file: string): Promise<void> {
+  const folder = await open(dirname(file));
+  await folder.sync();
+  await folder.close();
+}
+
+/** What is wrong with the file, by the description of a copy, each with its place. */
+export async function toFaults(file: string, copy: string): Promise<string[]> {
+  const described = readDescription(copy);
+  const { size } = statSync(file);
+  const faults: string[] = [];
+  const compare = (name: string, found: unknown, expected: unknown) => {
+    if (found !== expected) faults.push(`${name}: ${found ?? 'none'}, and not ${expected ?? 'none'}`);
+  };
+  compare('bytes', size, described.bytes);
+  compare('sha256', await toDigest(file), described.sha256);
+  try {
+    const { faults: found, schema, rows } = lookInto(file);
+    faults.push(...found.map((fault) => `integrity: ${fault}`));
+    compare('schema', schema, described.schema);
+    if (found.length > 0) return faults;
+    for (const table of new Set([...Object.keys(rows), ...Object.keys(described.rows)]))
+      compare(`rows of ${table}`, rows[table], described.rows[table]);
+  } catch (error) {
+    faults.push(`integrity: ${(error as Error).message}`);
+  }
+  return faults;
+}
+
+/** @throws Error where there is none, or none of a copy, or the copy is no file: a pipe may never end */
+export function readDescription(copy: string): Description {
+  if (statSync(copy, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${copy} is not a file.`);
+  const file = descriptionOf(copy);
+  try {
+    const described = JSON.parse(readFileSync(file, 'utf8'));
+    const { bytes, sha256, contract, schema, rows } = described ?? {};
+    if ([bytes, sha256, contract?.version, contract?.digest, schema, rows].every((part) => part !== undefined))
+      return described;
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${(error as Error).message}.`);
+  }
+  throw new Error(`${file} does not describe a backup.`);
+}
+
+/** Where the contract is another now: all that is stored is checked by it when the server starts. */
+export function toRemark({ contract }: Description): string {
+  if (contract.digest === CONTRACT_DIGEST) return '';
+  return ` It was made with another contract, ${contract.version} (${contract.digest.slice(0, 12)}): the start of the server checks whether all fits this one.`;
+}

@@ -1,0 +1,138 @@
+/** `node dist/src/main.js --check`: what a start would use, and what is wrong with it. Nothing is changed. */
+import { lookup } from 'node:dns/promises';
+import { toPrintable } from '../../engine/access/api-keys.ts';
+import { extendSunsets } from '../../engine/contract/deprecation.ts';
+import { checkDigest } from '../../engine/contract/digest.ts';
+import { CONTRACT_FILE, loadContract } from '../../engine/contract/load-contract.ts';
+import { domain } from '../../generated/domain.ts';
+import { CONTRACT_DIGEST } from '../../generated/handlers.ts';
+import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/inspection.ts';
+import type { Inspection } from '../../store/store.ts';
+import { type Config, ConfigError, loadConfig } from '../config.ts';
+
+/** With less, in bytes, a disk counts as full. */
+const LEAST_FREE = 64 * 1024 * 1024;
+
+/** Tells of each part whether it is right. Returns whether all are. */
+export async function checkStart(
+  env: Record<string, string | undefined>,
+  tell: (text: string) => void,
+  leastFree = LEAST_FREE,
+): Promise<boolean> {
+  const findings = new Findings(tell);
+  const used = new Map<string, string>();
+  const config = await findings.check(
+    'configuration',
+    () => loadConfig(env, used),
+    (config) => toSettings(used, config),
+  );
+  await findings.check(
+    'contract',
+    () => findContract(config),
+    ({ title, operations, digest }) => {
+      return `${title}, ${operations.size} operations, digest ${digest.slice(0, 12)}`;
+    },
+  );
+  if (!config) return findings.areRight;
+  await findings.check(
+    'addresses',
+    () => findAddresses(config),
+    (addresses) => addresses.join(', '),
+  );
+  const { database } = config;
+  const toText = (found: Inspection) => `${nameOfDatabase(database)}: ${toFate(found)}`;
+  const found = await findings.check('database', () => findDatabase(config), toText);
+  if (database.kind === 'sqlite') {
+    const toFree = (free: number) => `${Math.floor(free / 1024 ** 2)} MB are free`;
+    await findings.check('disk', () => findDisk(database.file, leastFree), toFree);
+  }
+  if (found)
+    await findings.check(
+      'keys',
+      () => findKeys(config, found),
+      (text) => text,
+    );
+  return findings.areRight;
+}
+
+class Findings {
+  areRight = true;
+  readonly #tell: (text: string) => void;
+
+  constructor(tell: (text: string) => void) {
+    this.#tell = tell;
+  }
+
+  /** Tells what is found of a part, and returns it; undefined where it is wrong. */
+  async check<Found>(part: string, find: () => Found | Promise<Found>, toText: (found: Found) => string) {
+    try {
+      const found = await find();
+      this.#tell(`${part}: ${toText(found)}`);
+      return found;
+    } catch (error) {
+      this.areRight = false;
+      this.#tell(`${part}: WRONG: ${(error as Error).message.split('\n').map(toPrintable).join('\n')}`);
+      return undefined;
+    }
+  }
+}
+
+function toSettings(used: Map<string, string>, { warnings }: Config): string {
+  const settings = [...used].map(([name, value]) => `  ${name}=${value}`);
+  return ['as follows', ...settings, ...warnings.map((warning) => `  Warning: ${warning}`)].join('\n');
+}
+
+async function findContract(config: Config | undefined) {
+  const contract = extendSunsets(
+    await loadContract(CONTRACT_FILE, CONTRACT_DIGEST),
+    config?.extendedSunsets ?? new Map(),
+  );
+  checkDigest(contract, CONTRACT_DIGEST);
+  return contract;
+}
+
+/** Every address of the machine. */
+const WILDCARDS = ['0.0.0.0', '::'];
+
+/** Nobody listens there for this: the service may run already. */
+async function findAddresses({ host, port, socket, adminHost, adminPort }: Config): Promise<string[]> {
+  const all = socket === undefined ? [await toAddress(host, port)] : ['the socket that was passed'];
+  if (adminPort === undefined) return all;
+  const admin = await toAddress(adminHost, adminPort);
+  const isWild = [host, adminHost].some((name) => WILDCARDS.includes(name));
+  if (adminPort !== 0 && adminPort === port && (isWild || all.includes(admin)))
+    throw new Error(`PORT and ADMIN_PORT are both ${port}`);
+  return [...all, `${admin} for operators`];
+}
+
+async function toAddress(host: string, port: number): Promise<string> {
+  // IPv4 first, as the server listens.
+  const { address } = await lookup(host, { verbatim: false });
+  return `${address}:${port}`;
+}
+
+async function findDatabase({ database }: Config): Promise<Inspection> {
+  const found = await inspectDatabase(database, domain);
+  if (found.version <= found.newest) return found;
+  throw new Error(`its schema has version ${found.version}, and this program knows ${found.newest} at most`);
+}
+
+function toFate({ version, newest }: Inspection): string {
+  if (version === 0) return 'it would be made';
+  return version < newest ? `it would be migrated from version ${version} to ${newest}` : `version ${version}`;
+}
+
+function findDisk(file: string, leastFree: number): number {
+  const free = inspectDisk(file);
+  if (free < leastFree) throw new Error(`only ${free} bytes are free`);
+  return free;
+}
+
+function findKeys({ apiKeys, isProduction }: Config, { validKeys, keys }: Inspection): string {
+  const known = `${validKeys} stored keys are valid, and ${apiKeys.length} of the configuration`;
+  if (validKeys + apiKeys.length > 0) return known;
+  if (keys > 0) return `${known}: every caller is refused`;
+  if (isProduction)
+    throw new ConfigError('there is none: make one with `node dist/src/operate/cli/keys.js create <name>`');
+  return 'there is none: one for the run would be made';
+}

@@ -1,0 +1,98 @@
+/**
+ * A line of an export: a JSON object with one member, whose name says what it is. The first line is `export`, the last is `end`,
+ * and each key and record has a line between them: a record is named by the domain's noun.
+ */
+import { isUtf8 } from 'node:buffer';
+import { CONFIGURED, NAME_PATTERN } from '../../engine/access/api-keys.ts';
+import { RATE_PATTERN } from '../../engine/access/rate.ts';
+import type { Contract } from '../../engine/contract/contract.ts';
+import { recordSchema } from '../../engine/routes/stored-records.ts';
+import { buildToBigints, type ToBigints } from '../../engine/schema/bigints.ts';
+import { buildChecks } from '../../engine/schema/checks.ts';
+import { findInt64s } from '../../engine/schema/int64-places.ts';
+import type { Json } from '../../engine/schema/json.ts';
+import { parseExactJson } from '../../json/exact-json.ts';
+import type { Fields } from '../../store/collection.ts';
+import type { AnyDomain } from '../../store/description.ts';
+import type { StoredKey } from '../../store/store.ts';
+
+export const VERSION = 1;
+
+/** Lines are shorter than this, in bytes. */
+export const MAX_LINE = 2 ** 18;
+
+/** One of these. */
+export interface Line {
+  /** The highest id that was ever given to a record: the next one gets a higher id. */
+  export?: { version: number; lastId: bigint };
+  key?: StoredKey;
+  record?: StoredRecord;
+  /** How many there are: an export without this line is not complete. */
+  end?: Counts;
+}
+
+export type StoredRecord = Fields & { id: bigint };
+
+export interface Counts {
+  keys: number;
+  records: number;
+}
+
+/** Not those that keys of the configuration have. */
+const ID = { type: 'string', pattern: `^(?!${CONFIGURED.replace('.', '\\.')})[\\w.-]{1,64}$` };
+const NAME = { type: 'string', pattern: NAME_PATTERN };
+const SCOPES = { type: 'array', items: { type: 'string', pattern: '^[^ ]+$' } };
+const RATE = { type: 'string', pattern: `${RATE_PATTERN}|^none$` };
+/** As `toISOString` prints it: stores compare times as text. */
+const TIME = { type: 'string', format: 'date-time', pattern: '\\.\\d{3}Z$' };
+const COUNT = { type: 'integer', minimum: 0 };
+
+const KEY = toObject({ id: ID, name: NAME, hash: { type: 'string', pattern: '^[0-9a-f]{64}$' }, createdAt: TIME });
+
+function toObject(properties: Json): Json {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+/** @throws Error that says what is wrong with the line */
+export type ReadLine = (bytes: Buffer) => Line;
+
+/** Records are checked as stored ones are: by the domain's schema in the contract, and no other fields. */
+export function buildReadLine(contract: Contract, { name, noun, schema: kept }: AnyDomain): ReadLine {
+  const id = { type: 'integer', format: 'int64', minimum: 1 };
+  const schema = {
+    ...toObject({
+      export: toObject({ version: { enum: [VERSION] }, lastId: { ...id, minimum: 0 } }),
+      key: { ...KEY, properties: { ...KEY.properties, expiresAt: TIME, revokedAt: TIME, scopes: SCOPES, rate: RATE } },
+      [noun]: {
+        allOf: [recordSchema(contract, kept), { type: 'object', properties: { id } }],
+        unevaluatedProperties: false,
+      },
+      end: toObject({ keys: COUNT, [name]: COUNT }),
+    }),
+    required: [],
+    minProperties: 1,
+    maxProperties: 1,
+  };
+  const int64s = findInt64s(schema, '', () => {});
+  const check = buildChecks(contract)(schema, { name: 'line', int64s }, () => {});
+  const toBigints = buildToBigints(int64s) as ToBigints;
+
+  return (bytes) => {
+    if (bytes.length >= MAX_LINE) throw new Error('it is too long');
+    if (!isUtf8(bytes)) throw new Error('it is not UTF-8');
+    const line = parse(bytes.toString());
+    const problems = check(line);
+    if (problems) throw new Error(problems.join('; ').trim());
+    const { [noun]: record, end, ...others } = toBigints(line) as Record<string, unknown>;
+    const counts = end as Record<string, number> | undefined;
+    return { ...others, record, end: counts && { keys: counts.keys, records: counts[name] } } as Line;
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch (error) {
+    throw new Error(`it ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,36 @@
+/** How far an export or import is. */
+import type { AnyDomain } from '../../store/description.ts';
+import type { Part } from '../../store/store.ts';
+import type { Counts } from './line.ts';
+
+/** How often to tell it, in milliseconds. */
+const INTERVAL = 2000;
+
+/** Passes the parts on, adds what they hold to the counts, and tells these from time to time. */
+export async function* count<Form>(
+  parts: AsyncIterable<Part<Form>>,
+  counts: Counts,
+  domain: AnyDomain,
+  tell: (text: string) => void,
+  interval = INTERVAL,
+): AsyncGenerator<Part<Form>> {
+  let due = performance.now() + interval;
+  for await (const part of parts) {
+    counts.keys += part.keys.length;
+    counts.records += part.records.length;
+    if (performance.now() >= due) {
+      tell(`${toText(counts, domain)} …`);
+      due += interval;
+    }
+    yield part;
+  }
+}
+
+/** `1,234 records and 1 key`, in the words of the domain */
+export function toText({ records, keys }: Counts, { name, noun }: AnyDomain): string {
+  return `${toNumber(records, noun, name)} and ${toNumber(keys, 'key', 'keys')}`;
+}
+
+function toNumber(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+}

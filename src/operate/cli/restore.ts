@@ -1,0 +1,70 @@
+/** Puts a backup in the place of the SQLite database, whose server is stopped. */
+import { createReadStream, existsSync, linkSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { exchange } from '../../store/sqlite/copies.ts';
+import { openPart, readDescription, runOnCopy, syncFolder, toDatabaseFile, toFaults, toRemark } from './copies.ts';
+
+const USAGE = `Usage:
+  npm run restore -- <file>             puts a backup in the place of the database, while no server runs
+  node dist/src/operate/cli/restore.js <file>   the same without development tools`;
+
+/** What SQLite writes beside a database. */
+const LOGS = ['-wal', '-shm', '-journal'];
+
+await runOnCopy(USAGE, restore);
+
+async function restore(copy: string): Promise<string> {
+  const place = resolve(toDatabaseFile(process.env));
+  const description = readDescription(copy);
+  mkdirSync(dirname(place), { recursive: true });
+  const part = `${place}.${process.pid}.part`;
+  await fill(part, copy, place);
+  const faults = await toFaults(part, copy);
+  if (faults.length > 0) throw new Error(`${copy} is damaged, and was not restored: ${faults.join('; ')}.`);
+  const kept = putInPlace(part, place, await toFreeName(place));
+  await syncFolder(place);
+  const told = kept ? ` What was there before is ${kept} now.` : '';
+  return `Restored ${place} as it was at ${description.begunAt}.${told}${toRemark(description)}`;
+}
+
+/** On disk, and for whoever could open what it replaces: the service is often not the one who restores. */
+async function fill(part: string, copy: string, place: string): Promise<void> {
+  const file = await openPart(part);
+  for await (const bytes of createReadStream(copy, { highWaterMark: 2 ** 20 })) await file.writeFile(bytes);
+  const like = statSync(existsSync(place) ? place : dirname(place));
+  if (like.isFile()) await file.chmod(like.mode);
+  await file.chown(like.uid, like.gid);
+  await file.sync();
+  await file.close();
+}
+
+/** A second has one name: that of an earlier restore may be taken. */
+async function toFreeName(place: string): Promise<string> {
+  const name = `${place}.${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
+  if (!['', ...LOGS].some((end) => existsSync(name + end))) return name;
+  await wait(100);
+  return toFreeName(place);
+}
+
+/** `kept` where something was there before, which has that name now. */
+function putInPlace(part: string, place: string, kept: string): string | undefined {
+  if (existsSync(place)) {
+    try {
+      exchange(part, place, kept);
+    } catch (error) {
+      throw new Error(`${place} ${toAdvice(error as { code?: string; message: string })} Nothing was restored.`);
+    }
+    return kept;
+  }
+  // SQLite would take the log of a database that is gone for that of the new one.
+  for (const end of LOGS) if (existsSync(place + end)) renameSync(place + end, kept + end);
+  // Fails where a server has begun a new one since.
+  linkSync(part, place);
+  return undefined;
+}
+
+function toAdvice({ code, message }: { code?: string; message: string }): string {
+  if (code === 'SQLITE_BUSY') return 'is open in another program: stop the server first.';
+  return `cannot be opened (${message}): when no server runs, move it away together with its -wal and -shm, and restore again.`;
+}

@@ -1,0 +1,232 @@
+/** The environment -> a frozen Config. Nothing else reads `process.env`. */
+import { isIP } from 'node:net';
+import { parseRate, RATE_FORM } from '../engine/access/rate.ts';
+import { OperatorError } from '../operator-error.ts';
+import { DATABASE_FORMS, type Database, parseDatabaseUrl } from '../store/database-url.ts';
+import type { Rate } from '../store/store.ts';
+import { toList, Variables } from './variables.ts';
+
+export interface Config {
+  host: string;
+  port: number;
+  /** Where operators find metrics and health; no port, no listener. */
+  adminHost: string;
+  adminPort: number | undefined;
+  /** The descriptor of a socket that listens already, in place of host and port. */
+  socket: number | undefined;
+  database: Database;
+  /** Keys that are valid beside those in the store. */
+  apiKeys: readonly string[];
+  /** The addresses and ranges of proxies whose `X-Forwarded-For` counts. */
+  trustProxy: readonly string[];
+  /** The sites whose scripts may call the service from a browser: `https://shop.example`. */
+  corsOrigins: readonly string[];
+  /** Deprecated operations that are served for longer than the contract says, and until when. */
+  extendedSunsets: ReadonlyMap<string, Date>;
+  logLevel: string;
+  isProduction: boolean;
+  /** Whether OpenTelemetry's variables name a collector; its SDK reads them all by itself. */
+  isTraced: boolean;
+  /** Which part of the requests that belong to no trace is sampled, from 0 to 1; undefined where the SDK decides. */
+  traceRatio: number | undefined;
+  /** How many processes share the port and the database. */
+  workers: number;
+  /** How long a request may take to arrive, in milliseconds. */
+  requestTimeout: number;
+  /** How long a client may take to read a reply, in milliseconds. */
+  replyTimeout: number;
+  /** How often a key may be used that has no rate of its own; undefined for any number of times. */
+  keyRate: Rate | undefined;
+  /** How often an address may send requests without a valid key; undefined for any number of times. */
+  unauthorizedRate: Rate | undefined;
+  /** How many connections are served at a time, by each process. */
+  maxConnections: number;
+  /** How many requests a client may send ahead of their answers, on one connection. */
+  maxPipelined: number;
+  /** How many requests are taken in one turn of the event loop, at most: each open connection has the same share. */
+  maxRequests: number;
+  /** How long the server goes on serving after a signal, no longer ready, before it closes, in milliseconds. */
+  drainDelay: number;
+  /** How long requests in flight may take from then on, before their connections are cut, in milliseconds. */
+  stopTimeout: number;
+  /** How long a write may wait to be durable, in milliseconds. */
+  createTimeout: number;
+  /** How many writes may wait at once. */
+  maxCreates: number;
+  /** What looks wrong, and may be meant so: for people, without values. */
+  warnings: readonly string[];
+}
+
+export class ConfigError extends OperatorError {
+  override name = 'ConfigError';
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+const SHORTEST_KEY = 16;
+
+/** Variables of libpq by which connections are encrypted: an operator who sets one must not be without what it says. */
+const LIBPQ = /^PG(SSL|REQUIRE|CHANNELBINDING|GSS)/;
+
+/** The first descriptor that systemd passes on: SD_LISTEN_FDS_START. */
+const FIRST_PASSED = 3;
+
+/** `used` gets the values by the variables' names, without secrets. @throws ConfigError that lists every wrong variable */
+export function loadConfig(
+  env: Record<string, string | undefined>,
+  used: Map<string, string> = new Map(),
+): Readonly<Config> {
+  const variables = new Variables(env, used);
+  const { problems, warnings } = variables;
+  const callers = readCallers(variables);
+  const database = readDatabase(variables);
+  const config = Object.freeze({
+    ...callers,
+    database: Object.freeze(database) as Database,
+    extendedSunsets: readSunsets(variables),
+    ...readLog(variables),
+    ...readListeners(variables),
+    ...readLimits(variables),
+    isProduction: variables.text('NODE_ENV') === 'production',
+    warnings,
+  });
+  warnings.push(...variables.misspelt());
+  if (config.workers > 1 && database?.kind === 'memory') {
+    problems.push('WORKERS must be 1 with sqlite::memory:, which processes cannot share');
+  }
+  if (problems.length > 0)
+    throw new ConfigError(`Wrong configuration:\n${problems.map((line) => `  - ${line}`).join('\n')}`);
+  return config;
+}
+
+/** Who may call. */
+function readCallers(variables: Variables) {
+  const { problems } = variables;
+  const apiKeys = toList(variables.secret('API_KEYS'));
+  for (const [index, key] of apiKeys.entries()) {
+    if (key.length < SHORTEST_KEY)
+      problems.push(`API_KEYS: key ${index + 1} is shorter than ${SHORTEST_KEY} characters`);
+    if (!/^[\w.~+/-]+=*$/.test(key))
+      problems.push(`API_KEYS: key ${index + 1} is not a bearer token (RFC 6750, section 2.1)`);
+  }
+  const trustProxy = toList(variables.text('TRUST_PROXY'));
+  if (!trustProxy.every(isRange)) variables.refuse('TRUST_PROXY', 'addresses and ranges, such as 10.0.0.0/8,::1');
+  const corsOrigins = toList(variables.text('CORS_ORIGINS'));
+  if (!corsOrigins.every(isOrigin)) {
+    variables.refuse(
+      'CORS_ORIGINS',
+      'origins, such as https://shop.example,http://localhost:5173, without * and paths',
+    );
+  }
+  return {
+    apiKeys: Object.freeze(apiKeys),
+    trustProxy: Object.freeze(trustProxy),
+    corsOrigins: Object.freeze(corsOrigins),
+  };
+}
+
+function readDatabase(variables: Variables): Database | undefined {
+  const { env, problems } = variables;
+  const database = parseDatabase(variables.secret('DATABASE_URL', 'sqlite:data/petstore.db'), problems);
+  if (database?.kind === 'postgres') {
+    for (const name of Object.keys(env).filter((name) => LIBPQ.test(name) && env[name]))
+      problems.push(`${name} is not read: say in DATABASE_URL how its connections are encrypted`);
+  }
+  return database;
+}
+
+function readSunsets(variables: Variables): ReadonlyMap<string, Date> {
+  const sunsets = toList(variables.text('EXTEND_SUNSET')).map((item) => item.split(':') as [id: string, day: string]);
+  if (!sunsets.every(([, day]) => isDay(day))) {
+    variables.refuse('EXTEND_SUNSET', 'operations and their last days, such as getItem:2031-06-30');
+  }
+  return new Map(sunsets.map(([id, day]) => [id, new Date(day)]));
+}
+
+function readLog(variables: Variables) {
+  const logLevel = variables.text('LOG_LEVEL', 'info');
+  if (!LOG_LEVELS.includes(logLevel)) variables.refuse('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
+  return { logLevel, isTraced: isTraced(variables.env), traceRatio: toTraceRatio(variables.env) };
+}
+
+function readListeners(variables: Variables) {
+  const { LISTEN_PID, LISTEN_FDS } = variables.env;
+  // sd_listen_fds(3): they are for the process that systemd has started. A worker takes those of its parent.
+  const isPassed = [process.pid, process.ppid].includes(Number(LISTEN_PID));
+  if (isPassed && LISTEN_FDS !== '1') variables.refuse('LISTEN_FDS', '1: one socket is listened on');
+  return {
+    host: variables.text('HOST', '127.0.0.1'),
+    port: variables.integer('PORT', 3000, 0, 65535),
+    adminHost: variables.text('ADMIN_HOST', '127.0.0.1'),
+    adminPort: variables.text('ADMIN_PORT') ? variables.integer('ADMIN_PORT', 0, 0, 65535) : undefined,
+    socket: isPassed ? FIRST_PASSED : undefined,
+  };
+}
+
+function readLimits(variables: Variables) {
+  return {
+    workers: variables.integer('WORKERS', 1, 1, 64),
+    requestTimeout: variables.integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
+    replyTimeout: variables.integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
+    keyRate: readRate(variables, 'KEY_RATE'),
+    unauthorizedRate: readRate(variables, 'UNAUTHORIZED_RATE'),
+    maxConnections: variables.integer('MAX_CONNECTIONS', 1000, 1, 1_000_000),
+    maxPipelined: variables.integer('MAX_PIPELINED', 64, 1, 1000),
+    maxRequests: variables.integer('MAX_REQUESTS', 32_768, 1, 1_000_000),
+    drainDelay: variables.integer('DRAIN_DELAY', 500, 0, 60_000),
+    stopTimeout: variables.integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
+    createTimeout: variables.integer('CREATE_TIMEOUT', 5000, 100, 600_000),
+    maxCreates: variables.integer('MAX_CREATES', 10_000, 1, 1_000_000),
+  };
+}
+
+function readRate(variables: Variables, name: string): Rate | undefined {
+  try {
+    return parseRate(variables.text(name, 'none'));
+  } catch {
+    variables.refuse(name, RATE_FORM);
+    return undefined;
+  }
+}
+
+/** A URL may hold a password: it is not repeated. */
+function parseDatabase(url: string, problems: string[]): Database | undefined {
+  try {
+    const database = parseDatabaseUrl(url);
+    if (!database) problems.push(`DATABASE_URL must be ${DATABASE_FORMS}`);
+    return database;
+  } catch (error) {
+    problems.push(`DATABASE_URL ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+/** Whether a browser would send it as `Origin`, letter for letter (RFC 6454, section 6.2). */
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** Whether OpenTelemetry's own variables ask for traces. */
+function isTraced(env: Record<string, string | undefined>): boolean {
+  const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  return Boolean(endpoint) && env.OTEL_SDK_DISABLED !== 'true' && env.OTEL_TRACES_EXPORTER !== 'none';
+}
+
+/** As OpenTelemetry's SDK reads the two variables. */
+function toTraceRatio(env: Record<string, string | undefined>): number | undefined {
+  if (env.OTEL_TRACES_SAMPLER?.trim() !== 'parentbased_traceidratio') return undefined;
+  const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG?.trim() || 1);
+  return ratio >= 0 && ratio <= 1 ? ratio : undefined;
+}
+
+/** Whether it is an address, or a range of them: `10.0.0.0/8`. */
+function isRange(text: string): boolean {
+  const [, address = '', prefix = '1'] = /^([\d.]+|[\da-f:.]+)(?:\/([1-9]\d{0,2}))?$/i.exec(text) ?? [];
+  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] as number;
+  return Number(prefix) <= bits;
+}
+
+/** A day that the calendar has: `Date` alone takes 30 February for 2 March. */
+export function isDay(text = ''): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
+}

@@ -1,0 +1,13 @@
+/** For supervisors and load balancers, without a key: `/livez`, the process answers; `/readyz`, it can do its work. */
+import type { FastifyInstance } from 'fastify';
+import { Failure } from '../../engine/http/errors.ts';
+import type { Store } from '../../store/store.ts';
+
+export function addHealth(app: FastifyInstance, store: Store, isDraining: () => boolean): void {
+  app.get('/livez', () => ({ status: 'ok' }));
+  app.get('/readyz', async () => {
+    if (isDraining()) throw new Failure('unavailable', 'The service is stopping.');
+    await store.check();
+    return { status: 'ok' };
+  });
+}

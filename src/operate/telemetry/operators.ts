@@ -1,0 +1,77 @@
+/**
+ * The listener for operators: metrics and health, apart from the public one. It has a queue of connections of its own, so that health is
+ * answered while that of the public port is long.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { format } from 'node:url';
+import { hearErrors } from '../../engine/http/socket-errors.ts';
+import { boundBody } from '../../engine/http/unwanted-bodies.ts';
+import { type Snapshot, writeMetrics } from './metrics.ts';
+
+export interface OperatorsParts {
+  /** Whether the service can do its work. */
+  isReady(): Promise<boolean>;
+  /** Of every process. */
+  read(): Promise<Snapshot[]>;
+}
+
+const INDEX = `/metrics  Metrics, for Prometheus
+/livez    200 while the process answers
+/readyz   200 while the service can do its work, otherwise 503
+`;
+
+/** More than anybody needs who may come here. */
+const MOST_CONNECTIONS = 64;
+/** How long a request may take to arrive, in milliseconds. */
+const PATIENCE = 5000;
+
+function buildServer(parts: OperatorsParts): Server {
+  const server = createServer({
+    requestTimeout: PATIENCE,
+    headersTimeout: PATIENCE,
+    connectionsCheckingInterval: 1000,
+  });
+  hearErrors(server);
+  server.maxConnections = MOST_CONNECTIONS;
+  server.on('request', (request, response) => {
+    boundBody(request, response);
+    if (request.headers.upgrade !== undefined) response.setHeader('connection', 'close');
+    answer(parts, request, response).catch(() => send(response, 500, 'The metrics could not be read.\n'));
+  });
+  return server;
+}
+
+/** Returns the origin: `http://127.0.0.1:9000`. @throws Error when it cannot listen there */
+export async function listenForOperators(parts: OperatorsParts, host: string, port: number): Promise<string> {
+  const server = buildServer(parts);
+  // It keeps no process alive.
+  server.unref().on('connection', (socket) => socket.unref());
+  await once(server.listen({ host, port, exclusive: true }), 'listening');
+  const { address, port: taken } = server.address() as AddressInfo;
+  return format({ protocol: 'http', hostname: address, port: taken });
+}
+
+async function answer(parts: OperatorsParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { method, url = '', headers } = request;
+  // In the absolute form, too (RFC 9112, section 3.2.2).
+  const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?', 1)[0];
+  if (method !== 'GET' && method !== 'HEAD') {
+    response.setHeader('allow', 'GET, HEAD');
+    send(response, 405, 'GET and HEAD only.\n');
+  } else if (path === '/') send(response, 200, INDEX);
+  else if (path === '/livez') send(response, 200, 'ok\n');
+  else if (path === '/readyz') {
+    const isReady = await parts.isReady();
+    send(response, isReady ? 200 : 503, isReady ? 'ok\n' : 'not ready\n');
+  } else if (path === '/metrics') {
+    const { type, text } = await writeMetrics(await parts.read(), headers.accept);
+    send(response, 200, text, type);
+  } else send(response, 404, `Nothing is here. There are:\n${INDEX}`);
+}
+
+function send(response: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8'): void {
+  const length = Buffer.byteLength(text);
+  response.writeHead(status, { 'content-type': type, 'content-length': length, 'cache-control': 'no-store' }).end(text);
+}

@@ -1,0 +1,179 @@
+/**
+ * Traces by OTLP over HTTP: a span for each request that is sampled, and one for each call of the store in it. Nothing is patched, and
+ * OpenTelemetry's SDK is loaded with this file alone, which reads the other `OTEL_*` variables by itself.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  type Attributes,
+  type Context,
+  DiagLogLevel,
+  defaultTextMapGetter,
+  diag,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOnSampler,
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+} from '@opentelemetry/sdk-trace-base';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { toTrace } from '../../engine/http/trace-context.ts';
+import type { Commit, StoreCounts } from '../../store/counts.ts';
+
+/** How long the last spans may take to be sent, in milliseconds. */
+const LAST_SPANS = 1000;
+
+/** Of version 00, which later versions only make longer. */
+const TRACEPARENT_LENGTH = 55;
+
+const propagator = new W3CTraceContextPropagator();
+
+/** Returns what is to be called first of all for each request: no hook, because each costs. */
+export type AddTraces = (app: FastifyInstance, collections: object, counts: StoreCounts) => BeginTrace;
+
+export type BeginTrace = (request: FastifyRequest, reply: FastifyReply) => void;
+
+export interface TracesParts {
+  name: string;
+  version: string;
+  /** The kind of the database, as OpenTelemetry names it. */
+  system: string;
+  /** Which part of the requests that belong to no trace is sampled; without, the SDK decides, as its variables say. */
+  ratio: number | undefined;
+  logger: Logger;
+}
+
+export function buildTraces({ name, version, system, ratio, logger }: TracesParts): AddTraces {
+  const warn = logger.warn.bind(logger);
+  const tell = { error: warn, warn, info: warn, debug: warn, verbose: warn };
+  diag.setLogger(tell, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  const provider = new BasicTracerProvider({
+    ...(ratio !== undefined && { sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }) }),
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': name, 'service.version': version }))
+      .merge(detectResources({ detectors: [envDetector] })),
+    // Spans wait in a queue of its own, and are dropped where it is full.
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+  });
+  const tracer = provider.getTracer(name, version);
+
+  return (app, collections, counts) => {
+    const commits: Commits = { counts, spans: new WeakMap() };
+    app.decorateRequest('span', undefined);
+    app.decorateRequest('tracedCollections', undefined);
+    // A collector that does not answer holds up no stop.
+    app.addHook('onClose', async () => {
+      await Promise.race([provider.shutdown(), wait(LAST_SPANS)]);
+    });
+
+    return (request, reply) => {
+      const { headers, method } = request;
+      if (ratio !== undefined && isLeftOut(headers.traceparent, ratio)) return;
+      const parent = headers.traceparent
+        ? propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
+        : ROOT_CONTEXT;
+      const span = tracer.startSpan(method, { kind: SpanKind.SERVER }, parent);
+      if (!span.isRecording()) return;
+      request.span = span.spanContext();
+      const calling = { tracer, context: trace.setSpan(parent, span), system, commits };
+      const traced = Object.entries(collections).map(([name, calls]) => [name, traceCalls(calls, calling)]);
+      request.tracedCollections = Object.fromEntries(traced);
+      reply.raw.once('close', () => end(span, request, reply));
+    };
+  };
+}
+
+/** Decided before the SDK is asked, which makes a span first: most requests are left out, and would take a third longer for that. */
+function isLeftOut(traceparent: string | string[] | undefined, ratio: number): boolean {
+  if (!toTrace(traceparent)) return Math.random() >= ratio;
+  // Its last digit has the flag that it is sampled (W3C Trace Context, section 3.2.2.5).
+  return /[02468ace]$/.test(String(traceparent).slice(0, TRACEPARENT_LENGTH));
+}
+
+function end(span: Span, request: FastifyRequest, { raw }: FastifyReply): void {
+  const { method, routeOptions, url, protocol } = request;
+  const { statusCode } = raw;
+  // As the contract writes it; no client can make a new one.
+  const route = routeOptions.url?.replace(/:(\w+)/g, '{$1}');
+  if (route) span.updateName(`${method} ${route}`);
+  const failure = statusCode >= 500 && String(statusCode);
+  const [path] = url.split('?', 1);
+  const attributes: Attributes = {
+    'http.request.method': method,
+    'url.path': path as string,
+    'url.scheme': protocol,
+    'http.response.status_code': statusCode,
+    ...(route && { 'http.route': route }),
+    ...(failure && { 'error.type': failure }),
+  };
+  span.setAttributes(attributes);
+  if (failure) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+}
+
+/** Of each commit that a sampled write was part of. */
+interface Commits {
+  counts: StoreCounts;
+  spans: WeakMap<Commit, SpanContext>;
+}
+
+interface Calling {
+  tracer: Tracer;
+  /** That of the request's span. */
+  context: Context;
+  system: string;
+  commits: Commits;
+}
+
+const WRITES = ['create', 'createOnce', 'replace', 'delete'];
+
+/** Of the commit that has just ended: many writes share one, so it is a trace of its own, to which each of them links. */
+function toCommit({ tracer, system, commits: { spans } }: Calling, commit: Commit): SpanContext {
+  const known = spans.get(commit);
+  if (known) return known;
+  const { began, ended, size } = commit;
+  const attributes = { 'db.system.name': system, 'db.operation.name': 'commit', 'db.operation.batch.size': size };
+  const span = tracer.startSpan('commit', { kind: SpanKind.CLIENT, attributes, startTime: began, root: true });
+  span.end(ended);
+  spans.set(commit, span.spanContext());
+  return span.spanContext();
+}
+
+/** The same object, for a handler; each call of one of its methods is a span. */
+function traceCalls<Calls extends object>(calls: Calls, calling: Calling): Calls {
+  const { tracer, context, system, commits } = calling;
+  return new Proxy(calls, {
+    get: (target, name) => {
+      const method = Reflect.get(target, name) as (...values: unknown[]) => unknown;
+      return async (...values: unknown[]) => {
+        const attributes = { 'db.system.name': system, 'db.operation.name': String(name) };
+        const span = tracer.startSpan(String(name), { kind: SpanKind.CLIENT, attributes }, context);
+        const fail = (error: Error) => {
+          span.setStatus({ code: SpanStatusCode.ERROR, message: error.message });
+          throw error;
+        };
+        const before = commits.counts.latest;
+        const link = () => {
+          const { latest } = commits.counts;
+          if (latest && latest !== before && WRITES.includes(String(name)))
+            span.addLink({ context: toCommit(calling, latest) });
+        };
+        const answer = (async () => method.apply(target, values))();
+        // `link` runs before another commit can end.
+        answer.then(link, () => {});
+        return answer.catch(fail).finally(() => span.end());
+      };
+    },
+  });
+}

@@ -1,0 +1,394 @@
+import { once } from 'node:events';
+import { renameSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import fastify from 'fastify';
+import { pino } from 'pino';
+import t, { type Test } from 'tap';
+import { makeKey, toStoredKey } from '../../../src/engine/access/api-keys.ts';
+import { type AuthOptions, addAuth } from '../../../src/engine/access/auth.ts';
+import { toCaller } from '../../../src/engine/access/caller.ts';
+import { StoredKeys } from '../../../src/engine/access/stored-keys.ts';
+import { Use } from '../../../src/engine/access/uses.ts';
+import type { KeyPlace, Requirement } from '../../../src/engine/contract/contract.ts';
+import type { Failure } from '../../../src/engine/http/errors.ts';
+import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { openUrl } from '../../database.ts';
+import { KEY, type Received, type RequestOptions, type Service, startService } from '../../service.ts';
+
+const NO_KEY = 'Bearer realm="Pet Store"';
+const WRONG_KEY = `${NO_KEY}, error="invalid_token"`;
+type Call = [url: string, options: RequestOptions];
+const OPERATIONS: Call[] = [
+  ['/v1/pets', {}],
+  ['/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } }],
+  ['/v1/pets/1', {}],
+];
+
+const withHeader = (authorization: string): RequestOptions => ({ key: null, headers: { authorization } });
+
+/** Asks for the list with this key until the status is this one, for half a minute at most. */
+async function askUntil({ request }: Service, key: string, status: number): Promise<Received> {
+  let reply = await request('/v1/pets', { key });
+  for (let count = 0; reply.status !== status && count < 600; count++) {
+    await wait(50);
+    reply = await request('/v1/pets', { key });
+  }
+  return reply;
+}
+
+/** Both ways to send a key. */
+const PLACES: KeyPlace[] = [
+  { in: 'bearer', name: 'Authorization' },
+  { in: 'header', name: 'X-Key' },
+];
+
+/** A log that keeps what is written, and signals each write. */
+class LineLog {
+  text = '';
+  #onWrite = () => {};
+
+  write(line: string): void {
+    this.text += line;
+    this.#onWrite();
+  }
+
+  async has(words: string): Promise<void> {
+    while (!this.text.includes(words)) {
+      await new Promise<void>((resolve) => {
+        this.#onWrite = resolve;
+      });
+    }
+  }
+}
+
+t.test('every operation refuses a request without a key, and one with a wrong key, and says which', async (t) => {
+  const { request } = await startService(t);
+  for (const [url, options] of OPERATIONS) {
+    const none = await request(url, { ...options, key: null });
+    t.equal(none.status, 401);
+    t.equal(none.headers['www-authenticate'], NO_KEY);
+    t.strictSame(none.body, {
+      code: 'unauthorized',
+      message: 'The API key is missing: send Authorization: Bearer <API_KEY>.',
+      status: 401,
+    });
+    const wrong = await request(url, { ...options, key: `${KEY}0` });
+    t.equal(wrong.status, 401);
+    t.equal(wrong.headers['www-authenticate'], WRONG_KEY);
+    t.strictSame(wrong.body, { code: 'unauthorized', message: 'The API key is not valid.', status: 401 });
+  }
+});
+
+t.test('the challenge names an invalid token only when a bearer token was sent', async (t) => {
+  const { request } = await startService(t);
+  const challenges: [authorization: string, challenge: string][] = [
+    ['', NO_KEY],
+    ['Bearer', NO_KEY],
+    ['Bearer ', NO_KEY],
+    [KEY, NO_KEY],
+    [`Basic ${Buffer.from(`ada:${KEY}`).toString('base64')}`, NO_KEY],
+    [`Token ${KEY}`, NO_KEY],
+    [`Bearer${KEY}`, NO_KEY],
+    [`Basic ada, Bearer ${KEY}`, NO_KEY],
+    ['Bearer x', WRONG_KEY],
+    ['bEARER x', WRONG_KEY],
+    [`Bearer ${KEY.toUpperCase()}`, WRONG_KEY],
+    [`Bearer ${KEY} ${KEY}`, WRONG_KEY],
+    [`Bearer ${KEY},`, WRONG_KEY],
+    [`Bearer Bearer ${KEY}`, WRONG_KEY],
+    [`Bearer ${'x'.repeat(8000)}`, WRONG_KEY],
+  ];
+  for (const [authorization, challenge] of challenges) {
+    const { status, headers } = await request('/v1/pets', withHeader(authorization));
+    t.equal(status, 401, authorization);
+    t.equal(headers['www-authenticate'], challenge, authorization);
+  }
+});
+
+t.test('the scheme is written in any case', async (t) => {
+  const { request } = await startService(t);
+  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  ']) {
+    t.equal((await request('/v1/pets', withHeader(`${scheme} ${KEY}`))).status, 200, scheme);
+  }
+});
+
+t.test('each configured key is accepted', async (t) => {
+  const { request } = await startService(t, { apiKeys: [KEY, 'another-key-0123456789'] });
+  for (const key of [KEY, 'another-key-0123456789']) t.equal((await request('/v1/pets', { key })).status, 200);
+  t.equal((await request('/v1/pets', { key: `${KEY},another-key-0123456789` })).status, 401);
+});
+
+t.test('without a key, nothing else that is wrong is reported: 401 comes before 400, 413 and 415', async (t) => {
+  const { request } = await startService(t);
+  const post = (body: string, headers = {}) => ({ method: 'POST', body, headers });
+  const requests: [url: string, options: RequestOptions, status: number][] = [
+    ['/v1/pets', post('{"name":'), 400],
+    ['/v1/pets', post('{}'), 400],
+    ['/v1/pets', post(''), 400],
+    ['/v1/pets', post('{}', { 'content-type': 'text/plain' }), 415],
+    ['/v1/pets', post('{}', { 'content-encoding': 'gzip' }), 415],
+    ['/v1/pets', post(JSON.stringify('x'.repeat(20_000))), 413],
+    ['/v1/pets?limit=0', {}, 400],
+    ['/v1/pets?unknown=1', {}, 400],
+    ['/v1/pets/x', {}, 400],
+    ['/v1/pets/1', {}, 404],
+  ];
+  for (const [url, options, status] of requests) {
+    t.equal((await request(url, { ...options, key: null })).status, 401, `no key, ${status}`);
+    t.equal((await request(url, { ...options, key: 'wrong' })).status, 401, `wrong key, ${status}`);
+    t.equal((await request(url, options)).status, status);
+  }
+});
+
+t.test('documentation and health need no key, and neither does an answer that nothing is there', async (t) => {
+  const { request } = await startService(t);
+  for (const url of ['/livez', '/readyz', '/openapi.yaml', '/openapi.json', '/docs/']) {
+    t.equal((await request(url, { key: null })).status, 200, url);
+  }
+  for (const options of [{ key: null }, { key: 'wrong' }]) {
+    t.equal((await request('/v1/nothing', options)).status, 404);
+    t.equal((await request('/v1/pets', { ...options, method: 'DELETE' })).status, 405);
+  }
+});
+
+t.test('a stored key is accepted, unless it is expired or revoked', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  const [valid, lasting, expired, revoked] = [makeKey(), makeKey(), makeKey(), makeKey()];
+  await store.createKey(toStoredKey(valid, 'valid'));
+  await store.createKey(toStoredKey(lasting, 'lasting', new Date(Date.now() + 86_400_000)));
+  await store.createKey(toStoredKey(expired, 'expired', new Date(Date.now() - 1)));
+  await store.createKey({ ...toStoredKey(revoked, 'revoked'), revokedAt: new Date().toISOString() });
+  const { request } = await startService(t, { store, apiKeys: [] });
+  for (const key of [valid, lasting]) t.equal((await request('/v1/pets', { key })).status, 200);
+  for (const key of [expired, revoked]) {
+    const { status, headers } = await request('/v1/pets', { key });
+    t.equal(status, 401);
+    t.equal(headers['www-authenticate'], WRONG_KEY);
+  }
+  const { hash, id } = (await store.listKeys())[0] as { hash: string; id: string };
+  for (const key of [hash, id]) t.equal((await request('/v1/pets', { key })).status, 401);
+});
+
+t.test('a key with scopes may do what they allow, and gets 403 for anything else', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  const [reader, writer, both] = [makeKey(), makeKey(), makeKey()];
+  await store.createKey(toStoredKey(reader, 'reader', undefined, ['pets:read']));
+  await store.createKey(toStoredKey(writer, 'writer', undefined, ['pets:write']));
+  await store.createKey(toStoredKey(both, 'both', undefined, ['pets:read', 'pets:write']));
+  const { request } = await startService(t, { store });
+  const [list, create, get] = OPERATIONS as [Call, Call, Call];
+  const statuses = async (key: string) => {
+    const found: number[] = [];
+    for (const [url, options] of [create, list, get, list, create]) {
+      found.push((await request(url, { ...options, key })).status);
+    }
+    return found;
+  };
+  t.strictSame(await statuses(both), [201, 200, 200, 200, 201]);
+  t.strictSame(await statuses(reader), [403, 200, 200, 200, 403]);
+  t.strictSame(await statuses(writer), [201, 403, 403, 403, 201]);
+  const { headers, body } = await request(create[0], { ...create[1], key: reader });
+  t.equal(headers['www-authenticate'], `${NO_KEY}, error="insufficient_scope", scope="pets:write"`);
+  const message = 'The API key may not do this: it lacks the scope pets:write.';
+  t.strictSame(body, { code: 'forbidden', message, status: 403 });
+});
+
+t.test('a key that may not do it is told so before its body is read', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  const key = makeKey();
+  await store.createKey(toStoredKey(key, 'reader', undefined, ['pets:read']));
+  const { request } = await startService(t, { store });
+  for (const headers of [{}, { 'content-type': 'text/plain' }, { 'content-type': 'application/json' }]) {
+    t.equal((await request('/v1/pets', { key, method: 'POST', body: 'x'.repeat(20_000), headers })).status, 403);
+  }
+});
+
+t.test('a running server takes a new key, and refuses it when it is revoked', async (t) => {
+  const service = await startService(t);
+  const key = makeKey();
+  const stored = toStoredKey(key, 'Ada');
+  t.equal((await service.request('/v1/pets', { key })).status, 401);
+  await service.store.createKey(stored);
+  t.equal((await askUntil(service, key, 200)).status, 200);
+  await service.store.revokeKey(stored.id, new Date().toISOString());
+  t.equal((await askUntil(service, key, 401)).status, 401);
+});
+
+t.test('a running server refuses a key from its expiry on', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  const key = makeKey();
+  const expiry = new Date(Date.now() + 1000);
+  await store.createKey(toStoredKey(key, 'Ada', expiry));
+  const service = await startService(t, { store });
+  t.equal((await askUntil(service, key, 401)).status, 401);
+  t.ok(new Date() >= expiry);
+});
+
+t.test('while the store does not answer, the keys that are known stay valid, and the log says so', async (t) => {
+  const file = `${t.testdir()}/pets.db`;
+  const store = openUrl(`sqlite:${file}`);
+  const [known, added] = [makeKey(), makeKey()];
+  await store.createKey(toStoredKey(known, 'known'));
+  const log = new LineLog();
+  const service = await startService(t, { store, log });
+  const db = new Sqlite(file);
+  t.teardown(() => db.close());
+  db.exec('ALTER TABLE api_keys RENAME TO elsewhere');
+  await log.has('could not be read again');
+  t.equal((await service.request('/v1/pets', { key: known })).status, 200);
+  db.exec('ALTER TABLE elsewhere RENAME TO api_keys');
+  await store.createKey(toStoredKey(added, 'added'));
+  t.equal((await askUntil(service, added, 200)).status, 200);
+});
+
+t.test(
+  'while the file is not where it was, the log says so once, and a revocation is seen when it is back',
+  async (t) => {
+    const file = `${t.testdir()}/pets.db`;
+    const store = openUrl(`sqlite:${file}`);
+    const key = makeKey();
+    const stored = toStoredKey(key, 'Ada');
+    await store.createKey(stored);
+    const log = new LineLog();
+    const service = await startService(t, { store, log });
+    renameSync(file, `${file}.moved`);
+    await log.has('could not be read again; those known stay valid for 60 seconds');
+    t.equal((await service.request('/readyz')).status, 503);
+    t.equal((await service.request('/v1/pets', { key })).status, 200);
+    renameSync(`${file}.moved`, file);
+    await log.has('can be read again');
+    await store.revokeKey(stored.id, new Date().toISOString());
+    t.equal((await askUntil(service, key, 401)).status, 401);
+    t.equal(log.text.match(/could not be read again/g)?.length, 1);
+  },
+);
+
+/** The status of requests to an operation with these ways in. */
+async function startWithWays(
+  t: Test,
+  security: Requirement[],
+  options: Partial<AuthOptions> & Pick<AuthOptions, 'store'>,
+) {
+  const app = fastify();
+  const logger = pino({ level: 'silent' });
+  app.setErrorHandler<Failure>(({ status, body }, _request, reply) => reply.code(status).send(body));
+  const authFor = await addAuth(app, { logger, apiKeys: [KEY], realm: 'Test', ...options });
+  app.addHook(
+    'onRequest',
+    authFor(security, () => {}),
+  );
+  app.get('/', () => 'ok');
+  t.teardown(async () => {
+    await app.close();
+    await options.store.close();
+  });
+  return async (headers: Record<string, string>) => (await app.inject({ url: '/', headers })).statusCode;
+}
+
+t.test(
+  'when the keys could not be read for too long, stored ones are 503, and configured ones open the door',
+  async (t) => {
+    const file = `${t.testdir()}/pets.db`;
+    const store = openUrl(`sqlite:${file}`);
+    const key = makeKey();
+    await store.createKey(toStoredKey(key, 'Ada'));
+    const ways = PLACES.map((place) => ({ place, scopes: [], others: [] }));
+    const send = await startWithWays(t, ways, { store, maxKeyAge: 2000 });
+    const statusOf = (token: string) => send({ authorization: `Bearer ${token}` });
+    const asApiKey = (token: string) => send({ 'x-key': token });
+    const until = async (status: number) => {
+      for (let count = 0; (await statusOf(key)) !== status && count < 1000; count++) await wait(20);
+    };
+    t.equal(await statusOf(key), 200);
+    renameSync(file, `${file}.moved`);
+    await until(503);
+    t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [503, 503, 200]);
+    t.strictSame([await asApiKey(key), await asApiKey('unknown'), await asApiKey(KEY)], [503, 503, 200]);
+    renameSync(`${file}.moved`, file);
+    await until(200);
+    t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [200, 401, 200]);
+  },
+);
+
+const [BEARER, HEADER] = PLACES as [KeyPlace, KeyPlace];
+const WAYS = [
+  { place: HEADER, scopes: ['pets:write'], others: [] },
+  { place: BEARER, scopes: ['pets:read'], others: [] },
+];
+
+t.test('a key that is sent by one way in does not count for another one', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  const key = makeKey();
+  await store.createKey(toStoredKey(key, 'Ada', undefined, ['pets:read']));
+  const send = await startWithWays(t, WAYS, { store });
+  t.equal(await send({ 'x-key': key }), 403);
+  t.equal(await send({ 'x-key': key, authorization: 'Bearer unknown' }), 403);
+  t.equal(await send({ 'x-key': key, authorization: `Bearer ${key}` }), 200);
+});
+
+t.test(
+  'when the keys can no longer be read for the second way in, it is 503, whatever the first one came to',
+  async (t) => {
+    const store = openUrl('sqlite::memory:');
+    const key = makeKey();
+    await store.createKey(toStoredKey(key, 'Ada', undefined, [], '9/d'));
+    // From the second time on, the shared count comes too late, and the keys are too old before this process counts by itself.
+    let count = 0;
+    const tally = () => wait(count++ * 1000, { total: 1, ends: 60_000 });
+    const send = await startWithWays(t, WAYS, { store, tally, maxKeyAge: 240 });
+    t.equal(await send({ authorization: `Bearer ${key}` }), 403);
+    t.equal(await send({ 'x-key': key, authorization: `Bearer ${key}` }), 503);
+  },
+);
+
+t.test('of the keys, only the changed ones are read again, and never twice at once', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  t.teardown(() => store.close());
+  for (const name of ['Ben', 'Cleo', 'Dan']) await store.createKey(toStoredKey(makeKey(), name));
+  let [asked, atOnce, most, listed] = [0, 0, 0, 0];
+  const slow: Store = {
+    ...store,
+    readKeys: async (since) => {
+      asked++;
+      most = Math.max(most, ++atOnce);
+      await wait(700);
+      atOnce--;
+      const changes = await store.readKeys(since);
+      listed += changes.keys.length;
+      return changes;
+    },
+  };
+  const logger = pino({ level: 'silent' });
+  const keys = new StoredKeys({ store: slow, logger, toCaller: (key) => toCaller(key, undefined, new Use()) });
+  await keys.start();
+  while (asked < 3) await wait(50);
+  t.strictSame([most, listed], [1, 3]);
+  const stored = toStoredKey(makeKey(), 'Ada');
+  await store.createKey(stored);
+  while (!keys.find(stored.hash)) await wait(50);
+  t.strictSame([most, listed], [1, 4]);
+  keys.stop();
+  const before = asked;
+  await wait(1500);
+  t.ok(asked <= before + 1);
+});
+
+t.test('a key never gets into the log, at any level', async (t) => {
+  const log = new LineLog();
+  const { request, port } = await startService(t, { logger: pino({ level: 'trace' }, log), lines: log });
+  for (const [url, options] of OPERATIONS) {
+    await request(url, options);
+    await request(url, withHeader(`Basic ${KEY}`));
+    await request(url, { ...options, key: `${KEY}0` });
+  }
+  await request('/v1/pets', { method: 'POST', body: '{"name":' });
+  await request('/v1/nothing');
+  const socket = connect(port, '127.0.0.1').end(`GET /livez HTTP/1.1\r\nAuthorization: Bearer ${KEY}\r\n: :\r\n\r\n`);
+  await Promise.all([once(socket.resume(), 'close'), log.has('malformed request')]);
+  t.match(log.text, /"status":201/);
+  t.match(log.text, /"status":401/);
+  t.notMatch(log.text, KEY);
+  t.notMatch(log.text, /bearer/i);
+});

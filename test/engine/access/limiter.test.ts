@@ -1,0 +1,121 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import t from 'tap';
+import { toNetwork } from '../../../src/engine/access/fair-shares.ts';
+import { buildLimiter, type Limiter, type Standing } from '../../../src/engine/access/limiter.ts';
+import { buildTally } from '../../../src/engine/access/tally.ts';
+import type { Tally } from '../../../src/store/store.ts';
+
+const DAY = 86_400;
+
+const check = (limiter: Limiter, limit: number, id = 'key', window = DAY) =>
+  new Promise<Standing>((resolve) => limiter(id, { limit, window }, resolve));
+
+const checkMany = (limiter: Limiter, count: number, limit: number) =>
+  Promise.all(Array.from({ length: count }, () => check(limiter, limit)));
+
+const passed = (standings: Standing[]) => standings.filter(({ isOver }) => !isOver).length;
+
+t.test('each limit lets through as many as it says, and tells how many are left', async (t) => {
+  const limiter = buildLimiter(buildTally());
+  for (const id of ['one', 'other']) {
+    const standings: Standing[] = [];
+    for (let count = 0; count < 6; count++) standings.push(await check(limiter, 4, id));
+    t.strictSame(
+      standings.map(({ isOver, left }) => [isOver, left]),
+      [...[3, 2, 1, 0].map((left) => [false, left]), [true, 0], [true, 0]],
+    );
+    t.ok(standings.every(({ reset }) => Number.isInteger(reset) && reset >= 1 && reset <= DAY));
+  }
+});
+
+t.test('when its window ends, a limit begins again', async (t) => {
+  const limiter = buildLimiter(buildTally());
+  const until = Date.now() + 2200;
+  const seconds = new Map<number, number>();
+  while (Date.now() < until) {
+    const { isOver } = await check(limiter, 3, 'key', 1);
+    const second = Math.floor(Date.now() / 1000);
+    if (!isOver) seconds.set(second, (seconds.get(second) ?? 0) + 1);
+    await wait(5);
+  }
+  t.ok(seconds.size >= 2);
+  t.ok(
+    [...seconds.values()].every((count) => count <= 3),
+    JSON.stringify([...seconds]),
+  );
+});
+
+t.test('a limit that is lowered holds at once, when the next part is asked for', async (t) => {
+  const limiter = buildLimiter(buildTally());
+  t.equal(passed(await checkMany(limiter, 50, 200)), 50);
+  t.equal(passed(await checkMany(limiter, 50, 10)) <= 2, true);
+});
+
+t.test('several that share a count let through what the limit says in all, with few questions', async (t) => {
+  const shared = buildTally();
+  let questions = 0;
+  const slow: Tally = async (...ask) => {
+    questions++;
+    await wait(1);
+    return shared(...ask);
+  };
+  const limiters = Array.from({ length: 4 }, () => buildLimiter(slow));
+  const standings: Standing[] = [];
+  for (let round = 0; round < 60; round++) {
+    const ofRound = await Promise.all(limiters.map((limiter) => checkMany(limiter, 10, 1000)));
+    standings.push(...ofRound.flat());
+  }
+  const count = passed(standings);
+  t.ok(count <= 1000 && count > 900, `${count}`);
+  t.ok(questions < 300, `${questions}`);
+  const before = questions;
+  for (const limiter of limiters) t.equal((await check(limiter, 1000)).isOver, true);
+  t.equal(questions, before);
+});
+
+t.test('requests that come while the count is asked get their answers from the next question', async (t) => {
+  const shared = buildTally();
+  const slow: Tally = async (...ask) => {
+    await wait(5);
+    return shared(...ask);
+  };
+  const limiter = buildLimiter(slow);
+  const first = checkMany(limiter, 3, 10);
+  await wait(1);
+  const standings = await Promise.all([first, checkMany(limiter, 9, 10)]);
+  t.equal(passed(standings.flat()), 10);
+});
+
+t.test('where the shared count fails or does not answer in time, each counts by itself', async (t) => {
+  const alive = setInterval(() => {}, 1000);
+  t.teardown(() => clearInterval(alive));
+  const broken: Tally[] = [() => Promise.reject(new Error('away')), () => new Promise(() => {})];
+  for (const tally of broken) {
+    const limiter = buildLimiter(tally);
+    t.equal(passed(await checkMany(limiter, 30, 20)), 20);
+  }
+});
+
+t.test('an address of IPv6 stands for its network, of which a client may have every address', (t) => {
+  for (const [ip, network] of [
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8:1:2::6', '2001:db8:1:2'],
+    ['2001:db8::6', '2001:db8:0:0'],
+    ['::1', '0:0:0:0'],
+    ['fe80::1%lo', 'fe80:0:0:0'],
+  ] as const) {
+    t.equal(toNetwork(ip), network);
+  }
+  t.end();
+});
+
+t.test('however many addresses come, the window of a key goes on counting', async (t) => {
+  const tally = buildTally();
+  const limiter = buildLimiter(tally);
+  for (let count = 0; count < 5; count++) t.notOk((await check(limiter, 5, 'key Ada')).isOver);
+  for (let count = 0; count < 104_000; count++) await check(limiter, 9, `address ${count}`);
+  t.ok((await check(limiter, 5, 'key Ada')).isOver);
+  t.strictSame((await tally('key Ada', DAY, 0)).total, 5);
+});

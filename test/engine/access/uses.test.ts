@@ -1,0 +1,47 @@
+import t from 'tap';
+import { hashKey, makeKey, toStoredKey } from '../../../src/engine/access/api-keys.ts';
+import type { KeyUse } from '../../../src/store/store.ts';
+import { openUrl } from '../../database.ts';
+import { KEY, startService } from '../../service.ts';
+
+t.test('a server writes when keys were used, and how often for deprecated operations', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  const [ada, ben] = [makeKey(), makeKey()];
+  const keys = [toStoredKey(ada, 'Ada'), toStoredKey(ben, 'Ben'), toStoredKey(makeKey(), 'Cleo')];
+  for (const key of keys) await store.createKey(key);
+  const [adas, bens] = keys.map(({ id }) => id) as [string, string];
+  const { app, request } = await startService(t, { store });
+  const before = new Date().toISOString();
+  for (const url of ['/v1/pets/1', '/v1/pets/x', '/v1/pets']) await request(url, { key: ada });
+  await request('/v1/pets', { key: ben });
+  await request('/v1/pets/1', { key: KEY });
+  await request('/v1/pets/1', { key: 'unknown' });
+  await app.close();
+  const uses = await store.listUses();
+  const configured = uses.find(({ keyId }) => /^API_KEYS\.[0-9a-f]{8}$/.test(keyId))?.keyId as string;
+  t.not(configured.slice(-8), hashKey(KEY).slice(0, 8));
+  const expected: Partial<KeyUse>[] = [
+    { keyId: configured, operationId: '', count: 0 },
+    { keyId: configured, operationId: 'getPet', count: 1 },
+    { keyId: adas, operationId: '', count: 0 },
+    { keyId: adas, operationId: 'getPet', count: 2 },
+    { keyId: bens, operationId: '', count: 0 },
+  ];
+  t.match(
+    new Set(uses.map(({ usedAt: _, ...use }) => JSON.stringify(use))),
+    new Set(expected.map((use) => JSON.stringify(use))),
+  );
+  t.equal(uses.length, expected.length);
+  t.ok(uses.every(({ usedAt }) => usedAt >= before && usedAt <= new Date().toISOString()));
+});
+
+t.test('uses that cannot be written are told in the log, and stop nothing', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  const addUses = () => Promise.reject(new Error('no disk'));
+  const lines: string[] = [];
+  const log = { write: (line: string) => lines.push(line) };
+  const { app, request } = await startService(t, { store: { ...store, addUses }, log });
+  await request('/v1/pets');
+  await app.close();
+  t.match(JSON.parse(lines.at(-1) as string), { level: 40, msg: 'the uses of keys could not be written' });
+});

@@ -1,0 +1,203 @@
+/** openapi/features.md is true: each line in it that refuses something is what a start says of such a contract. */
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import type { Json } from '../../../src/engine/schema/json.ts';
+import { operation, problemsOf, withPaths } from '../../added-operations.ts';
+import { type Edit, withPrefix } from '../../edited-contract.ts';
+
+const PAGE = readFileSync(new URL('../../../openapi/features.md', import.meta.url), 'utf8');
+
+/** The line of each feature that the page says is refused. */
+const REFUSED = [...PAGE.matchAll(/^\| (.*) \| no \| `(.*)` \|$/gm)].map(
+  ([, feature, line]) => [feature, line] as const,
+);
+
+const string = { type: 'string' };
+const content = (...types: string[]) => ({ content: Object.fromEntries(types.map((type) => [type, { schema: {} }])) });
+const echo = (source: Json, path = '/echoes') => withPaths({ [path]: { post: operation('echo', source) } });
+const parameter = (source: Json) => echo({ parameters: [{ name: 'q', in: 'query', schema: string, ...source }] });
+const reply = (status: string, ...types: string[]) => echo({ responses: { [status]: content(...types) } });
+const body = (schema: Json) => echo({ requestBody: { content: { 'application/json': { schema } } } });
+const form = (field: Json, encoding?: Json) => {
+  const schema = { type: 'object', properties: { q: field } };
+  return echo({ requestBody: { 'x-max-bytes': 9, content: { 'multipart/form-data': { schema, encoding } } } });
+};
+const int64 = { type: 'integer', format: 'int64' };
+const self = { $ref: '#/components/schemas/Self' };
+/** A body of a schema that may refer to itself. */
+const recursive = (schema: Json) => {
+  const document = JSON.parse(body(self));
+  document.components.schemas.Self = schema;
+  return JSON.stringify(document);
+};
+const edit = (change: Edit) => withPaths({}, change);
+
+/** A contract with each feature, by the first words of its row. */
+const CONTRACTS: Record<string, string> = {
+  'A prefix of': edit(({ contract }) => (contract.servers = [{ url: '/v%201' }])),
+  'Swagger 2': edit(({ contract }) => (contract.swagger = '2.0')),
+  'Such a type with': echo({ requestBody: { content: { 'application/xml': { schema: { type: 'object' } } } } }),
+  'Ranges of other': reply('200', 'image/*'),
+  'Errors of the server as anything': reply('401', 'image/png'),
+  "The server's own paths": withPaths({ '/docs': { get: operation('echo') } }, withPrefix('/')),
+  '`x-kept-hours` of': parameter({ 'x-kept-hours': 24 }),
+  'In a cookie': parameter({ in: 'cookie' }),
+  'Arrays beside': echo(
+    { parameters: [{ name: 'q', in: 'path', required: true, schema: { type: 'array', items: string } }] },
+    '/echoes/no-{q}',
+  ),
+  'Objects elsewhere': parameter({ in: 'header', schema: { type: 'object' } }),
+  'Other styles': parameter({ style: 'pipeDelimited', schema: { type: 'array' } }),
+  '`content` of': parameter({ schema: undefined, content: { 'text/csv': { schema: string } } }),
+  '`allowEmptyValue`': parameter({ allowEmptyValue: true }),
+  'Arrays of arrays': form({ type: 'array', items: { type: 'array' } }),
+  '`encoding` with headers': form(string, { q: { headers: {} } }),
+  'Error replies that': echo({
+    responses: { '400': { content: { 'application/json': { schema: { type: 'integer' } } } } },
+  }),
+  'Mutual TLS': edit(({ securitySchemes }) => {
+    securitySchemes.bearerAuth = { type: 'mutualTLS' };
+  }),
+  '`enum`, `const`': body({ ...int64, enum: [1] }),
+  'int64 in one': body({ anyOf: [int64, { type: 'integer' }] }),
+  'A discriminator whose': body({ oneOf: [{ type: 'object' }], discriminator: { propertyName: 'kind' } }),
+  'A schema that is nothing': recursive({ allOf: [self] }),
+  'References to': body({ $ref: 'pets.yaml#/PetId' }),
+};
+
+const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
+const object = (properties: Json, others: Json = {}) => ({ type: 'object', properties, ...others });
+const inBody = (schema: Json) => ({ requestBody: json(schema), responses: { '200': json(schema) } });
+const query = (...parameters: Json[]) => ({
+  parameters: parameters.map((source, index) => ({ name: `q${index}`, in: 'query', schema: string, ...source })),
+});
+const list = { type: 'array', items: string };
+const error = json({ $ref: '#/components/schemas/Error' });
+const problem = { content: { 'application/problem+json': error.content['application/json'] } };
+const tagged = (kind: string) => object({ kind: { const: kind, type: 'string' } }, { required: ['kind'] });
+const key = (name: string) => ({ security: [{ [name]: [] }] });
+
+/** An operation with each feature, by the first words of its row. */
+const SERVED: Record<string, Json> = {
+  'A path prefix': {},
+  'None, other': {},
+  'Names in the': {},
+  '`Idempotency-Key` without': query({ in: 'header', name: 'Idempotency-Key' }),
+  '`Accept`': query({ in: 'header', name: 'Accept' }),
+  'Several of these': query({ schema: { anyOf: [{ type: 'boolean' }, string] } }, { schema: {} }),
+  'The same beside': {
+    requestBody: {
+      content: { ...json({ type: 'object' }).content, 'application/xml': { schema: { type: 'object' } } },
+    },
+  },
+  'Defaults of its': {
+    requestBody: { content: { 'multipart/form-data': { schema: object({ q: { ...string, default: 'a' } }) } } },
+  },
+  'Ranges of types, or': { requestBody: content('*/*', 'text/csv; charset=utf-8') },
+  'Its schema beyond': { responses: { '200': { content: { 'text/csv': { schema: { type: 'integer' } } } } } },
+  '`*/*`, `application/*`': { responses: { '200': content('*/*') } },
+  'Several types for': { responses: { '200': content('text/csv', 'application/json') } },
+  'Errors of the server as another': { responses: { '401': problem } },
+  "The server's errors by": {},
+  'OAuth 2': key('oauth'),
+  'Two schemes': key('other'),
+  'Two keys': { security: [{ bearerAuth: [], inHeader: [] }] },
+  'Keys that may': { security: [{ bearerAuth: [] }, {}] },
+  'OpenAPI 3.0': {},
+  '`required` of a': inBody({ anyOf: [{ required: ['id'] }] }),
+  'Patterns that': inBody({ ...string, pattern: '[\\w-.]' }),
+  '`operationId` in camelCase': {},
+  '`deprecated: true`': { deprecated: true },
+  'In the path, the query': query({}, { in: 'header', name: 'If-None-Match' }),
+  'The header `Idempotency-Key`': query({ in: 'header', name: 'Idempotency-Key', 'x-kept-hours': 24 }),
+  'Strings, integers': query({ schema: int64 }, { schema: { type: 'number' } }, { schema: { type: 'boolean' } }),
+  'Arrays in the query': query({ schema: list }, { schema: list, explode: false }),
+  'Arrays in the path': {},
+  'Arrays or simple': query({ schema: { anyOf: [list, int64] } }),
+  'Objects in the query': query({ style: 'deepObject', schema: object({ a: list }) }, { schema: object({ b: int64 }) }),
+  'JSON in the query': query({ schema: undefined, ...json(object({ a: int64 })) }),
+  'Objects in its fields': {
+    requestBody: { content: { 'multipart/form-data': { schema: object({ q: object({ a: int64 }) }) } } },
+  },
+  '`encoding` with a': {
+    requestBody: {
+      content: {
+        'multipart/form-data': {
+          schema: object({ q: { ...string, format: 'binary' }, r: object({}), s: string }),
+          encoding: {
+            q: { contentType: 'image/*' },
+            r: { contentType: 'application/json' },
+            s: { contentType: 'text/plain' },
+          },
+        },
+      },
+    },
+  },
+  'A parameter of': { ...key('inHeader'), ...query({ in: 'header', name: 'X-Key' }) },
+  'Arrays in a header': query({ in: 'header', schema: list }),
+  '`application/json`, `application/merge-patch+json`': { requestBody: content('application/merge-patch+json') },
+  'Of GET and': {},
+  'Several of them': { requestBody: content('application/json', 'application/a+json') },
+  'Any other type, such as `text/csv` or `application': {
+    requestBody: { 'x-max-bytes': 9, content: { 'image/png': { schema: { ...string, format: 'byte' } } } },
+  },
+  '`multipart/form-data`': {
+    requestBody: {
+      'x-max-bytes': 9,
+      content: { 'multipart/form-data': { schema: object({ q: list, file: { ...string, format: 'binary' } }) } },
+    },
+  },
+  "The server's errors in": {},
+  'A status, ranges': { responses: { '4XX': error, '5XX': error, default: error } },
+  '`application/json`, or a type': { responses: { '200': content('application/a+json') } },
+  'Any other type, such as `text/csv` or `image': { responses: { '200': content('image/png') } },
+  Links: { responses: { '200': { ...json({}), links: { next: { operationId: 'listPets' } } } } },
+  '`http` with `bearer`': { security: [{ bearerAuth: ['pets:read'] }] },
+  'API keys in': key('inHeader'),
+  'Alternatives:': { security: [{ bearerAuth: [] }, { inHeader: [] }] },
+  "`type: [T, 'null']`": inBody({ type: ['string', 'null'] }),
+  '`format: int64`': inBody({ anyOf: [{ type: ['integer', 'null'], format: 'int64' }, list] }),
+  '`email`, `uri`': inBody({ ...string, format: 'email' }),
+  '`readOnly`': inBody(object({ q: { ...string, readOnly: true } })),
+  '`writeOnly`': inBody(object({ q: { ...string, writeOnly: true } })),
+  '`discriminator` beside': inBody({ oneOf: [tagged('a'), tagged('b')], discriminator: { propertyName: 'kind' } }),
+  '`oneOf`, `anyOf`': inBody({ allOf: [string], not: { const: 'a' }, if: { const: 'b' }, else: { maxLength: 1 } }),
+  'Maps (': inBody({ type: 'object', additionalProperties: int64 }),
+  'A schema that refers': inBody({ $ref: '#/components/schemas/Tree' }),
+  '`required` in one part': inBody({
+    ...object({ a: string, b: string }),
+    anyOf: [{ required: ['a'] }, { required: ['b'] }],
+  }),
+  'Keywords beside': inBody({ $ref: '#/components/schemas/PetName', maxLength: 1 }),
+  '`default`': query({ schema: { ...string, default: 'a' } }),
+};
+
+t.test('what the page says is served, is served: a contract with all of it starts', async (t) => {
+  const rows = [...PAGE.matchAll(/^\| (.*) \| yes \|.*\|$/gm)].map(([, feature]) => feature as string);
+  for (const row of rows) {
+    t.equal(Object.keys(SERVED).filter((words) => `${row} |`.startsWith(words)).length, 1, row);
+  }
+  t.equal(Object.keys(SERVED).length, rows.length);
+  const paths = Object.values(SERVED).map((source, index) => [
+    `/echoes/${index}`,
+    { post: operation(`echo-${index}`, source) },
+  ]);
+  const yaml = withPaths(Object.fromEntries(paths), ({ contract, schemas, components, securitySchemes }) => {
+    contract['x-error-body'] = { code: '{code}', message: '{message}', status: '{status}' };
+    schemas.Tree = object({ leaves: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } });
+    securitySchemes.inHeader = { type: 'apiKey', in: 'header', name: 'X-Key' };
+    securitySchemes.oauth = { type: 'openIdConnect', openIdConnectUrl: 'https://example.com' };
+    securitySchemes.other = { type: 'http', scheme: 'bearer' };
+    delete components.headers['WWW-Authenticate'].schema.pattern;
+  });
+  t.strictSame(await problemsOf(t, yaml), []);
+});
+
+for (const [feature, line] of REFUSED) {
+  t.test(`${feature}: refused, in this line`, async (t) => {
+    const [start] = Object.keys(CONTRACTS).filter((words) => `${feature} |`.startsWith(words));
+    const problems = await problemsOf(t, CONTRACTS[start as string] as string);
+    t.equal(problems.length, 1, problems.join('\n'));
+    t.equal(problems[0]?.replace(/^operation .*?: /, ''), line);
+  });
+}

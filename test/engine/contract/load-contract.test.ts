@@ -1,0 +1,498 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'lossless-json';
+import t, { type Test } from 'tap';
+import { parse } from 'yaml';
+import { ContractError } from '../../../src/engine/contract/contract.ts';
+import { loadContract } from '../../../src/engine/contract/load-contract.ts';
+import { handlers } from '../../../src/generated/handlers.ts';
+import { rename, withPrefix } from '../../edited-contract.ts';
+import { startService } from '../../service.ts';
+
+const CONTRACT = parse(readFileSync(new URL('../../../openapi/petstore.yaml', import.meta.url), 'utf8'));
+
+// biome-ignore lint/suspicious/noExplicitAny: the contract is any JSON
+type Json = any;
+type Edit = (contract: Json) => unknown;
+
+/** The contract with these edits, in a file of its own. */
+function edited(t: Test, ...edits: Edit[]) {
+  const contract = structuredClone(CONTRACT);
+  for (const edit of edits) edit(contract);
+  const yaml = stringify(contract) as string;
+  const file = join(t.testdir(), 'petstore.yaml');
+  writeFileSync(file, yaml);
+  return { file, yaml };
+}
+
+/** The problem, of each operation on one pet. */
+const ofEach = (problem: string) =>
+  Object.values<Json>(CONTRACT.paths['/pets/{petId}']).map(({ operationId }) => `operation ${operationId}: ${problem}`);
+
+/** Gives the body of createPet, and of no other operation, more fields. */
+function addToBody({ paths, components }: Json, fields: Json): void {
+  const { properties, ...others } = components.schemas.NewPet;
+  paths['/pets'].post.requestBody.content['application/json'].schema = {
+    ...others,
+    properties: { ...properties, ...fields },
+  };
+}
+
+t.test('the contract is read as its operations, with what each says', async (t) => {
+  const { operations, prefix, title } = await loadContract();
+  t.equal(prefix, '/v1');
+  t.equal(title, 'Pet Store');
+  t.match(operations.get('listPets'), {
+    method: 'GET',
+    path: '/pets',
+    security: [{ scopes: ['pets:read'] }],
+    body: undefined,
+  });
+  t.match(operations.get('createPet'), {
+    method: 'POST',
+    path: '/pets',
+    security: [{ scopes: ['pets:write'], place: { in: 'bearer' } }],
+    body: { required: true, maxBytes: 16384 },
+  });
+  t.match(operations.get('getPet')?.deprecation, { sunset: new Date('2030-12-05'), successor: 'listPets' });
+});
+
+type Refusal = [sentence: string, problem: string | string[] | RegExp, edit: Edit];
+
+const refusals: Refusal[] = [
+  [
+    'a path that is another one, but for names and what is never sent',
+    'operation fetchPet: /pets/{id}#a is the path of operation getPet, too; give it another',
+    (c) => {
+      const { get } = structuredClone(c.paths['/pets/{petId}']);
+      get.parameters[0].name = 'id';
+      c.paths['/pets/{id}#a'] = { get: { ...get, operationId: 'fetchPet' } };
+    },
+  ],
+  ['a document that is no OpenAPI', /must have required property 'info'/, (c) => delete c.info],
+  ['a document without a version', /OpenAPI/i, (c) => delete c.openapi],
+  [
+    'a path parameter that is not declared',
+    ofEach('path parameter {part} is not declared'),
+    (c) => rename(c.paths, '/pets/{petId}', '/pets/{petId}/{part}'),
+  ],
+  [
+    'a declared path parameter that is not in the path',
+    ofEach('parameter petId is not in the path'),
+    (c) => rename(c.paths, '/pets/{petId}', '/pets/one'),
+  ],
+  [
+    'a parameter in a cookie',
+    'operation listPets: parameter status: in cookie is not supported',
+    (c) => (c.paths['/pets'].get.parameters[1].in = 'cookie'),
+  ],
+  [
+    'a parameter that is neither text nor JSON',
+    'operation listPets: parameter status: needs a schema of simple types, or of an array of them',
+    (c) => {
+      const [, status] = c.paths['/pets'].get.parameters;
+      status.content = { 'text/csv': { schema: status.schema } };
+      delete status.schema;
+      delete status.example;
+    },
+  ],
+  [
+    'a body that is not JSON',
+    'operation createPet: its body: text/plain is passed on as it is: its schema may have type: string and format: binary only',
+    (c) => rename(c.paths['/pets'].post.requestBody.content, 'application/json', 'text/plain'),
+  ],
+  [
+    'a security scheme of another kind',
+    'security scheme bearerAuth: only bearer tokens, basic authentication, and API keys are supported',
+    (c) => (c.components.securitySchemes.bearerAuth.scheme = 'digest'),
+  ],
+  [
+    'a key of a scheme that is not declared',
+    'operation listPets: security: otherAuth is not in components.securitySchemes',
+    (c) => (c.paths['/pets'].get.security = [{ otherAuth: [] }]),
+  ],
+  [
+    'a scope with a space',
+    'operation listPets: security: pets read cannot be a scope',
+    (c) => (c.paths['/pets'].get.security = [{ bearerAuth: ['pets read'] }]),
+  ],
+  [
+    'a deprecation whose dates are none',
+    /getPet: x-deprecated-at is no date\n.*getPet: x-sunset is no date/,
+    (c) => {
+      c.paths['/pets/{petId}'].get['x-deprecated-at'] = 'soon';
+      c.paths['/pets/{petId}'].get['x-sunset'] = '2030-13-05';
+    },
+  ],
+  [
+    'a successor that is no operation',
+    'operation getPet: x-successor must be the operationId of one whose path has no parameters',
+    (c) => (c.paths['/pets/{petId}'].get['x-successor'] = 'findPets'),
+  ],
+  [
+    'a successor whose path has parameters',
+    'operation getPet: x-successor must be the operationId of one whose path has no parameters',
+    (c) => (c.paths['/pets/{petId}'].get['x-successor'] = 'getPet'),
+  ],
+  [
+    'a path of the server itself',
+    'operation listPets: /readyz is served by the server itself',
+    (c) => {
+      withPrefix('/')(c);
+      c.paths['/readyz'] = { get: c.paths['/pets'].get };
+      delete c.paths['/pets'].get;
+      c.paths['/pets/{petId}'].get['x-successor'] = 'listPets';
+    },
+  ],
+  [
+    'a path below the documentation',
+    /operation listPets: \/docs\/pets is served by the server itself\n/,
+    withPrefix('/docs'),
+  ],
+  [
+    'a bound that a double cannot hold',
+    '#/components/schemas/CategoryId/maximum: 9007199254740993 is too large to be kept exactly',
+    (c) => (c.components.schemas.CategoryId.maximum = 9007199254740993n),
+  ],
+  [
+    'a 64-bit integer that is no integer',
+    '#/components/schemas/CategoryId: int64 needs type: integer, alone or beside string, boolean or null',
+    (c) => (c.components.schemas.CategoryId.type = 'string'),
+  ],
+  [
+    'a 64-bit integer or an array',
+    '#/components/schemas/CategoryId: int64 needs type: integer, alone or beside string, boolean or null',
+    (c) => (c.components.schemas.CategoryId.type = ['integer', 'array']),
+  ],
+  [
+    'a format without a type',
+    '#/components/schemas/CategoryId: int64 needs type: integer, alone or beside string, boolean or null',
+    (c) => delete c.components.schemas.CategoryId.type,
+  ],
+  [
+    'a 64-bit integer with an enum',
+    /operation createPet: body\.categoryId: enum is not supported for int64\n/,
+    (c) => (c.components.schemas.CategoryId.enum = [7]),
+  ],
+  [
+    'an enum beside the reference to a 64-bit integer',
+    /operation createPet: body\.categoryId: enum is not supported for int64/,
+    (c) => (c.components.schemas.NewPet.properties.categoryId.enum = [7, 8]),
+  ],
+  [
+    'a value with 64 bits in one alternative and fewer in another',
+    /operation createPet: body\.sizes\.\*: is int64 in one alternative and not in another/,
+    (c) => {
+      const items = { anyOf: [{ type: 'integer', format: 'int64' }, { type: 'integer' }] };
+      c.components.schemas.NewPet.properties.sizes = { type: 'array', items };
+    },
+  ],
+  [
+    'a schema that is nothing but itself',
+    /operation createPet: body\.name: its schema is nothing but itself/,
+    (c) => (c.components.schemas.PetName.allOf = [{ $ref: '#/components/schemas/PetName' }]),
+  ],
+  [
+    'a response that refers to itself',
+    /#\/components\/responses\/Loop refers to itself, which only a schema may do/,
+    (c) => {
+      c.components.responses.Loop = { $ref: '#/components/responses/Loop' };
+      c.paths['/pets'].get.responses['400'] = { $ref: '#/components/responses/Loop' };
+    },
+  ],
+  [
+    'a document of OpenAPI 3.2',
+    /^.*\n {2}- openapi: 3\.2\.0 is not supported: write it as 3\.1\.1$/,
+    (c) => (c.openapi = '3.2.0'),
+  ],
+  [
+    'a dialect of another draft of JSON Schema',
+    /- jsonSchemaDialect: http:.*draft-07.* is not supported: remove it, for JSON Schema 2020-12$/,
+    (c) => (c.jsonSchemaDialect = 'http://json-schema.org/draft-07/schema#'),
+  ],
+  [
+    'a size that is no number of bytes',
+    /requestBody: x-max-bytes is "100", and must be a whole number of bytes, 1 or more$/,
+    (c) => (c.paths['/pets'].post.requestBody['x-max-bytes'] = '100'),
+  ],
+  ...[0, -1, 1.5].map(
+    (bytes): Refusal => [
+      `a size of ${bytes} bytes`,
+      new RegExp(`x-max-bytes is ${bytes}, and must be a whole number of bytes, 1 or more$`),
+      (c) => (c.paths['/pets'].post.requestBody['x-max-bytes'] = bytes),
+    ],
+  ),
+  [
+    'an extension that is nearly one of ours',
+    /#\/paths\/~1pets\/post\/requestBody: x-maxbytes is not known: write x-max-bytes, or give it another name$/,
+    (c) => (c.paths['/pets'].post.requestBody['x-maxbytes'] = 10),
+  ],
+  [
+    'an extension in the wrong place',
+    /#\/paths\/~1pets\/post: x-max-bytes means nothing here: put it into a request body$/,
+    (c) => (c.paths['/pets'].post['x-max-bytes'] = 10),
+  ],
+  [
+    'extensions of the wrong type',
+    /x-opaque is "yes", and must be true or false\n.*x-sunset is 2030, and must be a date in quotes/,
+    (c) => {
+      c.paths['/pets/{petId}'].get['x-sunset'] = 2030;
+      c.paths['/pets'].get.parameters[2]['x-opaque'] = 'yes';
+    },
+  ],
+  [
+    'a day that no month has',
+    'operation getPet: x-sunset is no date',
+    (c) => (c.paths['/pets/{petId}'].get['x-sunset'] = '2030-02-30'),
+  ],
+  ...[{ type: 'number' }, { minimum: 0 }, { minimum: -5 }, { minimum: undefined }].map(
+    (change): Refusal => [
+      `a page with a limit of ${JSON.stringify(change)}`,
+      /^.*\n.*listPets: parameter limit: a page needs type: integer and minimum: 1 or more$/,
+      (c) => Object.assign(c.paths['/pets'].get.parameters[0].schema, change),
+    ],
+  ),
+  [
+    'a discriminator whose alternatives have no names',
+    'operation createPet: discriminator kind: each alternative needs a name, by $ref, or by const or enum',
+    (c) => {
+      const oneOf = [{ type: 'object', properties: { kind: { type: 'string' } } }];
+      c.components.schemas.NewPet.properties.toy = { oneOf, discriminator: { propertyName: 'kind' } };
+    },
+  ],
+  [
+    'a recursion in whose alternatives a field has 64 bits or fewer',
+    'operation createPet: body.tree.next.value: is int64 in one alternative and not in another',
+    (c) => {
+      const leaf = { type: 'object', properties: { value: { type: 'integer', format: 'int64' } } };
+      const next = { oneOf: [leaf, { $ref: '#/components/schemas/Tree' }] };
+      c.components.schemas.Tree = { type: 'object', properties: { value: { type: 'integer' }, next } };
+      addToBody(c, { tree: { $ref: '#/components/schemas/Tree' } });
+    },
+  ],
+  [
+    'a reference that leads nowhere',
+    'operation getPet: $ref #/components/schemas/PetID is not in this document',
+    (c) => (c.paths['/pets/{petId}'].get.parameters[0].schema.$ref = '#/components/schemas/PetID'),
+  ],
+  [
+    'a reference to another document',
+    'operation getPet: $ref pets.yaml#/PetId is not in this document',
+    (c) => (c.paths['/pets/{petId}'].get.parameters[0].schema.$ref = 'pets.yaml#/PetId'),
+  ],
+  [
+    'a reference that leads nowhere, and that nothing needs',
+    "Can't resolve #/components/schemas/PetID",
+    (c) => (c.components.schemas.Unused = { $ref: '#/components/schemas/PetID' }),
+  ],
+  [
+    'a path that leads nowhere',
+    'path /dogs: $ref #/components/pathItems/dogs is not in this document',
+    (c) => (c.paths['/dogs'] = { $ref: '#/components/pathItems/dogs' }),
+  ],
+  [
+    'a parameter of a path that leads nowhere',
+    'path /pets: $ref #/components/parameters/limit is not in this document',
+    (c) => (c.paths['/pets'].parameters = [{ $ref: '#/components/parameters/limit' }]),
+  ],
+  [
+    'a link to an operation that is not there',
+    'operation createPet: response 201: link self: there is no operation getAnimal',
+    (c) => {
+      c.paths['/pets'].post.responses['201'].links.self.operationId = 'getAnimal';
+      c.paths['/others'] = { get: { operationId: 'other' } };
+    },
+  ],
+  [
+    'a link by a reference to an operation that is not there',
+    'operation createPet: response 201: link self: there is no operation #/paths/~1pets/put',
+    (c) => {
+      const { self } = c.paths['/pets'].post.responses['201'].links;
+      rename(self, 'operationId', 'operationRef');
+      self.operationRef = '#/paths/~1pets/put';
+    },
+  ],
+  [
+    'a link with a parameter that its operation does not have',
+    'operation createPet: response 201: link self: operation getPet has no parameter query.petId',
+    (c) => rename(c.paths['/pets'].post.responses['201'].links.self.parameters, 'petId', 'query.petId'),
+  ],
+];
+
+for (const [sentence, problem, edit] of refusals) {
+  t.test(`${sentence} is refused`, async (t) => {
+    const { file } = edited(t, edit);
+    const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
+    t.type(error, ContractError);
+    if (problem instanceof RegExp) t.match(error.message, problem);
+    else t.strictSame(error.problems, [problem].flat());
+  });
+}
+
+t.test('what a reference leads to is read, wherever it stands', async (t) => {
+  const { file } = edited(t, (c) => {
+    const { get } = c.paths['/pets/{petId}'];
+    c.components.pathItems = { pet: { get } };
+    c.paths['/pets/{petId}'] = { $ref: '#/components/pathItems/pet', summary: 'A pet' };
+    const { self } = c.paths['/pets'].post.responses['201'].links;
+    rename(self, 'operationId', 'operationRef');
+    self.operationRef = '#/paths/~1pets~1%7BpetId%7D/get';
+    c.components.schemas.Anything = true;
+    c.components.schemas.NewPet.properties.extra = { $ref: '#/components/schemas/Anything', description: 'Anything' };
+  });
+  const { operations } = await loadContract(file);
+  t.equal(operations.get('getPet')?.parameters[0]?.schema.format, 'int64');
+  t.equal(operations.get('createPet')?.body?.contents[0]?.schema.properties.extra, true);
+});
+
+t.test('an empty contract is refused in one line', async (t) => {
+  for (const [index, text] of ['', 'null', '1'].entries()) {
+    const file = join(t.testdir({ [`${index}.yaml`]: text }), `${index}.yaml`);
+    await t.rejects(loadContract(file), {
+      message: /\n {2}- it is empty: an OpenAPI document begins with openapi: 3\.1\.1$/,
+    });
+  }
+});
+
+t.test('an extension of others, or a name that looks like ours, is left alone', async (t) => {
+  const { file } = edited(t, (c) => {
+    c['x-tools'] = { 'x-max-byte': 1 };
+    c.components.schemas.Pet.example = { 'x-maxbytes': 1 };
+    c.components.schemas.Other = { type: 'object', properties: { 'x-maxbytes': { type: 'string' } } };
+    c.paths['/pets'].get.parameters.push({ name: 'limit', in: 'header', schema: { type: 'number' } });
+  });
+  await loadContract(file);
+});
+
+t.test('text that is no YAML is refused', async (t) => {
+  const file = join(t.testdir({ 'petstore.yaml': 'paths: }' }), 'petstore.yaml');
+  await t.rejects(loadContract(file), { message: /Unexpected flow-map-end/ });
+});
+
+t.test('an example may be larger than a double holds, and is served as it stands', async (t) => {
+  const { file } = edited(t, (c) => (c.components.schemas.CategoryId.examples = [9223372036854775807n]));
+  t.match((await loadContract(file)).json, '"examples":[9223372036854775807]');
+});
+
+t.test('every problem is named at once', async (t) => {
+  const { file } = edited(
+    t,
+    (c) => (c.components.securitySchemes.bearerAuth.scheme = 'digest'),
+    (c) => (c.paths['/pets/{petId}'].get['x-successor'] = 'findPets'),
+    (c) => (c.servers = [{ url: '/v%201' }]),
+  );
+  const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
+  t.equal(error.problems.length, 3);
+});
+
+t.test('an operation without a handler, and a handler without an operation, are refused', async (t) => {
+  const { getPet, ...others } = handlers;
+  const error = (await startService(t, { handlers: { ...others, feedPet: getPet } }).catch(
+    (thrown: unknown) => thrown,
+  )) as ContractError;
+  t.strictSame(error.problems, [
+    'operation getPet has no handlers/getPet.ts',
+    'handlers/feedPet.ts has no operation feedPet in the contract',
+  ]);
+});
+
+t.test('a handler is not found on Object.prototype', async (t) => {
+  const { file } = edited(t, (c) => {
+    c.paths['/pets/{petId}'].get.operationId = 'toString';
+    delete c.paths['/pets'].post.responses['201'].links;
+  });
+  const contract = await loadContract(file);
+  const error = (await startService(t, { contract }).catch((thrown: unknown) => thrown)) as ContractError;
+  t.strictSame(error.problems, [
+    'operation toString has no handlers/toString.ts',
+    'handlers/getPet.ts has no operation getPet in the contract',
+  ]);
+});
+
+t.test('the server follows the contract in its prefix', async (t) => {
+  const { file, yaml } = edited(t, withPrefix('/v2'));
+  const { request } = await startService(t, { contract: await loadContract(file), yaml });
+  t.equal((await request('/v1/pets')).status, 404);
+  const { status, headers } = await request('/v2/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
+  t.equal(status, 201);
+  t.equal(headers.location, '/v2/pets/1');
+  t.equal((await request('/v2/pets/1')).headers.link, '</v2/pets>; rel="successor-version"');
+});
+
+t.test('a contract may have no prefix, or no servers, and an operation at its root', async (t) => {
+  for (const withoutPrefix of [withPrefix('/'), withPrefix(''), (c: Json) => delete c.servers]) {
+    const { file, yaml } = edited(t, withoutPrefix, ({ paths }) => {
+      paths['/'] = { get: { ...paths['/pets'].get, operationId: 'list-pets' } };
+    });
+    const contract = await loadContract(file);
+    const all = { ...handlers, 'list-pets': handlers.listPets };
+    const { request } = await startService(t, { contract, handlers: all, yaml });
+    const { status, headers } = await request('/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
+    t.strictSame([status, headers.location], [201, '/pets/1']);
+    t.match(await request('/'), { status: 200, body: [{ id: 1, name: 'Rex', categoryId: 7 }] });
+    t.match((await request('/pets/1')).headers.link, '</pets>; rel="successor-version"');
+    t.equal((await request('/livez')).status, 200);
+    t.equal((await request('/docs')).status, 200);
+    t.equal((await request('/nothing')).status, 404);
+  }
+});
+
+t.test('the server follows the contract in its limits, defaults and enums', async (t) => {
+  const { file, yaml } = edited(t, (c) => {
+    Object.assign(c.paths['/pets'].get.parameters[0].schema, { maximum: 3, default: 2 });
+    c.paths['/pets'].post.requestBody['x-max-bytes'] = 60;
+    c.components.schemas.PetStatus.enum = ['available', 'pending'];
+  });
+  const { request } = await startService(t, { contract: await loadContract(file), yaml });
+  const create = (name: string) => request('/v1/pets', { method: 'POST', body: { name, categoryId: 7 } });
+  for (const name of ['Rex', 'Mia', 'Leo']) t.equal((await create(name)).status, 201);
+  t.equal(((await request('/v1/pets')).body as unknown[]).length, 2);
+  t.equal((await request('/v1/pets?limit=4')).status, 400);
+  t.equal((await request('/v1/pets?status=sold')).status, 400);
+  t.equal((await create('x'.repeat(60))).status, 413);
+});
+
+t.test('the server follows the contract in what needs a key', async (t) => {
+  const { file, yaml } = edited(t, (c) => (c.paths['/pets'].get.security = []));
+  const { request } = await startService(t, { contract: await loadContract(file), yaml });
+  t.equal((await request('/v1/pets', { key: null })).status, 200);
+  t.equal((await request('/v1/pets/1', { key: null })).status, 401);
+});
+
+t.test('the server follows the contract in the bounds of 64-bit integers', async (t) => {
+  const { file, yaml } = edited(t, ({ components: { schemas }, paths }) => {
+    Object.assign(schemas.CategoryId, { minimum: -5, exclusiveMaximum: 9 });
+    Object.assign(paths['/pets/{petId}'].get.parameters[0].schema, { exclusiveMinimum: 0, maximum: 9 });
+  });
+  const { request } = await startService(t, { contract: await loadContract(file), yaml });
+  const create = async (categoryId: number) =>
+    (await request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId } })).body;
+  t.match(await create(-6), { message: 'body.categoryId must be at least -5' });
+  t.match(await create(9), { message: 'body.categoryId must be less than 9' });
+  t.match(await create(-5), { categoryId: -5 });
+  t.match((await request('/v1/pets/0')).body, { message: 'path.petId must be more than 0' });
+  t.match((await request('/v1/pets/10')).body, { message: 'path.petId must be at most 9' });
+});
+
+t.test('a contract may leave out all that OpenAPI leaves optional', async (t) => {
+  const load = (yaml: string) => {
+    const head = 'openapi: 3.1.0\ninfo: { title: Least, version: 1.0.0 }\nservers: [{ url: /v1 }]\n';
+    return loadContract(join(t.testdir({ 'least.yaml': head + yaml }), 'least.yaml'));
+  };
+  t.strictSame([...(await load('components: {}')).operations.keys()], []);
+  const { operations } = await load(`paths:
+  /ping:
+    parameters: [{ name: loud, in: query, schema: { type: boolean } }]
+    get: { operationId: ping }
+    put: { operationId: pong, requestBody: { content: { application/json: {} } }, responses: { '204': { description: Done } } }`);
+  t.match(operations.get('ping'), {
+    security: [],
+    body: undefined,
+    parameters: [{ name: 'loud', required: false }],
+  });
+  const contents = [{ type: 'application/json', kind: 'json', schema: {} }];
+  t.strictSame(operations.get('pong')?.body, { required: false, maxBytes: undefined, contents });
+  await t.rejects(load('paths: { /ping: { get: { operationId: ping, security: [{ key: [] }] } } }'), {
+    message: /operation ping: security: key is not in components.securitySchemes/,
+  });
+});

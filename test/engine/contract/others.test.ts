@@ -1,0 +1,638 @@
+/** What contracts of others have, and ours has not: each is served as it says. */
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { parse, stringify } from 'yaml';
+import { toStoredKey } from '../../../src/engine/access/api-keys.ts';
+import { buildUrlOf } from '../../../src/engine/routes/urls.ts';
+import type { Json } from '../../../src/engine/schema/json.ts';
+import { load, problemsOf } from '../../added-operations.ts';
+import { KEY, startService } from '../../service.ts';
+
+const OK = { '200': { description: 'Done.' } };
+const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
+const get = (source: Json = {}) => ({ get: { responses: OK, ...source } });
+
+/** A contract of nothing but these paths. */
+const contractOf = (paths: Json, others: Json = {}) =>
+  stringify({ openapi: '3.1.0', info: { title: 'Other', version: '1' }, paths, ...others });
+
+/** Serves it. Each handler answers with what it is given; `answers` are by operation. */
+async function serve(t: Test, yaml: string, answers: Record<string, (call: Json) => Json> = {}) {
+  const contract = await load(t, yaml);
+  const tell = ({ params, query, body, caller }: Json) => ({
+    status: 200,
+    body: { params, query, body, caller: caller ?? null },
+  });
+  const handlers = Object.fromEntries([...contract.operations.keys()].map((id) => [id, answers[id] ?? tell]));
+  return startService(t, { contract, handlers, yaml: toOpen(yaml) });
+}
+
+/** For the check of replies: here they tell more than their contract has. */
+function toOpen(yaml: string): string {
+  const document = parse(yaml);
+  for (const item of Object.values<Json>(document.paths)) {
+    for (const operation of Object.values<Json>(item)) {
+      if (operation.responses?.['200']) operation.responses['200'] = { description: 'Done.', ...json({}) };
+    }
+  }
+  return stringify(document);
+}
+
+t.test('an operation without an id of its own has one of its words, or of its method and path', async (t) => {
+  const paths = {
+    '/users/{name}': {
+      ...get(),
+      parameters: [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }],
+    },
+    '/a': get({ operationId: 'find all' }),
+    '/b': get({ operationId: 'list' }),
+    '/c': get({ operationId: 'List' }),
+    '/get_c': get({ operationId: 'getC' }),
+    '/C': get({ operationId: '1' }),
+    '/d': { $ref: '#/components/pathItems/shared' },
+    '/e': { $ref: '#/components/pathItems/shared' },
+  };
+  const pathItems = { shared: get({ operationId: 'shared' }) };
+  const { operations } = await load(t, contractOf(paths, { components: { pathItems } }));
+  const ids = [...operations].map(([id, { path }]) => [path, id]);
+  t.strictSame(ids, [
+    ['/users/{name}', 'getUsersByName'],
+    ['/a', 'findAll'],
+    ['/b', 'list'],
+    ['/c', 'getC2'],
+    ['/get_c', 'getC'],
+    ['/C', 'getC3'],
+    ['/d', 'shared'],
+    ['/e', 'getE'],
+  ]);
+});
+
+t.test('a name in a path may have any characters', async (t) => {
+  const id = { name: 'team-id', in: 'path', required: true, schema: { type: 'integer' } };
+  const paths = {
+    '/teams/{team-id}': { ...get(), parameters: [{ $ref: '#/components/parameters/id' }] },
+    '/users/{team-id}': get({ parameters: [id, { name: 'q-r', in: 'query', schema: { type: 'integer' } }] }),
+    '/plain': get(),
+  };
+  const { request } = await serve(t, contractOf(paths, { components: { parameters: { id } } }));
+  t.match((await request('/teams/7')).body, { params: { team_id: 7 } });
+  t.match((await request('/users/7?q-r=8')).body, { params: { team_id: 7 }, query: { 'q-r': 8 } });
+  t.equal((await request('/teams/x')).status, 400);
+
+  const alike = {
+    '/users/{a-b}': get({ parameters: [{ ...id, name: 'a-b' }] }),
+    '/users/{a_b}': get({ parameters: [{ ...id, name: 'a_b' }] }),
+  };
+  t.match(await problemsOf(t, contractOf(alike)), [/is the path of operation getUsersByAB, too/]);
+});
+
+t.test('a type of its own comes before a range of types', async (t) => {
+  const content = { 'application/json': { schema: { type: 'object' } }, '*/*': { schema: { type: 'string' } } };
+  const post = { operationId: 'add', requestBody: { content }, responses: OK };
+  const { request } = await serve(t, contractOf({ '/a': { post } }));
+  t.equal((await request('/a', { method: 'POST', body: {} })).status, 200);
+  t.equal(
+    (await request('/a', { method: 'POST', body: '"text"', headers: { 'content-type': 'application/json' } })).status,
+    400,
+  );
+});
+
+t.test('a contract of OpenAPI 3.0 means what it says there', async (t) => {
+  const schema = {
+    type: 'object',
+    properties: {
+      note: { type: 'string', nullable: true, example: null },
+      least: { type: 'integer', minimum: 1, exclusiveMinimum: true },
+      most: { type: 'number', maximum: 9, exclusiveMaximum: true },
+      from: { type: 'integer', minimum: 1, exclusiveMinimum: false },
+      to: { type: 'integer', maximum: 9, exclusiveMaximum: false },
+      other: { $ref: '#/components/schemas/Other', nullable: true },
+      nullable: { type: 'boolean' },
+      whole: { allOf: [{ type: 'string', nullable: true }] },
+    },
+  };
+  const paths = {
+    '/a': { post: { operationId: 'add', requestBody: { required: true, ...json(schema) }, responses: OK } },
+  };
+  const components = { schemas: { Other: { type: 'string', example: { nullable: true }, externalDocs: null } } };
+  const yaml = contractOf(paths, { openapi: '3.0.3', components });
+  const { request } = await serve(t, yaml);
+  const send = async (body: Json) => (await request('/a', { method: 'POST', body })).status;
+  for (const body of [
+    { note: null },
+    { whole: null },
+    { least: 2, most: 8.5 },
+    { from: 1, to: 9 },
+    { other: 'a', nullable: true },
+  ]) {
+    t.equal(await send(body), 200, JSON.stringify(body));
+  }
+  for (const body of [{ least: 1 }, { most: 9 }, { from: 0 }, { other: null }, { nullable: null }]) {
+    t.equal(await send(body), 400, JSON.stringify(body));
+  }
+  t.match((await load(t, yaml)).json, '"nullable":true', 'it is served as it stands');
+});
+
+t.test('an operation may have no responses, and the body of a GET or HEAD means nothing', async (t) => {
+  const requestBody = { required: true, ...json({ type: 'object' }) };
+  const paths = { '/a': { ...get({ requestBody }), head: { requestBody, responses: OK } }, '/b': { get: {} } };
+  const { request } = await serve(t, contractOf(paths));
+  t.equal((await request('/a')).status, 200);
+  t.equal((await request('/docs')).status, 200);
+});
+
+t.test('what is wrong where no operation uses it is left alone', async (t) => {
+  const info = { title: 'Other', version: 1 };
+  t.strictSame(await problemsOf(t, contractOf({ '/a': get() }, { info, components: { headers: { A: 1 } } })), []);
+  t.match(await problemsOf(t, contractOf({ '/a': get({ tags: [1] }) })), [/tags\/0 must be string/]);
+  t.match(await problemsOf(t, contractOf({ '/a': null })), [/^\/paths\/~1a must be object/]);
+  t.match(await problemsOf(t, contractOf({ '/a': { get: 'a' } }, { openapi: '3.0.0' })), [/get must be object/]);
+});
+
+t.test('servers may have variables, and prefixes of their own: the first one is served', async (t) => {
+  const servers = [{ url: 'https://a/{base}/', variables: { base: { default: 'v2' } } }, { url: '/v3' }];
+  const { request } = await serve(t, contractOf({ '/a': get() }, { servers }));
+  t.equal((await request('/v2/a')).status, 200);
+  t.equal((await load(t, contractOf({ '/a': get() }, { servers: [{ url: '/{base}' }] }))).prefix, '');
+  t.equal((await load(t, contractOf({ '/a': get() }, { servers: [] }))).prefix, '');
+});
+
+t.test('a parameter of several types has the first value that its schema allows', async (t) => {
+  const union = { oneOf: [{ type: 'boolean' }, { type: 'integer', maximum: 9 }, { type: 'string', minLength: 2 }] };
+  const parameters = [
+    { name: 'a', in: 'query', schema: union },
+    { name: 'b', in: 'query', schema: { type: 'array', items: { type: ['number', 'null'] } } },
+    { name: 'c', in: 'query', schema: { enum: [1, 2] } },
+    { name: 'd', in: 'query', schema: {} },
+  ];
+  const { request } = await serve(t, contractOf({ '/a': get({ parameters }) }));
+  const read = async (search: string) => ((await request(`/a?${search}`)).body as Json).query;
+  t.match(await read('a=true'), { a: true });
+  t.match(await read('a=7'), { a: 7 });
+  t.match(await read('a=70'), { a: '70' });
+  t.match(await read('b=1.5&c=2&d=3'), { b: [1.5], c: 2, d: '3' });
+  t.equal((await request('/a?a=x')).status, 400);
+  t.equal((await request('/a?c=3')).status, 400);
+});
+
+t.test('patterns that are not of Unicode are read as they are written', async (t) => {
+  const schema = { type: 'string', pattern: '^[\\w-.]+$' };
+  const { request } = await serve(t, contractOf({ '/a': get({ parameters: [{ name: 'q', in: 'query', schema }] }) }));
+  t.equal((await request('/a?q=a-b.c')).status, 200);
+  t.equal((await request('/a?q=a+b')).status, 400);
+});
+
+t.test('forms of both types have fields of their types, and defaults come last', async (t) => {
+  const schema = {
+    type: 'object',
+    properties: {
+      age: { type: 'integer' },
+      tags: { type: 'array', items: { type: 'string' } },
+      kind: { default: 'dog' },
+      free: { type: 'array' },
+      one: { type: ['integer', 'string'] },
+    },
+    required: ['age'],
+  };
+  const post = {
+    operationId: 'add',
+    requestBody: { content: { 'application/x-www-form-urlencoded': { schema } } },
+    responses: OK,
+  };
+  const { request } = await serve(t, contractOf({ '/a': { post } }), {
+    add: async ({ body }) => {
+      const parts = [];
+      for await (const { name, value } of body) parts.push([name, value]);
+      return { status: 200, body: parts };
+    },
+  });
+  const send = (text: string) =>
+    request('/a', { method: 'POST', body: text, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+  t.strictSame((await send('age=7&tags=a&tags=b%20c&free=d&one=8')).body, [
+    ['age', 7],
+    ['tags', 'a'],
+    ['tags', 'b c'],
+    ['free', 'd'],
+    ['one', 8],
+    ['kind', 'dog'],
+  ]);
+  t.match(await send('age=x'), { status: 400 });
+  t.match(await send('tags=a'), { status: 400 });
+});
+
+const SCHEMES = {
+  oauth: { type: 'oauth2', flows: {} },
+  basic: { type: 'http', scheme: 'basic' },
+  cookie: { type: 'apiKey', in: 'cookie', name: 'key' },
+  header: { type: 'apiKey', in: 'header', name: 'X-Key' },
+};
+
+t.test('keys are sent by OAuth 2, basic authentication and cookies, two at once, or not at all', async (t) => {
+  const paths = {
+    '/oauth': get({ security: [{ oauth: [] }] }),
+    '/basic': get({ security: [{ basic: [] }] }),
+    '/cookie': get({ security: [{ cookie: [] }] }),
+    '/two': get({ security: [{ cookie: [], header: ['write'] }, { basic: [] }] }),
+    '/any': get({ security: [{ header: ['write'] }, {}] }),
+  };
+  const { request, store } = await serve(t, contractOf(paths, { components: { securitySchemes: SCHEMES } }));
+  const weak = 'weak-key-0123456789';
+  await store.createKey(toStoredKey(weak, 'weak', undefined, []));
+  const send = async (path: string, headers: Record<string, string> = {}) =>
+    (await request(path, { key: null, headers })).status;
+  const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+
+  t.equal(await send('/oauth', { authorization: `Bearer ${KEY}` }), 200);
+  t.equal(await send('/basic', basic(`team:${KEY}`)), 200);
+  t.equal(await send('/basic', basic(`${KEY}:`)), 200);
+  t.equal(await send('/basic', basic('team:wrong')), 401);
+  t.equal(await send('/basic', { authorization: 'Basic' }), 401);
+  t.equal(await send('/cookie', { cookie: `a=b; key=${KEY}` }), 200);
+  t.equal(await send('/cookie', { cookie: `key=${KEY}; key=${KEY}` }), 401);
+  t.equal(await send('/cookie'), 401);
+  t.equal(await send('/two', { cookie: `key=${KEY}`, 'x-key': KEY }), 200);
+  t.equal(await send('/two', { cookie: `key=${KEY}` }), 401);
+  // The keys of the store are read again in each second.
+  const withWeak = () => send('/two', { cookie: `key=${KEY}`, 'x-key': weak });
+  while ((await withWeak()) === 401) await wait(20);
+  t.equal(await withWeak(), 403);
+  t.equal(await send('/two', { cookie: `key=${KEY}`, ...basic(`:${KEY}`) }), 200);
+  t.equal(await send('/any'), 200);
+  t.equal(await send('/any', { 'x-key': 'wrong' }), 200);
+  t.match((await request('/any', { key: null, headers: { 'x-key': weak } })).body, { caller: null });
+  const { headers } = await request('/basic', { key: null });
+  t.equal(headers['www-authenticate'], 'Basic realm="Other"');
+});
+
+/** The body of a 400 and its type, of an operation whose replies have this content. */
+async function errorOf(t: Test, content: Json): Promise<{ type: string; text: string; body: Json }> {
+  const parameters = [{ name: 'q', in: 'query', schema: { type: 'integer' } }];
+  const responses = { ...OK, '400': { description: 'Wrong.', content } };
+  const { request } = await serve(t, contractOf({ '/a': get({ parameters, responses }) }));
+  const { status, headers, text, body } = await request('/a?q=<x>');
+  t.equal(status, 400);
+  return { type: headers['content-type'] as string, text, body: body as Json };
+}
+
+const MESSAGE = 'query.q must be of type integer';
+const string = { type: 'string' };
+const integer = { type: 'integer' };
+const boolean = { type: 'boolean' };
+const object = (properties: Json, required: string[] = Object.keys(properties)) => ({
+  type: 'object',
+  properties,
+  required,
+});
+
+/** Error schemas, and how they are filled. */
+const FILLED: [sentence: string, schema: Json, body: Json][] = [
+  [
+    'RFC 9457',
+    object(
+      {
+        type: { ...string, format: 'uri-reference' },
+        title: string,
+        status: integer,
+        detail: string,
+        instance: string,
+      },
+      ['type', 'title', 'status', 'detail'],
+    ),
+    { type: 'about:blank', title: 'invalid_request', status: 400, detail: MESSAGE },
+  ],
+  [
+    'an error in an object',
+    object({ error: object({ code: integer, message: string }) }),
+    { error: { code: 400, message: MESSAGE } },
+  ],
+  [
+    'a success that is false',
+    object({ success: boolean, error: string }),
+    { success: false, error: 'invalid_request' },
+  ],
+  ['a flag and a constant', object({ failed: boolean, kind: { const: 'error' } }), { failed: true, kind: 'error' }],
+  ['a status that is text', object({ status: string, message: string }), { status: '400', message: MESSAGE }],
+  [
+    'a list of errors',
+    object({ errors: { type: 'array', items: object({ message: string }), minItems: 1 } }),
+    { errors: [{ message: MESSAGE }] },
+  ],
+  [
+    'a list of what nothing is known of',
+    object({ code: string, where: { type: 'array', items: integer } }),
+    { code: 'invalid_request', where: [] },
+  ],
+  [
+    'null where nothing is known',
+    object({ message: string, data: { type: ['integer', 'null'] } }),
+    { message: MESSAGE, data: null },
+  ],
+  [
+    'alternatives',
+    { anyOf: [object({ area: integer }), object({ message: string, status: integer })] },
+    { message: MESSAGE, status: 400 },
+  ],
+  ['a required text of any name', object({ title: string, hint: string }), { title: 'invalid_request', hint: MESSAGE }],
+  [
+    'the only value that there is, and as much text as fits',
+    object({ status: { enum: ['error'] }, message: { ...string, maxLength: 7 }, hint: { ...string, maxLength: 5 } }),
+    { status: 'error', message: MESSAGE.slice(0, 7), hint: MESSAGE.slice(0, 5) },
+  ],
+  [
+    'a status of a few',
+    object({ status: { type: 'integer', enum: [400, 404] }, message: string }),
+    { status: 400, message: MESSAGE },
+  ],
+  ['text', string, JSON.stringify(MESSAGE)],
+  ['no type', { properties: { message: string }, required: ['message'], maxProperties: 1 }, { message: MESSAGE }],
+  [
+    'parts',
+    { allOf: [{ required: ['status', 'message'] }], type: 'object', properties: { status: integer, message: string } },
+    { status: 400, message: MESSAGE },
+  ],
+];
+
+for (const [sentence, schema, body] of FILLED) {
+  t.test(`an error is filled by its names and types: ${sentence}`, async (t) => {
+    t.strictSame((await errorOf(t, json(schema).content)).body, body);
+  });
+}
+
+t.test('an error has the type of its reply, as JSON or as text', async (t) => {
+  const problem = await errorOf(t, { 'application/problem+json': { schema: {} } });
+  t.match(problem, { type: /^application\/problem\+json/, body: { code: 'invalid_request' } });
+  t.match(await errorOf(t, { 'text/plain': {} }), { type: /^text\/plain/, text: MESSAGE });
+  t.match(await errorOf(t, { 'text/html': {} }), { type: /^text\/html/, text: MESSAGE });
+  const short = { 'text/plain': { schema: { type: 'string', maxLength: 7 } } };
+  t.match(await errorOf(t, short), { type: /^text\/plain/, text: /^query\.q$/ });
+});
+
+t.test('an error that nobody can fill is refused', async (t) => {
+  const text = { '400': { description: 'Wrong.', content: { 'text/plain': { schema: object({ message: string }) } } } };
+  t.match(await problemsOf(t, contractOf({ '/a': get({ responses: { ...OK, ...text } }) })), [
+    /response 400: its body cannot be the Error .* body must be of type object/,
+  ]);
+  const unknown = [
+    object({ area: integer }),
+    object({ kind: { enum: ['a', 'b'] } }),
+    object({ when: { ...string, format: 'date' } }),
+    object({ list: { type: 'array', items: integer, minItems: 1 } }),
+    object({ a: object({ b: object({ c: object({ d: object({ message: string }) }) }) }) }),
+    false,
+  ];
+  for (const schema of unknown) {
+    const responses = { ...OK, '400': { description: 'Wrong.', ...json(schema) } };
+    const problems = await problemsOf(t, contractOf({ '/a': get({ responses }) }));
+    t.match(problems, [/response 400: its body cannot be the Error/], JSON.stringify(schema));
+  }
+});
+
+const BIG = '9007199254740993';
+const inQuery = (name: string, schema: Json, others: Json = {}) => ({ name, in: 'query', schema, ...others });
+const inPath = (name: string, schema: Json) => ({ name, in: 'path', required: true, schema });
+const list = (items: Json) => ({ type: 'array', items });
+const int64 = { type: 'integer', format: 'int64' };
+
+/** What a handler is given, with its 64-bit integers as texts. */
+const plain = (value: Json) =>
+  JSON.parse(JSON.stringify(value, (_, inside) => (typeof inside === 'bigint' ? `${inside}n` : inside)));
+
+t.test('an object in the query has its fields in brackets, or each as a parameter of its own', async (t) => {
+  const fields = { ids: list(int64), name: string, size: { default: 3 } };
+  const filter = { allOf: [{ type: 'object', properties: fields, additionalProperties: integer }] };
+  const closed = { properties: { sort: string, at: int64 }, additionalProperties: false };
+  const parameters = [
+    inQuery('filter', filter, { style: 'deepObject' }),
+    inQuery('order', closed, { required: true }),
+    inQuery('no[t]', boolean),
+  ];
+  const given: Json[] = [];
+  const { request } = await serve(t, contractOf({ '/a': get({ operationId: 'find', parameters }) }), {
+    find: ({ query }) => {
+      given.push(plain(query));
+      return { status: 200, body: null };
+    },
+  });
+  const cases: [search: string, query: Json][] = [
+    ['sort=a', { order: { sort: 'a' } }],
+    [
+      `at=${BIG}&filter[name]=b&no[t]=true`,
+      { order: { at: `${BIG}n` }, filter: { name: 'b', size: 3 }, 'no[t]': true },
+    ],
+    [
+      `sort=a&filter%5Bids%5D=1&filter[ids]=${BIG}&filter[others]=4`,
+      { order: { sort: 'a' }, filter: { ids: ['1n', `${BIG}n`], others: 4, size: 3 } },
+    ],
+    ['sort=a&filter[__proto__]=5', { order: { sort: 'a' }, filter: JSON.parse('{"__proto__":5,"size":3}') }],
+  ];
+  for (const [search, query] of cases) {
+    const { status, text } = await request(`/a?${search}`);
+    t.equal(status, 200, text);
+    t.strictSame(given.at(-1), query, search);
+  }
+  const wrong: [search: string, message: RegExp][] = [
+    ['', /^query\.order is missing$/],
+    ['sort=a&sort=b', /^query\.sort is given more than once$/],
+    ['sort=a&other=1', /^query\.other is not a known/],
+    ['sort=a&filter[others]=x', /^query\.filter\.others must be of type integer$/],
+    ['sort=a&filter[a][b]=1', /^query\.filter\[a\]\[b\] is not a known/],
+    ['sort=a&filter=1', /^query\.filter must be of type object/],
+  ];
+  for (const [search, message] of wrong) t.match((await request(`/a?${search}`)).body, { message }, search);
+});
+
+t.test('an object that is open takes what no other parameter is', async (t) => {
+  const parameters = [inQuery('input', { type: 'object' }), inQuery('pretty', boolean)];
+  const { request } = await serve(t, contractOf({ '/a': get({ parameters }) }));
+  t.match((await request('/a?pretty=true&x=1&y=2')).body, { query: { pretty: true, input: { x: '1', y: '2' } } });
+});
+
+t.test('the URL of an operation has its objects, its JSON and the arrays of its path', async (t) => {
+  const content = { 'application/json': { schema: { type: 'object', properties: { id: int64 } } } };
+  const parameters = [
+    inPath('ids', list(int64)),
+    inQuery('a', { type: 'object' }, { style: 'deepObject' }),
+    inQuery('b', { type: 'object' }),
+    { name: 'c', in: 'query', content },
+    inQuery('d', { oneOf: [list(string), boolean] }),
+  ];
+  const contract = await load(t, contractOf({ '/a/{ids}': get({ operationId: 'find', parameters }) }));
+  const urlOf = buildUrlOf(contract) as (...call: unknown[]) => string;
+  const query = { a: { x: 1, y: ['p', 'q'] }, b: { z: '&' }, c: { id: 7n }, d: true };
+  t.equal(
+    urlOf('find', { ids: [1n, 2n] }, query),
+    '/a/1,2?a%5Bx%5D=1&a%5By%5D=p&a%5By%5D=q&z=%26&c=%7B%22id%22%3A7%7D&d=true',
+  );
+});
+
+t.test('a parameter may be JSON, read without loss', async (t) => {
+  const schema = { type: 'object', properties: { id: int64 }, required: ['id'] };
+  const parameters = [{ name: 'q', in: 'query', content: { 'application/json': { schema } } }];
+  const answers = { find: ({ query }: Json) => ({ status: 200, body: plain(query) }) };
+  const { request } = await serve(t, contractOf({ '/a': get({ operationId: 'find', parameters }) }), answers);
+  const send = async (text: string) => (await request(`/a?q=${encodeURIComponent(text)}`)).body;
+  t.strictSame(await send(`{"id":${BIG}}`), { q: { id: `${BIG}n` } });
+  t.strictSame((await request('/a')).body, {});
+  t.match(await send('{}'), { message: 'query.q.id is missing' });
+  t.match(await send('{id}'), { message: /^query\.q is not JSON/ });
+});
+
+t.test('an array in the path is parted at its commas before it is decoded', async (t) => {
+  const parameters = [inPath('ids', list(int64)), inPath('names', list(string))];
+  const paths = { '/a/{ids}/b/{names}': get({ operationId: 'find', parameters }) };
+  const answers = { find: ({ params }: Json) => ({ status: 200, body: plain(params) }) };
+  const { request } = await serve(t, contractOf(paths, { servers: [{ url: '//host/v1' }] }), answers);
+  const { body } = await request(`/v1/a/1,${BIG}/b/x%2Cy,z+?ids=3`);
+  t.match(body, { message: /^query\.ids is not a known/ });
+  t.strictSame((await request(`/v1/a/1,${BIG}/b/x%2Cy,z+`)).body, { ids: ['1n', `${BIG}n`], names: ['x,y', 'z+'] });
+  t.equal((await request('/v1/a/x/b/y')).status, 400);
+});
+
+t.test('a parameter may be an array or a simple value', async (t) => {
+  const schema = { items: string, maxItems: 2, oneOf: [{ type: 'array' }, { type: 'string', maxLength: 3 }] };
+  const parameters = [inQuery('q', schema), inQuery('r', { anyOf: [list(integer), { type: 'null' }, list(string)] })];
+  const { request } = await serve(t, contractOf({ '/a': get({ parameters }) }));
+  const send = async (search: string) => (await request(`/a?${search}`)).body;
+  t.match(await send('q=abc'), { query: { q: 'abc' } });
+  t.match(await send('q=long'), { query: { q: ['long'] } });
+  t.match(await send('q=a&q=b'), { query: { q: ['a', 'b'] } });
+  t.match(await send('r=1&r=2'), { query: { r: [1, 2] } });
+  t.match(await send('r=a'), { query: { r: ['a'] } });
+  t.match(await send('q=a&q=b&q=c'), { status: 400 });
+});
+
+t.test('a parameter that is the key is the key', async (t) => {
+  const securitySchemes = { inQuery: { type: 'apiKey', in: 'query', name: 'key' } };
+  const source = get({ parameters: [inQuery('key', integer, { required: true })], security: [{ inQuery: [] }] });
+  const { request } = await serve(t, contractOf({ '/a': source }, { components: { securitySchemes } }));
+  t.equal((await request('/a', { headers: { authorization: '' } })).status, 401);
+  t.match((await request(`/a?key=${KEY}`, { headers: { authorization: '' } })).body, { query: {} });
+});
+
+t.test('what a contract of others says in vain is no reason to refuse it', async (t) => {
+  const links = { next: { operationId: 'none' }, back: { operationId: 'find', parameters: { r: '1' } } };
+  const headers = { Location: { schema: { type: 'string', pattern: '^https:' } } };
+  const parameters = [inQuery('q', { type: 'array', enum: ['a'], items: string })];
+  const responses = { '200': { description: 'Found.', links, headers } };
+  const { request } = await serve(t, contractOf({ '/a': get({ operationId: 'find', parameters, responses }) }));
+  t.equal((await request('/a')).status, 200);
+  t.match((await request('/a?q=a')).body, { status: 400 });
+});
+
+t.test('the fields of a form may be JSON, and its files of some types only', async (t) => {
+  const point = { type: 'object', properties: { id: int64 }, required: ['id'] };
+  const file = { anyOf: [{ type: 'string', format: 'binary' }, { type: 'null' }] };
+  const schema = { properties: { point, points: list(point), file, any: list(file) } };
+  const encoding = { file: { contentType: 'image/png, text/*' } };
+  const bytes = { type: 'string', format: 'binary' };
+  const paths = {
+    '/a': {
+      post: {
+        operationId: 'add',
+        requestBody: { content: { 'multipart/form-data': { schema, encoding } } },
+        responses: OK,
+      },
+    },
+    '/b': {
+      post: {
+        operationId: 'keep',
+        requestBody: { content: { 'multipart/form-data': { schema: bytes } } },
+        responses: OK,
+      },
+    },
+  };
+  const { request } = await serve(t, contractOf(paths), {
+    add: async ({ body }) => {
+      const parts = [];
+      for await (const { name, value, contentType } of body) parts.push([name, plain(value ?? contentType)]);
+      return { status: 200, body: parts };
+    },
+    keep: async ({ body }) => ({ status: 200, body: (await text(body)).length }),
+  });
+  const send = async (path: string, ...parts: [name: string, value: string | Blob][]) => {
+    const form = new FormData();
+    for (const [name, value] of parts) form.append(name, value);
+    const { headers, body } = new Request('http://localhost', { method: 'POST', body: form }) as Json;
+    const type = headers.get('content-type') as string;
+    return request(path, { method: 'POST', body: await text(body), headers: { 'content-type': type } });
+  };
+  const [png, html, pdf] = ['image/png', 'text/html', 'application/pdf'].map((type) => new Blob(['x'], { type }));
+  const id = `{"id":${BIG}}`;
+  t.strictSame(
+    (
+      await send(
+        '/a',
+        ['point', id],
+        ['points', id],
+        ['points', '{"id":2}'],
+        ['file', html as Blob],
+        ['any', pdf as Blob],
+      )
+    ).body,
+    [
+      ['point', { id: `${BIG}n` }],
+      ['points', { id: `${BIG}n` }],
+      ['points', { id: '2n' }],
+      ['file', 'text/html'],
+      ['any', 'application/pdf'],
+    ],
+  );
+  t.equal((await send('/a', ['file', png as Blob])).status, 200);
+  const wrong: [name: string, value: string | Blob, message: RegExp][] = [
+    ['file', pdf as Blob, /^body\.file must be of type image\/png or text\/\*$/],
+    ['point', '{}', /^body\.point\.id is missing$/],
+    ['point', '{id}', /^body\.point is not JSON/],
+  ];
+  for (const [name, value, message] of wrong) t.match((await send('/a', [name, value])).body, { status: 400, message });
+  t.equal((await send('/b', ['any', 'x'])).status, 200);
+});
+
+t.test('a schema may be larger than what one function can check', async (t) => {
+  const wide = (inside: Json) => ({
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index}`, inside])),
+    additionalProperties: false,
+  });
+  const schemas = {
+    A: wide(integer),
+    B: wide({ $ref: '#/components/schemas/A' }),
+    C: wide({ $ref: '#/components/schemas/B' }),
+    D: wide({ $ref: '#/components/schemas/C' }),
+  };
+  const post = {
+    operationId: 'add',
+    requestBody: json({ $ref: '#/components/schemas/D' }),
+    responses: OK,
+  };
+  const { request } = await serve(t, contractOf({ '/a': { post } }, { components: { schemas } }));
+  const send = (value: unknown) => request('/a', { method: 'POST', body: { f1: { f2: { f3: { f4: value } } } } });
+  t.equal((await send(1)).status, 200);
+  t.match((await send('a')).body, { message: 'body.f1.f2.f3.f4 must be of type integer' });
+});
+
+t.test('a path may have colons, and names of its parameters that are not those of another method', async (t) => {
+  const paths = {
+    '/things:batch': get(),
+    '/things/{id}:stop': get({ parameters: [inPath('id', integer)] }),
+    '/at/{lat},{lon}.{type}': get({
+      parameters: [inPath('lat', integer), inPath('lon', integer), inPath('type', string)],
+    }),
+    '/others/{a}': get({ parameters: [inPath('a', string)] }),
+    '/others/{b}': { delete: { parameters: [inPath('b', string)], responses: OK } },
+  };
+  const { request } = await serve(t, contractOf(paths, { servers: [{ url: '/bot1:x' }] }));
+  t.equal((await request('/bot1:x/things:batch')).status, 200);
+  t.equal((await request('/bot1:x/thingsx')).status, 404);
+  t.match((await request('/bot1:x/things/7:stop')).body, { params: { id: 7 } });
+  t.match((await request('/bot1:x/at/1,-2.json')).body, { params: { lat: 1, lon: -2, type: 'json' } });
+  t.match((await request('/bot1:x/others/1')).body, { params: { a: '1' } });
+  t.match((await request('/bot1:x/others/1', { method: 'DELETE' })).body, { params: { b: '1' } });
+  t.equal((await request('/bot1:x/others/1', { method: 'PUT' })).headers.allow, 'DELETE, GET, HEAD');
+});
+
+t.test('a path ends before a query', async (t) => {
+  t.strictSame(await problemsOf(t, contractOf({ '/a?b={c}': get({ parameters: [inPath('c', string)] }) })), [
+    'operation getABByC: its path ends before ?b={c}',
+  ]);
+});

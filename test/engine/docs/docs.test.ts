@@ -1,0 +1,264 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { parse as parseJson } from 'lossless-json';
+import t, { type Test } from 'tap';
+import { parse as parseYaml } from 'yaml';
+import { loadContract } from '../../../src/engine/contract/load-contract.ts';
+import { toPage } from '../../../src/engine/docs/page.ts';
+import { connectRaw, sendRaw } from '../../raw-client.ts';
+import { startService } from '../../service.ts';
+
+const CONTRACT = new URL('../../../openapi/petstore.yaml', import.meta.url);
+const DOCUMENTS = ['/openapi.yaml', '/openapi.json'];
+
+const toNumber = (digits: string) => (/^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits));
+
+/** The service of the checked-in contract, with one example that JavaScript's numbers cannot hold. */
+async function startWithLargeExample(t: Test) {
+  const yaml = readFileSync(CONTRACT, 'utf8').replace('examples: [7]', 'examples: [9223372036854775807]');
+  const contract = await loadContract(`${t.testdir({ 'petstore.yaml': yaml })}/petstore.yaml`);
+  return startService(t, { contract });
+}
+
+t.test('/openapi.yaml is the checked-in contract, byte for byte', async (t) => {
+  const { app } = await startService(t);
+  const reply = await app.inject('/openapi.yaml');
+  t.equal(reply.statusCode, 200);
+  t.equal(reply.headers['content-type'], 'application/yaml');
+  t.ok(reply.rawPayload.equals(readFileSync(CONTRACT)));
+});
+
+t.test('/openapi.json says what /openapi.yaml says, with every digit', async (t) => {
+  const { app } = await startWithLargeExample(t);
+  const [yaml, json] = await Promise.all(DOCUMENTS.map((url) => app.inject(url)));
+  t.equal(json?.headers['content-type'], 'application/json; charset=utf-8');
+  t.strictSame(
+    parseJson(json?.body as string, undefined, toNumber),
+    parseYaml(yaml?.body as string, { intAsBigInt: true }),
+  );
+  t.match(json?.body, '[9223372036854775807]');
+});
+
+t.test(
+  '/openapi.yaml says the same to parsers of YAML 1.1, and has no plain text with a colon in a list',
+  async (t) => {
+    const yaml = readFileSync(CONTRACT, 'utf8');
+    t.strictSame(parseYaml(yaml, { version: '1.1' }), parseYaml(yaml));
+    t.notMatch(yaml, /: \[[^\]"']*\w:\w/);
+  },
+);
+
+t.test('a document is sent again only when it has changed: strong ETag, If-None-Match, 304', async (t) => {
+  const { app } = await startService(t);
+  const changed = await startWithLargeExample(t);
+  for (const url of DOCUMENTS) {
+    const { headers } = await app.inject(url);
+    const etag = headers.etag as string;
+    t.match(etag, /^"[^"]+"$/);
+    t.equal(headers['cache-control'], 'no-cache');
+    t.equal((await app.inject(url)).headers.etag, etag);
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const reply = await app.inject({ url, headers: { 'if-none-match': known } });
+      t.equal(reply.statusCode, 304, known);
+      t.equal(reply.headers.etag, etag);
+      t.equal(reply.body, '');
+    }
+    t.equal((await app.inject({ url, headers: { 'if-none-match': '"other"' } })).statusCode, 200);
+    t.equal((await changed.app.inject({ url, headers: { 'if-none-match': etag } })).statusCode, 200);
+  }
+});
+
+t.test('HEAD answers as GET does, without the body', async (t) => {
+  const { app } = await startService(t);
+  for (const url of [...DOCUMENTS, '/docs']) {
+    const get = await app.inject(url);
+    const head = await app.inject({ method: 'HEAD', url });
+    t.equal(head.statusCode, 200);
+    t.equal(head.body, '');
+    for (const name of ['content-type', 'content-length', 'etag']) t.equal(head.headers[name], get.headers[name]);
+  }
+});
+
+t.test('documentation and documents need no key', async (t) => {
+  const { app } = await startService(t);
+  for (const url of [...DOCUMENTS, '/docs', '/docs/']) t.equal((await app.inject(url)).statusCode, 200, url);
+});
+
+t.test('/ leads a browser to the page, and a program to the contract', async (t) => {
+  const { app } = await startService(t);
+  const accepted = {
+    'text/html,application/xhtml+xml,*/*;q=0.8': '/docs',
+    '*/*': '/openapi.json',
+    '': '/openapi.json',
+  };
+  for (const [accept, location] of Object.entries(accepted)) {
+    const { statusCode, headers } = await app.inject({ url: '/', headers: { accept } });
+    t.match({ statusCode, ...headers }, { statusCode: 302, location, vary: 'accept' });
+    t.match(headers.link, '</openapi.json>; rel="service-desc"; type="application/json"');
+    t.match(headers.link, '</docs>; rel="service-doc"; type="text/html"');
+    t.match(headers.link, '</.well-known/api-catalog>; rel="api-catalog"');
+  }
+});
+
+t.test(
+  '/.well-known/api-catalog names the contract, its page and its health (RFC 9727), and all of them are there',
+  async (t) => {
+    const { app } = await startService(t);
+    const url = '/.well-known/api-catalog';
+    const { headers, body } = await app.inject(url);
+    t.equal(headers['content-type'], 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"');
+    t.match((await app.inject({ method: 'HEAD', url })).headers.link, 'rel="api-catalog"');
+    const [{ anchor, ...relations }] = JSON.parse(body).linkset;
+    t.equal(anchor, '/v1');
+    t.strictSame(Object.keys(relations), ['service-desc', 'service-doc', 'status']);
+    for (const { href, type } of Object.values<{ href: string; type: string }[]>(relations).flat()) {
+      t.match((await app.inject(href)).headers['content-type'], type);
+    }
+  },
+);
+
+t.test('the page may load only what this server sends, runs no inline script, and works on plain HTTP', async (t) => {
+  const { app } = await startService(t);
+  for (const url of ['/docs', '/docs/', '/docs/static/start.js', '/docs/static/swagger-ui-bundle.js']) {
+    const policy = (await app.inject(url)).headers['content-security-policy'] as string;
+    const directives = policy.split(';').map((directive) => directive.trim());
+    t.ok(directives.includes("default-src 'none'"), url);
+    t.ok(directives.includes("script-src 'self'"), url);
+    t.ok(directives.includes("connect-src 'self'"), url);
+    t.ok(directives.includes("frame-ancestors 'none'"), url);
+    t.notMatch(policy, /https?:|unsafe|upgrade-insecure-requests/);
+  }
+});
+
+t.test('the page has the title of the contract, and all that it refers to is there', async (t) => {
+  const { app } = await startService(t);
+  const { title } = await loadContract();
+  for (const base of ['/docs', '/docs/']) {
+    const { body } = await app.inject(base);
+    t.match(body, `<title>${title}</title>`);
+    const references = [...body.matchAll(/<(?:link|script)[^>]+(?:src|href)="([^"]+)"/g)].map(
+      ([, url]) => url as string,
+    );
+    t.ok(references.length > 5);
+    for (const url of references) t.equal((await app.inject(url)).statusCode, 200, url);
+  }
+  const { body: start } = await app.inject('/docs/static/start.js');
+  const modules = [...start.matchAll(/'\.\/([^']+)'/g)].map(([, name]) => name);
+  t.strictSame(modules.length, readdirSync(new URL('../../../src/engine/docs/page/', import.meta.url)).length - 2);
+});
+
+const READABLE = `
+openapi: 3.1.0
+info: { title: '<b>Bold</b> & "quoted"', version: '1', description: 'Read </noscript><script>me' }
+paths:
+  /things/{thing}:
+    parameters: [{ name: thing, in: path, required: true, schema: { type: string, maxLength: 9 } }]
+    put:
+      operationId: putThing
+      description: <img src=x onerror=alert(1)>
+      requestBody:
+        content:
+          application/json:
+            schema: { type: object, required: [a], properties: { a: { type: integer, minimum: 1 }, b: { $ref: '#/components/schemas/Tree' } } }
+      responses:
+        '200':
+          description: Done & dusted
+          headers: { X-Count: { schema: { type: integer } } }
+          content: { application/json: { schema: { type: array, items: { $ref: '#/components/schemas/Tree' } } } }
+        '204': { description: Nothing to say }
+        default: { description: A failure, content: { application/json: { schema: { type: string } } } }
+components:
+  schemas:
+    Tree: { type: object, properties: { below: { $ref: '#/components/schemas/Tree' } } }
+`;
+
+t.test('without JavaScript the page can be read, and no text of the contract is HTML', async (t) => {
+  const contract = await loadContract(`${t.testdir({ 'readable.yaml': READABLE })}/readable.yaml`);
+  const page = toPage(contract).toString();
+  t.match(page, '<title>&#60;b&#62;Bold&#60;/b&#62; &#38; &#34;quoted&#34;</title>');
+  t.notMatch(page, /<(b|img|script)>|<img|<script>/);
+  t.equal(page.match(/<\/noscript>/g)?.length, 1);
+  for (const text of [
+    'PUT /things/{thing}',
+    'thing (path)',
+    'string, maxLength 9, required',
+    'integer, minimum 1, required',
+    'X-Count',
+    'An array of:',
+  ]) {
+    t.match(page, text);
+  }
+});
+
+t.test("the page's files are sent again only when they have changed", async (t) => {
+  const { app } = await startService(t);
+  const url = '/docs/static/swagger-ui-bundle.js';
+  const { headers, rawPayload } = await app.inject(url);
+  t.ok(rawPayload.length > 1_000_000);
+  t.match(headers['content-type'], 'text/javascript');
+  const again = await app.inject({ url, headers: { 'if-none-match': headers.etag as string } });
+  t.equal(again.statusCode, 304);
+});
+
+t.test('below the page, only what it needs is served, to any request', async (t) => {
+  const { port } = await startService(t);
+  const ask = async (start: string, ...headers: string[]) => {
+    const [reply] = await sendRaw(
+      port,
+      [`${start} HTTP/1.1`, 'Host: pets', 'Connection: close', ...headers, '', ''].join('\r\n'),
+    );
+    return reply as NonNullable<typeof reply>;
+  };
+  for (const path of [
+    'nope',
+    '',
+    '../../x',
+    '../package.json',
+    '%2e%2e/%2e%2e/x',
+    '..%2f..%2fx',
+    '%5c..%5cpackage.json',
+    '%00',
+    'swagger-ui.css%00',
+    'swagger-ui.js',
+    'swagger-ui-bundle.js.map',
+    'x'.repeat(8000),
+  ]) {
+    for (const method of ['GET', 'POST', 'QUERY']) {
+      const { status, text } = await ask(`${method} /docs/static/${path}`);
+      t.equal(status, 404, `${method} ${path.slice(0, 40)}`);
+      t.equal(JSON.parse(text).code, 'route_not_found');
+    }
+  }
+  for (const header of [
+    'Range: bytes=9-1',
+    'Range: bytes=99999999-',
+    'Range: pets=1-2',
+    'If-Match: "x"',
+    'If-Unmodified-Since: never',
+    'If-Modified-Since: never',
+  ]) {
+    t.equal((await ask('GET /docs/static/swagger-ui.css', header)).status, 200, header);
+  }
+  t.equal((await ask('DELETE /docs/static/swagger-ui.css')).status, 405);
+});
+
+t.test("clients that ask for the page's files at once, and go away, leave none of them open", async (t) => {
+  const { port } = await startService(t);
+  const get = 'GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: pets\r\n\r\n';
+  const clients = Array.from({ length: 10 }, () => connectRaw(port, get.repeat(5)));
+  await Promise.all(clients.map(({ socket }) => new Promise((resolve) => socket.once('data', resolve))));
+  for (const { socket } of clients) socket.resetAndDestroy();
+  await Promise.all(clients.map(({ closed }) => closed));
+  t.strictSame(
+    openFiles().filter((file) => file.includes('swagger-ui')),
+    [],
+  );
+});
+
+/** Where the system says so: what this process has open. */
+function openFiles(): string[] {
+  try {
+    return readdirSync('/proc/self/fd').map((fd) => readlinkSync(`/proc/self/fd/${fd}`));
+  } catch {
+    return [];
+  }
+}

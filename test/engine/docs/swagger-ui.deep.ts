@@ -1,0 +1,438 @@
+/** The documentation as a person uses it, in a real Chromium: at CHROMIUM_PATH, or where it is usually installed. */
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Browser, type ConsoleMessage, chromium, type Locator, type Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { loadContract } from '../../../src/engine/contract/load-contract.ts';
+import { KEY, type Service, type StartOptions, startService } from '../../service.ts';
+
+const USUAL_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const executablePath = process.env.CHROMIUM_PATH ?? USUAL_PATHS.find((path) => existsSync(path));
+
+/** No sandbox, as it refuses to run as root; and no request of the browser's own. */
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
+
+/** For the README. Written when it is missing, or on demand: UPDATE_PICTURE=1. */
+const PICTURE = fileURLToPath(new URL('./swagger-ui.png', import.meta.url));
+
+/** The largest 64-bit integer, and the smallest integer above 2^53 that a JavaScript number cannot hold. */
+const LARGEST = '9223372036854775807';
+const ABOVE_2_53 = '9007199254740993';
+
+const noChromium = 'No Chromium was found. Install one, or say where it is with CHROMIUM_PATH.';
+if (!executablePath && process.env.CI) t.fail(noChromium);
+
+t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, async (t) => {
+  const browser = await chromium.launch({ executablePath: executablePath as string, args: FLAGS });
+  t.teardown(() => browser.close());
+  const complaints: string[] = [];
+  const foreignUrls: string[] = [];
+
+  async function openPage(t: Test, options: StartOptions = {}): Promise<{ page: Page; service: Service }> {
+    const service = await startService(t, options);
+    const page = await newPage(t, browser);
+    const origin = `http://127.0.0.1:${service.port}`;
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !isFailedOperation(message)) complaints.push(message.text());
+    });
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url)) foreignUrls.push(url);
+    });
+    await page.goto(`${origin}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    return { page, service };
+  }
+
+  t.test('without a key', async (t) => {
+    const { page } = await openPage(t);
+
+    t.test('lists every operation of the contract by its name', async (t) => {
+      const { operations } = await loadContract();
+      t.strictSame(await page.locator('.opblock-summary-operation-id').allInnerTexts(), [...operations.keys()]);
+    });
+
+    t.test('it fits a phone, and is dark for those who prefer that', async (t) => {
+      t.equal(await page.locator('meta[name=viewport]').getAttribute('content'), 'width=device-width, initial-scale=1');
+      const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+      t.equal(await background(), 'rgb(250, 250, 250)');
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.locator('html.dark-mode').waitFor({ state: 'attached' });
+      t.equal(await background(), 'rgb(28, 32, 34)');
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.locator('html:not(.dark-mode)').waitFor({ state: 'attached' });
+      t.equal(await background(), 'rgb(250, 250, 250)');
+    });
+
+    t.test('a try without a key shows the 401 of the server', async (t) => {
+      const { status, body } = await execute(page, await unfold(page, 'listPets'));
+      t.equal(status, 401);
+      t.match(JSON.parse(body), { code: 'unauthorized', status: 401 });
+    });
+
+    t.test('a server that the page may not call says so, in place of a button that would fail', async (t) => {
+      const listPets = await unfold(page, 'listPets');
+      await page.locator('.servers select').selectOption({ index: 1 });
+      const note = listPets.getByText('This page can only call the server that it came from.');
+      await note.waitFor();
+      t.match(await note.textContent(), 'open its own page, https://petstore.example/docs.');
+      t.equal(await listPets.getByRole('button', { name: 'Execute' }).count(), 0);
+      await page.locator('.servers input').fill('https://eu.petstore.example');
+      await listPets.getByText('To call https://eu.petstore.example').waitFor();
+      await page.locator('.servers select').selectOption({ index: 0 });
+      await listPets.getByRole('button', { name: 'Execute' }).waitFor();
+    });
+  });
+
+  for (const [width, colorScheme] of [
+    [320, 'light'],
+    [390, 'dark'],
+  ] as const) {
+    t.test(`at ${width} pixels, ${colorScheme}, all of it fits, and axe-core finds nothing`, async (t) => {
+      const { page } = await openPage(t);
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      await page.locator('.btn.authorize').click();
+      const dialog = await page.locator('.modal-ux').boundingBox();
+      t.ok(dialog && dialog.x >= 0 && dialog.x + dialog.width <= width, JSON.stringify(dialog));
+      await page.keyboard.press('Escape');
+      await authorize(page, KEY);
+      await page.getByText('Headers of replies').click();
+      for (const id of ['listPets', 'createPet', 'getPet']) {
+        const operation = await unfold(page, id);
+        await operation.getByText('The request, to copy').click();
+        if (id === 'getPet') await operation.locator('input').fill('1');
+        await execute(page, operation);
+        const download = await operation.locator('.download-contents').boundingBox();
+        const body = await operation.locator('.live-responses-table .highlight-code code').boundingBox();
+        t.ok(body && download && body.y + body.height <= download.y, 'Download does not hide the reply');
+      }
+      const folded = page.locator('.reply-toggle[aria-expanded=false]');
+      while ((await folded.count()) > 0) await folded.first().click();
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
+      await page.evaluate(readFileSync(AXE, 'utf8'));
+      const { violations } = (await page.evaluate('axe.run()')) as {
+        violations: { id: string; nodes: { html: string }[] }[];
+      };
+      t.strictSame(
+        violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 100))]),
+        [],
+      );
+    });
+  }
+
+  t.test('with the keyboard alone, an operation is opened, filled in and executed', async (t) => {
+    const { page } = await openPage(t);
+    const focused = (names: string[]) =>
+      `${JSON.stringify(names)}.some((name) => document.activeElement.matches(name))`;
+    const tabTo = async (...names: string[]) => {
+      for (let presses = 0; !(await page.evaluate(focused(names))); presses++) {
+        if (presses > 80) throw new Error(`Tab does not reach ${names}`);
+        await page.keyboard.press('Tab');
+      }
+    };
+    await tabTo('#operations-pets-listPets .opblock-summary-control');
+    await page.keyboard.press('Enter');
+    await tabTo('.try-out__btn');
+    await page.keyboard.press('Enter');
+    await tabTo('[data-param-name=limit] input');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('7');
+    await tabTo('.btn.execute');
+    await page.keyboard.press('Enter');
+    await page.locator('.request-url', { hasText: 'limit=7' }).waitFor();
+    await tabTo('.reply-toggle[aria-expanded=false]');
+    await page.keyboard.press('Enter');
+    await page.getByText('"code": "invalid_request"').first().waitFor();
+  });
+
+  t.test('without JavaScript it can be read', async (t) => {
+    const { port } = await startService(t);
+    const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 320, height: 800 } });
+    t.teardown(() => context.close());
+    const page = await context.newPage();
+    await page.goto(`http://127.0.0.1:${port}/docs`);
+    const read = await page.locator('.reading').innerText();
+    for (const text of [
+      'GET /v1/pets',
+      'POST /v1/pets',
+      'idempotency_key_reused',
+      'minimum 1, maximum 100, default 20',
+    ]) {
+      t.match(read, text);
+    }
+  });
+
+  t.test('it says what a limit may be, and what is wrong with 500', async (t) => {
+    const { page } = await openPage(t);
+    const listPets = await unfold(page, 'listPets');
+    const limit = listPets.locator('[data-param-name=limit]');
+    t.match(await limit.textContent(), /minimum: 1.*maximum: 100/);
+    await limit.locator('input').fill('500');
+    await listPets.getByRole('button', { name: 'Execute' }).click();
+    await listPets.getByText("For 'limit': Value must be less than or equal to 100.").waitFor();
+  });
+
+  t.test('replies other than success are folded, and headers that many have are told once', async (t) => {
+    const { page } = await openPage(t);
+    const createPet = await unfold(page, 'createPet');
+    t.strictSame(await createPet.locator('.responses-table .response').evaluateAll((rows) => rows.length), 1);
+    t.equal(await createPet.getByText('Identifies this request in the service').count(), 0);
+    await page.getByText('Headers of replies').click();
+    t.equal(await page.getByText('Identifies this request in the service').count(), 1);
+  });
+
+  t.test('a request to copy is sent as it stands, in each language, with the server and the key', async (t) => {
+    const { page, service } = await openPage(t);
+    await authorize(page, KEY);
+    const createPet = await unfold(page, 'createPet');
+    await createPet.locator('textarea').fill(`{ "name": "D'Artagnan \\"\u{1f415}\\"", "categoryId": ${LARGEST} }`);
+    await createPet.getByText('The request, to copy').click();
+    const folder = t.testdir({});
+    const programs = { curl: 'bash a.sh', JavaScript: 'node a.mjs', Python: 'python3 a.py', Go: 'go run a.go' };
+    for (const [index, [language, program]] of Object.entries(programs).entries()) {
+      await createPet.getByLabel('Language').selectOption(language);
+      const [command = '', ...parts] = program.split(' ');
+      writeFileSync(
+        `${folder}/${parts.at(-1)}`,
+        (await createPet.locator('.request-to-copy pre').textContent()) as string,
+      );
+      // Not synchronously: the server that answers is in this process.
+      await promisify(execFile)(command, parts, { cwd: folder });
+      const { text } = await service.request(`/v1/pets/${index + 1}`);
+      t.equal(text, `{"id":${index + 1},"name":"D'Artagnan \\"\u{1f415}\\"","categoryId":${LARGEST}}`, language);
+    }
+  });
+
+  t.test('with a key', async (t) => {
+    const { page, service } = await openPage(t);
+    await authorize(page, KEY);
+
+    t.test('a list is requested without a filter unless one is chosen', async (t) => {
+      const { sent } = await execute(page, await unfold(page, 'listPets'));
+      t.equal(new URL(sent.url()).searchParams.get('status'), null);
+    });
+
+    t.test('a pet is added, and is then in the list', async (t) => {
+      const createPet = await unfold(page, 'createPet');
+      await createPet.locator('textarea').fill('{ "name": "Rex {\\"the\\": [1]}", "categoryId": 7 }');
+      const added = await execute(page, createPet);
+      t.equal(added.status, 201);
+      t.equal(added.body, '{\n  "id": 1,\n  "name": "Rex {\\"the\\": [1]}",\n  "categoryId": 7\n}');
+
+      const listPets = await unfold(page, 'listPets');
+      await listPets.locator('select').first().selectOption('sold');
+      t.equal((await execute(page, listPets)).body, '[]');
+      await listPets.locator('select').first().selectOption('');
+      t.strictSame(JSON.parse((await execute(page, listPets)).body), [JSON.parse(added.body)]);
+    });
+
+    t.test('a 64-bit integer in a body is sent as it was typed and shown as it was sent', async (t) => {
+      const typed = `{ "name": "Rex", "categoryId": ${LARGEST} }`;
+      const createPet = await unfold(page, 'createPet');
+      await createPet.locator('textarea').fill(typed);
+      const { sent, body } = await execute(page, createPet);
+      t.equal(sent.postData(), typed);
+      t.match(body, `"categoryId": ${LARGEST}`);
+      t.match(await createPet.locator('.curl-command').textContent(), LARGEST);
+      t.match((await service.request(`/v1/pets/${JSON.parse(body).id}`)).text, `"categoryId":${LARGEST}`);
+    });
+
+    t.test('a create that is tried twice with one Idempotency-Key adds one pet, and the page shows that', async (t) => {
+      const createPet = await unfold(page, 'createPet');
+      await createPet.locator('textarea').fill('{ "name": "Mia", "categoryId": 7 }');
+      await createPet.getByPlaceholder('Idempotency-Key').fill('tried-twice');
+      const first = await execute(page, createPet);
+      t.equal(await first.sent.headerValue('idempotency-key'), 'tried-twice');
+      t.equal(await createPet.getByText('idempotency-replayed: true').count(), 0);
+      const second = await execute(page, createPet);
+      t.strictSame([first.status, second.status, second.body], [201, 201, first.body]);
+      await createPet.getByText('idempotency-replayed: true').first().waitFor();
+      await createPet.locator('textarea').fill('{ "name": "Max", "categoryId": 7 }');
+      const other = await execute(page, createPet);
+      t.equal(other.status, 422);
+      t.match(other.body, 'idempotency_key_reused');
+    });
+
+    t.test('a 64-bit integer in a path is requested as it was typed', async (t) => {
+      const getPet = await unfold(page, 'getPet');
+      await getPet.locator('input').fill(ABOVE_2_53);
+      const { sent, status, body } = await execute(page, getPet);
+      t.equal(sent.url(), `http://127.0.0.1:${service.port}/v1/pets/${ABOVE_2_53}`);
+      t.equal(status, 404);
+      t.match(body, ABOVE_2_53);
+      t.ok(await getPet.getByText('sunset: Thu, 05 Dec 2030 00:00:00 GMT').isVisible());
+    });
+  });
+
+  t.test('64-bit integers among the examples of the contract are shown, and offered to send, as written', async (t) => {
+    const contract = await loadChanged(t, [
+      [/example: 1\n/, `example: ${ABOVE_2_53}\n`],
+      ['examples: [7]', `examples: [${LARGEST}]`],
+      [/categoryId: 7\b/g, `categoryId: ${LARGEST}`],
+    ]);
+    const { page } = await openPage(t, { contract });
+    const createPet = await unfold(page, 'createPet');
+    t.match(await createPet.locator('textarea').inputValue(), `"categoryId": ${LARGEST}`);
+    t.match(await createPet.locator('[data-code="201"] .highlight-code').textContent(), `"categoryId": ${LARGEST}`);
+    t.equal(await (await unfold(page, 'getPet')).locator('input').inputValue(), ABOVE_2_53);
+
+    const schema = page.locator('.models article', { hasText: 'CategoryId' }).first();
+    await schema.getByRole('button', { name: 'Expand all' }).click();
+    await schema.getByText(LARGEST).waitFor();
+  });
+
+  t.test(
+    'a deprecated operation is struck through, and its dates and successor stand there, folded or not',
+    async (t) => {
+      const contract = await loadChanged(t, [
+        ['x-deprecated-at: "2026-11-20"', 'x-deprecated-at: "2027-01-02"'],
+        ['x-sunset: "2030-12-05"', 'x-sunset: "2031-03-04"'],
+        ['x-successor: listPets', 'x-successor: createPet'],
+      ]);
+      const { page } = await openPage(t, { contract });
+      const path = "document.querySelector('#operations-pets-getPet .opblock-summary-path__deprecated')";
+      t.equal(await page.evaluate(`getComputedStyle(${path}).textDecorationLine`), 'line-through');
+      const notice = page.getByText('Deprecated since 2027-01-02, to be removed on 2031-03-04, use createPet');
+      t.ok(await notice.isVisible());
+      await unfold(page, 'getPet');
+      t.ok(await notice.isVisible());
+      t.equal(await page.locator('.deprecation-notice').count(), 1);
+    },
+  );
+
+  t.test('the key is not stored, and is gone after a reload', async (t) => {
+    const { page } = await openPage(t);
+    await authorize(page, KEY);
+    t.strictSame(await stored(page), { cookies: [], origins: [] });
+    await page.reload();
+    t.notOk(await isAuthorized(page));
+  });
+
+  t.test('the key survives a reload when the person asks for it, until they log out', async (t) => {
+    const { page, service } = await openPage(t);
+    await authorize(page, KEY, { remember: true });
+    const { cookies, origins } = await stored(page);
+    t.strictSame(cookies, []);
+    t.strictSame(
+      origins.map(({ origin }) => origin),
+      [`http://127.0.0.1:${service.port}`],
+    );
+    await page.reload();
+    t.ok(await isAuthorized(page));
+    t.equal((await execute(page, await unfold(page, 'listPets'))).status, 200);
+
+    await page.locator('.btn.authorize').click();
+    t.ok(await rememberBox(page).isChecked());
+    await page.getByRole('button', { name: 'Remove authorization' }).click();
+    t.strictSame(await stored(page), { cookies: [], origins: [] });
+    await page.reload();
+    t.notOk(await isAuthorized(page));
+    await page.locator('.btn.authorize').click();
+    t.notOk(await rememberBox(page).isChecked());
+  });
+
+  t.test('the key can be remembered, or forgotten, after it was given', async (t) => {
+    const { page } = await openPage(t);
+    await authorize(page, KEY);
+    await page.locator('.btn.authorize').click();
+    await rememberBox(page).check();
+    t.match(JSON.stringify(await stored(page)), KEY);
+    await rememberBox(page).uncheck();
+    t.strictSame(await stored(page), { cookies: [], origins: [] });
+    await page.reload();
+    t.notOk(await isAuthorized(page));
+  });
+
+  const isPictureDue = process.env.UPDATE_PICTURE === '1' || !existsSync(PICTURE);
+  t.test('has its picture taken for the README', async (t) => {
+    if (!isPictureDue) return t.pass('there is one; UPDATE_PICTURE=1 takes another');
+    const { page, service } = await openPage(t);
+    await page.setViewportSize({ width: 1280, height: 3000 });
+    const body = `{"name":"Rex","categoryId":${LARGEST},"status":"available"}`;
+    await service.request('/v1/pets', { method: 'POST', body });
+    await authorize(page, KEY);
+    const getPet = await unfold(page, 'getPet');
+    await execute(page, getPet);
+    await page.mouse.move(0, 0);
+    const top = (await page.locator('.scheme-container').boundingBox())?.y as number;
+    const live = await getPet.locator('.live-responses-table').boundingBox();
+    const bottom = (live?.y as number) + (live?.height as number) + 4;
+    await page.screenshot({ path: PICTURE, clip: { x: 0, y: top, width: 1280, height: bottom - top } });
+    t.ok(existsSync(PICTURE));
+  });
+
+  t.test('through all of this, nothing was complained of in the console', async (t) => t.strictSame(complaints, []));
+
+  t.test('through all of this, no other host was called', async (t) => t.strictSame(foreignUrls, []));
+});
+
+async function newPage(t: Test, browser: Browser): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  t.teardown(() => context.close());
+  context.setDefaultTimeout(60_000);
+  return context.newPage();
+}
+
+/** Chromium writes every reply of 400 and above into the console; those of the operations are what a test asked for. */
+const isFailedOperation = (message: ConsoleMessage) => new URL(message.location().url).pathname.startsWith('/v1/');
+
+const operationOf = (page: Page, id: string) => page.locator(`#operations-pets-${id}`);
+
+const rememberBox = (page: Page) => page.getByLabel('Remember the key in this browser');
+
+const stored = (page: Page) => page.context().storageState();
+
+async function authorize(page: Page, key: string, { remember = false } = {}): Promise<void> {
+  await page.locator('.btn.authorize').click();
+  await page.getByLabel('auth-bearer-value').fill(key);
+  if (remember) await rememberBox(page).check();
+  await page.getByRole('button', { name: 'Apply credentials' }).click();
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+}
+
+async function isAuthorized(page: Page): Promise<boolean> {
+  await page.locator('.btn.authorize').waitFor();
+  return (await page.locator('.btn.authorize.locked').count()) > 0;
+}
+
+/** Opens the operation for trying out, unless it is open. */
+async function unfold(page: Page, id: string): Promise<Locator> {
+  const operation = operationOf(page, id);
+  if (await operation.locator('.opblock-body').isVisible()) return operation;
+  await operation.locator('.opblock-summary-control').click();
+  await operation.getByRole('button', { name: 'Try it out' }).click();
+  return operation;
+}
+
+/** Presses Execute: what the browser sent, and what the page shows of the reply. */
+async function execute(page: Page, operation: Locator) {
+  const [sent] = await Promise.all([
+    page.waitForRequest((request) => new URL(request.url()).pathname.startsWith('/v1/')),
+    operation.getByRole('button', { name: 'Execute' }).click(),
+  ]);
+  await operation.locator('.loading-container').waitFor({ state: 'detached' });
+  const live = operation.locator('.live-responses-table');
+  const status = Number(await live.locator('tbody .response-col_status').textContent());
+  return { sent, status, body: (await live.locator('.highlight-code code').textContent()) as string };
+}
+
+/** The checked-in contract with some of its text replaced. */
+async function loadChanged(t: Test, changes: [string | RegExp, string][]) {
+  let yaml = readFileSync(new URL('../../../openapi/petstore.yaml', import.meta.url), 'utf8');
+  for (const [from, to] of changes) yaml = yaml.replace(from, to);
+  return loadContract(`${t.testdir({ 'petstore.yaml': yaml })}/petstore.yaml`);
+}

@@ -1,0 +1,12 @@
+import t from 'tap';
+import { buildTrust } from '../../../src/engine/http/client-address.ts';
+
+t.test('proxies are trusted by their address or range, in any of its spellings, and by nothing else', async (t) => {
+  const isTrusted = buildTrust(['10.0.0.0/8', '192.0.2.1', '2001:db8::1', 'fd00::/8']);
+  for (const text of ['10.1.2.3', '::ffff:10.1.2.3', '192.0.2.1', '2001:DB8:0:0::1', 'fd12::1', 'fd12::1']) {
+    t.equal(isTrusted(text), true, text);
+  }
+  for (const text of ['11.0.0.1', '192.0.2.2', '2001:db8::2', 'fe00::1', 'proxy', '', `10.1.2.3${' '.repeat(200)}`]) {
+    t.equal(isTrusted(text), false, text);
+  }
+});

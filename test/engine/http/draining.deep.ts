@@ -1,0 +1,110 @@
+import { EventEmitter, once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { Agent, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import t from 'tap';
+import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
+import { forceEnd, startServer } from '../../program.ts';
+import { KEY } from '../../service.ts';
+
+import { answersInFlight, replyTo, startPost, stop } from './in-flight.ts';
+
+/** How often the server is stopped under load. */
+const ROUNDS = Number(process.env.ROUNDS ?? 1);
+
+/**
+ * Clients that each send one pet after the other, until nobody takes their connection any more: half of them on one
+ * connection for as long as the server keeps it, half of them on a new one each time.
+ */
+function load(port: number, clients: number) {
+  const answers = new EventEmitter();
+  const answered: string[] = [];
+
+  async function send(_: unknown, index: number) {
+    const agent = new Agent({ keepAlive: index % 2 === 0, maxSockets: 1 });
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+    for (;;) {
+      const request = httpRequest({ host: '127.0.0.1', port, path: '/v1/pets', method: 'POST', agent, headers });
+      request.end('{"name":"Rex","categoryId":7}');
+      try {
+        const { status, body } = await replyTo(request);
+        if (status !== 201) throw new Error(`${status}: ${body}`);
+        if (answered.push(body) === 10 * clients) answers.emit('busy');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return;
+        throw error;
+      }
+    }
+  }
+
+  const ended = Promise.all(Array.from({ length: clients }, send));
+  return { busy: once(answers, 'busy'), answered: ended.then(() => answered) };
+}
+
+t.test('SIGINT: a request in flight is answered, then the server ends with exit code 0', (t) =>
+  answersInFlight(t, 'SIGINT'),
+);
+
+t.test('a second signal ends it at once, with requests in flight', async (t) => {
+  const server = await startServer(t, { env: { STOP_TIMEOUT: '600000' } });
+  const request = await startPost(server.port, '{}');
+  server.child.kill('SIGINT');
+  await server.written('stdout', /"stopping"/);
+  const [code] = await Promise.all([forceEnd(server, 'SIGINT'), t.rejects(replyTo(request))]);
+  t.equal(code, 'SIGKILL');
+});
+
+t.test('Ctrl-C on `npm start`, which comes from the terminal and from npm, is one signal', async (t) => {
+  const server = await startServer(t, { isCovered: true });
+  server.child.kill('SIGINT');
+  server.child.kill('SIGTERM');
+  await server.written('stdout', /"stopping"/);
+  server.child.kill('SIGINT');
+  t.equal(await server.exit, 0);
+});
+
+t.test('a connection on which nothing was ever sent does not hold the stop', async (t) => {
+  const server = await startServer(t, { env: { STOP_TIMEOUT: '600000' }, isCovered: true });
+  const socket = connect(server.port, '127.0.0.1');
+  await once(socket, 'connect');
+  // The answer on a later connection says that the server has taken the earlier one.
+  t.equal((await server.request('/livez')).status, 200);
+  t.equal(await stop(server), 0);
+});
+
+t.test('a client that has just connected may take its time to send', async (t) => {
+  const server = await startServer(t);
+  const socket = connect(server.port, '127.0.0.1');
+  await once(socket, 'connect');
+  t.equal((await server.request('/livez')).status, 200);
+  server.child.kill('SIGTERM');
+  await server.written('stdout', /"stopping"/);
+  await wait(600);
+  socket.write(`GET /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\n\r\n`);
+  t.match(await text(socket), /^HTTP\/1\.1 200 /);
+  t.equal(await server.exit, 0);
+});
+
+t.test('a stop under load drops no request, and keeps every pet that it has answered, time and again', async (t) => {
+  const folder = t.testdir();
+  const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, DRAIN_DELAY: '1500' };
+  const answered: string[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const server = await startServer(t, { env });
+    const clients = load(server.port, 20);
+    await clients.busy;
+    t.equal(await stop(server), 0);
+    answered.push(...(await clients.answered));
+    t.strictSame(readdirSync(folder), ['pets.db'], 'nothing is left in a write-ahead log');
+  }
+  const db = new Sqlite(`${folder}/pets.db`, { readonly: true });
+  t.teardown(() => db.close());
+  t.equal(db.pragma('integrity_check', { simple: true }), 'ok');
+  const stored = db.prepare("SELECT json_object('id', id, 'name', name, 'categoryId', category_id) FROM pets").pluck();
+  t.strictSame(
+    stored.all(),
+    answered.sort((a, b) => JSON.parse(a).id - JSON.parse(b).id),
+  );
+});

@@ -1,0 +1,71 @@
+import { EventEmitter, once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import t from 'tap';
+import { forceEnd, startServer } from '../../program.ts';
+import { startService } from '../../service.ts';
+
+import { answersInFlight, replyTo, startPost, stop } from './in-flight.ts';
+
+t.test('SIGTERM: a request in flight is answered, then the server ends with exit code 0', (t) =>
+  answersInFlight(t, 'SIGTERM'),
+);
+
+t.test('from the signal on it is not ready, and asks clients to close, but answers them still', async (t) => {
+  const server = await startServer(t, { env: { DRAIN_DELAY: '60000' }, isCovered: true });
+  t.equal((await server.request('/readyz')).status, 200);
+  server.child.kill('SIGTERM');
+  await server.written('stdout', /"stopping"/);
+  const ready = await server.request('/readyz');
+  t.equal(ready.status, 503);
+  t.match(ready.body, { code: 'unavailable', status: 503 });
+  for (const url of ['/readyz', '/livez', '/v1/pets', '/nowhere', '/docs/']) {
+    t.equal((await server.request(url, { headers: { connection: 'keep-alive' } })).headers.connection, 'close', url);
+  }
+  t.equal((await server.request('/v1/pets')).status, 200);
+  t.equal(await forceEnd(server, 'SIGTERM'), 'SIGKILL');
+});
+
+t.test('who comes at the last call is answered when no process listens any more', async (t) => {
+  const asking = new EventEmitter();
+  const { app, port, request } = await startService(t, {
+    isDraining: () => true,
+    untilNoneListens: () => new Promise((resolve) => asking.emit('asked', resolve)),
+  });
+  const socket = connect(port, '127.0.0.1');
+  socket.write('GET /livez HTTP/1.1\r\n');
+  await once(socket, 'connect');
+  // The answer on a later connection says that the server has taken the earlier one.
+  t.equal((await request('/livez')).status, 200);
+  const asked = once(asking, 'asked');
+  const closed = app.close();
+  const [answerAll] = await asked;
+  const answer = once(socket, 'data');
+  socket.write('Host: petstore\r\n\r\n');
+  await wait(200);
+  t.equal(socket.bytesRead, 0);
+  answerAll();
+  t.match(String(await answer), /^HTTP\/1.1 200 OK\r\n.*connection: close\r\n/is);
+  await closed;
+});
+
+t.test('a request that never ends does not hold the stop beyond STOP_TIMEOUT', async (t) => {
+  const folder = t.testdir();
+  const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' };
+  const server = await startServer(t, { env, isCovered: true });
+  const request = await startPost(server.port, '{}');
+  const [code] = await Promise.all([stop(server), t.rejects(replyTo(request), { code: 'ECONNRESET' })]);
+  t.equal(code, 0);
+  t.strictSame(readdirSync(folder), ['pets.db']);
+});
+
+t.test('a connection on which nothing was ever sent is closed', async (t) => {
+  const { app, port, request } = await startService(t, { isDraining: () => true });
+  const socket = connect(port, '127.0.0.1', () => socket.resume());
+  const closed = once(socket, 'close');
+  await once(socket, 'connect');
+  // The answer on a later connection says that the server has taken the earlier one.
+  t.equal((await request('/livez')).status, 200);
+  await Promise.all([app.close(), closed]);
+});

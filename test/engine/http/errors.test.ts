@@ -1,0 +1,292 @@
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import t from 'tap';
+import { StoreUnavailable } from '../../../src/store/store.ts';
+import { ContractCheck, type Reply } from '../../contract-check.ts';
+import { type OwnStore, openUrl } from '../../database.ts';
+import { CONTRACT, readOperations } from '../../properties/operations.ts';
+import { connectRaw, sendRaw } from '../../raw-client.ts';
+import { KEY, startService } from '../../service.ts';
+
+const check = new ContractCheck();
+
+/** The last reply to these bytes, which must be the Error body in full, under every rule of the contract's default. */
+async function failureOf(
+  port: number,
+  ...bytes: string[]
+): Promise<{ status: number; code: string; headers: Reply['headers'] }> {
+  const reply = (await sendRaw(port, ...bytes)).at(-1) as Reply;
+  // Only a request that got as far as the deprecated operation has its headers.
+  const url = reply.headers.deprecation ? '/v1/pets/1' : '/v1/pets';
+  const problems = check.problemsOf('GET', url, reply);
+  if (problems.length > 0) throw new Error(problems.join('; '));
+  return { status: reply.status, headers: reply.headers, code: JSON.parse(reply.text).code };
+}
+
+const get = (url: string, ...headers: string[]) =>
+  [`GET ${url} HTTP/1.1`, 'Host: pets', 'Connection: close', `Authorization: Bearer ${KEY}`, ...headers, '', ''].join(
+    '\r\n',
+  );
+
+t.test('what is not HTTP is answered with the Error body all the same', async (t) => {
+  const { port } = await startService(t);
+  for (const bytes of [
+    'nonsense\r\n\r\n',
+    'GET /v1/pets HTTP/9.9\r\n\r\n',
+    'BREW /v1/pets HTTP/1.1\r\nHost: pets\r\n\r\n',
+    '\x16\x03\x01\x02\x00\x01',
+    get('/v1/pets', 'Bad Header: x'),
+    get('/v1/pets', 'Content-Length: 3', 'Transfer-Encoding: chunked'),
+  ]) {
+    t.match(await failureOf(port, bytes), { status: 400, code: 'malformed_request' }, JSON.stringify(bytes));
+  }
+});
+
+t.test('a request without a Host header is 400, as HTTP/1.1 demands', async (t) => {
+  const { port } = await startService(t);
+  t.match(await failureOf(port, 'GET /v1/pets HTTP/1.1\r\nConnection: close\r\n\r\n'), {
+    status: 400,
+    code: 'malformed_request',
+  });
+});
+
+t.test('a path with bad percent-encoding is 400', async (t) => {
+  const { port } = await startService(t);
+  t.match(await failureOf(port, get('/v1/pets/%zz')), { status: 400, code: 'malformed_request' });
+  t.match(await failureOf(port, get('/v1/pets#api_key')), { status: 400, code: 'malformed_request' });
+});
+
+t.test('headers beyond reason are 431', async (t) => {
+  const { port } = await startService(t);
+  t.match(await failureOf(port, get('/v1/pets', `X-Long: ${'x'.repeat(20_000)}`)), {
+    status: 431,
+    code: 'headers_too_large',
+  });
+});
+
+t.test(
+  'a URL or header that is too long is distinguished from others, also when it comes in two packets',
+  async (t) => {
+    const { port } = await startService(t);
+    const x = 'x'.repeat(10_000);
+    const path = '/v1/pets';
+    for (const [first, second, status] of [
+      [get(path, `X-Long: ${x}`).slice(0, -4), `${x}\r\n\r\n`, 431],
+      [get(path, `X-Long: ${x}`).slice(0, -2), `X-More: ${x}\r\n\r\n`, 431],
+      [`GET ${path}?${x}`, `${x} HTTP/1.1\r\nHost: pets\r\n\r\n`, 414],
+    ] as [string, string, number][]) {
+      const { socket, replies } = connectRaw(port, first);
+      await once(socket, 'connect');
+      await wait(50);
+      socket.write(second);
+      t.strictSame(
+        (await replies()).map((reply) => reply.status),
+        [status],
+      );
+      socket.destroy();
+    }
+  },
+);
+
+t.test('a URL beyond reason is 414, however far beyond, in its path as in its query', async (t) => {
+  const { port } = await startService(t);
+  for (const length of [8_192, 12_000, 100_000]) {
+    for (const url of [
+      `/v1/pets/${'1'.repeat(length)}`,
+      `/v1/pets?x=${'1'.repeat(length)}`,
+      `/${'x'.repeat(length)}`,
+    ]) {
+      t.match(await failureOf(port, get(url)), { status: 414, code: 'uri_too_long' }, url.slice(0, 12) + length);
+    }
+  }
+});
+
+t.test('chunk extensions beyond reason are 413', async (t) => {
+  const { port } = await startService(t);
+  const head = `POST /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  t.match(await failureOf(port, `${head}1;${'x'.repeat(20_000)}\r\n`), { status: 413, code: 'payload_too_large' });
+});
+
+t.test('a request that does not arrive in time is 408', async (t) => {
+  const { port } = await startService(t, { requestTimeout: 200 });
+  t.match(await failureOf(port, 'GET /v1/pets HTTP/1.1\r\nHost: pets\r\n'), { status: 408, code: 'request_timeout' });
+});
+
+t.test('a body that turns out malformed after the reply adds no second one', async (t) => {
+  const { port } = await startService(t);
+  const replies = await sendRaw(
+    port,
+    'POST /v1/pets HTTP/1.1\r\nHost: pets\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n',
+  );
+  t.equal(replies.length, 1);
+});
+
+t.test('CONNECT is 405', async (t) => {
+  const { port } = await startService(t);
+  t.match(await failureOf(port, 'CONNECT pets:443 HTTP/1.1\r\nHost: pets\r\n\r\n'), {
+    status: 405,
+    headers: { allow: 'GET, HEAD' },
+  });
+});
+
+t.test('an expectation that nobody can meet is 417, the usual one is met', async (t) => {
+  const { port } = await startService(t);
+  t.match(await failureOf(port, get('/v1/pets', 'Expect: a miracle')), { status: 417, code: 'expectation_failed' });
+  const [reply] = await sendRaw(port, get('/v1/pets', 'Expect: 100-continue'));
+  t.equal(reply?.status, 200);
+});
+
+t.test('a request that no route takes is 404 or 405 with any body, and so is QUERY without a media type', async (t) => {
+  const { port } = await startService(t);
+  for (const headers of [
+    [],
+    ['Content-Type: nonsense'],
+    ['Content-Type: application/json', 'Content-Length: 1', '', '{'],
+    ['Content-Type: application/json', 'Content-Length: 999999999'],
+  ]) {
+    for (const method of ['PUT', 'QUERY', 'DELETE']) {
+      for (const [url, status] of [
+        ['/nope', 404],
+        ['/v1/pets', 405],
+        ['/docs', 405],
+        ['/livez', 405],
+      ] as [string, number][]) {
+        const bytes = [`${method} ${url} HTTP/1.1`, 'Host: pets', 'Connection: close', ...headers, '', ''].join('\r\n');
+        t.match(await failureOf(port, bytes), { status }, `${method} ${url}`);
+      }
+    }
+  }
+});
+
+t.test("what Fastify or a plugin refuses with a status of its own keeps it, in the contract's words", async (t) => {
+  let error: Error;
+  const memory = openUrl('sqlite::memory:');
+  const store: OwnStore = {
+    ...memory,
+    records: {
+      ...memory.records,
+      get: () => {
+        throw error;
+      },
+    },
+  };
+  const { request } = await startService(t, { store });
+  for (const [statusCode, status, code] of [
+    [400, 400, 'malformed_request'],
+    [404, 404, 'route_not_found'],
+    [413, 413, 'payload_too_large'],
+    [414, 414, 'uri_too_long'],
+    [415, 415, 'unsupported_media_type'],
+    [418, 400, 'malformed_request'],
+    [500, 500, 'internal_error'],
+    [302, 500, 'internal_error'],
+  ] as [number, number, string][]) {
+    error = Object.assign(new Error('A plugin says so.'), { statusCode });
+    t.match(await request('/v1/pets/1'), { status, body: { code } });
+  }
+});
+
+t.test('an unknown path is 404 with any method, and needs no key', async (t) => {
+  const { request } = await startService(t);
+  for (const url of [
+    '/nope',
+    '/v1',
+    '/v1/',
+    '/v2/pets',
+    '/v1/Pets',
+    '//v1/pets',
+    '/v1/pets/1/no-such-part',
+    '/store/orders',
+  ]) {
+    for (const method of ['GET', 'POST', 'PROPFIND']) {
+      const { status, body } = await request(url, { method, key: null });
+      t.equal(status, 404, `${method} ${url}`);
+      t.match(body, { code: 'route_not_found' });
+    }
+  }
+});
+
+/** The methods that each path takes, its parameters filled in. */
+const SERVED = new Map<string, string[]>([['/livez', ['GET', 'HEAD']]]);
+for (const { method, path } of readOperations(CONTRACT)) {
+  const url = path.replace(/\{\w+\}/g, '1');
+  const methods = [...(SERVED.get(url) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])];
+  // An operation stands there once for each media type of its body.
+  SERVED.set(url, [...new Set(methods)].sort());
+}
+
+t.test('a wrong method is 405, says which methods are allowed, and needs no key', async (t) => {
+  const { request } = await startService(t);
+  for (const [url, methods] of SERVED) {
+    const others = ['DELETE', 'GET', 'OPTIONS', 'PATCH', 'POST', 'PROPFIND', 'PUT'].filter(
+      (method) => !methods.includes(method),
+    );
+    for (const method of others) {
+      const { status, headers, body } = await request(`${url}?limit=1`, { method, key: null });
+      t.equal(status, 405, `${method} ${url}`);
+      t.equal(headers.allow, methods.join(', '));
+      t.match(body, { code: 'method_not_allowed' });
+    }
+  }
+});
+
+t.test('a failure of ours is 500: the client learns nothing of it, the log all of it', async (t) => {
+  const lines: string[] = [];
+  const store = openUrl('sqlite::memory:');
+  const broken: OwnStore = {
+    ...store,
+    records: {
+      ...store.records,
+      get: () => {
+        throw new Error('SELECT secret FROM /etc/passwd');
+      },
+    },
+  };
+  const { request } = await startService(t, { store: broken, log: { write: (line) => lines.push(line) } });
+  const { status, headers, text, body } = await request('/v1/pets/1');
+  t.equal(status, 500);
+  t.match(body, { code: 'internal_error' });
+  t.notMatch(text, /secret|passwd|at /);
+  const logged = lines.map((line) => JSON.parse(line)).find(({ level }) => level === 50);
+  t.equal(logged.reqId, headers['x-request-id']);
+  t.match(logged.err, { message: /secret/, stack: /errors\.test/ });
+});
+
+t.test('a failure of the store is 503 with Retry-After, and the next request is served', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  let isBroken = true;
+  const flaky: OwnStore = {
+    ...store,
+    records: {
+      ...store.records,
+      list: (query) => {
+        if (isBroken) throw new StoreUnavailable('No.');
+        return store.records.list(query);
+      },
+    },
+  };
+  const { request } = await startService(t, { store: flaky });
+  const { status, headers } = await request('/v1/pets');
+  t.equal(status, 503);
+  t.equal(headers['retry-after'], '1');
+  isBroken = false;
+  t.equal((await request('/v1/pets')).status, 200);
+});
+
+t.test('every request has an id of its own, which its line in the log has too', async (t) => {
+  const lines: string[] = [];
+  const { request } = await startService(t, { log: { write: (line) => lines.push(line) } });
+  const ids = [await request('/v1/pets'), await request('/v1/pets'), await request('/nope')].map(
+    ({ headers }) => headers['x-request-id'],
+  );
+  t.equal(new Set(ids).size, 3);
+  const logged = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
+  t.strictSame(
+    logged.map(({ reqId, method, url, status }) => ({ reqId, method, url, status })),
+    [
+      { reqId: ids[0], method: 'GET', url: '/v1/pets', status: 200 },
+      { reqId: ids[1], method: 'GET', url: '/v1/pets', status: 200 },
+      { reqId: ids[2], method: 'GET', url: '/nope', status: 404 },
+    ],
+  );
+});

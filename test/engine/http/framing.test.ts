@@ -1,0 +1,170 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import t from 'tap';
+import { listPets } from '../../database.ts';
+import { connectRaw, sendRaw } from '../../raw-client.ts';
+import { KEY, startService } from '../../service.ts';
+
+const PET = '{"name":"Rex","categoryId":1}';
+const CHUNKED_PET = `${PET.length.toString(16)}\r\n${PET}\r\n0\r\n\r\n`;
+const AUTHORIZED = `Authorization: Bearer ${KEY}`;
+const GET = `GET /v1/pets HTTP/1.1\r\nHost: pets\r\n${AUTHORIZED}\r\n\r\n`;
+
+t.test('HTTP/1.0 with Transfer-Encoding is 400, and nothing behind it is served (RFC 9112, section 6.1)', async (t) => {
+  const { port, store } = await startService(t);
+  for (const connection of ['keep-alive', 'close']) {
+    const head = ['POST /v1/pets HTTP/1.0', AUTHORIZED, 'Content-Type: application/json', `Connection: ${connection}`];
+    const bytes = `${[...head, 'Transfer-Encoding: chunked', '', ''].join('\r\n')}${CHUNKED_PET}${GET}`;
+    t.match(await sendRaw(port, bytes), [{ status: 400, headers: { connection: 'close' } }]);
+  }
+  t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
+});
+
+t.test('a header that counts once and comes twice is 400: another server may go by the other one', async (t) => {
+  const { port } = await startService(t);
+  for (const twice of [
+    ['Host: pets', 'Host: pets'],
+    ['Host: pets', 'host: others'],
+    ['Host: pets', AUTHORIZED, AUTHORIZED],
+    ['Host: pets', AUTHORIZED, 'AUTHORIZATION: Bearer wrong'],
+    ['Host: pets', AUTHORIZED, 'Content-Type: application/json', 'Content-Type: text/plain'],
+    ['Host: pets', AUTHORIZED, 'Content-Type: text/plain;a="b,"', 'Content-Type: text/plain'],
+    ['Host:', AUTHORIZED, 'Host: pets'],
+  ]) {
+    const bytes = ['GET /v1/pets HTTP/1.1', ...twice, 'Connection: close', '', ''].join('\r\n');
+    const [reply] = await sendRaw(port, bytes);
+    t.equal(reply?.status, 400, twice.join(', '));
+    t.match(JSON.parse(reply?.text as string), { code: 'malformed_request' });
+  }
+});
+
+t.test('a client that closes its sending side gets the answers to all that it has sent', async (t) => {
+  const { port } = await startService(t);
+  const head = `POST /v1/pets HTTP/1.1\r\nHost: pets\r\n${AUTHORIZED}\r\nContent-Type: application/json\r\n`;
+  const create = `${head}Content-Length: ${PET.length}\r\n\r\n${PET}`;
+  for (const [sent, statuses] of [
+    [create, [201]],
+    [create + GET + create, [201, 200, 201]],
+    [GET, [200]],
+    ['', []],
+  ] as [string, number[]][]) {
+    const client = connectRaw(port, sent);
+    client.socket.end();
+    t.strictSame(
+      (await client.replies()).map(({ status }) => status),
+      statuses,
+    );
+    await client.closed;
+  }
+  // And one that closes it later, when the server has nothing left to say.
+  const late = connectRaw(port, GET);
+  await late.replies(1);
+  await wait(50);
+  late.socket.end();
+  await late.closed;
+});
+
+t.test('every header counts, however many are before it', async (t) => {
+  const { port, store } = await startService(t);
+  const many = Array.from({ length: 3500 }, () => 'a:');
+  const create = (...more: string[]) => {
+    const head = ['POST /v1/pets HTTP/1.1', 'Host: pets', ...more, 'Connection: close'];
+    return sendRaw(port, `${[...head, `Content-Length: ${PET.length}`, '', ''].join('\r\n')}${PET}`);
+  };
+  const own = [AUTHORIZED, 'Content-Type: application/json'];
+  t.match(await create(...many, ...own, 'Idempotency-Key: once'), [{ status: 201 }]);
+  t.match(await create(...own, ...many, 'Idempotency-Key: once'), [{ status: 201 }]);
+  t.equal((await listPets(store, { limit: 10 })).body.text.match(/"id"/g)?.length, 1);
+  t.match(await create(...own, ...many, AUTHORIZED), [{ status: 400 }]);
+  t.match(await create(...own, ...many, 'Content-Encoding: gzip'), [{ status: 415 }]);
+});
+
+t.test(
+  'a transfer coding that the server does not know is 501, and 400 where chunked is not the last (RFC 9112, section 6.1 and 6.3)',
+  async (t) => {
+    const { port, store } = await startService(t);
+    for (const [coding, status] of [
+      ['gzip, chunked', 501],
+      ['foo,chunked', 501],
+      ['identity', 400],
+      ['chunked, chunked', 400],
+      ['chunked;a=b', 400],
+    ] as const) {
+      const head = ['POST /v1/pets HTTP/1.1', 'Host: pets', AUTHORIZED, 'Content-Type: application/json'];
+      const bytes = `${[...head, `Transfer-Encoding: ${coding}`, '', ''].join('\r\n')}${CHUNKED_PET}${GET}`;
+      t.match(await sendRaw(port, bytes), { length: 1, 0: { status, headers: { connection: 'close' } } }, coding);
+    }
+    t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
+  },
+);
+
+t.test('a request line or a Host that is none of HTTP/1 is 400', async (t) => {
+  const { port } = await startService(t);
+  for (const line of ['GET * HTTP/1.1', 'GET /v1/pets HTTP/2.0', 'GET /v1/pets HTTP/0.9'])
+    t.match(await sendRaw(port, `${line}\r\nHost: pets\r\nConnection: close\r\n\r\n`), [{ status: 400 }], line);
+  const get = (host: string) => sendRaw(port, `GET /livez HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+  for (const host of ['a b', 'a/b', 'ada@pets', '[::1', 'pets#a', 'pets?a', 'pets:80a', 'a\\b', '"a"', '<a>'])
+    t.match(await get(host), [{ status: 400 }], host);
+  for (const host of [
+    '',
+    'pets',
+    'pets:80',
+    'pets:',
+    '[::1]',
+    '[::1]:80',
+    '127.0.0.1',
+    'a_b',
+    'b%C3%BCro',
+    '[fe80::1%25en0]',
+    '[v1.a~b]:80',
+  ])
+    t.match(await get(host), [{ status: 200 }], host);
+});
+
+t.test('of expectations only 100-continue is known', async (t) => {
+  const { port } = await startService(t);
+  const get = (expect: string) =>
+    sendRaw(port, `GET /livez HTTP/1.1\r\nHost: a\r\nExpect: ${expect}\r\nConnection: close\r\n\r\n`);
+  for (const expect of ['100-continue, foo', 'foo, 100-continue', 'foo-100-continue', '100-continued', 'foo'])
+    t.match(await get(expect), [{ status: 417 }], expect);
+  for (const expect of [
+    '100-continue',
+    '100-Continue',
+    '100-continue, 100-continue',
+    '100-continue ,',
+    ', 100-continue',
+    '',
+  ])
+    t.equal((await get(expect)).at(-1)?.status, 200, expect);
+});
+
+t.test('a long list of expectations is judged as quickly as a short one', async (t) => {
+  const { port } = await startService(t);
+  for (const part of [', ', ' ,', '100-continue, ', '100-continue\t']) {
+    const expect = part.repeat(15_000 / part.length);
+    const head = `GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: ${expect}x\r\n\r\n`;
+    const before = performance.now();
+    t.equal((await sendRaw(port, head)).at(-1)?.status, 417, part);
+    t.ok(performance.now() - before < 1000, part);
+  }
+});
+
+t.test(
+  'behind a request for an upgrade, which is not done, the connection ends: Node loses what follows',
+  async (t) => {
+    const { port, store } = await startService(t);
+    const create = `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${AUTHORIZED}\r\nContent-Type: application/json\r\nContent-Length: ${PET.length}\r\n\r\n${PET}`;
+    const upgrade = 'Connection: Upgrade\r\nUpgrade: h2c\r\n';
+    const asked = `GET /livez HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`;
+    const hiding = `${asked}POST /v1/none HTTP/1.1\r\nHost: a\r\nContent-Length: ${create.length}\r\n\r\n`;
+    for (const first of [asked, hiding]) {
+      const client = connectRaw(port, first);
+      await wait(100);
+      client.socket.write(create);
+      t.match(await client.replies(), { length: 1, 0: { status: 200, headers: { connection: 'close' } } });
+      client.socket.destroy();
+    }
+    t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
+    const asking = create.replace('Host: a\r\n', `Host: a\r\n${upgrade}`);
+    t.match(await sendRaw(port, asking), { length: 1, 0: { status: 201, headers: { connection: 'close' } } });
+  },
+);

@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { loadConfig } from '../../../src/operate/config.ts';
+import { listPets } from '../../database.ts';
+import { KEY, type Service, startService } from '../../service.ts';
+
+const get = (url: string) => `GET ${url} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
+
+function startLimited(t: Test, limits: Record<string, string>): Promise<Service> {
+  return startService(t, { limits: loadConfig(limits) });
+}
+
+async function open(t: Test, { port }: Service): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  t.teardown(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** The statuses of all replies until the server closes the connection. */
+async function statusesOf(socket: Socket): Promise<string[]> {
+  let text = '';
+  socket.setEncoding('latin1').on('data', (chunk) => {
+    text += chunk;
+  });
+  await once(socket, 'close');
+  return [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status as string);
+}
+
+t.test('requests ahead of their answers are answered up to the bound; then it says 503, and closes', async (t) => {
+  const service = await startLimited(t, { MAX_PIPELINED: '16' });
+  for (const url of ['/v1/pets', '/livez']) {
+    const socket = await open(t, service);
+    socket.write(get(url).repeat(5000));
+    t.strictSame(await statusesOf(socket), [...Array(16).fill('200'), '503'], url);
+  }
+  const expecting = await open(t, service);
+  expecting.write(get('/livez').replace('Host', 'Expect: x\r\nHost').repeat(5000));
+  t.strictSame(await statusesOf(expecting), [...Array(16).fill('417'), '503'], 'with an expectation');
+  const fair = await open(t, service);
+  fair.write(get('/v1/pets').repeat(15) + get('/v1/pets').replace('Host', 'Connection: close\r\nHost'));
+  t.strictSame(await statusesOf(fair), Array(16).fill('200'));
+  const reply = await service.request('/v1/pets');
+  t.equal(reply.status, 200);
+});
+
+t.test('a refusal has the Error body, and says when to try again', async (t) => {
+  const service = await startLimited(t, { MAX_PIPELINED: '1' });
+  const socket = await open(t, service);
+  socket.write(get('/livez').repeat(2));
+  const text = Buffer.concat(await socket.toArray()).toString();
+  t.match(text, /^HTTP\/1\.1 200 .*HTTP\/1\.1 503 .*retry-after: 1\r\n.*connection: close\r\n/s);
+  t.match(text, /x-request-id: \S+\r\n/);
+  t.match(JSON.parse(text.slice(text.lastIndexOf('{'))), { code: 'overloaded', status: 503 });
+});
+
+t.test('where many connections are open, each has its share of the requests: at least one', async (t) => {
+  const service = await startLimited(t, { MAX_REQUESTS: '4' });
+  const closing = (url: string) => get(url).replace('Host', 'Connection: close\r\nHost');
+  const first = await open(t, service);
+  const second = await open(t, service);
+  first.write(get('/v1/pets').repeat(4));
+  t.strictSame(await statusesOf(first), ['200', '200', '503']);
+  second.write(get('/v1/pets').repeat(3) + closing('/v1/pets'));
+  t.strictSame(await statusesOf(second), ['200', '200', '200', '200'], 'alone');
+  const many = await Promise.all(Array.from({ length: 9 }, () => open(t, service)));
+  for (const socket of many) socket.write(closing('/livez'));
+  for (const socket of many) t.strictSame(await statusesOf(socket), ['200']);
+});
+
+t.test(
+  'connections beyond the bound: an idle one makes room; else only its health is told, then nothing',
+  async (t) => {
+    const service = await startLimited(t, { MAX_CONNECTIONS: '2' });
+    const first = await open(t, service);
+    first.write(get('/livez'));
+    await once(first, 'data');
+    const second = await open(t, service);
+    t.equal((await service.request('/livez')).status, 200);
+    t.match(await service.request('/v1/pets'), { status: 503, body: { code: 'overloaded' } });
+
+    const third = await open(t, service);
+    const fourth = await open(t, service);
+    const fifth = await open(t, service);
+    await once(fifth, 'close');
+    third.destroy();
+    fourth.write(get('/livez'));
+    await once(fourth, 'data');
+
+    // Idle for more than a second, the oldest goes first.
+    const isClosed = once(first, 'close');
+    while (first.readyState !== 'closed') {
+      await wait(200);
+      await Promise.race([service.request('/v1/pets').catch(() => {}), isClosed]);
+    }
+    t.equal((await service.request('/v1/pets')).status, 200);
+    t.notOk(second.destroyed && fourth.destroyed);
+  },
+);
+
+t.test('behind replies that its client does not read, a request waits; all are answered, in order', async (t) => {
+  const service = await startLimited(t, {});
+  const body = '{"name":"Rex","categoryId":1}';
+  const post = get('/v1/pets').replace('GET', 'POST').replace('Host', `Content-Length: ${body.length}\r\nHost`);
+  const create = post.replace('Host', 'Content-Type: application/json\r\nHost') + body;
+  const socket = (await open(t, service)).pause();
+  socket.write(get('/docs/static/swagger-ui-bundle.js').repeat(8) + create + get('/v1/pets') + create);
+  await wait(300);
+  t.equal((await listPets(service.store, { limit: 10 })).body.text, '[]');
+  let text = '';
+  socket.setEncoding('latin1').on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.resume().end();
+  await once(socket, 'close');
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+  t.strictSame(statuses, [...Array(8).fill('200'), '201', '200', '201']);
+  t.match(text, /\[\{"id":1,"name":"Rex","categoryId":1\}\]/);
+});
+
+t.test('a client that does not read what it asked for is closed after REPLY_TIMEOUT', async (t) => {
+  const service = await startLimited(t, { REPLY_TIMEOUT: '1000', MAX_PIPELINED: '1000', MAX_REQUESTS: '10000' });
+  const silent = await open(t, service);
+  const idle = await open(t, service);
+  silent.pause();
+  silent.write(get('/openapi.json').repeat(700));
+  for (let connections = 2; connections > 1; ) {
+    await wait(100);
+    connections = await new Promise((resolve) => service.app.server.getConnections((_, count) => resolve(count)));
+  }
+  t.notOk(idle.destroyed);
+  t.equal((await service.request('/livez')).status, 200);
+});

@@ -1,0 +1,72 @@
+/** Sends damaged requests, and judges all that comes back. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { ContractCheck, type Reply } from '../../contract-check.ts';
+import { connectRaw, type Received } from '../../raw-client.ts';
+import { makeMutants } from './mutated-requests.ts';
+
+/** How many connections are open at the same time. */
+const CONNECTIONS = 50;
+
+/** Ends the connection, unless what came before is incomplete, and takes it for its rest: then time ends it. */
+const LAST = 'GET /livez HTTP/1.1\r\nHost: pets\r\nConnection: close\r\n\r\n';
+
+export interface Verdict {
+  /** How many replies had each status. */
+  statuses: Record<number, number>;
+  /** The `X-Request-Id` of every reply. */
+  ids: string[];
+  /** What must not be. */
+  problems: string[];
+}
+
+const check = new ContractCheck();
+
+/** One client in four hangs up as soon as it has sent all; the others wait until the server ends the connection. */
+export async function sendMutants(port: number, seed: number, count: number): Promise<Verdict> {
+  const verdict: Verdict = { statuses: {}, ids: [], problems: [] };
+  const mutants = makeMutants(seed, count);
+  let sent = 0;
+
+  async function work(): Promise<void> {
+    for (const packets of mutants) {
+      const isHasty = ++sent % 4 === 0;
+      const { replies, rest } = await exchange(port, packets, isHasty);
+      for (const reply of replies) judge(reply, packets, verdict);
+      if (rest && !isHasty) verdict.problems.push(`${JSON.stringify(packets)} is answered in part: ${rest}`);
+    }
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, work));
+  return verdict;
+}
+
+async function exchange(port: number, packets: string[], isHasty: boolean): Promise<Received> {
+  const { socket, ended, closed, received } = connectRaw(port);
+  await Promise.race([new Promise((resolve) => socket.once('connect', resolve)), closed]);
+  for (const packet of [...packets, LAST]) {
+    socket.write(packet, 'latin1');
+    await wait(1);
+  }
+  if (isHasty) socket.resetAndDestroy();
+  else await ended;
+  const last = received();
+  socket.destroy();
+  await closed;
+  return last;
+}
+
+function judge(reply: Reply, packets: string[], { statuses, ids, problems }: Verdict): void {
+  statuses[reply.status] = (statuses[reply.status] ?? 0) + 1;
+  ids.push(reply.headers['x-request-id'] as string);
+  const isHead = reply.text === '' && reply.headers['content-length'] !== '0';
+  const wrong = reply.status >= 400 && !isHead ? problemsOfError(reply) : [];
+  // A transfer coding that nobody knows is 501 (RFC 9112, section 6.1).
+  const isCoded = reply.status === 501 && /transfer-encoding/i.test(packets.join(''));
+  if (reply.status >= 500 && !isCoded) wrong.push(`status ${reply.status}`);
+  if (!reply.headers['x-request-id']) wrong.push('no X-Request-Id');
+  if (wrong.length > 0) problems.push(`${JSON.stringify(packets).slice(0, 500)}: ${wrong.join('; ')}`);
+}
+
+/** By every rule of the contract's default reply; only what got as far as the deprecated operation has its headers. */
+function problemsOfError(reply: Reply): string[] {
+  return check.problemsOf('GET', reply.headers.deprecation ? '/v1/pets/1' : '/v1/pets', reply);
+}

@@ -1,0 +1,27 @@
+import { promisify } from 'node:util';
+import t from 'tap';
+import { startService } from '../../service.ts';
+import { sendMutants } from './mutant-replies.ts';
+
+t.test('500 damaged requests get the Error body, a valid reply or the end of their connection', async (t) => {
+  const lines: { level: number; reqId: string }[] = [];
+  const log = { write: (line: string) => lines.push(JSON.parse(line)) };
+  const { app, port, request } = await startService(t, { log, requestTimeout: 500 });
+  const { statuses, ids, problems } = await sendMutants(port, 20261121, 500);
+  t.strictSame(problems, []);
+  t.ok((statuses[200] ?? 0) > 100 && (statuses[400] ?? 0) > 50, JSON.stringify(statuses));
+
+  t.equal((await request('/livez')).status, 200);
+  while ((await promisify(app.server.getConnections.bind(app.server))()) > 0) await new Promise(setImmediate);
+  t.strictSame(
+    lines.filter(({ level }) => level > 30),
+    [],
+  );
+  const logged = lines.map(({ reqId }) => reqId);
+  t.equal(new Set(logged).size, logged.length, 'no request has two lines');
+  t.strictSame(
+    ids.filter((id) => !logged.includes(id)),
+    [],
+    'none has no line',
+  );
+});

@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import {
+  answerHalfClosed,
+  appendToHead,
+  endBy,
+  isLast,
+  keepAlive,
+  stopParsing,
+} from '../../../src/engine/http/node-internals.ts';
+import { connectRaw } from '../../raw-client.ts';
+
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+/** Node's own server, and nothing around it. */
+async function start(t: Test, answer: RequestListener): Promise<{ server: Server; port: number }> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  t.teardown(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await once(server, 'listening');
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+t.test('stopParsing: no request behind this one is made', async (t) => {
+  let requests = 0;
+  const { port } = await start(t, (request, response) => {
+    requests++;
+    stopParsing(request.socket);
+    setTimeout(() => response.end('a'), 50);
+  });
+  const { socket, replies } = connectRaw(port, GET.repeat(3));
+  await replies(1);
+  t.equal(requests, 1);
+  socket.destroy();
+});
+
+t.test('appendToHead: the lines are the last of the head', async (t) => {
+  const { port } = await start(t, (_request, response) => {
+    response.writeHead(200, { 'content-length': 1 });
+    appendToHead(response, 'x-a: 1\r\nx-b: 2\r\n');
+    response.end('a');
+  });
+  const { socket, replies, received } = connectRaw(port, GET);
+  t.match(await replies(1), [{ status: 200, headers: { 'content-length': '1', 'x-a': '1', 'x-b': '2' }, text: 'a' }]);
+  t.match(received().text, /\r\nx-a: 1\r\nx-b: 2\r\n\r\na$/);
+  socket.destroy();
+});
+
+t.test('isLast: whether the connection ends behind a reply', async (t) => {
+  const lasts: boolean[] = [];
+  const { port } = await start(t, (request, response) => {
+    if (request.url === '/closed') response.setHeader('connection', 'close');
+    response.end('a');
+    lasts.push(isLast(response));
+  });
+  await connectRaw(port, GET, GET.replace('/', '/closed')).replies();
+  t.strictSame(lasts, [false, true]);
+});
+
+t.test('keepAlive: a connection that was to end is kept after all', async (t) => {
+  const { port } = await start(t, (_request, response) => {
+    t.equal(keepAlive(response, false), true);
+    t.equal(keepAlive(response, true), false);
+    response.end('a');
+  });
+  const { socket, replies } = connectRaw(port, GET);
+  t.match(await replies(1), [{ headers: { connection: 'keep-alive' } }]);
+  socket.destroy();
+});
+
+t.test('endBy: closes a connection behind its last reply', async (t) => {
+  const { server, port } = await start(t, (_request, response) => {
+    keepAlive(response, false);
+    response.end('a');
+  });
+  let ended = 0;
+  server.on('connection', (connection) =>
+    endBy(connection, (socket) => {
+      ended++;
+      socket.end();
+    }),
+  );
+  t.match(await connectRaw(port, GET).replies(), [{ headers: { connection: 'close' } }]);
+  t.equal(ended, 1);
+});
+
+t.test('answerHalfClosed: a client that has closed its sending side is answered later', async (t) => {
+  const { server, port } = await start(t, async (_request, response) => {
+    await wait(100);
+    response.end('a');
+  });
+  for (const count of [0, 1]) {
+    const { socket, replies } = connectRaw(port, GET);
+    socket.end();
+    t.equal((await replies()).length, count);
+    answerHalfClosed(server);
+  }
+});

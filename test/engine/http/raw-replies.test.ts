@@ -1,0 +1,205 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { ContractCheck, type Reply } from '../../contract-check.ts';
+import { listPets, type OwnStore, openUrl } from '../../database.ts';
+import { startServer } from '../../program.ts';
+import { connectRaw } from '../../raw-client.ts';
+import { KEY, startService } from '../../service.ts';
+
+const check = new ContractCheck();
+
+const head = (start: string, ...headers: string[]) =>
+  [`${start} HTTP/1.1`, 'Host: pets', `Authorization: Bearer ${KEY}`, ...headers, '', ''].join('\r\n');
+
+const post = (body: string, length = body.length) =>
+  `${head('POST /v1/pets', 'Content-Type: application/json', `Content-Length: ${length}`)}${body}`;
+
+const CHUNKED = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
+const CONNECT = 'CONNECT pets:443 HTTP/1.1\r\nHost: pets\r\n\r\n';
+const PET = '{"name":"Rex","categoryId":1}';
+
+/** The statuses of these replies, each of which keeps the contract. */
+function statusesOf(replies: Reply[]): number[] {
+  for (const reply of replies) {
+    const problems = check.problemsOf(reply.status === 201 ? 'POST' : 'GET', '/v1/pets', reply);
+    if (problems.length > 0) throw new Error(problems.join('; '));
+  }
+  return replies.map(({ status }) => status);
+}
+
+/** A store whose creates wait until they are let go. */
+function buildSlowStore(): { store: OwnStore; letGo: () => void; created: string[] } {
+  const store = openUrl('sqlite::memory:');
+  const created: string[] = [];
+  let letGo = () => {};
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const create: OwnStore['records']['create'] = async (pet) => {
+    created.push(pet.name);
+    await gate;
+    return store.records.create(pet);
+  };
+  return { store: { ...store, records: { ...store.records, create } }, letGo: () => letGo(), created };
+}
+
+/** The lines of a log, as objects. */
+function buildLog() {
+  const lines: Record<string, unknown>[] = [];
+  return { lines, write: (line: string) => lines.push(JSON.parse(line)) };
+}
+
+t.test('clients that stay silent after a CONNECT, a 400 or a 408 do not keep their connections', async (t) => {
+  const { app, port } = await startService(t, { requestTimeout: 200 });
+  const clients = [CONNECT, 'nonsense\r\n\r\n', 'GET / HTTP/1.1\r\nHost: pets\r\n', post('{"name":', 100)].map(
+    (bytes) => connectRaw(port, bytes),
+  );
+  const statuses = await Promise.all(clients.map(async ({ replies }) => statusesOf(await replies())));
+  t.strictSame(statuses, [[405], [400], [408], [408]]);
+  // The clients have not closed their side: only the server can.
+  const count = promisify(app.server.getConnections.bind(app.server));
+  while ((await count()) > 0) await wait(50);
+  for (const { socket } of clients) socket.destroy();
+});
+
+t.test('a CONNECT that is reset does not end the process, one that stays open does not hold SIGTERM', async (t) => {
+  const { child, port, request, exit } = await startServer(t, { env: { DRAIN_DELAY: '0' }, isCovered: true });
+  for (let count = 0; count < 5; count++) {
+    const { socket } = connectRaw(port, CONNECT);
+    await once(socket, 'data');
+    socket.resetAndDestroy();
+  }
+  t.equal((await request('/livez')).status, 200);
+  const { socket } = connectRaw(port, CONNECT);
+  await once(socket, 'data');
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+  socket.destroy();
+});
+
+t.test('a CONNECT behind replies that nobody reads does not hold SIGTERM for longer than STOP_TIMEOUT', async (t) => {
+  const { child, port, exit } = await startServer(t, {
+    env: { DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' },
+    isCovered: true,
+  });
+  const page = 'GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: pets\r\n\r\n';
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  socket.write(page.repeat(20) + CONNECT);
+  await once(socket, 'readable');
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+  socket.destroy();
+});
+
+t.test('slow headers and slow bodies end when the request must have arrived', async (t) => {
+  const { port } = await startService(t, { requestTimeout: 1000 });
+  const began = Date.now();
+  const clients = ['GET /v1/pets HTTP/1.1\r\nHost: pets\r\n', post(PET, 100)].map((bytes) => connectRaw(port, bytes));
+  const drip = setInterval(() => clients.map(({ socket }) => socket.write('x')), 100);
+  t.strictSame(await Promise.all(clients.map(async ({ replies }) => statusesOf(await replies()))), [[408], [408]]);
+  clearInterval(drip);
+  t.ok(Date.now() - began < 20_000, 'long before a minute');
+  for (const { socket } of clients) socket.destroy();
+});
+
+t.test('what arrives after a 408 is not taken: the client may send it again', async (t) => {
+  const { store, port } = await startService(t, { requestTimeout: 300 });
+  const { socket, replies } = connectRaw(port, post(PET.slice(0, 9), PET.length));
+  const [reply] = await replies(1);
+  socket.write(PET.slice(9) + post(PET));
+  t.equal(reply?.status, 408);
+  t.strictSame(statusesOf(await replies()), [408]);
+  t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
+});
+
+t.test('what is malformed is refused in its turn, after the replies to the requests before it', async (t) => {
+  for (const bad of ['nonsense\r\n\r\n', CONNECT, `${head('POST /v1/pets', ...CHUNKED)}zz\r\n`]) {
+    const { store, letGo } = buildSlowStore();
+    const { port } = await startService(t, { store });
+    const { replies } = connectRaw(port, post(PET) + post(PET) + bad);
+    await wait(100);
+    letGo();
+    t.strictSame(statusesOf(await replies()), [201, 201, bad === CONNECT ? 405 : 400], bad);
+  }
+});
+
+t.test('a request that was answered before its body turned out malformed gets no second reply', async (t) => {
+  const { port } = await startService(t);
+  const { socket, replies } = connectRaw(port, head('GET /v1/pets', ...CHUNKED));
+  await replies(1);
+  socket.write('zz\r\n');
+  t.strictSame(statusesOf(await replies()), [200]);
+  socket.destroy();
+});
+
+t.test('100 Continue is never sent in the middle of a reply', async (t) => {
+  const { port } = await startService(t);
+  const { replies, received, socket } = connectRaw(
+    port,
+    head('GET /v1/pets') + head('GET /docs/static/page.css', 'Expect: 100-continue', 'Connection: close'),
+  );
+  t.strictSame(
+    (await replies()).map(({ status }) => status),
+    [200, 200],
+  );
+  t.equal(received().rest, '');
+  socket.destroy();
+});
+
+t.test('nothing is sent after a reply that ends the connection', async (t) => {
+  const { port } = await startService(t);
+  const { socket, replies } = connectRaw(port, `${head('GET /v1/pets', 'Connection: close')}nonsense\r\n\r\n`);
+  t.strictSame(statusesOf(await replies()), [200]);
+  socket.destroy();
+});
+
+t.test('every request, malformed ones too, leaves one line in the log', async (t) => {
+  const log = buildLog();
+  const { port } = await startService(t, { log, requestTimeout: 200 });
+  const sent = [
+    head('GET /v1/pets'),
+    head('GET /v1/pets/%zz'),
+    head(`GET /v1/pets/${'1'.repeat(9000)}`),
+    head('GET /v1/pets', 'Expect: a miracle'),
+    head('QUERY /v1/pets'),
+    head('GET /docs/static/nope'),
+    CONNECT,
+    'nonsense\r\n\r\n',
+    post('{', 100),
+    `${head('POST /v1/pets', ...CHUNKED)}zz\r\n`,
+  ];
+  for (const bytes of sent) {
+    const { replies, socket, closed } = connectRaw(port, bytes);
+    const [reply] = await replies(1);
+    socket.destroy();
+    await closed;
+    const lines = log.lines.splice(0);
+    t.equal(lines.length, 1, bytes.slice(0, 40));
+    t.match(lines[0], { level: 30, reqId: reply?.headers['x-request-id'], status: reply?.status });
+  }
+});
+
+t.test('a client that goes away leaves one line, and no error', async (t) => {
+  const log = buildLog();
+  const { store, letGo, created } = buildSlowStore();
+  const { app, port } = await startService(t, { log, store });
+  const count = promisify(app.server.getConnections.bind(app.server));
+  const arrived = once(app.server, 'request');
+  const sending = connectRaw(port, post('{', 100));
+  await arrived;
+  sending.socket.resetAndDestroy();
+  const waiting = connectRaw(port, post(PET) + post(PET));
+  while (created.length < 2) await wait(10);
+  waiting.socket.resetAndDestroy();
+  while ((await count()) > 0) await wait(10);
+  letGo();
+  while (log.lines.length < 3) await wait(10);
+  await wait(50);
+  t.strictSame(
+    log.lines.map(({ level, msg, method, url }) => ({ level, msg, method, url })),
+    Array(3).fill({ level: 30, msg: 'request aborted', method: 'POST', url: '/v1/pets' }),
+  );
+});

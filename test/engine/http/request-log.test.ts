@@ -1,0 +1,189 @@
+import { execFileSync } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
+import { pino } from 'pino';
+import t from 'tap';
+import { makeKey, toStoredKey } from '../../../src/engine/access/api-keys.ts';
+import { loadConfig } from '../../../src/operate/config.ts';
+import { ContractCheck } from '../../contract-check.ts';
+import { openUrl } from '../../database.ts';
+import { connectRaw } from '../../raw-client.ts';
+import { KEY, startService } from '../../service.ts';
+
+/** Sends a request and resets the connection, before the server of this process reads either. */
+const GO_AWAY = `
+  const socket = require('node:net').connect(Number(process.argv[1]), '127.0.0.1', () =>
+    socket.write('GET /v1/pets HTTP/1.1\\r\\nHost: pets\\r\\n\\r\\n', () => socket.resetAndDestroy()));`;
+
+const check = new ContractCheck();
+
+function buildLog() {
+  const lines: string[] = [];
+  const write = (line: string) => lines.push(line);
+  /** The fields of the line with this number, when it has been written. */
+  async function fields(number: number): Promise<Record<string, unknown>> {
+    while (lines.length < number) await wait(10);
+    return JSON.parse(lines[number - 1] as string);
+  }
+  return { lines, write, fields };
+}
+
+t.test('the line of a request is what pino writes, whatever the URL has', async (t) => {
+  const log = buildLog();
+  const { port } = await startService(t, { log });
+  const urls = ['/v1/pets?status=sold', '/"quoted"', '/back\\slash', "/<&>'", '/%22%00'];
+  for (const [index, url] of urls.entries()) {
+    connectRaw(port, `GET ${url} HTTP/1.1\r\nHost: pets\r\nConnection: close\r\n\r\n`);
+    const { level, time, pid, hostname, ...fields } = await log.fields(index + 1);
+    t.equal(fields.url, url);
+    t.equal(fields.ip, '127.0.0.1');
+    let expected = '';
+    const write = (line: string) => {
+      expected = line;
+    };
+    pino({ timestamp: () => `,"time":${time}` }, { write }).info(fields);
+    t.equal(log.lines[index], expected);
+  }
+});
+
+t.test('the line says which operation was called, and by whom', async (t) => {
+  const log = buildLog();
+  const store = openUrl('sqlite::memory:');
+  const key = makeKey();
+  const stored = toStoredKey(key, 'Ada "A" 🔑');
+  await store.createKey(stored);
+  const { request } = await startService(t, { log, store });
+  const { id: keyId, name: keyName } = stored;
+  for (const [index, [url, sent, expected]] of [
+    ['/v1/pets', key, { operationId: 'listPets', keyId, keyName }],
+    ['/v1/pets/7', KEY, { operationId: 'getPet', keyId: /^API_KEYS\.[0-9a-f]{8}$/, keyName: 'API_KEYS' }],
+    ['/v1/pets/7', 'wrong', { operationId: 'getPet', keyId: undefined, keyName: undefined }],
+    ['/v1/nothing', key, { operationId: undefined, keyId: undefined, keyName: undefined }],
+  ].entries() as Iterable<[number, [string, string, object]]>) {
+    await request(url, { key: sent });
+    const { operationId, keyId, keyName } = await log.fields(index + 1);
+    t.match({ operationId, keyId, keyName }, expected);
+  }
+});
+
+t.test('the line of a create that was sent again says that its reply was replayed', async (t) => {
+  const log = buildLog();
+  const { request } = await startService(t, { log });
+  const headers = { 'idempotency-key': 'one' };
+  for (const [index, replayed] of [undefined, true].entries()) {
+    await request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 }, headers });
+    t.match(await log.fields(index + 1), { replayed, status: 201 });
+  }
+});
+
+t.test('a valid traceparent is in the line, and in the id of the request; an invalid one is ignored', async (t) => {
+  const log = buildLog();
+  const { request } = await startService(t, { log });
+  const [traceId, parentId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
+  const valid = `00-${traceId}-${parentId}-01`;
+  const cases: [sent: string | string[], isValid: boolean][] = [
+    [valid, true],
+    [`cc-${traceId}-${parentId}-ff`, true],
+    [`cc-${traceId}-${parentId}-01-what-the-future-brings`, true],
+    [`cc-${traceId}-${parentId}-01.what`, false],
+    [`${valid}-more`, false],
+    [`${valid}-`, false],
+    [`ff-${traceId}-${parentId}-01`, false],
+    [`00-${traceId.toUpperCase()}-${parentId}-01`, false],
+    [`00-${'0'.repeat(32)}-${parentId}-01`, false],
+    [`00-${traceId}-${'0'.repeat(16)}-01`, false],
+    [`00-${traceId}-${parentId}`, false],
+    [`00-${traceId}-${parentId}-1`, false],
+    ['', false],
+    [[valid, valid], false],
+  ];
+  for (const [index, [traceparent, isValid]] of cases.entries()) {
+    const id = (await request('/v1/pets?limit=0', { headers: { traceparent } })).headers['x-request-id'] as string;
+    const fields = await log.fields(index + 1);
+    t.match(id, isValid ? new RegExp(`^[\\w-]{8}-\\w+\\.${traceId}$`) : /^[\w-]{8}-\w+$/, String(traceparent));
+    const expected = isValid
+      ? { reqId: id, traceId, parentId }
+      : { reqId: id, traceId: undefined, parentId: undefined };
+    t.strictSame({ reqId: fields.reqId, traceId: fields.traceId, parentId: fields.parentId }, expected);
+  }
+});
+
+t.test(
+  'of requests beyond a limit the first has a line, and the others of its second are counted, by whose they are',
+  async (t) => {
+    const log = buildLog();
+    const store = openUrl('sqlite::memory:');
+    const key = makeKey();
+    const stored = toStoredKey(key, 'Ada', undefined, undefined, '1/d');
+    await store.createKey(stored);
+    const { id: keyId, name: keyName } = stored;
+    const limits = loadConfig({ UNAUTHORIZED_RATE: '1/d' });
+    const { app, port } = await startService(t, { log, store, limits, trustProxy: ['127.0.0.1'] });
+    const [one, two] = ['192.0.2.1', '192.0.2.2'];
+    const get = (sent: string, ip: string) =>
+      `GET /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${sent}\r\nX-Forwarded-For: ${ip}\r\n\r\n`;
+    const client = connectRaw(port, get(key, one));
+    await client.replies(1);
+    // All are there at once, so that a slow machine counts them in the same second.
+    client.socket.write(get(key, one).repeat(4) + get('wrong', one).repeat(4) + get('wrong', two).repeat(2));
+    for (const reply of await client.replies(11)) t.strictSame(check.problemsOf('GET', '/v1/pets', reply), []);
+    client.socket.destroy();
+    await app.close();
+    const expected = [
+      { msg: 'request', status: 200, keyId },
+      { msg: 'request', status: 429, keyId },
+      { msg: 'request', status: 401, ip: one },
+      { msg: 'request', status: 429, ip: one },
+      { msg: 'request', status: 401, ip: two },
+      { msg: 'request', status: 429, ip: two },
+      { msg: 'more requests beyond a limit', keyId, keyName, count: 3 },
+      { msg: 'more requests beyond a limit', ip: one, count: 2 },
+    ];
+    t.match(
+      log.lines.map((line) => JSON.parse(line)),
+      expected,
+    );
+    t.equal(log.lines.length, expected.length);
+  },
+);
+
+t.test('requests beyond a limit are told of each second, and the next one has a line again', async (t) => {
+  const log = buildLog();
+  const { port } = await startService(t, { log, limits: loadConfig({ KEY_RATE: '1/d' }) });
+  const request = `GET /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
+  const client = connectRaw(port, request);
+  await client.replies(1);
+  client.socket.write(request.repeat(3));
+  t.match(await log.fields(3), { msg: 'more requests beyond a limit', count: 2 });
+  client.socket.write(request);
+  t.match(await log.fields(4), { msg: 'request', status: 429 });
+  for (const reply of await client.replies(5)) t.strictSame(check.problemsOf('GET', '/v1/pets', reply), []);
+  client.socket.destroy();
+});
+
+t.test('the address is that of the client where the proxies before it are trusted', async (t) => {
+  for (const [trustProxy, forwarded, expected] of [
+    [[], '192.0.2.1', '127.0.0.1'],
+    [['192.0.2.0/24'], '198.51.100.7', '127.0.0.1'],
+    [['127.0.0.1'], undefined, '127.0.0.1'],
+    [['127.0.0.1'], '198.51.100.7', '198.51.100.7'],
+    [['127.0.0.1'], '203.0.113.9, 198.51.100.7', '198.51.100.7'],
+    [['127.0.0.0/8', '198.51.100.7', 'fd00::/8'], '203.0.113.9, fd00::1, 198.51.100.7', '203.0.113.9'],
+    [['127.0.0.0/8'], '"what', '127.0.0.1'],
+    [['127.0.0.0/8', '::ffff:198.51.100.0/120'], '2001:DB8::0, [::ffff:198.51.100.7]:80', '2001:db8::'],
+  ] as [string[], string | undefined, string][]) {
+    const log = buildLog();
+    const { request } = await startService(t, { log, trustProxy });
+    await request('/v1/pets', { headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded } });
+    t.equal((await log.fields(1)).ip, expected, `${trustProxy} ${forwarded}`);
+  }
+});
+
+t.test('a request whose client has reset the connection before it is read has a line without an address', async (t) => {
+  for (const trustProxy of [[], ['127.0.0.1']]) {
+    const log = buildLog();
+    const { port } = await startService(t, { log, trustProxy });
+    execFileSync(process.execPath, ['-e', GO_AWAY, `${port}`]);
+    const { method, url, ip } = await log.fields(1);
+    t.strictSame({ method, url, ip }, { method: 'GET', url: '/v1/pets', ip: undefined });
+  }
+});

@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import t from 'tap';
+import { loadConfig } from '../../../src/operate/config.ts';
+import { listPets } from '../../database.ts';
+import { connectRaw, flood } from '../../raw-client.ts';
+import { KEY, startService } from '../../service.ts';
+
+const PET = '{"name":"Rex","categoryId":1}';
+
+const head = (start: string, ...headers: string[]) =>
+  [`${start} HTTP/1.1`, 'Host: pets', ...headers, '', ''].join('\r\n');
+
+const AUTHORIZED = `Authorization: Bearer ${KEY}`;
+const JSON_BODY = 'Content-Type: application/json';
+const EXPECTING = 'Expect: 100-continue';
+
+/** Requests that are refused before their body is read, or that have no use for one. */
+const UNWANTED: [status: number, start: string, headers: string[]][] = [
+  [401, 'POST /v1/pets', [JSON_BODY]],
+  [404, 'POST /v1/nothing', [AUTHORIZED, JSON_BODY]],
+  [405, 'PUT /v1/pets', [AUTHORIZED, JSON_BODY]],
+  [415, 'POST /v1/pets', [AUTHORIZED, 'Content-Type: text/plain']],
+  [200, 'GET /livez', []],
+  [200, 'GET /v1/pets', [AUTHORIZED]],
+];
+
+t.test('100 is said when the body is wanted, and only then', async (t) => {
+  const { port } = await startService(t);
+  const length = `Content-Length: ${PET.length}`;
+  const wanted = connectRaw(port, head('POST /v1/pets', AUTHORIZED, JSON_BODY, length, EXPECTING));
+  while (!wanted.received().text) await once(wanted.socket, 'data');
+  t.match(wanted.received().text, /^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+  wanted.socket.write(PET);
+  t.match(await wanted.replies(1), [{ status: 201, headers: { connection: 'keep-alive' } }]);
+  wanted.socket.destroy();
+
+  for (const [status, start, headers] of [
+    ...UNWANTED.map(([status, start, headers]) => [status, start, [...headers, length]] as const),
+    [413, 'POST /v1/pets', [AUTHORIZED, JSON_BODY, 'Content-Length: 100000000']] as const,
+  ]) {
+    const client = connectRaw(port, head(start, ...headers, EXPECTING));
+    const [reply] = await client.replies();
+    t.equal(reply?.status, status);
+    t.notMatch(client.received().text, '100 Continue', start);
+    // Whether the body comes nevertheless cannot be known: what follows could be taken for it, or it for a request.
+    t.equal(reply?.headers.connection, 'close', start);
+    client.socket.destroy();
+  }
+});
+
+t.test('of a body that nobody wants a bounded rest is read, and the reply arrives', async (t) => {
+  const { port, app } = await startService(t);
+  let read = 0;
+  app.server.on('connection', (socket) => socket.on('close', () => (read = socket.bytesRead)));
+  for (const [status, start, headers] of UNWANTED) {
+    const { reply } = await flood(port, head(start, ...headers, 'Transfer-Encoding: chunked'));
+    t.equal(reply?.status, status, start);
+    t.ok(read < 1_000_000, `${read} bytes were read of ${start}`);
+  }
+});
+
+t.test('a body that nobody wants, and is short, costs no connection', async (t) => {
+  const { port } = await startService(t, { limits: loadConfig({ UNAUTHORIZED_RATE: '1/d' }) });
+  for (const [status, start, headers] of [...UNWANTED, [429, 'POST /v1/pets', [JSON_BODY]] as const]) {
+    const client = connectRaw(port, head(start, ...headers, `Content-Length: ${PET.length}`));
+    await client.replies(1);
+    client.socket.write(PET + head('GET /livez'));
+    t.match(await client.replies(2), [{ status }, { status: 200 }], start);
+    client.socket.destroy();
+  }
+});
+
+t.test('a client that sends its body slowly behind a refusal is not waited for', async (t) => {
+  const { port } = await startService(t);
+  const { socket, closed, replies } = connectRaw(port, head('POST /v1/pets', JSON_BODY, 'Content-Length: 1000'));
+  t.match(await replies(1), [{ status: 401 }]);
+  const drip = setInterval(() => socket.write('x'), 100);
+  await closed;
+  clearInterval(drip);
+  t.ok(socket.bytesWritten < 600);
+});
+
+t.test('what is sent behind a reply that ends the connection is not done', async (t) => {
+  const { port, store } = await startService(t);
+  const length = `Content-Length: ${PET.length}`;
+  const create = head('POST /v1/pets', AUTHORIZED, JSON_BODY, length) + PET;
+  const client = connectRaw(port, head('POST /v1/pets', JSON_BODY, length, EXPECTING) + PET + create.repeat(2));
+  t.match(await client.replies(), [{ status: 401, headers: { connection: 'close' } }]);
+  t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
+  client.socket.destroy();
+});

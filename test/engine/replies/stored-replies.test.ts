@@ -1,0 +1,117 @@
+import t, { type Test } from 'tap';
+import { load, problemsOf } from '../../added-operations.ts';
+import { type Edit, edited } from '../../edited-contract.ts';
+import { startService } from '../../service.ts';
+
+/** What two pets, one with a status, are answered with. */
+async function answersTo(t: Test, edit: Edit, url: string): Promise<{ status: number; text: string }> {
+  const yaml = edited(edit);
+  const { store, request } = await startService(t, { contract: await load(t, yaml), yaml });
+  await store.records.create({ name: 'Ada', categoryId: 2n ** 63n - 1n, status: 'sold' });
+  await store.records.create({ name: 'Rex', categoryId: 7n });
+  return request(url);
+}
+
+const items = (listPets: { responses: Record<string, { content: Record<string, { schema: object }> }> }) =>
+  listPets.responses['200']?.content['application/json'] as { schema: object };
+
+t.test("a store's text is sent as it is where the reply is what is stored, or wider", async (t) => {
+  const wider: Edit[] = [
+    () => {},
+    ({ Pet }) => (Pet.properties.name = { type: 'string' }),
+    ({ Pet }) => (Pet.required = ['id', 'name']),
+    ({ Pets }) => (Pets.items = {}),
+  ];
+  const text =
+    '[{"id":1,"name":"Ada","categoryId":9223372036854775807,"status":"sold"},{"id":2,"name":"Rex","categoryId":7}]';
+  for (const edit of wider) t.match(await answersTo(t, edit, '/v1/pets'), { status: 200, text });
+});
+
+t.test('what a reply forbids is not sent, though the store has it', async (t) => {
+  const narrower: Edit[] = [
+    ({ Pet, listPets }) =>
+      (items(listPets).schema = { type: 'array', items: { allOf: [Pet, { required: ['status'] }] } }),
+    ({ listPets }) => {
+      const properties = { id: { type: 'integer', format: 'int64' }, name: { type: 'string' } };
+      const closed = { type: 'object', additionalProperties: false, properties };
+      items(listPets).schema = { type: 'array', items: closed };
+    },
+  ];
+  const named: Edit = ({ Pet, listPets }) => {
+    const narrowed = { allOf: [Pet, { properties: { name: { enum: ['Ada'] } } }] };
+    items(listPets).schema = { type: 'array', items: narrowed };
+  };
+  for (const edit of [...narrower, named]) t.match(await answersTo(t, edit, '/v1/pets'), { status: 500 });
+  const nameAlone: Edit = ({ getPet }) => {
+    const properties = { name: { type: 'string' } };
+    items(getPet).schema = { type: 'object', additionalProperties: false, required: ['name'], properties };
+  };
+  t.match(await answersTo(t, nameAlone, '/v1/pets/1'), { status: 500 });
+  t.match(await answersTo(t, named, '/v1/pets?limit=1'), { status: 200, text: /9223372036854775807/ });
+});
+
+t.test('what requests and pages could break is refused at the start, by name', async (t) => {
+  const listed = 'operation listPets: response 200';
+  const after = 'operation listPets: parameter after';
+  const sent = 'schema NewPet: field';
+  const unkept = `${sent} name: may have U+0000, which PostgreSQL does not keep: give it a pattern such as ^[^\\x00]*$`;
+  const edits: [edit: Edit, problem: string][] = [
+    [({ Pets }) => (Pets.maxItems = 99), `${listed}: its maxItems is 99, and parameter limit may be 100`],
+    [({ Pets }) => (Pets.minItems = 1), `${listed}: its minItems is 1, and a page may be empty`],
+    [({ after }) => (after.schema.default = 'Rex'), `${after}: x-opaque is given out by the server: no default`],
+    [({ PetName }) => delete PetName.pattern, unkept],
+    [
+      ({ PetName }) => {
+        delete PetName.pattern;
+        delete PetName.minLength;
+      },
+      unkept,
+    ],
+    [
+      ({ NewPet, Pet }) => (NewPet.properties.id = Pet.properties.id),
+      `${sent} id: every id is given by the store: leave it out`,
+    ],
+    [
+      ({ paths }) => {
+        paths['/pets'] = { put: paths['/pets'].get, post: paths['/pets'].post };
+      },
+      `${after}: the link to a next page is requested with GET, not PUT`,
+    ],
+  ];
+  for (const [edit, problem] of edits) t.strictSame(await problemsOf(t, edited(edit)), [problem]);
+  t.strictSame(
+    await problemsOf(
+      t,
+      edited(({ Pets }) => (Pets.maxItems = 100)),
+    ),
+    [],
+  );
+  const nothing: Edit = ({ schemas }) => (schemas.NewPet = { type: 'object', additionalProperties: false });
+  t.match(await problemsOf(t, edited(nothing)), [/^operation createPet: response 201: its body may not be all/]);
+  const elsewhere: Edit = ({ schemas }) => (schemas.Pet = { type: 'object' });
+  t.strictSame(await problemsOf(t, edited(elsewhere)), []);
+});
+
+t.test('a reply that may not hold all that a request may send is refused before anything is stored', async (t) => {
+  const edits: [edit: Edit, place: string][] = [
+    [({ Pet }) => (Pet.properties.name = { type: 'string', maxLength: 5 }), 'body.name'],
+    [({ Pet }) => (Pet.properties.categoryId = { type: 'integer', format: 'int64', maximum: 100 }), 'body.categoryId'],
+    [({ PetId }) => (PetId.minimum = 1000), 'body.id'],
+    [({ Pet }) => (Pet.maxProperties = 3), 'body'],
+    [({ Pet }) => Pet.required.push('status'), 'body'],
+  ];
+  for (const [edit, place] of edits) {
+    t.strictSame(await problemsOf(t, edited(edit)), [
+      `operation createPet: response 201: its ${place} may not be all that a request may send, with any id from 1 on`,
+    ]);
+  }
+  const composed: Edit = ({ Pet, schemas }) => {
+    delete Pet.properties;
+    delete Pet.required;
+    delete Pet.type;
+    const fields = { type: 'object', required: ['id'], properties: { id: { type: 'integer', format: 'int64' } } };
+    const { additionalProperties: _closed, ...open } = schemas.NewPet;
+    Pet.allOf = [open, fields];
+  };
+  t.strictSame(await problemsOf(t, edited(composed)), []);
+});

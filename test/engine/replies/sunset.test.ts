@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import t from 'tap';
+import { extendSunsets } from '../../../src/engine/contract/deprecation.ts';
+import { buildIsGone } from '../../../src/engine/replies/sunset.ts';
+import type { AnyHandler } from '../../../src/engine/routes/handler.ts';
+import type { Handlers } from '../../../src/engine/routes/operations.ts';
+import type { Json } from '../../../src/engine/schema/json.ts';
+import { handlers as ours } from '../../../src/generated/handlers.ts';
+import { load, problemsOf } from '../../added-operations.ts';
+import { type Edit, edited } from '../../edited-contract.ts';
+import { startServer } from '../../program.ts';
+import { startService } from '../../service.ts';
+
+const PET = { name: 'Rex', categoryId: 7 };
+const CREATE = { method: 'POST', body: PET };
+
+/** A module that sets the clock of the program that imports it. */
+const clockAt = (day: string) => `
+  const Real = Date;
+  const shift = Real.parse('${day}') - Real.now();
+  globalThis.Date = class extends Real {
+    constructor(...values) {
+      if (values.length > 0) super(...values);
+      else super(Real.now() + shift);
+    }
+    static now() {
+      return Real.now() + shift;
+    }
+  };`;
+
+t.test('the time comes while the server runs', async (t) => {
+  const isGone = buildIsGone(new Date(Date.now() + 100));
+  t.equal(isGone(), false);
+  while (!isGone()) await wait(10);
+  t.equal(buildIsGone(undefined)(), false);
+});
+
+t.test('after its sunset a deprecated operation is gone, and all others go on', async (t) => {
+  const sunset = new Date('2026-11-21');
+  const yaml = edited(({ getPet }) => {
+    getPet['x-sunset'] = '2026-11-21';
+  });
+  const { app, store, request } = await startService(t, { contract: await load(t, yaml), yaml });
+  const { headers } = await request('/v1/pets', CREATE);
+  const url = headers.location as string;
+  const gone = await request(url);
+  const message = `This operation was served until ${sunset.toUTCString()}.`;
+  t.strictSame(gone.body, { code: 'gone', message, status: 410 });
+  t.equal(gone.headers.link, '</v1/pets>; rel="successor-version"');
+  t.equal(gone.headers.sunset, sunset.toUTCString());
+  t.equal((await request('/v1/pets/no-id')).status, 410);
+  t.equal((await request(url, { key: null })).status, 401);
+  t.equal((await request('/v1/pets', CREATE)).status, 201);
+  t.equal(((await request('/v1/pets')).body as unknown[]).length, 2);
+  await app.close();
+  const use = (await store.listUses()).find(({ operationId }) => operationId === 'getPet');
+  t.equal(use?.count, 2);
+});
+
+t.test('on 5 December 2030 getPet is gone, where no operator extends it', async (t) => {
+  const file = join(t.testdir({ 'clock.mjs': clockAt('2030-12-05') }), 'clock.mjs');
+  const shell = `export NODE_OPTIONS='--import=${file}'`;
+  for (const [env, status, header] of [
+    [{}, 410, 'Thu, 05 Dec 2030 00:00:00 GMT'],
+    [{ EXTEND_SUNSET: 'getPet:2031-06-30' }, 404, 'Mon, 30 Jun 2031 00:00:00 GMT'],
+  ] as const) {
+    const { request, child, exit } = await startServer(t, { env, shell });
+    const { headers, ...reply } = await request('/v1/pets/7');
+    t.strictSame([reply.status, headers.sunset], [status, header]);
+    t.equal((await request('/v1/pets', CREATE)).status, 201);
+    child.kill('SIGTERM');
+    t.equal(await exit, 0);
+  }
+});
+
+t.test('only a sunset that there is can be extended, and only to a later day', async (t) => {
+  const contract = await load(
+    t,
+    edited(() => {}),
+  );
+  const extend = (id: string, day: string) => extendSunsets(contract, new Map([[id, new Date(day)]]));
+  t.equal(
+    extend('getPet', '3000-01-01').operations.get('getPet')?.deprecation?.sunset?.toISOString(),
+    '3000-01-01T00:00:00.000Z',
+  );
+  for (const [id, day, message] of [
+    ['getPte', '3000-01-01', 'EXTEND_SUNSET: there is no operation getPte with a sunset.'],
+    ['listPets', '3000-01-01', 'EXTEND_SUNSET: there is no operation listPets with a sunset.'],
+    ['getPet', '2999-12-05', 'EXTEND_SUNSET: the sunset of getPet is 2999-12-05T00:00:00.000Z, and can only be later.'],
+  ] as const) {
+    t.throws(() => extend(id, day), { message });
+  }
+});
+
+/** What has to go with getPet: the links to it. */
+const REMOVE: Edit = ({ paths, created }) => {
+  delete paths['/pets/{petId}'];
+  delete created.links;
+  delete created.headers.Location;
+};
+
+t.test('getPet can be taken out of the contract: what still leads to it is named, and all else stands', async (t) => {
+  const onlyPath = edited(({ paths }) => {
+    delete paths['/pets/{petId}'];
+  });
+  t.strictSame(await problemsOf(t, onlyPath), [
+    'operation createPet: response 201: link self: there is no operation getPet',
+  ]);
+  const yaml = edited(REMOVE);
+  const contract = await load(t, yaml);
+  await t.rejects(startService(t, { contract, yaml }), { message: /handlers\/getPet\.ts/ });
+
+  const createPet: AnyHandler = async ({ body, pets }: Json) => ({ status: 201, body: await pets.create(body) });
+  const handlers: Handlers = { listPets: ours.listPets, createPet };
+  const { request } = await startService(t, { contract, yaml, handlers });
+  for (let count = 0; count < 3; count++) t.equal((await request('/v1/pets', CREATE)).status, 201);
+  const page = await request('/v1/pets?limit=2');
+  t.equal((page.body as unknown[]).length, 2);
+  const next = /<(.*)>/.exec(page.headers.link as string)?.[1] as string;
+  t.strictSame((await request(next)).body, [{ id: 3, ...PET }]);
+  t.match((await request('/v1/pets/1')).body, { code: 'route_not_found' });
+  t.equal((await request('/v1/pets', { key: null })).status, 401);
+  t.equal((await request('/v1/pets', { method: 'DELETE' })).headers.allow, 'GET, HEAD, POST');
+  t.equal((await request('/readyz', { key: null })).status, 200);
+  t.notMatch((await request('/openapi.json', { key: null })).text, 'petId');
+});

@@ -1,0 +1,136 @@
+import t from 'tap';
+import { buildUrlOf } from '../../../src/engine/routes/urls.ts';
+import type { Json } from '../../../src/engine/schema/json.ts';
+import { load, operation, problemsOf, serve, withPaths } from '../../added-operations.ts';
+
+const BIG = '9007199254740993';
+
+/** An operation with these parameters; it answers with the query that it was given. */
+const withParameters = (...parameters: Json[]) => withPaths({ '/echoes': { get: operation('echo', { parameters }) } });
+
+const inQuery = (name: string, items: Json, others: Json = {}, style: Json = {}) => ({
+  name,
+  in: 'query',
+  schema: { type: 'array', items, ...others },
+  ...style,
+});
+
+const string = { type: 'string' };
+const int64 = { type: 'integer', format: 'int64' };
+
+const YAML = withParameters(
+  inQuery('tags', { type: 'string', minLength: 1 }, { minItems: 2, maxItems: 3, uniqueItems: true }),
+  inQuery('ids', int64, { uniqueItems: true }, { explode: false }),
+  inQuery('a b', string, {}, { explode: false }),
+  inQuery('levels', { type: 'integer', maximum: 9 }, { default: [1, 2] }),
+  inQuery('owners', { ...int64, minimum: 1 }, { default: [7] }),
+  inQuery('weights', { type: 'number' }),
+  inQuery('flags', { type: 'boolean' }, {}, { style: 'form', explode: true }),
+  { name: 'If-None-Match', in: 'header', schema: { type: 'array', items: string, maxItems: 4 } },
+  { name: 'X-Owners', in: 'header', schema: { type: 'array', items: int64 } },
+);
+const DEFAULTS = { levels: [1, 2], owners: [7n] };
+
+t.test('an array in the query is given as its items, each with its type', async (t) => {
+  const given: Json[] = [];
+  const { request } = await serve(t, YAML, {
+    echo: ({ query }) => {
+      given.push({ ...query });
+      return { status: 200, body: {} };
+    },
+  });
+  const cases: [search: string, query: Json][] = [
+    ['', {}],
+    ['?tags=a&tags=b,c&tags=%2C', { tags: ['a', 'b,c', ','] }],
+    [`?ids=${BIG},1`, { ids: [BigInt(BIG), 1n] }],
+    ['?ids=1', { ids: [1n] }],
+    ['?a%20b=x,%2C+,,&levels=4', { 'a b': ['x', ', ', '', ''], levels: [4] }],
+    ['?a+b=', { 'a b': [''] }],
+    ['?a+b=%zz,%e2%82%ac', { 'a b': ['%zz', '€'] }],
+    ['?levels=3', { levels: [3] }],
+    [`?owners=1&owners=${BIG}`, { owners: [1n, BigInt(BIG)] }],
+    ['?weights=0.5&weights=-3&flags=true&flags=false&flags=true', { weights: [0.5, -3], flags: [true, false, true] }],
+  ];
+  for (const [search, query] of cases) {
+    const { status, text } = await request(`/v1/echoes${search}`);
+    t.equal(status, 200, text);
+    t.strictSame(given.at(-1), { ...DEFAULTS, ...query }, search);
+  }
+});
+
+t.test('an array that breaks its schema is refused, with the place of each item', async (t) => {
+  const { request } = await serve(t, YAML, { echo: () => ({ status: 200, body: {} }) });
+  const cases: [search: string, message: string][] = [
+    ['tags=a', 'query.tags must have at least 2 items'],
+    ['tags=a&tags=b&tags=c&tags=d', 'query.tags must have at most 3 items'],
+    ['tags=a&tags=b&tags=a', 'query.tags must not have the same item twice'],
+    ['tags=a&tags=', 'query.tags.1 must have at least 1 characters'],
+    ['ids=1,1', 'query.ids must not have the same item twice'],
+    ['ids=1,x', 'query.ids.1 must be a 64-bit integer, -9223372036854775808 to 9223372036854775807'],
+    ['ids=1%2C2', 'query.ids.0 must be a 64-bit integer, -9223372036854775808 to 9223372036854775807'],
+    ['ids=1&ids=2', 'query.ids is given more than once'],
+    ['levels=1&levels=10', 'query.levels.1 must be at most 9'],
+    ['owners=0', 'query.owners.0 must be at least 1'],
+    ['weights=1e5&flags=yes', 'query.weights.0 must be of type number; query.flags.0 must be of type boolean'],
+    ['tags[]=a&tags[]=b', 'query.tags[] is given more than once; query.tags[] is not a known query parameter'],
+  ];
+  for (const [search, message] of cases) {
+    const { status, body } = await request(`/v1/echoes?${search}`);
+    t.strictSame([status, (body as Json).message], [400, message], search);
+  }
+});
+
+t.test('an array in a header may have several lines, and empty items do not count', async (t) => {
+  const given: Json[] = [];
+  const { request } = await serve(t, YAML, {
+    echo: ({ headers }) => {
+      given.push({ ...headers });
+      return { status: 200, body: {} };
+    },
+  });
+  const headers = { 'if-none-match': ['"a", "b"', '', ',"c",'], 'x-owners': BIG };
+  t.equal((await request('/v1/echoes', { headers })).status, 200);
+  t.strictSame(given, [{ 'If-None-Match': ['"a"', '"b"', '"c"'], 'X-Owners': [BigInt(BIG)] }]);
+  const { body } = await request('/v1/echoes', { headers: { 'if-none-match': ['a,b', 'c,d,e'], 'x-owners': '1,2.5' } });
+  t.match(body, {
+    message: /^header.If-None-Match must have at most 4 items; header.X-Owners.1 must be a 64-bit/,
+  });
+});
+
+t.test('the URL of an operation has its arrays', async (t) => {
+  const urlOf = buildUrlOf(await load(t, YAML)) as (id: string, params: object, query: object) => string;
+  t.equal(urlOf('echo', {}, { tags: ['a', 'b&c'], ids: [1n, 2n] }), '/v1/echoes?tags=a&tags=b%26c&ids=1,2');
+  t.equal(urlOf('echo', {}, { tags: [], ids: [], 'a b': ['x,y'], flags: [true] }), '/v1/echoes?a%20b=x%2Cy&flags=true');
+});
+
+t.test('what is no array of simple values, or written in another way, is refused in one line', async (t) => {
+  const simple = 'needs a schema of simple types, or of an array of them';
+  const pair = { type: 'array', prefixItems: [string], items: string };
+  const object = { type: 'object', properties: { name: string } };
+  const refusals: [parameter: Json, problem: string][] = [
+    [{ in: 'query', style: 'deepObject', schema: string }, 'style deepObject is not supported'],
+    [
+      { in: 'query', style: 'pipeDelimited', schema: { type: 'array', items: string } },
+      'style pipeDelimited is not supported',
+    ],
+    [{ in: 'query', schema: object, explode: false }, simple],
+    [{ in: 'query', schema: { anyOf: [object] } }, simple],
+    [{ in: 'query', schema: { ...object, additionalProperties: object } }, simple],
+    [{ in: 'header', schema: undefined, content: { 'application/json': { schema: object } } }, simple],
+    [{ in: 'query', schema: { type: 'array', items: object } }, simple],
+    [{ in: 'query', schema: pair }, simple],
+    [{ in: 'query', schema: string, allowEmptyValue: true }, 'allowEmptyValue is not supported'],
+    [{ in: 'header', schema: object }, simple],
+  ];
+  for (const [parameter, problem] of refusals) {
+    const problems = await problemsOf(t, withParameters({ name: 'q', ...parameter }));
+    t.strictSame(problems, [`operation echo: parameter q: ${problem}`]);
+  }
+  const ofPath = { name: 'q', in: 'path', required: true, schema: { type: 'array', items: string } };
+  const paths = { '/echoes/a{q}': { get: operation('echo', { parameters: [ofPath] }) } };
+  const alone = 'an array needs a part of the path of its own';
+  t.strictSame(await problemsOf(t, withPaths(paths)), [`operation echo: parameter q: ${alone}`]);
+  const matrix = { ...ofPath, schema: string, style: 'matrix' };
+  const styled = { '/echoes/{q}': { get: operation('echo', { parameters: [matrix] }) } };
+  t.strictSame(await problemsOf(t, withPaths(styled)), ['operation echo: parameter q: style matrix is not supported']);
+});

@@ -1,0 +1,325 @@
+import { EventEmitter, once } from 'node:events';
+import t from 'tap';
+import type { Json } from '../../../src/engine/schema/json.ts';
+import { operation, serve, withPaths } from '../../added-operations.ts';
+import { connectRaw } from '../../raw-client.ts';
+import { KEY, type RequestOptions } from '../../service.ts';
+
+const MAX_BYTES = 3 * 1024 * 1024;
+const bytes = { type: 'string', format: 'binary' };
+const FORM = {
+  type: 'object',
+  required: ['title', 'photo'],
+  additionalProperties: false,
+  properties: {
+    title: { type: 'string', maxLength: 20 },
+    petId: { type: 'integer', format: 'int64', minimum: 1 },
+    tags: { type: 'array', minItems: 2, items: { type: 'string', pattern: '^[a-z]*$' } },
+    photo: bytes,
+    more: { type: 'array', maxItems: 2, items: bytes },
+    any: { type: 'array', items: bytes },
+  },
+};
+const content = { 'application/octet-stream': { schema: bytes }, 'text/csv': {}, 'application/json': { schema: {} } };
+const post = (id: string, content: Json, source: Json = {}) => ({
+  post: operation(id, { requestBody: { required: true, 'x-max-bytes': MAX_BYTES, content }, ...source }),
+});
+const YAML = withPaths({
+  '/uploads': post('upload', content),
+  '/echoes': post('echo', content, { responses: { '200': { content: { 'application/octet-stream': {} } } } }),
+  '/forms': post('fill', { 'multipart/form-data': { schema: FORM } }),
+});
+
+let upload: (call: Json) => Json;
+const log: string[] = [];
+const handlers = {
+  upload: (call: Json) => upload(call),
+  echo: (call: Json) => upload(call),
+  fill: (call: Json) => upload(call),
+};
+const options = { log: { write: (line: string) => log.push(line) }, requestTimeout: 1000 };
+const { app, port, request } = await serve(t, YAML, handlers, options);
+t.beforeEach(() => log.splice(0));
+
+const send = (body: unknown, { headers, ...others }: RequestOptions = {}, url = '/v1/uploads') =>
+  request(url, {
+    method: 'POST',
+    body,
+    ...others,
+    headers: { 'content-type': 'application/octet-stream', ...headers },
+  });
+const head = (length: number, url = '/v1/uploads', type = 'application/octet-stream') =>
+  [
+    `POST ${url} HTTP/1.1`,
+    'Host: x',
+    `Authorization: Bearer ${KEY}`,
+    `Content-Type: ${type}`,
+    `Content-Length: ${length}`,
+  ]
+    .join('\r\n')
+    .concat('\r\n\r\n');
+const CHUNKED = { 'transfer-encoding': 'chunked' };
+
+async function read(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('latin1');
+}
+const answerRead = async ({ body, contentType }: Json) => ({ status: 200, body: [contentType, await read(body)] });
+
+t.test('bytes come as they are, with their type; JSON beside them is JSON', async (t) => {
+  upload = answerRead;
+  const type = (type: string) => ({ headers: { 'content-type': type } });
+  t.strictSame((await send('a\0\xff')).body, ['application/octet-stream', 'a\0\xc3\xbf']);
+  t.strictSame((await send('id\n1', type('Text/CSV; charset=utf-8'))).body, ['text/csv', 'id\n1']);
+  t.strictSame((await send('a', { headers: CHUNKED })).body, ['application/octet-stream', 'a']);
+  t.strictSame((await send('')).body, ['application/octet-stream', '']);
+  upload = ({ body }) => ({ status: 200, body });
+  t.strictSame((await send('{"a":9223372036854775807}', type('application/json'))).body, { a: 9223372036854775807n });
+});
+
+t.test('a key, a type, a body and no coding are asked for before a handler is called', async (t) => {
+  upload = () => t.fail('called');
+  t.equal((await send('a', { key: null })).status, 401);
+  t.match(await send('a', { headers: { 'content-encoding': 'gzip' } }), { status: 415 });
+  t.match(await send('a', { headers: { 'content-type': 'text/html' } }), { status: 415 });
+  t.match(await request('/v1/uploads', { method: 'POST' }), { status: 400, body: { message: 'body is missing' } });
+  t.match(await send('a', {}, '/v1/uploads?q=1'), { status: 400, body: { message: /^query\.q/ } });
+});
+
+t.test('more than the operation takes is 413: at once where the length is known, else when it has come', async (t) => {
+  let isCalled = false;
+  upload = (call) => {
+    isCalled = true;
+    return answerRead(call);
+  };
+  const [most, more] = ['a'.repeat(MAX_BYTES), 'a'.repeat(MAX_BYTES + 1)];
+  t.equal((await send(most, { headers: CHUNKED })).status, 200);
+  isCalled = false;
+  t.match(await connectRaw(port, head(MAX_BYTES + 1)).replies(1), [{ status: 413 }]);
+  t.notOk(isCalled);
+  t.match(await send(more, { headers: CHUNKED }), { status: 413, headers: { connection: 'close' } });
+  t.ok(isCalled);
+  t.notMatch(log.join(''), /"level":50/);
+});
+
+t.test('what a handler leaves unread is dropped, and the connection goes on', async (t) => {
+  const big = 'a'.repeat(1024 * 1024);
+  for (const leave of [
+    () => {},
+    async (body: AsyncIterable<unknown>) => {
+      for await (const _ of body) break;
+    },
+  ]) {
+    upload = async ({ body }) => {
+      await leave(body);
+      return { status: 200, body: 1 };
+    };
+    const client = connectRaw(port, head(big.length), big, head(1), 'a');
+    t.match(await client.replies(2), [{ status: 200 }, { status: 200 }]);
+    client.socket.destroy();
+  }
+});
+
+t.test('no more is read than a handler takes', async (t) => {
+  const taken = new EventEmitter();
+  upload = async ({ body }) => {
+    for await (const _ of body) {
+      taken.emit('first');
+      await once(taken, 'goOn');
+      break;
+    }
+    return { status: 200, body: 1 };
+  };
+  const received: Json[] = [];
+  app.server.once('connection', (socket) => received.push(socket));
+  const client = connectRaw(port, head(MAX_BYTES), 'a'.repeat(MAX_BYTES));
+  await once(taken, 'first');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.ok(received[0].bytesRead < 1024 * 1024, `${received[0].bytesRead} bytes`);
+  taken.emit('goOn');
+  t.match(await client.replies(1), [{ status: 200 }]);
+  client.socket.destroy();
+});
+
+t.test(
+  'a body that does not arrive ends what reads it: a client that goes away is no error, a slow one gets 408',
+  async (t) => {
+    const over = new EventEmitter();
+    upload = async (call) => {
+      try {
+        return await answerRead(call);
+      } catch (error) {
+        over.emit('over', error);
+        throw error;
+      }
+    };
+    const gone = once(over, 'over');
+    const client = connectRaw(port, head(9), 'a');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    client.socket.destroy();
+    t.match(await gone, [{ code: 'malformed_request' }]);
+    const slow = once(over, 'over');
+    t.match(await connectRaw(port, head(9), 'a').replies(), [{ status: 408, headers: { connection: 'close' } }]);
+    await slow;
+    t.notMatch(log.join(''), /"level":50/);
+  },
+);
+
+t.test('a reply may be made of the body while it arrives, and is cut where the body ends early', async (t) => {
+  upload = ({ body }) => ({ status: 200, body });
+  t.equal((await send('abc', {}, '/v1/echoes')).text, 'abc');
+  const client = connectRaw(port, head(9, '/v1/echoes'), 'abc');
+  await client.ended;
+  client.socket.destroy();
+  t.match(client.received().text, /^HTTP\/1\.1 200 .*\r\n3\r\nabc\r\n$/s);
+});
+
+interface Piece {
+  name?: string;
+  filename?: string;
+  type?: string;
+  text: string;
+}
+
+/** A form, whose end may be cut off. */
+function form(pieces: Piece[], end = '--x--\r\n'): string {
+  const parts = pieces.map(({ name, filename, type, text }) => {
+    const names = `${name === undefined ? '' : `; name="${name}"`}${filename === undefined ? '' : `; filename="${filename}"`}`;
+    return `--x\r\nContent-Disposition: form-data${names}\r\n${type ? `Content-Type: ${type}\r\n` : ''}\r\n${text}\r\n`;
+  });
+  return parts.join('') + end;
+}
+const sendForm = (body: string, type = 'multipart/form-data; boundary=x') =>
+  send(body, { headers: { 'content-type': type } }, '/v1/forms');
+
+const title = { name: 'title', text: 'Rex' };
+const photo = { name: 'photo', text: 'bytes' };
+
+t.test('the parts of a form come in their order, fields as values, files as bytes', async (t) => {
+  const seen: Json[] = [];
+  upload = async ({ body, contentType }) => {
+    seen.push(contentType);
+    for await (const { content, ...part } of body)
+      seen.push({ ...part, ...(content && { content: await read(content) }) });
+    return { status: 200, body: 1 };
+  };
+  const pieces = [
+    { name: 'tags', text: 'a' },
+    { ...photo, filename: '../cat.png', type: 'image/png' },
+    { name: 'petId', text: '9223372036854775807' },
+    { name: 'title', text: 'Zo\u00eb' },
+    { name: 'more', text: 'more' },
+    { name: 'tags', text: 'b', filename: 'b' },
+  ];
+  t.equal((await sendForm(form(pieces))).status, 200);
+  t.strictSame(seen, [
+    'multipart/form-data',
+    { name: 'tags', value: 'a' },
+    { name: 'photo', filename: 'cat.png', contentType: 'image/png', content: 'bytes' },
+    { name: 'petId', value: 9223372036854775807n },
+    { name: 'title', value: 'Zo\u00eb' },
+    { name: 'more', filename: undefined, contentType: 'text/plain', content: 'more' },
+    { name: 'tags', value: 'b' },
+  ]);
+});
+
+t.test('a form that breaks the contract is refused as soon as that is known', async (t) => {
+  const names: string[] = [];
+  upload = async ({ body }) => {
+    names.length = 0;
+    for await (const { name } of body) names.push(name);
+    return { status: 200, body: 1 };
+  };
+  const huge = { name: 'tags', text: 'a'.repeat(600 * 1024) };
+  const malformed = 'body is not well-formed multipart/form-data';
+  const cases: [pieces: Piece[] | string, taken: string[], message: string][] = [
+    [[title, { name: 'titel', text: '' }, photo], ['title'], 'body.titel is not a known field'],
+    [[{ text: '' }], [], 'body.undefined is not a known field'],
+    [[title, { name: 'petId', text: '0' }], ['title'], 'body.petId must be at least 1'],
+    [[{ name: 'petId', text: '1.0' }], [], 'body.petId must be a 64-bit integer'],
+    [[{ name: 'tags', text: 'A' }], [], 'body.tags must match ^[a-z]*$'],
+    [[title, title], ['title'], 'body.title is given more than once'],
+    [[photo, photo], ['photo'], 'body.photo is given more than once'],
+    [[photo], ['photo'], 'body.title is missing'],
+    [[title, photo, { name: 'tags', text: 'a' }], ['title', 'photo', 'tags'], 'body.tags must have at least 2 items'],
+    [Array(3).fill({ ...photo, name: 'more' }), ['more', 'more'], 'body.more must have at most 2 items'],
+    [form([title], ''), [], malformed],
+    [form([], '--x\r\nContent-'), [], malformed],
+    ['Hello!', [], malformed],
+  ];
+  for (const [pieces, taken, message] of cases) {
+    const { status, body } = await sendForm(typeof pieces === 'string' ? pieces : form(pieces));
+    t.match({ status, body, names }, { status: 400, body: { code: 'invalid_request' }, names: taken });
+    t.match((body as Json).message, message);
+  }
+  t.match(await sendForm(form([title]), 'multipart/form-data'), { status: 400, body: { message: malformed } });
+  t.match(await sendForm(form([huge, huge])), { status: 413, body: { code: 'payload_too_large' } });
+  t.notMatch(log.join(''), /"level":50/);
+});
+
+t.test('no more parts wait for a handler than a form may have', async (t) => {
+  const taken: string[] = [];
+  upload = async ({ body }) => {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    for await (const { name } of body) taken.push(name);
+    return { status: 200, body: 1 };
+  };
+  const empty = (name: string, count: number) => form(Array(count).fill({ name, text: '' }));
+  const { status, body } = await sendForm(empty('more', 5000));
+  t.match({ status, body }, { status: 400, body: { message: 'body.more must have at most 2 items' } });
+  t.strictSame(taken.splice(0), ['more', 'more']);
+  t.match((await sendForm(empty('any', 1001))).body, { message: 'body.any must have at most 1000 items' });
+  t.equal(taken.splice(0).length, 1000);
+  t.match((await sendForm(empty('none', 5000))).body, { message: 'body.none is not a known field' });
+  t.equal((await sendForm(`--x\r\nX-Long: ${'a'.repeat(20_000)}\r\n${form([title]).slice(5)}`)).status, 400);
+});
+
+t.test(
+  'a file that does not arrive, or is too large, ends what reads it; one that is left unread is dropped',
+  async (t) => {
+    const reading = async ({ body }: Json) => {
+      for await (const { content } of body) if (content) await read(content);
+      return { status: 200, body: 1 };
+    };
+    upload = reading;
+    const big = { ...photo, text: 'a'.repeat(MAX_BYTES) };
+    const chunked = { 'content-type': 'multipart/form-data; boundary=x', ...CHUNKED };
+    t.match(await send(form([big]), { headers: chunked }, '/v1/forms'), { status: 413 });
+    t.match(await sendForm(form([photo], '').slice(0, -2)), { status: 400 });
+    const gone = new Promise((resolve) => {
+      upload = async (call) => reading(call).catch((error: Error) => resolve(error));
+    });
+    const client = connectRaw(
+      port,
+      head(999, '/v1/forms', 'multipart/form-data; boundary=x'),
+      form([photo], '').slice(0, -2),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    client.socket.destroy();
+    t.match(await gone, { code: 'malformed_request' });
+    const large = { ...photo, text: 'a'.repeat(1024 * 1024) };
+    upload = async ({ body }) => {
+      for await (const { name } of body) if (name === 'title') break;
+      return { status: 200, body: 1 };
+    };
+    t.equal((await sendForm(form([large, title, { ...large, name: 'more' }]))).status, 200);
+    t.notMatch(log.join(''), /"level":50/);
+  },
+);
+
+t.test('a body that is read only after the reply is asked for no more', async (t) => {
+  let reading: Promise<unknown> | undefined;
+  upload = ({ body }) => {
+    const read = async () => {
+      for await (const _ of body);
+    };
+    reading = new Promise((resolve) => setTimeout(resolve, 50)).then(read).catch((error) => error);
+    return { status: 200, body: 1 };
+  };
+  const client = connectRaw(port, head(5).replace('Host: x', 'Host: x\r\nExpect: 100-continue'));
+  t.match(await client.replies(1), [{ status: 200, headers: { connection: 'close' } }]);
+  t.notMatch(client.received().text, '100 Continue');
+  client.socket.destroy();
+  t.match(await reading, { code: 'malformed_request' });
+});

@@ -1,0 +1,42 @@
+import t from 'tap';
+import { makeKey, toStoredKey } from '../../../src/engine/access/api-keys.ts';
+import type { Json } from '../../../src/engine/schema/json.ts';
+import { operation, serve, withPaths } from '../../added-operations.ts';
+import { openUrl } from '../../database.ts';
+import { KEY } from '../../service.ts';
+
+const YAML = withPaths({
+  '/whoami': { get: operation('whoAmI') },
+  '/anyone': { get: operation('anyone', { security: [] }) },
+});
+
+/** A store with a key of Ada's. */
+async function openWithKey() {
+  const store = openUrl('sqlite::memory:');
+  const key = makeKey();
+  const stored = toStoredKey(key, 'Ada');
+  await store.createKey(stored);
+  return { store, key, id: stored.id };
+}
+
+t.test('a handler knows whose key a request has, the id of the request, and a log whose lines have it', async (t) => {
+  const { store, key, id } = await openWithKey();
+  const lines: string[] = [];
+  const tell = ({ key = null, requestId, log }: Json) => {
+    log.warn({ owner: key?.id }, 'was asked');
+    return { status: 200, body: { key: key && [key.id, key.name], requestId } };
+  };
+  const log = { write: (line: string) => lines.push(line) };
+  const { request } = await serve(t, YAML, { whoAmI: tell, anyone: tell }, { store, log });
+
+  const adas = await request('/v1/whoami', { key });
+  const requestId = adas.headers['x-request-id'];
+  t.strictSame(adas.body, { key: [id, 'Ada'], requestId });
+  const line = JSON.parse(lines.find((text) => text.includes('was asked')) as string);
+  t.match(line, { level: 40, reqId: requestId, owner: id });
+
+  const { body } = await request('/v1/whoami', { headers: { authorization: `bearer  ${KEY}` } });
+  t.match(body, { key: [/^API_KEYS\.[0-9a-f]{8}$/, 'API_KEYS'] });
+  t.match((await request('/v1/anyone', { key: null })).body, { key: null });
+  t.notMatch(lines.join(), KEY);
+});

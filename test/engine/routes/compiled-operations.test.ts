@@ -1,0 +1,201 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { loadContract } from '../../../src/engine/contract/load-contract.ts';
+import { describeUndeclared } from '../../../src/engine/replies/own-replies.ts';
+import { compileOperations } from '../../../src/engine/routes/compiled-operations.ts';
+import { type Edit, edited } from '../../edited-contract.ts';
+import { fileOf } from '../../other-contracts.ts';
+
+/** What the contract says after the edit, which the server could not keep. */
+type Refusal = [sentence: string, problem: string, edit: Edit];
+
+const refusals: Refusal[] = [
+  [
+    'an unknown format in a body',
+    'operation createPet: request.body.name: unknown format "nam" ignored',
+    ({ NewPet }) => (NewPet.properties.name = { type: 'string', format: 'nam' }),
+  ],
+  [
+    'an unknown keyword in a parameter',
+    'operation listPets: request.query.limit: strict mode: unknown keyword: "maximun"',
+    ({ limit }) => (limit.schema.maximun = 50),
+  ],
+  [
+    'a default where none can be filled in',
+    'operation createPet: request.body: strict mode: default is ignored for: name',
+    ({ NewPet }) => (NewPet.anyOf = [{ properties: { name: { type: 'string', default: 'Rex' } } }]),
+  ],
+  [
+    'an unknown format in a reply',
+    'operation getPet: response 200: body.items.id: unknown format "ident" ignored',
+    ({ getPet }) => {
+      const schema = { type: 'array', items: { properties: { id: { type: 'string', format: 'ident' } } } };
+      getPet.responses['200'].content['application/json'].schema = schema;
+    },
+  ],
+  [
+    'a required header that is sent only where the operation is deprecated',
+    'operation createPet: response 201: header Deprecation is required, and not sent',
+    ({ createPet, headers }) => (createPet.responses['201'].headers.Deprecation = headers.Deprecation),
+  ],
+  [
+    'a required header on a failure of the server',
+    'operation getPet: response 400: header X-Reason is required, and not sent',
+    ({ getPet }) => (getPet.responses['400'].headers['X-Reason'] = { required: true, schema: { type: 'string' } }),
+  ],
+  [
+    'a required Retry-After where nobody is asked to try again',
+    'operation getPet: response 404: header Retry-After is required, and not sent',
+    ({ getPet, headers }) =>
+      (getPet.responses['404'].headers['Retry-After'] = { ...headers['Retry-After'], required: true }),
+  ],
+  [
+    'a Link that a deprecated operation sends undeclared',
+    'operation getPet: response 404: header link is sent, and not declared',
+    ({ getPet }) => delete getPet.responses['404'].headers.Link,
+  ],
+  [
+    'a Link whose pattern has no place for the successor',
+    'operation getPet: response 200: header link is sent as </v1/pets>; rel="successor-version", but it must match ^<[^>]+>$',
+    ({ getPet }) => (getPet.responses['200'].headers.Link = { schema: { type: 'string', pattern: '^<[^>]+>$' } }),
+  ],
+  [
+    'an opaque parameter that is too short for the cursors of its list',
+    'operation listPets: parameter after: cannot be the cursor LTkyMjMzNzIwMzY4NTQ3NzU4MDggQlZVNTMwb0xnRXg: it must have at most 36 characters',
+    ({ after }) => (after.schema.maxLength = 36),
+  ],
+  [
+    'an opaque parameter that is too long for the cursors of its list',
+    'operation listPets: parameter after: cannot be the cursor MSA: it must have at least 4 characters',
+    ({ after }) => (after.schema.minLength = 4),
+  ],
+  [
+    'an Error with a required field of which the server knows nothing',
+    'operation getPet: response 400: its body cannot be the Error invalid_request of the server: body.hint is missing',
+    ({ getPet, components }) => {
+      const hint = { type: 'integer' };
+      const schema = { ...components.schemas.Error, required: ['hint'], properties: { hint } };
+      getPet.responses['400'].content['application/json'].schema = schema;
+    },
+  ],
+  [
+    'an X-Request-Id that may not be as long as one with a trace',
+    'operation createPet: response 201: header x-request-id is sent as AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c, but it must have at most 32 characters',
+    ({ created }) => (created.headers['X-Request-Id'] = { required: true, schema: { type: 'string', maxLength: 32 } }),
+  ],
+  [
+    'a Location that must have a host',
+    'operation createPet: response 201: header Location cannot be the path of an operation, such as /v1/pets',
+    ({ created }) => (created.headers.Location.schema.format = 'uri'),
+  ],
+  [
+    'a Link that has no place for the next page',
+    'operation listPets: response 200: header link is sent as </v1/pets?after=MSA>; rel="next", but it must match ^https',
+    ({ listPets }) => (listPets.responses['200'].headers.Link.schema.pattern = '^https'),
+  ],
+  [
+    'a Retry-After that is no number of seconds',
+    'operation getPet: response 429: header retry-after is sent as 1, but it must match GMT$',
+    ({ getPet }) => (getPet.responses['429'].headers['Retry-After'] = { schema: { type: 'string', pattern: 'GMT$' } }),
+  ],
+  [
+    'an Error whose message may not be as long as the problems of a request',
+    'operation getPet: response 400: its body cannot be the Error invalid_request of the server: body.message must have at most 1000 characters',
+    ({ getPet, components }) => {
+      const { properties } = components.schemas.Error;
+      const schema = {
+        ...components.schemas.Error,
+        properties: { ...properties, message: { type: 'string', maxLength: 1000 } },
+      };
+      getPet.responses['400'].content['application/json'].schema = schema;
+    },
+  ],
+  [
+    'a WWW-Authenticate that is too short for the challenge of a missing scope',
+    'operation createPet: response 403: header www-authenticate is sent as Bearer realm="Pet Store", error="insufficient_scope", scope="pets:write", but it must have at most 71 characters',
+    ({ components }) =>
+      (components.responses.Forbidden.headers['WWW-Authenticate'] = { schema: { type: 'string', maxLength: 71 } }),
+  ],
+  [
+    'an Idempotency-Replayed that is not true',
+    'operation createPet: response 201: header idempotency-replayed is sent as true, but it must be yes',
+    ({ created }) => (created.headers['Idempotency-Replayed'].schema = { type: 'string', const: 'yes' }),
+  ],
+  [
+    'an Idempotency-Key that would be a header like any other',
+    'operation createPet: parameter Idempotency-Key: needs x-kept-hours, to be done once',
+    ({ createPet }) => {
+      for (const parameter of createPet.parameters) delete parameter['x-kept-hours'];
+    },
+  ],
+  [
+    'a cursor that the first page needs',
+    'operation listPets: parameter after: a first page has no cursor, so that it cannot be required',
+    ({ after }) => (after.required = true),
+  ],
+  [
+    'a parameter that allows nothing',
+    'operation listPets: parameter size: allows nothing, not even 3: it must be at most 2',
+    ({ listPets }) =>
+      listPets.parameters.push({ name: 'size', in: 'query', schema: { type: 'integer', enum: [3, 4], maximum: 2 } }),
+  ],
+  [
+    'codes that are none',
+    'operation createPet: its body.code: allows nothing, not even a: it must be of type integer',
+    ({ NewPet }) => (NewPet.properties.code = { type: 'integer', 'x-extensible-enum': ['a', 'b'] }),
+  ],
+  [
+    'a field that allows nothing',
+    'operation createPet: its body.name: allows nothing, not even Rex: it must have at most 2 characters',
+    ({ NewPet }) => (NewPet.properties.name = { type: 'string', const: 'Rex', maxLength: 2 }),
+  ],
+];
+
+for (const [sentence, problem, edit] of refusals) {
+  t.test(`${sentence} is refused`, async (t) => {
+    const file = join(t.testdir({ 'petstore.yaml': edited(edit) }), 'petstore.yaml');
+    const contract = await loadContract(file);
+    t.throws(() => compileOperations({ ...contract, isStrict: true }), { name: 'ContractError', problems: [problem] });
+  });
+}
+
+t.test('a failure has the reply of its status, of its range, or the default', async (t) => {
+  const yaml = edited(({ createPet, headers }) => {
+    const { responses } = createPet;
+    const retryAfter = { ...headers['Retry-After'], required: true };
+    responses['503'] = { ...responses.default, headers: { 'Retry-After': retryAfter } };
+    responses['4XX'] = responses['413'];
+    delete responses['413'];
+    responses['5XX'] = { description: 'No JSON.' };
+  });
+  const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
+  t.equal(compileOperations(contract).size, 3);
+});
+
+t.test('what the server sends, and the contract does not declare, is named by generate', async (t) => {
+  const yaml = edited(({ listPets, getPet, components }) => {
+    delete components.responses.Unauthorized.content;
+    delete components.responses.IdempotencyKeyReused.headers['RateLimit-Policy'];
+    delete listPets.responses.default;
+    delete listPets.responses['429'];
+    delete listPets.responses['403'];
+    delete getPet.responses['404'].headers['X-Request-Id'];
+    getPet.security = [];
+    for (const status of ['401', '403', '429']) delete getPet.responses[status];
+    delete getPet.responses.default;
+    getPet.responses['5XX'] = getPet.responses['400'];
+  });
+  const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
+  t.strictSame(describeUndeclared(contract), [
+    'operation listPets: no response declares 403, 408, 414, 417, 429, 431, 500, 503, which are sent',
+    'operation listPets: response 401: the body of an error is sent, and not declared',
+    'operation createPet: response 401: the body of an error is sent, and not declared',
+    'operation createPet: response 422: header RateLimit-Policy is sent, and not declared',
+    'operation getPet: no response declares 408, 410, 414, 417, 431, which are sent',
+    'operation getPet: response 404: header X-Request-Id is sent, and not declared',
+    'operation getPet: response 5XX: header Retry-After is sent, and not declared',
+  ]);
+  t.strictSame(describeUndeclared(await loadContract()), []);
+  const others = await loadContract(fileOf('tictactoe'));
+  t.strictSame(describeUndeclared(others), [], 'a contract that was written without this server in mind');
+});

@@ -1,0 +1,70 @@
+/** An operation that is added to the contract, with schemas of its own, and served for real. */
+import type { Test } from 'tap';
+import type { Handlers } from '../../../src/engine/routes/operations.ts';
+import { load, operation, withPaths } from '../../added-operations.ts';
+import { handlersFor, startService } from '../../service.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a schema, or a value of it, is any JSON
+export type Json = any;
+
+export interface EchoOptions {
+  /** The schemas of the body, of the reply, and of the query parameter `q`. */
+  body?: Json;
+  reply?: Json;
+  q?: Json;
+  /** Added to `components.schemas`. */
+  schemas?: Record<string, Json>;
+  /** What the handler answers; without, the body that it was given. */
+  answer?: (body: Json) => unknown;
+}
+
+/** What the handler was given. */
+export interface Given {
+  query: Json;
+  body: Json;
+}
+
+export interface Echo {
+  /** Sends a body, or a query. Returns the problem, or the reply as text. */
+  send(text?: string, query?: string): Promise<string>;
+  given: Given[];
+  /** Lines of the log. */
+  log: string[];
+}
+
+export async function startEcho(t: Test, options: EchoOptions): Promise<Echo> {
+  const { answer = (body) => body } = options;
+  const yaml = withEcho(options);
+  const contract = await load(t, yaml);
+  const given: Given[] = [];
+  const echo = (call: Given) => {
+    given.push(call);
+    return { status: 200, body: answer(call.body) };
+  };
+  const handlers = { ...handlersFor(contract), echo } as Handlers;
+  const log: string[] = [];
+  const { request } = await startService(t, { contract, handlers, yaml, log: { write: (line) => log.push(line) } });
+
+  async function send(text?: string, query = ''): Promise<string> {
+    const { status, body, text: sent } = await request(`/v1/echoes${query}`, { method: 'POST', body: text });
+    return status === 400 ? (body as { message: string }).message : sent;
+  }
+  return { send, given, log };
+}
+
+/** The contract with the operation. */
+export function withEcho({ body = {}, reply = body, q = { type: 'string' }, schemas = {} }: EchoOptions): string {
+  const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
+  const post = operation('echo', {
+    parameters: [{ name: 'q', in: 'query', schema: q }],
+    requestBody: json(body),
+    responses: { '200': json(reply) },
+  });
+  return withPaths({ '/echoes': { post } }, ({ components }) => {
+    Object.assign(components.schemas, {
+      Limit: { type: 'integer', format: 'int32', maximum: 100, default: 20 },
+      Least: { type: 'integer', format: 'int64', minimum: 10 },
+      ...schemas,
+    });
+  });
+}

@@ -1,0 +1,46 @@
+import { writeFileSync } from 'node:fs';
+import t, { type Test } from 'tap';
+import { ContractError } from '../../../src/engine/contract/contract.ts';
+import { loadContract } from '../../../src/engine/contract/load-contract.ts';
+import { checkStoredRecords } from '../../../src/engine/routes/stored-records.ts';
+import { domain } from '../../../src/generated/domain.ts';
+import { openUrl } from '../../database.ts';
+import { type Edit, edited } from '../../edited-contract.ts';
+
+async function loadEdited(folder: string, edit: Edit) {
+  const file = `${folder}/petstore.yaml`;
+  writeFileSync(file, edited(edit));
+  return loadContract(file);
+}
+
+async function openWithPets(t: Test) {
+  const store = openUrl('sqlite::memory:');
+  t.teardown(() => store.close());
+  await store.records.create({ name: 'Ada', categoryId: 7n });
+  await store.records.create({ name: 'Bartholomew', categoryId: 0n, status: 'sold' });
+  await store.records.create({ name: '🐕🐕🐕', categoryId: 2n ** 63n - 1n, status: 'sold' });
+  return store;
+}
+
+t.test('stored pets fit the contract that they were stored under', async (t) => {
+  await t.resolves(checkStoredRecords(await loadContract(), domain, await openWithPets(t)));
+});
+
+t.test('an edit of the contract that stored pets do not fit is refused, with their number', async (t) => {
+  const store = await openWithPets(t);
+  const edits: [edit: Edit, told: string][] = [
+    [
+      ({ PetStatus }) => PetStatus.enum.splice(2, 1, 'gone'),
+      '2 (pet 2: status must be one of available, pending, gone)',
+    ],
+    [({ PetName }) => (PetName.maxLength = 3), '1 (pet 2: name must have at most 3 characters)'],
+    [({ CategoryId }) => (CategoryId.minimum = 1), '1 (pet 2: categoryId must be at least 1)'],
+    [({ Pet }) => Pet.required.push('status'), '1 (pet 1: status is missing)'],
+    [({ Pet }) => Object.assign(Pet, { maxProperties: 3 }), '2 (pet 2:  must have at most 3 fields)'],
+  ];
+  for (const [edit, told] of edits) {
+    const contract = await loadEdited(t.testdir(), edit);
+    const problem = `stored pets that do not fit its schema Pet: ${told}; correct them, or undo the edit of the contract`;
+    await t.rejects(checkStoredRecords(contract, domain, store), new ContractError([problem]));
+  }
+});

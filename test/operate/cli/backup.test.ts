@@ -1,0 +1,238 @@
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
+import { openUrl } from '../../database.ts';
+import { prepareFaultyDisk } from '../../faulty-disk.ts';
+import { type ProgramOptions, type Server, startProgram, startServer } from '../../program.ts';
+
+type Command = 'backup' | 'verify' | 'restore';
+
+/** A folder with a database, and the three commands on it. */
+function prepare(t: Test, env: Record<string, string> = {}) {
+  const folder = t.testdir();
+  const { DATABASE_URL = `sqlite:${folder}/a.db` } = env;
+  return {
+    folder,
+    names: () => readdirSync(folder).sort(),
+    server: () => startServer(t, { env: { DATABASE_URL } }),
+    run: async (name: Command, arg: string, options: ProgramOptions = {}) => {
+      const args = arg ? [arg.replace(/^(?=[a-z])/, `${folder}/`)] : [];
+      const { env: more, ...others } = options;
+      const all = { DATABASE_URL, ...env, ...more };
+      const program = startProgram(t, `src/operate/cli/${name}.ts`, { args, env: all, isCovered: true, ...others });
+      return { code: await program.exit, ...program.output };
+    },
+  };
+}
+
+const add = async ({ request }: Server, name: string) =>
+  (await request('/v1/pets', { method: 'POST', body: { name, categoryId: 7 } })).text;
+
+/** A database with two records and its backup, as `b`. */
+async function prepareBackup(t: Test) {
+  const all = prepare(t);
+  const server = await all.server();
+  const records = [await add(server, 'Rex 🐕'), await add(server, 'Max')];
+  const made = await all.run('backup', 'b');
+  t.match(made, { code: 0, stdout: '', stderr: /^Backed up \S+a\.db to \S+b: \d+ bytes, sha256 [0-9a-f]{64}\.\n$/ });
+  return { ...all, server, records };
+}
+
+t.test('a backup of a running server is restored with what was answered before it began', async (t) => {
+  const { folder, names, run, server, records } = await prepareBackup(t);
+  t.strictSame(names(), ['a.db', 'a.db-shm', 'a.db-wal', 'b', 'b.json']);
+  for (const name of ['b', 'b.json']) t.equal(statSync(`${folder}/${name}`).mode & 0o777, 0o600, name);
+  t.match(await run('verify', 'b'), { code: 0, stderr: /^\S+b is whole: as of 20\S+Z, with .*\b2 pets\b.*\.\n$/ });
+
+  await add(server, 'later');
+  const busy = await run('restore', 'b');
+  t.match(busy, {
+    code: 1,
+    stderr: /a\.db is open in another program: stop the server first\. Nothing was restored\.\n$/,
+  });
+  server.child.kill('SIGKILL');
+  await server.exit;
+  const restored = await run('restore', 'b');
+  const kept =
+    /^Restored \S+a\.db as it was at 20\S+Z\. What was there before is (\S+) now\.\n$/.exec(restored.stderr)?.[1] ?? '';
+  t.equal(restored.code, 0, restored.stderr);
+  t.strictSame(names(), ['a.db', kept.replace(/.*\//, ''), 'b', 'b.json']);
+
+  const again = await startServer(t, { env: { DATABASE_URL: `sqlite:${folder}/a.db` } });
+  t.equal((await again.request('/v1/pets')).text, `[${records}]`);
+  const before = await startServer(t, { env: { DATABASE_URL: `sqlite:${kept}` } });
+  t.match((await before.request('/v1/pets')).body, [{}, {}, { name: 'later' }]);
+});
+
+t.test('a backup to standard output has its description on standard error', async (t) => {
+  const { run, folder, names } = await prepareBackup(t);
+  const made = await run('backup', '-', { shell: `exec > ${folder}/c` });
+  t.equal(made.code, 0, made.stderr);
+  writeFileSync(`${folder}/c.json`, made.stderr);
+  t.match(await run('verify', 'c'), { code: 0 });
+  t.strictSame(names(), ['a.db', 'a.db-shm', 'a.db-wal', 'b', 'b.json', 'c', 'c.json']);
+});
+
+t.test('on a terminal, a backup says how far it is', async (t) => {
+  const { run } = await prepareBackup(t);
+  const { stdout } = await run('backup', 'c', { shell: 'exec script -qec "$*" /dev/null' });
+  t.match(stdout, /\r\d+ % \r.*Backed up /);
+});
+
+t.test('a backup that cannot be made says why, and leaves no file', async (t) => {
+  const { run, names, folder, server } = await prepareBackup(t);
+  const before = names();
+  for (const arg of ['', '--help'])
+    t.match(await run('backup', arg), { code: 1, stderr: /^Usage:\n.*npm run backup -- <file> / });
+  t.match(await run('backup', 'b'), { code: 1, stderr: /b is there already: a backup replaces none\.\n$/ });
+  t.match(await run('backup', 'a.db-journal'), {
+    code: 1,
+    stderr: /is where SQLite keeps changes of \S+a\.db: take a /,
+  });
+  writeFileSync(`${folder}/c.json`, '');
+  t.match(await run('backup', 'c'), { code: 1, stderr: /c\.json is there already: a backup replaces none\.\n$/ });
+  rmSync(`${folder}/c.json`);
+  t.match(await run('backup', 'none/c'), { code: 1, stderr: /^ENOENT: no such file or directory, open / });
+  for (const [DATABASE_URL, told] of [
+    ['sqlite::memory:', /^DATABASE_URL is in memory/],
+    [
+      'postgres://a:b@127.0.0.1/c',
+      /^DATABASE_URL names PostgreSQL: use pg_dump .* and pg_restore, .*snapshots.*export/,
+    ],
+    [`sqlite:${folder}/none`, /^There is no database \S+none\. Go to/],
+  ] as const) {
+    t.match(await run('backup', 'c', { env: { DATABASE_URL } }), { code: 1, stderr: told });
+  }
+  t.strictSame(names(), before);
+  server.child.kill('SIGKILL');
+  await server.exit;
+
+  const db = new Sqlite(`${folder}/a.db`);
+  db.exec("PRAGMA ignore_check_constraints = 1; INSERT INTO pets (id, name, category_id) VALUES (0, 'Rex', 7)");
+  db.close();
+  t.match(await run('backup', 'c'), {
+    code: 1,
+    stderr: /^\S+a\.db is damaged: CHECK constraint failed in pets\.\n$/,
+  });
+  const bytes = readFileSync(`${folder}/a.db`);
+  writeFileSync(`${folder}/a.db`, bytes.fill(0, 4096, 3 * 4096));
+  t.match(await run('backup', 'c'), {
+    code: 1,
+    stderr: /^\S+a\.db cannot be copied: database disk image is malformed\.\n$/,
+  });
+  t.strictSame(
+    names().filter((name) => name.startsWith('c')),
+    [],
+  );
+});
+
+t.test('a backup that is stopped leaves no file, whatever the disk does', async (t) => {
+  const disk = prepareFaultyDisk(t);
+  const { DATABASE_URL = '' } = disk.env;
+  await openUrl(DATABASE_URL).close();
+  const folder = dirname(DATABASE_URL.replace('sqlite:', ''));
+  disk.stall();
+  const args = [`${folder}/b`];
+  const program = startProgram(t, 'src/operate/cli/backup.ts', { args, env: disk.env, isCovered: true });
+  const names = () => readdirSync(folder).filter((name) => name.startsWith('b'));
+  while (names().length === 0) await wait(20);
+  await wait(500);
+  program.child.kill('SIGTERM');
+  t.equal(await program.exit, 'SIGTERM');
+  t.strictSame(names(), []);
+  disk.mend();
+});
+
+t.test('verify says what is wrong with a backup, and where; restore does not take it', async (t) => {
+  const { run, folder, names, server } = await prepareBackup(t);
+  server.child.kill('SIGTERM');
+  await server.exit;
+  const before = names();
+  const bytes = readFileSync(`${folder}/b`);
+  const described = JSON.parse(readFileSync(`${folder}/b.json`, 'utf8'));
+  /** Writes a backup that differs, and returns what is said of it. */
+  const check = async (differs: Buffer, description: unknown) => {
+    writeFileSync(`${folder}/c`, differs);
+    writeFileSync(`${folder}/c.json`, typeof description === 'string' ? description : JSON.stringify(description));
+    const verified = await run('verify', 'c');
+    t.equal(verified.code, 1);
+    t.match(await run('restore', 'c'), { code: 1 });
+    return verified.stderr;
+  };
+
+  const sha256 = /^ {2}- sha256: [0-9a-f]{64}, and not [0-9a-f]{64}$/m;
+  const damaged = await check(Buffer.from(bytes).fill(1, bytes.length - 4096), described);
+  t.match(damaged, sha256);
+  t.match(damaged, /^ {2}- integrity: .*\bpage \d+: /m);
+  const cut = await check(bytes.subarray(0, bytes.length - 4096), described);
+  t.match(cut, /^ {2}- bytes: \d+, and not \d+$/m);
+  t.match(cut, /^ {2}- integrity: database disk image is malformed$/m);
+  t.match(await check(Buffer.from('none'), described), /^ {2}- integrity: file is not a database$/m);
+  const other = { ...described, schema: 1, rows: { ...described.rows, pets: 5, others: 1, api_keys: undefined } };
+  t.match(
+    await check(bytes, other),
+    /damaged:\n {2}- schema: \d+, and not 1\n {2}- rows of api_keys: 0, and not none\n {2}- rows of pets: 2, and not 5\n {2}- rows of others: none, and not 1\n$/,
+  );
+  t.match(await check(bytes, '{}'), /c\.json does not describe a backup\.\n$/);
+  t.match(await check(bytes, 'null'), /c\.json does not describe a backup\.\n$/);
+  t.match(await check(bytes, '{'), /c\.json cannot be read: .*JSON/);
+  t.match(await run('verify', 'd'), { code: 1, stderr: /d\.json cannot be read: ENOENT/ });
+  for (const name of ['verify', 'restore'] as const) {
+    mkdirSync(`${folder}/folder`, { recursive: true });
+    copyFileSync(`${folder}/b.json`, `${folder}/folder.json`);
+    t.match(await run(name, 'folder'), { code: 1, stderr: /folder is not a file\.\n$/ }, name);
+    for (const made of ['folder', 'folder.json']) rmSync(`${folder}/${made}`, { recursive: true });
+  }
+  t.strictSame(names(), [...before, 'c', 'c.json']);
+
+  const contract = { version: '0.9.0', digest: 'abc' };
+  writeFileSync(`${folder}/b.json`, JSON.stringify({ ...described, contract }));
+  t.match(await run('verify', 'b'), {
+    code: 0,
+    stderr: /It was made with another contract, 0\.9\.0 \(abc\): the start/,
+  });
+});
+
+t.test('restores in the same second each keep what was there before', async (t) => {
+  const { folder, names, run, server } = await prepareBackup(t);
+  server.child.kill('SIGTERM');
+  await server.exit;
+  // As others of these seconds would have kept it.
+  const begun = Date.now();
+  const taken = [0, 1, 2, 3].map((second) => new Date(begun + second * 1000).toISOString().replace(/[-:]|\.\d+/g, ''));
+  for (const name of taken) writeFileSync(`${folder}/a.db.${name}`, 'earlier');
+  t.match(await run('restore', 'b'), { code: 0, stderr: /What was there before is \S+a\.db\.\d+T\d+Z now\.\n$/ });
+  for (const name of taken) t.equal(readFileSync(`${folder}/a.db.${name}`, 'utf8'), 'earlier');
+  t.equal(names().filter((name) => /^a\.db\.\d+T\d+Z$/.test(name)).length, 5);
+});
+
+t.test('a database that cannot be opened is not replaced, and the log of one that is gone is kept', async (t) => {
+  const { run, folder, names, server, records } = await prepareBackup(t);
+  copyFileSync(`${folder}/a.db-wal`, `${folder}/wal`);
+  server.child.kill('SIGTERM');
+  await server.exit;
+  renameSync(`${folder}/a.db`, `${folder}/earlier`);
+  renameSync(`${folder}/wal`, `${folder}/a.db-wal`);
+  t.match(await run('restore', 'b'), { code: 0, stderr: /^Restored \S+a\.db as it was at 20\S+Z\.\n$/ });
+  t.match(names(), ['a.db', /^a\.db\.20\d+T\d+Z-wal$/, 'b', 'b.json', 'earlier']);
+  const db = new Sqlite(`${folder}/a.db`, { readonly: true });
+  t.equal(db.prepare('SELECT count(*) FROM pets').pluck().get(), records.length);
+  db.close();
+
+  writeFileSync(`${folder}/a.db`, 'x'.repeat(5000));
+  const told =
+    /a\.db cannot be opened \(file is not a database\): when no server runs, move it away .* Nothing was restored\.\n$/;
+  t.match(await run('restore', 'b'), { code: 1, stderr: told });
+  t.equal(statSync(`${folder}/a.db`).size, 5000);
+});

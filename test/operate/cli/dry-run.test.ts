@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import t, { type Test } from 'tap';
+import { makeKey, toStoredKey } from '../../../src/engine/access/api-keys.ts';
+import { handlers } from '../../../src/generated/handlers.ts';
+import { checkStart } from '../../../src/operate/cli/dry-run.ts';
+import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
+import { openUrl } from '../../database.ts';
+import { startPostgres } from '../../postgres.ts';
+import { startProgram, startServer } from '../../program.ts';
+import { KEY } from '../../service.ts';
+
+/** As the program, in a process of its own. */
+async function runCheck(t: Test, env: Record<string, string>) {
+  const { exit, output } = startProgram(t, 'src/main.ts', { args: ['--check'], env, isCovered: true });
+  return { code: await exit, ...output };
+}
+
+/** The same, here. */
+async function check(env: Record<string, string>, leastFree?: number) {
+  const lines: string[] = [];
+  const isRight = await checkStart(env, (text) => lines.push(text), leastFree);
+  return { code: isRight ? 0 : 1, stdout: lines.join('\n') };
+}
+
+/** Everything in a folder: names, times and contents. */
+const stateOf = (folder: string) =>
+  readdirSync(folder).map((name) => {
+    const file = `${folder}/${name}`;
+    return [name, statSync(file).mtimeMs, createHash('sha256').update(readFileSync(file)).digest('hex')];
+  });
+
+t.test('a dry run says what a start would use, without secrets, and changes nothing', async (t) => {
+  const folder = t.testdir();
+  const missing = await runCheck(t, { DATABASE_URL: `sqlite:${folder}/new/pets.db`, API_KEYS: KEY, PORT: '8080' });
+  t.strictSame([missing.code, missing.stderr], [0, '']);
+  t.match(missing.stdout, /^configuration: as follows\n[\s\S]* {2}API_KEYS=\*\*\*\n/);
+  t.match(missing.stdout, '\n  PORT=8080\n');
+  const count = Object.keys(handlers).length;
+  t.match(missing.stdout, new RegExp(`^contract: Pet Store, ${count} operations, digest [0-9a-f]{12}$`, 'm'));
+  t.match(missing.stdout, `database: SQLite, ${folder}/new/pets.db: it would be made\n`);
+  t.match(missing.stdout, /^disk: \d+ MB are free$/m);
+  t.match(missing.stdout, /^keys: 0 stored keys are valid, and 1 of the configuration$/m);
+  t.notMatch(missing.stdout, KEY);
+  t.strictSame(readdirSync(folder), []);
+
+  const DATABASE_URL = `sqlite:${folder}/pets.db`;
+  const store = openUrl(DATABASE_URL);
+  await store.createKey(toStoredKey(makeKey(), 'Ada'));
+  await store.createKey(toStoredKey(makeKey(), 'Ben', new Date(0)));
+  await store.close();
+  const before = stateOf(folder);
+  const there = await check({ DATABASE_URL });
+  t.match(there.stdout, /^database: SQLite, \/.*\/pets\.db: version \d+$/m);
+  t.match(there.stdout, /^keys: 1 stored keys are valid, and 0 of the configuration$/m);
+  t.strictSame(stateOf(folder), before);
+
+  const server = await startServer(t, { env: { DATABASE_URL } });
+  const [names, beside] = [readdirSync(folder), await check({ DATABASE_URL })];
+  t.equal(beside.code, 0, beside.stdout);
+  t.strictSame(readdirSync(folder), names);
+  t.equal((await server.request('/v1/pets')).status, 200);
+});
+
+t.test('what is wrong is told, part by part, and the exit code is 1', async (t) => {
+  const folder = t.testdir({ 'no.db': 'this is no database, and longer than the header of one'.repeat(9) });
+  const wrong = await runCheck(t, { DATABASE_URL: `sqlite:${folder}/no.db`, NODE_ENV: 'production' });
+  t.strictSame([wrong.code, wrong.stderr], [1, '']);
+  t.match(wrong.stdout, /^database: WRONG: file is not a database$/m);
+
+  const unset = await check({ DATABASE_URL: `sqlite:${folder}/new.db`, NODE_ENV: 'production' });
+  t.match([unset.code, unset.stdout], [1, /^keys: WRONG: there is none: make one with /m]);
+  const first = await check({ DATABASE_URL: 'sqlite::memory:', PORT: 'x', WORKER: '2' });
+  t.match([first.code, first.stdout], [1, /^configuration: WRONG: Wrong configuration:\n {2}- PORT /]);
+  const second = await check({ DATABASE_URL: 'sqlite::memory:', WORKER: '2' });
+  t.match([second.code, second.stdout], [0, /^ {2}Warning: WORKER is not known: is WORKERS meant\?$/m]);
+  t.match(second.stdout, /^database: SQLite, in memory: it would be made$/m);
+  t.match(second.stdout, /^keys: there is none: one for the run would be made$/m);
+
+  for (const place of [`${folder}/no.db/pets.db`, '/dev/null']) {
+    const { code, stdout } = await check({ DATABASE_URL: `sqlite:${place}` });
+    t.match([code, stdout], [1, /^disk: WRONG: \S+ is not a (file|folder)$/m], place);
+  }
+  const memory = { DATABASE_URL: 'sqlite::memory:', PORT: '3000' };
+  for (const [env, told] of [
+    [{}, /^addresses: 127\.0\.0\.1:3000$/m],
+    [{ ADMIN_PORT: '3001' }, /^addresses: 127\.0\.0\.1:3000, 127\.0\.0\.1:3001 for operators$/m],
+    [{ ADMIN_PORT: '3000' }, /^addresses: WRONG: PORT and ADMIN_PORT are both 3000$/m],
+    [{ ADMIN_PORT: '3000', HOST: '0.0.0.0' }, /^addresses: WRONG: PORT and ADMIN_PORT are both 3000$/m],
+    [{ HOST: '[::1]' }, /^addresses: WRONG: getaddrinfo /m],
+    [{ LISTEN_FDS: '1', LISTEN_PID: String(process.pid) }, /^addresses: the socket that was passed$/m],
+  ] as [Record<string, string>, RegExp][]) {
+    const { code, stdout } = await check({ ...memory, ...env });
+    t.match([code, stdout], [told.source.includes('WRONG') ? 1 : 0, told], told.source);
+  }
+
+  const full = await check({ DATABASE_URL: `sqlite:${folder}/a.db` }, 2 ** 60);
+  t.match([full.code, full.stdout], [1, /^disk: WRONG: only \d+ bytes are free$/m]);
+
+  const newer = new Sqlite(`${folder}/newer.db`);
+  newer.pragma('user_version = 999');
+  newer.close();
+  const future = await check({ DATABASE_URL: `sqlite:${folder}/newer.db` });
+  t.match(
+    [future.code, future.stdout],
+    [1, /^database: WRONG: its schema has version 999, and this program knows \d+ at/m],
+  );
+
+  const file = `${folder}/pets.db`;
+  const store = openUrl(`sqlite:${file}`);
+  await store.createKey({ ...toStoredKey(makeKey(), 'Ada'), revokedAt: new Date().toISOString() });
+  await store.close();
+  const older = new Sqlite(file);
+  older.pragma('user_version = 2');
+  older.close();
+  const refusing = await check({ DATABASE_URL: `sqlite:${file}` });
+  t.match([refusing.code, refusing.stdout], [0, /^keys: 0 stored keys .*: every caller is refused$/m]);
+  t.match(refusing.stdout, /it would be migrated from version 2 to \d+$/m);
+});
+
+t.test('PostgreSQL is asked, and nothing is made in it', async (t) => {
+  const server = await startPostgres(t);
+  const DATABASE_URL = server.newUrl('checked');
+  const before = await check({ DATABASE_URL, API_KEYS: KEY });
+  t.equal(before.code, 0, before.stdout);
+  t.match(before.stdout, `database: PostgreSQL, postgres on 127.0.0.1:${server.port}: it would be made`);
+  t.notMatch(before.stdout, server.password);
+  t.strictSame((await server.execute("SELECT to_regnamespace('checked') AS made")).rows, [{ made: null }]);
+  const running = await startServer(t, { env: { DATABASE_URL } });
+  t.equal((await running.request('/v1/pets')).status, 200);
+  const after = await check({ DATABASE_URL, API_KEYS: KEY });
+  t.match(after.stdout, /^database: PostgreSQL, .*: version \d+$/m);
+  await server.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
+  const latin = await check({ DATABASE_URL: DATABASE_URL.replace('/postgres?', '/latin?') });
+  t.match([latin.code, latin.stdout], [1, /^database: WRONG: its encoding is not UTF8$/m]);
+  const away = await check({ DATABASE_URL: DATABASE_URL.replace(`:${server.port}/`, ':1/') });
+  t.match([away.code, away.stdout], [1, /^database: WRONG: 127\.0\.0\.1:1: .*ECONNREFUSED/m]);
+});

@@ -1,0 +1,88 @@
+import { relative } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import t from 'tap';
+import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
+import { openUrl } from '../../database.ts';
+import { prepareFaultyDisk } from '../../faulty-disk.ts';
+import { startProgram, startServer } from '../../program.ts';
+import { MADE, toMade } from './made-keys.ts';
+
+t.test('beside a running server: a new key is accepted, and refused when it is revoked', async (t) => {
+  const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
+  const { request } = await startServer(t, { env });
+
+  /** The status that a request has in the end: the server reads the keys again within a second. */
+  async function statusOf(key: string, expected: number): Promise<number> {
+    let { status } = await request('/v1/pets', { key });
+    for (let count = 0; status !== expected && count < 600; count++) {
+      await wait(50);
+      status = (await request('/v1/pets', { key })).status;
+    }
+    return status;
+  }
+
+  const making = startProgram(t, 'src/operate/cli/keys.ts', { args: ['create', 'Ada'], env, isCovered: true });
+  t.equal(await making.exit, 0);
+  const { id, key } = toMade(making.output.stdout);
+  t.equal(await statusOf(key, 200), 200);
+  const revoking = startProgram(t, 'src/operate/cli/keys.ts', { args: ['revoke', id], env });
+  t.equal(await revoking.exit, 0);
+  t.equal(await statusOf(key, 401), 401);
+});
+
+t.test('when the disk fails, or the database is locked, it says whether the keys may have changed', async (t) => {
+  const disk = prepareFaultyDisk(t);
+  const { DATABASE_URL } = disk.env as { DATABASE_URL: string };
+  const run = async (...args: string[]) => {
+    const { exit, output } = startProgram(t, 'src/operate/cli/keys.ts', { args, env: disk.env, isCovered: true });
+    await exit;
+    return output;
+  };
+  const { id } = toMade((await run('create', 'Ada')).stdout);
+  const unknown = 'The change may have been made or not: see `list`, and try again.\n';
+  disk.fail();
+  for (const args of [
+    ['create', 'Ben'],
+    ['revoke', id],
+  ]) {
+    t.strictSame(await run(...args), {
+      stdout: '',
+      stderr: `The database cannot be used now: disk I/O error. ${unknown}`,
+    });
+  }
+  disk.mend();
+  t.match((await run('list')).stdout, new RegExp(`${id}  valid .* Ada`));
+
+  const other = new Sqlite(DATABASE_URL.replace('sqlite:', ''));
+  t.teardown(() => other.close());
+  other.exec('BEGIN EXCLUSIVE');
+  t.equal(
+    (await run('revoke', id)).stderr,
+    'The database cannot be used now: database is locked. Nothing was changed.\n',
+  );
+});
+
+t.test('a key that is made before the first start makes the database, and says where', async (t) => {
+  const DATABASE_URL = `sqlite:${relative('.', t.testdir())}/data/pets.db`;
+  const told = ['There was no database yet. A new one was made: /.*/data/pets.db\n', ''];
+  for (const words of told) {
+    const { exit, output } = startProgram(t, 'src/operate/cli/keys.ts', {
+      args: ['create', 'Ada'],
+      env: { DATABASE_URL },
+    });
+    t.equal(await exit, 0);
+    t.match(output.stdout, MADE);
+    t.match(output.stderr, new RegExp(`^${words}$`));
+  }
+});
+
+t.test('several that start at once on a database that is not there yet all succeed', async (t) => {
+  const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
+  const programs = ['Ada', 'Ben', 'Cleo'].map((name) =>
+    startProgram(t, 'src/operate/cli/keys.ts', { args: ['create', name], env }),
+  );
+  for (const { exit, output } of programs) t.equal(await exit, 0, output.stderr);
+  const store = openUrl(env.DATABASE_URL);
+  t.teardown(() => store.close());
+  t.strictSame((await store.listKeys()).map(({ name }) => name).sort(), ['Ada', 'Ben', 'Cleo']);
+});

@@ -1,0 +1,452 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import t from 'tap';
+import { ConfigError, loadConfig } from '../../src/operate/config.ts';
+import { DATABASE_FORMS } from '../../src/store/database-url.ts';
+
+/** The problems that these variables have, one line each. */
+function problemsOf(env: Record<string, string>): string[] {
+  try {
+    loadConfig(env);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const [head, ...lines] = error.message.split('\n');
+    t.equal(head, 'Wrong configuration:');
+    return lines;
+  }
+}
+
+t.test('without any variable, everything has its default', (t) => {
+  t.strictSame(loadConfig({}), {
+    host: '127.0.0.1',
+    socket: undefined,
+    isTraced: false,
+    traceRatio: undefined,
+    port: 3000,
+    adminHost: '127.0.0.1',
+    adminPort: undefined,
+    workers: 1,
+    database: { kind: 'sqlite', file: 'data/petstore.db' },
+    apiKeys: [],
+    trustProxy: [],
+    corsOrigins: [],
+    extendedSunsets: new Map(),
+    logLevel: 'info',
+    isProduction: false,
+    requestTimeout: 30_000,
+    replyTimeout: 30_000,
+    keyRate: undefined,
+    unauthorizedRate: undefined,
+    maxConnections: 1000,
+    maxPipelined: 64,
+    maxRequests: 32_768,
+    drainDelay: 500,
+    stopTimeout: 10_000,
+    createTimeout: 5000,
+    maxCreates: 10_000,
+    warnings: [],
+  });
+  t.end();
+});
+
+t.test('every variable is taken', (t) => {
+  const config = loadConfig({
+    HOST: '::',
+    PORT: '8080',
+    WORKERS: '4',
+    DATABASE_URL: 'sqlite:///srv/pets.db',
+    API_KEYS: 'first-key-0123456789, second.key~+/0123456789==,',
+    TRUST_PROXY: '10.0.0.0/8, ::1',
+    CORS_ORIGINS: 'https://shop.example, http://localhost:5173',
+    EXTEND_SUNSET: 'getPet:2031-06-30, other:2032-02-29',
+    LOG_LEVEL: 'debug',
+    NODE_ENV: 'production',
+    REQUEST_TIMEOUT: '5000',
+    REPLY_TIMEOUT: '1000',
+    KEY_RATE: '100/s',
+    UNAUTHORIZED_RATE: '20/m',
+    MAX_CONNECTIONS: '1',
+    MAX_PIPELINED: '1000',
+    MAX_REQUESTS: '50',
+    DRAIN_DELAY: '0',
+    STOP_TIMEOUT: '600000',
+    CREATE_TIMEOUT: '100',
+    MAX_CREATES: '1',
+    ADMIN_PORT: '9000',
+    PATH: '/bin',
+  });
+  t.strictSame(config, {
+    host: '::',
+    socket: undefined,
+    isTraced: false,
+    traceRatio: undefined,
+    port: 8080,
+    adminHost: '127.0.0.1',
+    adminPort: 9000,
+    workers: 4,
+    database: { kind: 'sqlite', file: '/srv/pets.db' },
+    apiKeys: ['first-key-0123456789', 'second.key~+/0123456789=='],
+    trustProxy: ['10.0.0.0/8', '::1'],
+    corsOrigins: ['https://shop.example', 'http://localhost:5173'],
+    extendedSunsets: new Map([
+      ['getPet', new Date('2031-06-30')],
+      ['other', new Date('2032-02-29')],
+    ]),
+    logLevel: 'debug',
+    isProduction: true,
+    requestTimeout: 5000,
+    replyTimeout: 1000,
+    keyRate: { limit: 100, window: 1 },
+    unauthorizedRate: { limit: 20, window: 60 },
+    maxConnections: 1,
+    maxPipelined: 1000,
+    maxRequests: 50,
+    drainDelay: 0,
+    stopTimeout: 600_000,
+    createTimeout: 100,
+    maxCreates: 1,
+    warnings: [],
+  });
+  t.end();
+});
+
+t.test('an empty variable is the same as none', (t) => {
+  const names = ['HOST', 'PORT', 'DATABASE_URL', 'API_KEYS', 'LOG_LEVEL', 'NODE_ENV', 'REQUEST_TIMEOUT'];
+  t.strictSame(loadConfig(Object.fromEntries(names.map((name) => [name, '']))), loadConfig({}));
+  t.end();
+});
+
+t.test('a configuration cannot be changed', (t) => {
+  const config = loadConfig({ API_KEYS: 'first-key-0123456789' }) as unknown as { port: number; apiKeys: string[] };
+  t.throws(() => {
+    config.port = 1;
+  }, TypeError);
+  t.throws(() => config.apiKeys.push('another'), TypeError);
+  t.end();
+});
+
+t.test('all wrong variables are listed at once, each with what it must be', (t) => {
+  const env = {
+    PORT: '65536',
+    WORKERS: '0',
+    DATABASE_URL: 'mysql://ada:secret@db/pets',
+    API_KEYS: 'short',
+    LOG_LEVEL: 'loud',
+    REQUEST_TIMEOUT: '99',
+    DRAIN_DELAY: '-1',
+    STOP_TIMEOUT: '1e3',
+  };
+  t.strictSame(problemsOf(env), [
+    '  - API_KEYS: key 1 is shorter than 16 characters',
+    `  - DATABASE_URL must be ${DATABASE_FORMS}`,
+    '  - LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud"',
+    '  - PORT must be an integer from 0 to 65535, not "65536"',
+    '  - WORKERS must be an integer from 1 to 64, not "0"',
+    '  - REQUEST_TIMEOUT must be an integer from 100 to 600000, not "99"',
+    '  - DRAIN_DELAY must be an integer from 0 to 60000, not "-1"',
+    '  - STOP_TIMEOUT must be an integer from 1000 to 600000, not "1e3"',
+  ]);
+  t.end();
+});
+
+t.test('an integer is written in digits, and in its bounds', (t) => {
+  for (const PORT of ['0', '1', '65535']) t.strictSame(problemsOf({ PORT }), []);
+  for (const PORT of ['-1', '65536', '1.5', '0x50', '1e3', ' 80', '80 ', 'http', '9'.repeat(400)]) {
+    t.strictSame(problemsOf({ PORT }), [`  - PORT must be an integer from 0 to 65535, not "${PORT}"`]);
+  }
+  t.end();
+});
+
+t.test('a database is SQLite, in a file or in memory, or PostgreSQL', (t) => {
+  for (const DATABASE_URL of ['sqlite:pets.db', 'sqlite:/srv/pets.db', 'sqlite:///srv/pets.db', 'sqlite::memory:']) {
+    t.strictSame(problemsOf({ DATABASE_URL }), []);
+  }
+  for (const DATABASE_URL of [
+    'sqlite:',
+    'sqlite:////x',
+    'sqlite://host/pets.db',
+    'SQLITE:pets.db',
+    'pets.db',
+    ' sqlite:pets.db',
+    'postgres://db/pets',
+    'postgres://ada@/pets',
+    'postgres://ada@db',
+    'postgres://ada@db/',
+    'postgres://ada@db:port/pets',
+    'postgres://ada@db,/pets',
+    'postgres://ada:100%@db/pets',
+    'postgres://ada:with@secret@db/pets',
+    'postgres://ada@db:65536/pets',
+    'postgres://ada@db:0/pets',
+  ]) {
+    t.strictSame(problemsOf({ DATABASE_URL }), [`  - DATABASE_URL must be ${DATABASE_FORMS}`], DATABASE_URL);
+  }
+  t.end();
+});
+
+t.test('the URL of a PostgreSQL database names its hosts, user, database, schema and encryption', (t) => {
+  t.strictSame(loadConfig({ DATABASE_URL: 'postgres://ada@db/pets' }).database, {
+    kind: 'postgres',
+    hosts: [{ host: 'db', port: 5432 }],
+    user: 'ada',
+    password: undefined,
+    database: 'pets',
+    schema: 'public',
+    sslMode: 'disable',
+    caFile: undefined,
+    certFile: undefined,
+    keyFile: undefined,
+    sslNegotiation: 'postgres',
+  });
+  const tls =
+    'sslmode=verify-full&sslrootcert=/etc/ca.pem&sslcert=/etc/own.pem&sslkey=/etc/own.key&sslnegotiation=direct';
+  const options = `${tls}&schema=pet%20store&target_session_attrs=read-write`;
+  const DATABASE_URL = `postgresql://a%40b:p%3Aw%2F@db-1:6432,[::1],%2Frun%2Fpg:5433/my%20pets?${options}`;
+  t.strictSame(loadConfig({ DATABASE_URL }).database, {
+    kind: 'postgres',
+    hosts: [
+      { host: 'db-1', port: 6432 },
+      { host: '::1', port: 5432 },
+      { host: '/run/pg', port: 5433 },
+    ],
+    user: 'a@b',
+    password: 'p:w/',
+    database: 'my pets',
+    schema: 'pet store',
+    sslMode: 'verify-full',
+    caFile: '/etc/ca.pem',
+    certFile: '/etc/own.pem',
+    keyFile: '/etc/own.key',
+    sslNegotiation: 'direct',
+  });
+  t.end();
+});
+
+t.test(
+  'a key is long enough, and can be sent as a bearer token; the message names its place, and never the key',
+  (t) => {
+    const API_KEYS =
+      'a-good-key-0123456789,fifteen-letters,not a bearer token,ünicode-key-0123456789,=,key"-0123456789012';
+    const problems = problemsOf({ API_KEYS });
+    t.strictSame(problems, [
+      '  - API_KEYS: key 2 is shorter than 16 characters',
+      '  - API_KEYS: key 3 is not a bearer token (RFC 6750, section 2.1)',
+      '  - API_KEYS: key 4 is not a bearer token (RFC 6750, section 2.1)',
+      '  - API_KEYS: key 5 is shorter than 16 characters',
+      '  - API_KEYS: key 5 is not a bearer token (RFC 6750, section 2.1)',
+      '  - API_KEYS: key 6 is not a bearer token (RFC 6750, section 2.1)',
+    ]);
+    t.end();
+  },
+);
+
+t.test('a rate is a number of requests in a second, minute, hour or day, or none', (t) => {
+  for (const KEY_RATE of ['none', '1/s', '60/m', '5000/h', '999999999/d']) t.strictSame(problemsOf({ KEY_RATE }), []);
+  for (const UNAUTHORIZED_RATE of [
+    '0/s',
+    '1',
+    '1/w',
+    '1/2s',
+    '-1/s',
+    '1.5/s',
+    '1 / s',
+    '01/s',
+    '1000000000/s',
+    'None',
+  ]) {
+    const rule = 'a number of requests per s, m, h or d, such as 100/s, or none';
+    t.strictSame(problemsOf({ UNAUTHORIZED_RATE }), [
+      `  - UNAUTHORIZED_RATE must be ${rule}, not "${UNAUTHORIZED_RATE}"`,
+    ]);
+  }
+  t.end();
+});
+
+t.test('a sunset is extended to a day that the calendar has', (t) => {
+  for (const EXTEND_SUNSET of [
+    'getPet',
+    'getPet:',
+    'getPet:soon',
+    'getPet:2031-02-29',
+    'getPet:2031-6-1',
+    'getPet=2031-06-30',
+  ]) {
+    const rule = 'operations and their last days, such as getItem:2031-06-30';
+    t.strictSame(problemsOf({ EXTEND_SUNSET }), [`  - EXTEND_SUNSET must be ${rule}, not "${EXTEND_SUNSET}"`]);
+  }
+  t.end();
+});
+
+t.test('a trusted proxy is an address, or a range', (t) => {
+  for (const TRUST_PROXY of [
+    '10.1.2.3',
+    '10.0.0.0/8,192.168.0.0/32',
+    '::1, fd00::/8',
+    '::ffff:10.0.0.1/104',
+    'FE80::1/128,',
+  ]) {
+    t.strictSame(problemsOf({ TRUST_PROXY }), []);
+  }
+  for (const TRUST_PROXY of [
+    'true',
+    'proxy',
+    '1',
+    '10.0.0',
+    '10.0.0.0/0',
+    '10.0.0.0/33',
+    '10.0.0.0/8/8',
+    '::/129',
+    '::1 ::2',
+    'fe80::1%lo',
+    '10.0.0.1, x',
+  ]) {
+    const rule = 'addresses and ranges, such as 10.0.0.0/8,::1';
+    t.strictSame(problemsOf({ TRUST_PROXY }), [`  - TRUST_PROXY must be ${rule}, not "${TRUST_PROXY}"`]);
+  }
+  t.end();
+});
+
+t.test('an origin is what a browser sends', (t) => {
+  for (const CORS_ORIGINS of ['https://shop.example', 'http://localhost:5173, https://xn--bcher-kva.example,', '']) {
+    t.strictSame(problemsOf({ CORS_ORIGINS }), []);
+  }
+  for (const CORS_ORIGINS of [
+    '*',
+    'null',
+    'shop.example',
+    'https://shop.example/',
+    'https://*.shop.example',
+    'https://Shop.example',
+    'https://shop.example:443',
+    'https://shop.example/app',
+    'ftp://shop.example',
+    'https://shop.example https://other.example',
+  ]) {
+    const rule = 'origins, such as https://shop.example,http://localhost:5173, without * and paths';
+    t.strictSame(problemsOf({ CORS_ORIGINS }), [`  - CORS_ORIGINS must be ${rule}, not "${CORS_ORIGINS}"`]);
+  }
+  t.end();
+});
+
+t.test('a database in memory is for one process only', (t) => {
+  const DATABASE_URL = 'sqlite::memory:';
+  t.strictSame(problemsOf({ DATABASE_URL, WORKERS: '1' }), []);
+  t.strictSame(problemsOf({ DATABASE_URL, WORKERS: '2' }), [
+    '  - WORKERS must be 1 with sqlite::memory:, which processes cannot share',
+  ]);
+  t.end();
+});
+
+t.test('an option of a database that is not known is refused by its name, and so are variables of libpq', (t) => {
+  const DATABASE_URL = 'postgres://ada@db/pets?shcema=pets';
+  t.strictSame(problemsOf({ DATABASE_URL }), ['  - DATABASE_URL has an option that is not known: shcema']);
+  const env = { PGSSLMODE: 'verify-full', PGSSLROOTCERT: '', PGREQUIREAUTH: 'x', PGUSER: 'ada' };
+  const rule = 'is not read: say in DATABASE_URL how its connections are encrypted';
+  t.strictSame(problemsOf({ ...env, DATABASE_URL: 'postgres://ada@db/pets' }), [
+    `  - PGSSLMODE ${rule}`,
+    `  - PGREQUIREAUTH ${rule}`,
+  ]);
+  t.strictSame(problemsOf(env), []);
+  t.end();
+});
+
+t.test('a variable that is nearly one of ours gets a warning that names both, and not its value', (t) => {
+  for (const [name, meant] of [
+    ['WORKER', 'WORKERS'],
+    ['API_KEY', 'API_KEYS'],
+    ['API_KEY_FILE', 'API_KEYS_FILE'],
+    ['DATABSE_URL', 'DATABASE_URL'],
+    ['DATABASEURL', 'DATABASE_URL'],
+    ['HSOT', 'HOST'],
+    ['port', 'PORT'],
+    ['MAX_REQUEST', 'MAX_REQUESTS'],
+    ['NODE_EVN', 'NODE_ENV'],
+  ] as const) {
+    t.strictSame(loadConfig({ [name]: 'secret' }).warnings, [`${name} is not known: is ${meant} meant?`]);
+    t.strictSame(loadConfig({ [name]: '' }).warnings, []);
+  }
+  const others = [
+    'HOME',
+    'PATH',
+    'PWD',
+    'SHELL',
+    'USER',
+    'HOSTNAME',
+    'LANG',
+    'TERM',
+    'LOGNAME',
+    'MAIL',
+    'NODE_OPTIONS',
+    'TAP_TIMEOUT',
+  ];
+  t.strictSame(loadConfig(Object.fromEntries(others.map((name) => [name, 'x']))).warnings, []);
+  t.end();
+});
+
+t.test(
+  'keys and the URL of the database may stand in files, of which one that everybody can read gets a warning',
+  (t) => {
+    const folder = t.testdir({
+      keys: 'first-key-0123456789,second-key-0123456789\nthird-key-0123456789\r\n',
+      empty: '\n',
+    });
+    writeFileSync(`${folder}/url`, 'sqlite:/srv/pets.db\n');
+    for (const name of ['keys', 'empty', 'url']) chmodSync(`${folder}/${name}`, 0o640);
+    const env = { API_KEYS_FILE: `${folder}/keys`, DATABASE_URL_FILE: `${folder}/url` };
+    const { apiKeys, database, warnings } = loadConfig(env);
+    t.strictSame(apiKeys, ['first-key-0123456789', 'second-key-0123456789', 'third-key-0123456789']);
+    t.strictSame(database, { kind: 'sqlite', file: '/srv/pets.db' });
+    t.strictSame(warnings, []);
+    t.strictSame(loadConfig({ API_KEYS_FILE: `${folder}/empty` }).apiKeys, []);
+
+    chmodSync(`${folder}/keys`, 0o644);
+    t.strictSame(loadConfig(env).warnings, [`API_KEYS_FILE: ${folder}/keys can be read by everybody: chmod o-r`]);
+    t.strictSame(problemsOf({ ...env, API_KEYS: 'fourth-key-0123456789' }), [
+      '  - API_KEYS and API_KEYS_FILE are both set: leave one out',
+    ]);
+    t.match(problemsOf({ DATABASE_URL_FILE: `${folder}/none` }), [/^ {2}- DATABASE_URL_FILE cannot be read: ENOENT/]);
+    t.strictSame(problemsOf({ API_KEYS_FILE: '/dev/zero' }), [
+      '  - API_KEYS_FILE cannot be read: /dev/zero is not a file',
+    ]);
+    t.end();
+  },
+);
+
+t.test('every variable is described, with its default', (t) => {
+  const used = new Map<string, string>();
+  loadConfig({}, used);
+  const text = readFileSync(new URL('../../src/operate/config.md', import.meta.url), 'utf8');
+  const rows = [...text.matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]*)`|none) \|/gm)].map(([, name, value = '']) => [
+    name,
+    value,
+  ]);
+  t.strictSame(rows.sort(), [...used].sort());
+  t.end();
+});
+
+t.test('the one socket that systemd passes to this process is listened on', (t) => {
+  const LISTEN_PID = String(process.pid);
+  t.equal(loadConfig({ LISTEN_PID, LISTEN_FDS: '1' }).socket, 3);
+  t.equal(loadConfig({ LISTEN_PID: '1', LISTEN_FDS: '1' }).socket, undefined);
+  t.strictSame(problemsOf({ LISTEN_PID, LISTEN_FDS: '2' }), [
+    '  - LISTEN_FDS must be 1: one socket is listened on, not "2"',
+  ]);
+  t.end();
+});
+
+t.test("OpenTelemetry's ratio of traces is taken where it is one", (t) => {
+  const ratioOf = (OTEL_TRACES_SAMPLER: string, OTEL_TRACES_SAMPLER_ARG: string) =>
+    loadConfig({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG }).traceRatio;
+  for (const [text, ratio] of [
+    ['0', 0],
+    ['0.01', 0.01],
+    [' 1 ', 1],
+    ['', 1],
+    ['2', undefined],
+    ['-1', undefined],
+    ['all', undefined],
+  ] as const)
+    t.equal(ratioOf('parentbased_traceidratio', text), ratio, text);
+  t.equal(ratioOf('traceidratio', '0.5'), undefined);
+  t.end();
+});

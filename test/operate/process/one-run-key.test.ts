@@ -1,0 +1,89 @@
+/** The key of a first run, and the line that tries it, with contracts whose keys are sent in other places. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { pino } from 'pino';
+import t from 'tap';
+import { makeKey, toStoredKey } from '../../../src/engine/access/api-keys.ts';
+import { loadConfig } from '../../../src/operate/config.ts';
+import { makeOneRunKey, toCurl } from '../../../src/operate/process/one-run-key.ts';
+import { load } from '../../added-operations.ts';
+import { openUrl } from '../../database.ts';
+import { type Edit, edited } from '../../edited-contract.ts';
+import { KEY, startService } from '../../service.ts';
+
+/** All operations take the key of this scheme. */
+const withScheme =
+  (scheme: object): Edit =>
+  ({ securitySchemes, components, listPets, createPet, getPet }) => {
+    delete securitySchemes.bearerAuth;
+    securitySchemes.only = scheme;
+    components.headers['WWW-Authenticate'].schema = { type: 'string' };
+    for (const operation of [listPets, createPet, getPet]) operation.security = [{ only: [] }];
+  };
+
+t.test('the line to try has the key where the contract says that it is sent', async (t) => {
+  const cases: [edit: Edit, toLine: (origin: string) => string][] = [
+    [() => {}, (origin) => `curl -H 'Authorization: Bearer ${KEY}' ${origin}/v1/pets`],
+    [
+      withScheme({ type: 'apiKey', in: 'header', name: 'X-Key' }),
+      (origin) => `curl -H 'X-Key: ${KEY}' ${origin}/v1/pets`,
+    ],
+    [withScheme({ type: 'apiKey', in: 'query', name: 'a&b' }), (origin) => `curl '${origin}/v1/pets?a%26b=${KEY}'`],
+    [withScheme({ type: 'http', scheme: 'basic' }), (origin) => `curl -u :${KEY} ${origin}/v1/pets`],
+    [withScheme({ type: 'apiKey', in: 'cookie', name: 'key' }), (origin) => `curl -b 'key=${KEY}' ${origin}/v1/pets`],
+    [({ listPets }) => (listPets.security = []), (origin) => `curl ${origin}/v1/pets`],
+  ];
+  for (const [edit, toLine] of cases) {
+    const yaml = edited(edit);
+    const contract = await load(t, yaml);
+    const { port } = await startService(t, { contract, yaml });
+    const origin = `http://127.0.0.1:${port}`;
+    const line = toCurl(KEY, origin, contract);
+    t.equal(line, toLine(origin));
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`]);
+    t.equal(stdout, '[]', line);
+  }
+});
+
+t.test('where each operation needs more than a key, the line has the place of the first scheme', async (t) => {
+  const contract = await load(
+    t,
+    edited(({ limit }) => (limit.required = true)),
+  );
+  t.equal(toCurl(KEY, 'http://a', contract), `curl -H 'Authorization: Bearer ${KEY}' http://a/v1`);
+});
+
+t.test('there is none in production, and the failure says what makes a key', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  t.teardown(() => store.close());
+  const logger = pino({ level: 'silent' });
+  await t.rejects(makeOneRunKey(loadConfig({ NODE_ENV: 'production' }), store, logger), {
+    name: 'ConfigError',
+    message:
+      /^No API key is configured\. Make one with `node dist\/src\/cli\/keys\.js create <name>`, or set API_KEYS,/,
+  });
+});
+
+t.test('there is none where a stored key is valid', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  t.teardown(() => store.close());
+  await store.createKey(toStoredKey(makeKey(), 'Ada'));
+  let log = '';
+  t.equal(await makeOneRunKey(loadConfig({}), store, pino({}, { write: (line) => (log += line) })), undefined);
+  t.equal(log, '');
+});
+
+t.test('there is none where every key was revoked or has expired: the service goes on, and refuses', async (t) => {
+  const now = new Date();
+  for (const end of [{ revokedAt: now.toISOString() }, { expiresAt: now.toISOString() }]) {
+    for (const NODE_ENV of ['production', '']) {
+      const store = openUrl('sqlite::memory:');
+      t.teardown(() => store.close());
+      await store.createKey({ ...toStoredKey(makeKey(), 'Ada'), ...end });
+      let log = '';
+      const logger = pino({}, { write: (line) => (log += line) });
+      t.equal(await makeOneRunKey(loadConfig({ NODE_ENV }), store, logger), undefined);
+      t.match(log, 'no API key is valid: every caller is refused. Make one with');
+    }
+  }
+});

@@ -1,0 +1,88 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import t from 'tap';
+import { startPostgres } from '../../postgres.ts';
+import { startProgram, startServer } from '../../program.ts';
+import type { Received, Request, RequestOptions } from '../../service.ts';
+
+const postgres = await startPostgres(t);
+const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
+
+/** Asks until the answer has this status. */
+async function untilStatus(request: Request, url: string, options: RequestOptions, status: number): Promise<Received> {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const reply = await request(url, options);
+    if (reply.status === status || Date.now() > deadline) return reply;
+    await wait(50);
+  }
+}
+
+t.test(
+  'two servers on one PostgreSQL share pets and keys, outlive its restart, and never write its password',
+  async (t) => {
+    const env = { DATABASE_URL: postgres.newUrl() };
+    const servers = await Promise.all([startServer(t, { env, isCovered: true }), startServer(t, { env })]);
+    const [one, other] = servers.map(({ request }) => request) as [Request, Request];
+
+    const { headers, text } = await one('/v1/pets', CREATE);
+    t.equal((await other(headers.location as string)).text, text);
+    t.equal((await other('/v1/pets')).text, `[${text}]`);
+
+    const making = startProgram(t, 'src/operate/cli/keys.ts', { args: ['create', 'Ada'], env });
+    t.equal(await making.exit, 0, making.output.stderr);
+    const [key] = /petstore_\w+/.exec(making.output.stdout) as RegExpExecArray;
+    const [, id] = /^Key (\w+)/.exec(making.output.stdout) as RegExpExecArray;
+    for (const request of [one, other]) t.equal((await untilStatus(request, '/v1/pets', { key }, 200)).status, 200);
+
+    await postgres.stop();
+    for (const request of [one, other]) {
+      t.equal((await untilStatus(request, '/readyz', {}, 503)).status, 503);
+      const { status, headers, body } = await request('/v1/pets', { key });
+      t.equal(status, 503);
+      t.equal(headers['retry-after'], '1');
+      t.match(body, { code: 'unavailable' });
+      t.equal((await request('/livez')).status, 200);
+    }
+    await postgres.start();
+    for (const request of [one, other]) {
+      t.equal((await untilStatus(request, '/readyz', {}, 200)).status, 200);
+      t.equal((await untilStatus(request, headers.location as string, { key }, 200)).text, text);
+      t.equal((await untilStatus(request, '/v1/pets', CREATE, 201)).status, 201);
+    }
+
+    const revoking = startProgram(t, 'src/operate/cli/keys.ts', { args: ['revoke', id as string], env });
+    t.equal(await revoking.exit, 0, revoking.output.stderr);
+    for (const request of [one, other]) t.equal((await untilStatus(request, '/v1/pets', { key }, 401)).status, 401);
+
+    for (const { child, exit, output } of servers) {
+      child.kill('SIGTERM');
+      t.equal(await exit, 0);
+      t.notMatch(output.stdout + output.stderr, postgres.password);
+    }
+  },
+);
+
+t.test('a server does not start without its database, and says why', async (t) => {
+  const env = { DATABASE_URL: 'postgres://ada:secret@127.0.0.1:1/pets' };
+  const { exit, output } = startProgram(t, 'src/main.ts', { env });
+  t.equal(await exit, 1);
+  t.match(output.stderr, /^The database pets on 127.0.0.1:1 cannot be used: 127.0.0.1:1: connect ECONNREFUSED/);
+  t.notMatch(output.stderr, 'secret');
+});
+
+t.test('a server whose database cannot be used during its start ends, and says why in a line', async (t) => {
+  const env = { DATABASE_URL: postgres.newUrl() };
+  t.equal(await startProgram(t, 'src/operate/cli/keys.ts', { args: ['list'], env }).exit, 0);
+  await postgres.execute("ALTER ROLE petstore SET lock_timeout = '200ms'");
+  const other = await postgres.connect(t, env.DATABASE_URL);
+  await other.query('BEGIN; LOCK TABLE passed_check');
+  const why = async () => {
+    const { exit, output } = startProgram(t, 'src/main.ts', { env, isCovered: true });
+    t.equal(await exit, 1);
+    return output.stderr;
+  };
+  const late = 'canceling statement due to lock timeout.\n';
+  t.equal(await why(), `The database cannot be used now: ${late}`);
+  await other.query('LOCK TABLE schema_versions');
+  t.equal(await why(), `The database postgres on 127.0.0.1:${postgres.port} cannot be used: ${late}`);
+});

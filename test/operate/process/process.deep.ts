@@ -1,0 +1,151 @@
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { domain } from '../../../src/generated/domain.ts';
+import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
+import { migrate } from '../../../src/store/sqlite/migrate.ts';
+import { type ProgramOptions, startProgram, startServer } from '../../program.ts';
+import { KEY } from '../../service.ts';
+
+/** Starts the server where it is expected to end at once, and returns what it left. */
+async function startInVain(t: Test, options: ProgramOptions) {
+  const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, ...options.env };
+  const program = startProgram(t, 'src/main.ts', { ...options, env });
+  return { code: await program.exit, ...program.output };
+}
+
+t.test('with a key in the environment or in the store, it prints none', async (t) => {
+  const folder = t.testdir();
+  const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, API_KEYS: '', NODE_ENV: 'production' };
+  const keys = startProgram(t, 'src/operate/cli/keys.ts', { args: ['create', 'Ada'], env });
+  t.equal(await keys.exit, 0);
+  const key = keys.output.stdout.match(/petstore_\w+/)?.[0] as string;
+  const server = await startServer(t, { env });
+  t.equal((await server.request('/v1/pets', { key })).status, 200);
+  t.equal(server.output.stderr, '');
+  t.equal((await startServer(t)).output.stderr, '');
+});
+
+t.test('in production without a key, it refuses to start, and what it names makes one', async (t) => {
+  const folder = t.testdir();
+  const env = { NODE_ENV: 'production', API_KEYS: '', DATABASE_URL: `sqlite:${folder}/pets.db` };
+  const { code, stdout, stderr } = await startInVain(t, { env });
+  t.equal(code, 1);
+  t.equal(stdout, '');
+  const [, file, command] = /^No API key is configured\. Make one with `node dist\/(.+)\.js (\w+) <name>`, .*\n$/.exec(
+    stderr,
+  ) as RegExpExecArray;
+  t.strictSame(readdirSync(folder), ['pets.db'], 'the store is left closed');
+  t.equal(await startProgram(t, `${file}.ts`, { args: [command as string, 'Ada'], env }).exit, 0);
+  await startServer(t, { env });
+});
+
+t.test('a database that cannot be used is reported in one line', async (t) => {
+  const folder = t.testdir({ 'pets.db': 'This is no database, whatever its name says.' });
+  t.strictSame(await startInVain(t, { env: { DATABASE_URL: `sqlite:${folder}/pets.db` } }), {
+    code: 1,
+    stdout: '',
+    stderr: `The database ${folder}/pets.db cannot be used: file is not a database.\n`,
+  });
+});
+
+t.test('stored pets that do not fit the contract are counted at the start, which is refused', async (t) => {
+  const file = `${t.testdir()}/pets.db`;
+  const db = new Sqlite(file);
+  migrate(db, domain);
+  db.exec(
+    "INSERT INTO pets (name, category_id, status) VALUES ('Ada', 7, 'lost'), ('Bob', 7, 'sold'), ('', 7, 'lost')",
+  );
+  db.close();
+  const { code, stderr } = await startInVain(t, { env: { DATABASE_URL: `sqlite:${file}` } });
+  t.equal(code, 1);
+  t.equal(
+    stderr,
+    `The contract cannot be served:
+  - stored pets that do not fit its schema Pet: 2 (pet 1: status must be one of available, pending, sold); \
+correct them, or undo the edit of the contract
+`,
+  );
+});
+
+/** A copy of the project, to be edited. */
+function copyProject(t: Test): string {
+  const root = t.testdir();
+  for (const name of ['src', 'handlers', 'openapi', 'scripts', 'package.json', 'tsconfig.json']) {
+    cpSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), `${root}/${name}`, { recursive: true });
+  }
+  return root;
+}
+
+t.test('all that contract and handlers disagree on is named before the build', async (t) => {
+  const root = copyProject(t);
+  renameSync(`${root}/handlers/listPets.ts`, `${root}/handlers/listAnimals.ts`);
+  renameSync(`${root}/handlers/getPet.ts`, `${root}/handlers/fetchPet.ts`);
+  const build = startProgram(t, 'scripts/build.js', { root });
+  t.equal(await build.exit, 1);
+  t.strictSame(build.output, {
+    stdout: '',
+    stderr: `operation listPets has no handlers/listPets.ts
+operation getPet has no handlers/getPet.ts
+handlers/fetchPet.ts has no operation fetchPet in the contract
+handlers/listAnimals.ts has no operation listAnimals in the contract
+`,
+  });
+});
+
+t.test('a contract that has changed since the build, or cannot be served, is reported at the start', async (t) => {
+  const root = copyProject(t);
+  const env = { DATABASE_URL: `sqlite:${root}/data/pets.db` };
+  const yaml = readFileSync(`${root}/openapi/petstore.yaml`, 'utf8');
+  const startWith = async (text: string) => {
+    writeFileSync(`${root}/openapi/petstore.yaml`, text);
+    return startInVain(t, { root, env });
+  };
+  t.strictSame(await startWith(yaml.replace('maximum: 100', 'maximum: 200')), {
+    code: 1,
+    stdout: '',
+    stderr: `The contract cannot be served:
+  - it has changed since this program was built: run \`npm run generate\`, and build again
+`,
+  });
+  const { code, stderr } = await startWith(yaml.replace('scheme: bearer', 'scheme: digest'));
+  t.equal(code, 1);
+  t.match(stderr, /^The contract cannot be served:\n {2}- security scheme bearerAuth: only bearer tokens/);
+  const generate = startProgram(t, 'scripts/generate.ts', { root });
+  t.equal(await generate.exit, 1);
+  t.equal(generate.output.stderr, stderr);
+  t.notOk(existsSync(`${root}/data`), 'nothing was begun');
+});
+
+t.test('a fault of the program itself is shown with its stack', async (t) => {
+  const shell = 'export NODE_OPTIONS="$NODE_OPTIONS --disallow-code-generation-from-strings"';
+  const { code, stderr } = await startInVain(t, { shell });
+  t.equal(code, 1);
+  t.match(stderr, /EvalError: Code generation from strings disallowed/);
+  t.match(stderr, /\n {4}at /);
+});
+
+t.test('a fault that the machine raises ends it at once', async (t) => {
+  for (const fault of ['SIGBUS', 'SIGSEGV'] as const) {
+    const { child, exit } = await startServer(t, {});
+    child.kill(fault);
+    t.equal(await exit, fault);
+  }
+});
+
+t.test('pets and their ids survive a restart, after a stop and after a crash', async (t) => {
+  const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
+  const names: string[] = [];
+  for (const end of ['SIGTERM', 'SIGKILL', 'SIGINT'] as const) {
+    const server = await startServer(t, { env });
+    names.push(`added before ${end}`);
+    await server.request('/v1/pets', { method: 'POST', body: { name: names.at(-1), categoryId: 7 } });
+    const { body } = await server.request('/v1/pets');
+    t.strictSame(
+      body,
+      names.map((name, index) => ({ id: index + 1, name, categoryId: 7 })),
+    );
+    server.child.kill(end);
+    t.equal(await server.exit, end === 'SIGKILL' ? end : 0);
+  }
+});

@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { type ProgramOptions, startProgram, startServer } from '../../program.ts';
+import { KEY } from '../../service.ts';
+
+/** Starts the server where it is expected to end at once, and returns what it left. */
+async function startInVain(t: Test, options: ProgramOptions) {
+  const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, ...options.env };
+  const program = startProgram(t, 'src/main.ts', { ...options, env, isCovered: true });
+  return { code: await program.exit, ...program.output };
+}
+
+t.test('without a key, it prints one for this run, never to the log, and a curl line that works', async (t) => {
+  const server = await startServer(t, { env: { API_KEYS: '' }, isCovered: true });
+  const [line, key] = await server.written('stderr', /curl -H 'Authorization: Bearer (petstore_[0-9a-f]{48})' .*/);
+  const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`]);
+  t.equal(stdout, '[]');
+  t.equal((await server.request('/v1/pets', { key: KEY })).status, 401);
+  t.notMatch(server.output.stdout, key as string);
+  t.match(server.output.stderr, `http://127.0.0.1:${server.port}/docs`);
+});
+
+t.test('a variable that is nearly one of ours is named in the log, without its value', async (t) => {
+  const server = await startServer(t, { env: { WORKER: '4321' }, isCovered: true });
+  const [line] = await server.written('stdout', /.*WORKER is not known: is WORKERS meant\?.*/);
+  t.notMatch(line, '4321');
+  server.child.kill('SIGTERM');
+  t.match(await server.exit, 0);
+});
+
+t.test('an option that is not known starts no server', async (t) => {
+  const folder = t.testdir();
+  for (const args of [['--chek'], ['-h'], ['--check', 'x']]) {
+    const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
+    const { exit, output } = startProgram(t, 'src/main.ts', { args, env, isCovered: true });
+    t.equal(await exit, 1);
+    t.match(output.stderr, /Usage: node dist\/src\/main\.js \[--check\]\. /);
+  }
+  t.strictSame(readdirSync(folder), []);
+});
+
+t.test('wrong variables are listed, all at once', async (t) => {
+  const { code, stdout, stderr } = await startInVain(t, {
+    env: { PORT: 'http', LOG_LEVEL: 'loud', API_KEYS: 'short' },
+  });
+  t.equal(code, 1);
+  t.equal(stdout, '');
+  for (const name of ['PORT', 'LOG_LEVEL', 'API_KEYS']) t.match(stderr, `  - ${name}`);
+  t.notMatch(stderr, 'short ');
+  t.notMatch(stderr, /\n {4}at /);
+});
+
+t.test('an address that cannot be listened on is reported in one line, and the store is closed', async (t) => {
+  const folder = t.testdir();
+  const DATABASE_URL = `sqlite:${folder}/pets.db`;
+  const other = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => other.close());
+  await once(other, 'listening');
+  const PORT = String((other.address() as AddressInfo).port);
+  t.strictSame(await startInVain(t, { env: { PORT, DATABASE_URL } }), {
+    code: 1,
+    stdout: '',
+    stderr: `Cannot listen: listen EADDRINUSE: address already in use 127.0.0.1:${PORT}. Set HOST or PORT to another.\n`,
+  });
+  t.strictSame(readdirSync(folder), ['pets.db']);
+});
+
+t.test('an error that nobody catches is logged, and stops the server in good order with exit code 1', async (t) => {
+  const folder = t.testdir();
+  const env = { PORT: '0', DATABASE_URL: `sqlite:${folder}/pets.db` };
+  const program = startProgram(t, 'src/main.ts', { env, isCovered: true });
+  program.child.stderr?.destroy();
+  t.equal(await program.exit, 1);
+  const lines = program.output.stdout.trim().split('\n');
+  // Each line says when it was logged; a fatal one may be written ahead of one that is still on its way.
+  t.match(
+    lines.map((line) => JSON.parse(line)).sort((a, b) => a.time - b.time),
+    [{ msg: 'listening' }, { level: 60, msg: 'stopping after an error', err: { code: 'EPIPE' } }, { msg: 'stopped' }],
+  );
+  t.strictSame(readdirSync(folder), ['pets.db']);
+});

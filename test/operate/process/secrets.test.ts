@@ -1,0 +1,105 @@
+/** All that a run of the service writes, searched for keys. */
+import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import t, { type Test } from 'tap';
+import { hashKey } from '../../../src/engine/access/api-keys.ts';
+import { openUrl } from '../../database.ts';
+import { type ProgramOptions, startProgram, startServer } from '../../program.ts';
+import { sendRaw } from '../../raw-client.ts';
+import { toMade } from '../cli/made-keys.ts';
+import { run } from '../cli/moving.ts';
+
+const PLANTED = 'Planted/key+with~delimiters-0123456789==';
+
+/** As an administrator's shell has it: files can be read by all. */
+const shell = 'umask 022';
+
+const encoded = (text: string) => text.replace(/./g, (c) => `%${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
+
+const SPELLINGS: ((key: string) => string)[] = [
+  (key) => key,
+  encodeURIComponent,
+  encoded,
+  (key) => encoded(encoded(key)),
+];
+
+/** Requests with a key in any place where none belongs. */
+const requestsWith = (key: string) =>
+  [
+    ...['?api_key=', '#api_key=', '&key=', ';', '?a=1&b=', '/', '/1?', '?x=%ff'].map(
+      (before) => `GET /v1/pets${before}${key}`,
+    ),
+    ...[`GET /${key}`, `GET //user:${key}@pets/`, `GET http://${key}@pets/v1/pets`, `DELETE /v1/pets?k=${key}`],
+    ...[`CONNECT ${key}:443`, `CONNECT /?k=${key}`, `GET /%zz/${key}`, `${key} /v1/pets`, `GET /livez?${key}`],
+  ].map((line) => `${line} HTTP/1.1\r\nHost: pets\r\nConnection: close\r\n\r\n`);
+
+async function runKeys(t: Test, args: string[], env: ProgramOptions['env']): Promise<string> {
+  const { output, exit } = startProgram(t, 'src/operate/cli/keys.ts', {
+    args,
+    env: env as Record<string, string>,
+    shell,
+  });
+  t.equal(await exit, 0, output.stderr);
+  return output.stdout + output.stderr;
+}
+
+t.test('no key is in what a run has written, and nobody else may read what is stored', async (t) => {
+  const folder = t.testdir({ old: {} });
+  const DATABASE_URL = `sqlite:${folder}/data/of/pets.db`;
+  const { key } = toMade(await runKeys(t, ['create', 'Ada'], { DATABASE_URL }));
+  const env = { DATABASE_URL, API_KEYS: PLANTED, LOG_LEVEL: 'trace' };
+  const server = await startServer(t, { env, shell });
+  const replies: unknown[] = [];
+  for (const secret of [PLANTED, key]) {
+    for (const spell of SPELLINGS) {
+      for (const text of requestsWith(spell(secret))) replies.push(await sendRaw(server.port, text));
+    }
+    replies.push(await server.request('/v1/pets', { key: secret }));
+    replies.push(await server.request('/v1/pets', { key: `${secret}0` }));
+    replies.push(await server.request('/v1/pets', { key: null, headers: { authorization: `Basic ${secret}` } }));
+  }
+  const modeOf = (path: string) => (statSync(`${folder}/${path}`).mode & 0o777).toString(8);
+  const stored = ['pets.db', 'pets.db-shm', 'pets.db-wal'];
+  t.strictSame(readdirSync(`${folder}/data/of`), stored);
+  t.strictSame(
+    stored.map((name) => modeOf(`data/of/${name}`)),
+    ['600', '600', '600'],
+  );
+  t.strictSame([modeOf('data'), modeOf('data/of')], ['700', '700']);
+  server.child.kill('SIGTERM');
+  t.equal(await server.exit, 0);
+  const exported = await run(t, 'export', `${folder}/pets.jsonl`, DATABASE_URL, { shell });
+  t.equal(modeOf('pets.jsonl'), '600');
+
+  const listed = await runKeys(t, ['list'], env);
+  const written = [server.output, exported, listed, replies].map((part) => JSON.stringify(part)).join('\n');
+  t.match(written, '"status":200');
+  t.match(written, 'listening');
+  const ends = [PLANTED, key].map((secret) => secret.slice(-20));
+  const secrets = ends.flatMap((end) => [...SPELLINGS.map((spell) => spell(end)), encoded(end).toUpperCase()]);
+  for (const secret of [...secrets, hashKey(PLANTED).slice(0, 8), hashKey(key).slice(0, 8)])
+    t.notMatch(written, secret);
+});
+
+t.test('folders and files that were there keep their modes', async (t) => {
+  const folder = t.testdir();
+  chmodSync(folder, 0o755);
+  mkdirSync(`${folder}/own`, { mode: 0o750 });
+  const DATABASE_URL = `sqlite:${folder}/own/pets.db`;
+  await openUrl(DATABASE_URL).close();
+  chmodSync(`${folder}/own/pets.db`, 0o640);
+  await openUrl(DATABASE_URL).close();
+  const modes = ['', '/own', '/own/pets.db'].map((path) => (statSync(folder + path).mode & 0o777).toString(8));
+  t.strictSame(modes, ['755', '750', '640']);
+});
+
+t.test('an export is never written through a link', async (t) => {
+  const folder = t.testdir({ victim: 'untouched' });
+  const DATABASE_URL = `sqlite:${folder}/pets.db`;
+  await openUrl(DATABASE_URL).close();
+  symlinkSync(`${folder}/victim`, `${folder}/link`);
+  const through = `cp -P ${folder}/link ${folder}/out.$$.part`;
+  const { code, stderr } = await run(t, 'export', `${folder}/out`, DATABASE_URL, { shell: through });
+  t.strictSame([code, /^The export cannot be written: EEXIST/.test(stderr)], [1, true], stderr);
+  t.equal(statSync(`${folder}/victim`).size, 'untouched'.length);
+  t.equal(readdirSync(folder).filter((name) => name.endsWith('.part')).length, 1);
+});

@@ -1,0 +1,28 @@
+/** A server whose log is held up: requests that fill the log, and the end. */
+import { once } from 'node:events';
+import { Agent } from 'node:http';
+import type { Test } from 'tap';
+import type { Server } from '../../program.ts';
+import { buildRequest, type Request } from '../../service.ts';
+
+/** What a signal ends with, whether or not somebody still reads its output. */
+export async function stop({ child }: Pick<Server, 'child'>): Promise<number> {
+  child.kill('SIGTERM');
+  const [code] = await once(child, 'exit');
+  return code;
+}
+
+/** Requests one after the other on one connection. */
+export function requestOn(t: Test, port: number): Request {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  return buildRequest(port, undefined, agent);
+}
+
+/** Each makes a line of 8000 characters in the log. */
+export async function requestLongUrls(request: Request, count: number): Promise<void> {
+  for (let sent = 0; sent < count; sent++) {
+    const { status } = await request(`/livez?${sent}=${'x'.repeat(8000)}`);
+    if (status !== 200) throw new Error(`${status}`);
+  }
+}

@@ -1,0 +1,214 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { loadContract } from '../../../src/engine/contract/load-contract.ts';
+import { startPostgres } from '../../postgres.ts';
+import { startServer } from '../../program.ts';
+import { connectRaw, flood } from '../../raw-client.ts';
+import { KEY, type RequestOptions, send } from '../../service.ts';
+
+const PET = { name: 'Rex', categoryId: 1 };
+
+/** A server with a listener for operators. */
+async function start(t: Test, workers: number, env: Record<string, string> = {}) {
+  const url = workers > 1 ? `sqlite:${t.testdir()}/pets.db` : 'sqlite::memory:';
+  const server = await startServer(t, {
+    env: { DATABASE_URL: url, WORKERS: String(workers), ADMIN_PORT: '0', ...env },
+    isCovered: true,
+  });
+  await server.written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${workers}}`));
+  const [, port] = await server.written('stdout', /"admin":"http:\/\/127\.0\.0\.1:(\d+)"/);
+  const ask = (path: string, options: RequestOptions = {}) => send(Number(port), path, { key: null, ...options });
+  /** Every sample, by its name and labels. */
+  async function scrape(): Promise<Map<string, number>> {
+    const { text } = await ask('/metrics');
+    const lines = text.split('\n').filter((line) => line && !line.startsWith('#'));
+    return new Map(lines.map((line) => [line.replace(/ \S+$/, ''), Number(/\S+$/.exec(line)?.[0])]));
+  }
+  return { ...server, ask, scrape, adminPort: Number(port) };
+}
+
+const CREATED =
+  'http_server_request_duration_seconds_count{http_request_method="POST",http_route="/v1/pets",http_response_status_code="201"}';
+
+t.test('operators have health and metrics on a port of their own', async (t) => {
+  const { ask, scrape, request, child, exit, port } = await start(t, 1);
+  t.match(await ask('/'), { status: 200, text: /\/metrics[\s\S]*\/livez[\s\S]*\/readyz/ });
+  t.match(await ask('/livez'), { status: 200, text: 'ok\n' });
+  t.match(await ask('/readyz'), { status: 200, text: 'ok\n' });
+  t.equal((await ask('/v1/pets')).status, 404);
+  const upgrade = await ask('http://a/livez?b', { headers: { connection: 'upgrade', upgrade: 'a' } });
+  t.match(upgrade, { status: 200, text: 'ok\n', headers: { connection: 'close' } });
+  t.match(await ask('/metrics', { method: 'POST' }), { status: 405, headers: { allow: 'GET, HEAD' } });
+  t.equal((await send(port, '/metrics', { key: null })).status, 404, 'not on the public one');
+
+  await request('/v1/pets', { method: 'POST', body: PET });
+  await request('/v1/pets/1');
+  await request('/v1/pets/2');
+  await request('/v1/pets', { key: null });
+  await request('/v1/pets?limit=0');
+  const gone = connect(port, '127.0.0.1');
+  gone.write(`POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`);
+  gone.write('Content-Length: 9\r\n\r\n{');
+  await wait(100);
+  gone.resetAndDestroy();
+  connectRaw(port, 'nonsense\r\n\r\n');
+  await wait(100);
+  const samples = await scrape();
+  t.equal(samples.get('http_server_refused_requests_total{error_type="malformed_request"}'), 1);
+  const count = (labels: string) => samples.get(`http_server_request_duration_seconds_count{${labels}}`);
+  t.equal(samples.get(CREATED), 1);
+  const get = 'http_request_method="GET",http_route="/v1/pets';
+  t.equal(count(`${get}/{petId}",http_response_status_code="404",error_type="pet_not_found"`), 1);
+  t.equal(count(`${get}",http_response_status_code="401",error_type="unauthorized"`), 1);
+  t.equal(count(`${get}",http_response_status_code="400",error_type="invalid_request"`), 1);
+  t.equal(count('http_request_method="POST",http_route="/v1/pets",error_type="aborted"'), 1);
+  const ended = [...samples].filter(([name]) => name.startsWith('http_server_request_duration_seconds_bucket'));
+  t.equal(ended.find(([name]) => name.includes('le="+Inf"') && name.includes('"201"'))?.[1], 1);
+  const deprecated = [...samples].filter(([name]) => name.startsWith('http_server_deprecated_requests_total'));
+  t.equal(
+    deprecated.reduce((sum, [, value]) => sum + value, 0),
+    2,
+  );
+  t.equal(samples.get('http_server_active_requests'), 0);
+  const { document, digest } = await loadContract();
+  const build = `contract="${document.info.version}",digest="${digest}"}`;
+  t.ok([...samples.keys()].some((name) => name.startsWith('build_info{node="v') && name.endsWith(build)));
+  for (const name of [
+    'nodejs_eventloop_lag_p99_seconds',
+    'nodejs_heap_size_used_bytes',
+    'process_resident_memory_bytes',
+  ])
+    t.ok((samples.get(name) as number) >= 0, name);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
+
+t.test('operators see the commits, the cache and the connections of the store, and when keys were read', async (t) => {
+  const postgres = await startPostgres(t);
+  for (const DATABASE_URL of [`sqlite:${t.testdir()}/pets.db`, postgres.newUrl()]) {
+    const before = Date.now() / 1000;
+    const { scrape, request, child, exit } = await start(t, 1, { DATABASE_URL });
+    await Promise.all(Array.from({ length: 20 }, () => request('/v1/pets', { method: 'POST', body: PET })));
+    for (const path of ['/v1/pets?limit=2', '/v1/pets?limit=2', '/v1/pets/1']) await request(path);
+    const samples = await scrape();
+    const read = (name: string) => samples.get(name) ?? Number.NaN;
+    t.equal(read('store_commit_writes_sum'), 20);
+    t.ok(read('store_commit_writes_count') > 0 && read('store_commit_writes_count') <= 20);
+    t.equal(read('store_commit_duration_seconds_count'), read('store_commit_writes_count'));
+    t.equal(read('store_write_duration_seconds_count'), 20);
+    t.ok(read('store_write_duration_seconds_sum') >= read('store_commit_duration_seconds_sum'));
+    t.ok(read('api_keys_read_timestamp_seconds') >= Math.floor(before));
+    t.ok(read('api_keys_read_timestamp_seconds') <= Date.now() / 1000);
+    if (DATABASE_URL.startsWith('sqlite')) {
+      t.equal(read('store_cache_reads_total{read="page",outcome="hit"}'), 1);
+      t.equal(read('store_cache_reads_total{read="page",outcome="miss"}'), 1);
+      t.equal(read('store_cache_reads_total{read="record",outcome="miss"}'), 1);
+    } else {
+      const count = (pool: string, state: string) =>
+        read(
+          `db_client_connection_count{db_client_connection_pool_name="${pool}",db_client_connection_state="${state}"}`,
+        );
+      t.equal(count('read', 'used') + count('read', 'idle'), 3);
+      t.equal(count('write', 'used') + count('write', 'idle'), 1);
+      t.equal(read('db_client_connection_pending_requests{db_client_connection_pool_name="read"}'), 0);
+    }
+    child.kill('SIGTERM');
+    t.equal(await exit, 0);
+  }
+});
+
+t.test('of a body that is sent to the port of operators a bounded rest is read', async (t) => {
+  const { adminPort } = await start(t, 1);
+  for (const [line, status] of [
+    ['GET /metrics', 200],
+    ['POST /metrics', 405],
+  ] as const) {
+    const { reply, sent } = await flood(adminPort, `${line} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    t.equal(reply?.status, status, line);
+    // Most of it in the system's buffers.
+    t.ok(sent < 50_000_000, `${sent} bytes were taken of ${line}`);
+  }
+});
+
+t.test('metrics come as OpenMetrics where they are asked for', async (t) => {
+  const { ask, request, child, exit } = await start(t, 1);
+  await request('/v1/pets');
+  const plain = await ask('/metrics', { headers: { accept: 'application/openmetrics-text;q=0,text/plain' } });
+  t.match(plain.headers['content-type'], 'text/plain; version=0.0.4');
+  t.match(
+    plain.text,
+    /^# TYPE http_server_dropped_connections_total counter\nhttp_server_dropped_connections_total\{/m,
+  );
+  const accept = 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3';
+  const open = await ask('/metrics', { headers: { accept } });
+  t.match(open.headers['content-type'], 'application/openmetrics-text');
+  t.match(open.text, /^# TYPE http_server_dropped_connections counter\nhttp_server_dropped_connections_total\{/m);
+  t.match(open.text, /# EOF\n$/);
+  t.notMatch(open.text, '_total_total');
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
+
+t.test('no client can make a series', async (t) => {
+  const { scrape, port } = await start(t, 1);
+  const METHODS = ['GET', 'PUT', 'PURGE', 'MKCOL', 'REPORT', 'LINK'];
+  const ask = (from: number) => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    for (let index = from; index < from + 50; index++) {
+      const method = METHODS[index % METHODS.length];
+      const path = ['/v1/pets/', '/v1/', '/docs/static/', '/%zz'][index % 4];
+      socket.write(`${method} ${path}x${index}?y=${index} HTTP/1.1\r\nHost: a${index}\r\nX-${index}: 1\r\n\r\n`);
+    }
+    socket.write('GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    return new Promise((resolve) => socket.resume().once('close', resolve));
+  };
+  await ask(0);
+  const series = (samples: Map<string, number>) =>
+    [...samples.keys()].filter((name) => /^http_\w+(count|total|requests|connections)\b/.test(name)).sort();
+  const before = series(await scrape());
+  for (let from = 0; from < 10_000; from += 50) await ask(from);
+  t.strictSame(series(await scrape()), before);
+  t.ok(before.length < 100, `${before.length} series`);
+});
+
+t.test('with several processes the first one speaks for all, and counts never fall', async (t) => {
+  const { ask, scrape, request, child, exit, output, written } = await start(t, 2);
+  for (let count = 0; count < 10; count++) await request('/v1/pets', { method: 'POST', body: PET });
+  t.equal((await scrape()).get(CREATED), 10);
+  t.ok((await scrape()).has('sqlite_wal_size_bytes'));
+  const [, pid] = /"pid":(\d+)[^\n]*"msg":"listening"/.exec(output.stdout) as RegExpExecArray;
+  process.kill(Number(pid), 'SIGKILL');
+  await written('stdout', /"msg":"a worker ended, and is replaced"/);
+  t.equal((await scrape()).get(CREATED), 10);
+  t.equal((await ask('/readyz')).status, 200);
+  await written('stdout', /(?:"msg":"listening"[\s\S]*){3}/);
+  for (let count = 0; count < 4; count++) await request('/v1/pets', { method: 'POST', body: PET });
+  t.equal((await scrape()).get(CREATED), 14);
+
+  const workers = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ').filter(Boolean);
+  for (const worker of workers) process.kill(Number(worker), 'SIGSTOP');
+  t.equal((await scrape()).get(CREATED), 14, 'of one that hangs, what it said last');
+  t.equal((await ask('/readyz')).status, 503);
+  t.equal((await ask('/livez')).status, 200);
+  for (const worker of workers) process.kill(Number(worker), 'SIGCONT');
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
+
+t.test('while the service stops it is not ready', async (t) => {
+  const { ask, child, written, exit } = await start(t, 1, { DRAIN_DELAY: '2000' });
+  child.kill('SIGTERM');
+  await written('stdout', /"msg":"stopping"/);
+  t.equal((await ask('/readyz')).status, 503);
+  t.equal(await exit, 0);
+});
+
+t.test('a port that is taken ends the start, and says so', async (t) => {
+  const { port } = await start(t, 1);
+  await t.rejects(
+    start(t, 1, { ADMIN_PORT: String(port) }),
+    /Cannot listen: .*EADDRINUSE.*Set ADMIN_HOST or ADMIN_PORT/,
+  );
+});

@@ -1,0 +1,189 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { loadContract } from '../../../src/engine/contract/load-contract.ts';
+import { loadConfig } from '../../../src/operate/config.ts';
+import { prepareFaultyDisk } from '../../faulty-disk.ts';
+import { startPostgres } from '../../postgres.ts';
+import { startServer } from '../../program.ts';
+import { KEY, send } from '../../service.ts';
+
+interface Span {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  attributes: { key: string; value: Record<string, unknown> }[];
+  status: { code?: number };
+  links?: { traceId: string; spanId: string }[];
+}
+
+/** A collector, and a server that sends its traces there, each span at once. */
+async function startTraced(t: Test, env: Record<string, string> = {}) {
+  const spans: Span[] = [];
+  const resources: unknown[] = [];
+  const headers: unknown[] = [];
+  const collector = createServer(async (request, reply) => {
+    headers.push(request.headers['x-team']);
+    for (const { resource, scopeSpans } of JSON.parse((await request.toArray()).join('')).resourceSpans) {
+      resources.push(resource);
+      for (const scope of scopeSpans) spans.push(...scope.spans);
+    }
+    reply.setHeader('content-type', 'application/json').end('{}');
+  });
+  await once(collector.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => collector.close());
+  const OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  const all = { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_BSP_SCHEDULE_DELAY: '50', CREATE_TIMEOUT: '5000', ...env };
+  const server = await startServer(t, { env: all, isCovered: true });
+  /** Resolves with the spans when there are so many. */
+  const untilThere = async (count: number) => {
+    while (spans.length < count) await wait(20);
+    return spans;
+  };
+  return { server, resources, headers, untilThere };
+}
+
+const toObject = ({ attributes }: Pick<Span, 'attributes'>) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT = 'b7ad6b7169203331';
+
+t.test('a request is a span of the trace that it belongs to, and the call of the store is one in it', async (t) => {
+  const OTEL_EXPORTER_OTLP_HEADERS = 'x-team=pets';
+  const OTEL_RESOURCE_ATTRIBUTES = 'deployment.environment.name=staging';
+  const { server, resources, headers, untilThere } = await startTraced(t, {
+    OTEL_EXPORTER_OTLP_HEADERS,
+    OTEL_RESOURCE_ATTRIBUTES,
+  });
+  const { status } = await server.request('/v1/pets/7?x=1', { headers: { traceparent: `00-${TRACE}-${PARENT}-01` } });
+  t.equal(status, 400);
+  await server.request('/v1/pets/7', { headers: { traceparent: `00-${TRACE}-${PARENT}-00` } });
+  await server.request('/v1/pets', {
+    method: 'POST',
+    body: { name: 'Rex', categoryId: 7 },
+    headers: { traceparent: `00-${TRACE}-${PARENT}-01` },
+  });
+  const [refused, store, created] = (await untilThere(3)) as [Span, Span, Span];
+  t.match(refused, { traceId: TRACE, parentSpanId: PARENT, name: 'GET /v1/pets/{petId}', kind: 2 });
+  t.match(created, { traceId: TRACE, parentSpanId: PARENT, name: 'POST /v1/pets' });
+  t.strictSame(toObject(created), {
+    'http.request.method': 'POST',
+    'url.path': '/v1/pets',
+    'url.scheme': 'http',
+    'http.response.status_code': 201,
+    'http.route': '/v1/pets',
+  });
+  t.match(store, { traceId: TRACE, parentSpanId: created.spanId, kind: 3 });
+  t.match(toObject(store), { 'db.system.name': 'sqlite', 'db.operation.name': store.name });
+  t.match(toObject(resources[0] as Span), {
+    'service.name': 'petstore',
+    'service.version': (await loadContract()).document.info.version,
+    'deployment.environment.name': 'staging',
+  });
+  t.equal(headers[0], 'pets');
+  await server.written(
+    'stdout',
+    new RegExp(`"traceId":"${TRACE}","parentId":"${PARENT}","spanId":"${created.spanId}"`),
+  );
+  server.child.kill('SIGTERM');
+  t.equal(await server.exit, 0);
+});
+
+t.test('a request without a trace begins one, which the log names; what was not served is said', async (t) => {
+  const disk = prepareFaultyDisk(t);
+  const { server, untilThere } = await startTraced(t, { ...disk.env, OTEL_SERVICE_NAME: 'other' });
+  await server.request('/none');
+  const [none] = (await untilThere(1)) as [Span];
+  t.match(none, { name: 'GET', parentSpanId: undefined });
+  await server.written('stdout', new RegExp(`"traceId":"${none.traceId}","spanId":"${none.spanId}"`));
+
+  const create = { method: 'POST', key: KEY, body: { name: 'Rex', categoryId: 7 } };
+  disk.fail();
+  t.equal((await send(server.port, '/v1/pets', create)).status, 503);
+  const [, store, failed] = (await untilThere(3)) as [Span, Span, Span];
+  t.equal(store.status.code, 2);
+  t.match([toObject(failed)['error.type'], failed.status.code], ['503', 2]);
+  disk.mend();
+  server.child.kill('SIGTERM');
+  t.equal(await server.exit, 0);
+});
+
+/** So many that some come together on any machine. */
+const WRITES = 100;
+
+t.test('each write links to the commit that it shared, a trace of its own', async (t) => {
+  const postgres = await startPostgres(t);
+  for (const DATABASE_URL of [`sqlite:${t.testdir()}/pets.db`, postgres.newUrl()]) {
+    const { server, untilThere } = await startTraced(t, { DATABASE_URL });
+    const create = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
+    await Promise.all(Array.from({ length: WRITES }, () => server.request('/v1/pets', create)));
+    await server.request('/v1/pets/1');
+    server.child.kill('SIGTERM');
+    t.equal(await server.exit, 0);
+    const spans = await untilThere(2 * WRITES + 2);
+    const commits = spans.filter(({ name }) => name === 'commit');
+    const writes = spans.filter(({ name }) => name === 'create');
+    t.ok(commits.length > 0 && commits.length < WRITES, `${commits.length} commits`);
+    const sizes = commits.map((commit) => Number(toObject(commit)['db.operation.batch.size']));
+    t.equal(
+      sizes.reduce((sum, size) => sum + size, 0),
+      WRITES,
+    );
+    for (const { links } of writes)
+      t.ok(commits.some(({ spanId, traceId }) => links?.[0]?.spanId === spanId && links[0].traceId === traceId));
+    t.equal(writes.length, WRITES);
+    for (const { parentSpanId } of commits) t.equal(parentSpanId, undefined);
+    t.equal(spans.find(({ name }) => name === 'get')?.links?.length ?? 0, 0);
+  }
+});
+
+t.test('a collector that is dead holds up nothing, and the log says so', async (t) => {
+  const { server } = await startTraced(t, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
+  for (let count = 0; count < 20; count++) t.equal((await server.request('/v1/pets')).status, 200);
+  await server.written('stdout', /ECONNREFUSED/);
+  server.child.kill('SIGTERM');
+  t.equal(await server.exit, 0);
+});
+
+t.test('of requests without a trace a part is sampled, as asked; those with one as it says', async (t) => {
+  const OTEL_TRACES_SAMPLER = 'parentbased_traceidratio';
+  for (const [OTEL_TRACES_SAMPLER_ARG, least, most] of [
+    ['0', 0, 0],
+    ['0.5', 20, 80],
+    ['1', 100, 100],
+    ['all', 100, 100],
+  ] as const) {
+    const { server, untilThere } = await startTraced(t, { OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG });
+    for (let count = 0; count < 100; count++) {
+      const headers = count % 2 === 0 ? {} : { traceparent: `00-${TRACE}-x` };
+      await server.request('/none', { headers });
+    }
+    for (const flag of ['00', '02', '01', '03'])
+      await server.request('/livez', { headers: { traceparent: `00-${TRACE}-${PARENT}-${flag}` } });
+    server.child.kill('SIGTERM');
+    t.equal(await server.exit, 0);
+    const spans = await untilThere(0);
+    const own = spans.filter(({ parentSpanId }) => parentSpanId === undefined).length;
+    t.ok(own >= least && own <= most, `${own} of 100 with the ratio ${OTEL_TRACES_SAMPLER_ARG}`);
+    t.equal(spans.length - own, 2, 'of those that belong to a trace');
+  }
+});
+
+t.test("only OpenTelemetry's variables switch it on", async (t) => {
+  const url = 'http://127.0.0.1:4318';
+  for (const [env, isTraced] of [
+    [{}, false],
+    [{ OTEL_SERVICE_NAME: 'a' }, false],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: url }, true],
+    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url }, true],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_SDK_DISABLED: 'true' }, false],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_TRACES_EXPORTER: 'none' }, false],
+  ] as const) {
+    t.equal(loadConfig(env).isTraced, isTraced, JSON.stringify(env));
+  }
+});
