@@ -21,8 +21,7 @@ function importsOf(file: string): string[] {
   return imported.filter((name) => existsSync(join(ROOT, name)));
 }
 
-const WIRING = ['contract', 'schema', 'requests', 'replies', 'routes'];
-const SRC = ['process', ...WIRING, 'json', 'http', 'access', 'docs', 'telemetry', 'store', 'cli'];
+const WIRING = ['contract', 'schema', 'requests', 'replies', 'routes'].map((room) => `engine/${room}`);
 
 const OF_EACH_STORE = [
   'src/json',
@@ -47,13 +46,7 @@ const STORE_TYPES = ['store', 'collection', 'description'].map((name) => `src/st
 /** What the files of each room may import from other rooms. */
 const ARROWS: Record<string, string[]> = {
   handlers: ['src/engine/routes/handler.ts', 'src/engine/replies/pagination.ts', 'src/engine/http/errors.ts'],
-  'src/main.ts': [
-    'src/operate/config.ts',
-    'src/engine/server.ts',
-    'src/plugins.ts',
-    'src/generated',
-    ...SRC.map((room) => `src/${room}`),
-  ],
+  'src/main.ts': ['src/plugins.ts', ...['engine', 'operate', 'store', 'generated'].map((wing) => `src/${wing}`)],
   'src/operate/variables.ts': [],
   'src/operate/config.ts': [
     'src/operate/variables.ts',
@@ -62,7 +55,10 @@ const ARROWS: Record<string, string[]> = {
     'src/store/database-url.ts',
     'src/store/store.ts',
   ],
-  'src/engine/server.ts': ['src/generated/domain.ts', ...SRC.map((room) => `src/${room}`)],
+  'src/engine/server.ts': [
+    'src/generated/domain.ts',
+    ...['engine', 'operate/telemetry', 'store'].map((wing) => `src/${wing}`),
+  ],
   'src/plugins.ts': ['src/operate/config.ts'],
   'src/operator-error.ts': [],
   'src/distribution.ts': [],
@@ -86,7 +82,7 @@ const ARROWS: Record<string, string[]> = {
     'src/store/cursors.ts',
   ],
   'src/engine/routes': [
-    ...['contract', 'schema', 'requests', 'replies', 'json', 'generated'].map((room) => `src/${room}`),
+    ...[...WIRING, 'json', 'generated'].map((room) => `src/${room}`),
     ...['src/engine/http/errors.ts', 'src/engine/http/security-headers.ts', ...STORE_TYPES],
   ],
   'src/json': [],
@@ -123,7 +119,7 @@ const ARROWS: Record<string, string[]> = {
   'src/store/postgres': OF_EACH_STORE,
   'src/operate/cli': [
     'src/operate/config.ts',
-    ...[...WIRING, 'json', 'access', 'store', 'generated'].map((room) => `src/${room}`),
+    ...[...WIRING, 'json', 'engine/access', 'store', 'generated'].map((room) => `src/${room}`),
   ],
   'src/generated': ['handlers', 'src/engine/routes/handler.ts', 'src/pets'],
   'src/pets': ['src/store/description.ts'],
@@ -186,8 +182,8 @@ t.test('only the configuration reads the environment', async (t) => {
     /process\.env/.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '')),
   );
   t.strictSame(readers.sort(), [
-    ...['backup', 'export', 'import', 'keys', 'restore'].map((name) => `src/operate/cli/${name}.ts`),
     'src/main.ts',
+    ...['backup', 'export', 'import', 'keys', 'restore'].map((name) => `src/operate/cli/${name}.ts`),
   ]);
 });
 

@@ -5,7 +5,7 @@ import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
 import { ContractError } from './contract.ts';
 
 /** Part of a built program; one that runs from its sources has none. */
-const KEPT = new URL('../../contract.json', import.meta.url);
+const KEPT = new URL('../../../contract.json', import.meta.url);
 
 interface Kept {
   /** Of the YAML. */

@@ -24,7 +24,7 @@ t.test('an import that fails says why, and imports nothing', async (t) => {
   const folder = t.testdir();
   const url = `sqlite:${folder}/data/pets.db`;
   const text = writeExport(`${folder}/pets`, 3);
-  const usage = /^Usage:\n.* npm run import -- <file> .*\n.* node dist\/src\/cli\/import\.js <file> .*\n$/;
+  const usage = /^Usage:\n.* npm run import -- <file> .*\n.* node dist\/src\/operate\/cli\/import\.js <file> .*\n$/;
   for (const arg of ['', '--help']) t.match(await run(t, 'import', arg, url), { code: 1, stderr: usage }, arg);
   t.strictSame(readdirSync(folder), ['pets']);
 
@@ -55,7 +55,7 @@ t.test('when the disk fails at the end, it is not known whether all was imported
 t.test('an export that fails says why, and leaves no file', async (t) => {
   const folder = t.testdir();
   const url = `sqlite:${folder}/pets.db`;
-  const usage = /^Usage:\n.* npm run export -- <file> .*\n.* node dist\/src\/cli\/export\.js <file> .*\n$/;
+  const usage = /^Usage:\n.* npm run export -- <file> .*\n.* node dist\/src\/operate\/cli\/export\.js <file> .*\n$/;
   for (const arg of ['', '--help', '-h']) t.match(await run(t, 'export', arg, url), { code: 1, stderr: usage }, arg);
   t.strictSame(readdirSync(folder), []);
 
