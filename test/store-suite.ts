@@ -571,6 +571,31 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDomain): void {
     t.match(await createAll('new', 1, 24), [{ isReplayed: true }]);
   });
 
+  t.test('keys that are known for long keep none of the others from being forgotten', async (t) => {
+    const place = prepare(t);
+    const { records } = await openOne(t, place);
+    const createAll = async (caller: string, count: number, hours: number) => {
+      for (let key = 0; key < count; key++)
+        await records.createOnce(make(1), { ...ONCE, caller, key: `${key}`, hours });
+    };
+    await createAll('long', 10, 720);
+    await createAll('old', 50, 0);
+    await createAll('new', 50, 24);
+    t.equal(Number(await place.count('idempotency_keys')), 60);
+  });
+
+  t.test('stores that edit the same records at once, in any order, do so one after the other', async (t) => {
+    const place = prepare(t);
+    const stores = [await openOne(t, place), await openOne(t, place)] as const;
+    const ids = (await add(stores[0].records, 300)).map(({ id }) => id);
+    for (let round = 0; round < 10; round++) {
+      const edits = stores.flatMap(({ records }, index) =>
+        (index ? ids.toReversed() : ids).map((id) => records.replace(id, make(round))),
+      );
+      t.equal((await Promise.all(edits)).filter((record) => record === undefined).length, 0);
+    }
+  });
+
   t.test('two stores that write at once never give the same id', async (t) => {
     const place = prepare(t);
     const stores = [await openOne(t, place), await openOne(t, place)] as const;

@@ -48,10 +48,9 @@ export class StoreCounts {
     this.writes.add((performance.now() - since) / 1000);
   }
 
-  /** The counts of what is read under this name. */
+  /** The counts of what is read under this name, by all caches together. */
   cache(name: string): Hits {
-    const hits = { hits: 0, misses: 0 };
-    this.cached[name] = hits;
-    return hits;
+    this.cached[name] ??= { hits: 0, misses: 0 };
+    return this.cached[name];
   }
 }

@@ -94,7 +94,9 @@ function toFillSql(schema: string, { name }: Table) {
   const records = `${schema}.${name}`;
   return {
     records,
-    lock: `LOCK TABLE ${records}, ${schema}.api_keys IN SHARE ROW EXCLUSIVE MODE`,
+    // Whoever writes records has locked their table already, and waits for the schema's lock.
+    lock: `LOCK TABLE ${schema}.api_keys IN SHARE ROW EXCLUSIVE MODE;
+      SELECT pg_advisory_xact_lock('${schema.replaceAll("'", "''")}'::regnamespace::oid::bigint)`,
     selectHeld: `
       SELECT '${name}' WHERE EXISTS (SELECT 1 FROM ${records})
       UNION ALL SELECT 'keys' WHERE EXISTS (SELECT 1 FROM ${schema}.api_keys)`,

@@ -38,11 +38,12 @@ function buildSql(schema: string, { name, newFields }: Table): string {
   const next = newFields.length + 1;
   const keys = `${schema}.idempotency_keys`;
   const records = `'${`${schema}.${name}`.replaceAll("'", "''")}'`;
+  const lock = `'${schema.replaceAll("'", "''")}'::regnamespace::oid::bigint`;
   const claimed = ['record_id', 'digest', 'expires_at'].map(
     (column) => `${column} = CASE WHEN known.expires_at > now() THEN known.${column} ELSE excluded.${column} END`,
   );
   return `
-    WITH locked AS MATERIALIZED (SELECT pg_advisory_xact_lock(${records}::regclass::oid::bigint)),
+    WITH locked AS MATERIALIZED (SELECT pg_advisory_xact_lock(${lock})),
     asked AS MATERIALIZED (
       SELECT given.*, nextval(pg_get_serial_sequence(${records}, 'id')) AS _id
       FROM locked,
@@ -64,8 +65,7 @@ function buildSql(schema: string, { name, newFields }: Table): string {
     forgotten AS (
       DELETE FROM ${keys} AS known
       WHERE record_id IN (
-        SELECT record_id FROM (SELECT record_id, expires_at FROM ${keys} ORDER BY record_id LIMIT $${next + 5}) AS oldest
-        WHERE expires_at <= now())
+        SELECT record_id FROM ${keys} WHERE expires_at <= now() ORDER BY expires_at LIMIT $${next + 5})
       AND NOT EXISTS (
         SELECT FROM asked WHERE _caller = known.caller AND _operation = known.operation AND _key = known.key)
     )

@@ -17,6 +17,8 @@ export function openConnection(file: string, { fileMustExist = false, busyTimeou
     // Reads the file for the first time.
     db.pragma('synchronous = FULL');
     db.pragma(`cache_size = -${CACHE_SIZE}`);
+    // Savepoints would put the pages that they may have to restore into a file.
+    db.pragma('temp_store = MEMORY');
   } catch (error) {
     db.close();
     throw error;

@@ -30,8 +30,7 @@ export function prepareInsertOnce(db: Database, { insert, lastId }: Insert): (ke
   const forget = db.prepare<[number]>(`
     DELETE FROM idempotency_keys
     WHERE record_id IN (
-      SELECT record_id FROM (SELECT record_id, expires_at FROM idempotency_keys ORDER BY record_id LIMIT ?)
-      WHERE expires_at <= unixepoch())`);
+      SELECT record_id FROM idempotency_keys WHERE expires_at <= unixepoch() ORDER BY expires_at LIMIT ?)`);
 
   return (keyed) => {
     const rows: string[] = [];

@@ -1,11 +1,9 @@
--- Whoever adds records holds a lock, from before their ids are given until they are committed. So ids become visible in their order,
--- and a page that ends with one id never lacks a lower one that is committed later. The trigger on the domain's table is made after its
--- migrations.
+-- Whoever writes records holds the schema's lock, from before ids are given and rows are locked until all is committed. So ids become visible
+-- in their order, a page that ends with one id never lacks a lower one that is committed later, and no two writers wait for each other.
+-- The trigger on each table of records is made after its migrations.
 CREATE FUNCTION write_records() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP = 'INSERT' THEN
-    PERFORM pg_advisory_xact_lock(TG_RELID::bigint);
-  END IF;
+  PERFORM pg_advisory_xact_lock(quote_ident(TG_TABLE_SCHEMA)::regnamespace::oid::bigint);
   -- What was answered for is on disk, also where the database was set up for less.
   IF current_setting('synchronous_commit') IN ('off', 'local') THEN
     PERFORM set_config('synchronous_commit', 'on', true);
@@ -19,7 +17,7 @@ CREATE TABLE passed_check (contract text);
 INSERT INTO passed_check VALUES (NULL);
 
 -- Which record each Idempotency-Key has created, by which operation, under whose API key. The digest is that of the record as it was asked
--- for. The ids of their records are in the order of their ends: those of the lowest are forgotten first.
+-- for. Those that ended first are forgotten first.
 CREATE TABLE idempotency_keys (
   record_id bigint PRIMARY KEY,
   caller text COLLATE "C" NOT NULL,
@@ -29,3 +27,4 @@ CREATE TABLE idempotency_keys (
   expires_at timestamptz NOT NULL,
   UNIQUE (caller, operation, key)
 );
+CREATE INDEX idempotency_keys_by_end ON idempotency_keys (expires_at);

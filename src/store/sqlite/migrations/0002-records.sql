@@ -8,7 +8,7 @@ CREATE TABLE passed_check (contract TEXT) STRICT;
 INSERT INTO passed_check VALUES (NULL);
 
 -- Which record each Idempotency-Key has created, by which operation, under whose API key. The digest is that of the record as it was asked
--- for. Rows stand in the order of their records, and so of their ends: the first ones are forgotten first. Times are seconds since 1970.
+-- for. Those that ended first are forgotten first. Times are seconds since 1970.
 CREATE TABLE idempotency_keys (
   record_id INTEGER PRIMARY KEY,
   caller TEXT NOT NULL,
@@ -18,3 +18,4 @@ CREATE TABLE idempotency_keys (
   expires_at INTEGER NOT NULL,
   UNIQUE (caller, operation, key)
 ) STRICT;
+CREATE INDEX idempotency_keys_by_end ON idempotency_keys (expires_at);
