@@ -44,7 +44,7 @@ export class ContractCheck {
   readonly document: Json;
   readonly prefix: string;
   /** The schemas themselves are the lint's to check: to compile what checks them takes longer than all else. */
-  readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, multipleOfPrecision: 9 });
   /** Other people's contracts do not name what our server adds: headers, and errors of its own. */
   readonly #isOurs: boolean;
   readonly #validators = new Map<string, ValidateFunction>();

@@ -1,8 +1,8 @@
 /**
- * JSON (RFC 8259) in, without loss. Integers above 2^53 become `bigint`; a number that a double would round to an
- * integer becomes NaN, which no schema accepts; objects inherit nothing, so that `__proto__` is a field like any
- * other; the same name twice in one object is an error (RFC 8259, section 4, leaves its meaning open), and so is half a
- * surrogate pair, which is not a character (RFC 8259, section 8.2; RFC 7493, section 2.1).
+ * JSON (RFC 8259) in, without loss. Integers above 2^53 become `bigint`; any other number that no double is written as
+ * is an error; objects inherit nothing, so that `__proto__` is a field like any other; the same name twice in one object
+ * is an error (RFC 8259, section 4, leaves its meaning open), and so is half a surrogate pair, which is not a character
+ * (RFC 8259, section 8.2; RFC 7493, section 2.1).
  *
  * It looks at each character once, as JSON.parse does, and takes as long.
  */
@@ -55,7 +55,12 @@ class Reader {
     if (code === OBJECT) return this.object(depth);
     if (code === ARRAY) return this.array(depth);
     // Letters come after all that a number may begin with.
-    return code < BACKSLASH ? toExactNumber(this.match(NUMBER)) : JSON.parse(this.match(LITERAL));
+    return code < BACKSLASH ? this.number() : JSON.parse(this.match(LITERAL));
+  }
+
+  private number(): number | bigint {
+    const token = this.match(NUMBER);
+    return toExactNumber(token) ?? inexact(token);
   }
 
   private object(depth: number): object {
@@ -138,6 +143,12 @@ function parse(string: string): string {
   } catch {
     return malformed();
   }
+}
+
+function inexact(token: string): never {
+  const double = Number(token);
+  const nearest = Number.isFinite(double) && double !== 0 ? `: a double is ${double}` : '';
+  throw new SyntaxError(`has the number ${token}, which cannot be kept exactly${nearest}`);
 }
 
 function malformed(): never {

@@ -6,7 +6,7 @@ import { toDigest } from './digest.ts';
 import { buildToErrorBody } from './error-body.ts';
 import { checkExtensions } from './extensions.ts';
 import { withGetAndHead } from './get-and-head.ts';
-import { checkNumbers } from './numbers.ts';
+import { checkNumbers, parseWithBounds } from './numbers.ts';
 import { withIds } from './operation-ids.ts';
 import { toOperations } from './operations.ts';
 import { withPathNames } from './path-names.ts';
@@ -42,12 +42,12 @@ export async function readContract(
   checked?: string,
 ): Promise<{ contract: Contract; problems: string[] }> {
   const { yaml, json } = await readSource(file);
-  const source = JSON.parse(json);
+  const source = parseWithBounds(json);
   if (typeof source !== 'object' || source === null) throw new ContractError([EMPTY]);
   const current = await toCurrentVersion(source);
   const digest = toDigest(json);
   const isChecked = digest === checked;
-  const dangling = isChecked ? undefined : await checkValidity(current);
+  const dangling = isChecked ? undefined : await checkValidity(await toCurrentVersion(JSON.parse(json)));
   const document = withGetAndHead(withIds(withPathNames(current)));
 
   const problems: string[] = [];

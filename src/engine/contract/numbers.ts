@@ -1,12 +1,41 @@
-/** The numbers in the contract: bounds must be exact as a double, and `int64` must be of type integer. */
+/** The numbers in the contract: each must be exact, and `int64` must be of type integer. */
+import { parse, parseNumberAndBigInt } from 'lossless-json';
+import { toDouble } from '../../json/exact-number.ts';
 import type { Json, Refuse } from '../schema/json.ts';
+import type { Contract } from './contract.ts';
 
 const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
 
-/** A number that a double cannot hold is allowed in an example, but as a bound it would be rounded. */
+/** Keywords whose numbers count in every digit. */
+const EXACT = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'default'];
+const LARGE = new RegExp(`"(${EXACT.join('|')})":-?[0-9]{16}`);
+
+/** JSON as JSON.parse reads it, but for whole numbers beyond 2^53 in bounds and defaults: they are `bigint`. */
+export function parseWithBounds(json: string): Json {
+  if (!LARGE.test(json)) return JSON.parse(json);
+  const toNumber = (key: string, value: unknown) => {
+    const isKept = EXACT.includes(key) && !Number.isSafeInteger(Number(value));
+    return typeof value === 'bigint' && !isKept ? Number(value) : value;
+  };
+  return parse(json, toNumber, parseNumberAndBigInt);
+}
+
+/** The document for what knows no bigint. */
+export const withDoubles = ({ json, document }: Pick<Contract, 'json' | 'document'>): Json =>
+  LARGE.test(json) ? toDoubles(document) : document;
+
+function toDoubles(node: Json): Json {
+  if (typeof node === 'bigint') return Number(node);
+  if (typeof node !== 'object' || node === null) return node;
+  if (Array.isArray(node)) return node.map(toDoubles);
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, toDoubles(value)]));
+}
+
+/** A number that a double cannot hold is allowed in an example, but among other values it would be rounded. */
 export function checkNumbers(node: Json, place: string, refuse: Refuse): void {
   if (typeof node === 'bigint') {
-    if (!Number.isSafeInteger(Number(node))) refuse(`${place}: ${node} is too large to be kept exactly`);
+    const isKept = EXACT.includes(place.replace(/.*\//, '')) || toDouble(node) !== undefined;
+    if (!isKept) refuse(`${place}: ${node} is too large to be kept exactly`);
     return;
   }
   if (typeof node !== 'object' || node === null) return;

@@ -115,10 +115,11 @@ function buildOne(
   };
 }
 
-/** Where an int64 is a number at first: a default, or in JSON. One that is sent as text is a bigint already. */
+/** Where a number may be of the other kind at first: a default, or in JSON. One that is sent as text is what it should be already. */
 function findNumbers(parameters: Parameter[]) {
   return parameters.flatMap(({ name, in: place, schema, int64s, writing }) => {
-    const convert = ('default' in schema || WITHIN.includes(writing)) && buildToBigints(int64s);
+    const isDefault = 'default' in schema && (int64s.isInt64 || typeof schema.default !== 'number');
+    const convert = (isDefault || WITHIN.includes(writing)) && buildToBigints(int64s);
     return convert ? [{ name, place, convert }] : [];
   });
 }

@@ -213,8 +213,8 @@ function buildTake(buildCheck: BuildCheck, { name, field, form, types }: TakeOpt
 function toJson(text: string, name: string): unknown {
   try {
     return parseExactJson(text);
-  } catch {
-    throw invalid([`body.${name} is not JSON`]);
+  } catch (error) {
+    throw invalid([`body.${name} ${(error as Error).message}`]);
   }
 }
 

@@ -93,8 +93,8 @@ function buildReadJson(at: string): Read {
     const text = buildReadOne(at, (only) => only)(given, problems) as string;
     try {
       return parseExactJson(text);
-    } catch {
-      problems.push(`${at} is not JSON`);
+    } catch (error) {
+      problems.push(`${at} ${(error as Error).message}`);
       return text;
     }
   };

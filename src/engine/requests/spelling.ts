@@ -1,5 +1,6 @@
 /** Each value has one spelling in a parameter: its text -> the value, or the text itself where it is none, to be refused later. */
 
+import { toDouble, toExactNumber } from '../../json/exact-number.ts';
 import { isCanonical, parseInt64 } from '../../json/int64.ts';
 import { typesOf } from '../contract/parameters.ts';
 import type { Json } from '../schema/json.ts';
@@ -22,13 +23,16 @@ const ORDER = ['boolean', 'integer', 'number', 'string'];
 
 function buildToOne(type: string, isInt64: boolean): ToValue {
   if (isInt64) return (text) => parseInt64(text) ?? text;
-  if (type === 'integer') return (text) => toSafeNumber(text) ?? text;
-  if (type === 'number') return (text) => (/^-?(0|[1-9][0-9]*)(\.[0-9]+)?$/.test(text) ? Number(text) : text);
+  if (type === 'integer') return (text) => (isCanonical(text) ? toNumber(text) : undefined) ?? text;
+  if (type === 'number') return (text) => (NUMBER.test(text) ? toNumber(text) : undefined) ?? text;
   if (type === 'boolean') return (text) => text === 'true' || (text === 'false' ? false : text);
   return (text) => text;
 }
 
-function toSafeNumber(text: string): number | undefined {
-  const value = Number(text);
-  return isCanonical(text) && Number.isSafeInteger(value) ? value : undefined;
+/** As JavaScript writes numbers, too: `1e-7`. */
+const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
+
+function toNumber(text: string): number | undefined {
+  const value = toExactNumber(text);
+  return typeof value === 'bigint' ? toDouble(value) : value;
 }

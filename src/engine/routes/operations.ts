@@ -2,6 +2,7 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
+import { withDoubles } from '../contract/numbers.ts';
 import { deprecationHeaders } from '../replies/deprecation.ts';
 import { refuseOtherTypes } from '../requests/json-body.ts';
 import { type CompiledOperation, compileOperations } from './compiled-operations.ts';
@@ -41,7 +42,7 @@ export async function addOperations(
   }
 
   await app.register(openapiGlue, {
-    specification: contract.document,
+    specification: withDoubles(contract),
     prefix: toText(contract.prefix),
     operationResolver: (id) => routeOf(contract.operations.get(id) as Operation) as RouteOptions,
   });

@@ -4,8 +4,7 @@ import addFormats from 'ajv-formats';
 import { contains, whileRoom } from './bounded-keywords.ts';
 import { hidden, nullable } from './contract-keywords.ts';
 import { equals, type Keys } from './equality.ts';
-import { int64, int64Bounds } from './int64-keywords.ts';
-import type { Json } from './json.ts';
+import { bounds, int64, largeDefaults, multiple, numeric } from './int64-keywords.ts';
 import type { Recursions } from './recursions.ts';
 import { countWhereIfFits, seenFields } from './seen-fields.ts';
 
@@ -21,9 +20,8 @@ function buildAjvOfSchemas(): Ajv2020 {
   return ajv;
 }
 
-/** The document that schemas are of. */
+/** What is known of the schemas of one document. */
 export interface SchemaSource {
-  document: Json;
   /** Whether its schemas are known to be valid ones. */
   isChecked: boolean;
   /** Refuses keywords and formats that are unknown, and defaults that cannot be filled in; without, they are annotations. */
@@ -46,11 +44,7 @@ function toRegExp(pattern: string, flags: string): RegExp {
 }
 toRegExp.code = 'new RegExp';
 
-export function buildAjv(
-  { document, isChecked, isStrict = false }: SchemaSource,
-  useDefaults: boolean,
-  run: Run,
-): Ajv2020 {
+export function buildAjv({ isChecked, isStrict = false }: SchemaSource, useDefaults: boolean, run: Run): Ajv2020 {
   const strictness = { strict: isStrict, strictNumbers: true, strictTypes: false, strictRequired: false } as const;
   const checks = { meta: false, validateSchema: !isChecked, ...(!isStrict && { code: { regExp: toRegExp } }) };
   const ajv = new Ajv2020({ allErrors: true, ...strictness, useDefaults, logger: false, ...checks });
@@ -66,12 +60,12 @@ export function buildAjv(
   const { uniqueItems } = run.keys;
   for (const keyword of ['nullable', 'uniqueItems', 'contains']) ajv.removeKeyword(keyword);
   if (isStrict) ajv.addKeyword(nullable);
-  for (const keyword of [hidden, int64, int64Bounds, contains, uniqueItems, equals, whileRoom, seenFields]) {
+  const ofNumbers = [int64, numeric, bounds, multiple, largeDefaults];
+  for (const keyword of [hidden, ...ofNumbers, contains, uniqueItems, equals, whileRoom, seenFields]) {
     ajv.addKeyword(keyword);
   }
   countWhereIfFits(ajv.getKeyword('if') as CodeKeywordDefinition);
   ajv.addKeyword(run.recursions.keyword);
-  const extensions = JSON.stringify(document).match(/(?<=")x-[\w-]+(?=":)/g) ?? [];
-  ajv.addVocabulary([...OPENAPI_ANNOTATIONS, ...new Set(extensions)]);
+  ajv.addVocabulary(OPENAPI_ANNOTATIONS);
   return ajv;
 }

@@ -1,4 +1,4 @@
-/** The 64-bit integers of a body as bigint, by the places where its schema has them. */
+/** The numbers of a body by the places where its schema has them: 64-bit integers as bigint, all others as doubles. */
 
 import { toInt64 } from '../../json/int64.ts';
 import type { Int64Place } from './int64-places.ts';
@@ -6,13 +6,13 @@ import type { Int64Place } from './int64-places.ts';
 /** Changes the value in place. */
 export type ToBigints = (value: unknown) => unknown;
 
-/** Undefined where the value has no 64-bit integers. `known` has those that are being built: a place may be within itself. */
+/** Undefined where the value has no numbers. `known` has those that are being built: a place may be within itself. */
 export function buildToBigints(
   place: Int64Place | undefined,
   known = new Map<Int64Place, ToBigints>(),
 ): ToBigints | undefined {
-  if (!place || !hasInt64s(place, new Set())) return undefined;
-  const { isInt64, fields, rest, recursions } = place;
+  if (!place || !hasNumbers(place, new Set())) return undefined;
+  const { isInt64, isOtherNumber, fields, rest, recursions } = place;
   const begun = known.get(place);
   if (begun) return begun;
   known.set(place, convert);
@@ -28,8 +28,13 @@ export function buildToBigints(
   }));
   return convert;
 
+  function toOne(value: unknown): unknown {
+    if (isInt64) return toInt64(value) ?? value;
+    return isOtherNumber && typeof value === 'bigint' ? Number(value) : value;
+  }
+
   function convert(value: unknown): unknown {
-    if (typeof value !== 'object' || value === null) return isInt64 ? (toInt64(value) ?? value) : value;
+    if (typeof value !== 'object' || value === null) return toOne(value);
     const values = value as Record<string, unknown>;
     for (const [name, ofField] of ofFields) {
       if (Object.hasOwn(values, name)) values[name] = ofField(values[name]);
@@ -46,8 +51,8 @@ export function buildToBigints(
   }
 }
 
-function hasInt64s({ isInt64, fields, rest, recursions }: Int64Place, seen: Set<Int64Place>): boolean {
+function hasNumbers({ isInt64, isOtherNumber, fields, rest, recursions }: Int64Place, seen: Set<Int64Place>): boolean {
   const inside = [...fields.values(), ...(rest ? [rest] : []), ...recursions].filter((place) => !seen.has(place));
   for (const place of inside) seen.add(place);
-  return isInt64 || inside.some((place) => hasInt64s(place, seen));
+  return isInt64 || isOtherNumber || inside.some((place) => hasNumbers(place, seen));
 }

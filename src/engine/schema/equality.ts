@@ -1,7 +1,7 @@
 /** Keywords for ajv that compare whole values (JSON Schema 2020-12, Core, section 4.2.2), each in the time that it takes to read them once. */
 import { _, type KeywordDefinition } from 'ajv/dist/2020.js';
 
-/** In place of `enum` and `const` with an object or an array among the values: ajv's own finds no object without a prototype equal. */
+/** In place of `enum` and `const` with more than small scalars: ajv's own finds no object without a prototype equal, and no bigint. */
 export const equals: KeywordDefinition = {
   keyword: 'equals',
   schemaType: 'array',
@@ -12,6 +12,7 @@ export const equals: KeywordDefinition = {
 
 /** Looks at no more of `value` than there is of `other`. */
 function isEqual(other: unknown, value: unknown): boolean {
+  if (typeof other === 'number' && typeof value === 'bigint') return value >= other && value <= other;
   if (typeof other !== 'object' || other === null) return other === value;
   if (typeof value !== 'object' || value === null || Array.isArray(other) !== Array.isArray(value)) return false;
   const names = Object.keys(other);

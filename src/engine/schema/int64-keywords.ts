@@ -1,15 +1,25 @@
-/** Keywords for ajv, which knows no bigint: the type of a 64-bit integer, and bounds that hold for every digit of it. */
-import { _, type Code, type CodeKeywordDefinition, type KeywordDefinition, type Name } from 'ajv/dist/2020.js';
+/** Keywords for ajv, which knows no bigint: types of numbers, and what holds for every digit of them. */
+import {
+  _,
+  type Code,
+  type CodeKeywordDefinition,
+  type JSONType,
+  type KeywordDefinition,
+  type Name,
+} from 'ajv/dist/2020.js';
+import { getProperty } from 'ajv/dist/compile/codegen/index.js';
+import { checkDataTypes } from 'ajv/dist/compile/validate/dataType.js';
+import { isMultiple, toDouble } from '../../json/exact-number.ts';
 import { INT64_RANGE, toInt64 } from '../../json/int64.ts';
 
-type Bounds = Record<keyof typeof BOUNDS, number>;
+type Bounds = Record<keyof typeof BOUNDS, number | bigint>;
 
 /** JavaScript compares bigint and number exactly. */
 const BOUNDS = {
-  minimum: { words: 'at least', holds: (value: Name, limit: number) => _`${value} >= ${limit}` },
-  maximum: { words: 'at most', holds: (value: Name, limit: number) => _`${value} <= ${limit}` },
-  exclusiveMinimum: { words: 'more than', holds: (value: Name, limit: number) => _`${value} > ${limit}` },
-  exclusiveMaximum: { words: 'less than', holds: (value: Name, limit: number) => _`${value} < ${limit}` },
+  minimum: { words: 'at least', holds: (value: Name, limit: Code) => _`${value} >= ${limit}` },
+  maximum: { words: 'at most', holds: (value: Name, limit: Code) => _`${value} <= ${limit}` },
+  exclusiveMinimum: { words: 'more than', holds: (value: Name, limit: Code) => _`${value} > ${limit}` },
+  exclusiveMaximum: { words: 'less than', holds: (value: Name, limit: Code) => _`${value} < ${limit}` },
 };
 
 export const BOUND_NAMES = Object.keys(BOUNDS) as (keyof Bounds)[];
@@ -26,17 +36,61 @@ export const int64: KeywordDefinition = {
   },
 };
 
-/** `int64Bounds: { minimum: 1 }` ignores values that are not numbers, as JSON Schema's bounds do. */
-export const int64Bounds: CodeKeywordDefinition = {
-  keyword: 'int64Bounds',
+const isNumber = (data: Name): Code => _`(typeof ${data} == 'number' || typeof ${data} == 'bigint')`;
+
+/** `numeric: ['integer', 'null']` is `type`, and takes a bigint, too, which a double is. */
+export const numeric: CodeKeywordDefinition = {
+  keyword: 'numeric',
+  schemaType: 'array',
+  error: {
+    message: ({ schema }) => `must be of type ${schema}`,
+    params: ({ schemaCode }) => _`{ type: ${schemaCode} }`,
+  },
+  code: (cxt) => {
+    const { gen, data, parentSchema } = cxt;
+    const isDouble = gen.scopeValue('wrapper', { ref: (value: bigint) => toDouble(value) !== undefined });
+    const isOther = checkDataTypes(cxt.schema as JSONType[], data, true);
+    const isLarge = parentSchema.format === 'int32' ? _`false` : _`typeof ${data} == 'bigint' && ${isDouble}(${data})`;
+    cxt.pass(_`${isOther} || ${isLarge}`);
+  },
+};
+
+/** `bounds: { minimum: 1 }` ignores values that are not numbers, as JSON Schema's bounds do. */
+export const bounds: CodeKeywordDefinition = {
+  keyword: 'bounds',
   error: { message: ({ params: { words, limit } }) => `must be ${words} ${limit}` },
   code: (cxt) => {
     const { data } = cxt;
-    const isNumber: Code = _`typeof ${data} == 'bigint' || typeof ${data} == 'number'`;
     for (const [name, limit] of Object.entries(cxt.schema as Bounds)) {
       const { words, holds } = BOUNDS[name as keyof Bounds];
-      cxt.setParams({ words, limit });
-      cxt.fail(_`(${isNumber}) && !(${holds(data, limit)})`);
+      cxt.setParams({ words, limit: String(limit) });
+      const known = typeof limit === 'bigint' ? _`${cxt.schemaValue}${getProperty(name)}` : _`${limit}`;
+      cxt.fail(_`${isNumber(data)} && !(${holds(data, known)})`);
+    }
+  },
+};
+
+/** `multiple: 0.01` is `multipleOf`, which ajv counts in doubles. */
+export const multiple: KeywordDefinition = {
+  keyword: 'multiple',
+  errors: false,
+  compile: (divisor: number | bigint) => (value: unknown) =>
+    (typeof value !== 'number' && typeof value !== 'bigint') ||
+    !Number.isFinite(Number(value)) ||
+    isMultiple(value, divisor),
+  error: { message: ({ schema }) => `must be multiple of ${schema}` },
+};
+
+/** `largeDefaults: { after: 1n }` fills in what ajv cannot write into its code. */
+export const largeDefaults: CodeKeywordDefinition = {
+  keyword: 'largeDefaults',
+  schemaType: 'object',
+  code: ({ gen, data, schema, schemaValue, it }) => {
+    if (!it.opts.useDefaults || it.compositeRule) return;
+    for (const name of Object.keys(schema)) {
+      const field = _`${data}${getProperty(name)}`;
+      const isMissing = _`${data} && typeof ${data} == 'object' && ${field} === undefined`;
+      gen.if(isMissing, _`${field} = ${schemaValue}${getProperty(name)}`);
     }
   },
 };

@@ -52,8 +52,10 @@ export function prepare(schema: Json, place: Int64Place, numberOf: (target: Json
       numberOf,
     );
   }
+  for (const key of Object.keys(prepared)) if (key.startsWith('x-')) delete prepared[key];
   for (const name of schema.required ?? []) delete prepared.properties?.[name]?.default;
-  const own = withBranch(withEquals(place.isInt64 ? withInt64(prepared) : prepared));
+  const typed = place.isInt64 ? withInt64(prepared) : withNumeric(prepared);
+  const own = withBranch(withEquals(withLargeDefaults(withExactBounds(typed))));
   return withSeenFields(withSizesFirst(withSeenFields(own)));
 }
 
@@ -62,20 +64,45 @@ function withInt64(schema: Json): Json {
   const { type, format, ...others } = schema;
   const types: string[] = [type ?? []].flat();
   const rest = types.filter((name) => name !== 'integer' && name !== 'number');
-  const made = rest.length === types.length ? { ...schema } : { ...others, int64: rest };
-  const bounds = BOUND_NAMES.filter((name) => name in made).map((name) => [name, made[name]]);
-  for (const [name] of bounds) delete made[name];
-  return bounds.length > 0 ? { ...made, int64Bounds: Object.fromEntries(bounds) } : made;
+  return rest.length === types.length ? schema : { ...others, int64: rest };
+}
+
+function withNumeric(schema: Json): Json {
+  const { type, ...others } = schema;
+  const types: string[] = [type ?? []].flat();
+  const isNumeric = types.some((name) => name === 'integer' || name === 'number');
+  return isNumeric ? { ...others, numeric: types } : schema;
+}
+
+const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint';
+
+function withExactBounds(schema: Json): Json {
+  const names = BOUND_NAMES.filter((name) => isNumber(schema[name]));
+  const made = { ...schema };
+  if (names.length > 0) made.bounds = Object.fromEntries(names.map((name) => [name, schema[name]]));
+  if (isNumber(schema.multipleOf)) made.multiple = schema.multipleOf;
+  for (const name of [...names, 'multipleOf']) if (isNumber(made[name])) delete made[name];
+  return made;
+}
+
+function withLargeDefaults(schema: Json): Json {
+  const fields = Object.entries<Json>(schema.properties ?? {}).filter(([, field]) => typeof field.default === 'bigint');
+  if (fields.length === 0) return schema;
+  const largeDefaults = Object.fromEntries(fields.map(([name, field]) => [name, field.default]));
+  for (const [, field] of fields) delete field.default;
+  return { ...schema, largeDefaults };
 }
 
 function withEquals(schema: Json): Json {
   const { const: only, enum: listed, ...others } = schema;
   const isOnly = (value: unknown) => !('const' in schema) || isDeepStrictEqual(value, only);
   const several: unknown[] = listed?.filter(isOnly) ?? [only];
-  return [only, ...(listed ?? [])].some((value: unknown) => typeof value === 'object' && value !== null)
-    ? { ...others, equals: several }
-    : schema;
+  return [only, ...(listed ?? [])].some(isNoScalar) ? { ...others, equals: several } : schema;
 }
+
+/** ajv compares texts and numbers as they are; a large number is sent as a bigint. */
+const isNoScalar = (value: unknown) =>
+  typeof value === 'number' ? Math.abs(value) > Number.MAX_SAFE_INTEGER : typeof value === 'object' && value !== null;
 
 /** What is too long is not looked at any further, by this schema's keywords or by its parts. */
 function withSizesFirst(schema: Json): Json {

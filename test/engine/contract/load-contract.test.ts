@@ -150,9 +150,9 @@ const refusals: Refusal[] = [
     withPrefix('/docs'),
   ],
   [
-    'a bound that a double cannot hold',
-    '#/components/schemas/CategoryId/maximum: 9007199254740993 is too large to be kept exactly',
-    (c) => (c.components.schemas.CategoryId.maximum = 9007199254740993n),
+    'a value that a double cannot hold',
+    '#/components/schemas/PetStatus/enum/0: 9007199254740993 is too large to be kept exactly',
+    (c) => (c.components.schemas.PetStatus.enum = [9007199254740993n]),
   ],
   [
     'a 64-bit integer that is no integer',

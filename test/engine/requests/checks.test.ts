@@ -1,47 +1,6 @@
 import t from 'tap';
-import type { Body, Operation, Parameter } from '../../../src/engine/contract/contract.ts';
-import { type Accepted, buildCheckRequest, type Refused } from '../../../src/engine/requests/checks.ts';
-import type { Texts } from '../../../src/engine/requests/parameter-values.ts';
-import { buildChecks } from '../../../src/engine/schema/checks.ts';
-import { findInt64s } from '../../../src/engine/schema/int64-places.ts';
-
-interface Sent {
-  query?: Texts;
-  body?: unknown;
-}
-
-/** Checks requests to an operation with these query parameters, each required, and this schema of its body. */
-function build(query: Record<string, object>, body?: object, isStrict = false): (sent: Sent) => Accepted | Refused {
-  const problems: string[] = [];
-  const refuse = (problem: string) => problems.push(problem);
-  const parameters = Object.entries(query).map(([name, schema]): Parameter => {
-    const int64s = findInt64s(schema, name, refuse);
-    return {
-      name,
-      in: 'query',
-      required: true,
-      schema,
-      int64s,
-      writing: 'text' as const,
-      isOpaque: false,
-      keptHours: undefined,
-    };
-  });
-  const operation = {
-    id: 'op',
-    parameters,
-    body: body && ({ required: false, contents: [{ type: 'application/json', kind: 'json', schema: body }] } as Body),
-  } as Operation;
-  const check = buildCheckRequest(
-    buildChecks({ document: { parameters, body }, isChecked: false, isStrict }),
-    operation,
-    refuse,
-  );
-  if (problems.length > 0) throw new Error(problems.join());
-  return ({ query = {}, body }) => check({ params: {}, query, body, headers: {}, raw: { rawHeaders: [] } });
-}
-
-const problemsOf = (checked: Accepted | Refused) => ('problems' in checked ? checked.problems : []);
+import type { Accepted } from '../../../src/engine/requests/checks.ts';
+import { build, problemsOf } from './built-check.ts';
 
 t.test('a parameter arrives as the type that its schema names', async (t) => {
   const check = build({
@@ -60,7 +19,7 @@ t.test('a parameter arrives as the type that its schema names', async (t) => {
 
 t.test('a parameter that is not spelled as its type is named', async (t) => {
   const check = build({ a: { type: 'integer' }, b: { type: 'number' }, c: { type: 'boolean' } });
-  t.strictSame(problemsOf(check({ query: { a: '9007199254740993', b: '1e5', c: '1' } })), [
+  t.strictSame(problemsOf(check({ query: { a: '9007199254740993', b: '1e', c: '1' } })), [
     'query.a must be of type integer',
     'query.b must be of type number',
     'query.c must be of type boolean',

@@ -16,6 +16,8 @@ export interface EchoOptions {
   schemas?: Record<string, Json>;
   /** What the handler answers; without, the body that it was given. */
   answer?: (body: Json) => unknown;
+  /** Edits the contract as text. */
+  edit?: (yaml: string) => string;
 }
 
 /** What the handler was given. */
@@ -33,8 +35,8 @@ export interface Echo {
 }
 
 export async function startEcho(t: Test, options: EchoOptions): Promise<Echo> {
-  const { answer = (body) => body } = options;
-  const yaml = withEcho(options);
+  const { answer = (body) => body, edit = (yaml) => yaml } = options;
+  const yaml = edit(withEcho(options));
   const contract = await load(t, yaml);
   const given: Given[] = [];
   const echo = (call: Given) => {

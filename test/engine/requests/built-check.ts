@@ -1,0 +1,40 @@
+/** The check of a request with these query parameters, each required, and this schema of its body. */
+import type { Body, Operation, Parameter } from '../../../src/engine/contract/contract.ts';
+import { type Accepted, buildCheckRequest, type Refused } from '../../../src/engine/requests/checks.ts';
+import type { Texts } from '../../../src/engine/requests/parameter-values.ts';
+import { buildChecks } from '../../../src/engine/schema/checks.ts';
+import { findInt64s } from '../../../src/engine/schema/int64-places.ts';
+
+export interface Sent {
+  query?: Texts;
+  body?: unknown;
+}
+
+export function build(query: Record<string, object>, body?: object, isStrict = false) {
+  const problems: string[] = [];
+  const refuse = (problem: string) => problems.push(problem);
+  const parameters = Object.entries(query).map(([name, schema]): Parameter => {
+    const int64s = findInt64s(schema, name, refuse);
+    return {
+      name,
+      in: 'query',
+      required: true,
+      schema,
+      int64s,
+      writing: 'text' as const,
+      isOpaque: false,
+      keptHours: undefined,
+    };
+  });
+  const operation = {
+    id: 'op',
+    parameters,
+    body: body && ({ required: false, contents: [{ type: 'application/json', kind: 'json', schema: body }] } as Body),
+  } as Operation;
+  const check = buildCheckRequest(buildChecks({ isChecked: false, isStrict }), operation, refuse);
+  if (problems.length > 0) throw new Error(problems.join());
+  return ({ query = {}, body }: Sent): Accepted | Refused =>
+    check({ params: {}, query, body, headers: {}, raw: { rawHeaders: [] } });
+}
+
+export const problemsOf = (checked: Accepted | Refused) => ('problems' in checked ? checked.problems : []);

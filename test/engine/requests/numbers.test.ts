@@ -1,0 +1,166 @@
+/** Numbers that are sent: each is kept as it was written, or refused; none becomes another one in silence. */
+import fc from 'fast-check';
+import t from 'tap';
+import type { Accepted } from '../../../src/engine/requests/checks.ts';
+import { buildWriteDeclared } from '../../../src/engine/schema/declared-json.ts';
+import { findInt64s } from '../../../src/engine/schema/int64-places.ts';
+import { parseExactJson } from '../../../src/json/exact-json.ts';
+import { problemsOf } from '../../added-operations.ts';
+import { type Json, startEcho, withEcho } from '../routes/echo.ts';
+import { build, problemsOf as refusedFor } from './built-check.ts';
+
+/** No double is written as one of these. */
+const INEXACT = ['1e400', '-1e400', '1e-400', '0.12345678901234567', '0.10000000000000001', '1234567890123456.75'];
+const WHOLE = ['12345678901234567890', '-9007199254740993', '18446744073709551616', `1${'0'.repeat(300)}7`];
+
+/** What a handler is given of a body, what it writes when it answers it, and what it is refused for. */
+function buildTake(schema: Json): (text: string) => { body?: Json; written?: string; problem?: string } {
+  const check = build({}, schema);
+  const write = buildWriteDeclared(findInt64s(schema, '', () => {}));
+  return (text) => {
+    const checked = check({ body: parseExactJson(text) });
+    const [problem] = refusedFor(checked);
+    if (problem !== undefined) return { problem };
+    const { body } = checked as Accepted;
+    return { body, written: write(body) };
+  };
+}
+
+t.test('JSON that is free keeps every whole number, and refuses others that no double is written as', async (t) => {
+  const list = { type: 'array' };
+  const free = [
+    { type: 'object', additionalProperties: true },
+    {},
+    { not: { type: 'string' } },
+    { properties: { a: {}, list } },
+  ];
+  for (const schema of free) {
+    const take = buildTake(schema);
+    for (const number of WHOLE) {
+      const text = `{"a":${number},"list":[${number}]}`;
+      const { body, written } = take(text);
+      t.equal(written, text);
+      t.equal(body.a, BigInt(number));
+    }
+    for (const number of INEXACT)
+      t.throws(() => take(`{"list":[${number}]}`), /^has the number .* kept exactly/, number);
+  }
+});
+
+t.test('type: number and type: integer take every number that is a double, of any size', async (t) => {
+  const fields = { number: { type: 'number' }, integer: { type: ['integer', 'null'], maximum: 1e300 } };
+  const take = buildTake({ type: 'object', properties: fields });
+  const whole = ['9007199254740992', '1e16', '10000000000000000', '1152921504606846976', '1e19', '1e23', '-1e300'];
+  for (const number of whole) {
+    for (const field of Object.keys(fields)) {
+      t.equal(take(`{"${field}":${number}}`).body[field], Number(number), `${field} ${number}`);
+    }
+  }
+  for (const number of [...WHOLE.slice(0, 2), '18446744073709551615']) {
+    t.equal(take(`{"number":${number}}`).problem, 'body.number must be of type number');
+    t.equal(take(`{"integer":${number}}`).problem, 'body.integer must be of type integer,null');
+  }
+  t.equal(take('{"integer":2e300}').problem, 'body.integer must be at most 1e+300');
+  t.equal(take('{"integer":1.5}').problem, 'body.integer must be of type integer,null');
+  t.equal(take(`{"number":1${'0'.repeat(308)}}`).body.number, 1e308);
+  t.equal(take(`{"number":2${'0'.repeat(308)}}`).problem, 'body.number must be of type number');
+});
+
+t.test('every double comes back as it was written', async () => {
+  const take = buildTake({ type: 'array', items: { type: 'number' } });
+  const doubles = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value));
+  fc.assert(
+    fc.property(fc.array(doubles), (sent) => {
+      const text = JSON.stringify(sent);
+      return JSON.stringify(JSON.parse(take(text).written as string)) === text;
+    }),
+  );
+});
+
+t.test('a whole number beyond 2^53 is of no smaller format, and compared where no type is named', async (t) => {
+  const properties = {
+    small: { type: 'integer', format: 'int32' },
+    least: { minimum: 5, multipleOf: 2 },
+    one: { enum: [1e16, 'x'] },
+    other: { not: { type: 'integer' } },
+  };
+  const take = buildTake({ type: 'object', properties });
+  t.equal(take('{"small":1e16}').problem, 'body.small must be of type integer');
+  t.equal(take('{"least":-12345678901234567890}').problem, 'body.least must be at least 5');
+  t.equal(take('{"least":12345678901234567891}').problem, 'body.least must be multiple of 2');
+  t.equal(take('{"least":12345678901234567890}').written, '{"least":12345678901234567890}');
+  t.equal(take('{"one":10000000000000000}').written, '{"one":10000000000000000}');
+  t.equal(take('{"one":10000000000000002}').problem, 'body.one must be one of 10000000000000000, x');
+  t.equal(take('{"other":1e16}').problem, 'body.other must NOT be valid');
+});
+
+t.test('multipleOf is counted in decimals', async (t) => {
+  const price = { type: 'number', multipleOf: 0.01 };
+  const properties = { price, least: { type: 'integer', multipleOf: 3 }, tiny: { type: 'number', multipleOf: 1e-300 } };
+  const take = buildTake({ type: 'object', properties });
+  const isPrice = (text: string) => take(`{"price":${text}}`).problem === undefined;
+  fc.assert(
+    fc.property(fc.nat({ max: 2 ** 45 }), fc.nat({ max: 99 }), fc.integer({ min: 1, max: 9 }), (whole, cents, more) => {
+      const text = `${whole}.${`${cents}`.padStart(2, '0')}`;
+      return isPrice(text) && isPrice(`-${text}`) && (text.length > 12 || !isPrice(`${text}${more}`));
+    }),
+  );
+  for (const number of ['19.99', '0.07', '1e21']) t.ok(isPrice(number), number);
+  t.equal(take('{"price":1e-7}').problem, 'body.price must be multiple of 0.01');
+  t.equal(take('{"least":7}').problem, 'body.least must be multiple of 3');
+  t.equal(take('{"least":9,"tiny":1e300}').written, '{"least":9,"tiny":1e+300}');
+});
+
+t.test('a parameter may have an exponent, as JavaScript writes it', async (t) => {
+  const check = build({ number: { type: 'number' }, integer: { type: 'integer' } });
+  const take = (number: string, integer = '1') => check({ query: { number, integer } });
+  for (const number of [1e-7, 1.5e-300, 1e21, 5e-324, 0.1, 1e16, -2.5]) {
+    t.equal((take(String(number)) as Accepted).query.number, number);
+  }
+  for (const text of ['1e', '.5', '+1', '1e400', '0.10000000000000001', '12345678901234567891', 'Infinity', '0x1']) {
+    t.strictSame(refusedFor(take(text)), ['query.number must be of type number'], text);
+  }
+  t.equal((take('1', '10000000000000000') as Accepted).query.integer, 1e16);
+  for (const text of ['1e2', '9007199254740993']) {
+    t.strictSame(refusedFor(take('1', text)), ['query.integer must be of type integer'], text);
+  }
+});
+
+t.test('what cannot be kept is refused with the number to write; money is sent and answered', async (t) => {
+  const properties = { price: { type: 'number', multipleOf: 0.01 } };
+  const { send } = await startEcho(t, { body: { type: 'object', properties } });
+  const problem = 'The body has the number 0.10000000000000001, which cannot be kept exactly: a double is 0.1.';
+  t.equal(await send('{"price":0.10000000000000001}'), problem);
+  t.equal(await send('{"price":1e400}'), 'The body has the number 1e400, which cannot be kept exactly.');
+  t.equal(await send('{"price":19.99}'), '{"price":19.99}');
+});
+
+t.test('bounds and defaults reach to the ends of int64 and of doubles, exactly', async (t) => {
+  const int64 = '"type":"integer","format":"int64"';
+  const body = `{"type":"object","properties":{
+    "wide":{${int64},"minimum":-9223372036854775808,"maximum":9223372036854775807,"default":9223372036854775807},
+    "less":{${int64},"exclusiveMaximum":9223372036854775807,"minimum":-9223372036854775807},
+    "free":{"maximum":9007199254740993},
+    "large":{"type":"number","default":100000000000000000},
+    "number":{"type":"number","minimum":-1.7976931348623157e+308,"maximum":1.7976931348623157e+308}}}`;
+  const query = `{${int64},"default":-9223372036854775808}`;
+  const edit = (yaml: string) => yaml.replaceAll('"BODY"', body).replace('"QUERY"', query);
+  const { send, given } = await startEcho(t, { body: 'BODY', reply: {}, q: 'QUERY', edit });
+  t.equal(await send('{}'), '{"wide":9223372036854775807,"large":100000000000000000}');
+  t.equal(given[0]?.query.q, -(2n ** 63n));
+  t.equal(given[0]?.body.wide, 2n ** 63n - 1n);
+  t.strictSame(given[0]?.body.large, 1e17);
+  const least = '{"wide":-9223372036854775808,"less":9223372036854775806,"number":-1.7976931348623157e+308,"large":1}';
+  t.equal(await send(least), least);
+  t.equal(await send('{"less":9223372036854775807}'), 'body.less must be less than 9223372036854775807');
+  t.equal(await send('{"less":-9223372036854775808}'), 'body.less must be at least -9223372036854775807');
+  t.equal(await send('{"free":9007199254740994}'), 'body.free must be at most 9007199254740993');
+});
+
+t.test('a number of a contract that cannot be kept is refused at the start', async (t) => {
+  const problemsIn = (schema: string) => problemsOf(t, withEcho({ body: 'BODY' }).replaceAll('"BODY"', schema));
+  t.match(await problemsIn('{"enum":[9007199254740993]}'), [
+    /enum\/0: 9007199254740993 is too large to be kept exactly/,
+  ]);
+  t.strictSame(await problemsIn('{"type":"integer","maximum":18446744073709551615,"enum":[10000000000000000]}'), []);
+});
