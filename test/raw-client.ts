@@ -24,7 +24,7 @@ export interface RawClient {
 }
 
 /** The client leaves its own side open until the server has closed, like one that has died. */
-export function connectRaw(port: number, ...bytes: string[]): RawClient {
+export function connectRaw(port: number, ...bytes: (string | Buffer)[]): RawClient {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let text = '';
   socket.setEncoding('latin1').on('data', (chunk: string) => {
@@ -49,7 +49,7 @@ export function connectRaw(port: number, ...bytes: string[]): RawClient {
 }
 
 /** All replies to these bytes until the server closes. */
-export async function sendRaw(port: number, ...bytes: string[]): Promise<Reply[]> {
+export async function sendRaw(port: number, ...bytes: (string | Buffer)[]): Promise<Reply[]> {
   const { socket, replies } = connectRaw(port, ...bytes);
   const all = await replies();
   socket.destroy();

@@ -107,12 +107,24 @@ function toFailure(error: FastifyError | Failure): Failure {
 export function findMalformed({ raw, headers }: FastifyRequest): Failure | undefined {
   if ((raw.url as string).length > MAX_URL_LENGTH) return new Failure(...URI_TOO_LONG);
   if ((raw.url as string).includes('#')) return new Failure(...FRAGMENT);
+  if (!isDecodable(raw.url as string)) return new Failure(...BAD_URL);
   if (raw.url === '*' && raw.method !== 'OPTIONS') return new Failure(...BAD_URL);
   if (headers.host === undefined ? raw.httpVersion === '1.1' : !HOST.test(headers.host)) return new Failure(...NO_HOST);
   if (headers.expect !== undefined && !isMet(headers.expect)) return new Failure(...UNMET);
   if (isFaultilyFramed(raw)) return new Failure(...toFramingFault(raw));
   if (isTwice(raw, 'authorization') || isTwice(raw, 'content-type')) return new Failure(...TWICE);
   return undefined;
+}
+
+/** Fastify looks at paths alone; a query that is not percent-encoded UTF-8 (RFC 3986, section 2.5) would change in silence. */
+function isDecodable(url: string): boolean {
+  if (!/[%\x80-\xff]/.test(url)) return true;
+  try {
+    decodeURIComponent(url);
+    return !/[\x80-\xff]/.test(url);
+  } catch {
+    return false;
+  }
 }
 
 /** RFC 9110, section 10.1.1: a list, whose empty parts count for nothing (section 5.6.1.2). */

@@ -85,14 +85,16 @@ async function* readParts(
   const given: Values = new Bare();
   // It emits errors also when nobody waits for a part.
   busboy.on('error', () => {});
-  const currentFile = takeAsTheyArrive(busboy, takes, given);
+  const arriving = takeAsTheyArrive(busboy, takes, given);
   const parts = on(busboy, 'part', { close: ['finish'] });
-  pipeline(bytes, busboy).catch((error) => currentFile()?.destroy(error));
+  pipeline(bytes, busboy).catch((error) => arriving.file?.destroy(error));
   try {
     for await (const [part, stream] of parts) {
       yield part;
       stream?.resume();
     }
+    // The last field of a form without files is refused when all events are over.
+    if (arriving.failure) throw arriving.failure;
   } catch (error) {
     throw toFailure(error);
   } finally {
@@ -105,34 +107,53 @@ async function* readParts(
   }
 }
 
-/** A handler may be slow, and what waits for it must not grow beyond what the form may have. Returns the file that is arriving. */
-function takeAsTheyArrive(busboy: BusboyInstance, takes: Map<string, Take>, given: Values): () => Readable | undefined {
+/** The file that is arriving, and what the form was refused for. */
+interface Arriving {
+  file?: Readable;
+  failure?: unknown;
+}
+
+/** A handler may be slow, and what waits for it must not grow beyond what the form may have. */
+function takeAsTheyArrive(busboy: BusboyInstance, takes: Map<string, Take>, given: Values): Arriving {
+  const arriving: Arriving = {};
   let size = 0;
-  let file: Readable | undefined;
+
+  function fail(failure: unknown): void {
+    arriving.failure ??= failure;
+    busboy.destroy(failure as Failure);
+  }
 
   function add(part: Part, stream?: Readable): void {
     try {
+      checkText(part);
       const take = takes.get(part.name);
       if (!take) throw invalid([`body.${part.name} is not a known field`]);
       take(part, given);
       busboy.emit('part', part, stream);
     } catch (error) {
       stream?.resume();
-      busboy.destroy(error as Failure);
+      fail(error);
     }
   }
 
   busboy.on('field', (name, value) => {
     size += value.length + FIELD;
-    if (size > MAX_FIELDS) busboy.destroy(new Failure(...TOO_LARGE));
+    if (size > MAX_FIELDS) fail(new Failure(...TOO_LARGE));
     else if (!busboy.destroyed) add({ name, value });
   });
   busboy.on('file', (name, stream, filename, _encoding, contentType) => {
-    file = stream.on('error', () => {});
+    arriving.file = stream.on('error', () => {});
     if (busboy.destroyed) stream.resume();
     else add({ name, filename, contentType, content: readContent(stream) }, stream);
   });
-  return () => file;
+  return arriving;
+}
+
+/** Busboy puts U+FFFD in place of bytes that are not UTF-8. */
+function checkText(part: Part): void {
+  const text = 'value' in part ? (part.value as string) : (part.filename ?? '');
+  if (!text.includes('\ufffd')) return;
+  throw invalid([`body.${part.name} has bytes that are not UTF-8, or U+FFFD, which stands for them`]);
 }
 
 async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {

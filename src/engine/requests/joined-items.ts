@@ -16,17 +16,8 @@ export function toJoined(url: string, name: string): string[] {
 /** Those of the part of a path that has so many others behind it. */
 export function toJoinedPart(url: string, fromEnd: number): string[] {
   const parts = url.replace(/[?#].*/s, '').split('/');
-  return (parts.at(-1 - fromEnd) as string).split(',').map(decode);
+  return (parts.at(-1 - fromEnd) as string).split(',').map(decodeURIComponent);
 }
 
 /** A field of a form, where a space may be `+`. */
-const decodeField = (encoded: string) => decode(encoded.replaceAll('+', ' '));
-
-/** What is not well-formed stays as it is. */
-function decode(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    return encoded;
-  }
-}
+const decodeField = (encoded: string) => decodeURIComponent(encoded.replaceAll('+', ' '));

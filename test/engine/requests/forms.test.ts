@@ -1,0 +1,90 @@
+/** Forms to their last byte: each field is checked wherever it stands, and no byte changes in silence. */
+import t from 'tap';
+import type { Json } from '../../../src/engine/schema/json.ts';
+import { operation, serve, withPaths } from '../../added-operations.ts';
+import { sendRaw } from '../../raw-client.ts';
+import { KEY } from '../../service.ts';
+
+const URLENCODED = 'application/x-www-form-urlencoded';
+const properties = {
+  n: { type: 'integer' },
+  text: { type: 'string' },
+  list: { type: 'array', items: { type: 'string' } },
+  object: { type: 'object', additionalProperties: true },
+  file: { type: 'string', format: 'binary' },
+};
+const { file: _, ...withoutFile } = properties;
+const content = {
+  [URLENCODED]: { schema: { type: 'object', properties: withoutFile } },
+  'multipart/form-data': { schema: { type: 'object', properties } },
+};
+const parameters = [{ name: 'q', in: 'query', schema: { type: 'string' } }];
+const post = operation('fill', { requestBody: { content }, parameters });
+const handlers = {
+  fill: async ({ query, body }: Json) => {
+    const taken: Json[] = [];
+    for await (const { name, value, filename } of body) taken.push([name, value ?? filename]);
+    return { status: 200, body: [...taken, ...(query.q === undefined ? [] : [query.q])] };
+  },
+};
+const { port, request } = await serve(t, withPaths({ '/forms': { post } }), handlers);
+
+async function fill(body: unknown, type = URLENCODED, search = ''): Promise<Json> {
+  const { status, body: answered } = await request(`/v1/forms${search}`, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': type },
+  });
+  return status === 200 ? answered : (answered as Json).message;
+}
+
+const part = (head: string, value: string) => `--x\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n`;
+const multipart = (...parts: string[]) =>
+  fill(Buffer.from(`${parts.join('')}--x--\r\n`, 'latin1'), 'multipart/form-data; boundary=x');
+
+t.test('the last field of a form is checked as any other', async (t) => {
+  for (const text of ['n=x', 'n=x&', 'text=a&n=x', 'n=x&text=a']) {
+    t.equal(await fill(text), 'body.n must be of type integer', text);
+  }
+  t.equal(await fill('text=a&unknown=1'), 'body.unknown is not a known field');
+  t.equal(await fill('n=1&n=2'), 'body.n is given more than once');
+  t.equal(await multipart(part('name="n"', 'x')), 'body.n must be of type integer');
+  t.strictSame(await fill('text=a&n=1'), [
+    ['text', 'a'],
+    ['n', 1],
+  ]);
+});
+
+t.test('the item that is one too many is refused, also as the last field', async (t) => {
+  const items = (length: number) => Array.from({ length }, () => 'list=a').join('&');
+  t.equal((await fill(items(1000))).length, 1000);
+  t.equal(await fill(items(1001)), 'body.list must have at most 1000 items');
+});
+
+t.test('bytes that are not UTF-8 are refused in forms and in the names of files', async (t) => {
+  const problem = 'body.text has bytes that are not UTF-8, or U+FFFD, which stands for them';
+  for (const text of ['text=%FF', 'text=a%C3', 'text=%ED%A0%80&n=1', 'text=%EF%BF%BD']) {
+    t.equal(await fill(text), problem, text);
+  }
+  t.equal(await multipart(part('name="text"', '\xff')), problem);
+  t.equal(await multipart(part('name="text"', 'caf\xe9'), part('name="n"', '1')), problem);
+  const unnamed = 'body.file has bytes that are not UTF-8, or U+FFFD, which stands for them';
+  t.equal(await multipart(part('name="file"; filename="a\xff.png"', 'x')), unnamed);
+  t.strictSame(await fill('text=%C3%A9+%F0%9F%98%80'), [['text', 'é 😀']]);
+  t.strictSame(await multipart(part('name="file"; filename="\xc3\xa9.png"', '\xff')), [['file', 'é.png']]);
+});
+
+t.test('JSON in a form names the number that cannot be kept', async (t) => {
+  const problem = 'body.object has the number 1e400, which cannot be kept exactly';
+  t.equal(await fill('object={"a":1e400}'), problem);
+});
+
+t.test('a query that is not UTF-8, or not percent-encoded, is refused as a path is', async (t) => {
+  for (const search of ['?q=%FF', '?q=%ED%A0%80', '?q=%zz', '?q=a%', '?%C3=1']) {
+    t.equal(await fill('n=1', URLENCODED, search), 'The URL is not well-formed.', search);
+  }
+  t.strictSame(await fill('', URLENCODED, '?q=%C3%A9+%25'), ['é %']);
+  const head = `Host: x\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\n\r\n`;
+  const raw = Buffer.from(`GET /v1/pets?after=\xc3\xa9 HTTP/1.1\r\n${head}`, 'latin1');
+  t.match(await sendRaw(port, raw), [{ status: 400 }]);
+});
