@@ -10,7 +10,7 @@ import type { Counts } from './counts.ts';
 import { MALFORMED, URI_TOO_LONG } from './error-replies.ts';
 import { type CodeAndMessage, Failure, kindOf } from './errors.ts';
 import type { ToLogged } from './logged-urls.ts';
-import { endBy } from './node-internals.ts';
+import { endBy, isLast } from './node-internals.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
 const NO_CONNECT: CodeAndMessage = ['method_not_allowed', 'This server is no proxy.'];
@@ -53,6 +53,8 @@ export function buildSendClientError({
     }
     const request: Request | undefined = stateOf(socket).response?.req;
     stopReading(socket);
+    // Behind a request that ends the connection there is none to answer.
+    if (error.code === 'HPE_CLOSED_CONNECTION') return;
     const told = isUrlTooLong(error) ? URI_TOO_LONG : (NODE_ERRORS[error.code] ?? MALFORMED);
     if (request && !request.complete) {
       refuseBody(request, told);
@@ -105,11 +107,14 @@ function stopReading(socket: Socket): void {
   endBy(socket, linger);
 }
 
-/** Calls back when all earlier replies are sent: a reply out of order would be taken for another request's. */
+/**
+ * Calls back when all earlier replies are sent: a reply out of order would be taken for another request's. Behind one that ends the
+ * connection nothing may be sent (RFC 9112, section 9.6).
+ */
 function whenAnswered(socket: Socket, done: () => void): void {
   const { response } = stateOf(socket);
   if (response && !response.writableFinished) response.once('finish', done);
-  else done();
+  else if (!response || !isLast(response)) done();
 }
 
 /** Node counts the URL as part of the headers. The URL is too long if the first line of the request is what is too long. */

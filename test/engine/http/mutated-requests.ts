@@ -3,10 +3,10 @@ import { METHODS } from 'node:http';
 import { KEY } from '../../service.ts';
 
 /** An integer from 0 to below the limit. */
-type Pick = (limit: number) => number;
+export type Pick = (limit: number) => number;
 
 /** Mulberry32. */
-function buildPick(seed: number): Pick {
+export function buildPick(seed: number): Pick {
   let state = seed;
   return (limit) => {
     state = (state + 0x6d2b79f5) | 0;
@@ -20,7 +20,7 @@ const PET = '{"name":"Rex","categoryId":9223372036854775807}';
 const HEADERS = `Host: pets\r\nAuthorization: Bearer ${KEY}\r\n`;
 const JSON_TYPE = 'Content-Type: application/json\r\n';
 
-const WELL_FORMED = [
+export const WELL_FORMED = [
   `GET /v1/pets?limit=2 HTTP/1.1\r\n${HEADERS}\r\n`,
   `GET /v1/pets/1 HTTP/1.1\r\n${HEADERS}\r\n`,
   `HEAD /v1/pets HTTP/1.1\r\n${HEADERS}\r\n`,
@@ -59,7 +59,7 @@ const PATHS = [
   '/constructor',
   '/v1/pets/__proto__',
 ];
-const HEADER_LINES = [
+export const HEADER_LINES = [
   'Content-Length: 5',
   'Content-Length: 0',
   'Content-Length: -1',
@@ -121,7 +121,7 @@ function splice(text: string, at: number, length: number, insert: string): strin
   return text.slice(0, at) + insert + text.slice(at + length);
 }
 
-function one<T>(items: readonly T[], pick: Pick): T {
+export function one<T>(items: readonly T[], pick: Pick): T {
   return items[pick(items.length)] as T;
 }
 

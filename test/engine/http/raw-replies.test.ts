@@ -151,9 +151,22 @@ t.test('100 Continue is never sent in the middle of a reply', async (t) => {
 
 t.test('nothing is sent after a reply that ends the connection', async (t) => {
   const { port } = await startService(t);
-  const { socket, replies } = connectRaw(port, `${head('GET /v1/pets', 'Connection: close')}nonsense\r\n\r\n`);
-  t.strictSame(statusesOf(await replies()), [200]);
-  socket.destroy();
+  const lasts = [
+    head('GET /v1/pets', 'Connection: close'),
+    head('GET /livez', 'Connection: close'),
+    'GET /livez HTTP/1.0\r\n\r\n',
+    'GET /livez HTTP/2.0\r\nHost: pets\r\n\r\n',
+    'PUT /v1/pets HTTP/1.0\r\n\r\n',
+    head('GET /livez', 'Transfer-Encoding: gzip, chunked'),
+  ];
+  for (const last of lasts) {
+    for (const behind of ['nonsense\r\n\r\n', 'GET /livez HTTP/1.1\r\nHost: ', post(PET, 100), CONNECT]) {
+      const { socket, replies } = connectRaw(port, last + behind);
+      const { length } = await replies();
+      t.equal(length, 1, last + behind);
+      socket.destroy();
+    }
+  }
 });
 
 t.test('every request, malformed ones too, leaves one line in the log', async (t) => {
