@@ -1,5 +1,4 @@
-import { refuse } from '../src/engine/http/errors.ts';
-import { handle } from '../src/engine/routes/handler.ts';
+import { handle, refuse } from '#engine';
 
 export default handle('createPet', async ({ body, once, pets, urlOf }) => {
   const created = once ? await pets.createOnce(body, once) : { record: await pets.create(body), isReplayed: false };

@@ -1,5 +1,4 @@
-import { refuse } from '../src/engine/http/errors.ts';
-import { handle } from '../src/engine/routes/handler.ts';
+import { handle, refuse } from '#engine';
 
 export default handle('getPet', async ({ params, pets }) => {
   const pet = await pets.get(params.petId);

@@ -1,6 +1,4 @@
-import { refuse } from '../src/engine/http/errors.ts';
-import { nextLink } from '../src/engine/replies/pagination.ts';
-import { handle } from '../src/engine/routes/handler.ts';
+import { handle, nextLink, refuse } from '#engine';
 
 export default handle('listPets', async ({ query, pets, urlOf }) => {
   const page = await pets.list(query);

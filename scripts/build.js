@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { rewriteDoors } from './typescript/doors.js';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
@@ -34,9 +35,10 @@ const remove = (folder) => rmSync(folder, { recursive: true, force: true });
 if (!isCopy) remove(target);
 const run = (args) => spawnSync(process.execPath, args, { stdio: 'inherit' }).status === 0;
 const isBuilt = isCopy || (run(CHECK) && run(COMPILE));
+if (isBuilt && !isCopy) rewriteDoors(target);
 if (isBuilt) for (const folder of ASSETS) cpSync(folder, `${target}/${folder}`, { recursive: true });
 if (isBuilt && !isCopy) {
-  const { keepSource } = await import('../dist.new/src/contract/source.js');
+  const { keepSource } = await import('../dist.new/src/engine/contract/source.js');
   await keepSource(new URL('../openapi/petstore.yaml', import.meta.url));
   remove('dist');
   renameSync(target, 'dist');

@@ -2,8 +2,10 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
+import { relative } from 'node:path';
 import ts from 'typescript';
 import { makeKey } from '../src/engine/access/api-keys.ts';
+import { toRelativeDoors } from './typescript/doors.js';
 
 const env = { ...process.env, DRAIN_DELAY: '0', API_KEYS: process.env.API_KEYS || makeKey() };
 
@@ -66,7 +68,12 @@ async function generate(): Promise<void> {
 }
 
 /** Takes up changes at once, where the compiler's own would wait for a quarter of a second. */
-const system: ts.System = { ...ts.sys, setTimeout: (work, _delay, ...args) => setTimeout(work, TOGETHER, ...args) };
+const system: ts.System = {
+  ...ts.sys,
+  setTimeout: (work, _delay, ...args) => setTimeout(work, TOGETHER, ...args),
+  writeFile: (path, text, ...others) =>
+    ts.sys.writeFile(path, toRelativeDoors(text, relative('dist', path)), ...others),
+};
 
 const host = ts.createWatchCompilerHost(
   'scripts/tsconfig.build.json',

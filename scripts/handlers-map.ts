@@ -6,7 +6,7 @@ export function buildHandlersMap({ operations, digest }: Contract): string {
   // Some operationIds are no names of variables: `delete`, `find-pet`; none has a `$`.
   const nameOf = (id: string) => `${id.replaceAll('-', '$')}Handler`;
   return `${ids.map((id) => `import ${nameOf(id)} from '../../handlers/${id}.ts';`).join('\n')}
-import type { Handler, OperationId } from '../engine/routes/handler.ts';
+import type { Handler, OperationId } from '../engine/index.ts';
 
 export const handlers = {
 ${ids.map((id) => `  ${id.includes('-') ? `'${id}'` : id}: ${nameOf(id)},`).join('\n')}

@@ -18,7 +18,13 @@ const ENVIRONMENT = { ...process.env, NODE_V8_COVERAGE: '', API_KEYS: KEY, PORT:
 const ORIGIN = /http:\/\/127\.0\.0\.1:\d+/;
 
 /** The tests that depend on which operations there are. */
-const TESTS = ['architecture', 'contract/load-contract', 'http/errors', 'http/catalogue', 'types/handlers'];
+const TESTS = [
+  'architecture',
+  'engine/contract/load-contract',
+  'engine/http/errors',
+  'engine/http/catalogue',
+  'types/handlers',
+];
 
 interface Ended {
   code: number | null;

@@ -3,8 +3,7 @@ import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'no
 import { parse } from 'node:path';
 
 /** The handler of an operation that is not made yet. */
-export const toHandler = (id: string) => `import { notImplemented } from '../src/engine/http/errors.ts';
-import { handle } from '../src/engine/routes/handler.ts';
+export const toHandler = (id: string) => `import { handle, notImplemented } from '#engine';
 
 export default handle('${id}', notImplemented);
 `;

@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { rewriteDoors } from '../typescript/doors.js';
 import { toJavaScript } from '../typescript/erase-types.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,6 +28,7 @@ export async function buildProgram(): Promise<BuiltProgram> {
       writeFileSync(join(folder, part, name.replace(/ts$/, 'js')), text.replace(IMPORT, 'js'));
     }
   }
+  rewriteDoors(folder);
   const { keepSource } = await import(join(folder, 'src/engine/contract/source.js'));
   await keepSource(new URL('../../openapi/petstore.yaml', import.meta.url));
   const [here, there] = [folder, ROOT].map((path) => pathToFileURL(join(path, '/')).href) as [string, string];

@@ -1,5 +1,5 @@
 /** What a pet is: what is kept of it, and what can be asked. The compiler holds it to the contract. */
-import type { Domain } from '../store/description.ts';
+import type { Domain } from '#store';
 
 export const domain = {
   name: 'pets',

@@ -77,7 +77,8 @@ interface Call<Params, Query, Headers, Key> {
   /** Writes lines with the request's id. */
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
-type CallOf<Id extends OperationId> = Call<
+/** What the handler of an operation is given. */
+export type CallOf<Id extends OperationId> = Call<
   PathOf<Id>,
   QueryOf<Id>,
   HeadersOf<Id>,
@@ -137,7 +138,7 @@ type ResponseTo<Id extends OperationId, Status> = Responses<Id>[(Status extends 
   keyof Responses<Id>];
 
 /** A declared status with its body and headers. */
-type AnswerOf<Id extends OperationId> = {
+export type AnswerOf<Id extends OperationId> = {
   [Key in Exclude<keyof Responses<Id>, 'default'>]: AnswerTo<
     Key extends number ? Key : Exclude<StatusIn<Key>, keyof Responses<Id>>,
     Responses<Id>[Key]

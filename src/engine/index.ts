@@ -1,0 +1,17 @@
+/** `#engine`: all that handlers and what they share import of the engine. It loads no Fastify. */
+export type { JsonText } from '../json/json-text.ts';
+export type { SchemaOf as Schema } from '../store/description.ts';
+export { type ErrorBody, type ErrorCode, Failure, notImplemented, refuse } from './http/errors.ts';
+export { nextLink } from './replies/pagination.ts';
+export type { PassedOn } from './replies/passed-on-replies.ts';
+export type { Bytes, FormField, FormFile } from './requests/form-parts.ts';
+export {
+  type AnswerOf,
+  type CallOf,
+  type Handler,
+  handle,
+  type InReply,
+  type InRequest,
+  type OperationId,
+  type UrlOf,
+} from './routes/handler.ts';
