@@ -26,8 +26,6 @@ function importsOf(file: string): string[] {
   return imported.filter((name) => existsSync(join(ROOT, name)));
 }
 
-const WIRING = ['contract', 'schema', 'requests', 'replies', 'routes'].map((room) => `engine/${room}`);
-
 const OF_EACH_STORE = [
   'src/json',
   ...[
@@ -45,11 +43,20 @@ const OF_EACH_STORE = [
   ].map((name) => `src/store/${name}.ts`),
 ];
 
-/** What is known of stores by those who are given one. */
-const STORE_TYPES = ['store', 'collection', 'description'].map((name) => `src/store/${name}.ts`);
+/** The folders whose README says what their files may import. */
+const ROOMS = ['src/engine', 'src/operate', 'src']
+  .flatMap((wing) => readdirSync(join(ROOT, wing)).map((name) => `${wing}/${name}`))
+  .filter((room) => existsSync(join(ROOT, room, 'README.md')) && mayImportOf(room));
+
+/** The files and folders after "May import:" in the README of a room. */
+function mayImportOf(room: string): string[] | undefined {
+  const line = /^May import: ([\s\S]*?)\.\n\n/m.exec(readFileSync(join(ROOT, room, 'README.md'), 'utf8'))?.[1];
+  return line === undefined ? undefined : [...line.matchAll(/`([^`]+)`/g)].map(([, place = '']) => place);
+}
 
 /** What the files of each room may import from other rooms. */
 const ARROWS: Record<string, string[]> = {
+  ...Object.fromEntries(ROOMS.map((room) => [room, mayImportOf(room)])),
   handlers: ['src/engine/index.ts'],
   'src/main.ts': ['src/plugins.ts', ...['engine', 'operate', 'store', 'generated'].map((wing) => `src/${wing}`)],
   'src/operate/variables.ts': [],
@@ -68,50 +75,6 @@ const ARROWS: Record<string, string[]> = {
   'src/plugins.ts': ['src/operate/config.ts'],
   'src/operator-error.ts': [],
   'src/distribution.ts': [],
-  'src/operate/process': [
-    'src/operate/config.ts',
-    'src/engine/contract/contract.ts',
-    'src/engine/access',
-    'src/store/store.ts',
-    'src/operate/telemetry',
-    ...['counts', 'node-internals'].map((name) => `src/engine/http/${name}.ts`),
-  ],
-  'src/engine/contract': ['src/operator-error.ts', 'src/json', 'src/engine/schema'],
-  'src/engine/schema': ['src/json'],
-  'src/engine/requests': ['src/engine/contract', 'src/engine/schema', 'src/engine/http/errors.ts', 'src/json'],
-  'src/engine/replies': [
-    'src/engine/contract',
-    'src/engine/schema',
-    'src/engine/access/challenges.ts',
-    'src/engine/http/errors.ts',
-    'src/json',
-    'src/store/cursors.ts',
-  ],
-  'src/engine/routes': [
-    ...[...WIRING, 'json', 'generated'].map((room) => `src/${room}`),
-    ...['src/engine/http/errors.ts', 'src/engine/http/security-headers.ts', ...STORE_TYPES],
-  ],
-  'src/json': [],
-  'src/engine/http': [
-    'src/engine/contract/error-body.ts',
-    'src/store/store.ts',
-    'src/generated',
-    'src/distribution.ts',
-  ],
-  'src/engine/access': [
-    'src/engine/contract/contract.ts',
-    'src/engine/http/client-address.ts',
-    'src/engine/http/errors.ts',
-    'src/store/store.ts',
-  ],
-  'src/engine/docs': ['src/engine/contract', 'src/engine/schema/json.ts'],
-  'src/operate/telemetry': [
-    ...['errors', 'counts', 'trace-context', 'unwanted-bodies', 'socket-errors'].map(
-      (name) => `src/engine/http/${name}.ts`,
-    ),
-    ...['store', 'counts'].map((name) => `src/store/${name}.ts`),
-    'src/distribution.ts',
-  ],
   'src/store': [
     'src/operator-error.ts',
     'src/distribution.ts',
@@ -123,12 +86,7 @@ const ARROWS: Record<string, string[]> = {
   ],
   'src/store/sqlite': OF_EACH_STORE,
   'src/store/postgres': OF_EACH_STORE,
-  'src/operate/cli': [
-    'src/operate/config.ts',
-    ...[...WIRING, 'json', 'engine/access', 'store', 'generated'].map((room) => `src/${room}`),
-  ],
   'src/generated': ['handlers', 'src/engine/index.ts', 'src/pets'],
-  'src/pets': ['src/store/index.ts'],
   scripts: ['src'],
   test: ['src', 'handlers'],
   'test/scripts': ['scripts', 'src', 'test'],
@@ -167,6 +125,16 @@ t.test('imports follow the arrows', async (t) => {
         `${file} may import ${imported}`,
       );
     }
+  }
+});
+
+t.test('the README of a room names each of its files, and what it may import is there', async (t) => {
+  for (const room of ROOMS) {
+    const text = readFileSync(join(ROOT, room, 'README.md'), 'utf8');
+    const named = new Set(text.match(/(?<=[`/])[a-z0-9-]+\.ts(?=[`)])/g));
+    for (const file of readdirSync(join(ROOT, room)).filter((name) => name.endsWith('.ts')))
+      t.ok(named.has(file), `${room}/README.md names ${file}`);
+    for (const place of mayImportOf(room) ?? []) t.ok(existsSync(join(ROOT, place)), `${room}/README.md: ${place}`);
   }
 });
 
