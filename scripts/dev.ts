@@ -2,10 +2,9 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
-import { relative } from 'node:path';
 import ts from 'typescript';
 import { makeKey } from '../src/engine/access/api-keys.ts';
-import { toRelativeDoors } from './typescript/doors.js';
+import { placeProgram } from './program.js';
 
 const env = { ...process.env, DRAIN_DELAY: '0', API_KEYS: process.env.API_KEYS || makeKey() };
 
@@ -25,8 +24,9 @@ async function stop(): Promise<void> {
 }
 
 async function restart(): Promise<void> {
+  await placeProgram();
   await stop();
-  const started = spawn(process.execPath, ['--enable-source-maps', 'dist/src/main.js'], { stdio: 'inherit', env });
+  const started = spawn(process.execPath, ['dist/src/main.js'], { stdio: 'inherit', env });
   server = started.once('exit', () => {
     if (server !== started) return;
     server = undefined;
@@ -68,18 +68,13 @@ async function generate(): Promise<void> {
 }
 
 /** Takes up changes at once, where the compiler's own would wait for a quarter of a second. */
-const system: ts.System = {
-  ...ts.sys,
-  setTimeout: (work, _delay, ...args) => setTimeout(work, TOGETHER, ...args),
-  writeFile: (path, text, ...others) =>
-    ts.sys.writeFile(path, toRelativeDoors(text, relative('dist', path)), ...others),
-};
+const system: ts.System = { ...ts.sys, setTimeout: (work, _delay, ...args) => setTimeout(work, TOGETHER, ...args) };
 
 const host = ts.createWatchCompilerHost(
   'scripts/tsconfig.build.json',
   {},
   system,
-  ts.createEmitAndSemanticDiagnosticsBuilderProgram,
+  ts.createSemanticDiagnosticsBuilderProgram,
   (error) => console.error(ts.formatDiagnostic(error, ts.createCompilerHost({}))),
   (_status, _newLine, _options, errors) => {
     if (errors) tellErrors(errors);
@@ -87,18 +82,12 @@ const host = ts.createWatchCompilerHost(
   },
 );
 
-async function copyAssets(): Promise<boolean> {
-  const [code] = await once(spawn(process.execPath, ['scripts/build.js', '--assets'], { stdio: 'inherit' }), 'exit');
-  return code === 0;
-}
-
-await copyAssets();
 await generate();
 say(`Keys that are valid: ${env.API_KEYS}`);
 ts.createWatchProgram(host);
 watch('openapi', (_event, name) => name === 'petstore.yaml' && generateSoon());
-watch('src', { recursive: true }, async (_event, name) => {
-  if (!name?.endsWith('.ts')) (await copyAssets()) && restartSoon();
+watch('src', { recursive: true }, (_event, name) => {
+  if (!name?.endsWith('.ts')) restartSoon();
   // It has loaded what was there before.
   else if (generator.connected && !name.startsWith('generated')) generator.disconnect();
 });

@@ -14,17 +14,21 @@ export async function load(url, context, nextLoad) {
   return { format: 'module', shortCircuit: true, source: await toJavaScript(readFileSync(fileURLToPath(url), 'utf8')) };
 }
 
-export async function toJavaScript(source) {
-  const file = `${CACHE}${createHash('sha256').update(source).digest('hex')}.js`;
+export function toJavaScript(source) {
+  return cached(source, async () => (await import('ts-blank-space')).default(source));
+}
+
+/** What was made of this text before, by any process; otherwise what is made now. */
+export async function cached(text, make) {
+  const file = `${CACHE}${createHash('sha256').update(text).digest('hex')}.js`;
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    const { default: blankSpace } = await import('ts-blank-space');
-    const text = blankSpace(source);
+    const made = await make();
     mkdirSync(CACHE, { recursive: true });
     // Another process may be reading it: it is there as a whole, or not at all.
-    writeFileSync(`${file}.${process.pid}`, text);
+    writeFileSync(`${file}.${process.pid}`, made);
     renameSync(`${file}.${process.pid}`, file);
-    return text;
+    return made;
   }
 }

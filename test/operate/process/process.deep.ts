@@ -72,7 +72,7 @@ correct them, or undo the edit of the contract
 function copyProject(t: Test): string {
   const root = t.testdir();
   for (const name of ['src', 'handlers', 'openapi', 'scripts', 'package.json', 'tsconfig.json']) {
-    cpSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), `${root}/${name}`, { recursive: true });
+    cpSync(fileURLToPath(new URL(`../../../${name}`, import.meta.url)), `${root}/${name}`, { recursive: true });
   }
   return root;
 }

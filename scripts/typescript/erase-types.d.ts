@@ -1,2 +1,0 @@
-/** Keeps lines and columns. */
-export function toJavaScript(source: string): Promise<string>;

@@ -1,0 +1,150 @@
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const SCRIPTS = ['build.js', 'program.js', 'command.js', 'typescript/register.js', 'typescript/erase-types.js'];
+const TYPESCRIPT = fileURLToPath(import.meta.resolve('typescript'));
+
+const PACKAGE = '{ "type": "module", "imports": { "#engine": "./src/room/door.ts" } }';
+
+/** Notes that it was asked, and finds what the file says. */
+const CHECK = `
+const { appendFileSync, readFileSync } = require('node:fs');
+appendFileSync('checks', 'x');
+process.stdout.write(readFileSync('faults'));
+process.exitCode = Math.min(readFileSync('faults').length, 1);
+`;
+const SOURCES = {
+  'src/main.ts': "import { word } from '#engine';\nconsole.log(word, import.meta.url.slice(-7));\n",
+  'src/room/door.ts': "export * from './word.ts';\nexport const text: string = `import '#engine'; import './word.ts'`;",
+  'src/room/word.ts': "export const word: string = 'one';\n",
+  'src/room/table.sql': 'SELECT 1',
+  'src/README.md': '',
+  'src/engine/contract/source.ts': 'export const keepSource = () => {};\n',
+  'src/operate/cli/greet.ts': "console.log('hello', ...process.argv.slice(2) as string[]);\n",
+  'handlers/getPet.ts': '',
+};
+/** Some of what a build depends on beside them. */
+const OTHERS = ['openapi/petstore.yaml', 'package.json', 'node_modules/.package-lock.json'];
+
+/** A small project with these scripts, whose compiler and generator only note that they were asked. */
+function prepareProject(t: Test) {
+  const folder = t.testdir({
+    ...{ faults: '', checks: '', 'check.cjs': CHECK, 'tsconfig.json': '' },
+    ...{ src: { room: {}, engine: { contract: {} }, operate: { cli: {} } }, handlers: {}, openapi: {} },
+    scripts: {
+      typescript: {},
+      'generate.ts': `import { createRequire } from 'node:module'; createRequire(import.meta.url)('../check.cjs');`,
+    },
+    node_modules: {
+      typescript: {
+        'package.json': '{"main":"lib/index.js"}',
+        lib: {},
+        bin: { tsc: "require('../../../check.cjs');" },
+      },
+    },
+  });
+  const write = (file: string, text: string) => writeFileSync(`${folder}/${file}`, text);
+  const read = (file: string) => readFileSync(`${folder}/${file}`, 'utf8');
+  for (const [file, text] of Object.entries(SOURCES)) write(file, text);
+  for (const file of OTHERS) write(file, file.endsWith('.json') ? PACKAGE : '');
+  for (const name of SCRIPTS) cpSync(`${ROOT}/scripts/${name}`, `${folder}/scripts/${name}`);
+  symlinkSync(`${ROOT}/node_modules/ts-blank-space`, `${folder}/node_modules/ts-blank-space`);
+  write('node_modules/typescript/lib/index.js', `module.exports = require('${TYPESCRIPT}');`);
+  const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+  return {
+    folder,
+    write,
+    read,
+    build: () => run('scripts/build.js'),
+    start: () => run('dist/src/main.js').stdout,
+    run,
+  };
+}
+
+t.test('a build checks and compiles again where a text that goes into it is another, whatever its time says', (t) => {
+  const { folder, write, read, build, start } = prepareProject(t);
+  const checks = () => read('checks').length;
+  t.equal(build().status, 0);
+  t.equal(checks(), 2);
+  t.equal(start(), 'one main.js\n');
+  t.match(
+    read('dist/src/room/door.js'),
+    "`import '#engine'; import './word.ts'`",
+    'what only looks like an import stays',
+  );
+  t.equal(read('dist/src/room/table.sql'), 'SELECT 1');
+  t.strictSame(
+    readdirSync(folder).filter((name) => name.startsWith('dist')),
+    ['dist'],
+  );
+
+  utimesSync(`${folder}/src/main.ts`, new Date(), new Date(Date.now() + 60_000));
+  const builtAt = statSync(`${folder}/dist`).ctimeMs;
+  t.equal(build().status, 0);
+  t.equal(checks(), 2);
+  t.equal(statSync(`${folder}/dist`).ctimeMs, builtAt);
+
+  for (const [index, file] of [...OTHERS, 'src/room/table.sql', 'src/room/word.ts'].entries()) {
+    const { mtime } = statSync(`${folder}/${file}`);
+    write(file, `${read(file).replace('one', 'two')} `);
+    utimesSync(`${folder}/${file}`, mtime, mtime);
+    t.equal(build().status, 0);
+    t.equal(checks(), 4 + 2 * index, file);
+  }
+  t.equal(start(), 'two main.js\n');
+  t.equal(read('dist/src/room/table.sql'), 'SELECT 1 ');
+  write('src/room/word.ts', SOURCES['src/room/word.ts']);
+  rmSync(`${folder}/src/room/table.sql`);
+  t.equal(build().status, 0);
+  t.equal(start(), 'one main.js\n', 'and where it is what it was before');
+  t.notOk(existsSync(`${folder}/dist/src/room/table.sql`));
+  t.end();
+});
+
+t.test('a build that fails says why, leaves the last program, and is tried again', (t) => {
+  const { write, build, start } = prepareProject(t);
+  build();
+  write('src/room/word.ts', "export const word: number = 'two';");
+  write('faults', 'word.ts: not a number');
+  for (const _ of 'ab') {
+    const { status, stdout, stderr } = build();
+    t.strictSame({ status, stdout, stderr }, { status: 1, stdout: '', stderr: 'word.ts: not a number' });
+    t.equal(start(), 'one main.js\n');
+  }
+  t.end();
+});
+
+t.test('a command is built first only where something has changed since the last build', (t) => {
+  const { folder, write, read, run } = prepareProject(t);
+  const greet = () => run('scripts/command.js', 'greet', 'Ada', '-').stdout;
+  for (const _ of 'ab') {
+    t.equal(greet(), 'hello Ada -\n');
+    t.equal(read('checks'), 'xx');
+  }
+  write('src/operate/cli/greet.ts', "console.log('goodbye');");
+  t.equal(greet(), 'goodbye\n');
+  write('src/operate/cli/greet.ts', 'never built');
+  rmSync(`${folder}/node_modules/typescript`, { recursive: true });
+  t.equal(greet(), 'goodbye\n', 'without the development tools, what is there runs');
+  t.end();
+});
+
+t.test('a build that fails ends the command', (t) => {
+  const { write, run } = prepareProject(t);
+  write('faults', 'a fault');
+  t.match(run('scripts/command.js', 'greet'), { status: 1, stdout: '', stderr: 'a fault' });
+  t.end();
+});
