@@ -4,10 +4,13 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP, type Socket } from 'node:net';
+import { hostname } from 'node:os';
 import { format } from 'node:url';
+import { linger } from '../../engine/http/closing.ts';
+import { endBy } from '../../engine/http/node-internals.ts';
+import { SECURITY_HEADERS } from '../../engine/http/security-headers.ts';
 import { hearErrors } from '../../engine/http/socket-errors.ts';
-import { boundBody } from '../../engine/http/unwanted-bodies.ts';
 import { type Snapshot, writeMetrics } from './metrics.ts';
 
 export interface OperatorsParts {
@@ -27,27 +30,65 @@ const MOST_CONNECTIONS = 64;
 /** How long a request may take to arrive, in milliseconds. */
 const PATIENCE = 5000;
 
-function buildServer(parts: OperatorsParts): Server {
+const UNKNOWN_HOST = `By this name anybody's page could ask. Use an address, or set ADMIN_HOST to the name.
+`;
+
+/**
+ * One request for each connection, so that nobody can have many answers in the making; and the newest connection counts, so that nobody
+ * can keep operators out.
+ */
+function buildServer(parts: OperatorsParts, names: readonly string[]): Server {
   const server = createServer({
     requestTimeout: PATIENCE,
     headersTimeout: PATIENCE,
     connectionsCheckingInterval: 1000,
   });
   hearErrors(server);
-  server.maxConnections = MOST_CONNECTIONS;
-  server.on('request', (request, response) => {
-    boundBody(request, response);
-    if (request.headers.upgrade !== undefined) response.setHeader('connection', 'close');
-    answer(parts, request, response).catch(() => send(response, 500, 'The metrics could not be read.\n'));
+  const sockets = new Set<Socket>();
+  const answered = new WeakSet<Socket>();
+  server.setTimeout(PATIENCE).on('connection', (socket) => {
+    for (const oldest of sockets) {
+      if (sockets.size < MOST_CONNECTIONS) break;
+      sockets.delete(oldest);
+      oldest.destroy();
+    }
+    sockets.add(socket);
+    endBy(socket, linger);
+    // It keeps no process alive.
+    socket.unref().once('close', () => sockets.delete(socket));
   });
-  return server;
+  server.on('request', (request, response) => {
+    const { socket } = request;
+    if (answered.has(socket)) {
+      socket.pause();
+      return;
+    }
+    answered.add(socket);
+    if (isStranger(request.headers.host, names)) send(response, 421, UNKNOWN_HOST);
+    else answer(parts, request, response).catch(() => send(response, 500, 'The metrics could not be read.\n'));
+  });
+  return server.unref();
+}
+
+/**
+ * Whether somebody who owns a domain can have this name: a page of theirs could ask by it, once its address is changed to this one (DNS
+ * rebinding). Browsers always send the name.
+ */
+function isStranger(host: string | undefined, names: readonly string[]): boolean {
+  if (host === undefined) return false;
+  const name = host
+    .replace(/:\d*$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .toLowerCase();
+  return name.includes('.') && isIP(name) === 0 && !names.includes(name);
 }
 
 /** Returns the origin: `http://127.0.0.1:9000`. @throws Error when it cannot listen there */
 export async function listenForOperators(parts: OperatorsParts, host: string, port: number): Promise<string> {
-  const server = buildServer(parts);
-  // It keeps no process alive.
-  server.unref().on('connection', (socket) => socket.unref());
+  const server = buildServer(
+    parts,
+    [host, hostname()].map((name) => name.toLowerCase()),
+  );
   await once(server.listen({ host, port, exclusive: true }), 'listening');
   const { address, port: taken } = server.address() as AddressInfo;
   return format({ protocol: 'http', hostname: address, port: taken });
@@ -73,5 +114,6 @@ async function answer(parts: OperatorsParts, request: IncomingMessage, response:
 
 function send(response: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8'): void {
   const length = Buffer.byteLength(text);
-  response.writeHead(status, { 'content-type': type, 'content-length': length, 'cache-control': 'no-store' }).end(text);
+  const own = { 'content-type': type, 'content-length': length, connection: 'close' };
+  response.writeHead(status, { ...SECURITY_HEADERS, ...own }).end(text);
 }

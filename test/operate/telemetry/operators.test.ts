@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { startPostgres } from '../../postgres.ts';
 import { startServer } from '../../program.ts';
-import { connectRaw, flood } from '../../raw-client.ts';
+import { connectRaw, flood, sendRaw } from '../../raw-client.ts';
 import { KEY, type RequestOptions, send } from '../../service.ts';
 
 const PET = { name: 'Rex', categoryId: 1 };
@@ -131,6 +132,52 @@ t.test('of a body that is sent to the port of operators a bounded rest is read',
     t.ok(sent < 50_000_000, `${sent} bytes were taken of ${line}`);
   }
 });
+
+t.test('on the port of operators each connection has one reply, however many requests it sends ahead', async (t) => {
+  const { adminPort } = await start(t, 1);
+  for (const version of ['HTTP/1.1', 'HTTP/1.0\r\nConnection: keep-alive']) {
+    const { replies, closed, socket } = connectRaw(
+      adminPort,
+      `GET /metrics ${version}\r\nHost: a\r\n\r\n`.repeat(5000),
+    );
+    t.match(await replies(), { length: 1, 0: { status: 200, headers: { connection: 'close' } } });
+    socket.destroy();
+    await closed;
+  }
+});
+
+t.test('operators are answered beside clients that read nothing, or send nothing', async (t) => {
+  const { adminPort, ask } = await start(t, 1);
+  const clients = Array.from({ length: 100 }, (_, index) => {
+    const socket = connect(adminPort, '127.0.0.1').on('error', () => {});
+    if (index % 2) socket.pause().write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100));
+    return socket;
+  });
+  for (let count = 0; count < 5; count++) t.equal((await ask('/readyz')).status, 200);
+  for (const socket of clients) socket.destroy();
+});
+
+t.test(
+  'operators ask by an address or a name that no stranger can have: no page of theirs may read along',
+  async (t) => {
+    const { adminPort } = await start(t, 1, { ADMIN_HOST: '127.1' });
+    const ask = (host: string) => send(adminPort, '/livez', { key: null, headers: { host } });
+    for (const host of [
+      '127.0.0.1',
+      '127.0.0.1:9000',
+      '[::1]:9000',
+      'localhost:9000',
+      'LOCALHOST',
+      'petstore:9000',
+      hostname(),
+      '127.1',
+    ])
+      t.match(await ask(host), { status: 200, headers: { 'x-content-type-options': 'nosniff' } }, host);
+    for (const host of ['evil.example', 'evil.example:9000', '127.0.0.1.evil.example', 'evil.example.'])
+      t.match(await ask(host), { status: 421, text: /ADMIN_HOST/ }, host);
+    t.match(await sendRaw(adminPort, 'GET /livez HTTP/1.0\r\n\r\n'), [{ status: 200 }], 'as HAProxy asks');
+  },
+);
 
 t.test('metrics come as OpenMetrics where they are asked for', async (t) => {
   const { ask, request, child, exit } = await start(t, 1);
