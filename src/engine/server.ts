@@ -1,5 +1,5 @@
 /** buildServer(): every part of the server in its order of effect. It never listens; `app.listen` does. */
-import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
 import { domain } from '../generated/domain.ts';
 import { addHealth } from '../operate/telemetry/health.ts';
@@ -12,16 +12,18 @@ import { buildTrust } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
 import { buildCounts, type Counts } from './http/counts.ts';
 import { addDraining } from './http/draining.ts';
-import { addErrorReplies, buildSendFailure, MAX_URL_LENGTH } from './http/error-replies.ts';
+import { addErrorReplies, buildSendFailure, type SendFailure } from './http/error-replies.ts';
 import { addArrival, addEntrance } from './http/every-request.ts';
 import { buildToLogged } from './http/logged-urls.ts';
 import { buildNotFound } from './http/not-found.ts';
+import { addNullErrors } from './http/null-errors.ts';
 import { addOverload, type RequestLimits } from './http/overload.ts';
 import { addRawReplies, buildSendClientError, type RawRepliesOptions } from './http/raw-replies.ts';
 import { buildRefusedLog } from './http/refused-log.ts';
 import { buildRequestIds, buildWatch } from './http/request-log.ts';
 import { buildServerResponse } from './http/server-response.ts';
 import { hearErrors } from './http/socket-errors.ts';
+import { MAX_URL_LENGTH } from './http/thrown.ts';
 import { takeBody } from './http/unwanted-bodies.ts';
 import { addJsonBody } from './requests/json-body.ts';
 import { addPassedOnBodies } from './requests/passed-on-bodies.ts';
@@ -82,10 +84,12 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const toNotFound = buildNotFound(app);
   const letIn = addDraining(app, connections, isDraining, options.untilNoneListens);
   addArrival(app, watch, beginTrace);
+  const endNullErrors = addNullErrors(app);
   await options.addPlugins?.(app);
   // Also those that were registered without being awaited.
   await app.after();
-  addEntrance(app, toNotFound, letIn);
+  endNullErrors();
+  addEntrance(app, toNotFound, letIn, sendFailure);
   addJsonBody(app, contract);
   addPassedOnBodies(app, contract, takeBody);
   const onRead = () => {
@@ -104,7 +108,7 @@ const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 function createApp(
   { trustProxy, requestTimeout, isDraining }: ServerOptions,
   raw: RawRepliesOptions,
-  frameworkErrors: NonNullable<FastifyServerOptions['frameworkErrors']>,
+  frameworkErrors: SendFailure,
 ): FastifyInstance {
   const app: FastifyInstance = fastify({
     genReqId: raw.nextRequestId,

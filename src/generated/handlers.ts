@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = '3cb6278b88c70c05b1470f808652f2a5e5bce5565e9358e3ba209f7cafe84828';
+export const CONTRACT_DIGEST = '564a94d089a07dd83c39e7722d0f9000f101d1b7d7f107ad98ee327d9942ef84';

@@ -5,6 +5,10 @@ import { METHODS } from './operations.ts';
 const NAME = /\{([^}]*)\}/g;
 const toName = (name: string) => name.replace(/\W/g, '_');
 
+/** A path as it stands in URLs, where other characters than those of ASCII are percent-encoded (RFC 3986, section 2.5). */
+export const encodePath = (path: string): string =>
+  path.replace(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()));
+
 /** The document with such names. */
 export function withPathNames(document: Json): Json {
   const isOdd = (path: string) => [...path.matchAll(NAME)].some(([, name]) => /\W/.test(name as string));

@@ -1,23 +1,18 @@
 /** Any failure of a request -> the Error body of the contract. */
 import type { IncomingMessage } from 'node:http';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { type OutageKind, StoreUnavailable } from '../../store/store.ts';
 import type { ErrorParts, ToErrorBody } from '../contract/error-body.ts';
-import { type CodeAndMessage, type ErrorCode, Failure, TOO_LARGE } from './errors.ts';
+import { type CodeAndMessage, type ErrorCode, Failure } from './errors.ts';
+import { sendAtLast } from './last-resort.ts';
+import { BAD_URL, describe, MALFORMED, MAX_URL_LENGTH, toFailure, URI_TOO_LONG } from './thrown.ts';
 import { continueWhenRead } from './unwanted-bodies.ts';
 
-/** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
-export const MAX_URL_LENGTH = 8192;
-
-export const URI_TOO_LONG: CodeAndMessage = ['uri_too_long', `The URL is longer than ${MAX_URL_LENGTH} characters.`];
-export const MALFORMED: CodeAndMessage = ['malformed_request', 'The request is not well-formed HTTP.'];
 const NO_HOST: CodeAndMessage = ['malformed_request', 'The Host header is missing, or no host.'];
 const TWICE: CodeAndMessage = ['malformed_request', 'A header that counts once was sent twice.'];
-const NO_VERSION: CodeAndMessage = ['malformed_request', 'The server speaks HTTP/1.1 and HTTP/1.0.'];
+const NO_VERSION: CodeAndMessage = ['http_version_not_supported', 'The server speaks HTTP/1.1 and HTTP/1.0.'];
 const OLD_CHUNKS: CodeAndMessage = ['malformed_request', 'HTTP/1.0 has no Transfer-Encoding.'];
 const CODED: CodeAndMessage = ['not_implemented', 'The server knows no Transfer-Encoding but chunked.'];
-const BAD_URL: CodeAndMessage = ['malformed_request', 'The URL is not well-formed.'];
 /** RFC 9112, section 3.2. */
 const FRAGMENT: CodeAndMessage = ['malformed_request', 'The URL has a #, which belongs to no request.'];
 const UNMET: CodeAndMessage = [
@@ -28,28 +23,8 @@ const UNMET: CodeAndMessage = [
 /** A name or an address, and a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). It may be empty. */
 const HOST = /^(?:\[[\w:.~!$&'()*+,;=%-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/;
 
-/** The store's outages, as clients are told of them. */
-const OUTAGES: Record<OutageKind, CodeAndMessage> = {
-  unavailable: ['unavailable', 'The service is unavailable. Try again later.'],
-  overloaded: ['overloaded', 'Too many writes are waiting. Try again later.'],
-  ids_used_up: ['ids_used_up', 'Nothing more can be added: every id was given.'],
-  outcome_unknown: [
-    'outcome_unknown',
-    'The storage failed while it wrote. Check whether it was done; with an Idempotency-Key, send it again.',
-  ],
-};
-
-/**
- * What Fastify or a plugin refuses keeps its status, with our code and message, and the `Retry-After` that it has set. A status from
- * 400 to 499 that is not here becomes 400, any other 500.
- */
-const TOLD_BY_STATUS: Record<number, CodeAndMessage> = {
-  404: ['route_not_found', 'Nothing is served at this path.'],
-  413: TOO_LARGE,
-  414: URI_TOO_LONG,
-  415: ['unsupported_media_type', 'The body must be application/json.'],
-  503: OUTAGES.unavailable,
-};
+/** Statuses whose replies say how to send a key. */
+const CHALLENGED = [401, 403];
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -58,49 +33,76 @@ const NO_FAULTS: ErrorCode[] = ['overloaded', 'not_implemented'];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How the errors of this operation are written, where they are not those of all. */
-    errorOf?: (parts: ErrorParts) => { body: unknown; type: string };
+    /** What the failures of an operation have beside those of all. */
+    failures?: {
+      bodyOf: ((parts: ErrorParts) => { body: unknown; type: string }) | undefined;
+      headers: Record<string, string>;
+      challenge: string | undefined;
+    };
+  }
+  interface FastifyRequest {
+    /** Whether its handler has answered: the status of its reply is that of the answer. */
+    isAnswered: boolean;
+    /** What a plugin has refused it with, for the log. */
+    refusal: unknown;
   }
 }
 
-export type SendFailure = (error: FastifyError | Failure, request: FastifyRequest, reply: FastifyReply) => void;
+const PLAIN: NonNullable<FastifyContextConfig['failures']> = { bodyOf: undefined, headers: {}, challenge: undefined };
 
-/** For Fastify's option `frameworkErrors` and its error handler. */
+/** Answers whatever is thrown. */
+export type SendFailure = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+
+/** For Fastify's option `frameworkErrors` and its error handlers. */
 export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): SendFailure {
-  return (error, request, reply) => {
-    const failure = toFailure(error);
+  return (thrown, request, reply) => {
+    const isSecond = request.errorCode !== undefined;
+    const failure = toFailure(thrown, isSecond || request.isAnswered ? 500 : reply.statusCode);
+    const { bodyOf, headers, challenge } = request.routeOptions.config.failures ?? PLAIN;
     request.errorCode = failure.code;
-    if (failure.status >= 500 && !NO_FAULTS.includes(failure.code)) {
-      logger.error({ reqId: request.id, err: failure.cause ?? error }, failure.message);
+    if (failure.status < 500) request.refusal = failure.cause;
+    else if (!NO_FAULTS.includes(failure.code)) {
+      logFailure(logger, request, failure);
     }
     const retryAfter = reply.getHeader('retry-after');
-    reply.code(failure.status).headers(failure.headers).header('x-request-id', request.id);
+    reply.code(failure.status).headers(headers).headers(failure.headers).header('x-request-id', request.id);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-    const { errorOf } = request.routeOptions.config;
-    const { body, type } = errorOf?.(failure.body) ?? { body: toErrorBody(failure.body), type: JSON_TYPE };
-    reply.type(type).serializer(type.startsWith('text/') ? String : JSON.stringify);
-    reply.send(body);
+    if (challenge && CHALLENGED.includes(failure.status) && !reply.hasHeader('www-authenticate')) {
+      reply.header('www-authenticate', challenge);
+    }
+    const { body, type } = bodyOf?.(failure.body) ?? { body: toErrorBody(failure.body), type: JSON_TYPE };
+    const write = type.startsWith('text/') ? String : JSON.stringify;
+    if (isSecond) sendAtLast(reply, type, write(body));
+    else reply.type(type).serializer(write).send(body);
   };
 }
 
+function logFailure(logger: Logger, { id: reqId }: FastifyRequest, failure: Failure): void {
+  const { message, cause = failure } = failure;
+  try {
+    logger.error({ reqId, err: cause }, message);
+  } catch {
+    // It is frozen, or a field of it throws.
+    logger.error({ reqId, err: new Error(describe(cause)) }, message);
+  }
+}
+
 export function addErrorReplies(app: FastifyInstance, sendFailure: SendFailure): void {
-  app.setErrorHandler<FastifyError | Failure>(sendFailure);
+  app.decorateRequest('errorCode', undefined);
+  app.decorateRequest('isAnswered', false);
+  app.decorateRequest('refusal', undefined);
+  app.setErrorHandler(sendFailure);
+  const { errorHandler } = app;
+  // Fastify turns to the next one when an error's own reply fails: behind that of the app it would be its own.
+  app.addHook('onRoute', function (route) {
+    if (this.errorHandler === errorHandler) route.errorHandler ??= sendFailure;
+  });
   // Node itself would reply without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.on('checkContinue', (request, response) => {
     continueWhenRead(request, response);
     app.server.emit('request', request, response);
   });
-}
-
-function toFailure(error: FastifyError | Failure): Failure {
-  if (error instanceof Failure) return error;
-  if (error instanceof StoreUnavailable) return new Failure(...OUTAGES[error.kind], { cause: error.cause });
-  if (error.code === 'FST_ERR_BAD_URL') return new Failure(...BAD_URL);
-  const status = error.statusCode ?? 500;
-  const known = TOLD_BY_STATUS[status] ?? (status >= 400 && status < 500 ? MALFORMED : undefined);
-  if (known) return new Failure(...known, { cause: error });
-  return new Failure('internal_error', 'The service failed. Its log has the cause.', { cause: error });
 }
 
 /** Checks that Node could make as well, but then its replies would have no body. */

@@ -20,6 +20,29 @@ interface Kind {
   retryAfter?: number;
 }
 
+/** Of refusals that are not the server's own: where no code says more, the name of their status (RFC 9110, section 15) does. */
+export const GENERAL = {
+  bad_request: { status: 400 },
+  payment_required: { status: 402 },
+  not_found: { status: 404 },
+  not_acceptable: { status: 406 },
+  conflict: { status: 409 },
+  length_required: { status: 411 },
+  precondition_failed: { status: 412 },
+  range_not_satisfiable: { status: 416 },
+  misdirected_request: { status: 421 },
+  unprocessable_content: { status: 422 },
+  locked: { status: 423 },
+  failed_dependency: { status: 424 },
+  too_early: { status: 425 },
+  upgrade_required: { status: 426 },
+  precondition_required: { status: 428 },
+  unavailable_for_legal_reasons: { status: 451 },
+  bad_gateway: { status: 502 },
+  gateway_timeout: { status: 504 },
+  insufficient_storage: { status: 507 },
+} as const satisfies Record<string, Kind>;
+
 export const CATALOGUE = {
   ...domain.errors,
   invalid_request: { status: 400 },
@@ -43,7 +66,9 @@ export const CATALOGUE = {
   outcome_unknown: { status: 503, retryAfter: 1 },
   overloaded: { status: 503, retryAfter: 1 },
   unavailable: { status: 503, retryAfter: 1 },
+  http_version_not_supported: { status: 505 },
   ids_used_up: { status: 507 },
+  ...GENERAL,
 } as const satisfies Record<ErrorBody['code'], Kind>;
 
 export type ErrorCode = keyof typeof CATALOGUE;
@@ -90,28 +115,29 @@ export type CodeAndMessage = [code: ErrorCode, message: string];
 
 export const TOO_LARGE: CodeAndMessage = ['payload_too_large', 'The body is larger than this operation takes.'];
 
+interface FailureOptions {
+  headers?: Record<string, string>;
+  cause?: unknown;
+  /** Where it is another than that of the code. */
+  status?: number;
+}
+
 /** A failure before or after the handler. `message` is for the client, `cause` for the log. */
 export class Failure extends Error {
   override name = 'Failure';
   readonly code: ErrorCode;
+  readonly status: number;
   readonly headers: Record<string, string>;
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    { headers = {}, cause }: { headers?: Record<string, string>; cause?: unknown } = {},
-  ) {
+  constructor(code: ErrorCode, message: string, { headers = {}, cause, status }: FailureOptions = {}) {
     super(message, { cause });
-    const { retryAfter } = kindOf(code);
+    const { retryAfter, status: usual } = kindOf(code);
     this.code = code;
+    this.status = status ?? usual;
     this.headers = retryAfter === undefined ? headers : { 'retry-after': String(retryAfter), ...headers };
   }
 
-  get status(): number {
-    return kindOf(this.code).status;
-  }
-
   get body(): ErrorBody {
-    return new ErrorParts(this.code, this.message);
+    return { code: this.code, message: this.message, status: this.status };
   }
 }

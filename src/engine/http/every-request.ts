@@ -1,7 +1,7 @@
 /** What every request passes: before the hooks of plugins, and after them. */
 import type { FastifyInstance } from 'fastify';
 import type { LetIn } from './draining.ts';
-import { findMalformed } from './error-replies.ts';
+import { findMalformed, type SendFailure } from './error-replies.ts';
 import type { Failure } from './errors.ts';
 import { keepReply } from './raw-replies.ts';
 import type { Watch } from './request-log.ts';
@@ -10,7 +10,6 @@ import type { Watch } from './request-log.ts';
 export function addArrival(app: FastifyInstance, watch: Watch | undefined, beginTrace: Watch | undefined): void {
   app.decorateRequest('operationId', undefined);
   app.decorateRequest('isReplayed', false);
-  app.decorateRequest('errorCode', undefined);
   app.addHook('onRequest', (request, reply, done) => {
     beginTrace?.(request, reply);
     watch?.(request, reply);
@@ -21,14 +20,19 @@ export function addArrival(app: FastifyInstance, watch: Watch | undefined, begin
 }
 
 /** After the plugins, which may have headers for every reply, and before Fastify looks at the body. */
-export function addEntrance(app: FastifyInstance, toNotFound: (url: string) => Failure, letIn: LetIn): void {
+export function addEntrance(
+  app: FastifyInstance,
+  toNotFound: (url: string) => Failure,
+  letIn: LetIn,
+  sendFailure: SendFailure,
+): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const failure = findMalformed(request) ?? (request.is404 ? toNotFound(request.url) : undefined);
     if (failure) done(failure);
     else letIn(done);
   });
-  // Where a plugin finds later that it has no reply.
-  app.setNotFoundHandler(({ url }) => {
+  // Where a plugin finds later that it has no reply. The types do not know the option, which Fastify's own routes have.
+  app.setNotFoundHandler({ errorHandler: sendFailure } as object, ({ url }) => {
     throw toNotFound(url);
   });
 }

@@ -1,8 +1,8 @@
 /** Requests without a route: 404 for an unknown path, 405 for a method that the path does not take. */
 import type { FastifyInstance } from 'fastify';
 import findMyWay from 'find-my-way';
-import { MAX_URL_LENGTH } from './error-replies.ts';
 import { Failure } from './errors.ts';
+import { MAX_URL_LENGTH } from './thrown.ts';
 
 /**
  * Why nothing is served at a URL: 404 for its path, or 405 with `Allow` (RFC 9110, section 15.5.6) for a method that the path

@@ -7,11 +7,11 @@ import type { ToErrorBody } from '../contract/error-body.ts';
 import { boundReading, linger } from './closing.ts';
 import { stateOf } from './connections.ts';
 import type { Counts } from './counts.ts';
-import { MALFORMED, URI_TOO_LONG } from './error-replies.ts';
 import { type CodeAndMessage, Failure, kindOf } from './errors.ts';
 import type { ToLogged } from './logged-urls.ts';
 import { endBy, isLast } from './node-internals.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
+import { MALFORMED, URI_TOO_LONG } from './thrown.ts';
 
 const NO_CONNECT: CodeAndMessage = ['method_not_allowed', 'This server is no proxy.'];
 

@@ -8,6 +8,7 @@ import { toClientAddress } from './client-address.ts';
 import type { Counts } from './counts.ts';
 import type { ToLogged } from './logged-urls.ts';
 import type { RefusedLog } from './refused-log.ts';
+import { describe } from './thrown.ts';
 import { toTrace } from './trace-context.ts';
 
 declare module 'fastify' {
@@ -83,12 +84,13 @@ function buildToLine(toLogged: ToLogged, refused: RefusedLog) {
       const end = writableFinished
         ? `"status":${statusCode},"ms":${ms},"msg":"request"`
         : `"ms":${ms},"msg":"request aborted"`;
-      const { operationId, caller, isReplayed, span } = request;
+      const { operationId, caller, isReplayed, refusal, span } = request;
       const called = operationId === undefined ? '' : `"operationId":"${operationId}",`;
       const key = caller === undefined ? '' : caller.logged;
       const replayed = isReplayed ? '"replayed":true,' : '';
+      const cause = refusal === undefined ? '' : `"cause":"${inJson(toLogged(describe(refusal)))}",`;
       const trace = toTraceFields(headers.traceparent, span);
-      return `"reqId":"${id}","method":"${method}","url":"${inJson(toLogged(url))}",${toAddress(ip)}${trace}${called}${key}${replayed}${end}`;
+      return `"reqId":"${id}","method":"${method}","url":"${inJson(toLogged(url))}",${toAddress(ip)}${trace}${called}${key}${replayed}${cause}${end}`;
     };
   };
 }

@@ -1,5 +1,6 @@
 /** The headers on every reply of a deprecated operation, from the dates in the contract. */
 import type { Contract, Operation } from '../contract/contract.ts';
+import { encodePath } from '../contract/path-names.ts';
 
 type Headers = Record<string, string>;
 
@@ -7,10 +8,11 @@ type Headers = Record<string, string>;
 export function deprecationHeaders({ deprecation }: Operation, { prefix, operations }: Contract): Headers {
   if (!deprecation) return {};
   const { at, sunset, successor } = deprecation;
+  const pathOf = (id: string) => (operations.get(id) as Operation).path;
   return {
     ...(at && { deprecation: `@${at.getTime() / 1000}` }),
     ...(sunset && { sunset: sunset.toUTCString() }),
-    ...(successor && { link: `<${prefix}${operations.get(successor)?.path}>; rel="successor-version"` }),
+    ...(successor && { link: `<${prefix}${encodePath(pathOf(successor))}>; rel="successor-version"` }),
   };
 }
 

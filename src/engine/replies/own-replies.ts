@@ -5,8 +5,9 @@ import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import type { ToErrorBody } from '../contract/error-body.ts';
 import { PLAIN_JSON } from '../contract/media-types.ts';
 import { findLimit } from '../contract/parameters.ts';
+import { encodePath } from '../contract/path-names.ts';
 import { replyFor } from '../contract/replies.ts';
-import { CODES, type ErrorCode, Failure, kindOf } from '../http/errors.ts';
+import { CODES, type ErrorCode, Failure, GENERAL, kindOf } from '../http/errors.ts';
 import type { BuildCheck, Check } from '../schema/checks.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';
@@ -14,9 +15,9 @@ import { deprecationHeaders } from './deprecation.ts';
 import { toErrorText } from './error-bodies.ts';
 import { CHALLENGED, RETRIED, sentHeaders } from './sent-headers.ts';
 
-/** Only handlers and the router answer with these. */
+/** Only handlers, plugins and the router answer with these. */
 const OTHERS = [404, 405];
-const OWN_CODES = CODES.filter((code) => !OTHERS.includes(kindOf(code).status));
+const OWN_CODES = CODES.filter((code) => !(code in GENERAL) && !OTHERS.includes(kindOf(code).status));
 
 /** Headers that no handler sends. */
 const OWN_HEADERS = [
@@ -96,7 +97,7 @@ function isMet(code: ErrorCode, { security, parameters, body, deprecation }: Ope
     ...{ unauthorized: isKeyed, rate_limited: isKeyed, forbidden: security.some(({ scopes }) => scopes.length > 0) },
     ...{ payload_too_large: body !== undefined, unsupported_media_type: body !== undefined },
     ...{ idempotency_key_reused: isOnce, outcome_unknown: isOnce, gone: deprecation?.sunset !== undefined },
-    ...{ ids_used_up: false, not_implemented: false },
+    ...{ ids_used_up: false, not_implemented: false, http_version_not_supported: false },
   };
   return met[code] ?? true;
 }
@@ -163,7 +164,8 @@ function checkHeader(buildCheck: BuildCheck, reply: Reply, name: string, values:
 
 /** What `urlOf` makes is a path: a `Location` must have the form of one of them. */
 function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepliesOptions, refuse: Refuse): void {
-  const urls = [...contract.operations.values()].map(({ path }) => contract.prefix + path.replace(/\{\w+\}/g, '1'));
+  const paths = [...contract.operations.values()].map(({ path }) => encodePath(path).replace(/\{\w+\}/g, '1'));
+  const urls = paths.map((path) => contract.prefix + path);
   for (const reply of operation.replies) {
     const { schema } = declaredHeader(reply, 'location') ?? {};
     if (schema === undefined) continue;

@@ -70,10 +70,16 @@ export function buildSend({ replies }: Operation, { writerOf, successor, logger 
   };
 }
 
+/** RFC 9110, section 5.5. */
+const UNSENDABLE = /[^\t -~\x80-\xff]/;
+
 function addHead(reply: FastifyReply, { status, headers }: AnyAnswer, successor: string | undefined): FastifyReply {
   reply.code(status);
   for (const name in headers) {
     const value = headers[name] as string;
+    if (UNSENDABLE.test(value)) {
+      throw new Error(`The header ${name} was answered with ${JSON.stringify(value)}, which no header may have`);
+    }
     reply.header(name, /^link$/i.test(name) ? joinLinks(value, successor) : value);
   }
   return reply;

@@ -3,6 +3,7 @@
 import { EXTREME_CURSORS } from '../../store/cursors.ts';
 import { challengesOf } from '../access/challenges.ts';
 import type { Contract, Operation, Reply } from '../contract/contract.ts';
+import { encodePath } from '../contract/path-names.ts';
 import { replyFor } from '../contract/replies.ts';
 
 /** A count, and with the trace that a request belongs to. */
@@ -34,6 +35,6 @@ export function sentHeaders(reply: Reply, operation: Operation, contract: Contra
 function nextLinks({ path, parameters, deprecation }: Operation, { prefix }: Contract): string[] {
   if (deprecation?.successor !== undefined) return [];
   const cursors = parameters.filter(({ isOpaque, in: place }) => isOpaque && place === 'query');
-  const url = prefix + path.replace(/\{\w+\}/g, '1');
+  const url = prefix + encodePath(path).replace(/\{\w+\}/g, '1');
   return cursors.flatMap(({ name }) => EXTREME_CURSORS.map((cursor) => `<${url}?${name}=${cursor}>; rel="next"`));
 }

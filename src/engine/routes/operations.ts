@@ -1,9 +1,9 @@
 /** Each operation of the contract, with its handler, becomes a route by way of fastify-openapi-glue. */
-import type { FastifyInstance, RouteOptions } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, RouteOptions } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
 import { withDoubles } from '../contract/numbers.ts';
-import { deprecationHeaders } from '../replies/deprecation.ts';
+import { toFailureForm } from '../replies/failure-form.ts';
 import { refuseOtherTypes } from '../requests/json-body.ts';
 import { type CompiledOperation, compileOperations } from './compiled-operations.ts';
 import type { AnyHandler } from './handler.ts';
@@ -29,11 +29,13 @@ export async function addOperations(
   const compiled = compileOperations(contract);
   const urlOf = buildUrlOf(contract);
 
-  function routeOf(operation: Operation): Partial<RouteOptions> {
+  function routeOf(operation: Operation, config: FastifyContextConfig | undefined): Partial<RouteOptions> {
+    const own = compiled.get(operation.id) as CompiledOperation;
     const options = toRoute(operation, {
       handler: handlers[operation.id] as AnyHandler,
-      compiled: compiled.get(operation.id) as CompiledOperation,
-      deprecation: deprecationHeaders(operation, contract),
+      compiled: own,
+      failures: toFailureForm(operation, contract, own.errorOf),
+      config,
       onlyOwnTypes: refuseOtherTypes(operation, contract),
       urlOf,
       ...others,
@@ -44,7 +46,10 @@ export async function addOperations(
   await app.register(openapiGlue, {
     specification: withDoubles(contract),
     prefix: toText(contract.prefix),
-    operationResolver: (id) => routeOf(contract.operations.get(id) as Operation) as RouteOptions,
+    operationResolver: (id, method, path) => {
+      const { 'x-fastify-config': config } = contract.resolved.paths[path][method.toLowerCase()];
+      return routeOf(contract.operations.get(id) as Operation, config) as RouteOptions;
+    },
   });
 }
 

@@ -2,9 +2,10 @@
  * The way of a request through its operation, from top to bottom: what is here is done for each request. All else is decided at
  * the start. What comes before, for every request, is in `http/every-request.ts`.
  */
-import type { FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { Operation, Requirement } from '../contract/contract.ts';
 import { refuse } from '../http/errors.ts';
+import type { FailureForm } from '../replies/failure-form.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
 import { buildIsGone } from '../replies/sunset.ts';
 import { type Call, type CallParts, withCollections } from './call.ts';
@@ -22,10 +23,12 @@ export interface RouteParts extends Omit<CallParts, 'operation' | 'idempotencyKe
   collections: object;
   handler: AnyHandler;
   compiled: CompiledOperation;
-  /** The headers of every reply of a deprecated operation; empty for any other. */
-  deprecation: Record<string, string>;
+  /** Their headers are on every reply of a deprecated operation; there are none for any other. */
+  failures: FailureForm;
   /** Makes the hook that checks the key on operations that need one. */
   authFor: AuthFor;
+  /** The contract's `x-fastify-config`. */
+  config: FastifyContextConfig | undefined;
   /** Refuses bodies of a type that only other operations take. */
   onlyOwnTypes: onRequestHookHandler[];
 }
@@ -34,7 +37,8 @@ export interface RouteParts extends Omit<CallParts, 'operation' | 'idempotencyKe
 const NOT_BY_FASTIFY = { validatorCompiler: () => () => true, serializerCompiler: () => JSON.stringify };
 
 export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
-  const { compiled, deprecation, authFor, onlyOwnTypes } = parts;
+  const { compiled, failures, authFor, onlyOwnTypes } = parts;
+  const { headers: deprecation } = failures;
   const send = buildSend(operation, { ...parts, writerOf: compiled.writerOf, successor: deprecation.link });
   const isOnce = operation.parameters.some(({ keptHours }) => keptHours !== undefined);
   const answer = buildAnswer(operation, parts);
@@ -48,9 +52,8 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
 
   return {
     ...NOT_BY_FASTIFY,
-    ...(compiled.errorOf && { config: { errorOf: compiled.errorOf } }),
+    config: { ...parts.config, failures },
     onRequest: [buildEnter(operation.id, auth, deprecation), ...onlyOwnTypes],
-    ...(operation.deprecation && { errorHandler: buildAnnounceFailure(deprecation) }),
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
     handler: serve,
   };
@@ -61,6 +64,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   }
 
   function respond(reply: FastifyReply, answered: AnyAnswer) {
+    reply.request.isAnswered = true;
     if (isOnce) reply.request.isReplayed = 'Idempotency-Replayed' in (answered.headers ?? {});
     return send(reply, answered);
   }
@@ -76,14 +80,6 @@ function buildEnter(id: string, auth: onRequestHookHandler | undefined, deprecat
     else done();
   };
   return enter;
-}
-
-/** What fails before a request enters its operation, as in a plugin, is announced as deprecated, too. */
-function buildAnnounceFailure(deprecation: Record<string, string>): NonNullable<RouteOptions['errorHandler']> {
-  return (error, _request, reply) => {
-    reply.headers(deprecation);
-    throw error;
-  };
 }
 
 /** What the handler answers to a request that the contract allows, while the operation is served. */

@@ -1,6 +1,7 @@
 /** The URLs of the operations, made from the contract's paths and parameters. */
 import { stringify } from 'lossless-json';
 import type { Contract, Operation, Parameter } from '../contract/contract.ts';
+import { encodePath } from '../contract/path-names.ts';
 import type { UrlOf } from './handler.ts';
 
 /** Made at the start: every page of a list needs a URL. */
@@ -24,7 +25,7 @@ export function buildUrlOf({ prefix, operations }: Contract): UrlOf {
 function toTemplate(prefix: string, { path, parameters }: Operation): Template {
   const fields = parameters.filter((parameter) => parameter.in === 'query');
   return {
-    texts: (prefix + path).split(/\{\w+\}/),
+    texts: (prefix + encodePath(path)).split(/\{\w+\}/),
     names: path.match(/(?<=\{)\w+(?=\})/g) ?? [],
     fields: fields.map((parameter) => ({ name: parameter.name, write: buildWrite(parameter) })),
   };

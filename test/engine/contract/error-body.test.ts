@@ -1,7 +1,7 @@
 /** Errors as another contract has them: `x-error-body`. */
 import t from 'tap';
 import { makeKey, toStoredKey } from '../../../src/engine/access/api-keys.ts';
-import { CATALOGUE, CODES, type ErrorCode, notImplemented, refuse } from '../../../src/engine/http/errors.ts';
+import { CATALOGUE, CODES, type ErrorCode, GENERAL, notImplemented, refuse } from '../../../src/engine/http/errors.ts';
 import type { AnyHandler } from '../../../src/engine/routes/handler.ts';
 import { loadConfig } from '../../../src/operate/config.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
@@ -38,6 +38,7 @@ const THROWN: Partial<Record<ErrorCode, () => unknown>> = {
   pet_not_found: () => refuse('pet_not_found', 'No.'),
   unavailable: () => Promise.reject(new StoreUnavailable('gone')),
   outcome_unknown: () => Promise.reject(new StoreUnavailable('gone', 'outcome_unknown')),
+  ...Object.fromEntries(Object.entries(GENERAL).map(([code, { status }]) => [code, () => Promise.reject({ status })])),
 };
 const POST = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
 const GET = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n`;
@@ -55,6 +56,7 @@ const SENT: Partial<Record<ErrorCode, string>> = {
   unsupported_media_type: `${POST.replace('/json', '/xml')}Content-Length: 1\r\n\r\n1`,
   expectation_failed: `${GET}Expect: x\r\n\r\n`,
   headers_too_large: `${GET}X: ${'x'.repeat(20_000)}\r\n\r\n`,
+  http_version_not_supported: `${GET.replace('1.1', '2.0')}\r\n`,
   overloaded: `${GET}\r\n`.repeat(3),
 };
 

@@ -10,10 +10,9 @@ t.test("the contract's list of codes is the catalogue's", async (t) => {
 
 t.test("the contract's table of codes is the catalogue's", async (t) => {
   const { description } = parse(CONTRACT).info;
-  const rows = [...description.matchAll(/^\| `(\w+)` \| (\d{3}) \|/gm)].map(([, code, status]) => [
-    code,
-    Number(status),
-  ]);
+  const own = description.matchAll(/^\| `(\w+)` \| (\d{3}) \|/gm);
+  const general = description.matchAll(/`(\w+)`\s(\d{3})[,.]/g);
+  const rows = [...own, ...general].map(([, code, status]) => [code, Number(status)]);
   t.strictSame(
     rows.sort(),
     Object.entries(CATALOGUE)

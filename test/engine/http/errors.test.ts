@@ -172,12 +172,12 @@ t.test("what Fastify or a plugin refuses with a status of its own keeps it, in t
   };
   const { request } = await startService(t, { store });
   for (const [statusCode, status, code] of [
-    [400, 400, 'malformed_request'],
-    [404, 404, 'route_not_found'],
+    [400, 400, 'bad_request'],
+    [404, 404, 'not_found'],
     [413, 413, 'payload_too_large'],
     [414, 414, 'uri_too_long'],
     [415, 415, 'unsupported_media_type'],
-    [418, 400, 'malformed_request'],
+    [418, 418, 'bad_request'],
     [500, 500, 'internal_error'],
     [302, 500, 'internal_error'],
   ] as [number, number, string][]) {

@@ -1,0 +1,50 @@
+/**
+ * `throw null` and `throw undefined`, in a hook or a parser: Fastify takes both for success, and leaves out the other hooks of that
+ * kind, even the one that checks keys. So they are thrown as an Error.
+ */
+import type { FastifyInstance } from 'fastify';
+
+const KINDS = ['onRequest', 'preParsing', 'preValidation', 'preHandler', 'preSerialization', 'onSend'] as const;
+
+// biome-ignore lint/suspicious/noExplicitAny: of any kind
+type Any = (this: unknown, ...args: any[]) => any;
+
+/** For what is added from now on, until the function that it returns is called. */
+export function addNullErrors(app: FastifyInstance): () => void {
+  const { addHook, addContentTypeParser } = app;
+  let isOver = false;
+
+  app.addHook = function (this: FastifyInstance, kind: (typeof KINDS)[number], hook: never) {
+    return addHook.call(this, kind as 'onRequest', KINDS.includes(kind) ? toThrowing(hook) : hook);
+  } as typeof addHook;
+
+  app.addContentTypeParser = function (this: FastifyInstance, ...args: unknown[]) {
+    const parser = args.pop() as Any;
+    return (addContentTypeParser as Any).call(this, ...args, toThrowing(parser));
+  } as typeof addContentTypeParser;
+
+  app.addHook('onRoute', (route) => {
+    if (isOver) return;
+    for (const kind of KINDS) {
+      const hooks = [route[kind] ?? []].flat() as Any[];
+      if (hooks.length > 0) Object.assign(route, { [kind]: hooks.map(toThrowing) });
+    }
+  });
+
+  return () => {
+    isOver = true;
+    Object.assign(app, { addHook, addContentTypeParser });
+  };
+}
+
+/** Fastify looks at the name and the parameters of an async function, and does what is wanted when it rejects. */
+function toThrowing<Given extends Any>(given: Given): Given {
+  if (typeof given !== 'function' || given.constructor.name === 'AsyncFunction') return given;
+  return function (...args) {
+    try {
+      return given.apply(this, args);
+    } catch (error) {
+      throw error ?? new TypeError(`${error} was thrown`);
+    }
+  } as Given;
+}

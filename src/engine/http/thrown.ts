@@ -1,0 +1,111 @@
+/** Whatever is thrown, by a plugin, Fastify, a handler or the store, of whatever type -> what its client is told. */
+
+import { inspect } from 'node:util';
+import { type OutageKind, StoreUnavailable } from '../../store/store.ts';
+import { type CodeAndMessage, type ErrorCode, Failure, GENERAL, TOO_LARGE } from './errors.ts';
+import { isOfBody, isSendable } from './last-resort.ts';
+
+/** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
+export const MAX_URL_LENGTH = 8192;
+
+export const URI_TOO_LONG: CodeAndMessage = ['uri_too_long', `The URL is longer than ${MAX_URL_LENGTH} characters.`];
+export const MALFORMED: CodeAndMessage = ['malformed_request', 'The request is not well-formed HTTP.'];
+export const BAD_URL: CodeAndMessage = ['malformed_request', 'The URL is not well-formed.'];
+
+/** The store's outages, as clients are told of them. */
+const OUTAGES: Record<OutageKind, CodeAndMessage> = {
+  unavailable: ['unavailable', 'The service is unavailable. Try again later.'],
+  overloaded: ['overloaded', 'Too many writes are waiting. Try again later.'],
+  ids_used_up: ['ids_used_up', 'Nothing more can be added: every id was given.'],
+  outcome_unknown: [
+    'outcome_unknown',
+    'The storage failed while it wrote. Check whether it was done; with an Idempotency-Key, send it again.',
+  ],
+};
+
+/** Of the statuses that Fastify itself refuses with. */
+const OF_FASTIFY: Record<number, CodeAndMessage> = {
+  400: MALFORMED,
+  404: ['route_not_found', 'Nothing is served at this path.'],
+  413: TOO_LARGE,
+  414: URI_TOO_LONG,
+  415: ['unsupported_media_type', 'The body must be application/json.'],
+};
+
+/** Statuses whose codes say no more than a plugin may mean. All others have theirs from GENERAL. */
+const CODE_OF: Record<number, ErrorCode> = {
+  ...Object.fromEntries(Object.entries(GENERAL).map(([code, { status }]) => [status, code as ErrorCode])),
+  ...{ 401: 'unauthorized', 403: 'forbidden', 405: 'method_not_allowed', 408: 'request_timeout', 410: 'gone' },
+  ...{ 413: 'payload_too_large', 414: 'uri_too_long', 415: 'unsupported_media_type', 417: 'expectation_failed' },
+  ...{ 429: 'rate_limited', 431: 'headers_too_large', 501: 'not_implemented', 503: 'unavailable' },
+  505: 'http_version_not_supported',
+};
+
+/** The longest message of a plugin that clients are told, in characters. */
+const LONGEST = 400;
+
+/** As Fastify and http-errors know errors. Each field may be anything. */
+interface Told {
+  statusCode?: unknown;
+  status?: unknown;
+  code?: unknown;
+  message?: unknown;
+  headers?: unknown;
+  expose?: unknown;
+  validation?: unknown;
+}
+
+/** `replyStatus` is what a plugin may have set before it throws. */
+export function toFailure(thrown: unknown, replyStatus: number): Failure {
+  try {
+    if (thrown instanceof Failure) return thrown;
+    if (thrown instanceof StoreUnavailable)
+      return new Failure(...OUTAGES[thrown.kind], { cause: thrown.cause ?? thrown });
+    const told = (thrown ?? {}) as Told;
+    const status = [told.statusCode, told.status, replyStatus].find(isFailing) ?? 500;
+    return new Failure(...toCodeAndMessage(told, status), { cause: toCause(thrown), status, headers: toHeaders(told) });
+  } catch (error) {
+    // A field that cannot be read.
+    return new Failure(...toOwn(500), { cause: toCause(error) });
+  }
+}
+
+const toCause = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new TypeError(`${describe(thrown)} was thrown`);
+
+const isFailing = (status: unknown): status is number =>
+  Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599;
+
+function toCodeAndMessage(told: Told, status: number): CodeAndMessage {
+  const { code, message, validation, expose, statusCode } = told;
+  const own = String(code).startsWith('FST_') ? OF_FASTIFY[status] : undefined;
+  // Its words may say more than its client should know, where it was not made for one.
+  const isFrank = status < 500 && (status === statusCode || status === told.status);
+  const said = typeof message === 'string' ? message.slice(0, LONGEST).toWellFormed() : '';
+  if (code === 'FST_ERR_BAD_URL') return BAD_URL;
+  if (status === 400 && Array.isArray(validation)) return ['invalid_request', said];
+  if (/^FST_ERR_CTP_(INVALID|EMPTY)_JSON_BODY$/.test(String(code))) return ['malformed_json', said];
+  if (own) return own;
+  const [general, words] = toOwn(status);
+  return [general, isFrank && said !== '' && expose !== false ? said : words];
+}
+
+function toOwn(status: number): CodeAndMessage {
+  if (status === 503) return OUTAGES.unavailable;
+  if (status >= 500) return [CODE_OF[status] ?? 'internal_error', 'The service failed. Its log has the cause.'];
+  return [CODE_OF[status] ?? 'bad_request', `The request was refused with status ${status}.`];
+}
+
+/** Those of http-errors, as far as they can be sent. */
+function toHeaders({ headers }: Told): Record<string, string> {
+  if (typeof headers !== 'object' || headers === null) return {};
+  const sendable = Object.entries(headers).filter(([name, value]) => isSendable(name, value) && !isOfBody(name));
+  return Object.fromEntries(sendable.map(([name, value]) => [name.toLowerCase(), String(value)]));
+}
+
+/** In a line of the log. */
+export function describe(thrown: unknown): string {
+  return inspect(thrown, { depth: 1, breakLength: Number.POSITIVE_INFINITY })
+    .split('\n', 1)[0]
+    ?.slice(0, LONGEST) as string;
+}

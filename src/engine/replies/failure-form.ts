@@ -1,0 +1,19 @@
+/** What all failures of an operation have, whoever is the cause. */
+import { challengesOf } from '../access/challenges.ts';
+import type { Contract, Operation } from '../contract/contract.ts';
+import { deprecationHeaders } from './deprecation.ts';
+import type { ErrorOf } from './error-bodies.ts';
+
+export interface FailureForm {
+  /** How their bodies are written, where that is not as those of all. */
+  bodyOf: ErrorOf | undefined;
+  /** On each of them, also on one from before the operation is entered, as by a plugin. */
+  headers: Record<string, string>;
+  /** How to send a key (RFC 9110, section 11.6.1), where a plugin that refuses does not say it. */
+  challenge: string | undefined;
+}
+
+export function toFailureForm(operation: Operation, contract: Contract, bodyOf: ErrorOf | undefined): FailureForm {
+  const [challenge] = challengesOf(operation.security, contract.title)[401];
+  return { bodyOf, headers: deprecationHeaders(operation, contract), challenge };
+}

@@ -1,0 +1,80 @@
+/** What no header may have (RFC 9110, section 5.5), and what the server makes of it. */
+import t from 'tap';
+import { operation, serve, withPaths } from '../../added-operations.ts';
+import { edited, rename } from '../../edited-contract.ts';
+import { connectRaw } from '../../raw-client.ts';
+import { KEY, startService } from '../../service.ts';
+
+const FAULTY = { 'beyond Latin-1': '宠物', CR: 'a\rb', LF: 'a\nb', 'CR and LF': 'a\r\nx-more: b', NUL: 'a\0b' };
+
+const NOTE = { Note: { schema: { type: 'string' } } };
+const NOTES = withPaths({
+  '/notes': { get: operation('note', { responses: { '200': { headers: NOTE } } }) },
+});
+
+/** The first line of the reply, its body and its id. */
+async function ask(port: number, path: string) {
+  const client = connectRaw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n\r\n`);
+  const [reply] = await client.replies(1);
+  client.socket.destroy();
+  return { ...reply, line: client.received().text.split('\r\n', 1)[0] };
+}
+
+const FAILED = {
+  line: 'HTTP/1.1 500 Internal Server Error',
+  text: /"code":"internal_error"/,
+  headers: { 'x-request-id': /./, note: undefined, 'x-more': undefined },
+};
+
+t.test("a handler's header that cannot be sent is a 500 of ours, and the log names it", async (t) => {
+  const log: string[] = [];
+  let note = '';
+  const note200 = () => ({ status: 200, body: {}, headers: { Note: note } });
+  const { port } = await serve(t, NOTES, { note: note200 }, { log: { write: (line) => log.push(line) } });
+  for (const [name, value] of Object.entries(FAULTY)) {
+    note = value;
+    t.match(await ask(port, '/v1/notes'), FAILED, name);
+    t.match(log.join(''), /The header Note was answered with/, name);
+    log.length = 0;
+  }
+  note = 'a\tb é';
+  t.match(await ask(port, '/v1/notes'), { status: 200 });
+});
+
+t.test("a plugin's header that cannot be sent is a 500 of ours, with all its other headers", async (t) => {
+  let value = '';
+  const log: string[] = [];
+  const { port } = await startService(t, {
+    log: { write: (line) => log.push(line) },
+    addPlugins: async (app) => {
+      app.addHook('onRequest', async (_request, reply) => void reply.headers({ note: value, vary: 'origin' }));
+    },
+  });
+  for (const [name, text] of Object.entries(FAULTY)) {
+    value = text;
+    for (const path of ['/v1/pets', '/v1/pets/1', '/nothing', '/docs', '/livez']) {
+      const reply = await ask(port, path);
+      t.match(reply, { ...FAILED, headers: { ...FAILED.headers, vary: 'origin' } }, `${name} ${path}`);
+      t.match(log.join(''), /Invalid character in header content/, `${name} ${path}`);
+      log.length = 0;
+    }
+  }
+});
+
+t.test('paths in other letters are percent-encoded in Location, in Link and in the successor', async (t) => {
+  const yaml = edited(({ contract, headers, listPets, getPet }) => {
+    rename(contract.paths, '/pets', '/宠物');
+    rename(contract.paths, '/pets/{petId}', '/宠物/{petId}');
+    listPets.responses['200'].headers.Link.schema = { type: 'string' };
+    headers.Successor.schema = { type: 'string' };
+    getPet['x-successor'] = 'listPets';
+  });
+  const { request } = await serve(t, yaml, {});
+  const path = '/v1/%E5%AE%A0%E7%89%A9';
+  for (const id of [1, 2]) {
+    const { status, headers } = await request(path, { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
+    t.match({ status, headers }, { status: 201, headers: { location: `${path}/${id}` } });
+  }
+  t.match((await request(`${path}?limit=1`)).headers, { link: `<${path}?limit=1&after=` });
+  t.match(await request(`${path}/2`), { status: 200, headers: { link: `<${path}>; rel="successor-version"` } });
+});
