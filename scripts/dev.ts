@@ -3,7 +3,7 @@ import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
 import ts from 'typescript';
-import { makeKey } from '../src/engine/access/api-keys.ts';
+import { makeKey } from '../src/store/api-keys.ts';
 import { placeProgram } from './program.js';
 
 const env = { ...process.env, DRAIN_DELAY: '0', API_KEYS: process.env.API_KEYS || makeKey() };

@@ -7,6 +7,7 @@ import { extendSunsets } from './engine/contract/deprecation.ts';
 import { checkDigest } from './engine/contract/digest.ts';
 import { CONTRACT_FILE, loadContract } from './engine/contract/load-contract.ts';
 import { listen } from './engine/http/listening.ts';
+import type { AddTraces } from './engine/http/trace-context.ts';
 import { checkStoredRecords } from './engine/routes/stored-records.ts';
 import { domain } from './generated/domain.ts';
 import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
@@ -19,7 +20,6 @@ import { buildForcedEnd, prepareStop, stopDeadline } from './operate/process/sto
 import { onStopAsked, untilNoneListens } from './operate/process/worker.ts';
 import { superviseWorkers } from './operate/process/workers.ts';
 import { type Log, openLog } from './operate/telemetry/log.ts';
-import type { AddTraces } from './operate/telemetry/traces.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError, StoreUnavailable } from './store/store.ts';
 

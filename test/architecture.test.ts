@@ -63,15 +63,13 @@ const ARROWS: Record<string, string[]> = {
   'src/operate/config.ts': [
     'src/operate/variables.ts',
     'src/operator-error.ts',
-    'src/engine/access/rate.ts',
+    'src/store/rate.ts',
     'src/store/database-url.ts',
     'src/store/store.ts',
   ],
+  'src/engine/errors.ts': ['src/generated'],
   'src/engine/index.ts': ['src/json', 'src/engine', 'src/store/description.ts'],
-  'src/engine/server.ts': [
-    'src/generated/domain.ts',
-    ...['engine', 'operate/telemetry', 'store'].map((wing) => `src/${wing}`),
-  ],
+  'src/engine/server.ts': ['src/generated/domain.ts', ...['engine', 'store'].map((wing) => `src/${wing}`)],
   'src/plugins.ts': ['src/operate/config.ts'],
   'src/operator-error.ts': [],
   'src/distribution.ts': [],

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parse, stringify } from 'lossless-json';
 import type { Test } from 'tap';
-import { makeKey, toStoredKey } from '../src/engine/access/api-keys.ts';
+import { makeKey, toStoredKey } from '../src/store/api-keys.ts';
 import type { AnyCollection, Fields, Once, PageQuery } from '../src/store/collection.ts';
 import { toCursor } from '../src/store/cursors.ts';
 import type { AnyDomain } from '../src/store/description.ts';

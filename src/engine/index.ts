@@ -1,7 +1,7 @@
 /** `#engine`: all that handlers and what they share import of the engine. It loads no Fastify. */
 export type { JsonText } from '../json/json-text.ts';
 export type { SchemaOf as Schema } from '../store/description.ts';
-export { type ErrorBody, type ErrorCode, Failure, notImplemented, refuse } from './http/errors.ts';
+export { type ErrorBody, type ErrorCode, Failure, notImplemented, refuse } from './errors.ts';
 export { nextLink } from './replies/pagination.ts';
 export type { PassedOn } from './replies/passed-on-replies.ts';
 export type { Bytes, FormField, FormFile } from './requests/form-parts.ts';

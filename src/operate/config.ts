@@ -1,8 +1,8 @@
 /** The environment -> a frozen Config. Nothing else reads `process.env`. */
 import { isIP } from 'node:net';
-import { parseRate, RATE_FORM } from '../engine/access/rate.ts';
 import { OperatorError } from '../operator-error.ts';
 import { DATABASE_FORMS, type Database, parseDatabaseUrl } from '../store/database-url.ts';
+import { parseRate, RATE_FORM } from '../store/rate.ts';
 import type { Rate } from '../store/store.ts';
 import { toList, Variables } from './variables.ts';
 

@@ -1,6 +1,5 @@
 /** A server in memory, asked whether it does what a contract demands, and whether its replies fit that contract. */
 import { pino } from 'pino';
-import { toStoredKey } from '../../src/engine/access/api-keys.ts';
 import type { Contract } from '../../src/engine/contract/contract.ts';
 import { SECURITY_HEADERS } from '../../src/engine/http/security-headers.ts';
 import { buildIsGone } from '../../src/engine/replies/sunset.ts';
@@ -8,6 +7,7 @@ import type { AnyHandler } from '../../src/engine/routes/handler.ts';
 import type { Handlers } from '../../src/engine/routes/operations.ts';
 import { buildServer } from '../../src/engine/server.ts';
 import { loadConfig } from '../../src/operate/config.ts';
+import { toStoredKey } from '../../src/store/api-keys.ts';
 import { type Store, StoreUnavailable } from '../../src/store/store.ts';
 import { ContractCheck, type Reply } from '../contract-check.ts';
 import { openUrl } from '../database.ts';

@@ -1,7 +1,7 @@
 /** Other people's contracts: what is refused is changed as the table of `npm run contract:use` says, and all operations answer 501. */
 import t, { type Test } from 'tap';
 import { judge } from '../../scripts/contract-use/judgement.ts';
-import { notImplemented } from '../../src/engine/http/errors.ts';
+import { notImplemented } from '../../src/engine/errors.ts';
 import { load } from '../added-operations.ts';
 import { withManyOperations } from '../many-operations.ts';
 import { changed, fileOf, OTHERS } from '../other-contracts.ts';

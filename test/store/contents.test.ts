@@ -1,8 +1,8 @@
 import { renameSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { toStoredKey } from '../../src/engine/access/api-keys.ts';
 import type { JsonText } from '../../src/json/json-text.ts';
+import { toStoredKey } from '../../src/store/api-keys.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { type OutageKind, type Part, StoreError, StoreUnavailable } from '../../src/store/store.ts';
 import { startCuttingProxy } from '../cutting-proxy.ts';

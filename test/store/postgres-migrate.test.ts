@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { toStoredKey } from '../../src/engine/access/api-keys.ts';
 import { domain } from '../../src/generated/domain.ts';
+import { toStoredKey } from '../../src/store/api-keys.ts';
 import { toCursor } from '../../src/store/cursors.ts';
 import { loadParts, type Part } from '../../src/store/migrations.ts';
 import { migrateParts } from '../../src/store/postgres/migrate.ts';

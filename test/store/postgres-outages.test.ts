@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { toStoredKey } from '../../src/engine/access/api-keys.ts';
+import { toStoredKey } from '../../src/store/api-keys.ts';
 import { type StoreLimits, StoreUnavailable } from '../../src/store/store.ts';
 import { startCuttingProxy } from '../cutting-proxy.ts';
 import { listPets, type NewPet, type OwnStore } from '../database.ts';

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { makeKey, toStoredKey } from '../../src/engine/access/api-keys.ts';
+import { makeKey, toStoredKey } from '../../src/store/api-keys.ts';
 import { openConnection, useWal } from '../../src/store/sqlite/connection.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { type StoredKey, StoreUnavailable } from '../../src/store/store.ts';

@@ -10,7 +10,7 @@ import { changed, OTHERS } from '../other-contracts.ts';
 /** What the types of a contract are seen by. */
 const TYPED = [
   'src/generated/handlers.ts',
-  'src/engine/http/errors.ts',
+  'src/engine/errors.ts',
   'src/pets/domain.ts',
   'src/engine/routes/handler.ts',
 ];

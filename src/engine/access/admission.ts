@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Rate } from '../../store/store.ts';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
-import type { Failure } from '../http/errors.ts';
+import type { Failure } from '../errors.ts';
 import { type Caller, type Identify, missingScopes } from './caller.ts';
 import { forbidden, placesOf, unauthorized } from './challenges.ts';
 import type { FairShares, RefuseOver } from './fair-shares.ts';

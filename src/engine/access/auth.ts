@@ -2,17 +2,17 @@
 import { createHmac } from 'node:crypto';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { Logger } from 'pino';
+import { CONFIGURED, hashKey } from '../../store/api-keys.ts';
 import type { Rate, Store, Tally } from '../../store/store.ts';
+import { buildTally } from '../../store/tally.ts';
 import type { KeyPlace, Requirement } from '../contract/contract.ts';
-import type { Failure } from '../http/errors.ts';
+import type { Failure } from '../errors.ts';
 import { Admission } from './admission.ts';
 import { buildIdentifyApiKey } from './api-key-auth.ts';
-import { CONFIGURED, hashKey } from './api-keys.ts';
 import { buildIdentifyBearer } from './bearer-auth.ts';
 import { type CallerKey, type NoteCaller, toCaller } from './caller.ts';
 import { buildFairShares, type RefuseOver } from './fair-shares.ts';
 import { StoredKeys } from './stored-keys.ts';
-import { buildTally } from './tally.ts';
 import { buildUses } from './uses.ts';
 
 export interface Rates {

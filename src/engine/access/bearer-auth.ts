@@ -1,8 +1,8 @@
 /** Bearer keys (RFC 6750). */
 import bearerAuth from '@fastify/bearer-auth';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Failure } from '../http/errors.ts';
-import { hashKey } from './api-keys.ts';
+import { hashKey } from '../../store/api-keys.ts';
+import { Failure } from '../errors.ts';
 import type { Identify, NoteCaller } from './caller.ts';
 import { buildVerified } from './sent-keys.ts';
 

@@ -1,8 +1,8 @@
 /** Who sent a request: a key by its id and name, never the key itself. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { parseRate } from '../../store/rate.ts';
 import type { KeyOwner, Rate, StoredKey } from '../../store/store.ts';
-import type { Failure } from '../http/errors.ts';
-import { parseRate } from './rate.ts';
+import type { Failure } from '../errors.ts';
 import type { Use } from './uses.ts';
 
 export interface Caller extends KeyOwner {

@@ -1,7 +1,7 @@
 /** What a client without a right key is told: how to send one, or what its own lacks. */
 import type { FastifyRequest } from 'fastify';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
-import { Failure } from '../http/errors.ts';
+import { Failure } from '../errors.ts';
 import { buildKeyOf } from './sent-keys.ts';
 
 /** Each once. */

@@ -2,9 +2,9 @@
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Rate, Tally } from '../../store/store.ts';
+import { ADDRESS, KEY } from '../../store/tally.ts';
 import { toClientAddress } from '../http/client-address.ts';
 import { buildLimiter, type Standing } from './limiter.ts';
-import { ADDRESS, KEY } from './tally.ts';
 
 /** Answers a request that is beyond a limit, with these headers. */
 export type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;

@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Rate, Tallied, Tally } from '../../store/store.ts';
-import { buildKnown, buildTally } from './tally.ts';
+import { buildKnown, buildTally } from '../../store/tally.ts';
 
 /** The part of what is left that is asked for at once. As much may stay unused in each process whose clients go elsewhere. */
 const PART = 0.01;

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Store, StoredKey } from '../../store/store.ts';
-import { Failure } from '../http/errors.ts';
+import { Failure } from '../errors.ts';
 import type { Caller } from './caller.ts';
 
 /** How often to ask whether they have changed, in milliseconds: a revoked key is refused within a second. */

@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { Distribution, SECONDS } from '../../distribution.ts';
-import { CODES, type ErrorCode, kindOf } from './errors.ts';
+import { CODES, type ErrorCode, kindOf } from '../errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { ErrorParts, ToErrorBody } from '../contract/error-body.ts';
-import { type CodeAndMessage, type ErrorCode, Failure } from './errors.ts';
+import { type CodeAndMessage, type ErrorCode, Failure } from '../errors.ts';
 import { sendAtLast } from './last-resort.ts';
 import { BAD_URL, describe, MALFORMED, MAX_URL_LENGTH, toFailure, URI_TOO_LONG } from './thrown.ts';
 import { continueWhenRead } from './unwanted-bodies.ts';

@@ -1,8 +1,8 @@
 /** What every request passes: before the hooks of plugins, and after them. */
 import type { FastifyInstance } from 'fastify';
+import type { Failure } from '../errors.ts';
 import type { LetIn } from './draining.ts';
 import { findMalformed, type SendFailure } from './error-replies.ts';
-import type { Failure } from './errors.ts';
 import { keepReply } from './raw-replies.ts';
 import type { Watch } from './request-log.ts';
 

@@ -3,7 +3,7 @@
 /** The URL for the log. */
 export type ToLogged = (url: string) => string;
 
-/** The start of every key that we make (`access/api-keys.ts`). */
+/** The start of every key that we make (`store/api-keys.ts`). */
 const OURS = 'petstore_';
 
 /** No key is shorter than this, in characters (`config.ts`), so no URL that has one is. */

@@ -1,7 +1,7 @@
 /** Requests without a route: 404 for an unknown path, 405 for a method that the path does not take. */
 import type { FastifyInstance } from 'fastify';
 import findMyWay from 'find-my-way';
-import { Failure } from './errors.ts';
+import { Failure } from '../errors.ts';
 import { MAX_URL_LENGTH } from './thrown.ts';
 
 /**

@@ -3,10 +3,10 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { ToErrorBody } from '../contract/error-body.ts';
+import { Failure } from '../errors.ts';
 import { type ConnectionState, type Connections, stateOf } from './connections.ts';
 import type { Counts } from './counts.ts';
 import { isFaultilyFramed } from './error-replies.ts';
-import { Failure } from './errors.ts';
 import { isLast, keepAlive, stopParsing } from './node-internals.ts';
 import { boundBody } from './unwanted-bodies.ts';
 

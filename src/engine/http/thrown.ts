@@ -2,7 +2,7 @@
 
 import { inspect } from 'node:util';
 import { type OutageKind, StoreUnavailable } from '../../store/store.ts';
-import { type CodeAndMessage, type ErrorCode, Failure, GENERAL, TOO_LARGE } from './errors.ts';
+import { type CodeAndMessage, type ErrorCode, Failure, GENERAL, TOO_LARGE } from '../errors.ts';
 import { isOfBody, isSendable } from './last-resort.ts';
 
 /** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */

@@ -6,7 +6,7 @@ import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import type { ErrorParts, ToErrorBody } from '../contract/error-body.ts';
 import { PLAIN_JSON, toContentType } from '../contract/media-types.ts';
 import { replyFor } from '../contract/replies.ts';
-import { Failure } from '../http/errors.ts';
+import { Failure } from '../errors.ts';
 import type { Check } from '../schema/checks.ts';
 import type { Json } from '../schema/json.ts';
 import { targetOf } from '../schema/recursion.ts';

@@ -7,7 +7,7 @@ import { PLAIN_JSON } from '../contract/media-types.ts';
 import { findLimit } from '../contract/parameters.ts';
 import { encodePath } from '../contract/path-names.ts';
 import { replyFor } from '../contract/replies.ts';
-import { CODES, type ErrorCode, Failure, GENERAL, kindOf } from '../http/errors.ts';
+import { CODES, type ErrorCode, Failure, GENERAL, kindOf } from '../errors.ts';
 import type { BuildCheck, Check } from '../schema/checks.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';

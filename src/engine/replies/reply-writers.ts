@@ -5,7 +5,7 @@ import { JsonText } from '../../json/json-text.ts';
 import type { Operation, Reply } from '../contract/contract.ts';
 import type { ToErrorBody } from '../contract/error-body.ts';
 import { replyFor } from '../contract/replies.ts';
-import { ErrorParts } from '../http/errors.ts';
+import { ErrorParts } from '../errors.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';

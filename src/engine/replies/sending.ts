@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Operation, Reply } from '../contract/contract.ts';
 import { PLAIN_JSON, toContentType } from '../contract/media-types.ts';
 import { replyFor } from '../contract/replies.ts';
-import { ErrorParts } from '../http/errors.ts';
+import { ErrorParts } from '../errors.ts';
 import { joinLinks } from './deprecation.ts';
 import { toErrorText } from './error-bodies.ts';
 import { toPayload } from './passed-on-replies.ts';

@@ -11,7 +11,7 @@ import { Bare } from '../../json/bare.ts';
 import { parseExactJson } from '../../json/exact-json.ts';
 import type { Content } from '../contract/contract.ts';
 import { isRepeated, kindOfPart, partOf } from '../contract/forms.ts';
-import { Failure, TOO_LARGE } from '../http/errors.ts';
+import { Failure, TOO_LARGE } from '../errors.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { findInt64s, placeUnder } from '../schema/int64-places.ts';

@@ -4,7 +4,7 @@ import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { parseExactJson } from '../../json/exact-json.ts';
 import type { Contract, Operation } from '../contract/contract.ts';
 import { isJson, PLAIN_JSON, toMediaType } from '../contract/media-types.ts';
-import { type CodeAndMessage, Failure } from '../http/errors.ts';
+import { type CodeAndMessage, Failure } from '../errors.ts';
 import { toFew } from '../schema/problems.ts';
 
 export const COMPRESSED: CodeAndMessage = ['unsupported_media_type', 'The body must not be compressed.'];

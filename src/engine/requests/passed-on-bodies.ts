@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
-import { Failure, TOO_LARGE } from '../http/errors.ts';
+import { Failure, TOO_LARGE } from '../errors.ts';
 import { COMPRESSED } from './json-body.ts';
 
 /** `take` is told of each body that a handler gets, and how much of it there may be, in bytes. */

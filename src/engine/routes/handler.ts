@@ -6,7 +6,7 @@ import type { JsonText } from '../../json/json-text.ts';
 import type { Awaitable, Once } from '../../store/collection.ts';
 import type { CollectionsOf } from '../../store/description.ts';
 import type { KeyOwner } from '../../store/store.ts';
-import type { ErrorBody } from '../http/errors.ts';
+import type { ErrorBody } from '../errors.ts';
 import type { PassedOn } from '../replies/passed-on-replies.ts';
 import type { AnyAnswer } from '../replies/sending.ts';
 import type { Bytes, FormField, FormFile } from '../requests/form-parts.ts';

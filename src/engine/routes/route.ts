@@ -4,7 +4,7 @@
  */
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { Operation, Requirement } from '../contract/contract.ts';
-import { refuse } from '../http/errors.ts';
+import { refuse } from '../errors.ts';
 import type { FailureForm } from '../replies/failure-form.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
 import { buildIsGone } from '../replies/sunset.ts';

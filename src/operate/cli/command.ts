@@ -1,7 +1,7 @@
 /** A command on the configured database: its file, what it tells, and its failures in words. */
 import { existsSync } from 'node:fs';
-import { toPrintable } from '../../engine/access/api-keys.ts';
 import { domain } from '../../generated/domain.ts';
+import { toPrintable } from '../../store/api-keys.ts';
 import { missingFile, openStore } from '../../store/open-store.ts';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
 import { loadConfig } from '../config.ts';

@@ -1,11 +1,11 @@
 /** `node dist/src/main.js --check`: what a start would use, and what is wrong with it. Nothing is changed. */
 import { lookup } from 'node:dns/promises';
-import { toPrintable } from '../../engine/access/api-keys.ts';
 import { extendSunsets } from '../../engine/contract/deprecation.ts';
 import { checkDigest } from '../../engine/contract/digest.ts';
 import { CONTRACT_FILE, loadContract } from '../../engine/contract/load-contract.ts';
 import { domain } from '../../generated/domain.ts';
 import { CONTRACT_DIGEST } from '../../generated/handlers.ts';
+import { toPrintable } from '../../store/api-keys.ts';
 import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/inspection.ts';
 import type { Inspection } from '../../store/store.ts';
 import { type Config, ConfigError, loadConfig } from '../config.ts';

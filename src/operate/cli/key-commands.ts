@@ -1,8 +1,8 @@
 /** The commands of `npm run keys`, on any store. */
 import { parseArgs } from 'node:util';
-import { isValid, makeKey, NAME_PATTERN, toPrintable, toStoredKey } from '../../engine/access/api-keys.ts';
-import { parseRate } from '../../engine/access/rate.ts';
 import { SCOPES } from '../../generated/scopes.ts';
+import { isValid, makeKey, NAME_PATTERN, toPrintable, toStoredKey } from '../../store/api-keys.ts';
+import { parseRate } from '../../store/rate.ts';
 import type { KeyUse, Store, StoredKey } from '../../store/store.ts';
 import { isDay } from '../config.ts';
 import type { Command } from './command.ts';

@@ -3,8 +3,6 @@
  * and each key and record has a line between them: a record is named by the domain's noun.
  */
 import { isUtf8 } from 'node:buffer';
-import { CONFIGURED, NAME_PATTERN } from '../../engine/access/api-keys.ts';
-import { RATE_PATTERN } from '../../engine/access/rate.ts';
 import type { Contract } from '../../engine/contract/contract.ts';
 import { recordSchema } from '../../engine/routes/stored-records.ts';
 import { buildToBigints, type ToBigints } from '../../engine/schema/bigints.ts';
@@ -12,8 +10,10 @@ import { buildChecks } from '../../engine/schema/checks.ts';
 import { findInt64s } from '../../engine/schema/int64-places.ts';
 import type { Json } from '../../engine/schema/json.ts';
 import { parseExactJson } from '../../json/exact-json.ts';
+import { CONFIGURED, NAME_PATTERN } from '../../store/api-keys.ts';
 import type { Fields } from '../../store/collection.ts';
 import type { AnyDomain } from '../../store/description.ts';
+import { RATE_PATTERN } from '../../store/rate.ts';
 import type { StoredKey } from '../../store/store.ts';
 
 export const VERSION = 1;

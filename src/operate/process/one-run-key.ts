@@ -1,7 +1,7 @@
 /** A key for this run only, so that a first start needs no preparation. */
 import type { Logger } from 'pino';
-import { isValid, makeKey } from '../../engine/access/api-keys.ts';
 import type { Contract } from '../../engine/contract/contract.ts';
+import { isValid, makeKey } from '../../store/api-keys.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 

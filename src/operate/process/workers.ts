@@ -1,7 +1,7 @@
 /** Several processes on one port and one database: the first starts the others, keeps them running, and stops them. */
 import cluster, { type Worker } from 'node:cluster';
 import { format } from 'node:url';
-import { buildTally } from '../../engine/access/tally.ts';
+import { buildTally } from '../../store/tally.ts';
 import type { Log } from '../telemetry/log.ts';
 import { passOutput, WORKER_STDIO } from './output.ts';
 import type { Reports } from './reports.ts';

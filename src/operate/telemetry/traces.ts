@@ -26,9 +26,9 @@ import {
   BatchSpanProcessor,
   ParentBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { toTrace } from '../../engine/http/trace-context.ts';
+import { type AddTraces, toTrace } from '../../engine/http/trace-context.ts';
 import type { Commit, StoreCounts } from '../../store/counts.ts';
 
 /** How long the last spans may take to be sent, in milliseconds. */
@@ -38,11 +38,6 @@ const LAST_SPANS = 1000;
 const TRACEPARENT_LENGTH = 55;
 
 const propagator = new W3CTraceContextPropagator();
-
-/** Returns what is to be called first of all for each request: no hook, because each costs. */
-export type AddTraces = (app: FastifyInstance, collections: object, counts: StoreCounts) => BeginTrace;
-
-export type BeginTrace = (request: FastifyRequest, reply: FastifyReply) => void;
 
 export interface TracesParts {
   name: string;

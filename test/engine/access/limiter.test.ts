@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { toNetwork } from '../../../src/engine/access/fair-shares.ts';
 import { buildLimiter, type Limiter, type Standing } from '../../../src/engine/access/limiter.ts';
-import { buildTally } from '../../../src/engine/access/tally.ts';
 import type { Tally } from '../../../src/store/store.ts';
+import { buildTally } from '../../../src/store/tally.ts';
 
 const DAY = 86_400;
 

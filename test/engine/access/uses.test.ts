@@ -1,5 +1,5 @@
 import t from 'tap';
-import { hashKey, makeKey, toStoredKey } from '../../../src/engine/access/api-keys.ts';
+import { hashKey, makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
 import type { KeyUse } from '../../../src/store/store.ts';
 import { openUrl } from '../../database.ts';
 import { KEY, startService } from '../../service.ts';

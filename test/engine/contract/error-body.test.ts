@@ -1,9 +1,9 @@
 /** Errors as another contract has them: `x-error-body`. */
 import t from 'tap';
-import { makeKey, toStoredKey } from '../../../src/engine/access/api-keys.ts';
-import { CATALOGUE, CODES, type ErrorCode, GENERAL, notImplemented, refuse } from '../../../src/engine/http/errors.ts';
+import { CATALOGUE, CODES, type ErrorCode, GENERAL, notImplemented, refuse } from '../../../src/engine/errors.ts';
 import type { AnyHandler } from '../../../src/engine/routes/handler.ts';
 import { loadConfig } from '../../../src/operate/config.ts';
+import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { load, problemsOf } from '../../added-operations.ts';
 import type { Reply } from '../../contract-check.ts';

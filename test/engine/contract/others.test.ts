@@ -3,9 +3,9 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { toStoredKey } from '../../../src/engine/access/api-keys.ts';
 import { buildUrlOf } from '../../../src/engine/routes/urls.ts';
 import type { Json } from '../../../src/engine/schema/json.ts';
+import { toStoredKey } from '../../../src/store/api-keys.ts';
 import { load, problemsOf } from '../../added-operations.ts';
 import { KEY, startService } from '../../service.ts';
 

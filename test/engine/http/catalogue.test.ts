@@ -1,6 +1,6 @@
 import t from 'tap';
 import { parse } from 'yaml';
-import { CATALOGUE } from '../../../src/engine/http/errors.ts';
+import { CATALOGUE } from '../../../src/engine/errors.ts';
 import { CONTRACT } from '../../properties/operations.ts';
 
 t.test("the contract's list of codes is the catalogue's", async (t) => {

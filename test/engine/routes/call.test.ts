@@ -1,6 +1,6 @@
 import t from 'tap';
-import { makeKey, toStoredKey } from '../../../src/engine/access/api-keys.ts';
 import type { Json } from '../../../src/engine/schema/json.ts';
+import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
 import { operation, serve, withPaths } from '../../added-operations.ts';
 import { openUrl } from '../../database.ts';
 import { KEY } from '../../service.ts';

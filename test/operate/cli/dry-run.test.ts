@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { makeKey, toStoredKey } from '../../../src/engine/access/api-keys.ts';
 import { handlers } from '../../../src/generated/handlers.ts';
 import { checkStart } from '../../../src/operate/cli/dry-run.ts';
+import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
 import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
 import { openUrl } from '../../database.ts';
 import { startPostgres } from '../../postgres.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t, { type Test } from 'tap';
-import { hashKey } from '../../../src/engine/access/api-keys.ts';
 import { readCommand } from '../../../src/operate/cli/key-commands.ts';
+import { hashKey } from '../../../src/store/api-keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openUrl } from '../../database.ts';
 import { startProgram } from '../../program.ts';

@@ -1,7 +1,7 @@
 /** All that a run of the service writes, searched for keys. */
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { hashKey } from '../../../src/engine/access/api-keys.ts';
+import { hashKey } from '../../../src/store/api-keys.ts';
 import { openUrl } from '../../database.ts';
 import { type ProgramOptions, startProgram, startServer } from '../../program.ts';
 import { sendRaw } from '../../raw-client.ts';

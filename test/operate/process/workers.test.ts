@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { makeKey, toStoredKey } from '../../../src/engine/access/api-keys.ts';
+import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
 import { openUrl } from '../../database.ts';
 import { forceEnd, startProgram, startServer } from '../../program.ts';
 import { KEY, type Received, send } from '../../service.ts';

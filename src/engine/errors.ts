@@ -1,6 +1,6 @@
 /** The catalogue of errors: every failure that is sent to a client has its code and status from here, or from the domain. */
-import type { components } from '../../generated/contract.ts';
-import { domain } from '../../generated/domain.ts';
+import type { components } from '../generated/contract.ts';
+import { domain } from '../generated/domain.ts';
 
 interface OwnError {
   code: string;

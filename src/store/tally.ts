@@ -1,6 +1,6 @@
 /** How much of each limit is used in its window of time, for all that share this process. */
 import { LRUCache } from 'lru-cache';
-import type { Tally } from '../../store/store.ts';
+import type { Tally } from './store.ts';
 
 /** What the ids of addresses' limits begin with, and those of keys. */
 export const ADDRESS = 'address ';

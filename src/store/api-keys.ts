@@ -1,6 +1,6 @@
 /** Making and hashing API keys. A key is shown once, when it is made; only its hash is kept. */
 import { hash, randomBytes } from 'node:crypto';
-import type { StoredKey } from '../../store/store.ts';
+import type { StoredKey } from './store.ts';
 
 /** Lets secret scanners recognise a leaked key: `petstore_` and 48 hexadecimal digits. */
 const PREFIX = 'petstore_';

@@ -1,7 +1,7 @@
 /** For supervisors and load balancers, without a key: `/livez`, the process answers; `/readyz`, it can do its work. */
 import type { FastifyInstance } from 'fastify';
-import { Failure } from '../../engine/http/errors.ts';
 import type { Store } from '../../store/store.ts';
+import { Failure } from '../errors.ts';
 
 export function addHealth(app: FastifyInstance, store: Store, isDraining: () => boolean): void {
   app.get('/livez', () => ({ status: 'ok' }));
