@@ -109,7 +109,8 @@ function readCallers(variables: Variables) {
       problems.push(`API_KEYS: key ${index + 1} is not a bearer token (RFC 6750, section 2.1)`);
   }
   const trustProxy = toList(variables.text('TRUST_PROXY'));
-  if (!trustProxy.every(isRange)) variables.refuse('TRUST_PROXY', 'addresses and ranges, such as 10.0.0.0/8,::1');
+  if (!trustProxy.every((text) => text === 'unix' || isRange(text)))
+    variables.refuse('TRUST_PROXY', 'addresses and ranges, such as 10.0.0.0/8,::1, or unix');
   const corsOrigins = toList(variables.text('CORS_ORIGINS'));
   if (!corsOrigins.every(isOrigin)) {
     variables.refuse(

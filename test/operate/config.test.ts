@@ -284,6 +284,7 @@ t.test('a trusted proxy is an address, or a range', (t) => {
     '::1, fd00::/8',
     '::ffff:10.0.0.1/104',
     'FE80::1/128,',
+    'unix,::1',
   ]) {
     t.strictSame(problemsOf({ TRUST_PROXY }), []);
   }
@@ -300,7 +301,7 @@ t.test('a trusted proxy is an address, or a range', (t) => {
     'fe80::1%lo',
     '10.0.0.1, x',
   ]) {
-    const rule = 'addresses and ranges, such as 10.0.0.0/8,::1';
+    const rule = 'addresses and ranges, such as 10.0.0.0/8,::1, or unix';
     t.strictSame(problemsOf({ TRUST_PROXY }), [`  - TRUST_PROXY must be ${rule}, not "${TRUST_PROXY}"`]);
   }
   t.end();

@@ -42,6 +42,11 @@ export async function listen(app: FastifyInstance, { host, port, socket }: Addre
 /** Fastify passes what it does not know on to Node, which looks at `fd` first; the host keeps Fastify from looking up its own. */
 async function listenOn(app: FastifyInstance, socket: number): Promise<string> {
   await app.ready();
+  const { server } = app;
+  server.prependOnceListener('listening', () => {
+    // Node does not know the path of a Unix socket that it did not make; without an address, Fastify does not start.
+    if (server.address() === null) server.address = () => 'the Unix socket that was passed';
+  });
   return app.listen({ fd: socket, host: '127.0.0.1' } as FastifyListenOptions);
 }
 

@@ -5,6 +5,7 @@ import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } f
 import type { Logger } from 'pino';
 import type { ToErrorBody } from '../contract/error-body.ts';
 import { type CodeAndMessage, Failure, kindOf } from '../errors.ts';
+import { toClientAddress } from './client-address.ts';
 import { boundReading, linger } from './closing.ts';
 import { stateOf } from './connections.ts';
 import type { Counts } from './counts.ts';
@@ -80,10 +81,12 @@ export function addRawReplies(
   toLogged: ToLogged,
 ): void {
   // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a reply.
-  app.server.on('connect', ({ method, url = '' }, socket: Socket) => {
+  app.server.on('connect', (request, socket: Socket) => {
+    const { method, url = '' } = request;
     const reqId = nextRequestId();
     counts.refuse(NO_CONNECT[0]);
-    logger.info({ reqId, method, url: toLogged(url), ip: socket.remoteAddress, status: 405 }, 'request');
+    const ip = toClientAddress({ raw: request, server: app });
+    logger.info({ reqId, method, url: toLogged(url), ip, status: 405 }, 'request');
     stopReading(socket);
     whenAnswered(socket, () => sendRaw(socket, reqId, toErrorBody, NO_CONNECT, 'Allow: GET, HEAD'));
   });

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
-import t from 'tap';
+import { type AddressInfo, connect, createServer, type NetConnectOpts, type Server } from 'node:net';
+import type { Readable } from 'node:stream';
+import t, { type Test } from 'tap';
 import { startServer } from '../../program.ts';
 import { KEY, startService } from '../../service.ts';
 
@@ -13,8 +14,8 @@ function resolveTo(...addresses: string[]) {
 }
 
 /** What comes back for these bytes until the connection ends. */
-async function say(host: string, port: number, bytes: string): Promise<string> {
-  const socket = connect({ host, port });
+async function say(to: NetConnectOpts, bytes: string): Promise<string> {
+  const socket = connect(to);
   socket.end(bytes);
   return Buffer.concat(await socket.toArray()).toString();
 }
@@ -24,9 +25,9 @@ const livez = 'GET /livez HTTP/1.1\r\nHost: pets\r\nConnection: close\r\n\r\n';
 t.test('a name with several addresses is served at each of them, by the same server', async (t) => {
   const { port } = await startService(t, { resolve: resolveTo('127.0.0.1', '127.0.0.2') });
   for (const host of ['127.0.0.1', '127.0.0.2']) {
-    t.match(await say(host, port, livez), /^HTTP\/1\.1 200 /, host);
-    t.match(await say(host, port, 'nonsense\r\n\r\n'), /^HTTP\/1\.1 400 [\s\S]*"code":"malformed_request"/, host);
-    t.match(await say(host, port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'), /^HTTP\/1\.1 405 /, host);
+    t.match(await say({ host, port }, livez), /^HTTP\/1\.1 200 /, host);
+    t.match(await say({ host, port }, 'nonsense\r\n\r\n'), /^HTTP\/1\.1 400 [\s\S]*"code":"malformed_request"/, host);
+    t.match(await say({ host, port }, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'), /^HTTP\/1\.1 405 /, host);
   }
 });
 
@@ -39,12 +40,12 @@ t.test('a stop waits for the requests of every address, and then nobody listens 
   socket.write('\r\n');
   t.match(Buffer.concat(await socket.toArray()).toString(), /^HTTP\/1\.1 200 /);
   await closing;
-  await t.rejects(say('127.0.0.2', port, livez), { code: 'ECONNREFUSED' });
+  await t.rejects(say({ host: '127.0.0.2', port }, livez), { code: 'ECONNREFUSED' });
 });
 
 t.test('an address that the machine does not have is left out, one that is in use is reported', async (t) => {
   const { port } = await startService(t, { resolve: resolveTo('127.0.0.1', '192.0.2.1') });
-  t.match(await say('127.0.0.1', port, livez), /^HTTP\/1\.1 200 /);
+  t.match(await say({ host: '127.0.0.1', port }, livez), /^HTTP\/1\.1 200 /);
 
   const other = createServer().listen(0, '127.0.0.2');
   t.teardown(() => other.close());
@@ -59,18 +60,54 @@ t.test('HOST may be a name, and REQUEST_TIMEOUT any number', async (t) => {
   t.equal((await request('/livez')).status, 200);
 });
 
+/** A program to which this socket is passed, as systemd does; what it has written so far. */
+async function startOn(t: Test, passed: Server, settings: Record<string, string>) {
+  const { fd } = (passed as unknown as { _handle: { fd: number } })._handle;
+  const common = { LISTEN_FDS: '1', API_KEYS: KEY, DRAIN_DELAY: '0' };
+  const env = { ...process.env, ...common, PORT: '1', DATABASE_URL: 'sqlite::memory:', ...settings };
+  const stdio = ['ignore', 'pipe', 'inherit', fd] as const;
+  const program = [process.execPath, `${process.env.TEST_PROGRAM}/src/main.js`];
+  const child = spawn('sh', ['-c', 'LISTEN_PID=$$ exec "$@"', 'sh', ...program], { env, stdio: [...stdio] });
+  t.teardown(() => child.kill('SIGKILL'));
+  const output = (child.stdout as Readable).toArray();
+  // The child has its own descriptor of it.
+  passed.close();
+  return { child, output };
+}
+
 t.test('a socket that listens already is taken in place of a host and a port', async (t) => {
   const passed = createServer();
   await once(passed.listen(0, '127.0.0.1'), 'listening');
   const { port } = passed.address() as AddressInfo;
-  const { fd } = (passed as unknown as { _handle: { fd: number } })._handle;
-  const settings = { LISTEN_PID: String(process.pid), LISTEN_FDS: '1', API_KEYS: KEY, DRAIN_DELAY: '0' };
-  const env = { ...process.env, ...settings, PORT: '1', DATABASE_URL: 'sqlite::memory:' };
-  const stdio = ['ignore', 'pipe', 'inherit', fd] as const;
-  const child = spawn(process.execPath, [`${process.env.TEST_PROGRAM}/src/main.js`], { env, stdio: [...stdio] });
-  // The child has its own descriptor of it.
-  passed.close();
-  t.match(await say('127.0.0.1', port, livez), /^HTTP\/1\.1 200 /);
+  const { child } = await startOn(t, passed, {});
+  t.match(await say({ host: '127.0.0.1', port }, livez), /^HTTP\/1\.1 200 /);
   child.kill('SIGTERM');
   t.strictSame(await once(child, 'exit'), [0, null]);
+});
+
+t.test('a Unix socket is taken, too; a proxy that connects by it tells the address where it is trusted', async (t) => {
+  for (const [WORKERS, TRUST_PROXY, expected] of [
+    ['1', 'unix', '192.0.2.7'],
+    ['2', '127.0.0.1', undefined],
+  ] as const) {
+    const passed = createServer();
+    // Of Linux, without a file.
+    const path = `\0pets ${process.pid} ${WORKERS}`;
+    await once(passed.listen(path), 'listening');
+    const { child, output } = await startOn(t, passed, {
+      WORKERS,
+      TRUST_PROXY,
+      DATABASE_URL: `sqlite:${t.testdir()}/pets.db`,
+    });
+    const request = livez.replace('\r\n\r\n', '\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n');
+    t.match(await say({ path }, request), /^HTTP\/1\.1 200 /);
+    child.kill('SIGTERM');
+    t.strictSame(await once(child, 'exit'), [0, null]);
+    const lines = Buffer.concat(await output)
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    t.equal(lines.find(({ msg }) => msg === 'request').ip, expected);
+  }
 });
