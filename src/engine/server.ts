@@ -6,7 +6,7 @@ import type { Store, Tally } from '../store/store.ts';
 import { addAuth, type Rates } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
-import { addClientAddresses, buildIsProxy, type IsProxy } from './http/client-address.ts';
+import { addClientAddresses, buildIsProxy } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
 import { buildCounts, type Counts } from './http/counts.ts';
 import { addDraining } from './http/draining.ts';
@@ -71,14 +71,11 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const counted = counts ?? buildCounts(String);
   const raw = { logger, nextRequestId, toErrorBody: contract.toErrorBody, counts: counted };
   const sendFailure = buildSendFailure(logger, contract.toErrorBody);
-  // A Unix socket has a path in place of an address.
-  const isProxy = buildIsProxy(options.trustProxy, () => typeof app.server.address() === 'string');
-  const app: FastifyInstance = createApp(options, raw, isProxy, (error, request, reply) => {
+  const app = createApp(options, raw, (error, request, reply) => {
     watch?.(request, reply);
     sendFailure(error, request, reply);
   });
   app.addHook('onClose', async () => refusedLog.end());
-  addClientAddresses(app, isProxy);
   const connections = addConnections(app, limits, logger, counted);
   const beginTrace = options.addTraces?.(app, collections, store.counts);
   addOverload(app, { ...limits, ...raw, connections });
@@ -109,11 +106,12 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 
 function createApp(
-  { requestTimeout, isDraining }: ServerOptions,
+  { trustProxy, requestTimeout, isDraining }: ServerOptions,
   raw: RawRepliesOptions,
-  isProxy: IsProxy | undefined,
   frameworkErrors: SendFailure,
 ): FastifyInstance {
+  // A Unix socket has a path in place of an address.
+  const isProxy = buildIsProxy(trustProxy, () => typeof app.server.address() === 'string');
   const app: FastifyInstance = fastify({
     genReqId: raw.nextRequestId,
     trustProxy: isProxy ?? false,
@@ -139,5 +137,6 @@ function createApp(
   hearErrors(app.server);
   // Node would drop the rest in silence. How long they may be has a bound, and so their number.
   app.server.maxHeadersCount = 0;
+  addClientAddresses(app, isProxy);
   return app;
 }

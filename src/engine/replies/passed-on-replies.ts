@@ -28,7 +28,7 @@ async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, log
       logError(error, 'the end of a reply failed');
     }
   };
-  whenGone(raw, request.raw.socket, end);
+  whenGone(raw, request.raw.socket, () => void end());
 
   async function* toChunks(first: IteratorResult<unknown>): AsyncGenerator<Chunk> {
     try {
@@ -37,7 +37,7 @@ async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, log
       logError(error, 'the reply was cut off');
       throw error;
     } finally {
-      end();
+      void end();
     }
   }
   try {
@@ -46,10 +46,10 @@ async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, log
     closeWhenSent(request, raw);
     // Fastify reads what a HEAD leaves out to its end: that is nothing more here.
     if (request.method !== 'HEAD') return Readable.from(toChunks(first));
-    end();
+    void end();
     return Readable.from([]);
   } catch (error) {
-    end();
+    void end();
     throw error;
   }
 }

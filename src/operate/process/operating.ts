@@ -36,11 +36,12 @@ export async function startOperating(
     deprecated: new Set(deprecated.map(({ path }) => `${prefix}${path}`)),
   });
   const isReady = async () => {
-    if (stop.isAsked) return false;
-    return Promise.resolve(store.check()).then(
-      () => true,
-      () => false,
-    );
+    try {
+      if (!stop.isAsked) await store.check();
+      return !stop.isAsked;
+    } catch {
+      return false;
+    }
   };
   if (cluster.isWorker) {
     const { answerReports } = await import('./reports.ts');

@@ -146,7 +146,7 @@ class Supervisor {
 
   /** This process then ends by itself. */
   #endWhenAlone(): void {
-    if (this.#workers.size === 0) this.#options.log.end();
+    if (this.#workers.size === 0) void this.#options.log.end();
   }
 }
 

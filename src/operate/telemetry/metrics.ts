@@ -127,11 +127,17 @@ function addStore(registry: client.Registry, { sizes, commits, writes, cached, p
   );
 }
 
-/** Of SQLite. A file that is not there has the size 0. */
+/** Of SQLite. A file that is not there has the size 0; what the system does not tell is left out. */
 function addFiles(registry: client.Registry, file: string): void {
   const size = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
   const gauge = (name: string, help: string, read: () => number) =>
-    add(registry, name, help, 'gauge', () => [{ value: read(), labels: {} }]);
+    add(registry, name, help, 'gauge', () => {
+      try {
+        return [{ value: read(), labels: {} }];
+      } catch {
+        return [];
+      }
+    });
   gauge('sqlite_database_size_bytes', 'The size of the database.', () => size(file));
   gauge('sqlite_wal_size_bytes', "The size of the database's write-ahead log.", () => size(`${file}-wal`));
   gauge('disk_free_bytes', 'What is free on the disk of the database.', () => {

@@ -115,7 +115,7 @@ export class Lanes {
   /** Ends when the connection is lost, or nothing is left to do. */
   async #runAll(connection: Connection): Promise<void> {
     this.#open++;
-    connection.ended.then(() => {
+    void connection.ended.then(() => {
       this.#open--;
       this.#wakeAll();
     });

@@ -22,7 +22,7 @@ export function buildConnect(settings: PostgresSettings): Connect {
         const connection = await connectTo(address, settings, ssl, times);
         for (const other of open) if (other.server !== connection.server) other.end(MOVED);
         open.add(connection);
-        connection.ended.then(() => open.delete(connection));
+        void connection.ended.then(() => open.delete(connection));
         return connection;
       } catch (error) {
         failures.push(error as Error);

@@ -27,10 +27,12 @@ const MEMORY = ':memory:';
 /** @throws Error when the file cannot be opened or made, is no database, or has another schema than this program's */
 export function openSqlite(file: string, domain: AnyDomain, limits: StoreLimits): Store<AnyCollection> {
   const table = toTable(domain);
-  if (file !== MEMORY && !existsSync(file)) makeFile(file);
-  const db = openConnection(file);
+  const { isMigrated = false } = limits;
+  // Where the file of a program that runs is gone, it may come back: a new one would stand in its place.
+  if (!isMigrated && file !== MEMORY && !existsSync(file)) makeFile(file);
+  const db = openConnection(file, { fileMustExist: isMigrated });
   try {
-    if (!limits.isMigrated) migrate(db, domain);
+    if (!isMigrated) migrate(db, domain);
     useWal(db);
     return buildStore(db, file, table, limits);
   } catch (error) {

@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import ts from 'typescript';
+
+/** Calls that return no promise, and throw where they are caught. */
+const AT_ONCE = ['Readable.from'];
+
+const FOLDERS = ['src', 'handlers', 'scripts'];
+
+const filesBelow = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name));
+
+/** Whether the node is in the try block of an async function: an error of what it returns without `await` would pass the catch. */
+function isCaughtInAsync(node: ts.Node): boolean {
+  for (let at = node; at.parent; at = at.parent) {
+    if (ts.isFunctionLike(at)) return false;
+    if (ts.isTryStatement(at.parent) && at.parent.tryBlock === at && at.parent.catchClause) return isInAsync(at);
+  }
+  return false;
+}
+
+function isInAsync(node: ts.Node): boolean {
+  if (!ts.isFunctionLike(node)) return isInAsync(node.parent);
+  return (ts.getCombinedModifierFlags(node as ts.Declaration) & ts.ModifierFlags.Async) !== 0;
+}
+
+const mayFailLater = (node: ts.Node) => ts.isCallExpression(node) && !AT_ONCE.includes(node.expression.getText());
+
+/** Where an error that is thrown at once, or a promise that fails, is not caught as it is written. */
+function mistakesIn(file: string, text = readFileSync(file, 'utf8')): string[] {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const found: string[] = [];
+  const note = (node: ts.Node) => found.push(`${file}: ${node.getText()}`);
+  function visit(node: ts.Node): void {
+    if (
+      ts.isCallExpression(node) &&
+      node.expression.getText() === 'Promise.resolve' &&
+      node.arguments.some(ts.isCallExpression)
+    )
+      note(node);
+    if (ts.isReturnStatement(node) && node.expression && mayFailLater(node.expression) && isCaughtInAsync(node))
+      note(node);
+    ts.forEachChild(node, visit);
+  }
+  visit(source);
+  return found;
+}
+
+t.test('what may throw at once or fail later is awaited where it is caught', async (t) => {
+  t.strictSame(
+    FOLDERS.flatMap(filesBelow).flatMap((file) => mistakesIn(file)),
+    [],
+  );
+  const wrong = 'async () => { try { return check(); } catch {} }; Promise.resolve(check()).then(f, g);';
+  t.strictSame(mistakesIn('a.ts', wrong), ['a.ts: return check();', 'a.ts: Promise.resolve(check())']);
+  t.strictSame(mistakesIn('a.ts', 'async () => { try { return await check(); } catch {} }; Promise.resolve([])'), []);
+});
