@@ -9,7 +9,6 @@ import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
 import { buildTypes } from './contract-types.ts';
 import { buildDomain } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
-import { describeIgnored } from './ignored-parameters.ts';
 import { buildScopes } from './scopes.ts';
 
 const ROOT = new URL('..', import.meta.url);
@@ -52,7 +51,7 @@ async function generate(): Promise<string[]> {
   const handlers = readdirSync(new URL('handlers', ROOT)).filter((name) => name.endsWith('.ts'));
   const names = handlers.map((name) => parse(name).name);
   const unmatched = describeUnmatched([...contract.operations.keys()], names);
-  return [...problems, ...unmatched, ...describeIgnored(contract)];
+  return [...problems, ...unmatched];
 }
 
 /** With `--check` it writes nothing. Returns what is stale. */

@@ -15,6 +15,9 @@ const runs = isWhole ? runsBelow('test') : positionals.flatMap(toRuns);
 const program = await buildProgram();
 const coverage = isWhole || values.coverage ? buildCoverage(program) : undefined;
 
+// Whoever reads the results may stop: `npm test | head`.
+process.stdout.on('error', () => process.exit(1));
+
 const started = Date.now();
 const waiting = [...runs];
 const outcomes: Outcome[] = [];

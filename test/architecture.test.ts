@@ -99,7 +99,6 @@ const ARROWS: Record<string, string[]> = {
   'test/mutation': [
     ...['src', 'handlers', 'test', 'scripts/contract-types.ts', 'scripts/contract-lint.ts'],
     'scripts/contract-diff/contracts.ts',
-    'scripts/ignored-parameters.ts',
   ],
 };
 

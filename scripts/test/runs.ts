@@ -8,7 +8,10 @@ export interface Run {
   files: string[];
 }
 
-/** Files that take long, most of it in processes that they start or in waiting, the slowest first. Each has a process of its own. */
+/**
+ * Files that take long, most of it in processes that they start or in waiting, the slowest first. Each has a process of its own. They are
+ * named by the last folders and the first letters, so that folders above may move.
+ */
 const ALONE = [
   'store/postgres-outages',
   'process/workers',
@@ -42,6 +45,9 @@ export function filesBelow(folder: string, kind = /\.test\.ts$/): string[] {
 export function runsBelow(folder: string): Run[] {
   const files = filesBelow(folder);
   const rank = (file: string) => ALONE.findIndex((name) => file.includes(`/${name}`));
+  const gone = ALONE.filter((name) => folder === 'test' && !files.some((file) => file.includes(`/${name}`)));
+  if (gone.length > 0)
+    throw new Error(`No test has these names, which are in scripts/test/runs.ts: ${gone.join(', ')}`);
   const shared = new Map<string, string[]>();
   for (const file of files.filter((file) => rank(file) === -1)) {
     const name = dirname(file);

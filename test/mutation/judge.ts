@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildTypes } from '../../scripts/contract-types.ts';
-import { describeIgnored } from '../../scripts/ignored-parameters.ts';
 import type { Contract } from '../../src/engine/contract/contract.ts';
 import { loadContract } from '../../src/engine/contract/load-contract.ts';
 import { describeUndeclared } from '../../src/engine/replies/own-replies.ts';
@@ -48,7 +47,7 @@ export async function buildJudge(
     let run: Run;
     try {
       contract = await load(edited);
-      const [problem] = [...describeUndeclared(contract), ...describeIgnored(contract)];
+      const [problem] = describeUndeclared(contract);
       if (problem) return { by: 'start', why: problem };
     } catch (error) {
       return { by: 'start', why: (error as Error).message };
