@@ -28,4 +28,5 @@ export function place(file: string, ids: string[], root: URL, replaces: boolean)
 const NEXT = `Next:
   npm run generate   writes its types
   npm start          serves it: operations answer 501 until their handlers do more
-The releases in openapi/released/, the tests in test/operations/ and the domain in src/pets/ are those of the contract before.`;
+The releases in openapi/released/, the clients in openapi/clients/, the tests in test/operations/ and the domain in src/pets/ are
+those of the contract before.`;

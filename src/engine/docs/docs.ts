@@ -4,6 +4,7 @@ import { extname } from 'node:path';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
+import { loadClients } from './clients.ts';
 import { addDocument } from './documents.ts';
 import { addFrontDoor } from './front-door.ts';
 import { toPage } from './page.ts';
@@ -49,9 +50,13 @@ export async function addDocs(app: FastifyInstance, contract: Contract): Promise
   addDocument(app, '/openapi.yaml', contract.yaml, { 'content-type': 'application/yaml' });
   addDocument(app, '/openapi.json', Buffer.from(contract.json), { 'content-type': 'application/json; charset=utf-8' });
   addFrontDoor(app, contract);
-  const page = toPage(contract);
+  const clients = loadClients();
+  const page = toPage(contract, clients);
   for (const url of ['/docs', '/docs/']) {
     addDocument(app, url, page, { 'content-type': 'text/html; charset=utf-8', ...PAGE_HEADERS });
+  }
+  for (const { path, text } of clients) {
+    addDocument(app, `/docs/clients/${path}`, text, { 'content-type': 'text/plain; charset=utf-8', ...PAGE_HEADERS });
   }
   addFiles(app, SWAGGER_UI, SWAGGER_UI_FILES);
   addFiles(app, ADDITIONS, readdirSync(ADDITIONS));

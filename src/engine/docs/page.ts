@@ -1,9 +1,10 @@
 /** The page: Swagger UI for who has JavaScript, the contract as plain HTML for who has not. */
 import type { Contract } from '../contract/contract.ts';
+import type { ClientFile } from './clients.ts';
 import { html } from './html.ts';
 import { toReading } from './reading.ts';
 
-export function toPage(contract: Contract): Buffer {
+export function toPage(contract: Contract, clients: ClientFile[]): Buffer {
   const page = html`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -19,7 +20,7 @@ export function toPage(contract: Contract): Buffer {
 </head>
 <body>
 <div id="swagger-ui"></div>
-<noscript>${toReading(contract)}</noscript>
+<noscript>${toReading(contract, clients)}</noscript>
 </body>
 </html>
 `;

@@ -3,6 +3,7 @@ import { parse as parseJson } from 'lossless-json';
 import t, { type Test } from 'tap';
 import { parse as parseYaml } from 'yaml';
 import { loadContract } from '../../../src/engine/contract/load-contract.ts';
+import { loadClients } from '../../../src/engine/docs/clients.ts';
 import { toPage } from '../../../src/engine/docs/page.ts';
 import { connectRaw, sendRaw } from '../../raw-client.ts';
 import { startService } from '../../service.ts';
@@ -173,7 +174,8 @@ components:
 
 t.test('without JavaScript the page can be read, and no text of the contract is HTML', async (t) => {
   const contract = await loadContract(`${t.testdir({ 'readable.yaml': READABLE })}/readable.yaml`);
-  const page = toPage(contract).toString();
+  const page = toPage(contract, []).toString();
+  t.notMatch(page, 'Clients to copy');
   t.match(page, '<title>&#60;b&#62;Bold&#60;/b&#62; &#38; &#34;quoted&#34;</title>');
   t.notMatch(page, /<(b|img|script)>|<img|<script>/);
   t.equal(page.match(/<\/noscript>/g)?.length, 1);
@@ -187,6 +189,26 @@ t.test('without JavaScript the page can be read, and no text of the contract is 
   ]) {
     t.match(page, text);
   }
+});
+
+t.test('the clients to copy are named on the page, and sent as text', async (t) => {
+  const { app } = await startService(t);
+  const { body } = await app.inject('/docs');
+  const urls = [...body.matchAll(/"(\/docs\/clients\/[^"]+)"/g)].map(([, url]) => url as string);
+  t.strictSame(
+    urls.map((url) => url.split('/').slice(3).join('/')),
+    ['go', 'java', 'python', 'typescript'].flatMap((language) =>
+      readdirSync(new URL(`../../../openapi/clients/${language}`, import.meta.url))
+        .sort()
+        .map((name) => `${language}/${name}`),
+    ),
+  );
+  for (const url of urls) {
+    const { headers, rawPayload } = await app.inject(url);
+    t.equal(headers['content-type'], 'text/plain; charset=utf-8');
+    t.ok(rawPayload.equals(readFileSync(new URL(`../../openapi${url.replace('/docs', '')}`, import.meta.url))), url);
+  }
+  t.strictSame(loadClients(new URL('none/', import.meta.url)), [], 'another contract need not have any');
 });
 
 t.test("the page's files are sent again only when they have changed", async (t) => {
