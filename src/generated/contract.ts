@@ -176,6 +176,19 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The API key may not do this. */
+        ForbiddenToAdd: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The body is larger than the operation takes. */
         PayloadTooLarge: {
             headers: {
@@ -310,7 +323,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /**
                      * @description The next page, as `<url>; rel="next"` (RFC 8288). Absent on the last page.
-                     * @example </v1/pets?limit=20&after=MjA>; rel="next"
+                     * @example </v1/pets?limit=20&after=MjAg>; rel="next"
                      */
                     Link?: string;
                     [name: string]: unknown;
@@ -369,7 +382,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["ForbiddenToAdd"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];

@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = '564a94d089a07dd83c39e7722d0f9000f101d1b7d7f107ad98ee327d9942ef84';
+export const CONTRACT_DIGEST = '00526595a41b28fc20c3246a3c0b9a675029c069f753186cb16d3426781a9671';

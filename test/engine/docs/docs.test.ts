@@ -206,7 +206,7 @@ t.test('the clients to copy are named on the page, and sent as text', async (t) 
   for (const url of urls) {
     const { headers, rawPayload } = await app.inject(url);
     t.equal(headers['content-type'], 'text/plain; charset=utf-8');
-    t.ok(rawPayload.equals(readFileSync(new URL(`../../openapi${url.replace('/docs', '')}`, import.meta.url))), url);
+    t.ok(rawPayload.equals(readFileSync(new URL(`../../../openapi${url.replace('/docs', '')}`, import.meta.url))), url);
   }
   t.strictSame(loadClients(new URL('none/', import.meta.url)), [], 'another contract need not have any');
 });
