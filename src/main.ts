@@ -6,6 +6,7 @@ import type { Contract } from './engine/contract/contract.ts';
 import { extendSunsets } from './engine/contract/deprecation.ts';
 import { checkDigest } from './engine/contract/digest.ts';
 import { CONTRACT_FILE, loadContract } from './engine/contract/load-contract.ts';
+import { withPublicPath } from './engine/contract/public-path.ts';
 import { listen } from './engine/http/listening.ts';
 import type { AddTraces } from './engine/http/trace-context.ts';
 import { checkStoredRecords } from './engine/routes/stored-records.ts';
@@ -26,7 +27,8 @@ import { type Store, StoreError, StoreUnavailable } from './store/store.ts';
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
   if (config.isProduction) refuseDebugger();
-  const contract = extendSunsets(await loadContract(CONTRACT_FILE, CONTRACT_DIGEST), config.extendedSunsets);
+  const loaded = await loadContract(CONTRACT_FILE, CONTRACT_DIGEST);
+  const contract = withPublicPath(extendSunsets(loaded, config.extendedSunsets), config.publicPath);
   checkDigest(contract, CONTRACT_DIGEST);
   const log = openLog(config.logLevel);
   if (cluster.isPrimary) for (const warning of config.warnings) log.logger.warn(warning);

@@ -19,6 +19,8 @@ export interface Config {
   apiKeys: readonly string[];
   /** The addresses and ranges of proxies whose `X-Forwarded-For` counts. */
   trustProxy: readonly string[];
+  /** The path of the URL that clients call, where a proxy in front strips it: `/petstore`; empty where there is none. */
+  publicPath: string;
   /** The sites whose scripts may call the service from a browser: `https://shop.example`. */
   corsOrigins: readonly string[];
   /** Deprecated operations that are served for longer than the contract says, and until when. */
@@ -119,10 +121,19 @@ function readCallers(variables: Variables) {
     );
   }
   return {
+    publicPath: readPublicPath(variables),
     apiKeys: Object.freeze(apiKeys),
     trustProxy: Object.freeze(trustProxy),
     corsOrigins: Object.freeze(corsOrigins),
   };
+}
+
+function readPublicPath(variables: Variables): string {
+  const text = variables.text('PUBLIC_URL');
+  if (!text) return '';
+  const path = /^https?:\/\/[^/?#@\s]+((?:\/[\w.~:@!$&'()+,;=-]+)*)\/?$/.exec(text)?.[1];
+  if (path === undefined) variables.refuse('PUBLIC_URL', 'a URL, such as https://shop.example/petstore');
+  return path ?? '';
 }
 
 function readDatabase(variables: Variables): Database | undefined {

@@ -30,6 +30,7 @@ t.test('without any variable, everything has its default', (t) => {
     apiKeys: [],
     trustProxy: [],
     corsOrigins: [],
+    publicPath: '',
     extendedSunsets: new Map(),
     logLevel: 'info',
     isProduction: false,
@@ -57,6 +58,7 @@ t.test('every variable is taken', (t) => {
     DATABASE_URL: 'sqlite:///srv/pets.db',
     API_KEYS: 'first-key-0123456789, second.key~+/0123456789==,',
     TRUST_PROXY: '10.0.0.0/8, ::1',
+    PUBLIC_URL: 'https://shop.example/petstore/',
     CORS_ORIGINS: 'https://shop.example, http://localhost:5173',
     EXTEND_SUNSET: 'getPet:2031-06-30, other:2032-02-29',
     LOG_LEVEL: 'debug',
@@ -87,6 +89,7 @@ t.test('every variable is taken', (t) => {
     database: { kind: 'sqlite', file: '/srv/pets.db' },
     apiKeys: ['first-key-0123456789', 'second.key~+/0123456789=='],
     trustProxy: ['10.0.0.0/8', '::1'],
+    publicPath: '/petstore',
     corsOrigins: ['https://shop.example', 'http://localhost:5173'],
     extendedSunsets: new Map([
       ['getPet', new Date('2031-06-30')],
@@ -146,6 +149,24 @@ t.test('all wrong variables are listed at once, each with what it must be', (t) 
     '  - DRAIN_DELAY must be an integer from 0 to 60000, not "-1"',
     '  - STOP_TIMEOUT must be an integer from 1000 to 600000, not "1e3"',
   ]);
+  t.end();
+});
+
+t.test('the public URL is one of HTTP, of which the path counts', (t) => {
+  const paths = { 'https://shop.example': '', 'http://shop.example:8080/': '', 'https://shop.example/a/b-c': '/a/b-c' };
+  for (const [PUBLIC_URL, publicPath] of Object.entries(paths))
+    t.equal(loadConfig({ PUBLIC_URL }).publicPath, publicPath);
+  for (const PUBLIC_URL of [
+    '/petstore',
+    'shop.example/a',
+    'ftp://shop.example',
+    'https://shop.example/a?b',
+    'https://u@shop/a',
+  ]) {
+    t.strictSame(problemsOf({ PUBLIC_URL }), [
+      `  - PUBLIC_URL must be a URL, such as https://shop.example/petstore, not "${PUBLIC_URL}"`,
+    ]);
+  }
   t.end();
 });
 

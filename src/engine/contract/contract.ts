@@ -120,6 +120,8 @@ export interface Contract {
   title: string;
   /** The start of every path: `/v1`; empty where there is none. */
   prefix: string;
+  /** What stands before it for clients, where a proxy in front strips that: `/petstore`; empty where there is none. */
+  publicPath: string;
   toErrorBody: ToErrorBody;
   /** Those of all security schemes. */
   keyPlaces: KeyPlace[];

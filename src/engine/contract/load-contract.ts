@@ -67,7 +67,7 @@ export async function readContract(
   checkOwnPaths(prefix, operations.values(), refuse);
   const contract = {
     ...{ yaml, json, digest, isChecked, document, resolved, title: document.info.title, prefix },
-    ...{ operations, isTailored },
+    ...{ operations, isTailored, publicPath: '' },
     toErrorBody: buildToErrorBody(document['x-error-body']),
     keyPlaces: [...keyPlaces.values()].filter((place) => place !== undefined),
   };

@@ -51,9 +51,12 @@ export async function addDocs(app: FastifyInstance, contract: Contract): Promise
   addDocument(app, '/openapi.json', Buffer.from(contract.json), { 'content-type': 'application/json; charset=utf-8' });
   addFrontDoor(app, contract);
   const clients = loadClients();
-  const page = toPage(contract, clients);
-  for (const url of ['/docs', '/docs/']) {
-    addDocument(app, url, page, { 'content-type': 'text/html; charset=utf-8', ...PAGE_HEADERS });
+  // Relative, so that the page works below any path that a proxy strips.
+  for (const [url, root] of Object.entries({ '/docs': './', '/docs/': '../' })) {
+    addDocument(app, url, toPage(contract, clients, root), {
+      'content-type': 'text/html; charset=utf-8',
+      ...PAGE_HEADERS,
+    });
   }
   for (const { path, text } of clients) {
     addDocument(app, `/docs/clients/${path}`, text, { 'content-type': 'text/plain; charset=utf-8', ...PAGE_HEADERS });

@@ -4,20 +4,24 @@ import type { Json } from '../schema/json.ts';
 import type { ClientFile } from './clients.ts';
 import { type Html, html } from './html.ts';
 
-export function toReading({ document, resolved, operations, prefix }: Contract, clients: ClientFile[]): Html {
+export function toReading(
+  { document, resolved, operations, prefix }: Contract,
+  clients: ClientFile[],
+  root: string,
+): Html {
   const { title, version, description } = document.info;
   return html`<main class="reading">
 <h1>${title} <small>${version}</small></h1>
-<p>To try the operations on this page takes JavaScript. Programs read <a href="/openapi.json">openapi.json</a> or
-<a href="/openapi.yaml">openapi.yaml</a>.</p>
+<p>To try the operations on this page takes JavaScript. Programs read <a href="${root}openapi.json">openapi.json</a> or
+<a href="${root}openapi.yaml">openapi.yaml</a>.</p>
 ${toProse(description)}
-${clients.length > 0 && toClients(clients)}
+${clients.length > 0 && toClients(clients, root)}
 ${[...operations.values()].map((operation) => toSection(operation, prefix, resolved.paths[operation.path]))}
 </main>`;
 }
 
-function toClients(clients: ClientFile[]): Html {
-  const links = clients.map(({ path }) => html`<li><a href="/docs/clients/${path}">${path}</a></li>`);
+function toClients(clients: ClientFile[], root: string): Html {
+  const links = clients.map(({ path }) => html`<li><a href="${root}docs/clients/${path}">${path}</a></li>`);
   return html`<section><h2>Clients to copy</h2><ul>${links}</ul></section>`;
 }
 

@@ -5,14 +5,14 @@ import { encodePath } from '../contract/path-names.ts';
 type Headers = Record<string, string>;
 
 /** `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to what to use instead: those that are known. */
-export function deprecationHeaders({ deprecation }: Operation, { prefix, operations }: Contract): Headers {
+export function deprecationHeaders({ deprecation }: Operation, { publicPath, prefix, operations }: Contract): Headers {
   if (!deprecation) return {};
   const { at, sunset, successor } = deprecation;
   const pathOf = (id: string) => (operations.get(id) as Operation).path;
   return {
     ...(at && { deprecation: `@${at.getTime() / 1000}` }),
     ...(sunset && { sunset: sunset.toUTCString() }),
-    ...(successor && { link: `<${prefix}${encodePath(pathOf(successor))}>; rel="successor-version"` }),
+    ...(successor && { link: `<${publicPath}${prefix}${encodePath(pathOf(successor))}>; rel="successor-version"` }),
   };
 }
 

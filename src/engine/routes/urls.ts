@@ -13,8 +13,10 @@ interface Template {
   fields: { name: string; write: (value: unknown) => string }[];
 }
 
-export function buildUrlOf({ prefix, operations }: Contract): UrlOf {
-  const templates = new Map([...operations.values()].map((operation) => [operation.id, toTemplate(prefix, operation)]));
+export function buildUrlOf({ publicPath, prefix, operations }: Contract): UrlOf {
+  const templates = new Map(
+    [...operations.values()].map((operation) => [operation.id, toTemplate(publicPath + prefix, operation)]),
+  );
   return (id, params, query, changes) => {
     const template = templates.get(id) as Template;
     // In a contract whose paths have no parameters it is undefined.

@@ -10,7 +10,7 @@ import requests from './requests.js';
 import './screen.js';
 
 SwaggerUIBundle({
-  url: '/openapi.json',
+  url: new URL('../../openapi.json', import.meta.url).href,
   dom_id: '#swagger-ui',
   layout: 'BaseLayout',
   deepLinking: true,

@@ -1,0 +1,18 @@
+/** The contract as clients see it behind a proxy that strips a path. */
+import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
+import type { Json } from '../schema/json.ts';
+import type { Contract } from './contract.ts';
+
+/**
+ * Clients find the paths of its servers, and all that the server refers to, below `publicPath`, such as `/petstore`. Its YAML is JSON
+ * then: it is not the file any more.
+ */
+export function withPublicPath(contract: Contract, publicPath: string): Contract {
+  if (publicPath === '') return contract;
+  const source = parse(contract.json, null, parseNumberAndBigInt) as Json;
+  const servers = (source.servers ?? [{ url: '' }]).map((server: Json) =>
+    /^(\/(?!\/)|$)/.test(server.url) ? { ...server, url: publicPath + server.url } : server,
+  );
+  const json = stringify({ ...source, servers }) as string;
+  return { ...contract, publicPath, json, yaml: Buffer.from(json), document: { ...contract.document, servers } };
+}

@@ -1,0 +1,50 @@
+import t from 'tap';
+import { loadContract } from '../../../src/engine/contract/load-contract.ts';
+import { withPublicPath } from '../../../src/engine/contract/public-path.ts';
+import { startService } from '../../service.ts';
+
+const PUBLIC = '/shop/petstore';
+
+t.test('behind a proxy that strips a path, all that the server refers to stands below that path', async (t) => {
+  const contract = withPublicPath(await loadContract(), PUBLIC);
+  const { app, request } = await startService(t, { contract });
+  const body = { name: 'Rex', categoryId: 7 };
+  for (const id of [1, 2]) {
+    const { headers } = await request('/v1/pets', { method: 'POST', body });
+    t.equal(headers.location, `${PUBLIC}/v1/pets/${id}`);
+  }
+  t.match((await request('/v1/pets?limit=1')).headers.link, `<${PUBLIC}/v1/pets?limit=1&after=`);
+  t.equal((await request('/v1/pets/1')).headers.link, `<${PUBLIC}/v1/pets>; rel="successor-version"`);
+  for (const [accept, location] of Object.entries({ 'text/html': '/docs', '*/*': '/openapi.json' })) {
+    const { headers } = await app.inject({ url: '/', headers: { accept } });
+    t.equal(headers.location, PUBLIC + location);
+    for (const path of ['/openapi.json', '/docs', '/.well-known/api-catalog'])
+      t.match(headers.link, `<${PUBLIC}${path}>`);
+  }
+  const catalogue = await app.inject('/.well-known/api-catalog');
+  const [{ anchor, ...relations }] = catalogue.json().linkset;
+  const hrefs = Object.values<{ href: string }[]>(relations).flatMap((links) => links.map(({ href }) => href));
+  for (const url of [anchor, ...hrefs]) t.ok(url.startsWith(`${PUBLIC}/`), url);
+});
+
+t.test(
+  'the contract that is served there names its servers below that path, and is the same in all else',
+  async (t) => {
+    const loaded = await loadContract();
+    const { app } = await startService(t, { contract: withPublicPath(loaded, PUBLIC) });
+    const [here, ...others] = loaded.document.servers;
+    const expected = { ...JSON.parse(loaded.json), servers: [{ ...here, url: `${PUBLIC}/v1` }, ...others] };
+    for (const url of ['/openapi.json', '/openapi.yaml']) t.strictSame((await app.inject(url)).json(), expected, url);
+    t.equal(withPublicPath(loaded, ''), loaded);
+  },
+);
+
+t.test('a contract that names no server gets one', async (t) => {
+  const source = (await loadContract()).document;
+  const { servers: _, ...rest } = source;
+  const contract = withPublicPath(
+    await loadContract(`${t.testdir({ 'bare.json': JSON.stringify(rest) })}/bare.json`),
+    PUBLIC,
+  );
+  t.strictSame(JSON.parse(contract.json).servers, [{ url: PUBLIC }]);
+});

@@ -1,0 +1,85 @@
+import { Agent } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { type Server, startServer } from '../program.ts';
+import { send } from '../service.ts';
+import { addFigures } from './figures.ts';
+import { findPort, PROXIES, startProxy } from './path-proxies.ts';
+
+const CLIENTS = 8;
+const RESTARTS = 6;
+
+/** Two servers on one database, each on its port, which know the URL that clients call. */
+async function startTwo(t: Test) {
+  const databaseUrl = `sqlite:${t.testdir()}/pets.db`;
+  const ports = [await findPort(), await findPort()];
+  const start = (port: number) =>
+    startServer(t, {
+      env: {
+        PORT: String(port),
+        DATABASE_URL: databaseUrl,
+        PUBLIC_URL: 'https://shop.example/petstore',
+        DRAIN_DELAY: '1000',
+      },
+    });
+  const servers: Server[] = [];
+  for (const port of ports) servers.push(await start(port));
+  /** One after the other. */
+  const restart = async (index: number) => {
+    const server = servers[index] as Server;
+    server.child.kill('SIGTERM');
+    t.equal(await server.exit, 0);
+    servers[index] = await start(server.port);
+  };
+  return { ports, restart };
+}
+
+for (const name of Object.keys(PROXIES)) {
+  t.test(
+    `below a path that ${name} strips, every URL that the server gives leads to it, also while it restarts`,
+    async (t) => {
+      const { ports, restart } = await startTwo(t);
+      const port = await startProxy(t, name, ports);
+      const origin = `http://127.0.0.1:${port}`;
+      const front = await send(port, '/petstore/', { headers: { accept: 'text/html' } });
+      t.equal(new URL(front.headers.location as string, `${origin}/petstore/`).pathname, '/petstore/docs');
+      const page = await send(port, '/petstore/docs');
+      const files = [...page.text.matchAll(/(?:src|href)="(\.[^"]+)"/g)].map(([, url]) => url as string);
+      t.ok(files.length > 5);
+      for (const file of files)
+        t.equal((await send(port, new URL(file, `${origin}/petstore/docs`).pathname)).status, 200, file);
+      const { servers } = JSON.parse((await send(port, '/petstore/openapi.json')).text);
+      t.equal(servers[0].url, '/petstore/v1');
+
+      let isOver = false;
+      let answered = 0;
+      const failed: string[] = [];
+      const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+        const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+        const ask = async (...[url, options]: [string, object?]) => {
+          const { status, headers } = await send(port, url, options, agent);
+          answered++;
+          if (status > 201) failed.push(`${status} ${url}`);
+          return headers;
+        };
+        for (let count = 0; !isOver; count++) {
+          const body = { name: 'Rex', categoryId: 7 };
+          const once = { 'idempotency-key': `${client}-${count}` };
+          const { location = '/' } = await ask('/petstore/v1/pets', { method: 'POST', body, headers: once });
+          await ask(location);
+          const { link = '' } = await ask('/petstore/v1/pets?limit=1');
+          const next = /<(.*)>; rel="next"/.exec(link)?.[1];
+          if (next) await ask(next);
+        }
+        agent.destroy();
+      });
+      await wait(500);
+      for (let count = 0; count < RESTARTS; count++) await restart(count % 2);
+      isOver = true;
+      const outcomes = await Promise.allSettled(clients);
+      for (const outcome of outcomes) if (outcome.status === 'rejected') failed.push(String(outcome.reason));
+      addFigures(`${name}, ${RESTARTS} restarts`, `${failed.length} failed of ${answered} requests`);
+      t.strictSame(failed, []);
+    },
+  );
+}
