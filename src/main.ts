@@ -9,7 +9,7 @@ import { CONTRACT_FILE, loadContract } from './engine/contract/load-contract.ts'
 import { withPublicPath } from './engine/contract/public-path.ts';
 import { listen } from './engine/http/listening.ts';
 import type { AddTraces } from './engine/http/trace-context.ts';
-import { checkStoredRecords } from './engine/routes/stored-records.ts';
+import { buildShapes, checkStoredRecords } from './engine/routes/stored-records.ts';
 import { domain } from './generated/domain.ts';
 import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
 import { type Config, ConfigError, loadConfig } from './operate/config.ts';
@@ -32,7 +32,8 @@ async function start(): Promise<void> {
   checkDigest(contract, CONTRACT_DIGEST);
   const log = openLog(config.logLevel);
   if (cluster.isPrimary) for (const warning of config.warnings) log.logger.warn(warning);
-  const store = await openStore(config.database, domain, { ...config, isMigrated: cluster.isWorker });
+  const limits = { ...config, isMigrated: cluster.isWorker };
+  const store = await openStore(config.database, domain, limits, buildShapes(contract, domain));
   try {
     await checkStoredRecords(contract, domain, store);
     if (config.workers > 1 && cluster.isPrimary) await serveByWorkers(config, contract, store, log);

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
-import type { AnyDomain } from '../src/store/description.ts';
+import type { SqliteDatabase } from '../src/store/database-url.ts';
+import type { AnyDescription } from '../src/store/description.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { openPostgres } from '../src/store/postgres/open-postgres.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../src/store/postgres/settings.ts';
@@ -10,11 +11,15 @@ import { Sqlite } from '../src/store/sqlite/kept-sqlite.ts';
 import { openSqlite } from '../src/store/sqlite/open-sqlite.ts';
 import { toTable } from '../src/store/table.ts';
 import { books } from './books/domain.ts';
+import { withRecords } from './database.ts';
 import { schemaOf, startPostgres } from './postgres.ts';
 import { type AnyStore, type Place, testSharing, testStore } from './store-suite.ts';
 
 /** What may be null. */
 const NULLS = { tags: null, rating: null, series: null, isSold: null, shelf: null };
+
+const openBooks = (database: SqliteDatabase) =>
+  withRecords(openStore(database, { books }, LIMITS), 'books') as AnyStore;
 
 const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
 
@@ -30,7 +35,7 @@ async function testMissingField(t: Test, { open, execute }: Place): Promise<void
 }
 
 t.test('memory', async (t) => {
-  const open = () => openStore({ kind: 'memory' }, books, LIMITS) as unknown as AnyStore;
+  const open = () => openBooks({ kind: 'memory' });
   testStore(t, { isShared: false, prepare: () => ({ open, execute: () => {}, count: () => 0 }) }, books);
 });
 
@@ -44,7 +49,7 @@ t.test('a file', async (t) => {
       return result;
     };
     return {
-      open: () => openStore({ kind: 'sqlite', file }, books, LIMITS) as unknown as AnyStore,
+      open: () => openBooks({ kind: 'sqlite', file }),
       execute: (sql: string) => run((db) => void db.exec(sql)),
       count: (table: string) => run((db) => Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())),
     };
@@ -58,7 +63,10 @@ t.test('PostgreSQL', async (t) => {
   function prepare() {
     const url = server.newUrl();
     return {
-      open: () => openPostgres(parsePostgresUrl(url) as PostgresSettings, books, LIMITS, 60_000),
+      open: async () => {
+        const store = await openPostgres(parsePostgresUrl(url) as PostgresSettings, { books }, LIMITS, {}, 60_000);
+        return withRecords(store, 'books') as AnyStore;
+      },
       execute: async (sql: string) => void (await server.execute(`SET search_path = ${schemaOf(url)}; ${sql}`)),
       count: async (table: string) => {
         const { rows } = await server.execute(`SELECT count(*) FROM ${schemaOf(url)}.${table}`);
@@ -72,11 +80,11 @@ t.test('PostgreSQL', async (t) => {
 
 t.test('a description of which no statement could be made is refused', async (t) => {
   t.throws(() => toTable({ ...books, table: 'Books; --' }), { message: /named in small letters.*Books; --/ });
-  t.throws(() => toTable({ ...books, filters: ['authors'] }), { message: /cannot be filtered by authors/ });
+  t.throws(() => toTable({ ...books, lists: { equal: ['authors'] } }), { message: /cannot be filtered by authors/ });
 });
 
 /** The domain with other migrations: those of the books, changed. */
-function withMigrations(t: Test, change: (sql: string) => string): AnyDomain {
+function withMigrations(t: Test, change: (sql: string) => string): AnyDescription {
   const read = (database: string) =>
     change(readFileSync(new URL(`${database}/0001-books.sql`, books.migrations), 'utf8'));
   const folder = t.testdir({
@@ -105,15 +113,15 @@ t.test(
       const other = withMigrations(t, change);
       if (databases.includes('sqlite')) {
         const file = `${t.testdirName}/books.db`;
-        t.throws(() => openSqlite(file, other, LIMITS), { message });
-        const store = openSqlite(file, books, LIMITS);
+        t.throws(() => openSqlite(file, { books: other }, LIMITS), { message });
+        const store = withRecords(openSqlite(file, { books }, LIMITS), 'books') as AnyStore;
         t.equal(await store.records.get(1n), undefined);
         await store.close();
       }
       if (databases.includes('postgres')) {
         const settings = parsePostgresUrl(server.newUrl()) as PostgresSettings;
-        await t.rejects(openPostgres(settings, other, LIMITS, 60_000), { message });
-        const store = await openPostgres(settings, books, LIMITS, 60_000);
+        await t.rejects(openPostgres(settings, { books: other }, LIMITS, {}, 60_000), { message });
+        const store = withRecords(await openPostgres(settings, { books }, LIMITS, {}, 60_000), 'books') as AnyStore;
         t.equal(await store.records.get(1n), undefined);
         await store.close();
       }

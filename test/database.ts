@@ -4,33 +4,36 @@ import { domain } from '../src/generated/domain.ts';
 import type { Page } from '../src/store/collection.ts';
 import { toCursor } from '../src/store/cursors.ts';
 import { parseDatabaseUrl, type SqliteDatabase } from '../src/store/database-url.ts';
-import type { CollectionOf, SchemaOf } from '../src/store/description.ts';
+import type { CollectionOf, CollectionsOf, SchemaOf } from '../src/store/description.ts';
 import { loadParts } from '../src/store/migrations.ts';
 import { openStore } from '../src/store/open-store.ts';
+import type { Shapes } from '../src/store/shape.ts';
 import type { Store, StoreLimits } from '../src/store/store.ts';
 
-/** With what our domain keeps. */
-export type OwnStore = Store<CollectionOf<typeof domain>>;
+type Records = CollectionOf<(typeof domain)['pets']>;
 
-export const openUrl = (url: string, limits: Partial<StoreLimits> = {}): OwnStore =>
-  openStore(parseDatabaseUrl(url) as SqliteDatabase, domain, {
-    createTimeout: 60_000,
-    maxCreates: 10_000,
-    checkTimeout: 60_000,
-    ...limits,
-  });
+/** With what our domain keeps. */
+export type OwnStore = Store<CollectionsOf<typeof domain>> & { records: Records };
+
+/** With one of its collections as `records`. */
+export const withRecords = <Opened extends Store>(store: Opened, name = 'pets') =>
+  Object.assign(store, { records: Object.entries(store.collections).find(([one]) => one === name)?.[1] });
+
+export function openUrl(url: string, limits: Partial<StoreLimits> = {}, shapes?: Shapes<typeof domain>): OwnStore {
+  const all = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000, ...limits };
+  return withRecords(openStore(parseDatabaseUrl(url) as SqliteDatabase, domain, all, shapes)) as OwnStore;
+}
 
 export type Pet = SchemaOf<'Pet'>;
 export type NewPet = SchemaOf<'NewPet'>;
 export type PetStatus = SchemaOf<'PetStatus'>;
 
-/** How many migrations the domain has, in either database. */
-export const DOMAIN_VERSION =
-  loadParts('sqlite', domain).find(({ name }) => name === domain.name)?.migrations.length ?? 0;
+/** How many migrations the pets have, in either database. */
+export const DOMAIN_VERSION = loadParts('sqlite', domain).find(({ name }) => name === 'pets')?.migrations.length ?? 0;
 
 /** What lists are filtered by, as cursors and statements take it: the value of each filter, or undefined. */
 export function valuesOf(query: Readonly<Record<string, unknown>>): unknown[] {
-  return domain.filters.map((name) => query[name]);
+  return domain.pets.lists.equal.map((name) => query[name]);
 }
 
 /** A page after the record with an id; as a promise where the store gives one. */

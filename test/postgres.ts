@@ -12,7 +12,7 @@ import { domain } from '../src/generated/domain.ts';
 import { openPostgres } from '../src/store/postgres/open-postgres.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../src/store/postgres/settings.ts';
 import type { StoreLimits } from '../src/store/store.ts';
-import type { OwnStore } from './database.ts';
+import { type OwnStore, withRecords } from './database.ts';
 import { endWithProcess } from './postgres-end.ts';
 
 /** The program of PostgreSQL that is named by POSTGRES, or that of npm's package for this platform. */
@@ -204,14 +204,11 @@ export const schemaOf = (url: string) => new URL(url).searchParams.get('schema')
 const LIMITS: StoreLimits = { createTimeout: 60_000, maxCreates: 10_000 };
 
 /** A store on PostgreSQL by its URL, with what our domain keeps. */
-export const openPostgresUrl = (
+export async function openPostgresUrl(
   url: string,
   limits: Partial<StoreLimits> = {},
   ...times: [timeout?: number, startTimeout?: number]
-): Promise<OwnStore> =>
-  openPostgres(
-    parsePostgresUrl(url) as PostgresSettings,
-    domain,
-    { ...LIMITS, ...limits },
-    ...times,
-  ) as Promise<OwnStore>;
+): Promise<OwnStore> {
+  const settings = parsePostgresUrl(url) as PostgresSettings;
+  return withRecords(await openPostgres(settings, domain, { ...LIMITS, ...limits }, {}, ...times)) as OwnStore;
+}

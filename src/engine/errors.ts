@@ -1,6 +1,6 @@
 /** The catalogue of errors: every failure that is sent to a client has its code and status from here, or from the domain. */
 import type { components } from '../generated/contract.ts';
-import { domain } from '../generated/domain.ts';
+import { errors } from '../generated/domain.ts';
 
 interface OwnError {
   code: string;
@@ -44,7 +44,7 @@ export const GENERAL = {
 } as const satisfies Record<string, Kind>;
 
 export const CATALOGUE = {
-  ...domain.errors,
+  ...errors,
   invalid_request: { status: 400 },
   malformed_json: { status: 400 },
   malformed_request: { status: 400 },

@@ -1,5 +1,6 @@
 /** `#engine`: all that handlers and what they share import of the engine. It loads no Fastify. */
 export type { JsonText } from '../json/json-text.ts';
+export { isRefused } from '../store/collection.ts';
 export type { SchemaOf as Schema } from '../store/description.ts';
 export { type ErrorBody, type ErrorCode, Failure, notImplemented, refuse } from './errors.ts';
 export { nextLink } from './replies/pagination.ts';

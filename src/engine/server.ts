@@ -1,7 +1,6 @@
 /** buildServer(): every part of the server in its order of effect. It never listens; `app.listen` does. */
 import fastify, { type FastifyInstance } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
-import { domain } from '../generated/domain.ts';
 import type { Store, Tally } from '../store/store.ts';
 import { addAuth, type Rates } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
@@ -61,7 +60,7 @@ export interface ServerOptions {
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { contract, handlers, store, apiKeys, tally, logger, counts, limits, isDraining } = options;
-  const collections = { [domain.name]: store.records };
+  const { collections } = store;
   const nextRequestId = buildRequestIds();
   const keysInQueries = contract.keyPlaces.flatMap((place) => (place.in === 'query' ? [place.name] : []));
   const toLogged = buildToLogged(keysInQueries, apiKeys);

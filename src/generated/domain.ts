@@ -1,3 +1,6 @@
 // Made from openapi/petstore.yaml by `npm run generate`. Never edited.
 
-export { domain } from '../pets/domain.ts';
+import { pets } from '../pets/domain.ts';
+
+export const domain = { pets };
+export const errors = { ...pets.errors };

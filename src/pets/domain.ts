@@ -1,19 +1,17 @@
 /** What a pet is: what is kept of it, and what can be asked. The compiler holds it to the contract. */
-import type { Domain } from '#store';
+import type { Description } from '#store';
 
-export const domain = {
-  name: 'pets',
+export const pets = {
   noun: 'pet',
   schema: 'Pet',
-  newSchema: 'NewPet',
   table: 'pets',
   columns: {
-    id: { column: 'id', type: 'int64' },
+    id: { column: 'id', type: 'int64', set: 'id' },
     name: { column: 'name', type: 'text' },
     categoryId: { column: 'category_id', type: 'int64' },
     status: { column: 'status', type: 'text', isOptional: true },
   },
-  filters: ['status'],
+  lists: { equal: ['status'] },
   errors: { pet_not_found: { status: 404 } },
   migrations: new URL('migrations/', import.meta.url),
-} as const satisfies Domain<'Pet', 'NewPet'>;
+} as const satisfies Description<'Pet'>;

@@ -1,4 +1,4 @@
-/** What a domain keeps, as handlers see it. Records are what the contract says; the store adds their ids. */
+/** What a domain keeps, as handlers see it. Records are what the contract says. */
 import type { JsonText } from '../json/json-text.ts';
 
 /** Some stores answer at once, others after a round trip; `await` takes both. */
@@ -7,26 +7,91 @@ export type Awaitable<T> = T | Promise<T>;
 /** The fields of a record, by name. */
 export type Fields = Record<string, unknown>;
 
-/** Every method throws StoreUnavailable where the store cannot be reached or written. */
-export interface Collection<Found, New, Filter extends string = string> {
-  get(id: bigint): Awaitable<JsonText<Found> | undefined>;
+/**
+ * Every method throws StoreUnavailable where the store cannot be reached or written, UnfitRecord, before anything is stored, where the
+ * contract does not allow the record, and KeyReused where `once` was sent before with another request. Writes resolve when they are durable.
+ */
+export interface Collection<
+  Found = Fields,
+  New = Fields,
+  Filter extends string = string,
+  Id = unknown,
+  Conflicts = never,
+> {
+  get(id: Id): Awaitable<JsonText<Found> | undefined>;
   /** Undefined where `after` is no cursor that this list has given out. A member that is no filter does not compile. */
   list<Query extends PageQuery<Found, Filter>>(
     query: Query & { [Name in Exclude<keyof Query, keyof PageQuery<Found, Filter>>]: never },
   ): Awaitable<Page<Found> | undefined>;
-  /** Adds a record and assigns its id. Resolves when the record is durable. */
-  create(record: New): Awaitable<Found>;
-  /** The same, once for each key, whoever else is creating with it now. Undefined where the key has created another record. */
-  createOnce(record: New, once: Once): Awaitable<Created<Found> | undefined>;
-  /** Undefined where there is none with this id. Resolves when it is durable. */
-  replace(id: bigint, record: New): Awaitable<Found | undefined>;
-  /** Whether there was one. Its id is never given again. Resolves when it is durable. */
-  delete(id: bigint): Awaitable<boolean>;
+  /** Adds a record. What it leaves out, and the store sets, is set. */
+  create(record: New, how?: { once?: Once | undefined }): Promise<Found | Conflicts>;
+  /**
+   * Changes some fields. Null takes an optional one away; `{ add: -5n }` adds to a number. Of a schema with rules over several fields, use
+   * `replace`. Undefined where there is none with this id, as `replace` and `delete`.
+   */
+  update<const Changes extends ChangesOf<New>, const How extends HowToChange<Found>>(
+    id: Id,
+    changes: Changes & { [Name in Exclude<keyof Changes, keyof New>]: never },
+    how?: How,
+  ): Promise<Found | undefined | Conflicts | OutOfRangeIf<Changes> | ChangedIf<How>>;
+  replace<const How extends HowToChange<Found>>(
+    id: Id,
+    record: New,
+    how?: How,
+  ): Promise<Found | undefined | Conflicts | ChangedIf<How>>;
+  /** Replaces the record with this id, which was given with it, or creates one, and says which; with a condition it creates none. */
+  put<const How extends HowToChange<Found>>(
+    id: Id,
+    record: New,
+    how?: How,
+  ): Promise<Put<Found> | Conflicts | (How extends { if: object } ? Refused<'changed'> | undefined : never)>;
+  /** Whether there was one. An int64 id that the store has given is never given again. */
+  delete<const How extends HowToChange<Found>>(id: Id, how?: How): Promise<boolean | ChangedIf<How>>;
 }
 
-export type AnyCollection = Collection<Fields, Fields>;
+export type AnyCollection = Collection;
 
-/** A page by ascending ids: of at most `limit` records, 1 or more, that have these values, after a cursor. */
+/** How a change is made: only where the record has these values, and once for each key. */
+export interface HowToChange<Found = Fields> {
+  if?: { [Name in keyof Found]?: Found[Name] | undefined } | undefined;
+  once?: Once | undefined;
+}
+export interface Put<Found> {
+  record: Found;
+  isNew: boolean;
+}
+type ChangedIf<How> = How extends { if: object } ? Refused<'changed'> : never;
+/** Where something is added to a number, which could leave its type. */
+type OutOfRangeIf<Changes> = {
+  [Name in keyof Changes]: Changes[Name] extends { add: unknown } ? true : never;
+}[keyof Changes] extends never
+  ? never
+  : Refused<'out_of_range'>;
+export type ChangesOf<New> = { [Name in keyof New]?: Change<New[Name]> | undefined };
+type Change<Value> =
+  | Exclude<Value, undefined>
+  | (undefined extends Value ? null : never)
+  | ([Exclude<Value, null | undefined>] extends [bigint]
+      ? { add: bigint }
+      : [Exclude<Value, null | undefined>] extends [number]
+        ? { add: number }
+        : never);
+
+/** Why a change was refused: nothing was done. */
+export interface Refused<Why extends string = string> {
+  readonly refused: Why;
+}
+export const isRefused = <T>(value: T): value is Extract<T, Refused> => value instanceof Refusal;
+
+export class Refusal implements Refused {
+  readonly refused: string;
+
+  constructor(why: string) {
+    this.refused = why;
+  }
+}
+
+/** A page by the order in which records were added: of at most `limit` records, 1 or more, that have these values, after a cursor. */
 export type PageQuery<Found = Fields, Filter extends string = string> = {
   limit: number;
   after?: string | undefined;
@@ -38,21 +103,23 @@ export interface Page<Found = Fields> {
   next?: string | undefined;
 }
 
-/** What lets a create be sent again and be done once. */
+/** What lets a change be sent again and be done once. */
 export interface Once {
-  /** The id of the caller's key: others may choose the same key for a create of theirs. */
+  /** Whose key it is, as the id of an API key or a tenant: others may choose the same. */
   readonly caller: string;
   /** Its operationId. */
   readonly operation: string;
-  /** Made up by the client, another one for each create. */
+  /** Made up by the client, another one for each change. */
   readonly key: string;
   /** For how long the key is known, in hours. */
   readonly hours: number;
+  /** Of the parameters and the body of the request: another request with the same key is refused. */
+  readonly digest: string;
+  /** Set by the store: whether it was done before, and the answer is that of then. */
+  isReplayed?: boolean;
 }
 
-/** What a create with a key has come to: the record as it was when it was created. */
-export interface Created<Found> {
-  record: Found;
-  /** Whether it was there already, from the same create sent before. */
-  isReplayed: boolean;
+/** The key was sent before with another request. */
+export class KeyReused extends Error {
+  override name = 'KeyReused';
 }

@@ -11,11 +11,13 @@ export interface FoundColumn {
 
 /** `types` are those that the database has for each type of a description. @throws Error that lists all that differs */
 export function checkColumns(
-  { name: table, fields }: Table,
+  { name: table, fields, sequence }: Table,
   found: FoundColumn[],
   types: Record<ColumnType, string>,
 ): void {
   if (found.length === 0) throw new Error(`its migrations make no table ${table}`);
+  const lacksSequence = !found.some(({ name, type }) => name === sequence && type === types.int64);
+  const missing = lacksSequence ? [`${table} has no column ${sequence}, ${types.int64}, which pages go by`] : [];
   const problems = fields.flatMap(({ name, column, type, isOptional, isNullable }) => {
     const one = found.find(({ name }) => name === column);
     if (!one) return [`${table} has no column ${column}`];
@@ -25,5 +27,6 @@ export function checkColumns(
       ? [`${own} is NOT NULL, but ${name} may be without a value`]
       : [];
   });
-  if (problems.length > 0) throw new Error(problems.join('; '));
+  const all = fields.some(({ column }) => column === sequence) ? problems : [...missing, ...problems];
+  if (all.length > 0) throw new Error(all.join('; '));
 }

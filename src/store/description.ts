@@ -6,10 +6,10 @@ import type { components } from '../generated/contract.ts';
 import type { Collection } from './collection.ts';
 
 /**
- * `int64` is a bigint; `number` is kept with every digit; `json` is anything else, as JSON text. The columns are, in SQLite, INTEGER
- * for `int64` and `boolean`, and TEXT for all others; in PostgreSQL bigint, boolean, double precision, and text for all others.
+ * `int64` is a bigint, `int32` a number without a fraction; `number` is kept with every digit; `time` is an instant, kept in UTC to the
+ * millisecond; `json` is anything else, as JSON text. handlers/README.md has the columns in both databases.
  */
-export type ColumnType = 'int64' | 'text' | 'number' | 'boolean' | 'json';
+export type ColumnType = 'int64' | 'int32' | 'number' | 'boolean' | 'text' | 'uuid' | 'time' | 'json';
 
 export interface Column {
   column: string;
@@ -18,43 +18,76 @@ export interface Column {
   isOptional?: true;
   /** The field may be null. Then NULL is null; a field that may be either is `json`, whose null is a text. */
   isNullable?: true;
+  /** The store sets it: the id, the time of the create or of the last change, a number that each change raises. */
+  set?: 'id' | 'created' | 'changed' | 'revision';
+  /** It is the id, and given with the record. */
+  is?: 'id';
+  /** The value of a record that is created without it. */
+  first?: unknown;
 }
 
-/** A domain that keeps the contract's schema `Name`, and makes it of `NewName`. */
-export interface Domain<Name extends string = string, NewName extends string = string> {
-  /** Under which handlers are given it: `books`. */
-  name: string;
+/** A collection of records, which are what the contract's schema `Name` says. */
+export interface Description<Name extends string = string> {
   /** What one of them is called: `book`. */
   noun: string;
   schema: Name;
-  newSchema: NewName;
   table: string;
-  columns: Columns<SchemaOf<Name>, SchemaOf<NewName>>;
-  /**
-   * The fields that lists can be filtered by; all that are given must match. Each wants an index on (column, id): PostgreSQL uses that
-   * of the first filter that is given. A new one comes last, so that the cursors that clients have stay valid.
-   */
-  filters: readonly FilterName<SchemaOf<Name>>[];
+  /** One for each field of the schema. */
+  columns: Columns<SchemaOf<Name>>;
+  lists?: {
+    /**
+     * The fields that lists can be filtered by; all that are given must match. Each wants an index on (column, id): PostgreSQL uses that
+     * of the first filter that is given. A new one comes last, so that the cursors that clients have stay valid.
+     */
+    equal?: readonly FilterName<SchemaOf<Name>>[];
+  };
   /** What it adds to the catalogue of errors. */
   errors: { readonly [Code in ErrorCode]?: { readonly status: number } };
   /** The folder with the folders `sqlite` and `postgres`, each with its migrations. */
   migrations: URL;
 }
 
-/** Any domain, as the engine sees it. */
-export interface AnyDomain extends Omit<Domain, 'columns' | 'filters' | 'errors'> {
+/** Any collection, as the engine sees it. */
+export interface AnyDescription extends Omit<Description, 'columns' | 'lists' | 'errors'> {
   columns: Readonly<Record<string, Readonly<Column>>>;
-  filters: readonly string[];
+  lists?: { equal?: readonly string[] };
   errors: object;
 }
 
+/** The collections by their names, under which handlers are given them; made by `npm run generate`. */
+export type AnyDomain = Readonly<Record<string, AnyDescription>>;
+
 /** What handlers are given of a domain. */
-export type CollectionsOf<Kept extends AnyDomain> = { [Name in Kept['name']]: CollectionOf<Kept> };
-export type CollectionOf<Kept extends AnyDomain> = Collection<
-  SchemaOf<Kept['schema']>,
-  SchemaOf<Kept['newSchema']>,
-  Kept['filters'][number] & string
+export type CollectionsOf<Domain extends AnyDomain> = { [Name in keyof Domain]: CollectionOf<Domain[Name]> };
+export type CollectionOf<Described extends AnyDescription> = Omit<
+  Collection<SchemaOf<Described['schema']>, NewOf<Described>, EqualOf<Described['lists']>, IdOf<Described>>,
+  // An id that the store gives cannot be put.
+  FieldsWith<Described, { is: 'id' }> extends never ? 'put' : never
 >;
+
+type IdOf<Described extends AnyDescription> =
+  SchemaOf<Described['schema']> extends infer Found
+    ? Found[(FieldsWith<Described, { set: 'id' }> | FieldsWith<Described, { is: 'id' }>) & keyof Found]
+    : never;
+
+type EqualOf<Lists> = Lists extends { equal: readonly (infer Name)[] } ? Name & string : never;
+
+/**
+ * What a record is created from: its schema without what the store sets, which may not be given; what has a first value may be left out.
+ */
+export type NewOf<Described extends AnyDescription> =
+  SchemaOf<Described['schema']> extends infer Found
+    ? Flat<
+        Omit<Found, FieldsWith<Described, { set: string }> | FieldsWith<Described, { first: unknown }>> &
+          Partial<Pick<Found, FieldsWith<Described, { first: unknown }> & keyof Found>> & {
+            [Name in FieldsWith<Described, { set: string }> & keyof Found]?: never;
+          }
+      >
+    : never;
+type FieldsWith<Described extends AnyDescription, Trait> = {
+  [Name in keyof Described['columns']]: Described['columns'][Name] extends Trait ? Name : never;
+}[keyof Described['columns']];
+type Flat<T> = { [Key in keyof T]: T[Key] };
 
 /** A domain that was left behind when the contract was replaced still compiles: nobody can use it. */
 declare const absent: unique symbol;
@@ -74,19 +107,20 @@ type FilterName<Found> = Found extends NotInTheContract
   : { [Name in keyof Found]-?: Exclude<Found[Name], null | undefined> extends Scalar ? Name : never }[keyof Found];
 type Scalar = bigint | string | number | boolean;
 
-/** Every field of both schemas. Where they allow fields that they do not name, no columns compile. */
-type Columns<Found, New> = Found extends NotInTheContract
+/** Every field of the schema. Where it allows fields that it does not name, no columns compile. */
+type Columns<Found> = Found extends NotInTheContract
   ? Record<string, Column>
-  : string extends keyof Found | keyof New
+  : string extends keyof Found
     ? never
-    : { [Name in keyof Found | keyof New]-?: ColumnFor<Found, New, Name> };
-type ColumnFor<Found, New, Name> = Name extends 'id'
-  ? { column: 'id'; type: 'int64' }
-  : Name extends keyof Found
-    ? [Name extends keyof New ? New[Name] : undefined] extends [Found[Name]]
-      ? { column: string; type: TypeOf<Found[Name]> } & OptionalOf<Found[Name]> & NullableOf<Found[Name]>
-      : never
-    : never;
+    : { [Name in keyof Found]-?: ColumnFor<Found, Name> };
+type ColumnFor<Found, Name extends keyof Found> = { column: string; type: TypeOf<Found[Name]> } & SetOf<Found[Name]> &
+  OptionalOf<Found[Name]> &
+  NullableOf<Found[Name]>;
+/** What the store can set to a value of this type, or what it is. */
+type SetOf<Value> =
+  | { set?: 'id' | ([Value] extends [bigint] ? 'revision' : 'created' | 'changed'); is?: never; first?: never }
+  | { set?: never; is?: 'id'; first?: never }
+  | { set?: never; is?: never; first?: Value };
 type OptionalOf<Value> = undefined extends Value ? { isOptional: true } : { isOptional?: never };
 type NullableOf<Value> = null extends Value ? { isNullable: true } : { isNullable?: never };
 type TypeOf<Value> = [null | undefined] extends [Extract<Value, null | undefined>]
@@ -95,9 +129,9 @@ type TypeOf<Value> = [null | undefined] extends [Extract<Value, null | undefined
 type ScalarTypeOf<Value> = [Value] extends [bigint]
   ? 'int64'
   : [Value] extends [string]
-    ? 'text' | 'json'
+    ? 'text' | 'uuid' | 'time' | 'json'
     : [Value] extends [number]
-      ? 'number'
+      ? 'int32' | 'number'
       : [Value] extends [boolean]
         ? 'boolean'
         : 'json';

@@ -1,20 +1,22 @@
-/** The migrations of a database: SQL files, whose numbers are the versions of its schema; the engine's and the domain's each have theirs. */
+/** The migrations of a database: SQL files, whose numbers are the versions of its schema; the engine and each collection have theirs. */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { AnyDomain } from './description.ts';
 
 export interface Part {
-  /** `engine`, or the name of the domain. */
+  /** `engine`, or the name of a collection. */
   name: string;
   /** The SQL of each migration, in order; the first brings an empty database to version 1. */
   migrations: string[];
 }
 
 /** By the folder of a database: `sqlite` or `postgres`. */
-export function loadParts(database: 'sqlite' | 'postgres', { name, migrations }: AnyDomain): Part[] {
-  return [
-    { name: 'engine', migrations: readMigrations(new URL(`${database}/migrations/`, import.meta.url)) },
-    { name, migrations: readMigrations(new URL(`${database}/`, migrations)) },
-  ];
+export function loadParts(database: 'sqlite' | 'postgres', domain: AnyDomain): Part[] {
+  const ofCollections = Object.entries(domain).map(([name, { migrations }]) => ({
+    name,
+    migrations: readMigrations(new URL(`${database}/`, migrations)),
+  }));
+  const ofEngine = readMigrations(new URL(`${database}/migrations/`, import.meta.url));
+  return [{ name: 'engine', migrations: ofEngine }, ...ofCollections];
 }
 
 export function readMigrations(folder: URL): string[] {

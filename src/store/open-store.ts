@@ -3,39 +3,52 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Awaitable } from './collection.ts';
 import type { Database, SqliteDatabase } from './database-url.ts';
-import type { AnyDomain, CollectionOf } from './description.ts';
+import type { AnyDomain, CollectionsOf } from './description.ts';
 import { nameOfServer, type PostgresSettings } from './postgres/settings.ts';
+import type { Shapes } from './shape.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { type Store, StoreError, type StoreLimits, StoreUnavailable } from './store.ts';
 
-type StoreOf<Kept extends AnyDomain> = Store<CollectionOf<Kept>>;
+type StoreOf<Domain extends AnyDomain> = Store<CollectionsOf<Domain>>;
 
-/** @throws StoreError that says why the database cannot be used */
-export function openStore<Kept extends AnyDomain>(
+/** Without shapes, records are what the columns take. @throws StoreError that says why the database cannot be used */
+export function openStore<Domain extends AnyDomain>(
   database: SqliteDatabase,
-  domain: Kept,
+  domain: Domain,
   limits: StoreLimits,
-): StoreOf<Kept>;
-export function openStore<Kept extends AnyDomain>(
+  shapes?: Shapes<Domain>,
+): StoreOf<Domain>;
+export function openStore<Domain extends AnyDomain>(
   database: Database,
-  domain: Kept,
+  domain: Domain,
   limits: StoreLimits,
-): Awaitable<StoreOf<Kept>>;
-export function openStore(database: Database, domain: AnyDomain, limits: StoreLimits): Awaitable<Store> {
-  if (database.kind === 'postgres') return openOnPostgres(database, domain, limits);
+  shapes?: Shapes<Domain>,
+): Awaitable<StoreOf<Domain>>;
+export function openStore(
+  database: Database,
+  domain: AnyDomain,
+  limits: StoreLimits,
+  shapes: Shapes = {},
+): Awaitable<Store> {
+  if (database.kind === 'postgres') return openOnPostgres(database, domain, limits, shapes);
   const file = database.kind === 'memory' ? ':memory:' : database.file;
   try {
-    return openSqlite(file, domain, limits);
+    return openSqlite(file, domain, limits, shapes);
   } catch (error) {
     throw toStoreError(file, error);
   }
 }
 
 /** Its code is loaded only where it is used. */
-async function openOnPostgres(settings: PostgresSettings, domain: AnyDomain, limits: StoreLimits): Promise<Store> {
+async function openOnPostgres(
+  settings: PostgresSettings,
+  domain: AnyDomain,
+  limits: StoreLimits,
+  shapes: Shapes,
+): Promise<Store> {
   try {
     const { openPostgres } = await import('./postgres/open-postgres.ts');
-    return await openPostgres(settings, domain, limits);
+    return await openPostgres(settings, domain, limits, shapes);
   } catch (error) {
     throw toStoreError(nameOfServer(settings), error);
   }

@@ -67,11 +67,13 @@ export type Tally = (id: string, window: number, amount: number) => Awaitable<Ta
 
 /** A part of all that a store holds. */
 export interface Part<Form> {
-  /** The highest id that was ever given to a record, which may be gone; 0 where this part does not tell. */
-  lastId: bigint;
-  keys: StoredKey[];
+  /** Of each collection, the highest id that was ever given to a record, which may be gone; the first part alone tells. */
+  lastIds?: Readonly<Record<string, bigint>>;
+  keys?: StoredKey[];
+  /** The collection of the records. */
+  collection?: string;
   /** By ascending id, from one part to the next too. */
-  records: Form[];
+  records?: Form[];
 }
 
 /** Why a store cannot be opened or filled, in words for the operator. */
@@ -142,14 +144,17 @@ export interface Keys {
   listUses(): Awaitable<KeyUse[]>;
 }
 
+/** Whether a record fits a contract, as JSON, of the collection with this name. */
+export type Fits = (record: string, collection: string) => boolean;
+
 /** What an operator does with the whole. */
 export interface Contents {
   /**
    * How many records, as JSON, do not fit the contract with this digest. Once all of them fit, that is remembered, and they are not
    * read again for this contract.
    */
-  countMisfits(contract: string, fits: (record: string) => boolean): Awaitable<number>;
-  /** All that is stored, as it is when the first part is read; others go on writing. That part tells the last id. */
+  countMisfits(contract: string, fits: Fits): Awaitable<number>;
+  /** All that is stored, as it is when the first part is read; others go on writing. That part tells the last ids. */
   readContents(): AsyncIterable<Part<JsonText<Fields>>>;
   /**
    * Fills an empty store: everything or nothing. All records fit the contract with this digest. Resolves when all is durable; until
@@ -165,9 +170,9 @@ export interface Health {
 }
 
 /** Every method throws StoreUnavailable where the store cannot be reached or written. */
-export interface Store<Records = unknown> extends Keys, Contents, Health {
-  /** What the domain keeps. */
-  readonly records: Records;
+export interface Store<Collections extends object = object> extends Keys, Contents, Health {
+  /** What the domain keeps, by name. */
+  readonly collections: Collections;
   /** For all servers that share the store; undefined where only processes of one machine can. One call at a time for each limit. */
   readonly tally: Tally | undefined;
   readonly counts: StoreCounts;

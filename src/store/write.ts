@@ -1,14 +1,48 @@
-/** A write to a domain's table, in any store. */
-import type { Fields } from './collection.ts';
-import type { Keyed, Outcome } from './once.ts';
+/** What is written to the records of a domain, in any store: plain data, which may be sent to a thread. */
+import type { Fields, Once } from './collection.ts';
 
-/** A record to add, once where it has a key; with an id, one to put in the place of another, or to delete. */
-export interface Write {
-  /** Undefined where the record is deleted. */
-  record: Fields | undefined;
-  keyed?: Keyed | undefined;
-  id?: bigint | undefined;
+/** A record to add, without a key: all that wait become one statement. */
+export interface Create {
+  collection: string;
+  record: Fields;
 }
 
-/** The id of a new record, or what its key has created before; whether there was one to edit. */
-export type WriteOutcome = Outcome | boolean;
+/** What a create has come to: the number of its record, and its time. */
+export interface Created {
+  sequence: bigint;
+  now: string;
+}
+
+/** A change of one record, once where it has a key. */
+export interface Change {
+  collection: string;
+  /** `put` replaces a record, or creates it with this id. */
+  kind: 'create' | 'update' | 'replace' | 'put' | 'delete';
+  /** Undefined where a record is created. */
+  id?: unknown;
+  /** All fields that are written; of an update, those that change: null takes an optional one away. */
+  record: Fields;
+  /** What is added to numbers. */
+  add: Fields;
+  /** The values that the record must have. */
+  if: Fields | undefined;
+  once: Once | undefined;
+}
+
+/** What a change has come to. */
+export interface Outcome {
+  /** The record, as JSON, or `true` where one was deleted; undefined where there is none. */
+  text?: string | undefined;
+  /** Why nothing was done. */
+  refused?: string;
+  /** Whether the same change was sent before, and this was its outcome. */
+  isReplayed?: boolean;
+}
+
+/** A key that is known, by its digest and the outcome that it has had. */
+export interface KnownKey {
+  digest: string;
+  text: string;
+}
+
+export const toKeyText = ({ caller, operation, key }: Once) => JSON.stringify([caller, operation, key]);

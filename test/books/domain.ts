@@ -1,14 +1,12 @@
 /** Another domain, with each type of column: what is kept of a book. */
-import type { AnyDomain } from '../../src/store/description.ts';
+import type { AnyDescription } from '../../src/store/description.ts';
 
 export const books = {
-  name: 'books',
   noun: 'book',
   schema: 'Book',
-  newSchema: 'NewBook',
   table: 'books',
   columns: {
-    id: { column: 'id', type: 'int64' },
+    id: { column: 'id', type: 'int64', set: 'id' },
     title: { column: 'title', type: 'text' },
     isbn: { column: 'isbn', type: 'int64' },
     authors: { column: 'authors', type: 'json' },
@@ -22,7 +20,7 @@ export const books = {
     shelf: { column: 'shelf', type: 'text', isNullable: true },
     note: { column: 'note', type: 'json', isOptional: true, isNullable: true },
   },
-  filters: ['isbn', 'isLent', 'price'],
+  lists: { equal: ['isbn', 'isLent', 'price'] },
   errors: {},
   migrations: new URL('migrations/', import.meta.url),
-} as const satisfies AnyDomain;
+} as const satisfies AnyDescription;

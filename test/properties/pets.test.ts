@@ -31,7 +31,7 @@ function openMemory(): EmptyableStore {
       const next = open();
       // The server holds on to what it was given at its start.
       Object.assign(records, next.records);
-      Object.assign(store, next, { records });
+      Object.assign(store, next, { records, collections: { pets: records } });
     },
   };
 }

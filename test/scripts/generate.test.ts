@@ -45,5 +45,5 @@ t.test('another domain is found in its own folder, in place of one that is gone'
   t.match(stale.stderr, /^src\/generated\/domain\.ts is stale: run `npm run generate`/);
   const { status, stderr } = generate(folder);
   t.equal(status, 0, stderr);
-  t.match(readCopied(folder, 'src/generated/domain.ts'), "export { domain } from '../animals/domain.ts';");
+  t.match(readCopied(folder, 'src/generated/domain.ts'), "import { pets } from '../animals/domain.ts';");
 });

@@ -3,8 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { JsonText } from '../../src/json/json-text.ts';
 import { toStoredKey } from '../../src/store/api-keys.ts';
+import type { Fields } from '../../src/store/collection.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
-import { type OutageKind, type Part, StoreError, StoreUnavailable } from '../../src/store/store.ts';
+import { type OutageKind, type Part, type StoredKey, StoreError, StoreUnavailable } from '../../src/store/store.ts';
 import { startCuttingProxy } from '../cutting-proxy.ts';
 import { listPets, type OwnStore, openUrl, type Pet } from '../database.ts';
 import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
@@ -46,16 +47,25 @@ function closing(t: Test, store: OwnStore): OwnStore {
   return store;
 }
 
+interface PetsPart {
+  lastId?: bigint;
+  keys?: StoredKey[];
+  records?: Pet[];
+}
+
 /** The parts as they come, then, where there is one, an error. */
-async function* toParts(parts: Partial<Part<Pet>>[], error?: Error): AsyncGenerator<Part<Pet>> {
-  for (const part of parts) yield { lastId: 0n, keys: [], records: [], ...part };
+async function* toParts(parts: PetsPart[], error?: Error): AsyncGenerator<Part<Fields>> {
+  for (const { lastId, ...part } of parts) {
+    const records = part.records?.map((pet) => ({ ...pet }));
+    yield { ...part, collection: 'pets', ...(records && { records }), ...(lastId && { lastIds: { pets: lastId } }) };
+  }
   if (error) throw error;
 }
 
 async function readAll(store: OwnStore) {
   const all = { lastId: 0n, keys: [] as unknown[], records: [] as string[] };
-  for await (const { lastId, keys, records } of store.readContents()) {
-    all.lastId ||= lastId;
+  for await (const { lastIds, keys = [], records = [] } of store.readContents()) {
+    all.lastId ||= lastIds?.pets ?? 0n;
     all.keys.push(...keys);
     all.records.push(...records.map(({ text }) => text));
   }
@@ -173,8 +183,8 @@ for (const [name, prepare] of Object.entries(KINDS)) {
   t.test(`${name}: reading can end early`, async (t) => {
     const store = await prepare(t).open();
     await store.records.create(REX);
-    for await (const { lastId } of store.readContents()) {
-      t.equal(lastId, 1n);
+    for await (const { lastIds } of store.readContents()) {
+      t.strictSame(lastIds, { pets: 1n });
       break;
     }
     t.equal((await readAll(store)).records.length, 1);
@@ -192,8 +202,8 @@ for (const [name, prepare] of Object.entries(KINDS)) {
     const read: string[] = [];
     let count = 0;
     for await (const part of store.readContents()) {
-      if (count++ === 0) t.equal(part.lastId, 7000n);
-      read.push(...part.records.map(({ text }) => text));
+      if (count++ === 0) t.strictSame(part.lastIds, { pets: 7000n });
+      read.push(...(part.records ?? []).map(({ text }) => text));
       await Promise.all([store.records.create(REX), other.records.create(REX)]);
       await place.execute("UPDATE pets SET name = 'Max' WHERE id IN (1, 6000); DELETE FROM pets WHERE id IN (2, 6001)");
       t.equal(await textOf(store.records.get(6000n) as never), '{"id":6000,"name":"Max","categoryId":7}');

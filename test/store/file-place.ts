@@ -7,7 +7,7 @@ import type { AnyStore, Place } from '../store-suite.ts';
 export function prepareFilePlace(t: Test): Place {
   const file = `${t.testdir()}/pets.db`;
   return {
-    open: () => openUrl(`sqlite:${file}`) as AnyStore,
+    open: () => openUrl(`sqlite:${file}`) as unknown as AnyStore,
     execute: (sql) => executeIn(file, sql),
     count: (table) => countIn(file, table),
   };

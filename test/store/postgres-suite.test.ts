@@ -8,7 +8,7 @@ t.test('PostgreSQL', async (t) => {
   function prepare() {
     const url = server.newUrl();
     return {
-      open: () => openPostgresUrl(url, {}, 60_000) as Promise<AnyStore>,
+      open: () => openPostgresUrl(url, {}, 60_000) as unknown as Promise<AnyStore>,
       execute: async (sql: string) => {
         await server.execute(`SET search_path = ${schemaOf(url)}; ${sql}`);
       },
@@ -18,5 +18,5 @@ t.test('PostgreSQL', async (t) => {
       },
     };
   }
-  testStore(t, { isShared: true, prepare }, domain);
+  testStore(t, { isShared: true, prepare }, domain.pets);
 });

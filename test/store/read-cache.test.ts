@@ -7,6 +7,7 @@ import { domain } from '../../src/generated/domain.ts';
 import type { Page } from '../../src/store/collection.ts';
 import { StoreCounts } from '../../src/store/counts.ts';
 import { toCursor } from '../../src/store/cursors.ts';
+import { toPlainShape } from '../../src/store/shape.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { migrate } from '../../src/store/sqlite/migrate.ts';
 import { prepareReadPage } from '../../src/store/sqlite/pages.ts';
@@ -206,18 +207,13 @@ t.test("a change by the connection that reads is seen, though SQLite's data vers
   t.teardown(() => db.close());
   db.defaultSafeIntegers();
   migrate(db, domain);
-  const table = toTable(domain);
+  const table = toTable(domain.pets);
   const snapshots = shareSnapshots(db);
-  const { readPage } = new ReadCache(
-    db,
-    table,
+  const { readPage } = new ReadCache(db, table, {
     snapshots,
-    {
-      readPage: prepareReadPage(db, table),
-      readRecord: () => undefined,
-    },
-    new StoreCounts(),
-  );
+    reads: { readPage: prepareReadPage(db, table, toPlainShape(table)), readRecord: () => undefined },
+    counts: new StoreCounts(),
+  });
   const idsOf = async (limit: number) => {
     await nextTurn();
     return JSON.parse((readPage({ limit }) as Page).body.text).map(({ id }: { id: number }) => id);

@@ -4,9 +4,9 @@ import { openUrl } from '../database.ts';
 import { type AnyStore, testSharing, testStore } from '../store-suite.ts';
 import { prepareFilePlace } from './file-place.ts';
 
-t.test('a file', async (t) => testSharing(t, { isShared: true, prepare: prepareFilePlace }, domain));
+t.test('a file', async (t) => testSharing(t, { isShared: true, prepare: prepareFilePlace }, domain.pets));
 
 t.test('memory', async (t) => {
-  const place = { open: () => openUrl('sqlite::memory:') as AnyStore, execute: () => {}, count: () => 0 };
-  testStore(t, { isShared: false, prepare: () => place }, domain);
+  const place = { open: () => openUrl('sqlite::memory:') as unknown as AnyStore, execute: () => {}, count: () => 0 };
+  testStore(t, { isShared: false, prepare: () => place }, domain.pets);
 });

@@ -3,4 +3,4 @@ import { domain } from '../../src/generated/domain.ts';
 import { testStore } from '../store-suite.ts';
 import { prepareFilePlace } from './file-place.ts';
 
-t.test('a file', async (t) => testStore(t, { isShared: true, prepare: prepareFilePlace }, domain));
+t.test('a file', async (t) => testStore(t, { isShared: true, prepare: prepareFilePlace }, domain.pets));

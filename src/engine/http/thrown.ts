@@ -1,6 +1,7 @@
 /** Whatever is thrown, by a plugin, Fastify, a handler or the store, of whatever type -> what its client is told. */
 
 import { inspect } from 'node:util';
+import { KeyReused } from '../../store/collection.ts';
 import { type OutageKind, StoreUnavailable } from '../../store/store.ts';
 import { type CodeAndMessage, type ErrorCode, Failure, GENERAL, TOO_LARGE } from '../errors.ts';
 import { isOfBody, isSendable } from './last-resort.ts';
@@ -11,6 +12,8 @@ export const MAX_URL_LENGTH = 8192;
 export const URI_TOO_LONG: CodeAndMessage = ['uri_too_long', `The URL is longer than ${MAX_URL_LENGTH} characters.`];
 export const MALFORMED: CodeAndMessage = ['malformed_request', 'The request is not well-formed HTTP.'];
 export const BAD_URL: CodeAndMessage = ['malformed_request', 'The URL is not well-formed.'];
+
+const REUSED: CodeAndMessage = ['idempotency_key_reused', 'The Idempotency-Key was sent before with another body.'];
 
 /** The store's outages, as clients are told of them. */
 const OUTAGES: Record<OutageKind, CodeAndMessage> = {
@@ -61,6 +64,7 @@ export function toFailure(thrown: unknown, replyStatus: number): Failure {
     if (thrown instanceof Failure) return thrown;
     if (thrown instanceof StoreUnavailable)
       return new Failure(...OUTAGES[thrown.kind], { cause: thrown.cause ?? thrown });
+    if (thrown instanceof KeyReused) return new Failure(...REUSED);
     const told = (thrown ?? {}) as Told;
     const status = [told.statusCode, told.status, replyStatus].find(isFailing) ?? 500;
     return new Failure(...toCodeAndMessage(told, status), { cause: toCause(thrown), status, headers: toHeaders(told) });

@@ -39,12 +39,17 @@ export function buildWriterOf(options: WriterOptions, { id, replies }: Operation
 function buildWriter(id: string, reply: Reply, options: WriterOptions, refuse: Refuse): ReplyWriter {
   const { compileReply, isProven } = options;
   const { check: problemsOf, write, toErrorBody } = compileReply(reply, refuse);
-  const isTextProven = isProven(reply);
+  const proven = new Map<string, boolean>();
+  const isTextProven = ({ source: { name } }: JsonText<unknown>): boolean => {
+    const known = proven.get(name) ?? isProven(reply, name);
+    proven.set(name, known);
+    return known;
+  };
   const toBigints = buildToBigints(reply.int64s) ?? ((value: unknown) => value);
 
   function check(answered: unknown): unknown {
     const isText = answered instanceof JsonText;
-    if (isText && isTextProven) return answered;
+    if (isText && isTextProven(answered)) return answered;
     const body = isText ? toBigints(parseExactJson(answered.text)) : toContractsOwn(answered, toErrorBody);
     const problems = problemsOf(body);
     if (!problems) return body;

@@ -1,4 +1,5 @@
 /** What a handler is given of a request that has passed the contract. What few handlers ask for is made when they do. */
+import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Once } from '../../store/collection.ts';
@@ -33,6 +34,7 @@ export class Call implements AnyCall {
   readonly urlOf: UrlOf;
   readonly #request: FastifyRequest;
   readonly #parts: CallParts;
+  #once: Once | undefined;
 
   constructor({ path, query, header, body }: Accepted, request: FastifyRequest, parts: CallParts) {
     this.params = path;
@@ -53,11 +55,19 @@ export class Call implements AnyCall {
     return this.#request.caller;
   }
 
+  /** The same object each time: the store notes there whether it was done before. */
   get once(): Once | undefined {
+    this.#once ??= this.#toOnce();
+    return this.#once;
+  }
+
+  #toOnce(): Once | undefined {
     const { operation, idempotencyKey } = this.#parts;
     const { name = '', keptHours: hours = 0 } = idempotencyKey ?? {};
     const key = this.headers[name];
-    return key === undefined ? undefined : { caller: this.key?.id ?? '', operation, key: String(key), hours };
+    if (key === undefined) return undefined;
+    const digest = toDigest([this.params, this.query, this.body]);
+    return { caller: this.key?.id ?? '', operation, key: String(key), hours, digest };
   }
 
   get requestId() {
@@ -74,4 +84,16 @@ export function withCollections(collections: object): typeof Call {
   class DomainCall extends Call {}
   Object.assign(DomainCall.prototype, collections);
   return DomainCall;
+}
+
+/** The same for the same values, in whatever order their fields are. */
+function toDigest(values: unknown[]): string {
+  return hash('sha256', JSON.stringify(values, toCanonical), 'base64url');
+}
+
+/** A number's type counts: `5` in a text is another value. A body that is read as it comes has no fields yet. */
+function toCanonical(_name: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return { int64: String(value) };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -1,12 +1,13 @@
 /** Compiles each operation's check and writers. What cannot be served is refused, with every problem at once. */
 
 import { domain } from '../../generated/domain.ts';
+import type { AnyDescription } from '../../store/description.ts';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
 import { buildCompileReply } from '../replies/compiled-reply.ts';
 import { buildErrorOf, type ErrorOf } from '../replies/error-bodies.ts';
 import { checkOwnReplies } from '../replies/own-replies.ts';
 import { buildWriterOf, type WriterOf } from '../replies/reply-writers.ts';
-import { buildIsProven, checkCreated, checkPages } from '../replies/stored-replies.ts';
+import { buildIsProven, checkPages } from '../replies/stored-replies.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
 import { type BuildCheck, buildChecks } from '../schema/checks.ts';
 import { refuseImpossible } from '../schema/impossible.ts';
@@ -26,9 +27,11 @@ export interface CompiledOperation {
 export function compileOperations(contract: Contract): Map<string, CompiledOperation> {
   const buildCheck = buildChecks(contract);
   const compileReply = buildCompileReply(buildCheck, contract);
-  const stored = recordSchema(contract, domain.schema);
-  const keepsDomain = contract.document.components?.schemas?.[domain.schema] !== undefined;
-  const writers = { compileReply, isProven: buildIsProven(stored), toErrorBody: contract.toErrorBody };
+  // A contract without a collection's schema keeps nothing of it.
+  const kept = Object.entries<AnyDescription>(domain)
+    .filter(([, { schema }]) => contract.document.components?.schemas?.[schema] !== undefined)
+    .map(([name, description]) => ({ name, description, stored: recordSchema(contract, description.schema) }));
+  const writers = { compileReply, isProven: buildIsProven(kept), toErrorBody: contract.toErrorBody };
   const problems: string[] = [];
   const compiled = [...contract.operations.values()].map((operation): [string, CompiledOperation] => {
     const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
@@ -39,17 +42,15 @@ export function compileOperations(contract: Contract): Map<string, CompiledOpera
       if (contract.isTailored) checkPossible(operation, buildCheck, refuse);
       if (contract.isStrict) checkStrictly(operation, refuse);
     }
-    // A contract without the domain's schema keeps nothing of it.
-    if (!contract.isChecked && problems.length === 0 && keepsDomain) {
-      checkCreated(operation, stored, refuse);
-      checkPages(operation, stored, refuse);
+    if (!contract.isChecked && problems.length === 0) {
+      for (const { stored } of kept) checkPages(operation, stored, refuse);
     }
     const errorOf = buildErrorOf(contract, operation, (reply) => compileReply(reply, refuse).toErrorBody);
     return [operation.id, { check, writerOf, errorOf }];
   });
   if (!contract.isChecked) {
-    const sent = recordSchema(contract, domain.newSchema);
-    checkKeptFields(domain, { stored, sent, buildCheck }, (problem) => problems.push(problem));
+    const refuse = (problem: string) => problems.push(problem);
+    for (const { description, stored } of kept) checkKeptFields(description, { stored, buildCheck }, refuse);
   }
   if (problems.length > 0) throw new ContractError(problems);
   return new Map(compiled);

@@ -1,22 +1,20 @@
-/** Refuses what a request may send and no store could keep: an id, which the store gives, and text that PostgreSQL does not take. */
+/** Refuses what a request may send and no store could keep: text that PostgreSQL does not take. */
 
-import type { AnyDomain } from '../../store/description.ts';
+import type { AnyDescription } from '../../store/description.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import type { Json, Refuse } from '../schema/json.ts';
 import { toFlat } from '../schema/subsets.ts';
 
-/** Of the domain's schemas, `stored` is what is kept, and `sent` what it is made of. A domain that the contract no longer has is not asked. */
+/** `stored` is the schema of what is kept. A collection that the contract no longer has is not asked. */
 export function checkKeptFields(
-  { newSchema, columns }: AnyDomain,
-  { stored, sent, buildCheck }: { stored: Json; sent: Json; buildCheck: BuildCheck },
+  { schema, columns }: AnyDescription,
+  { stored, buildCheck }: { stored: Json; buildCheck: BuildCheck },
   refuse: Refuse,
 ): void {
-  const { properties: kept = {} } = toFlat(stored);
-  if (!Object.keys(columns).every((name) => name in kept)) return;
-  const { properties = {} } = toFlat(sent);
+  const { properties = {} } = toFlat(stored);
+  if (!Object.keys(columns).every((name) => name in properties)) return;
   for (const [name, field] of Object.entries<Json>(properties)) {
-    const place = `schema ${newSchema}: field ${name}`;
-    if (name === 'id' && !field.readOnly) refuse(`${place}: every id is given by the store: leave it out`);
+    const place = `schema ${schema}: field ${name}`;
     if (columns[name]?.type !== 'text') continue;
     const check = buildCheck(field, { name: place }, () => {});
     const isTaken = (text: string) => !check(text.padStart(field.minLength ?? 1, 'x'));

@@ -1,34 +1,113 @@
-/** Checks the stored records against the contract, which may have been edited since they were written. */
-
+/** What the contract says of stored records: how they are checked before they are stored, and read; whether those that are stored fit it. */
 import { parseExactJson } from '../../json/exact-json.ts';
-import type { AnyDomain } from '../../store/description.ts';
+import type { Fields } from '../../store/collection.ts';
+import type { AnyDescription, AnyDomain } from '../../store/description.ts';
+import type { Shape } from '../../store/shape.ts';
 import type { Contents } from '../../store/store.ts';
 import { type Contract, ContractError } from '../contract/contract.ts';
+import { buildToBigints } from '../schema/bigints.ts';
 import { buildChecks, type Check } from '../schema/checks.ts';
+import { findInt64s } from '../schema/int64-places.ts';
 import type { Json } from '../schema/json.ts';
-import { buildResolve } from '../schema/references.ts';
+import { ANNOTATION, buildResolve } from '../schema/references.ts';
+import { toFlat } from '../schema/subsets.ts';
 
 /** @throws ContractError that says how many records could not be sent as the contract says */
 export async function checkStoredRecords(contract: Contract, domain: AnyDomain, store: Contents): Promise<void> {
-  const { name, noun, schema } = domain;
-  let check: Check | undefined;
-  let first: string | undefined;
-  const fits = (text: string): boolean => {
-    check ??= buildChecks(contract)(recordSchema(contract, schema), { name: schema }, () => {});
+  const checks = new Map<string, Check>();
+  const misfits = new Map<string, { count: number; first: string }>();
+  const checkOf = (schema: string): Check => {
+    const known =
+      checks.get(schema) ?? buildChecks(contract)(recordSchema(contract, schema), { name: schema }, () => {});
+    checks.set(schema, known);
+    return known;
+  };
+  const fits = (text: string, collection: string): boolean => {
+    const { noun, schema } = domain[collection] as AnyDescription;
     const record: unknown = parseExactJson(text);
-    const problems = check(record);
+    const problems = checkOf(schema)(record);
     if (!problems) return true;
-    first ??= `${noun} ${(record as { id: unknown } | null)?.id}: ${problems.join('; ')}`;
+    const known = misfits.get(collection) ?? { count: 0, first: toFirst(noun, record, problems) };
+    misfits.set(collection, { ...known, count: known.count + 1 });
     return false;
   };
-  const count = await store.countMisfits(contract.digest, fits);
-  if (count === 0) return;
+  await store.countMisfits(contract.digest, fits);
   const advice = 'correct them, or undo the edit of the contract';
-  throw new ContractError([`stored ${name} that do not fit its schema ${schema}: ${count} (${first}); ${advice}`]);
+  const problems = [...misfits].map(([name, { count, first }]) => {
+    return `stored ${name} that do not fit its schema ${domain[name]?.schema}: ${count} (${first}); ${advice}`;
+  });
+  if (problems.length > 0) throw new ContractError(problems);
+}
+
+function toFirst(noun: string, record: unknown, problems: string[]): string {
+  return `${noun} ${(record as { id: unknown } | null)?.id}: ${problems.join('; ')}`;
 }
 
 /** What every stored record must fit. */
 export function recordSchema(contract: Contract, name: string): Json {
   const record = { schema: { $ref: `#/components/schemas/${name}` } };
   return buildResolve(contract.document)(record, () => {}).schema;
+}
+
+/** The shapes of all collections. Each check is compiled when it is first used. */
+export function buildShapes<Domain extends AnyDomain>(
+  contract: Contract,
+  domain: Domain,
+): Record<keyof Domain & string, Shape> {
+  const shapes = Object.entries(domain).map(([name, description]) => [name, buildShape(contract, description, name)]);
+  return Object.fromEntries(shapes);
+}
+
+function buildShape(contract: Contract, { schema: name, columns }: AnyDescription, collection: string): Shape {
+  let made: Omit<Shape, 'name'> | undefined;
+  const make = () => {
+    const schema = recordSchema(contract, name);
+    const int64s = findInt64s(schema, '', () => {});
+    const buildCheck = buildChecks(contract);
+    const toBigints = buildToBigints(int64s) ?? ((value: unknown) => value);
+    let checkFields: Shape['checkFields'] | undefined;
+    return {
+      check: buildCheck(schema, { name, int64s }, () => {}),
+      checkFields: (fields: Fields) => {
+        checkFields ??= buildCheckFields(schema, columns, (one) => buildCheck(one, { name }, () => {}));
+        return checkFields(fields);
+      },
+      read: (text: string) => {
+        const value = parseExactJson(text);
+        return Array.isArray(value) ? value.map(toBigints) : toBigints(value);
+      },
+    };
+  };
+  const shape = () => {
+    made ??= make();
+    return made;
+  };
+  return {
+    name: collection,
+    check: (record) => shape().check(record),
+    checkFields: (fields) => shape().checkFields(fields),
+    read: (text) => shape().read(text),
+  };
+}
+
+/** The keywords that say nothing of several fields at once. */
+const OF_ONE = /^(type|properties|required|additionalProperties|unevaluatedProperties)$/;
+
+function buildCheckFields(
+  schema: Json,
+  columns: AnyDescription['columns'],
+  buildCheck: (schema: Json) => Check,
+): Shape['checkFields'] {
+  const { properties, ...others } = toFlat(schema);
+  const rules = Object.keys(others).filter((keyword) => !OF_ONE.test(keyword) && !ANNOTATION.test(keyword));
+  if (rules.length > 0)
+    return () => [`its schema has rules over several fields (${rules}): replace the record instead`];
+  const check = buildCheck({ type: 'object', properties, additionalProperties: false });
+  return (fields) => {
+    const isTakenAway = (name: string) =>
+      fields[name] === null && columns[name]?.isOptional && !columns[name]?.isNullable;
+    const kept: Fields = {};
+    for (const name of Object.keys(fields)) if (!isTakenAway(name)) kept[name] = fields[name];
+    return check(kept);
+  };
 }

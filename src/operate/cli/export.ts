@@ -8,7 +8,7 @@ import { count, toText } from './progress.ts';
 import { EXPORT_START, toLines } from './writing.ts';
 
 const USAGE = `Usage:
-  npm run export -- <file>             writes all ${domain.name} and keys to a file
+  npm run export -- <file>             writes all ${Object.keys(domain).join(', ')} and keys to a file
   node dist/src/operate/cli/export.js <file>   the same without development tools; - is standard output`;
 
 await runCommand({
@@ -23,7 +23,7 @@ function readCommand(args: string[]): Command {
   if (isFile) refuseOthers(file);
   return {
     run: async (store) => {
-      const counts = { keys: 0, records: 0 };
+      const counts = { keys: 0, records: {} };
       const lines = toLines(count(store.readContents(), counts, domain, console.error), counts, domain);
       await (isFile ? writeFile(lines, file) : write(lines, process.stdout));
       return `Exported ${toText(counts, domain)}.`;

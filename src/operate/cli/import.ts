@@ -28,7 +28,7 @@ async function readCommand(args: string[]): Promise<Command> {
   const bytes = file === '-' ? process.stdin : (await open(file)).createReadStream({ highWaterMark: MAX_LINE });
   return {
     run: async (store) => {
-      const counts = { keys: 0, records: 0 };
+      const counts = { keys: 0, records: {} };
       const parts = count(toParts(bytes, buildReadLine(contract, domain), domain), counts, domain, console.error);
       try {
         await store.writeContents(parts, contract.digest);

@@ -12,7 +12,7 @@ import type { Json } from '../../engine/schema/json.ts';
 import { parseExactJson } from '../../json/exact-json.ts';
 import { CONFIGURED, NAME_PATTERN } from '../../store/api-keys.ts';
 import type { Fields } from '../../store/collection.ts';
-import type { AnyDomain } from '../../store/description.ts';
+import type { AnyDescription, AnyDomain } from '../../store/description.ts';
 import { RATE_PATTERN } from '../../store/rate.ts';
 import type { StoredKey } from '../../store/store.ts';
 
@@ -23,19 +23,20 @@ export const MAX_LINE = 2 ** 18;
 
 /** One of these. */
 export interface Line {
-  /** The highest id that was ever given to a record: the next one gets a higher id. */
-  export?: { version: number; lastId: bigint };
+  /** Of each collection, the highest id that was ever given to a record: the next one gets a higher id. */
+  export?: { version: number; lastId: Record<string, bigint> };
   key?: StoredKey;
-  record?: StoredRecord;
+  record?: Fields;
+  /** That of the record. */
+  collection?: string;
   /** How many there are: an export without this line is not complete. */
   end?: Counts;
 }
 
-export type StoredRecord = Fields & { id: bigint };
-
 export interface Counts {
   keys: number;
-  records: number;
+  /** By collection. */
+  records: Record<string, number>;
 }
 
 /** Not those that keys of the configuration have. */
@@ -57,17 +58,18 @@ function toObject(properties: Json): Json {
 export type ReadLine = (bytes: Buffer) => Line;
 
 /** Records are checked as stored ones are: by the domain's schema in the contract, and no other fields. */
-export function buildReadLine(contract: Contract, { name, noun, schema: kept }: AnyDomain): ReadLine {
+export function buildReadLine(contract: Contract, domain: AnyDomain): ReadLine {
+  const collections = Object.entries(domain);
   const id = { type: 'integer', format: 'int64', minimum: 1 };
   const schema = {
     ...toObject({
-      export: toObject({ version: { enum: [VERSION] }, lastId: { ...id, minimum: 0 } }),
+      export: toObject({
+        version: { enum: [VERSION] },
+        lastId: toObject(toFields(collections, () => ({ ...id, minimum: 0 }))),
+      }),
       key: { ...KEY, properties: { ...KEY.properties, expiresAt: TIME, revokedAt: TIME, scopes: SCOPES, rate: RATE } },
-      [noun]: {
-        allOf: [recordSchema(contract, kept), { type: 'object', properties: { id } }],
-        unevaluatedProperties: false,
-      },
-      end: toObject({ keys: COUNT, [name]: COUNT }),
+      ...Object.fromEntries(collections.map(([, one]) => [one.noun, toRecordSchema(contract, one, id)])),
+      end: toObject({ keys: COUNT, ...toFields(collections, () => COUNT) }),
     }),
     required: [],
     minProperties: 1,
@@ -83,10 +85,26 @@ export function buildReadLine(contract: Contract, { name, noun, schema: kept }: 
     const line = parse(bytes.toString());
     const problems = check(line);
     if (problems) throw new Error(problems.join('; ').trim());
-    const { [noun]: record, end, ...others } = toBigints(line) as Record<string, unknown>;
-    const counts = end as Record<string, number> | undefined;
-    return { ...others, record, end: counts && { keys: counts.keys, records: counts[name] } } as Line;
+    const { end, ...others } = toBigints(line) as Record<string, unknown>;
+    if (end !== undefined) {
+      const { keys, ...records } = end as Record<string, number>;
+      return { end: { keys: keys as number, records } };
+    }
+    const kept = collections.find(([, { noun }]) => noun in others);
+    return kept ? { collection: kept[0], record: others[kept[1].noun] as Fields } : (others as Line);
   };
+}
+
+type Collections = [name: string, AnyDescription][];
+
+const toFields = (collections: Collections, toSchema: () => Json): Json =>
+  Object.fromEntries(collections.map(([name]) => [name, toSchema()]));
+
+/** Ids that the store gives begin with 1. */
+function toRecordSchema(contract: Contract, { schema, columns }: AnyDescription, id: Json): Json {
+  const [name, column] = Object.entries(columns).find(([, { set }]) => set === 'id') ?? [];
+  const own = column?.type === 'int64' ? { type: 'object', properties: { [name as string]: id } } : {};
+  return { allOf: [recordSchema(contract, schema), own], unevaluatedProperties: false };
 }
 
 function parse(text: string): unknown {

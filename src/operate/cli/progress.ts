@@ -16,8 +16,9 @@ export async function* count<Form>(
 ): AsyncGenerator<Part<Form>> {
   let due = performance.now() + interval;
   for await (const part of parts) {
-    counts.keys += part.keys.length;
-    counts.records += part.records.length;
+    const { keys = [], collection = '', records = [] } = part;
+    counts.keys += keys.length;
+    if (records.length > 0) counts.records[collection] = (counts.records[collection] ?? 0) + records.length;
     if (performance.now() >= due) {
       tell(`${toText(counts, domain)} …`);
       due += interval;
@@ -27,8 +28,9 @@ export async function* count<Form>(
 }
 
 /** `1,234 records and 1 key`, in the words of the domain */
-export function toText({ records, keys }: Counts, { name, noun }: AnyDomain): string {
-  return `${toNumber(records, noun, name)} and ${toNumber(keys, 'key', 'keys')}`;
+export function toText({ records, keys }: Counts, domain: AnyDomain): string {
+  const counted = Object.entries(domain).map(([name, { noun }]) => toNumber(records[name] ?? 0, noun, name));
+  return `${counted.join(', ')} and ${toNumber(keys, 'key', 'keys')}`;
 }
 
 function toNumber(count: number, one: string, many: string): string {

@@ -1,31 +1,42 @@
 /** The bytes of an export -> parts for a store. */
-import type { AnyDomain } from '../../store/description.ts';
-import type { Part } from '../../store/store.ts';
-import { type Line, MAX_LINE, type ReadLine, type StoredRecord } from './line.ts';
+import type { Fields } from '../../store/collection.ts';
+import type { AnyDescription, AnyDomain } from '../../store/description.ts';
+import type { Part, StoredKey } from '../../store/store.ts';
+import { type Counts, type Line, MAX_LINE, type ReadLine } from './line.ts';
 
 const NEWLINE = 10;
 /** The highest 64-bit integer. */
 const LAST = 2n ** 63n - 1n;
+
+type ReadPart = Part<Fields> & { keys: StoredKey[]; records: Fields[] };
 
 /** @throws Error that names the first line with a fault, or says that the last lines are missing */
 export async function* toParts(
   bytes: AsyncIterable<Buffer>,
   readLine: ReadLine,
   domain: AnyDomain,
-): AsyncGenerator<Part<StoredRecord>> {
+): AsyncGenerator<Part<Fields>> {
   const check = buildCheckOrder(domain);
   let number = 0;
   let isComplete = false;
   for await (const lines of splitLines(bytes)) {
-    const part: Part<StoredRecord> = { lastId: 0n, keys: [], records: [] };
+    let part: ReadPart = { keys: [], records: [] };
     for (const bytes of lines) {
       number++;
       try {
         const line = readLine(bytes);
         check(line);
-        if (line.record) part.records.push(line.record);
+        if (line.export) part.lastIds = line.export.lastId;
         if (line.key) part.keys.push(line.key);
-        if (line.export) part.lastId = line.export.lastId;
+        if (line.record) {
+          // A part has records of one collection.
+          if (part.records.length > 0 && part.collection !== line.collection) {
+            yield part;
+            part = { keys: [], records: [] };
+          }
+          part.collection = line.collection as string;
+          part.records.push(line.record);
+        }
         isComplete = line.end !== undefined;
       } catch (error) {
         throw new Error(`Line ${number}: ${(error as Error).message}.`);
@@ -37,39 +48,56 @@ export async function* toParts(
 }
 
 /** What a line may not be after those before it. */
-function buildCheckOrder({ name, noun }: AnyDomain): (line: Line) => void {
+function buildCheckOrder(domain: AnyDomain): (line: Line) => void {
   const seen = new Set<string>();
-  const counts = { keys: 0, records: 0 };
+  const counts: Counts = { keys: 0, records: {} };
+  const checkIds = new Map(Object.entries(domain).map(([name, description]) => [name, buildCheckId(description)]));
   let isBegun = false;
   let isEnded = false;
-  let lastId = 0n;
 
   const see = (name: string, value: string) => {
     if (seen.has(`${name} ${value}`)) throw new Error(`${name} is that of an earlier key`);
     seen.add(`${name} ${value}`);
   };
 
-  return ({ export: head, key, record, end }) => {
+  return ({ export: head, key, collection = '', record, end }) => {
     if (isEnded) throw new Error('it comes after the end');
     if (isBegun === Boolean(head)) throw new Error(head ? 'another export begins' : 'no export begins here');
     isBegun = true;
-    if (head?.lastId === LAST) throw new Error(`export.lastId must be lower than ${LAST}: no id would be left`);
+    for (const [name, id] of Object.entries(head?.lastId ?? {}))
+      if (id === LAST) throw new Error(`export.lastId.${name} must be lower than ${LAST}: no id would be left`);
     if (record) {
-      if (record.id <= lastId) throw new Error(`${noun}.id must be higher than ${lastId}, which came before`);
-      if (record.id === LAST) throw new Error(`${noun}.id must be lower than ${LAST}: no id would be left`);
-      lastId = record.id;
-      counts.records++;
+      checkIds.get(collection)?.(record);
+      counts.records[collection] = (counts.records[collection] ?? 0) + 1;
     } else if (key) {
       see('key.id', key.id);
       see('key.hash', key.hash);
       counts.keys++;
     } else if (end) {
       isEnded = true;
-      if (end.records !== counts.records || end.keys !== counts.keys)
-        throw new Error(
-          `end counts ${end.records} ${name} and ${end.keys} keys, and there are ${counts.records} and ${counts.keys}`,
-        );
+      checkEnd(end, counts);
     }
+  };
+}
+
+function checkEnd(end: Counts, { keys, records }: Counts): void {
+  const names = Object.keys(end.records);
+  if (end.keys === keys && names.every((name) => end.records[name] === (records[name] ?? 0))) return;
+  const told = names.map((name) => `${end.records[name]} ${name}`);
+  const found = names.map((name) => records[name] ?? 0);
+  throw new Error(`end counts ${told.join(', ')} and ${end.keys} keys, and there are ${found.join(', ')} and ${keys}`);
+}
+
+/** Ids that the store gives come in their order. */
+function buildCheckId({ noun, columns }: AnyDescription): (record: Fields) => void {
+  const [name, column] = Object.entries(columns).find(([, { set }]) => set === 'id') ?? [];
+  let lastId = 0n;
+  return (record) => {
+    if (column?.type !== 'int64') return;
+    const id = record[name as string] as bigint;
+    if (id <= lastId) throw new Error(`${noun}.${name} must be higher than ${lastId}, which came before`);
+    if (id === LAST) throw new Error(`${noun}.${name} must be lower than ${LAST}: no id would be left`);
+    lastId = id;
   };
 }
 

@@ -12,14 +12,18 @@ export const EXPORT_START = '{"export":';
 export async function* toLines(
   parts: AsyncIterable<Part<JsonText<Fields>>>,
   counts: Counts,
-  { name, noun }: AnyDomain,
+  domain: AnyDomain,
 ): AsyncGenerator<string> {
-  let isFirst = true;
-  for await (const { lastId, keys, records } of parts) {
-    if (isFirst) yield `${EXPORT_START}{"version":${VERSION},"lastId":${lastId}}}\n`;
-    isFirst = false;
+  for await (const { lastIds, keys = [], collection = '', records = [] } of parts) {
+    if (lastIds) yield toStart(lastIds);
     yield keys.map((key) => `${JSON.stringify({ key })}\n`).join('');
-    yield records.map(({ text }) => `{"${noun}":${text}}\n`).join('');
+    yield records.map(({ text }) => `{"${domain[collection]?.noun}":${text}}\n`).join('');
   }
-  yield `${JSON.stringify({ end: { keys: counts.keys, [name]: counts.records } })}\n`;
+  const ends = Object.keys(domain).map((name) => [name, counts.records[name] ?? 0]);
+  yield `${JSON.stringify({ end: { keys: counts.keys, ...Object.fromEntries(ends) } })}\n`;
+}
+
+function toStart(lastIds: Readonly<Record<string, bigint>>): string {
+  const members = Object.entries(lastIds).map(([name, id]) => `"${name}":${id}`);
+  return `${EXPORT_START}{"version":${VERSION},"lastId":{${members}}}}\n`;
 }

@@ -2,7 +2,13 @@
 import type { Fields } from '../collection.ts';
 import { type Field, toJsonText } from '../table.ts';
 
-const TYPES = { int64: 'bigint', text: 'text', number: 'float8', boolean: 'boolean', json: 'text' };
+const TYPES = {
+  ...{ int64: 'bigint', int32: 'integer', number: 'float8', boolean: 'boolean' },
+  ...{ text: 'text', uuid: 'text', time: 'text', json: 'text' },
+};
+
+/** `$1::text` */
+export const toPlace = ({ type }: Field, number: number) => `$${number}::${TYPES[type]}`;
 
 /** The columns, and `$1::text[],…` for the arrays. */
 export function toArraysSql(fields: readonly Field[]): { columns: string; arrays: string } {
@@ -21,7 +27,7 @@ export function toArrays(fields: readonly Field[], records: readonly Fields[]): 
 }
 
 /** A field that may be absent and null has NULL for the one, and a text for the other. */
-function toValue({ type, isNullable, isOptional }: Field, value: unknown): unknown {
+export function toValue({ type, isNullable, isOptional }: Field, value: unknown): unknown {
   if (type !== 'json' || value === undefined) return value ?? null;
   return value === null && isNullable && !isOptional ? null : toJsonText(value);
 }

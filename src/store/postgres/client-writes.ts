@@ -31,8 +31,9 @@ export class ClientWrites {
   /** Makes one statement of all that wait, which is one commit. An outcome that is an error is thrown. */
   gatherWrites<Question, Outcome>(
     writeAll: AskAll<Question, Outcome | Error>,
+    most?: number,
   ): (question: Question) => Promise<Exclude<Outcome, Error>> {
-    const write = gather(this.#lanes.runOnce, this.#counting(this.proving(writeAll)));
+    const write = gather(this.#lanes.runOnce, this.#counting(this.proving(writeAll)), undefined, most);
     return async (question) => {
       if (this.#waiting >= this.#most) throw new StoreUnavailable(TOO_MANY, 'overloaded');
       this.#waiting++;

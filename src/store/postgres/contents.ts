@@ -1,12 +1,14 @@
-/** All that a schema holds, read or written in one transaction, on a connection of its own. */
+/** All that a schema holds, read or written in one transaction, on a connection of its own; and the records that do not fit a contract. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { JsonText } from '../../json/json-text.ts';
 import type { Fields } from '../collection.ts';
-import { type OutageKind, type Part, StoreError, StoreUnavailable } from '../store.ts';
+import { toPlainShape } from '../shape.ts';
+import { type Fits, type OutageKind, type Part, StoreError, StoreUnavailable } from '../store.ts';
 import type { Table } from '../table.ts';
 import { toArrays, toArraysSql } from './arrays.ts';
 import type { Connection } from './connection.ts';
 import { buildKeys } from './keys.ts';
+import { lockOf } from './names.ts';
 import { toJsonSql } from './record-json.ts';
 
 /** How many records are read at once: however many there are, they need little memory. */
@@ -18,23 +20,33 @@ const PATIENCE = 5000;
 const PAUSE = 100;
 
 type Connect = () => Promise<Connection>;
-type RecordRow = [id: string, text: string];
 
-export function buildReadContents(connect: Connect, schema: string, table: Table) {
+export function buildReadContents(connect: Connect, schema: string, tables: readonly Table[]) {
   const keys = buildKeys(schema);
-  const records = `${schema}.${table.name}`;
-  const select = `SELECT id, ${toJsonSql(table)} FROM ${records} WHERE id > $1 ORDER BY id LIMIT ${CHUNK}`;
-  const selectLastId = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, 'id')::regclass), 0)";
+  const selectLastId = 'SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)';
+
+  async function readLastIds(connection: Connection): Promise<Record<string, bigint>> {
+    const lastIds: Record<string, bigint> = {};
+    for (const { collection, name, sequence } of tables) {
+      const rows = await connection.query(selectLastId, [`${schema}.${name}`, sequence]);
+      lastIds[collection] = BigInt(rows[0]?.[0] as string);
+    }
+    return lastIds;
+  }
 
   return async function* readContents(): AsyncGenerator<Part<JsonText<Fields>>> {
     const connection = await open(connect);
     try {
       await begin(connection, 'ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const [[lastId]] = (await connection.query(selectLastId, [records])) as [[string]];
-      yield { lastId: BigInt(lastId), keys: await keys.list(connection), records: [] };
-      const read = async (after: string) => (await connection.query(select, [after])) as RecordRow[];
-      for (let rows = await read('0'); rows.length > 0; rows = await read((rows.at(-1) as RecordRow)[0])) {
-        yield { lastId: 0n, keys: [], records: rows.map(([, text]) => JsonText.of<Fields>(text)) };
+      yield { lastIds: await readLastIds(connection), keys: await keys.list(connection) };
+      for (const table of tables) {
+        const source = toPlainShape(table);
+        for await (const rows of readChunks(connection, schema, table)) {
+          yield {
+            collection: table.collection,
+            records: rows.map((text) => JsonText.of<Fields>(text as string, source)),
+          };
+        }
       }
     } catch (error) {
       throw toStoreError(error, connection);
@@ -44,8 +56,39 @@ export function buildReadContents(connect: Connect, schema: string, table: Table
   };
 }
 
-export function buildWriteContents(connect: Connect, schema: string, table: Table) {
-  const fill = buildFill(schema, table);
+/** The records as JSON; NULL where a field is missing that the description calls required. */
+async function* readChunks(connection: Connection, schema: string, table: Table): AsyncGenerator<(string | null)[]> {
+  const { name, sequence } = table;
+  const select = `
+    SELECT ${sequence}, ${toJsonSql(table)} FROM ${schema}.${name} WHERE ${sequence} > $1 ORDER BY ${sequence} LIMIT ${CHUNK}`;
+  for (let last: string | null | undefined = '0'; ; ) {
+    const rows: (string | null)[][] = await connection.query(select, [last]);
+    last = rows.at(-1)?.[0];
+    if (last === undefined) return;
+    yield rows.map(([, text]) => text ?? null);
+  }
+}
+
+/** Counts the stored records that do not fit a contract. Reads them only until all have been found to fit it. */
+export function buildCountMisfits(schema: string, tables: readonly Table[]) {
+  const selectPassed = `SELECT 1 FROM ${schema}.passed_check WHERE contract = $1`;
+  const updatePassed = `UPDATE ${schema}.passed_check SET contract = $1`;
+
+  return async (connection: Connection, contract: string, fits: Fits): Promise<number> => {
+    if ((await connection.query(selectPassed, [contract])).length > 0) return 0;
+    let count = 0;
+    for (const table of tables) {
+      for await (const texts of readChunks(connection, schema, table)) {
+        for (const text of texts) if (!fits(text ?? 'null', table.collection)) count++;
+      }
+    }
+    if (count === 0) await connection.query(updatePassed, [contract]);
+    return count;
+  };
+}
+
+export function buildWriteContents(connect: Connect, schema: string, tables: readonly Table[]) {
+  const fill = buildFill(schema, tables);
   return async (parts: AsyncIterable<Part<Fields>>, contract: string): Promise<void> => {
     const connection = await open(connect);
     let kind: OutageKind = 'unavailable';
@@ -62,21 +105,22 @@ export function buildWriteContents(connect: Connect, schema: string, table: Tabl
   };
 }
 
-function buildFill(schema: string, table: Table) {
-  const { lock, selectHeld, updatePassed, raiseLastId, records } = toFillSql(schema, table);
-  const write = buildWritePart(schema, table);
+function buildFill(schema: string, tables: readonly Table[]) {
+  const { lock, selectHeld, updatePassed, raiseLastId } = toFillSql(schema, tables);
+  const write = buildWritePart(schema, tables);
 
   return async (connection: Connection, parts: AsyncIterable<Part<Fields>>, contract: string): Promise<void> => {
     await connection.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT}`);
+    await connection.query(`LOCK TABLE ${schema}.api_keys IN SHARE ROW EXCLUSIVE MODE`);
     await connection.query(lock);
     const held = (await connection.query(selectHeld)).flat();
     if (held.length > 0) throw new StoreError(`The database has ${held.join(' and ')} already, and must be empty.`);
     // Of records that are gone: their ids may be given to others now.
     await connection.query(`DELETE FROM ${schema}.idempotency_keys`);
-    let lastId = 0n;
+    let lastIds: Part<Fields>['lastIds'] = {};
     let writing = Promise.resolve();
     for await (const part of parts) {
-      lastId = part.lastId || lastId;
+      lastIds = part.lastIds ?? lastIds;
       await writing;
       // The next part is read meanwhile.
       writing = write(connection, part);
@@ -84,39 +128,48 @@ function buildFill(schema: string, table: Table) {
     }
     await writing;
     await connection.query(updatePassed, [contract]);
-    await connection.query(raiseLastId, [records, lastId]);
-    // Rather than some time after servers have begun to ask.
-    await connection.query(`ANALYZE ${records}`);
+    for (const { collection, name, sequence } of tables) {
+      const records = `${schema}.${name}`;
+      await connection.query(raiseLastId(records, sequence), [records, sequence, lastIds[collection] ?? 0n]);
+      // Rather than some time after servers have begun to ask.
+      await connection.query(`ANALYZE ${records}`);
+    }
   };
 }
 
-function toFillSql(schema: string, { name }: Table) {
-  const records = `${schema}.${name}`;
+function toFillSql(schema: string, tables: readonly Table[]) {
+  const held = [...tables.map(({ name }) => [name, name]), ['keys', 'api_keys']];
   return {
-    records,
-    // Whoever writes records has locked their table already, and waits for the schema's lock.
-    lock: `LOCK TABLE ${schema}.api_keys IN SHARE ROW EXCLUSIVE MODE;
-      SELECT pg_advisory_xact_lock('${schema.replaceAll("'", "''")}'::regnamespace::oid::bigint)`,
-    selectHeld: `
-      SELECT '${name}' WHERE EXISTS (SELECT 1 FROM ${records})
-      UNION ALL SELECT 'keys' WHERE EXISTS (SELECT 1 FROM ${schema}.api_keys)`,
+    // Whoever writes records has locked their table already, and waits for this lock.
+    lock: `SELECT pg_advisory_xact_lock(${lockOf(schema)})`,
+    selectHeld: held
+      .map(([word, name]) => `SELECT '${word}' WHERE EXISTS (SELECT 1 FROM ${schema}.${name})`)
+      .join(' UNION ALL '),
     updatePassed: `UPDATE ${schema}.passed_check SET contract = $1`,
     // The sequence knows nothing of ids that are given to it, and keeps its value when the transaction fails.
-    raiseLastId: `
+    raiseLastId: (records: string, column: string) => `
       SELECT setval(sequence, last)
-      FROM pg_get_serial_sequence($1, 'id') AS sequence,
-        (SELECT greatest($2::bigint, max(id)) AS last FROM ${records}) AS known
+      FROM pg_get_serial_sequence($1, $2) AS sequence,
+        (SELECT greatest($3::bigint, max(${column})) AS last FROM ${records}) AS known
       WHERE last > coalesce(pg_sequence_last_value(sequence::regclass), 0)`,
   };
 }
 
-function buildWritePart(schema: string, { name, fields }: Table) {
+function buildWritePart(schema: string, tables: readonly Table[]) {
   const keys = buildKeys(schema);
-  const { columns, arrays } = toArraysSql(fields);
-  const insert = `INSERT INTO ${schema}.${name} (${columns}) SELECT * FROM unnest(${arrays})`;
+  const inserts = new Map(
+    tables.map(({ collection, name, fields }) => {
+      const { columns, arrays } = toArraysSql(fields);
+      return [
+        collection,
+        { fields, sql: `INSERT INTO ${schema}.${name} (${columns}) SELECT * FROM unnest(${arrays})` },
+      ];
+    }),
+  );
   return async (connection: Connection, part: Part<Fields>): Promise<void> => {
-    for (const key of part.keys) await keys.insert(connection, key);
-    await connection.query(insert, toArrays(fields, part.records));
+    for (const key of part.keys ?? []) await keys.insert(connection, key);
+    const insert = inserts.get(part.collection ?? '');
+    if (insert) await connection.query(insert.sql, toArrays(insert.fields, part.records ?? []));
   };
 }
 

@@ -27,6 +27,7 @@ export function gather<Question, Answer>(
   run: Run,
   askAll: AskAll<Question, Answer>,
   turns: Turns = { latest: Promise.resolve() },
+  most = MOST,
 ): (question: Question) => Promise<Answer> {
   let waiting: Batch<Question, Answer> | undefined;
 
@@ -52,7 +53,7 @@ export function gather<Question, Answer>(
     waiting ??= begin();
     const { questions, answers } = waiting;
     const index = questions.push(question) - 1;
-    if (questions.length === MOST) waiting = undefined;
+    if (questions.length === most) waiting = undefined;
     return (await answers)[index] as Answer;
   };
 }

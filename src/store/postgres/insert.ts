@@ -2,27 +2,33 @@
 import type { Fields } from '../collection.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Table } from '../table.ts';
+import type { Created } from '../write.ts';
 import { toArrays, toArraysSql } from './arrays.ts';
 import type { Connection } from './connection.ts';
 import type { AskAll } from './gathering.ts';
+import { NOW } from './names.ts';
 
-export function buildInsert(schema: string, table: Table): AskAll<Fields, bigint | Error> {
-  const { columns, arrays } = toArraysSql(table.newFields);
-  const sql = `
-    INSERT INTO ${schema}.${table.name} (${columns})
-    SELECT ${columns} FROM unnest(${arrays}) WITH ORDINALITY AS added (${columns}, _place) ORDER BY _place
-    RETURNING id`;
+export function buildInsert(schema: string, { name, newFields, sequence }: Table): AskAll<Fields, Created | Error> {
+  const { columns, arrays } = toArraysSql(newFields);
+  const times = newFields.filter(({ set }) => set === 'created' || set === 'changed');
+  const values = newFields.map((field) => (times.includes(field) ? 'now' : field.column));
+  // The time is taken when rows are asked for: then the table's trigger has got the lock.
+  const moment = times.length > 0 ? `WITH moment AS MATERIALIZED (SELECT ${NOW} AS now)` : '';
+  const sql = `${moment}
+    INSERT INTO ${schema}.${name} (${columns})
+    SELECT ${values} FROM unnest(${arrays}) WITH ORDINALITY AS added (${columns}, _place)${moment && ', moment'} ORDER BY _place
+    RETURNING ${[sequence, ...times.map(({ column }) => column)]}`;
   return blameOne(async (connection, records) => {
-    const rows = await connection.query(sql, toArrays(table.newFields, records));
-    return rows.map(([id]) => BigInt(id as string));
+    const rows = await connection.query(sql, toArrays(newFields, records));
+    return rows.map(([id, now]) => ({ sequence: BigInt(id as string), now: now ?? '' }));
   });
 }
 
 /** SQLSTATE of a sequence that has given its last number. */
 const USED_UP = '2200H';
 
-/** What makes the whole statement fail fails alone: halves the others until it is found. */
-export function blameOne<Write, Outcome>(write: AskAll<Write, Outcome>): AskAll<Write, Outcome | Error> {
+/** Bisects a failing batch, so that only the faulty row is refused. */
+function blameOne<Write, Outcome>(write: AskAll<Write, Outcome>): AskAll<Write, Outcome | Error> {
   return async function writeAll(connection: Connection, writes: Write[]): Promise<(Outcome | Error)[]> {
     try {
       return await write(connection, writes);
@@ -37,5 +43,5 @@ export function blameOne<Write, Outcome>(write: AskAll<Write, Outcome>): AskAll<
   };
 }
 
-const toFault = (error: Error & { code?: string }) =>
+export const toFault = (error: Error & { code?: string }) =>
   error.code === USED_UP ? new StoreUnavailable(error, 'ids_used_up') : error;

@@ -4,7 +4,7 @@ import { checkColumns } from '../columns.ts';
 import type { AnyDomain } from '../description.ts';
 import { checkVersions, isCurrent, loadParts, type Part, UNKNOWN_LAYOUT } from '../migrations.ts';
 import { StoreUnavailable } from '../store.ts';
-import { type Table, toTable } from '../table.ts';
+import { type Table, toTables } from '../table.ts';
 import type { Connection } from './connection.ts';
 import { quote } from './names.ts';
 
@@ -16,7 +16,10 @@ export interface Patience {
   table: number;
 }
 
-const TYPES = { int64: 'bigint', text: 'text', number: 'double precision', boolean: 'boolean', json: 'text' };
+const TYPES = {
+  ...{ int64: 'bigint', int32: 'integer', number: 'double precision', boolean: 'boolean' },
+  ...{ text: 'text', uuid: 'text', time: 'text', json: 'text' },
+};
 
 const PATIENCE: Patience = { turn: 30_000, table: 500 };
 
@@ -27,12 +30,16 @@ type One = (sql: string, values?: unknown[]) => Promise<string | null | undefine
 
 /** @throws Error when the version is newer than the program's, or a lock is not free; any error leaves the database as it was */
 export function migrate(connection: Connection, schema: string, domain: AnyDomain): Promise<void> {
-  const table = toTable(domain);
-  const setUp = `CREATE OR REPLACE TRIGGER write_records BEFORE INSERT OR UPDATE OR DELETE ON ${table.name}
+  const tables = toTables(domain);
+  const toSetUp = ({
+    name,
+  }: Table) => `CREATE OR REPLACE TRIGGER write_records BEFORE INSERT OR UPDATE OR DELETE ON ${name}
     FOR EACH STATEMENT EXECUTE FUNCTION write_records()`;
   return migrateParts(connection, schema, loadParts('postgres', domain), async () => {
-    checkColumns(table, await readColumns(connection, table), TYPES);
-    await connection.query(setUp).catch(failAt('its trigger needs a lock that another session has'));
+    for (const table of tables) {
+      checkColumns(table, await readColumns(connection, table), TYPES);
+      await connection.query(toSetUp(table)).catch(failAt('its trigger needs a lock that another session has'));
+    }
   });
 }
 

@@ -1,22 +1,21 @@
 /** The store on PostgreSQL: several machines may share it. What waits is asked, or written, in one round trip. */
+import { buildCollection } from '../build-collection.ts';
 import type { AnyCollection } from '../collection.ts';
 import { StoreCounts } from '../counts.ts';
 import { fromCursor } from '../cursors.ts';
 import type { AnyDomain } from '../description.ts';
-import { toCreated, toKeyed } from '../once.ts';
+import { type Shape, type Shapes, toPlainShape } from '../shape.ts';
 import { type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
-import { type Table, toRecord, toTable } from '../table.ts';
+import { type Field, type Table, toTables } from '../table.ts';
+import { buildRunChanges, MOST_CHANGES } from './changes.ts';
 import { ClientWrites } from './client-writes.ts';
 import type { Connection } from './connection.ts';
-import { buildReadContents, buildWriteContents } from './contents.ts';
-import { buildEdit } from './edit.ts';
+import { buildCountMisfits, buildReadContents, buildWriteContents } from './contents.ts';
 import { type AskAll, gather } from './gathering.ts';
 import { buildInsert } from './insert.ts';
-import { buildInsertOnce } from './insert-once.ts';
 import { buildKeys } from './keys.ts';
 import { Lanes, type Run, type Task } from './lanes.ts';
 import { migrate } from './migrate.ts';
-import { buildCountMisfits } from './misfits.ts';
 import { quote } from './names.ts';
 import { buildListRecords } from './pages.ts';
 import { buildConnect, buildRead } from './primary.ts';
@@ -43,9 +42,10 @@ export async function openPostgres(
   settings: PostgresSettings,
   domain: AnyDomain,
   limits: StoreLimits,
+  shapes: Shapes = {},
   timeout = TIMEOUT,
   startTimeout = START_TIMEOUT,
-): Promise<Store<AnyCollection>> {
+): Promise<Store> {
   const connect = buildConnect(settings);
   const connectToStart = () => connect({ toConnect: startTimeout, toAnswer: startTimeout });
   if (!limits.isMigrated) {
@@ -69,7 +69,12 @@ export async function openPostgres(
     throw error;
   }
   const store = { reading, writing, connectToStart, connectToRead, schema: quote(settings.schema), close };
-  return buildStore(store, toTable(domain), limits.maxCreates);
+  const kept = toTables(domain).map((table) => ({
+    table,
+    shape: shapes[table.collection] ?? toPlainShape(table),
+    noun: domain[table.collection]?.noun as string,
+  }));
+  return buildStore(store, kept, limits.maxCreates);
 }
 
 interface Opened {
@@ -81,24 +86,41 @@ interface Opened {
   close: () => Promise<void>;
 }
 
-function buildStore(opened: Opened, table: Table, maxCreates: number): Store<AnyCollection> {
+/** Ids that no record has. */
+const NO_ID: { [Type in Field['type']]?: unknown } = { int64: 0n, text: '', uuid: '' };
+
+interface Kept {
+  table: Table;
+  shape: Shape;
+  noun: string;
+}
+
+function buildStore(opened: Opened, kept: readonly Kept[], maxCreates: number): Store {
   const { reading, writing, connectToStart, connectToRead, schema, close } = opened;
   const read = buildRead(reading.run, connectToRead);
   const counts = new StoreCounts();
   counts.pools = () => ({ read: reading.pool(), write: writing.pool() });
   const writes = new ClientWrites(writing, maxCreates, counts);
-  const records = buildCollection(read, writes, schema, table);
+  const tables = kept.map(({ table }) => table);
+  const proofs: (() => unknown)[] = [];
+  const change = writes.gatherWrites(buildRunChanges(schema, tables), MOST_CHANGES);
+  const collections = kept.map(({ table, shape, noun }) => {
+    const insert = writes.gatherWrites(buildInsert(schema, table));
+    const reads = buildReads(read, schema, table, shape);
+    proofs.push(() => reads.get(NO_ID[table.id.type]));
+    const parts = { table, shape, noun, reads, change };
+    return [table.collection, buildCollection({ ...parts, create: ({ record }) => insert(record) })];
+  });
   const proveWritable = gather(writing.run, writes.proving(buildProveWritable(schema)));
   const tally = gather(reading.run, buildTallies(schema));
   const keys = buildKeys(schema);
-  const uses = buildUses(schema);
-  const countMisfits = buildCountMisfits(schema, table);
+  const countMisfits = buildCountMisfits(schema, tables);
   return {
-    records,
+    collections: Object.fromEntries(collections),
     countMisfits: (contract, fits) =>
       onConnection(connectToStart, (connection) => countMisfits(connection, contract, fits)),
-    readContents: buildReadContents(connectToRead, schema, table),
-    writeContents: buildWriteContents(connectToRead, schema, table),
+    readContents: buildReadContents(connectToRead, schema, tables),
+    writeContents: buildWriteContents(connectToRead, schema, tables),
     createKey: (key) => writing.runOnce((connection) => keys.insert(connection, key)),
     listKeys: () => read(keys.list),
     readKeys: async (since) => {
@@ -108,38 +130,28 @@ function buildStore(opened: Opened, table: Table, maxCreates: number): Store<Any
     },
     revokeKey: (id, revokedAt) => writing.runOnce((connection) => keys.revoke(connection, id, revokedAt)),
     replaceKey: (id, key, expiresAt) => writing.runOnce((connection) => keys.replace(connection, id, key, expiresAt)),
-    addUses: (added) => reading.runOnce((connection) => uses.add(connection, added)),
-    listUses: () => read(uses.list),
+    addUses: (added) => reading.runOnce((connection) => buildUses(schema).add(connection, added)),
+    listUses: () => read(buildUses(schema).list),
     counts,
     tally: (id, window, amount) => tally({ id, window, amount }),
     check: async () => {
       const { isProven } = writes;
-      await Promise.all([records.get(0n), !isProven && proveWritable(undefined)]);
+      await Promise.all([...proofs.map((prove) => prove()), !isProven && proveWritable(undefined)]);
     },
     close,
   };
 }
 
-function buildCollection(read: Run, writes: ClientWrites, schema: string, table: Table): AnyCollection {
+function buildReads(read: Run, schema: string, table: Table, shape: Shape): Pick<AnyCollection, 'get' | 'list'> {
   const reads = { latest: Promise.resolve() };
-  const list = gather(read, buildListRecords(schema, table), reads);
-  const insert = writes.gatherWrites(buildInsert(schema, table));
-  const insertOnce = writes.gatherWrites(buildInsertOnce(schema, table));
-  const edit = writes.gatherWrites(buildEdit(schema, table));
+  const list = gather(read, buildListRecords(schema, table, shape), reads);
   return {
-    get: gather(read, buildGetRecords(schema, table), reads),
+    get: gather(read, buildGetRecords(schema, table, shape), reads),
     list: async (query) => {
       const values = table.filters.map(({ name }) => query[name]);
       const after = query.after === undefined ? 0n : fromCursor(query.after, values);
       return after === undefined ? undefined : list({ limit: query.limit, after, values });
     },
-    create: async (record) => toRecord(table, await insert(record), record),
-    createOnce: async (record, once) => {
-      const keyed = toKeyed(table, record, once);
-      return toCreated(table, record, await insertOnce({ record, keyed }));
-    },
-    replace: async (id, record) => ((await edit({ id, record })) ? toRecord(table, id, record) : undefined),
-    delete: (id) => edit({ id, record: undefined }),
   };
 }
 

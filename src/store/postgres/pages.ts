@@ -2,7 +2,7 @@
  * Pages of records, which PostgreSQL writes as JSON text: all that are asked for with the same filters in one statement, the same page
  * once.
  */
-import { JsonText } from '../../json/json-text.ts';
+import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page } from '../collection.ts';
 import { toCursor } from '../cursors.ts';
 import type { Field, Table } from '../table.ts';
@@ -26,7 +26,7 @@ interface Group {
 
 type PageRow = [texts: string | null, last: string | null, hasMore: 't' | 'f'];
 
-export function buildListRecords(schema: string, table: Table): AskAll<PageAsked, Page> {
+export function buildListRecords(schema: string, table: Table, source: TextSource): AskAll<PageAsked, Page> {
   /** One for each combination of filters, made when it is first asked for. */
   const statements = new Map<string, string>();
 
@@ -39,7 +39,7 @@ export function buildListRecords(schema: string, table: Table): AskAll<PageAsked
       all.map(({ after }) => after),
       ...used.map((field) => all.map(({ values }) => values[table.filters.indexOf(field)])),
     ]);
-    return [...asked].map(([key, { values }], index) => [key, toPage(rows[index] as PageRow, values)]);
+    return [...asked].map(([key, { values }], index) => [key, toPage(rows[index] as PageRow, values, source)]);
   }
 
   return async (connection, asked) => {
@@ -66,9 +66,11 @@ export function buildListRecords(schema: string, table: Table): AskAll<PageAsked
  * equation, PostgreSQL may take the index of the ids in place of that of the filter, and read all records of the others.
  */
 function buildSql(schema: string, table: Table, used: Field[]): string {
+  const { name, sequence: id } = table;
   const [first, ...others] = used.map(({ column }) => column);
-  const order = first === undefined ? 'id' : `${first}, id`;
-  const range = first === undefined ? 'id > _after' : `(${first}, id) > (_${first}, _after) AND ${first} <= _${first}`;
+  const order = first === undefined ? id : `${first}, ${id}`;
+  const range =
+    first === undefined ? `${id} > _after` : `(${first}, ${id}) > (_${first}, _after) AND ${first} <= _${first}`;
   const conditions = [range, ...others.map((column) => `${column} = _${column}`)];
   const arrays = used.map((field, index) => `, ${toArraySql(field, index + 3)}`);
   return `
@@ -76,20 +78,20 @@ function buildSql(schema: string, table: Table, used: Field[]): string {
     FROM unnest($1::bigint[], $2::bigint[]${arrays.join('')})
       WITH ORDINALITY AS _asked (_most, _after${used.map(({ column }) => `, _${column}`).join('')}, _place),
     LATERAL (
-      SELECT string_agg(_record, ',' ORDER BY id) FILTER (WHERE _number <= _most),
-        max(id) FILTER (WHERE _number = _most),
+      SELECT string_agg(_record, ',' ORDER BY _number) FILTER (WHERE _number <= _most),
+        max(_sequence) FILTER (WHERE _number = _most),
         count(*) > _most
       FROM (
-        SELECT id, ${toJsonSql(table)} AS _record, row_number() OVER (ORDER BY id) AS _number
+        SELECT ${id} AS _sequence, ${toJsonSql(table)} AS _record, row_number() OVER (ORDER BY ${id}) AS _number
         FROM (
-          SELECT * FROM ${schema}.${table.name} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT _most + 1
+          SELECT * FROM ${schema}.${name} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT _most + 1
         ) AS found
       ) AS numbered
     ) AS page
     ORDER BY _place`;
 }
 
-function toPage([texts, last, hasMore]: PageRow, values: readonly unknown[]): Page {
+function toPage([texts, last, hasMore]: PageRow, values: readonly unknown[], source: TextSource): Page {
   const next = hasMore === 't' ? toCursor(BigInt(last as string), values) : undefined;
-  return { body: JsonText.of<Fields[]>(`[${texts ?? ''}]`), next };
+  return { body: JsonText.of<Fields[]>(`[${texts ?? ''}]`, source), next };
 }

@@ -1,22 +1,42 @@
 /** Single records, which PostgreSQL writes as JSON text. */
-import { JsonText } from '../../json/json-text.ts';
+import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields } from '../collection.ts';
 import type { Table } from '../table.ts';
 import type { AskAll } from './gathering.ts';
 import { toJsonSql } from './record-json.ts';
 
 /** The records as one text, a line for each: rows cost more than to split it. JSON has no line breaks of its own. */
-export function buildGetRecords(schema: string, table: Table): AskAll<bigint, JsonText<Fields> | undefined> {
-  const record = toJsonSql(table);
-  const sql = `SELECT string_agg(id || ' ' || ${record}, E'\\n') FROM ${schema}.${table.name} WHERE id = ANY ($1::bigint[])`;
+export function buildGetRecords(
+  schema: string,
+  table: Table,
+  source: TextSource,
+): AskAll<unknown, JsonText<Fields> | undefined> {
+  const isInt64 = table.id.type === 'int64';
+  const sql = isInt64 ? toSqlByNumber(schema, table) : toSqlByText(schema, table);
   return async (connection, ids) => {
-    const [[lines]] = (await connection.query(sql, [`{${ids.join()}}`])) as [[string | null]];
+    const asked = isInt64 ? `{${ids.join()}}` : ids;
+    const [[lines]] = (await connection.query(sql, [asked])) as [[string | null]];
     const texts = new Map(lines?.split('\n').map(toEntry));
-    return ids.map((id) => {
-      const text = texts.get(String(id));
-      return text === undefined ? undefined : JsonText.of<Fields>(text);
+    return ids.map((id, index) => {
+      const text = texts.get(String(isInt64 ? id : index + 1));
+      return text === undefined ? undefined : JsonText.of<Fields>(text, source);
     });
   };
+}
+
+/** Each line begins with the id. */
+function toSqlByNumber(schema: string, table: Table): string {
+  const { name, id } = table;
+  return `
+    SELECT string_agg(${id.column} || ' ' || ${toJsonSql(table)}, E'\\n')
+    FROM ${schema}.${name} WHERE ${id.column} = ANY ($1::bigint[])`;
+}
+
+/** Each line begins with the number of the question: an id may have any character, but U+0000, which PostgreSQL does not take. */
+function toSqlByText(schema: string, table: Table): string {
+  return `
+    SELECT string_agg(_place || ' ' || ${toJsonSql(table)}, E'\\n')
+    FROM ${schema}.${table.name} JOIN unnest($1::text[]) WITH ORDINALITY AS _asked (_id, _place) ON ${table.id.column} = _id`;
 }
 
 function toEntry(line: string): [id: string, text: string] {

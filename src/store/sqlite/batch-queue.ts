@@ -81,14 +81,18 @@ export class BatchQueue<Item, Result> {
     while (this.#isDue || this.#busySince !== undefined || this.#waiting.length > 0) await wait(FLUSH_INTERVAL);
   }
 
-  /** The batch is written: what each item of it has come to. */
-  end(toResults: (items: Item[]) => Result[]): void {
+  /** The batch is written: what each item of it has come to, an error where it alone was not done. */
+  end(toResults: (items: Item[]) => (Result | Error)[]): void {
     const { counts, maxWaiting } = this.#options;
     const results = toResults(itemsOf(this.#batch));
     if (this.#batch.length > 0) counts.addCommit(this.#busySince as number, this.#batch.length);
-    for (const [index, { resolve, since }] of this.#batch.entries()) {
-      counts.addWrite(since);
-      resolve(results[index] as Result);
+    for (const [index, { resolve, reject, since }] of this.#batch.entries()) {
+      const result = results[index] as Result | Error;
+      if (result instanceof Error) reject(result);
+      else {
+        counts.addWrite(since);
+        resolve(result);
+      }
     }
     this.#provenAt = performance.now();
     this.#batchSize = maxWaiting;

@@ -1,15 +1,16 @@
-/** All that a database holds, read or written in one transaction. */
+/** All that a database holds, read or written in one transaction; and the records that do not fit a contract. */
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
 import type { Fields } from '../collection.ts';
-import { type Part, StoreError } from '../store.ts';
+import { toPlainShape } from '../shape.ts';
+import { type Fits, type Part, StoreError } from '../store.ts';
 import type { Table } from '../table.ts';
 import { toStoreError } from './connection.ts';
-import { prepareInsertRows, toRows } from './insert.ts';
+import { prepareInsertRows, toRow, toRows } from './insert.ts';
+import { keep } from './kept-sqlite.ts';
 import { prepareKeys } from './keys.ts';
 import { toJsonSql } from './record-json.ts';
 import { toTransactionError } from './transaction.ts';
-import { toRow } from './values.ts';
 
 /** A connection for one long transaction. */
 export interface Aside {
@@ -21,21 +22,21 @@ export interface Aside {
 /** How many records are read at once: however many there are, they need little memory. */
 const CHUNK = 5000;
 
-type RecordRow = [id: bigint, text: string];
+type RecordRow = [sequence: bigint, text: string];
 
-export async function* readContents(open: () => Aside, table: Table): AsyncGenerator<Part<JsonText<Fields>>> {
+export async function* readContents(
+  open: () => Aside,
+  tables: readonly Table[],
+): AsyncGenerator<Part<JsonText<Fields>>> {
   let aside: Aside | undefined;
   try {
     aside = open();
     const { db } = aside;
     db.exec('BEGIN');
     const selectLastId = db.prepare<[string], bigint>('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck();
-    yield { lastId: selectLastId.get(table.name) ?? 0n, keys: prepareKeys(db).list(), records: [] };
-    const sql = `SELECT id, ${toJsonSql(table)} FROM ${table.name} WHERE id > ? ORDER BY id LIMIT ${CHUNK}`;
-    const select = db.prepare<[bigint], RecordRow>(sql).raw();
-    for (let rows = select.all(0n); rows.length > 0; rows = select.all((rows.at(-1) as RecordRow)[0])) {
-      yield { lastId: 0n, keys: [], records: rows.map(([, text]) => JsonText.of<Fields>(text)) };
-    }
+    const lastIds = tables.map(({ collection, name }) => [collection, selectLastId.get(name) ?? 0n]);
+    yield { lastIds: Object.fromEntries(lastIds), keys: prepareKeys(db).list() };
+    for (const table of tables) yield* readRecords(db, table);
   } catch (error) {
     throw toStoreError(error);
   } finally {
@@ -43,16 +44,26 @@ export async function* readContents(open: () => Aside, table: Table): AsyncGener
   }
 }
 
+function* readRecords(db: Database, table: Table): Generator<Part<JsonText<Fields>>> {
+  const { collection, name, sequence } = table;
+  const source = toPlainShape(table);
+  const sql = `SELECT ${sequence}, ${toJsonSql(table)} FROM ${name} WHERE ${sequence} > ? ORDER BY ${sequence} LIMIT ${CHUNK}`;
+  const select = db.prepare<[bigint], RecordRow>(sql).raw();
+  for (let rows = select.all(0n); rows.length > 0; rows = select.all((rows.at(-1) as RecordRow)[0])) {
+    yield { collection, records: rows.map(([, text]) => JsonText.of<Fields>(text, source)) };
+  }
+}
+
 export async function writeContents(
   open: () => Aside,
-  table: Table,
+  tables: readonly Table[],
   parts: AsyncIterable<Part<Fields>>,
   contract: string,
 ): Promise<void> {
   let aside: Aside | undefined;
   try {
     aside = open();
-    await fill(aside.db, table, parts, contract);
+    await fill(aside.db, tables, parts, contract);
   } catch (error) {
     throw toStoreError(error);
   } finally {
@@ -61,20 +72,26 @@ export async function writeContents(
 }
 
 /** @throws StoreUnavailable when it is unknown whether COMMIT stored it */
-async function fill(db: Database, table: Table, parts: AsyncIterable<Part<Fields>>, contract: string): Promise<void> {
+async function fill(
+  db: Database,
+  tables: readonly Table[],
+  parts: AsyncIterable<Part<Fields>>,
+  contract: string,
+): Promise<void> {
   db.exec('BEGIN IMMEDIATE');
-  checkEmpty(db, table);
+  checkEmpty(db, tables);
   // Of records that are gone: their ids may be given to others now.
   db.exec('DELETE FROM idempotency_keys');
-  const insert = prepareInsertRows(db, table, table.fields);
+  const inserts = new Map(tables.map((table) => [table.collection, prepareInsertRows(db, table, table.fields)]));
+  const fields = new Map(tables.map((table) => [table.collection, table.fields]));
   const keys = prepareKeys(db);
-  let lastId = 0n;
-  for await (const part of parts) {
-    lastId = part.lastId || lastId;
-    for (const key of part.keys) keys.insert(key);
-    insert(toRows(part.records.map((record) => toRow(table.fields, record))).text);
+  let known: Part<Fields>['lastIds'] = {};
+  for await (const { lastIds, keys: added = [], collection = '', records = [] } of parts) {
+    known = lastIds ?? known;
+    for (const key of added) keys.insert(key);
+    inserts.get(collection)?.(toRows(records.map((record) => toRow(fields.get(collection) ?? [], record))).text);
   }
-  keepIdsAbove(db, table, lastId);
+  for (const table of tables) keepIdsAbove(db, table, known[table.collection] ?? 0n);
   db.prepare<[string]>('UPDATE passed_check SET contract = ?').run(contract);
   try {
     db.exec('COMMIT');
@@ -83,10 +100,10 @@ async function fill(db: Database, table: Table, parts: AsyncIterable<Part<Fields
   }
 }
 
-function checkEmpty(db: Database, { name }: Table): void {
-  const select = db.prepare<[], string>(`
-    SELECT '${name}' WHERE EXISTS (SELECT 1 FROM ${name}) UNION ALL SELECT 'keys' WHERE EXISTS (SELECT 1 FROM api_keys)`);
-  const held = select.pluck().all();
+function checkEmpty(db: Database, tables: readonly Table[]): void {
+  const all = [...tables.map(({ name }) => [name, name]), ['keys', 'api_keys']];
+  const select = all.map(([word, name]) => `SELECT '${word}' WHERE EXISTS (SELECT 1 FROM ${name})`);
+  const held = db.prepare<[], string>(select.join(' UNION ALL ')).pluck().all();
   if (held.length > 0) throw new StoreError(`The database has ${held.join(' and ')} already, and must be empty.`);
 }
 
@@ -96,4 +113,25 @@ function keepIdsAbove(db: Database, { name }: Table, id: bigint): void {
     INSERT INTO sqlite_sequence (name, seq)
     SELECT '${name}', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = '${name}')`);
   db.prepare<[bigint, string]>('UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?').run(id, name);
+}
+
+/** Counts the stored records that do not fit a contract. Reads them only until all have been found to fit it. */
+export function prepareCountMisfits(db: Database, tables: readonly Table[]) {
+  const selects = tables.map((table) => ({
+    collection: table.collection,
+    // NULL where a field is missing that the description calls required.
+    select: db.prepare<[], string | null>(`SELECT ${toJsonSql(table)} FROM ${table.name}`).pluck(),
+  }));
+  const readPassed = db.prepare<[], string>('SELECT contract FROM passed_check').pluck();
+  const writePassed = db.prepare<[string]>('UPDATE passed_check SET contract = ?');
+
+  return (contract: string, fits: Fits): number => {
+    if (readPassed.get() === contract) return 0;
+    let count = 0;
+    for (const { collection, select } of selects) {
+      for (const text of keep(select.iterate())) if (!fits(text ?? 'null', collection)) count++;
+    }
+    if (count === 0) writePassed.run(contract);
+    return count;
+  };
 }

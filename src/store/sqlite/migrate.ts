@@ -3,17 +3,23 @@ import type { Database } from 'better-sqlite3';
 import { checkColumns } from '../columns.ts';
 import type { AnyDomain } from '../description.ts';
 import { checkVersions, isCurrent, loadParts, newestOf, type Part, UNKNOWN_LAYOUT } from '../migrations.ts';
-import { type Table, toTable } from '../table.ts';
+import { type Table, toTables } from '../table.ts';
 import { toTriggersSql } from './triggers.ts';
 
-const TYPES = { int64: 'INTEGER', text: 'TEXT', number: 'TEXT', boolean: 'INTEGER', json: 'TEXT' };
+const [INTEGER, TEXT] = ['INTEGER', 'TEXT'];
+const TYPES = {
+  ...{ int64: INTEGER, int32: INTEGER, boolean: INTEGER },
+  ...{ number: TEXT, text: TEXT, uuid: TEXT, time: TEXT, json: TEXT },
+};
 
 /** @throws Error when the schema is newer than the program's, or another's; any error leaves the database as it was */
 export function migrate(db: Database, domain: AnyDomain): void {
-  const table = toTable(domain);
+  const tables = toTables(domain);
   migrateParts(db, loadParts('sqlite', domain), () => {
-    checkColumns(table, readColumns(db, table), TYPES);
-    db.exec(toTriggersSql(table));
+    for (const table of tables) {
+      checkColumns(table, readColumns(db, table), TYPES);
+      db.exec(toTriggersSql(table));
+    }
   });
 }
 

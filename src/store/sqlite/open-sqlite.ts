@@ -3,30 +3,36 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
-import type { AnyCollection, Fields } from '../collection.ts';
+import { buildCollection } from '../build-collection.ts';
+import type { Fields } from '../collection.ts';
 import { StoreCounts } from '../counts.ts';
 import type { AnyDomain } from '../description.ts';
-import { type Outcome, toCreated, toKeyed } from '../once.ts';
+import { type Shape, type Shapes, toPlainShape } from '../shape.ts';
 import type { Store, StoreLimits } from '../store.ts';
-import { type Table, toRecord, toTable } from '../table.ts';
+import { type Field, type Table, toTables } from '../table.ts';
+import type { Change, Create, Created, Outcome } from '../write.ts';
 import { checkInodes, type Inodes, openConnection, readInodes, toStoreError, useWal } from './connection.ts';
-import { type Aside, readContents, writeContents } from './contents.ts';
+import { type Aside, prepareCountMisfits, readContents, writeContents } from './contents.ts';
+import { toBound } from './insert.ts';
 import { prepareKeys } from './keys.ts';
 import { migrate } from './migrate.ts';
-import { prepareCountMisfits } from './misfits.ts';
 import { prepareReadPage } from './pages.ts';
 import { ReadCache, type Reads } from './read-cache.ts';
 import { toJsonSql } from './record-json.ts';
 import { type Snapshots, shareSnapshots } from './snapshots.ts';
 import { prepareAddUses, prepareListUses } from './uses.ts';
 import { startWriter, type Writer } from './write-queue.ts';
-import { prepareWriteAll, toBatch, toOutcomes } from './writes.ts';
+import { prepareWriteAll, toBatch, toOutcomes, type Write } from './writes.ts';
 
 const MEMORY = ':memory:';
 
 /** @throws Error when the file cannot be opened or made, is no database, or has another schema than this program's */
-export function openSqlite(file: string, domain: AnyDomain, limits: StoreLimits): Store<AnyCollection> {
-  const table = toTable(domain);
+export function openSqlite(file: string, domain: AnyDomain, limits: StoreLimits, shapes: Shapes = {}): Store {
+  const kept = toTables(domain).map((table) => ({
+    table,
+    shape: shapes[table.collection] ?? toPlainShape(table),
+    noun: domain[table.collection]?.noun as string,
+  }));
   const { isMigrated = false } = limits;
   // Where the file of a program that runs is gone, it may come back: a new one would stand in its place.
   if (!isMigrated && file !== MEMORY && !existsSync(file)) makeFile(file);
@@ -34,7 +40,7 @@ export function openSqlite(file: string, domain: AnyDomain, limits: StoreLimits)
   try {
     if (!isMigrated) migrate(db, domain);
     useWal(db);
-    return buildStore(db, file, table, limits);
+    return buildStore(db, file, kept, limits);
   } catch (error) {
     db.close();
     throw error;
@@ -47,23 +53,40 @@ function makeFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
 }
 
-function buildStore(db: Database, file: string, table: Table, limits: StoreLimits): Store<AnyCollection> {
+/** Ids that no record has. */
+const NO_ID: { [Type in Field['type']]?: unknown } = { int64: 0n, text: '', uuid: '' };
+
+interface Kept {
+  table: Table;
+  shape: Shape;
+  noun: string;
+}
+
+function buildStore(db: Database, file: string, kept: readonly Kept[], limits: StoreLimits): Store {
   const counts = new StoreCounts();
   const medium = new Medium(db, file);
   const { leave, snapshots } = medium;
-  const uncached = prepareReads(db, table);
-  const reads = snapshots ? new ReadCache(db, table, snapshots, uncached, counts) : uncached;
+  const tables = kept.map(({ table }) => table);
   const keys = prepareKeys(db);
   const writer = medium.isMemory
-    ? writeInPlace(db, table)
-    : startWriter({ file, inodes: medium.inodes, table }, limits, counts);
+    ? writeInPlace(db, tables)
+    : startWriter({ file, inodes: medium.inodes, tables }, limits, counts);
+  const proofs: (() => unknown)[] = [];
+  const collections = kept.map(({ table, shape, noun }) => {
+    const uncached = prepareReads(db, table, shape);
+    proofs.push(() => uncached.readRecord(NO_ID[table.id.type]));
+    const share = 1 / kept.length;
+    const reads = snapshots ? new ReadCache(db, table, { snapshots, reads: uncached, counts, share }) : uncached;
+    const parts = { table, shape, noun, reads: guardAll({ get: reads.readRecord, list: reads.readPage }) };
+    return [table.collection, buildCollection({ ...parts, ...writesOf(writer, leave) })];
+  });
 
   return guardAll({
-    records: buildCollection(table, reads, writer, leave),
-    countMisfits: medium.alone(prepareCountMisfits(db, table)),
-    readContents: () => readContents(medium.openAside, table),
+    collections: Object.fromEntries(collections),
+    countMisfits: medium.alone(prepareCountMisfits(db, tables)),
+    readContents: () => readContents(medium.openAside, tables),
     writeContents: async (parts, contract) => {
-      await writeContents(medium.openAside, table, parts, contract);
+      await writeContents(medium.openAside, tables, parts, contract);
       leave();
     },
     createKey: medium.checked(keys.insert),
@@ -76,7 +99,7 @@ function buildStore(db: Database, file: string, table: Table, limits: StoreLimit
     tally: undefined,
     counts,
     check: medium.checked(() => {
-      uncached.readRecord(0n);
+      for (const prove of proofs) prove();
       return writer.check();
     }),
     close: () => medium.close(writer),
@@ -140,47 +163,41 @@ class Medium {
 }
 
 /** `leave` ends the shared snapshot, so that whoever has written sees it. */
-function buildCollection(table: Table, reads: Reads, writer: Writer, leave: () => void): AnyCollection {
-  return guardAll<AnyCollection>({
-    get: reads.readRecord,
-    list: reads.readPage,
-    create: async (record) => {
-      const id = (await writer.write({ record })) as bigint;
-      leave();
-      return toRecord(table, id, record);
-    },
-    createOnce: async (record, once) => {
-      const outcome = (await writer.write({ record, keyed: toKeyed(table, record, once) })) as Outcome;
-      leave();
-      return toCreated(table, record, outcome);
-    },
-    replace: async (id, record) => {
-      const isThere = await writer.write({ record, id });
-      leave();
-      return isThere ? toRecord(table, id, record) : undefined;
-    },
-    delete: async (id) => {
-      const isThere = (await writer.write({ record: undefined, id })) as boolean;
-      leave();
-      return isThere;
-    },
-  });
+function writesOf(writer: Writer, leave: () => void) {
+  const seen = async <Result>(written: Promise<Result>) => {
+    const result = await written;
+    leave();
+    return result;
+  };
+  return {
+    create: (create: Create) => seen(writer.create(create)),
+    change: (change: Change) => seen(writer.change(change)),
+  };
 }
 
-function prepareReads(db: Database, table: Table): Reads {
-  const get = db.prepare<[bigint], string>(`SELECT ${toJsonSql(table)} FROM ${table.name} WHERE id = ?`).pluck();
-  const readRecord = (id: bigint) => {
-    const text = get.get(id);
-    return text === undefined ? undefined : JsonText.of<Fields>(text);
+function prepareReads(db: Database, table: Table, shape: Shape): Reads {
+  const { id, name } = table;
+  const select = `SELECT ${toJsonSql(table)} FROM ${name} WHERE ${id.column} = ?`;
+  const get = db.prepare<[unknown], string>(select).pluck();
+  const readRecord = (value: unknown) => {
+    const text = get.get(toBound(id, value));
+    return text === undefined ? undefined : JsonText.of<Fields>(text, shape);
   };
-  return { readPage: prepareReadPage(db, table), readRecord };
+  return { readPage: prepareReadPage(db, table, shape), readRecord };
 }
 
 /** Memory has no fsync to wait for, and is seen by one connection only. */
-function writeInPlace(db: Database, table: Table): Writer {
-  const writeAll = guard(prepareWriteAll(db, table));
+function writeInPlace(db: Database, tables: readonly Table[]): Writer {
+  const writeAll = guard(prepareWriteAll(db, tables));
+  const byName = new Map(tables.map((table) => [table.collection, table]));
+  async function write(one: Write): Promise<Created | Outcome> {
+    const [outcome] = toOutcomes([one], writeAll(toBatch(byName, [one])));
+    if (outcome instanceof Error) throw outcome;
+    return outcome as Created | Outcome;
+  }
   return {
-    write: async (write) => toOutcomes([write], writeAll(toBatch(table, [write])))[0] as bigint,
+    create: (create) => write(create) as Promise<Created>,
+    change: (change) => write(change) as Promise<Outcome>,
     addUses: prepareAddUses(db),
     check: async () => {},
     flush: async () => {},

@@ -1,17 +1,17 @@
 /** Pages of records, which SQLite writes as JSON text. */
 import type { Database } from 'better-sqlite3';
-import { JsonText } from '../../json/json-text.ts';
+import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page, PageQuery } from '../collection.ts';
 import { fromCursor, toCursor } from '../cursors.ts';
 import type { Field, Table } from '../table.ts';
+import { toBound } from './insert.ts';
 import { toJsonSql } from './record-json.ts';
-import { toBound } from './values.ts';
 
 export type ReadPage = (query: PageQuery) => Page | undefined;
 
 type PageRow = [texts: string | null, count: bigint, last: bigint | null];
 
-export function prepareReadPage(db: Database, table: Table): ReadPage {
+export function prepareReadPage(db: Database, table: Table, source: TextSource): ReadPage {
   const queries = new Map<string, ReturnType<typeof prepareQueries>>();
 
   /** One for each combination of filters, when it is first asked for. */
@@ -32,21 +32,25 @@ export function prepareReadPage(db: Database, table: Table): ReadPage {
     const [texts, count, last] = page.get(...bound, after, query.limit) as PageRow;
     const isFull = last !== null && count === BigInt(query.limit);
     const next = isFull && hasMore.get(...bound, last) === 1n ? toCursor(last, values) : undefined;
-    return { body: JsonText.of<Fields[]>(`[${texts ?? ''}]`), next };
+    return { body: JsonText.of<Fields[]>(`[${texts ?? ''}]`, source), next };
   };
 }
 
 function prepareQueries(db: Database, table: Table, used: Field[]) {
+  const { name, sequence } = table;
   const filter = used.map(({ column }) => `${column} = ? AND `).join('');
   return {
     // With a bare `LIMIT ?`, SQLite prepares the statement again at every bind; with an expression it does not.
     page: db
       .prepare<unknown[], PageRow>(`
-        SELECT group_concat(record, ','), count(*), max(id)
-        FROM (SELECT id, ${toJsonSql(table)} AS record FROM ${table.name} WHERE ${filter} id > ? ORDER BY id LIMIT +?)`)
+        SELECT group_concat(record, ','), count(*), max(place)
+        FROM (
+          SELECT ${sequence} AS place, ${toJsonSql(table)} AS record FROM ${name}
+          WHERE ${filter} ${sequence} > ? ORDER BY ${sequence} LIMIT +?
+        )`)
       .raw(),
     hasMore: db
-      .prepare<unknown[], bigint>(`SELECT EXISTS (SELECT 1 FROM ${table.name} WHERE ${filter} id > ?)`)
+      .prepare<unknown[], bigint>(`SELECT EXISTS (SELECT 1 FROM ${name} WHERE ${filter} ${sequence} > ?)`)
       .pluck(),
   };
 }

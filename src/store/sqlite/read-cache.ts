@@ -10,18 +10,18 @@ import type { Hits, StoreCounts } from '../counts.ts';
 import type { Table } from '../table.ts';
 import { watchChanges } from './changes.ts';
 import type { ReadPage } from './pages.ts';
-import { buildSlots } from './slots.ts';
+import { buildSlots, type Slots } from './slots.ts';
 import type { Snapshots } from './snapshots.ts';
 
 /** The record with this id. */
-type ReadRecord = (id: bigint) => JsonText<Fields> | undefined;
+type ReadRecord = (id: unknown) => JsonText<Fields> | undefined;
 
 export interface Reads {
   readPage: ReadPage;
   readRecord: ReadRecord;
 }
 
-/** How much each of the three caches keeps, in characters; a page counts PAGE_SIZE more. */
+/** How much each of the three caches keeps, of all collections together, in characters; a page counts PAGE_SIZE more. */
 const MAX_SIZE = 8_000_000;
 const PAGE_SIZE = 200;
 /** How long after a write full pages and records are still trusted, in milliseconds: the writer may have turned the triggers off. */
@@ -35,14 +35,27 @@ export class ReadCache implements Reads {
   readonly #pageHits: Hits;
   readonly #recordHits: Hits;
   readonly #readChange: ReturnType<typeof watchChanges>;
-  readonly #fullPages = buildPages();
-  readonly #lastPages = buildPages();
-  readonly #records = buildSlots<JsonText<Fields>>(MAX_SIZE, ({ text }) => text.length);
+  readonly #fullPages: ReturnType<typeof buildPages>;
+  readonly #lastPages: ReturnType<typeof buildPages>;
+  readonly #records: ReturnType<typeof buildRecords>;
   #snapshot = 0;
   /** Infinity while nothing was written since full pages and records were last forgotten. */
   #trustedUntil = Number.POSITIVE_INFINITY;
 
-  constructor(db: Database, table: Table, snapshots: Snapshots, reads: Reads, counts: StoreCounts) {
+  /** `share` is its part of what all caches keep. */
+  constructor(
+    db: Database,
+    table: Table,
+    {
+      snapshots,
+      reads,
+      counts,
+      share = 1,
+    }: { snapshots: Snapshots; reads: Reads; counts: StoreCounts; share?: number },
+  ) {
+    this.#fullPages = buildPages(share);
+    this.#lastPages = buildPages(share);
+    this.#records = buildRecords(table, share);
     this.#table = table;
     this.#snapshots = snapshots;
     this.#reads = reads;
@@ -116,9 +129,18 @@ function toKey({ filters }: Table, query: PageQuery): string {
   return after === undefined ? key : `${key};${after}`;
 }
 
-function buildPages() {
+const sizeOf = ({ text }: JsonText<Fields>) => text.length;
+
+/** By ids that are 64-bit integers, or texts. */
+function buildRecords({ id }: Table, share: number): Slots<JsonText<Fields>> {
+  const maxSize = MAX_SIZE * share;
+  if (id.type === 'int64') return buildSlots(maxSize, sizeOf) as Slots<JsonText<Fields>>;
+  return new LRUCache<string, JsonText<Fields>>({ maxSize, sizeCalculation: sizeOf }) as Slots<JsonText<Fields>>;
+}
+
+function buildPages(share: number) {
   return new LRUCache<string, Page>({
-    maxSize: MAX_SIZE,
+    maxSize: MAX_SIZE * share,
     sizeCalculation: ({ body }) => body.text.length + PAGE_SIZE,
   });
 }

@@ -3,9 +3,9 @@
  * a cache that notes what was used last, looks at several places in memory to find one id among ten thousand, and each of them takes
  * longer than all that is done here.
  */
-export interface Slots<Value> {
-  get(id: bigint): Value | undefined;
-  set(id: bigint, value: Value): void;
+export interface Slots<Value, Id = unknown> {
+  get(id: Id): Value | undefined;
+  set(id: Id, value: Value): unknown;
   clear(): void;
 }
 
@@ -13,7 +13,7 @@ const BITS = 15;
 const COUNT = 2 * 2 ** BITS;
 
 /** What is kept has at most the size `maxSize` in all, as `sizeOf` counts it. */
-export function buildSlots<Value>(maxSize: number, sizeOf: (value: Value) => number): Slots<Value> {
+export function buildSlots<Value>(maxSize: number, sizeOf: (value: Value) => number): Slots<Value, bigint> {
   const ids = new BigInt64Array(COUNT);
   const values = new Array<Value | undefined>(COUNT).fill(undefined);
   let size = 0;

@@ -1,15 +1,16 @@
 /** The way to the writing thread: writes share an fsync, and none is answered before it is on disk. */
 import type { StoreCounts } from '../counts.ts';
 import { type StoreLimits, StoreUnavailable } from '../store.ts';
-import type { Write, WriteOutcome } from '../write.ts';
+import type { Change, Create, Created, Outcome } from '../write.ts';
 import { BatchQueue } from './batch-queue.ts';
 import type { Answer, Target } from './writer.ts';
-import { toBatch, toOutcomes } from './writes.ts';
+import { toBatch, toOutcomes, type Write } from './writes.ts';
 import { WritingThread } from './writing-thread.ts';
 
 export interface Writer {
   /** Resolves once it is durable. @throws StoreUnavailable when it is not stored, or that is not known in time */
-  write(write: Write): Promise<WriteOutcome>;
+  create(create: Create): Promise<Created>;
+  change(change: Change): Promise<Outcome>;
   /** Uses of keys, as a JSON array, which may be lost where the disk cannot be written. */
   addUses(uses: string): void;
   /** @throws StoreUnavailable when the disk cannot be written, or not in time */
@@ -24,8 +25,9 @@ const CHECK_TIMEOUT = 700;
 
 export function startWriter(target: Target, limits: StoreLimits, counts: StoreCounts): Writer {
   const { createTimeout: timeout, maxCreates: maxWaiting, checkTimeout = CHECK_TIMEOUT } = limits;
-  const post = (writes: Write[]) => thread.post(toBatch(target.table, writes));
-  const queue = new BatchQueue<Write, WriteOutcome>({ post, maxWaiting, timeout, checkTimeout, counts });
+  const tables = new Map(target.tables.map((table) => [table.collection, table]));
+  const post = (writes: Write[]) => thread.post(toBatch(tables, writes));
+  const queue = new BatchQueue<Write, Created | Outcome>({ post, maxWaiting, timeout, checkTimeout, counts });
   const thread = new WritingThread(target, {
     onAnswer: (answer) => tell(queue, answer),
     onEnd: (cause) => queue.pause(cause),
@@ -33,7 +35,8 @@ export function startWriter(target: Target, limits: StoreLimits, counts: StoreCo
   });
 
   return {
-    write: (write) => queue.add(write),
+    create: (create) => queue.add(create) as Promise<Created>,
+    change: (change) => queue.add(change) as Promise<Outcome>,
     addUses: (uses) => thread.addUses(uses),
     check: () => queue.check(),
     flush: async () => {
@@ -44,7 +47,7 @@ export function startWriter(target: Target, limits: StoreLimits, counts: StoreCo
   };
 }
 
-function tell(queue: BatchQueue<Write, WriteOutcome>, answer: Answer): void {
+function tell(queue: BatchQueue<Write, Created | Outcome>, answer: Answer): void {
   if ('first' in answer) {
     queue.end((writes) => toOutcomes(writes, answer));
     return;

@@ -12,7 +12,7 @@ import { type Batch, prepareWriteAll, type Written } from './writes.ts';
 export interface Target {
   file: string;
   inodes: Inodes;
-  table: Table;
+  tables: Table[];
 }
 
 /** Uses of keys, as a JSON array: nothing comes back for them. */
@@ -31,17 +31,17 @@ export type Answer = Written | { kind: OutageKind | undefined; code: string | un
 /** How often the thread checks that the files are in place, beside each write, in milliseconds. */
 const LOOK_INTERVAL = 1000;
 
-const NOTHING: Written = { first: 0n, keyed: [], edits: [] };
+const NOTHING: Written = { now: '', first: {}, changes: [] };
 
 const port = parentPort as NonNullable<typeof parentPort>;
-const { file, inodes, table } = workerData as Target;
+const { file, inodes, tables } = workerData as Target;
 let db: Database | undefined;
 let writeAll: ReturnType<typeof prepareWriteAll> | undefined;
 
 /** At the start, and again after a failed write: a connection that was opened read-only stays read-only. */
 function open(): ReturnType<typeof prepareWriteAll> {
   db ??= openConnection(file, { fileMustExist: true, busyTimeout: TURN_INTERVAL });
-  return prepareWriteAll(db, table);
+  return prepareWriteAll(db, tables);
 }
 
 function close(): void {
@@ -71,7 +71,7 @@ function run(task: Task): Answer {
         prepareAddUses(db as Database)(task.uses);
         return NOTHING;
       }
-      if (task.rows.count + task.keyed.length + task.edits.length === 0) proveWritable(db as Database);
+      if (Object.keys(task.rows).length + task.changes.length === 0) proveWritable(db as Database);
       return writeAll(task);
     });
   } catch (thrown) {

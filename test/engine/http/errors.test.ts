@@ -163,10 +163,12 @@ t.test("what Fastify or a plugin refuses with a status of its own keeps it, in t
   const memory = openUrl('sqlite::memory:');
   const store: OwnStore = {
     ...memory,
-    records: {
-      ...memory.records,
-      get: () => {
-        throw error;
+    collections: {
+      pets: {
+        ...memory.records,
+        get: () => {
+          throw error;
+        },
       },
     },
   };
@@ -235,10 +237,12 @@ t.test('a failure of ours is 500: the client learns nothing of it, the log all o
   const store = openUrl('sqlite::memory:');
   const broken: OwnStore = {
     ...store,
-    records: {
-      ...store.records,
-      get: () => {
-        throw new Error('SELECT secret FROM /etc/passwd');
+    collections: {
+      pets: {
+        ...store.records,
+        get: () => {
+          throw new Error('SELECT secret FROM /etc/passwd');
+        },
       },
     },
   };
@@ -257,11 +261,13 @@ t.test('a failure of the store is 503 with Retry-After, and the next request is 
   let isBroken = true;
   const flaky: OwnStore = {
     ...store,
-    records: {
-      ...store.records,
-      list: (query) => {
-        if (isBroken) throw new StoreUnavailable('No.');
-        return store.records.list(query);
+    collections: {
+      pets: {
+        ...store.records,
+        list: (query) => {
+          if (isBroken) throw new StoreUnavailable('No.');
+          return store.records.list(query);
+        },
       },
     },
   };

@@ -43,7 +43,7 @@ function buildSlowStore(): { store: OwnStore; letGo: () => void; created: string
     await gate;
     return store.records.create(pet);
   };
-  return { store: { ...store, records: { ...store.records, create } }, letGo: () => letGo(), created };
+  return { store: { ...store, collections: { pets: { ...store.records, create } } }, letGo: () => letGo(), created };
 }
 
 /** The lines of a log, as objects. */

@@ -15,7 +15,7 @@ const LATEST = 1500;
 
 function writeExport(file: string): void {
   const pets = Array.from({ length: COUNT }, (_, index) => `{"pet":{"id":${index + 1},"name":"Pet","categoryId":7}}`);
-  const lines = [`{"export":{"version":1,"lastId":${COUNT}}}`, ...pets, `{"end":{"keys":0,"pets":${COUNT}}}`];
+  const lines = [`{"export":{"version":1,"lastId":{"pets":${COUNT}}}}`, ...pets, `{"end":{"keys":0,"pets":${COUNT}}}`];
   writeFileSync(file, lines.join('\n'));
 }
 
@@ -23,7 +23,7 @@ async function countPets(url: string): Promise<number> {
   const database = parseDatabaseUrl(url) as NonNullable<ReturnType<typeof parseDatabaseUrl>>;
   const store = await openStore(database, domain, { createTimeout: 60_000, maxCreates: 10_000 });
   let count = 0;
-  for await (const { records } of store.readContents()) count += records.length;
+  for await (const { records } of store.readContents()) count += (records ?? []).length;
   await store.close();
   return count;
 }

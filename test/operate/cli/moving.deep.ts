@@ -45,7 +45,7 @@ t.test('through standard output and input, beside running servers: the new one s
   await Promise.all(all);
   t.equal(exported.code, 0, exported.stderr);
   writeFileSync(`${folder}/pets`, exported.stdout);
-  const lastId = Number(/"lastId":(\d+)/.exec(exported.stdout)?.[1]);
+  const lastId = Number(/"lastId":\{"pets":(\d+)/.exec(exported.stdout)?.[1]);
   t.ok(lastId >= 20 && lastId <= created);
 
   const imported = await run(t, 'import', '-', urls[1], { shell: `exec < ${folder}/pets` });

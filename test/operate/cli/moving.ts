@@ -14,7 +14,7 @@ export function writeExport(file: string, count: number): string {
     (_, index) =>
       `{"pet":{"id":${2 * index + 1},"name":"Pet ${index} 🐕","categoryId":${2n ** 62n + BigInt(index)}${STATUSES[index % 4]}}}`,
   );
-  const head = `{"export":{"version":1,"lastId":${2 * count + 5}}}`;
+  const head = `{"export":{"version":1,"lastId":{"pets":${2 * count + 5}}}}`;
   const text = [head, KEY, ...pets, `{"end":{"keys":1,"pets":${count}}}`, ''].join('\n');
   writeFileSync(file, text);
   return text;

@@ -1,17 +1,21 @@
 import t from 'tap';
 import { CONTRACT_FILE, loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { domain } from '../../../src/generated/domain.ts';
+import { parseExactJson } from '../../../src/json/exact-json.ts';
 import { JsonText } from '../../../src/json/json-text.ts';
-import { buildReadLine, MAX_LINE, type StoredRecord } from '../../../src/operate/cli/line.ts';
+import { buildReadLine, MAX_LINE } from '../../../src/operate/cli/line.ts';
 import { count, toText } from '../../../src/operate/cli/progress.ts';
 import { toParts } from '../../../src/operate/cli/reading.ts';
 import { toLines } from '../../../src/operate/cli/writing.ts';
-import type { Part } from '../../../src/store/store.ts';
+import type { Fields } from '../../../src/store/collection.ts';
+import type { Part, StoredKey } from '../../../src/store/store.ts';
 import type { Pet } from '../../database.ts';
+
+const SOURCE = { name: 'pets', read: parseExactJson };
 
 const readLine = buildReadLine(await loadContract(CONTRACT_FILE), domain);
 const HASH = 'a'.repeat(64);
-const HEAD = '{"export":{"version":1,"lastId":9}}';
+const HEAD = '{"export":{"version":1,"lastId":{"pets":9}}}';
 const KEY = `{"key":{"id":"k","name":"Ada","hash":"${HASH}","createdAt":"2026-01-01T00:00:00.000Z"}}`;
 const PET = '{"pet":{"id":1,"name":"Rex","categoryId":7}}';
 const END = '{"end":{"keys":1,"pets":1}}';
@@ -21,9 +25,9 @@ async function* inPieces(bytes: Buffer, size = bytes.length || 1): AsyncGenerato
 }
 
 async function read(bytes: Buffer, size?: number) {
-  const all: Part<StoredRecord> = { lastId: 0n, keys: [], records: [] };
-  for await (const { lastId, keys, records } of toParts(inPieces(bytes, size), readLine, domain)) {
-    all.lastId ||= lastId;
+  const all = { lastId: 0n, keys: [] as StoredKey[], records: [] as Fields[] };
+  for await (const { lastIds, keys = [], records = [] } of toParts(inPieces(bytes, size), readLine, domain)) {
+    all.lastId ||= lastIds?.pets ?? 0n;
     all.keys.push(...keys);
     all.records.push(...records);
   }
@@ -64,10 +68,10 @@ t.test('what was written is read again, and written as before', async (t) => {
   ];
   const pets = ['{"id":1,"name":"Rex","categoryId":7}', '{"id":2,"name":"\\"\\\\🐕","categoryId":-7,"status":"sold"}'];
   async function* toTextParts(): AsyncGenerator<Part<JsonText<Pet>>> {
-    yield { lastId: 9n, keys, records: [] };
-    for (const text of pets) yield { lastId: 0n, keys: [], records: [JsonText.of<Pet>(text)] };
+    yield { lastIds: { pets: 9n }, keys };
+    for (const text of pets) yield { collection: 'pets', records: [JsonText.of<Pet>(text, SOURCE)] };
   }
-  const counts = { keys: 0, records: 0 };
+  const counts = { keys: 0, records: {} };
   let text = '';
   for await (const lines of toLines(
     count(toTextParts(), counts, domain, () => {}),
@@ -160,7 +164,7 @@ t.test('lines are refused that do not fit those before them, or leave no id for 
     [[HEAD.replace('1', '2')], 'Line 1: export.version must be one of 1.'],
     [[HEAD, PET, PET], 'Line 3: pet.id must be higher than 1, which came before.'],
     [[HEAD, PET.replace('1', '5'), PET.replace('1', '4')], 'Line 3: pet.id must be higher than 5, which came before.'],
-    [[HEAD.replace('9', LAST)], `Line 1: export.lastId must be lower than ${LAST}: no id would be left.`],
+    [[HEAD.replace('9', LAST)], `Line 1: export.lastId.pets must be lower than ${LAST}: no id would be left.`],
     [[HEAD, PET.replace('1', LAST)], `Line 2: pet.id must be lower than ${LAST}: no id would be left.`],
     [[HEAD, KEY, KEY], 'Line 3: key.id is that of an earlier key.'],
     [[HEAD, KEY, second], 'Line 3: key.hash is that of an earlier key.'],
@@ -202,13 +206,13 @@ t.test('a line without an end needs no more memory than a block', async (t) => {
 
 t.test('progress is told from time to time, with the number of pets and keys', async (t) => {
   const told: string[] = [];
-  const counts = { keys: 0, records: 0 };
+  const counts = { keys: 0, records: {} };
   async function* parts() {
-    yield { lastId: 0n, keys: ['k'] as never[], records: [1] };
-    yield { lastId: 0n, keys: [], records: Array(1233).fill(2) };
+    yield { keys: ['k'] as never[], collection: 'pets', records: [1] };
+    yield { collection: 'pets', records: Array(1233).fill(2) };
   }
   for await (const _ of count(parts(), counts, domain, (text) => told.push(text), 0));
   t.strictSame(told, ['1 pet and 1 key …', '1,234 pets and 1 key …']);
-  t.strictSame(counts, { keys: 1, records: 1234 });
-  t.equal(toText({ keys: 0, records: 0 }, domain), '0 pets and 0 keys');
+  t.strictSame(counts, { keys: 1, records: { pets: 1234 } });
+  t.equal(toText({ keys: 0, records: {} }, domain), '0 pets and 0 keys');
 });

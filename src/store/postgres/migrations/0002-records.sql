@@ -16,15 +16,15 @@ $$;
 CREATE TABLE passed_check (contract text);
 INSERT INTO passed_check VALUES (NULL);
 
--- Which record each Idempotency-Key has created, by which operation, under whose API key. The digest is that of the record as it was asked
--- for. Those that ended first are forgotten first.
+-- What the change with each Idempotency-Key has come to, by its operation and caller. The digest is that of the request, the answer is the
+-- record as JSON. Those that ended first are forgotten first.
 CREATE TABLE idempotency_keys (
-  record_id bigint PRIMARY KEY,
   caller text COLLATE "C" NOT NULL,
   operation text COLLATE "C" NOT NULL,
   key text COLLATE "C" NOT NULL,
   digest text COLLATE "C" NOT NULL,
+  answer text NOT NULL,
   expires_at timestamptz NOT NULL,
-  UNIQUE (caller, operation, key)
+  PRIMARY KEY (caller, operation, key)
 );
 CREATE INDEX idempotency_keys_by_end ON idempotency_keys (expires_at);

@@ -1,20 +1,19 @@
 -- Counts every change of a domain's records but the addition of a last one: servers keep pages while the count stays the same. Triggers
--- on the domain's table count; they are made after its migrations.
-CREATE TABLE record_edits (count INTEGER NOT NULL) STRICT;
-INSERT INTO record_edits VALUES (0);
+-- on each table of records count; they are made after its migrations.
+CREATE TABLE record_edits (name TEXT PRIMARY KEY NOT NULL, count INTEGER NOT NULL) STRICT;
 
 -- The contract (its digest) that all records were found to fit.
 CREATE TABLE passed_check (contract TEXT) STRICT;
 INSERT INTO passed_check VALUES (NULL);
 
--- Which record each Idempotency-Key has created, by which operation, under whose API key. The digest is that of the record as it was asked
--- for. Those that ended first are forgotten first. Times are seconds since 1970.
+-- What the change with each Idempotency-Key has come to, by its operation and caller. The digest is that of the request, the answer is the
+-- record as JSON. Those that ended first are forgotten first. Times are seconds since 1970.
 CREATE TABLE idempotency_keys (
-  record_id INTEGER PRIMARY KEY,
   caller TEXT NOT NULL,
   operation TEXT NOT NULL,
   key TEXT NOT NULL,
   digest TEXT NOT NULL,
+  answer TEXT NOT NULL,
   expires_at INTEGER NOT NULL,
   UNIQUE (caller, operation, key)
 ) STRICT;

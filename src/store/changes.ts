@@ -1,0 +1,138 @@
+/**
+ * Changes of records, one after the other within a transaction: the statements of both databases, which differ in their dialects.
+ * Each asks for what it needs to know; whoever runs it answers at once (SQLite) or after a round trip (PostgreSQL).
+ */
+import type { Field, Table } from './table.ts';
+import type { Change, KnownKey, Outcome } from './write.ts';
+
+/** A statement; its answer is rows. */
+export interface Ask {
+  sql: string;
+  values: unknown[];
+}
+
+type Row = unknown[];
+export type Asking<Result> = Generator<Ask, Result, Row[]>;
+
+/** What differs between databases in statements of changes. */
+export interface ChangeDialect {
+  /** The place of the value with this number, from 1 on, that is kept in the field. */
+  place(number: number, field: Field): string;
+  /** The value as it is bound. */
+  toValue(field: Field, value: unknown): unknown;
+  /** The name of a table. */
+  nameOf(table: Table): string;
+  /** A row as the contract's JSON. */
+  toJsonSql(table: Table): string;
+}
+
+/** Values in the order of their places. */
+class Statement {
+  readonly values: unknown[] = [];
+  readonly #dialect: ChangeDialect;
+
+  constructor(dialect: ChangeDialect) {
+    this.#dialect = dialect;
+  }
+
+  bind(field: Field, value: unknown): string {
+    this.values.push(this.#dialect.toValue(field, value));
+    return this.#dialect.place(this.values.length, field);
+  }
+}
+
+/** Makes the statements of changes, each of one record. */
+export class Changes {
+  readonly #dialect: ChangeDialect;
+  readonly #tables: ReadonlyMap<string, Table>;
+
+  constructor(dialect: ChangeDialect, tables: readonly Table[]) {
+    this.#dialect = dialect;
+    this.#tables = new Map(tables.map((table) => [table.collection, table]));
+  }
+
+  /** `now` is the time of all changes of a batch. */
+  *run(change: Change, now: string): Asking<Outcome> {
+    const { kind, id } = change;
+    const table = this.#tables.get(change.collection) as Table;
+    if (kind === 'create') return yield* this.#insert(table, change, now);
+    const text = kind === 'delete' ? yield* this.#remove(table, change) : yield* this.#edit(table, change, now);
+    if (text !== undefined) return { text };
+    if (change.if) return (yield* this.#isThere(table, id)) ? { refused: 'changed' } : {};
+    return kind === 'put' ? yield* this.#insert(table, change, now) : {};
+  }
+
+  *#insert(table: Table, { kind, record }: Change, now: string): Asking<Outcome> {
+    const statement = new Statement(this.#dialect);
+    const values = table.newFields.map((field) => statement.bind(field, toFirst(field, record[field.name], now)));
+    const sql = `INSERT INTO ${this.#nameOf(table)} (${table.newFields.map(({ column }) => column)})
+      VALUES (${values}) RETURNING ${this.#dialect.toJsonSql(table)}`;
+    const [[text]] = (yield { sql, values: statement.values }) as [[string]];
+    return { text: kind === 'put' ? toNewText(text) : text };
+  }
+
+  *#edit(table: Table, change: Change, now: string): Asking<string | undefined> {
+    const statement = new Statement(this.#dialect);
+    const set = table.fields.flatMap((field) => {
+      const value = toNewValue(field, change, now, statement);
+      return value === undefined ? [] : [`${field.column} = ${value}`];
+    });
+    const sql = `UPDATE ${this.#nameOf(table)} SET ${set} WHERE ${toWhere(table, change, statement)}
+      RETURNING ${this.#dialect.toJsonSql(table)}`;
+    const rows = yield { sql, values: statement.values };
+    return rows[0]?.[0] as string | undefined;
+  }
+
+  *#remove(table: Table, change: Change): Asking<string | undefined> {
+    const statement = new Statement(this.#dialect);
+    const sql = `DELETE FROM ${this.#nameOf(table)} WHERE ${toWhere(table, change, statement)} RETURNING 1`;
+    const rows = yield { sql, values: statement.values };
+    return rows.length > 0 ? 'true' : undefined;
+  }
+
+  *#isThere(table: Table, id: unknown): Asking<boolean> {
+    const statement = new Statement(this.#dialect);
+    const sql = `SELECT 1 FROM ${this.#nameOf(table)} WHERE ${table.id.column} = ${statement.bind(table.id, id)}`;
+    return (yield { sql, values: statement.values }).length > 0;
+  }
+
+  #nameOf(table: Table): string {
+    return this.#dialect.nameOf(table);
+  }
+}
+
+/** A new record's value. */
+const toFirst = ({ set }: Field, value: unknown, now: string) => (set === 'created' || set === 'changed' ? now : value);
+
+/** SQL of a field's new value; undefined where it stays. */
+function toNewValue(field: Field, { kind, record, add }: Change, now: string, statement: Statement) {
+  const { name, column, set, is } = field;
+  if (set === 'revision') return `${column} + 1`;
+  if (set === 'changed') return statement.bind(field, now);
+  if (set !== undefined || is === 'id') return undefined;
+  if (add[name] !== undefined) return `${column} + ${statement.bind(field, add[name])}`;
+  if (kind === 'update' && record[name] === undefined) return undefined;
+  // An update takes an optional field away by null.
+  const isGone = kind === 'update' && record[name] === null && !field.isNullable;
+  return statement.bind(field, isGone ? undefined : record[name]);
+}
+
+function toWhere({ id, fields }: Table, { id: value, if: wanted = {} }: Change, statement: Statement): string {
+  const conditions = fields
+    .filter(({ name }) => name in wanted)
+    .map((field) => `${field.column} IS NOT DISTINCT FROM ${statement.bind(field, wanted[field.name])}`);
+  return [...conditions, `${id.column} = ${statement.bind(id, value)}`].join(' AND ');
+}
+
+/** White space before it says that `put` has created the record, also when it is answered again. */
+const toNewText = (text: string) => ` ${text}`;
+export const isNewText = (text: string) => text.startsWith(' ');
+
+/** What its key has come to before; undefined where the change is to be done. */
+export function toKnown({ once }: Change, known: KnownKey | undefined): Outcome | undefined {
+  if (!known) return undefined;
+  return known.digest === once?.digest ? { text: known.text, isReplayed: true } : { refused: 'key_reused' };
+}
+
+/** Whether the outcome is kept with the key: what was refused, or met no record, may be tried again. */
+export const isKept = ({ text, refused }: Outcome) => text !== undefined && refused === undefined;

@@ -1,0 +1,170 @@
+/**
+ * Changes of records: those that wait run one after the other in one transaction, behind the schema's lock. Where one fails, all run
+ * again, each within a savepoint.
+ */
+import { type Asking, Changes, isKept, toKnown } from '../changes.ts';
+import type { Once } from '../collection.ts';
+import { StoreUnavailable } from '../store.ts';
+import type { Field, Table } from '../table.ts';
+import { type Change, type KnownKey, type Outcome, toKeyText } from '../write.ts';
+import { toPlace, toValue } from './arrays.ts';
+import type { Connection, Row } from './connection.ts';
+import type { AskAll } from './gathering.ts';
+import { toFault } from './insert.ts';
+import { lockOf, NOW } from './names.ts';
+import { toJsonSql } from './record-json.ts';
+
+/** How many changes share a transaction at most: it must end before PostgreSQL gives it up. */
+export const MOST_CHANGES = 64;
+
+/** A server that is gone in the middle holds the lock no longer than this, in milliseconds. */
+const IDLE_TIMEOUT = 2000;
+
+type Answer = Outcome | Error;
+
+export function buildRunChanges(schema: string, tables: readonly Table[]): AskAll<Change, Answer> {
+  const batches = new Batches(schema, tables);
+  return async (connection, changes) => {
+    let answers = await batches.tryToRun(connection, changes, false);
+    if (answers instanceof Error && !(answers instanceof StoreUnavailable))
+      answers = await batches.tryToRun(connection, changes, true);
+    return answers instanceof Error ? changes.map(() => answers as Error) : answers;
+  };
+}
+
+class Batches {
+  readonly #begin: string;
+  readonly #changes: Changes;
+  readonly #keys: ReturnType<typeof buildKnownKeys>;
+
+  constructor(schema: string, tables: readonly Table[]) {
+    const idle = `set_config('idle_in_transaction_session_timeout', '${IDLE_TIMEOUT}', true)`;
+    this.#begin = `SELECT ${idle}, pg_advisory_xact_lock(${lockOf(schema)})`;
+    this.#keys = buildKnownKeys(schema);
+    const place = (number: number, field: Field) => toPlace(field, number);
+    const nameOf = ({ name }: Table) => `${schema}.${name}`;
+    this.#changes = new Changes({ place, toValue, nameOf, toJsonSql }, tables);
+  }
+
+  /** The error after which nothing was done. @throws Error where the connection was lost while it committed */
+  async tryToRun(connection: Connection, changes: Change[], isSafe: boolean): Promise<Answer[] | Error> {
+    let isCommitting = false;
+    try {
+      const answers = await this.#run(connection, changes, isSafe);
+      isCommitting = true;
+      await connection.query('COMMIT');
+      return answers;
+    } catch (error) {
+      if (connection.isOpen) await connection.query('ROLLBACK');
+      else if (isCommitting) throw error;
+      return connection.isOpen || error instanceof StoreUnavailable ? (error as Error) : new StoreUnavailable(error);
+    }
+  }
+
+  async #run(connection: Connection, changes: Change[], isSafe: boolean): Promise<Answer[]> {
+    await connection.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+    await connection.query(this.#begin);
+    const [[now]] = (await connection.query(`SELECT ${NOW}`)) as [[string]];
+    const known = await this.#keys.find(connection, changes);
+    const answers: Answer[] = [];
+    for (const change of changes) {
+      const runOne = () => this.#runOnce(connection, change, now, known);
+      answers.push(isSafe ? await withinSavepoint(connection, runOne) : await runOne());
+    }
+    await this.#keys.add(connection, known);
+    return answers;
+  }
+
+  async #runOnce(connection: Connection, change: Change, now: string, known: KnownKeys): Promise<Outcome> {
+    const { once } = change;
+    const before = once && toKnown(change, known.get(toKeyText(once)));
+    if (before) return before;
+    const outcome = await drive(connection, this.#changes.run(change, now));
+    if (once && isKept(outcome)) known.add(once, outcome.text as string);
+    return outcome;
+  }
+}
+
+async function withinSavepoint(connection: Connection, run: () => Promise<Outcome>): Promise<Answer> {
+  await connection.query('SAVEPOINT change');
+  try {
+    const outcome = await run();
+    await connection.query('RELEASE SAVEPOINT change');
+    return outcome;
+  } catch (error) {
+    if (!connection.isOpen || error instanceof StoreUnavailable) throw error;
+    await connection.query('ROLLBACK TO SAVEPOINT change');
+    return toRefusal(error as Error & { code?: string });
+  }
+}
+
+async function drive<Result>(connection: Connection, asking: Asking<Result>): Promise<Result> {
+  let step = asking.next();
+  while (!step.done) step = asking.next(await connection.query(step.value.sql, step.value.values));
+  return step.value;
+}
+
+/** SQLSTATE of a number beyond its type. */
+const OUT_OF_RANGE = '22003';
+
+const toRefusal = (error: Error & { code?: string }): Answer =>
+  error.code === OUT_OF_RANGE ? { refused: 'out_of_range' } : toFault(error);
+
+/** The keys that a batch meets: those that are known, and those that it adds. */
+class KnownKeys {
+  readonly added: [once: Once, text: string][] = [];
+  readonly #known: Map<string, KnownKey>;
+
+  constructor(rows: Row[]) {
+    const entries = rows.map(([caller, operation, key, digest, text]): [string, KnownKey] => [
+      JSON.stringify([caller, operation, key]),
+      { digest: digest as string, text: text as string },
+    ]);
+    this.#known = new Map(entries);
+  }
+
+  get(key: string): KnownKey | undefined {
+    return this.#known.get(key);
+  }
+
+  add(once: Once, text: string): void {
+    this.#known.set(toKeyText(once), { digest: once.digest, text });
+    this.added.push([once, text]);
+  }
+}
+
+const KEY_FIELDS = ['caller', 'operation', 'key', 'digest', 'hours'] as const;
+
+function buildKnownKeys(schema: string) {
+  const keys = `${schema}.idempotency_keys`;
+  const asked = 'unnest($1::text[], $2::text[], $3::text[]) AS asked (caller, operation, key)';
+  const select = `
+    SELECT caller, operation, key, digest, answer FROM ${keys} JOIN ${asked} USING (caller, operation, key)
+    WHERE expires_at > now()`;
+  // One more is forgotten than come: so they become fewer, and no write waits for many.
+  const upsert = `
+    WITH forgotten AS (
+      DELETE FROM ${keys} AS known WHERE (caller, operation, key) IN (
+        SELECT caller, operation, key FROM ${keys} WHERE expires_at <= now() ORDER BY expires_at LIMIT $7)
+      AND NOT EXISTS (SELECT FROM ${asked} WHERE (caller, operation, key) = (known.caller, known.operation, known.key))
+    )
+    INSERT INTO ${keys} (caller, operation, key, digest, expires_at, answer)
+    SELECT caller, operation, key, digest, now() + hours * interval '1 hour', answer
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::text[])
+      AS added (caller, operation, key, digest, hours, answer)
+    ON CONFLICT (caller, operation, key) DO UPDATE
+    SET digest = excluded.digest, expires_at = excluded.expires_at, answer = excluded.answer`;
+
+  return {
+    find: async (connection: Connection, changes: readonly Change[]): Promise<KnownKeys> => {
+      const sent = changes.flatMap(({ once }) => once ?? []);
+      const columns = KEY_FIELDS.slice(0, 3).map((name) => sent.map((once) => once[name]));
+      return new KnownKeys(sent.length > 0 ? await connection.query(select, columns) : []);
+    },
+    add: async (connection: Connection, { added }: KnownKeys): Promise<void> => {
+      if (added.length === 0) return;
+      const columns = KEY_FIELDS.map((name) => added.map(([once]) => once[name]));
+      await connection.query(upsert, [...columns, added.map(([, text]) => text), added.length + 1]);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/** Values that the store makes or changes itself, before they are written. */
+import { randomUUID } from 'node:crypto';
+import type { Fields } from './collection.ts';
+import type { Field, Table } from './table.ts';
+
+/** A time before any other, where one has to be shown before it is taken. */
+const SOME_TIME = '1970-01-01T00:00:00.000Z';
+
+/** A record as it will be stored: its fields in their order; what only the database knows stands for itself. */
+export function toRecord({ fields, sequence }: Table, record: Fields): Fields {
+  const written: Fields = {};
+  for (const field of fields) {
+    const value =
+      field.set === undefined ? toKept(field, record[field.name] ?? firstOf(field, record)) : toSet(field, sequence);
+    if (value !== undefined) written[field.name] = value;
+  }
+  return written;
+}
+
+const firstOf = ({ name, first }: Field, record: Fields) => (record[name] === undefined ? first : record[name]);
+
+function toSet({ set, type, column }: Field, sequence: string): unknown {
+  if (set === 'revision') return 1n;
+  if (set !== 'id') return SOME_TIME;
+  return type === 'int64' && column === sequence ? 1n : randomUUID();
+}
+
+/** The fields of a change as they will be stored. */
+export function toKeptFields({ fields }: Table, given: Fields): Fields {
+  const kept: Fields = {};
+  for (const field of fields) if (given[field.name] !== undefined) kept[field.name] = toKept(field, given[field.name]);
+  return kept;
+}
+
+function toKept({ type }: Field, value: unknown): unknown {
+  return type === 'time' && typeof value === 'string' ? toUtc(value) : value;
+}
+
+/** The same instant, so that texts are in the order of times. A leap second is the last millisecond before its end. */
+function toUtc(time: string): string {
+  return new Date(time.replace(/(T\d\d:\d\d:)60(\.\d+)?/i, '$159.999')).toISOString();
+}

@@ -1,0 +1,101 @@
+import t, { type Test } from 'tap';
+import { buildShapes } from '../../../src/engine/routes/stored-records.ts';
+import type { Json } from '../../../src/engine/schema/json.ts';
+import { domain } from '../../../src/generated/domain.ts';
+import { isRefused } from '../../../src/store/collection.ts';
+import { load, operation, serve, withPaths } from '../../added-operations.ts';
+import { openUrl } from '../../database.ts';
+import type { Edit } from '../../edited-contract.ts';
+
+const PET = {
+  description: 'The pet.',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } },
+};
+const CHANGES = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    name: { type: 'string' },
+    status: { type: ['string', 'null'] },
+    categoryId: { type: 'integer', format: 'int64' },
+  },
+};
+
+/** The contract with an operation that changes a pet, after an edit. */
+const withPatch = (edit?: Edit) =>
+  withPaths(
+    {
+      '/animals/{petId}': {
+        parameters: [{ name: 'petId', in: 'path', required: true, schema: { type: 'integer', format: 'int64' } }],
+        patch: operation('patchPet', {
+          parameters: [
+            { name: 'If-Match', in: 'header', schema: { type: 'string' } },
+            { name: 'Idempotency-Key', in: 'header', schema: { type: 'string' }, 'x-kept-hours': 24 },
+          ],
+          requestBody: { required: true, content: { 'application/json': { schema: CHANGES } } },
+          responses: { '200': PET },
+        }),
+      },
+    },
+    edit,
+  );
+
+async function serveChanges(t: Test, edit?: Edit) {
+  const yaml = withPatch(edit);
+  const contract = await load(t, yaml);
+  const store = openUrl('sqlite::memory:', {}, buildShapes(contract, domain));
+  const { id } = await store.records.create({ name: 'Rex', categoryId: 2n ** 53n + 1n, status: 'available' });
+  const patchPet = async ({ params, body, headers, once, pets }: Json) => {
+    const name = headers['If-Match'];
+    const pet = await pets.update(params.petId, body, { ...(name && { if: { name } }), once });
+    if (pet === undefined) return { status: 404, body: { code: 'pet_not_found', message: 'No.', status: 404 } };
+    if (isRefused(pet)) return { status: 412, body: { code: 'invalid_request', message: 'No.', status: 412 } };
+    return { status: 200, body: pet };
+  };
+  const service = await serve(t, yaml, { patchPet }, { store });
+  const patch = (body: Json, headers = {}, petId = id) =>
+    service.request(`/v1/animals/${petId}`, { method: 'PATCH', body, headers });
+  return { ...service, store, id, patch };
+}
+
+t.test('a change of some fields answers with the record, with every digit', async (t) => {
+  const { patch, id, store } = await serveChanges(t);
+  const text = `{"id":${id},"name":"Max","categoryId":9007199254740993,"status":"available"}`;
+  t.match(await patch({ name: 'Max' }), { status: 200, text });
+  t.match(await patch({ status: null }), { status: 200, text: text.replace(',"status":"available"', '') });
+  t.equal((await store.records.get(id))?.read().categoryId, 2n ** 53n + 1n);
+  t.strictSame(
+    (await store.records.list({ limit: 1 }))?.body.read().map(({ name }) => name),
+    ['Max'],
+  );
+  t.match(await patch({ name: 'Max' }, {}, id + 1n), { status: 404 });
+});
+
+t.test('a change of a record that is another by now is not made', async (t) => {
+  const { patch } = await serveChanges(t);
+  t.match(await patch({ name: 'Max' }, { 'if-match': 'Rex' }), { status: 200 });
+  t.match(await patch({ name: 'Sam' }, { 'if-match': 'Rex' }), { status: 412 });
+});
+
+t.test('a change that was sent before is answered as then; its key is refused for other parameters', async (t) => {
+  const { patch, store, id } = await serveChanges(t);
+  const other = await store.records.create({ name: 'Max', categoryId: 1n });
+  const headers = { 'idempotency-key': 'one' };
+  const { text } = await patch({ name: 'Sam', status: 'sold' }, headers);
+  await patch({ name: 'Tom' });
+  t.match(await patch({ status: 'sold', name: 'Sam' }, headers), { status: 200, text });
+  t.match(await patch({ name: 'Sam', status: 'sold' }, headers, other.id), {
+    body: { code: 'idempotency_key_reused' },
+  });
+  t.match(await patch({ name: 'Sam', categoryId: 1 }, headers), { body: { code: 'idempotency_key_reused' } });
+  t.equal((await store.records.get(id))?.read().name, 'Tom');
+});
+
+t.test('a change that the schema of the record does not allow is not stored', async (t) => {
+  const { patch, store, id } = await serveChanges(t);
+  for (const body of [{ name: '' }, { status: 'gone' }]) t.match(await patch(body), { status: 500 });
+  const changed = await serveChanges(t, ({ Pet }) => (Pet.maxProperties = 4));
+  t.match(await changed.patch({ name: 'Max' }), { status: 500 });
+  t.equal((await store.records.get(id))?.read().name, 'Rex');
+  t.equal((await changed.store.records.get(changed.id))?.read().name, 'Rex');
+});

@@ -1,0 +1,208 @@
+/** Changes of records, on both databases: conditions, keys, sums, and what the store sets itself. */
+import { existsSync } from 'node:fs';
+import t, { type Test } from 'tap';
+import { type AnyCollection, type Fields, isRefused, KeyReused, type Once, type Put } from '../src/store/collection.ts';
+import { openStore } from '../src/store/open-store.ts';
+import { openPostgres } from '../src/store/postgres/open-postgres.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../src/store/postgres/settings.ts';
+import type { Part, Store } from '../src/store/store.ts';
+import { coupons, orders } from './orders/domain.ts';
+import { startPostgres } from './postgres.ts';
+
+const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
+const DOMAIN = { coupons, orders };
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const MOST = 2n ** 63n - 1n;
+
+interface Shop {
+  store: Store;
+  orders: AnyCollection;
+  coupons: AnyCollection;
+}
+
+/** Opens another store in one place at each call. */
+type Open = () => Promise<Shop>;
+
+const toShop = (store: Store): Shop => ({ store, ...(store.collections as Omit<Shop, 'store'>) });
+
+const onceOf = (key: string, digest = ''): Once => ({ caller: 'Ada', operation: 'pay', key, hours: 24, digest });
+
+const keyOf = (order: unknown) => (order as Fields).number as string;
+
+function testChanges(t: Test, prepare: (t: Test) => Open): void {
+  t.test('the store sets ids, times, revisions and first values, and shows them as it has answered', async (t) => {
+    const { orders } = await prepare(t)();
+    const order = await orders.create({ price: 5n, dueAt: '2026-01-01T01:00:00.1+01:00' });
+    t.match(order, { number: UUID, placedAt: TIME, changedAt: (order as Fields).placedAt });
+    t.match(order, { revision: 1n, pieces: 1, gift: null, status: 'placed', dueAt: '2026-01-01T00:00:00.100Z' });
+    const text = await orders.get(keyOf(order));
+    t.same(text?.read(), order);
+    t.strictSame(Object.keys(order), Object.keys(text?.read() ?? {}));
+    t.match(await orders.create({ price: 5n }, { once: onceOf('first') }), {
+      number: UUID,
+      placedAt: TIME,
+      revision: 1n,
+    });
+    t.equal(await orders.get('no such number'), undefined);
+  });
+
+  t.test('an update changes the fields that it has, raises the revision, and answers with the record', async (t) => {
+    const { orders } = await prepare(t)();
+    const order = (await orders.create({ price: 5n, note: 'Soon' })) as Fields;
+    const changed = (await orders.update(keyOf(order), { status: 'paid', note: null, price: { add: -7n } })) as Fields;
+    t.match(changed, { status: 'paid', price: -2n, revision: 2n, number: order.number, placedAt: order.placedAt });
+    t.notOk('note' in changed);
+    t.ok((changed.changedAt as string) >= (order.changedAt as string));
+    t.same((await orders.get(keyOf(order)))?.read(), changed);
+    t.match(await orders.replace(keyOf(order), { price: 1n, status: 'sent' }), {
+      price: 1n,
+      status: 'sent',
+      revision: 3n,
+    });
+    t.equal(await orders.update('no such number', { price: 1n }), undefined);
+    t.equal(await orders.replace('no such number', { price: 1n }), undefined);
+  });
+
+  t.test('a sum beyond the type is refused, and nothing is changed, among others that are done', async (t) => {
+    const { orders } = await prepare(t)();
+    const order = await orders.create({ price: MOST });
+    const sums = [1n, -5n].map((add) => orders.update(keyOf(order), { price: { add } }));
+    const [refused, done] = await Promise.all(sums);
+    t.match(refused, { refused: 'out_of_range' });
+    t.match(done, { price: MOST - 5n, revision: 2n });
+  });
+
+  t.test('of changes at once on the same revision, through two stores, one is done', async (t) => {
+    const open = prepare(t);
+    const shops = [await open(), await open()];
+    for (let round = 0; round < 5; round++) {
+      const order = await (shops[0] as Shop).orders.create({ price: 5n });
+      const changes = Array.from({ length: 50 }, (_, index) =>
+        (shops[index % 2] as Shop).orders.update(keyOf(order), { price: BigInt(index) }, { if: { revision: 1n } }),
+      );
+      const outcomes = await Promise.all(changes);
+      t.equal(outcomes.filter((outcome) => isRefused(outcome) && outcome.refused === 'changed').length, 49);
+    }
+  });
+
+  t.test('a condition compares absent fields, null and times too; without a record there is none', async (t) => {
+    const { orders } = await prepare(t)();
+    const order = await orders.create({ price: 5n, dueAt: '2026-01-01T00:00:00Z' });
+    const conditions: [condition: Fields, isMet: boolean][] = [
+      [{ note: undefined, gift: null }, true],
+      [{ note: 'Soon' }, false],
+      [{ dueAt: '2026-01-01T02:00:00+02:00', pieces: 1 }, true],
+      [{ price: 6n }, false],
+    ];
+    for (const [condition, isMet] of conditions) {
+      const outcome = await orders.update(keyOf(order), { status: 'paid' }, { if: condition });
+      t.equal(!isRefused(outcome), isMet);
+    }
+    t.match(await orders.delete(keyOf(order), { if: { status: 'sent' } }), { refused: 'changed' });
+    t.equal(await orders.delete(keyOf(order), { if: { status: 'paid' } }), true);
+    t.equal(await orders.delete(keyOf(order), { if: { status: 'paid' } }), false);
+    t.equal(await orders.update(keyOf(order), { price: 1n }, { if: { price: 5n } }), undefined);
+  });
+
+  t.test('a change with a key is done once, also at once; what is refused leaves the key free', async (t) => {
+    const open = prepare(t);
+    const shops = [await open(), await open()];
+    const { orders } = shops[0] as Shop;
+    const order = await orders.create({ price: 0n });
+    const onces = Array.from({ length: 20 }, () => onceOf('pay'));
+    const pay = (once: Once, index: number) =>
+      (shops[index % 2] as Shop).orders.update(keyOf(order), { price: { add: 1n } }, { once });
+    const answers = await Promise.all(onces.map(pay));
+    t.equal(onces.filter(({ isReplayed }) => isReplayed).length, 19);
+    for (const answer of answers) t.match(answer, { price: 1n, revision: 2n });
+    await t.rejects(orders.update(keyOf(order), { price: 9n }, { once: onceOf('pay', 'other') }), KeyReused);
+    const change = (revision: bigint) =>
+      orders.update(keyOf(order), { price: 7n }, { if: { revision }, once: onceOf('change') });
+    t.match(await change(1n), { refused: 'changed' });
+    t.match(await change(2n), { price: 7n, revision: 3n });
+    t.match(await change(2n), { price: 7n, revision: 3n });
+    t.equal(await orders.delete(keyOf(order), { once: onceOf('end') }), true);
+    t.equal(await orders.delete(keyOf(order), { once: onceOf('end') }), true);
+    t.equal(await orders.delete(keyOf(order), { once: onceOf('other end') }), false);
+  });
+
+  t.test('a record whose id is given is put in its place, or created, and the answer says which', async (t) => {
+    const { coupons } = await prepare(t)();
+    const ids = ['a', '\'"\\ \n🐕', 'A'];
+    for (const code of ids) {
+      t.match(await coupons.put(code, { left: 1n }, { once: onceOf(code) }), {
+        record: { code, left: 1n },
+        isNew: true,
+      });
+      t.match(await coupons.put(code, { left: 2n }), { record: { code, left: 2n }, isNew: false });
+      t.match(await coupons.put(code, { left: 1n }, { once: onceOf(code) }), { record: { left: 1n }, isNew: true });
+      t.match(await coupons.put(code, { left: 3n }, { if: { left: 1n } }), { refused: 'changed' });
+      t.same((await coupons.get(code))?.read(), { code, left: 2n });
+    }
+    t.equal(await coupons.put('b', { left: 1n }, { if: { left: 1n } }), undefined);
+    t.match(((await coupons.put('b', { left: 1n })) as Put<Fields>).isNew, true);
+    const page = await coupons.list({ limit: 3 });
+    t.strictSame(
+      page?.body.read().map(({ code }) => code),
+      ids,
+    );
+    t.same((await coupons.list({ limit: 3, after: page?.next }))?.body.read(), [{ code: 'b', left: 1n }]);
+  });
+
+  t.test('lists go by the order in which records were added, whatever their ids are', async (t) => {
+    const { orders } = await prepare(t)();
+    const made = await Promise.all(Array.from({ length: 25 }, (_, index) => orders.create({ price: BigInt(index) })));
+    const found: unknown[] = [];
+    for (let after: string | undefined, isFirst = true; isFirst || after; isFirst = false) {
+      const page = await orders.list({ limit: 4, after, status: 'placed', pieces: 1 });
+      found.push(...(page?.body.read().map(keyOf) ?? []));
+      after = page?.next;
+    }
+    t.strictSame(found, made.map(keyOf));
+  });
+
+  t.test('an export has all collections, and fills another store with them', async (t) => {
+    const [from, to] = [await prepare(t)(), await prepare(t)()];
+    for (let count = 0; count < 3; count++) await from.orders.create({ price: BigInt(count), note: `${count}` });
+    await from.coupons.create({ code: 'a', left: 1n });
+    async function* parts(): AsyncGenerator<Part<Fields>> {
+      for await (const { records = [], ...part } of from.store.readContents())
+        yield { ...part, records: records.map((text) => text.read()) };
+    }
+    await to.store.writeContents(parts(), 'contract');
+    for (const name of ['orders', 'coupons'] as const) {
+      t.equal((await to[name].list({ limit: 9 }))?.body.text, (await from[name].list({ limit: 9 }))?.body.text);
+    }
+    await t.rejects(to.store.writeContents(parts(), 'contract'), { message: /has coupons and orders already/ });
+    const seen: string[] = [];
+    t.equal(await to.store.countMisfits('other', (text, collection) => seen.push(`${collection} ${text}`) > 2), 2);
+    t.match(seen, [/^coupons \{"code"/, /^orders \{"number"/, /^orders/, /^orders/]);
+  });
+}
+
+t.test('a file', async (t) => {
+  let count = 0;
+  testChanges(t, (t) => {
+    // A folder for each test, with a file for each place.
+    const folder = count++ && existsSync(t.testdirName) ? t.testdirName : t.testdir();
+    const file = `${folder}/${count}.db`;
+    return async () => {
+      const store = openStore({ kind: 'sqlite', file }, DOMAIN, LIMITS) as unknown as Store;
+      t.teardown(() => store.close());
+      return toShop(store);
+    };
+  });
+});
+
+t.test('PostgreSQL', async (t) => {
+  const server = await startPostgres(t);
+  testChanges(t, (t) => {
+    const settings = parsePostgresUrl(server.newUrl()) as PostgresSettings;
+    return async () => {
+      const store = await openPostgres(settings, DOMAIN, LIMITS, {}, 60_000);
+      t.teardown(() => store.close());
+      return toShop(store);
+    };
+  });
+});

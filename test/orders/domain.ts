@@ -1,0 +1,35 @@
+/** Collections with all that a store can set or change: an order, whose id the store makes, and a coupon, whose id is given. */
+import type { AnyDescription } from '../../src/store/description.ts';
+
+export const orders = {
+  noun: 'order',
+  schema: 'Order',
+  table: 'orders',
+  columns: {
+    number: { column: 'number', type: 'uuid', set: 'id' },
+    price: { column: 'price', type: 'int64' },
+    pieces: { column: 'pieces', type: 'int32', first: 1 },
+    note: { column: 'note', type: 'text', isOptional: true },
+    gift: { column: 'gift', type: 'json', isNullable: true, first: null },
+    status: { column: 'status', type: 'text', first: 'placed' },
+    dueAt: { column: 'due_at', type: 'time', isOptional: true },
+    placedAt: { column: 'placed_at', type: 'time', set: 'created' },
+    changedAt: { column: 'changed_at', type: 'time', set: 'changed' },
+    revision: { column: 'revision', type: 'int64', set: 'revision' },
+  },
+  lists: { equal: ['status', 'pieces'] },
+  errors: {},
+  migrations: new URL('orders/', import.meta.url),
+} as const satisfies AnyDescription;
+
+export const coupons = {
+  noun: 'coupon',
+  schema: 'Coupon',
+  table: 'coupons',
+  columns: {
+    code: { column: 'code', type: 'text', is: 'id' },
+    left: { column: 'left_over', type: 'int64' },
+  },
+  errors: {},
+  migrations: new URL('coupons/', import.meta.url),
+} as const satisfies AnyDescription;

@@ -1,0 +1,40 @@
+import t from 'tap';
+import { isRefused } from '../../src/store/collection.ts';
+import type { OwnStore } from '../database.ts';
+
+/** Each line that is marked must not compile: `npm run types` says so where one does. */
+export async function wrong({ records }: OwnStore): Promise<void> {
+  const pet = { name: 'Rex', categoryId: 7n };
+  // @ts-expect-error: every id is given by the store
+  await records.create({ ...pet, id: 1n });
+  // @ts-expect-error: an id that the store gives cannot be put
+  await records.put(1n, pet);
+  // @ts-expect-error: ids are 64-bit integers
+  await records.get('1');
+  // @ts-expect-error: a condition may fail, so it is not a pet yet
+  (await records.update(1n, { name: 'Max' }, { if: { name: 'Rex' } }))?.name.trim();
+  // @ts-expect-error: a name is no number
+  await records.update(1n, { name: { add: 1n } });
+  // @ts-expect-error: no field of a pet
+  await records.update(1n, { colour: 'red' });
+  // @ts-expect-error: a name cannot be taken away
+  await records.update(1n, { name: null });
+  // @ts-expect-error: a sum may be refused, so it is not a pet yet
+  (await records.update(1n, { categoryId: { add: 1n } }))?.name.trim();
+}
+
+/** And these must. */
+export async function right({ records }: OwnStore): Promise<void> {
+  const { id, name }: { id: bigint; name: string } = await records.create({ name: 'Rex', categoryId: 7n });
+  const sum = await records.update(id, { categoryId: { add: 1n } });
+  if (isRefused(sum)) return;
+  const pet = await records.update(id, { status: null });
+  const category: bigint | undefined = pet?.categoryId ?? (await records.get(id))?.read().categoryId;
+  await records.replace(id, { name, categoryId: category ?? 0n }, { if: { status: undefined } });
+}
+
+t.test('what a collection takes is what its schema says', (t) => {
+  t.type(wrong, 'function');
+  t.type(right, 'function');
+  t.end();
+});
