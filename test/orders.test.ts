@@ -6,11 +6,13 @@ import { openStore } from '../src/store/open-store.ts';
 import { openPostgres } from '../src/store/postgres/open-postgres.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../src/store/postgres/settings.ts';
 import type { Part, Store } from '../src/store/store.ts';
+import { toTables } from '../src/store/table.ts';
 import { coupons, orders } from './orders/domain.ts';
 import { startPostgres } from './postgres.ts';
 
 const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
-const DOMAIN = { coupons, orders };
+/** An order refers to a coupon, so its table is made later. */
+const DOMAIN = { orders, coupons };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const MOST = 2n ** 63n - 1n;
@@ -150,6 +152,38 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.same((await coupons.list({ limit: 3, after: page?.next }))?.body.read(), [{ code: 'b', left: 1n }]);
   });
 
+  t.test('what no two records may share is refused by its code, one alone, at once and later', async (t) => {
+    const open = prepare(t);
+    const shops = [await open(), await open()];
+    const creates = Array.from({ length: 20 }, (_, index) =>
+      (shops[index % 2] as Shop).orders.create({ price: 1n, note: index < 10 ? 'Same' : `Note ${index}` }),
+    );
+    const made = await Promise.all(creates);
+    t.equal(made.filter(isRefused).length, 9);
+    for (const order of made.filter(isRefused)) t.match(order, { refused: 'note_taken' });
+    const { orders } = shops[0] as Shop;
+    const other = await orders.create({ price: 1n, note: 'Other' });
+    t.match(await orders.update(keyOf(other), { note: 'Same' }), { refused: 'note_taken' });
+    t.match(await orders.replace(keyOf(other), { price: 1n, note: 'Same' }), { refused: 'note_taken' });
+    t.match(await orders.update(keyOf(other), { note: 'Same', status: 'paid' }), { note: 'Same' });
+    const once = onceOf('free');
+    t.match(await orders.create({ price: 1n, note: 'Same' }, { once }), { refused: 'note_taken' });
+    t.match(await orders.create({ price: 1n, note: 'Free' }, { once: onceOf('free', 'other') }), { note: 'Free' });
+    t.match(await (shops[1] as Shop).coupons.create({ code: 'a', left: 1n }), { code: 'a' });
+    t.match(await (shops[0] as Shop).coupons.create({ code: 'a', left: 2n }), { refused: 'exists' });
+  });
+
+  t.test('a record refers only to one that is there, which stays as long', async (t) => {
+    const { orders, coupons } = await prepare(t)();
+    t.match(await orders.create({ price: 1n, couponCode: 'a' }), { refused: 'no_such_coupons' });
+    await coupons.create({ code: 'a', left: 1n });
+    const order = await orders.create({ price: 1n, couponCode: 'a' });
+    t.match(await orders.update(keyOf(order), { couponCode: 'b' }), { refused: 'no_such_coupons' });
+    t.match(await coupons.delete('a'), { refused: 'referenced' });
+    t.match(await orders.update(keyOf(order), { couponCode: null }), { revision: 2n });
+    t.equal(await coupons.delete('a'), true);
+  });
+
   t.test('lists go by the order in which records were added, whatever their ids are', async (t) => {
     const { orders } = await prepare(t)();
     const made = await Promise.all(Array.from({ length: 25 }, (_, index) => orders.create({ price: BigInt(index) })));
@@ -205,4 +239,8 @@ t.test('PostgreSQL', async (t) => {
       return toShop(store);
     };
   });
+});
+
+t.test('a collection that refers to none that is there is refused', async (t) => {
+  t.throws(() => toTables({ orders }), { message: 'orders refers to coupons, which is no other collection before it' });
 });

@@ -3,7 +3,7 @@
 import { isNewText } from './changes.ts';
 import { type AnyCollection, type Fields, type HowToChange, KeyReused, Refusal } from './collection.ts';
 import { checkFits, type Shape, UnfitRecord } from './shape.ts';
-import type { Field, Table } from './table.ts';
+import { type Field, isFree, type Table } from './table.ts';
 import { toKeptFields, toRecord } from './values.ts';
 import type { Change, Create, Created, Outcome } from './write.ts';
 
@@ -27,7 +27,8 @@ export function buildCollection(parts: CollectionParts): AnyCollection {
     ...parts.reads,
     create: async (given: Fields, { once }: HowToChange = PLAIN) => {
       const record = writing.toFit(given);
-      return once ? writing.change({ kind: 'create', record }, { once }) : writing.create(record);
+      const isAlone = once === undefined && isFree(parts.table);
+      return isAlone ? writing.create(record) : writing.change({ kind: 'create', record }, { once });
     },
     update: async (value: unknown, changes: Fields, how = PLAIN) => {
       return writing.change({ kind: 'update', id: value, ...writing.toChanges(changes) }, how);

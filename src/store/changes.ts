@@ -51,10 +51,14 @@ export class Changes {
     this.#tables = new Map(tables.map((table) => [table.collection, table]));
   }
 
+  tableOf({ collection }: Change): Table {
+    return this.#tables.get(collection) as Table;
+  }
+
   /** `now` is the time of all changes of a batch. */
   *run(change: Change, now: string): Asking<Outcome> {
     const { kind, id } = change;
-    const table = this.#tables.get(change.collection) as Table;
+    const table = this.tableOf(change);
     if (kind === 'create') return yield* this.#insert(table, change, now);
     const text = kind === 'delete' ? yield* this.#remove(table, change) : yield* this.#edit(table, change, now);
     if (text !== undefined) return { text };
@@ -122,6 +126,30 @@ function toWhere({ id, fields }: Table, { id: value, if: wanted = {} }: Change, 
     .filter(({ name }) => name in wanted)
     .map((field) => `${field.column} IS NOT DISTINCT FROM ${statement.bind(field, wanted[field.name])}`);
   return [...conditions, `${id.column} = ${statement.bind(id, value)}`].join(' AND ');
+}
+
+/** What a database says of a change that its constraints do not allow. */
+export interface Violation {
+  kind: 'unique' | 'reference';
+  /** Undefined where the database does not name them. */
+  columns: string[] | undefined;
+}
+
+/** Why the change is refused; undefined where its description does not say. */
+export function toRefusal(
+  { kind }: Change,
+  { id, unique, relations }: Table,
+  violation: Violation,
+): string | undefined {
+  if (violation.kind === 'reference') {
+    if (kind === 'delete') return 'referenced';
+    const named = ({ field }: Table['relations'][0]) => !violation.columns || violation.columns.includes(field.column);
+    const parent = relations.find(named)?.parent;
+    return parent && `no_such_${parent.collection}`;
+  }
+  const { columns = [] } = violation;
+  if (columns.join() === id.column) return 'exists';
+  return unique.find((one) => one.columns.toSorted().join() === columns.toSorted().join())?.code;
 }
 
 /** White space before it says that `put` has created the record, also when it is answered again. */

@@ -17,6 +17,7 @@ export interface Collection<
   Filter extends string = string,
   Id = unknown,
   Conflicts = never,
+  Referenced = never,
 > {
   get(id: Id): Awaitable<JsonText<Found> | undefined>;
   /** Undefined where `after` is no cursor that this list has given out. A member that is no filter does not compile. */
@@ -46,7 +47,7 @@ export interface Collection<
     how?: How,
   ): Promise<Put<Found> | Conflicts | (How extends { if: object } ? Refused<'changed'> | undefined : never)>;
   /** Whether there was one. An int64 id that the store has given is never given again. */
-  delete<const How extends HowToChange<Found>>(id: Id, how?: How): Promise<boolean | ChangedIf<How>>;
+  delete<const How extends HowToChange<Found>>(id: Id, how?: How): Promise<boolean | Referenced | ChangedIf<How>>;
 }
 
 export type AnyCollection = Collection;

@@ -3,7 +3,7 @@
  * compiler holds the description to the contract, so that no field is lost, and none is kept as another type.
  */
 import type { components } from '../generated/contract.ts';
-import type { Collection } from './collection.ts';
+import type { Collection, Refused } from './collection.ts';
 
 /**
  * `int64` is a bigint, `int32` a number without a fraction; `number` is kept with every digit; `time` is an instant, kept in UTC to the
@@ -24,6 +24,8 @@ export interface Column {
   is?: 'id';
   /** The value of a record that is created without it. */
   first?: unknown;
+  /** The collection whose ids it has: the table has a foreign key. */
+  of?: string;
 }
 
 /** A collection of records, which are what the contract's schema `Name` says. */
@@ -41,6 +43,8 @@ export interface Description<Name extends string = string> {
      */
     equal?: readonly FilterName<SchemaOf<Name>>[];
   };
+  /** What no two records have in common: the table has a unique index. The code is what a second one is refused with. */
+  unique?: readonly { fields: readonly FilterName<SchemaOf<Name>>[]; code: ErrorCode }[];
   /** What it adds to the catalogue of errors. */
   errors: { readonly [Code in ErrorCode]?: { readonly status: number } };
   /** The folder with the folders `sqlite` and `postgres`, each with its migrations. */
@@ -48,9 +52,10 @@ export interface Description<Name extends string = string> {
 }
 
 /** Any collection, as the engine sees it. */
-export interface AnyDescription extends Omit<Description, 'columns' | 'lists' | 'errors'> {
+export interface AnyDescription extends Omit<Description, 'columns' | 'lists' | 'unique' | 'errors'> {
   columns: Readonly<Record<string, Readonly<Column>>>;
   lists?: { equal?: readonly string[] };
+  unique?: readonly { fields: readonly string[]; code: string }[];
   errors: object;
 }
 
@@ -58,12 +63,34 @@ export interface AnyDescription extends Omit<Description, 'columns' | 'lists' | 
 export type AnyDomain = Readonly<Record<string, AnyDescription>>;
 
 /** What handlers are given of a domain. */
-export type CollectionsOf<Domain extends AnyDomain> = { [Name in keyof Domain]: CollectionOf<Domain[Name]> };
-export type CollectionOf<Described extends AnyDescription> = Omit<
-  Collection<SchemaOf<Described['schema']>, NewOf<Described>, EqualOf<Described['lists']>, IdOf<Described>>,
+export type CollectionsOf<Domain extends AnyDomain> = {
+  [Name in keyof Domain]: CollectionOf<Domain[Name], Name extends ReferredIn<Domain> ? Refused<'referenced'> : never>;
+};
+export type CollectionOf<Described extends AnyDescription, Referenced = never> = Omit<
+  Collection<
+    SchemaOf<Described['schema']>,
+    NewOf<Described>,
+    EqualOf<Described['lists']>,
+    IdOf<Described>,
+    ConflictsOf<Described>,
+    Referenced
+  >,
   // An id that the store gives cannot be put.
   FieldsWith<Described, { is: 'id' }> extends never ? 'put' : never
 >;
+
+/** Why a record may be refused beside those that there are; never where it cannot be. */
+type ConflictsOf<Described extends AnyDescription> =
+  | RefusedIf<Described['unique'] extends readonly { code: infer Code extends string }[] ? Code : never>
+  | RefusedIf<ReferredIn<{ one: Described }> extends infer Of ? (Of extends string ? `no_such_${Of}` : never) : never>
+  | RefusedIf<FieldsWith<Described, { is: 'id' }> extends never ? never : 'exists'>;
+type RefusedIf<Why> = [Why] extends [never] ? never : Refused<Why & string>;
+/** The collections that others refer to. */
+type ReferredIn<Domain extends AnyDomain> = {
+  [Name in keyof Domain]: {
+    [Field in keyof Domain[Name]['columns']]: Domain[Name]['columns'][Field] extends { of: infer Of } ? Of : never;
+  }[keyof Domain[Name]['columns']];
+}[keyof Domain];
 
 type IdOf<Described extends AnyDescription> =
   SchemaOf<Described['schema']> extends infer Found
@@ -113,7 +140,9 @@ type Columns<Found> = Found extends NotInTheContract
   : string extends keyof Found
     ? never
     : { [Name in keyof Found]-?: ColumnFor<Found, Name> };
-type ColumnFor<Found, Name extends keyof Found> = { column: string; type: TypeOf<Found[Name]> } & SetOf<Found[Name]> &
+type ColumnFor<Found, Name extends keyof Found> = { column: string; type: TypeOf<Found[Name]>; of?: string } & SetOf<
+  Found[Name]
+> &
   OptionalOf<Found[Name]> &
   NullableOf<Found[Name]>;
 /** What the store can set to a value of this type, or what it is. */

@@ -1,6 +1,7 @@
 /** The migrations of a database: SQL files, whose numbers are the versions of its schema; the engine and each collection have theirs. */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { AnyDomain } from './description.ts';
+import { toTables } from './table.ts';
 
 export interface Part {
   /** `engine`, or the name of a collection. */
@@ -11,9 +12,9 @@ export interface Part {
 
 /** By the folder of a database: `sqlite` or `postgres`. */
 export function loadParts(database: 'sqlite' | 'postgres', domain: AnyDomain): Part[] {
-  const ofCollections = Object.entries(domain).map(([name, { migrations }]) => ({
+  const ofCollections = toTables(domain).map(({ collection: name }) => ({
     name,
-    migrations: readMigrations(new URL(`${database}/`, migrations)),
+    migrations: readMigrations(new URL(`${database}/`, domain[name]?.migrations)),
   }));
   const ofEngine = readMigrations(new URL(`${database}/migrations/`, import.meta.url));
   return [{ name: 'engine', migrations: ofEngine }, ...ofCollections];

@@ -20,6 +20,15 @@ export interface Table {
   id: Field;
   /** The column that pages go by: an int64 id that the store gives, or one that no client sees. */
   sequence: string;
+  /** What no two records have in common, and the code of a record that would. */
+  unique: { columns: string[]; code: string }[];
+  relations: Relation[];
+}
+
+/** A field that has the id of a record of another collection. */
+export interface Relation {
+  field: Field;
+  parent: Pick<Table, 'collection' | 'name' | 'id'>;
 }
 
 /** The column of records whose ids are given, or are no int64. */
@@ -28,11 +37,34 @@ const SEQUENCE = 'seq';
 /** What needs no quotes in SQL. */
 const NAME = /^[a-z_][a-z0-9_]*$/;
 
-export const toTables = (domain: AnyDomain): Table[] =>
-  Object.entries(domain).map(([collection, description]) => toTable(description, collection));
+/** A collection comes after those that it refers to. @throws Error where one is not there, or refers back to itself */
+export function toTables(domain: AnyDomain): Table[] {
+  const tables = new Map<string, Table>();
+  function add(collection: string, way: readonly string[]): Table {
+    const known = tables.get(collection);
+    if (known) return known;
+    const description = domain[collection];
+    if (!description || way.includes(collection))
+      throw new Error(`${way.at(-1)} refers to ${collection}, which is no other collection before it`);
+    const table = toTable(description, collection);
+    for (const field of table.fields.filter(({ of }) => of !== undefined)) {
+      const { name, id } = add(field.of as string, [...way, collection]);
+      table.relations.push({ field, parent: { collection: field.of as string, name, id } });
+    }
+    tables.set(collection, table);
+    return table;
+  }
+  for (const collection of Object.keys(domain)) add(collection, []);
+  return [...tables.values()];
+}
+
+/** Whether any record may be added beside any others. */
+export const isFree = ({ id, unique, relations }: Table) =>
+  id.is === undefined && unique.length + relations.length === 0;
 
 /** @throws Error where no statement could be made of it */
-export function toTable({ table, columns, lists: { equal = [] } = {} }: AnyDescription, collection = table): Table {
+export function toTable(description: AnyDescription, collection = description.table): Table {
+  const { table, columns, lists: { equal = [] } = {} } = description;
   const fields = Object.entries(columns).map(([name, column]): Field => ({ name, ...column }));
   const odd = [table, ...fields.map(({ column }) => column)].filter((name) => !NAME.test(name));
   if (odd.length > 0) throw new Error(`tables and columns are named in small letters, digits and _, not ${odd}`);
@@ -44,7 +76,11 @@ export function toTable({ table, columns, lists: { equal = [] } = {} }: AnyDescr
   const unfit = filtered.find(({ type }) => type === 'json');
   if (unfit) throw new Error(`lists cannot be filtered by ${unfit.name}, which is kept as JSON`);
   const sequence = isSequence ? id.column : SEQUENCE;
-  return { collection, name: table, fields, newFields, filters: filtered, id, sequence };
+  const unique = (description.unique ?? []).map(({ fields: names, code }) => ({
+    columns: names.map((name) => columns[name]?.column as string),
+    code,
+  }));
+  return { collection, name: table, fields, newFields, filters: filtered, id, sequence, unique, relations: [] };
 }
 
 /** What differs between databases in SQL that writes JSON. */

@@ -7,6 +7,7 @@ export const orders = {
   table: 'orders',
   columns: {
     number: { column: 'number', type: 'uuid', set: 'id' },
+    couponCode: { column: 'coupon_code', type: 'text', isOptional: true, of: 'coupons' },
     price: { column: 'price', type: 'int64' },
     pieces: { column: 'pieces', type: 'int32', first: 1 },
     note: { column: 'note', type: 'text', isOptional: true },
@@ -18,6 +19,7 @@ export const orders = {
     revision: { column: 'revision', type: 'int64', set: 'revision' },
   },
   lists: { equal: ['status', 'pieces'] },
+  unique: [{ fields: ['note', 'status'], code: 'note_taken' }],
   errors: {},
   migrations: new URL('orders/', import.meta.url),
 } as const satisfies AnyDescription;

@@ -2,7 +2,7 @@
  * Changes of records: those that wait run one after the other in one transaction, behind the schema's lock. Where one fails, all run
  * again, each within a savepoint.
  */
-import { type Asking, Changes, isKept, toKnown } from '../changes.ts';
+import { type Asking, Changes, isKept, toKnown, toRefusal } from '../changes.ts';
 import type { Once } from '../collection.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Field, Table } from '../table.ts';
@@ -69,7 +69,8 @@ class Batches {
     const answers: Answer[] = [];
     for (const change of changes) {
       const runOne = () => this.#runOnce(connection, change, now, known);
-      answers.push(isSafe ? await withinSavepoint(connection, runOne) : await runOne());
+      const toRefused = (error: DatabaseError) => toAnswer(error, change, this.#changes.tableOf(change));
+      answers.push(isSafe ? await withinSavepoint(connection, runOne, toRefused) : await runOne());
     }
     await this.#keys.add(connection, known);
     return answers;
@@ -85,7 +86,11 @@ class Batches {
   }
 }
 
-async function withinSavepoint(connection: Connection, run: () => Promise<Outcome>): Promise<Answer> {
+async function withinSavepoint(
+  connection: Connection,
+  run: () => Promise<Outcome>,
+  toRefused: (error: DatabaseError) => Answer,
+): Promise<Answer> {
   await connection.query('SAVEPOINT change');
   try {
     const outcome = await run();
@@ -94,7 +99,7 @@ async function withinSavepoint(connection: Connection, run: () => Promise<Outcom
   } catch (error) {
     if (!connection.isOpen || error instanceof StoreUnavailable) throw error;
     await connection.query('ROLLBACK TO SAVEPOINT change');
-    return toRefusal(error as Error & { code?: string });
+    return toRefused(error as DatabaseError);
   }
 }
 
@@ -104,11 +109,23 @@ async function drive<Result>(connection: Connection, asking: Asking<Result>): Pr
   return step.value;
 }
 
-/** SQLSTATE of a number beyond its type. */
-const OUT_OF_RANGE = '22003';
+/** As PostgreSQL says it: its details name the columns. */
+interface DatabaseError extends Error {
+  code?: string;
+  detail?: string;
+}
 
-const toRefusal = (error: Error & { code?: string }): Answer =>
-  error.code === OUT_OF_RANGE ? { refused: 'out_of_range' } : toFault(error);
+/** SQLSTATEs. */
+const [OUT_OF_RANGE, NO_PARENT, NOT_UNIQUE] = ['22003', '23503', '23505'];
+
+function toAnswer(error: DatabaseError, change: Change, table: Table): Answer {
+  const { code, detail = '' } = error;
+  if (code === OUT_OF_RANGE) return { refused: 'out_of_range' };
+  const columns = /^Key \((.*?)\)=/.exec(detail)?.[1]?.split(', ');
+  const kind = code === NO_PARENT ? 'reference' : 'unique';
+  const refused = code === NO_PARENT || code === NOT_UNIQUE ? toRefusal(change, table, { kind, columns }) : undefined;
+  return refused === undefined ? toFault(error) : { refused };
+}
 
 /** The keys that a batch meets: those that are known, and those that it adds. */
 class KnownKeys {

@@ -1,7 +1,7 @@
 /** All writes that wait, in one transaction: all of them or none, one fsync however many they are (group commit). */
 import type { Database, Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
-import { type Asking, Changes, isKept, toKnown } from '../changes.ts';
+import { type Asking, Changes, isKept, toKnown, toRefusal } from '../changes.ts';
 import type { Once } from '../collection.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Table } from '../table.ts';
@@ -109,10 +109,33 @@ class Changing {
     } catch (error) {
       if (!this.#db.inTransaction || toStoreError(error) instanceof StoreUnavailable) throw error;
       const { code, message } = error as { code?: string; message: string };
-      // A sum beyond 64 bits is a number with a fraction, which no column takes.
-      const isSum = code === 'SQLITE_CONSTRAINT_DATATYPE' && Object.keys(change.add).length > 0;
-      return isSum ? { refused: 'out_of_range' } : { code, message };
+      const refused = this.#toRefusal(change, code, message);
+      return refused === undefined ? { code, message } : { refused };
     }
+  }
+
+  #toRefusal(change: Change, code = '', message: string): string | undefined {
+    const table = this.#changes.tableOf(change);
+    // A sum beyond 64 bits is a number with a fraction, which no column takes.
+    if (code === 'SQLITE_CONSTRAINT_DATATYPE') return Object.keys(change.add).length > 0 ? 'out_of_range' : undefined;
+    if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') {
+      return toRefusal(change, table, { kind: 'reference', columns: this.#findLost(change, table) });
+    }
+    const [, columns] = /^UNIQUE constraint failed: (.*)/.exec(message) ?? [];
+    const names = columns?.split(', ').map((column) => column.slice(column.indexOf('.') + 1));
+    return names && toRefusal(change, table, { kind: 'unique', columns: names });
+  }
+
+  /** The columns whose values are no ids of what they refer to, for SQLite does not name them. */
+  #findLost({ record }: Change, { relations }: Table): string[] {
+    const lost = relations.filter(({ field, parent }) => {
+      const value = record[field.name];
+      if (value === undefined || value === null) return false;
+      return (
+        this.#query(`SELECT 1 FROM ${parent.name} WHERE ${parent.id.column} = ?`, [toBound(field, value)]).length === 0
+      );
+    });
+    return lost.map(({ field }) => field.column);
   }
 
   #runOnce(change: Change, now: string): Outcome {

@@ -1,6 +1,7 @@
 CREATE TABLE orders (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   number TEXT NOT NULL UNIQUE,
+  coupon_code TEXT REFERENCES coupons (code),
   price INTEGER NOT NULL,
   pieces INTEGER NOT NULL,
   note TEXT,
@@ -11,3 +12,6 @@ CREATE TABLE orders (
   changed_at TEXT NOT NULL,
   revision INTEGER NOT NULL
 ) STRICT;
+
+CREATE UNIQUE INDEX orders_by_note ON orders (note, status);
+CREATE INDEX orders_by_coupon ON orders (coupon_code);
