@@ -2,14 +2,19 @@
  * Saves the contract as a release: `npm run contract:release`, or with `-- <contract> <folder of the
  * releases>` others. A contract that the lint or the comparison refuses is not released, nor is a version twice.
  */
-import { constants, copyFileSync, existsSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { judgeContract, toFiles } from './contract-diff/gate.ts';
+import { type Judgement, judgeContract, toFiles } from './contract-diff/gate.ts';
 import { toReport } from './contract-diff/report.ts';
 import { lint } from './contract-lint.ts';
 
-/** @throws Error that says why the contract is not released */
+const HEADER = `# Changes of the contract
+
+Written by \`npm run contract:release\`, the newest first.
+`;
+
+/** Adds the release to the list of all, which stands beside their folder. @throws Error that says why the contract is not released */
 export async function release(contract: string, folder: string): Promise<string> {
   const judgement = judgeContract(contract, folder);
   const target = resolve(folder, `${judgement.version}.yaml`);
@@ -18,7 +23,15 @@ export async function release(contract: string, folder: string): Promise<string>
   if (broken) throw new Error(broken);
   if (judgement.problems.length > 0) throw new Error(toReport(judgement));
   copyFileSync(contract, target, constants.COPYFILE_EXCL);
+  const changelog = resolve(folder, '../CHANGELOG.md');
+  const earlier = existsSync(changelog) ? readFileSync(changelog, 'utf8').slice(HEADER.length) : '';
+  writeFileSync(changelog, HEADER + toEntry(judgement) + earlier);
   return target;
+}
+
+function toEntry({ version, released, changes }: Judgement): string {
+  const lines = changes.map(({ effect, place, what }) => `- ${effect.verdict}: ${place}: ${what}`);
+  return `\n## ${version}\n\n${released ? lines.join('\n') : 'The first release.'}\n`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,5 +1,6 @@
 /** The process: configuration, contract, store, server, listen; stop on a signal. */
 import cluster from 'node:cluster';
+import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Contract } from './engine/contract/contract.ts';
@@ -129,12 +130,17 @@ async function check(): Promise<void> {
   if (!(await checkStart(process.env, console.log))) process.exitCode = 1;
 }
 
+function showVersion(): void {
+  console.log(JSON.parse(readFileSync(new URL(import.meta.resolve('#package')), 'utf8')).version);
+}
+
 /** @throws Error with how to use it: a misspelt option must not start a server */
 async function run([option, ...rest]: string[]): Promise<void> {
   if (option === undefined) return start();
   if (option === '--check' && rest.length === 0) return check();
+  if (option === '--version' && rest.length === 0) return showVersion();
   throw new ConfigError(
-    'Usage: node dist/src/main.js [--check]. Settings are variables of the environment: see src/operate/config.md.',
+    'Usage: node dist/src/main.js [--check | --version]. Settings are variables of the environment: see src/operate/config.md.',
   );
 }
 

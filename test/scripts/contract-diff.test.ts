@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import t, { type Test } from 'tap';
@@ -459,6 +459,33 @@ t.test('contract:release saves the contract byte for byte, and each version once
   t.match(run('contract-release', ...files), { status: 0, stdout: /^Released: .*\/1\.0\.0\.yaml$/m });
   t.equal(readFileSync(`${folder}/released/1.0.0.yaml`, 'utf8'), SOURCE);
   t.match(run('contract-release', ...files), { status: 1, stderr: /^1\.0\.0 is released already/ });
+});
+
+t.test('contract:release lists each release and its changes, the newest first', async (t) => {
+  const folder = t.testdir({ 'petstore.yaml': SOURCE, released: {} });
+  const releaseIt = () => release(`${folder}/petstore.yaml`, `${folder}/released`);
+  await releaseIt();
+  const longer = edited(({ contract, limit }) => {
+    contract.info.version = '1.1.0';
+    limit.schema.maximum = 200;
+  });
+  writeFileSync(`${folder}/petstore.yaml`, longer);
+  await releaseIt();
+  t.equal(
+    readFileSync(`${folder}/CHANGELOG.md`, 'utf8'),
+    `# Changes of the contract
+
+Written by \`npm run contract:release\`, the newest first.
+
+## 1.1.0
+
+- compatible: listPets query.limit: maximum changed from 100 to 200
+
+## 1.0.0
+
+The first release.
+`,
+  );
 });
 
 t.test('contract:release refuses what the lint or the comparison refuses', async (t) => {

@@ -38,8 +38,17 @@ t.test('an option that is not known starts no server', async (t) => {
     const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
     const { exit, output } = startProgram(t, 'src/main.ts', { args, env, isCovered: true });
     t.equal(await exit, 1);
-    t.match(output.stderr, /Usage: node dist\/src\/main\.js \[--check\]\. /);
+    t.match(output.stderr, /Usage: node dist\/src\/main\.js \[--check \| --version\]\. /);
   }
+  t.strictSame(readdirSync(folder), []);
+});
+
+t.test('--version answers with the version, and starts nothing', async (t) => {
+  const folder = t.testdir();
+  const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
+  const { exit, output } = startProgram(t, 'src/main.ts', { args: ['--version'], env, isCovered: true });
+  t.equal(await exit, 0);
+  t.strictSame(output, { stdout: '1.0.0\n', stderr: '' });
   t.strictSame(readdirSync(folder), []);
 });
 
