@@ -5,6 +5,7 @@ import type { Store, Tally } from '../store/store.ts';
 import { addAuth, type Rates } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
+import { addAccepting } from './http/accepting.ts';
 import { addClientAddresses, buildIsProxy } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
 import { buildCounts, type Counts } from './http/counts.ts';
@@ -76,6 +77,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   });
   app.addHook('onClose', async () => refusedLog.end());
   const connections = addConnections(app, limits, logger, counted);
+  addAccepting(app.server, connections);
   const beginTrace = options.addTraces?.(app, collections, store.counts);
   addOverload(app, { ...limits, ...raw, connections });
   addErrorReplies(app, sendFailure);

@@ -55,6 +55,7 @@ export class Connections {
   #second = 0;
   #turn = 0;
   #isTurn = false;
+  #took = 0;
   /** How many were not accepted in this second. */
   #refused = 0;
 
@@ -82,10 +83,17 @@ export class Connections {
   turn(): number {
     if (this.#isTurn) return this.#turn;
     this.#isTurn = true;
+    const began = performance.now();
     setImmediate(() => {
       this.#isTurn = false;
+      this.#took = performance.now() - began;
     });
     return ++this.#turn;
+  }
+
+  /** How long the last such turn took, in milliseconds. */
+  get took(): number {
+    return this.#took;
   }
 
   add(socket: HttpSocket): void {

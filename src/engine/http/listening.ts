@@ -13,6 +13,9 @@ export interface Address {
   socket?: number | undefined;
 }
 
+/** How many connections may wait to be accepted, where the system allows it: beyond them, a client comes back after a second. */
+const BACKLOG = 4096;
+
 /** Errors that say: this machine has no such address. */
 const NOT_OURS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
@@ -33,7 +36,7 @@ export async function listen(app: FastifyInstance, { host, port, socket }: Addre
   await app.ready();
   // IPv4 first: a machine may have a name for ::1, and no IPv6.
   const [first, ...rest] = await resolve(host, { all: true, verbatim: false });
-  const origin = await app.listen({ host: first?.address as string, port });
+  const origin = await app.listen({ host: first?.address as string, port, backlog: BACKLOG });
   const taken = (app.server.address() as AddressInfo).port;
   for (const { address } of rest) others.push(...(await handOver(app, address, taken)));
   return origin;
@@ -57,7 +60,7 @@ async function handOver(app: FastifyInstance, host: string, port: number): Promi
   );
   hearErrors(server);
   try {
-    await once(server.listen({ host, port }), 'listening');
+    await once(server.listen({ host, port, backlog: BACKLOG }), 'listening');
     return [server];
   } catch (error) {
     if (NOT_OURS.includes((error as NodeJS.ErrnoException).code as string)) return [];

@@ -70,6 +70,39 @@ t.test('where many connections are open, each has its share of the requests: at 
   for (const socket of many) t.strictSame(await statusesOf(socket), ['200']);
 });
 
+t.test('connections that wait are accepted first, where each turn reads many requests', async (t) => {
+  const service = await startLimited(t, {});
+  const [[slow]] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);
+  slow.pause();
+  let inARow = 0;
+  let most = 0;
+  service.app.server.on('connection', () => {
+    inARow++;
+    most = Math.max(most, inARow);
+  });
+  service.app.server.on('request', () => {
+    inARow = 0;
+  });
+  const AHEAD = 16;
+  const busy = await Promise.all(Array.from({ length: 30 }, () => open(t, service)));
+  for (const socket of busy) {
+    let replies = 0;
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      replies += text.split('HTTP/1.1 200').length - 1;
+      if (replies % AHEAD === 0) socket.write(get('/livez').repeat(AHEAD));
+    });
+    socket.write(get('/livez').repeat(AHEAD));
+  }
+  await Promise.all(busy.map((socket) => once(socket, 'data')));
+  const others = await Promise.all(Array.from({ length: 100 }, () => open(t, service)));
+  for (const socket of others) socket.write(get('/livez'));
+  await Promise.all([...others, ...busy].map((socket) => once(socket, 'data')));
+  t.ok(most > 50, `${most} in a row`);
+  t.ok(slow.isPaused(), 'one that was paused before stays so');
+  slow.resume();
+  for (const socket of busy) socket.destroy();
+});
+
 t.test(
   'connections beyond the bound: an idle one makes room; else only its health is told, then nothing',
   async (t) => {
