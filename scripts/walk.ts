@@ -1,0 +1,104 @@
+/**
+ * `npm run walk`: which of our functions a get, a list and a create run when the server is warm, by V8's own count, and in which files. Not
+ * those of the thread that writes. `src/README.md` says the same in words.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { Session } from 'node:inspector/promises';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = new URL('..', import.meta.url).href;
+const OURS = new RegExp(`^${ROOT}(?:src|handlers)/`);
+const KEY = 'key-of-the-walk-0123456789';
+const BODY = '{"name": "Rex", "categoryId": 9223372036854775807, "status": "available"}';
+const REQUESTS: [name: string, method: string, path: string][] = [
+  ['create', 'POST', '/v1/pets'],
+  ['get', 'GET', '/v1/pets/1'],
+  ['list', 'GET', '/v1/pets?limit=20&status=available'],
+];
+
+/** Requests before the one that counts: all is compiled, and what may be kept is. */
+const WARMING = 30;
+
+/** A walk: the names of functions by file. */
+type Walk = Map<string, string[]>;
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+async function send(port: number, method: string, path: string): Promise<void> {
+  const headers = { authorization: `Bearer ${KEY}`, ...(method === 'POST' && { 'content-type': 'application/json' }) };
+  const sent = request({ host: '127.0.0.1', port, method, path, agent, headers });
+  sent.end(method === 'POST' ? BODY : undefined);
+  const [response] = await once(sent, 'response');
+  await once(response.resume(), 'end');
+  if (response.statusCode >= 300) throw new Error(`${method} ${path} was answered ${response.statusCode}.`);
+  // What comes after an answer belongs to it: its line of the log.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  await once(server.close(), 'close');
+  return port;
+}
+
+async function startServer(): Promise<number> {
+  const port = await freePort();
+  Object.assign(process.env, { PORT: String(port), DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, WORKERS: '1' });
+  await import('../src/main.ts');
+  for (;;) {
+    const isListening = await send(port, 'GET', '/readyz').then(
+      () => true,
+      () => false,
+    );
+    if (isListening) return port;
+  }
+}
+
+/** Runs the server in this process, since V8 counts for its own process. */
+async function measure(): Promise<[name: string, walk: [string, string[]][]][]> {
+  const port = await startServer();
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  const walks: [string, [string, string[]][]][] = [];
+  for (const [name, method, path] of REQUESTS) {
+    for (let index = 0; index < WARMING; index += 1) await send(port, method, path);
+    // Counts begin again with each look.
+    await session.post('Profiler.takePreciseCoverage');
+    await send(port, method, path);
+    const { result } = await session.post('Profiler.takePreciseCoverage');
+    const walk: Walk = new Map();
+    for (const { url, functions } of result.filter(({ url }) => OURS.test(url))) {
+      const text = readFileSync(new URL(url), 'utf8');
+      const lineOf = (offset = 0) => text.slice(0, offset).split('\n').length;
+      const run = functions.filter(({ ranges: [whole] }) => whole?.count && whole.startOffset > 0);
+      const names = run.map(
+        ({ functionName, ranges: [whole] }) => functionName || `line ${lineOf(whole?.startOffset)}`,
+      );
+      if (names.length > 0) walk.set(url.slice(ROOT.length), names);
+    }
+    walks.push([name, [...walk].sort()]);
+  }
+  return walks;
+}
+
+if (process.send) {
+  process.argv.length = 2;
+  process.send(await measure());
+} else {
+  // The log of the server is not what is read here.
+  const child = fork(fileURLToPath(import.meta.url), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const [walks] = (await once(child, 'message')) as [Awaited<ReturnType<typeof measure>>];
+  child.kill('SIGKILL');
+  for (const [name, walk] of walks) {
+    console.log(`\n${name}: ${walk.flatMap(([, names]) => names).length} functions in ${walk.length} files`);
+    for (const [file, names] of walk) console.log(`  ${file}: ${names.join(', ')}`);
+  }
+}
