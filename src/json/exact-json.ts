@@ -29,6 +29,18 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const ESCAPED_STRING = /"(?:[^"\\]|\\.)*"/y;
 const LITERAL = /true|false|null/y;
 
+/** A number that would change: `path` is its place in the value, `.items.0`. */
+export class InexactNumber extends SyntaxError {
+  readonly path: string;
+
+  constructor(token: string, path: string) {
+    const double = Number(token);
+    const nearest = Number.isFinite(double) && double !== 0 ? `: a double is ${double}` : '';
+    super(`has the number ${token}, which cannot be kept exactly${nearest}`);
+    this.path = path;
+  }
+}
+
 /** @throws SyntaxError, in words that may be shown to the client */
 export function parseExactJson(text: string): unknown {
   return new Reader(text).read();
@@ -37,6 +49,8 @@ export function parseExactJson(text: string): unknown {
 class Reader {
   private readonly text: string;
   private at = 0;
+  /** The first number that is not exact: NaN stands in its place. */
+  private inexact: string | undefined;
 
   constructor(text: string) {
     this.text = text;
@@ -45,7 +59,9 @@ class Reader {
   read(): unknown {
     const value = this.value(0);
     this.next();
-    return this.at === this.text.length ? value : malformed();
+    if (this.at < this.text.length) malformed();
+    if (this.inexact !== undefined) throw new InexactNumber(this.inexact, findNaN(value) as string);
+    return value;
   }
 
   private value(depth: number): unknown {
@@ -60,7 +76,10 @@ class Reader {
 
   private number(): number | bigint {
     const token = this.match(NUMBER);
-    return toExactNumber(token) ?? inexact(token);
+    const value = toExactNumber(token);
+    if (value !== undefined) return value;
+    this.inexact ??= token;
+    return Number.NaN;
   }
 
   private object(depth: number): object {
@@ -145,10 +164,15 @@ function parse(string: string): string {
   }
 }
 
-function inexact(token: string): never {
-  const double = Number(token);
-  const nearest = Number.isFinite(double) && double !== 0 ? `: a double is ${double}` : '';
-  throw new SyntaxError(`has the number ${token}, which cannot be kept exactly${nearest}`);
+/** The place of the first one. */
+function findNaN(value: unknown): string | undefined {
+  if (Number.isNaN(value)) return '';
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, inside] of Object.entries(value)) {
+    const path = findNaN(inside);
+    if (path !== undefined) return `.${name}${path}`;
+  }
+  return undefined;
 }
 
 function malformed(): never {

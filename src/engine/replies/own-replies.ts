@@ -1,7 +1,7 @@
 /** Checks that the contract declares what the server itself sends: errors, headers and cursors. */
 
 import { EXTREME_CURSORS } from '../../store/cursors.ts';
-import type { Contract, Operation, Reply } from '../contract/contract.ts';
+import type { Contract, Operation, Parameter, Reply } from '../contract/contract.ts';
 import type { ToErrorBody } from '../contract/error-body.ts';
 import { PLAIN_JSON } from '../contract/media-types.ts';
 import { findLimit } from '../contract/parameters.ts';
@@ -13,17 +13,11 @@ import type { Refuse } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { toErrorText } from './error-bodies.ts';
-import { CHALLENGED, RETRIED, sentHeaders } from './sent-headers.ts';
+import { CHALLENGED, OWN_HEADERS, RETRIED, sentHeaders } from './sent-headers.ts';
 
 /** Only handlers, plugins and the router answer with these. */
 const OTHERS = [404, 405];
 const OWN_CODES = CODES.filter((code) => !(code in GENERAL) && !OTHERS.includes(kindOf(code).status));
-
-/** Headers that no handler sends. */
-const OWN_HEADERS = [
-  ...['x-request-id', 'www-authenticate', 'retry-after', 'ratelimit', 'ratelimit-policy'],
-  ...['deprecation', 'sunset'],
-];
 
 export interface OwnRepliesOptions {
   buildCheck: BuildCheck;
@@ -57,7 +51,7 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
     }
   }
   if (contract.isTailored) checkLocations(buildCheck, options, refuse);
-  checkCursors(buildCheck, operation, refuse);
+  checkCursors(buildCheck, options, refuse);
 }
 
 /**
@@ -177,8 +171,12 @@ function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepl
 }
 
 /** A list's own link to its next page must be a request that it takes. */
-function checkCursors(buildCheck: BuildCheck, { method, parameters }: Operation, refuse: Refuse): void {
-  for (const { name, in: place, required, schema, int64s } of parameters.filter(({ isOpaque }) => isOpaque)) {
+function checkCursors(buildCheck: BuildCheck, { contract, operation }: OwnRepliesOptions, refuse: Refuse): void {
+  const { method, parameters } = operation;
+  // That of a page is one whether it says so or not.
+  const ofPage = contract.isTailored && findLimit(parameters) ? 'after' : undefined;
+  const isCursor = ({ name, in: place, isOpaque }: Parameter) => isOpaque || (place === 'query' && name === ofPage);
+  for (const { name, in: place, required, schema, int64s } of parameters.filter(isCursor)) {
     if (required && place === 'query')
       refuse(`parameter ${name}: a first page has no cursor, so that it cannot be required`);
     const check = buildCheck(schema, { name: `parameter ${name}`, at: 'it', int64s }, () => {});

@@ -8,6 +8,7 @@ import { ErrorParts } from '../errors.ts';
 import { joinLinks } from './deprecation.ts';
 import { toErrorText } from './error-bodies.ts';
 import { toPayload } from './passed-on-replies.ts';
+import type { CheckHeaders } from './reply-headers.ts';
 import type { ReplyWriter, WriterOf } from './reply-writers.ts';
 
 /** What routes know of any answer. */
@@ -17,8 +18,11 @@ export interface AnyAnswer {
   headers?: Record<string, string>;
 }
 
+const NONE = {};
+
 /** What all replies with a status have in common. */
 interface Form extends ReplyWriter {
+  checkHeaders: CheckHeaders | undefined;
   /** The value of `Content-Type`. */
   type: string;
   /** Where it is not JSON, but what the handler answers, as it is. */
@@ -30,18 +34,20 @@ export type Send = (reply: FastifyReply, answer: AnyAnswer) => FastifyReply | un
 
 export interface SendParts {
   writerOf: WriterOf;
+  checkHeadersOf: (status: number) => CheckHeaders | undefined;
   /** The link on every reply of a deprecated operation. */
   successor: string | undefined;
   logger: Logger;
 }
 
-export function buildSend({ replies }: Operation, { writerOf, successor, logger }: SendParts): Send {
+export function buildSend({ replies }: Operation, { writerOf, checkHeadersOf, successor, logger }: SendParts): Send {
   const forms = new Map<number, Form>();
 
   function addForm(status: number): Form {
     const reply = replyFor(replies, status);
     const type = toContentType(reply?.type ?? PLAIN_JSON);
-    const form = { ...writerOf(status), type, passedOn: reply?.isJson === false ? reply : undefined };
+    const passedOn = reply?.isJson === false ? reply : undefined;
+    const form = { ...writerOf(status), checkHeaders: checkHeadersOf(status), type, passedOn };
     forms.set(status, form);
     return form;
   }
@@ -59,7 +65,9 @@ export function buildSend({ replies }: Operation, { writerOf, successor, logger 
   }
 
   return (reply, answer) => {
-    const { type, passedOn, check, write } = forms.get(answer.status) ?? addForm(answer.status);
+    const { type, passedOn, check, write, checkHeaders } = forms.get(answer.status) ?? addForm(answer.status);
+    // What `refuse` makes is the server's own.
+    if (checkHeaders && !(answer.body instanceof ErrorParts)) checkHeaders(answer.headers ?? NONE);
     if (answer.body === undefined) addHead(reply, answer, successor).send();
     else if (passedOn) return sendPassedOn(reply, answer, type, passedOn);
     else {

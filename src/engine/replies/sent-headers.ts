@@ -9,6 +9,12 @@ import { replyFor } from '../contract/replies.ts';
 /** A count, and with the trace that a request belongs to. */
 const REQUEST_IDS = ['AZaz09_--1', 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c'];
 
+/** Headers that no handler sends. */
+export const OWN_HEADERS = [
+  ...['x-request-id', 'www-authenticate', 'retry-after', 'ratelimit', 'ratelimit-policy'],
+  ...['deprecation', 'sunset'],
+];
+
 /** Statuses whose replies have a challenge. */
 export const CHALLENGED = [401, 403] as const;
 /** Statuses whose replies say when to try again. */

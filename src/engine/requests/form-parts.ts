@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BusboyInstance } from '@fastify/busboy';
 import { Bare } from '../../json/bare.ts';
-import { parseExactJson } from '../../json/exact-json.ts';
+import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import type { Content } from '../contract/contract.ts';
 import { isRepeated, kindOfPart, partOf } from '../contract/forms.ts';
 import { Failure, TOO_LARGE } from '../errors.ts';
@@ -235,7 +235,8 @@ function toJson(text: string, name: string): unknown {
   try {
     return parseExactJson(text);
   } catch (error) {
-    throw invalid([`body.${name} ${(error as Error).message}`]);
+    const path = error instanceof InexactNumber ? error.path : '';
+    throw invalid([`body.${name}${path} ${(error as Error).message}`]);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Bodies of JSON in UTF-8 (RFC 8259), read without loss, by the media types that the contract names. */
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
-import { parseExactJson } from '../../json/exact-json.ts';
+import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import type { Contract, Operation } from '../contract/contract.ts';
 import { isJson, PLAIN_JSON, toMediaType } from '../contract/media-types.ts';
 import { type CodeAndMessage, Failure } from '../errors.ts';
@@ -49,7 +49,11 @@ function parse(body: Buffer, coding = 'identity'): unknown {
   try {
     return parseExactJson(body.toString());
   } catch (error) {
-    const [problem] = toFew([(error as Error).message]);
+    const { message } = error as Error;
+    if (error instanceof InexactNumber) {
+      throw new Failure('invalid_request', toFew([`body${error.path} ${message}`]).join());
+    }
+    const [problem] = toFew([message]);
     throw new Failure('malformed_json', `The body ${problem}.`);
   }
 }

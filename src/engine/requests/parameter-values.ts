@@ -1,7 +1,7 @@
 /** The parameters of a path or query, from text to the values that their schemas speak of. */
 
 import { Bare } from '../../json/bare.ts';
-import { parseExactJson } from '../../json/exact-json.ts';
+import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import type { Operation, Parameter } from '../contract/contract.ts';
 import { isSimple, itemsOf, typesOf } from '../contract/parameters.ts';
 import { toJoined, toJoinedPart } from './joined-items.ts';
@@ -94,7 +94,7 @@ function buildReadJson(at: string): Read {
     try {
       return parseExactJson(text);
     } catch (error) {
-      problems.push(`${at} ${(error as Error).message}`);
+      problems.push(`${at}${error instanceof InexactNumber ? error.path : ''} ${(error as Error).message}`);
       return text;
     }
   };

@@ -2,10 +2,12 @@
 
 import { domain } from '../../generated/domain.ts';
 import type { AnyDescription } from '../../store/description.ts';
-import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
+import { type Contract, ContractError, type Operation, type Reply } from '../contract/contract.ts';
+import { replyFor } from '../contract/replies.ts';
 import { buildCompileReply } from '../replies/compiled-reply.ts';
 import { buildErrorOf, type ErrorOf } from '../replies/error-bodies.ts';
 import { checkOwnReplies } from '../replies/own-replies.ts';
+import { buildCheckHeaders, type CheckHeaders } from '../replies/reply-headers.ts';
 import { buildWriterOf, type WriterOf } from '../replies/reply-writers.ts';
 import { buildIsProven, checkPages } from '../replies/stored-replies.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
@@ -19,6 +21,7 @@ import { recordSchema } from './stored-records.ts';
 export interface CompiledOperation {
   check: CheckRequest;
   writerOf: WriterOf;
+  checkHeadersOf: (status: number) => CheckHeaders | undefined;
   /** Where its errors are not those of all operations. */
   errorOf: ErrorOf | undefined;
 }
@@ -37,6 +40,10 @@ export function compileOperations(contract: Contract): Map<string, CompiledOpera
     const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
     const check = buildCheckRequest(buildCheck, operation, refuse);
     const writerOf = buildWriterOf(writers, operation, refuse);
+    const ofHeaders = new Map(
+      operation.replies.map((reply) => [reply, buildCheckHeaders(buildCheck, operation, reply, refuse)]),
+    );
+    const checkHeadersOf = (status: number) => ofHeaders.get(replyFor(operation.replies, status) as Reply);
     if (!contract.isChecked) {
       checkOwnReplies({ buildCheck, compileReply, contract, operation }, refuse);
       if (contract.isTailored) checkPossible(operation, buildCheck, refuse);
@@ -46,7 +53,7 @@ export function compileOperations(contract: Contract): Map<string, CompiledOpera
       for (const { stored } of kept) checkPages(operation, stored, refuse);
     }
     const errorOf = buildErrorOf(contract, operation, (reply) => compileReply(reply, refuse).toErrorBody);
-    return [operation.id, { check, writerOf, errorOf }];
+    return [operation.id, { check, writerOf, checkHeadersOf, errorOf }];
   });
   if (!contract.isChecked) {
     const refuse = (problem: string) => problems.push(problem);

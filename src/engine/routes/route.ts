@@ -39,7 +39,7 @@ const NOT_BY_FASTIFY = { validatorCompiler: () => () => true, serializerCompiler
 export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
   const { compiled, failures, authFor, onlyOwnTypes } = parts;
   const { headers: deprecation } = failures;
-  const send = buildSend(operation, { ...parts, writerOf: compiled.writerOf, successor: deprecation.link });
+  const send = buildSend(operation, { ...parts, ...compiled, successor: deprecation.link });
   const isOnce = operation.parameters.some(({ keptHours }) => keptHours !== undefined);
   const answer = buildAnswer(operation, parts);
   const over = refuse('rate_limited', 'Too many requests. Try again after as many seconds as Retry-After says.');

@@ -75,7 +75,7 @@ t.test('bytes that are not UTF-8 are refused in forms and in the names of files'
 });
 
 t.test('JSON in a form names the number that cannot be kept', async (t) => {
-  const problem = 'body.object has the number 1e400, which cannot be kept exactly';
+  const problem = 'body.object.a has the number 1e400, which cannot be kept exactly';
   t.equal(await fill('object={"a":1e400}'), problem);
 });
 

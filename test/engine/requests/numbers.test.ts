@@ -129,9 +129,9 @@ t.test('a parameter may have an exponent, as JavaScript writes it', async (t) =>
 t.test('what cannot be kept is refused with the number to write; money is sent and answered', async (t) => {
   const properties = { price: { type: 'number', multipleOf: 0.01 } };
   const { send } = await startEcho(t, { body: { type: 'object', properties } });
-  const problem = 'The body has the number 0.10000000000000001, which cannot be kept exactly: a double is 0.1.';
+  const problem = 'body.price has the number 0.10000000000000001, which cannot be kept exactly: a double is 0.1';
   t.equal(await send('{"price":0.10000000000000001}'), problem);
-  t.equal(await send('{"price":1e400}'), 'The body has the number 1e400, which cannot be kept exactly.');
+  t.equal(await send('1e400'), 'body has the number 1e400, which cannot be kept exactly');
   t.equal(await send('{"price":19.99}'), '{"price":19.99}');
 });
 

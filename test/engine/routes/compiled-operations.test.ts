@@ -70,6 +70,14 @@ const refusals: Refusal[] = [
     ({ after }) => (after.schema.minLength = 4),
   ],
   [
+    'the cursor of a page that is not said to be opaque',
+    'operation listPets: parameter after: cannot be the cursor LTkyMjMzNzIwMzY4NTQ3NzU4MDggQlZVNTMwb0xnRXg: it must have at most 4 characters',
+    ({ after }) => {
+      delete after['x-opaque'];
+      after.schema.maxLength = 4;
+    },
+  ],
+  [
     'an Error with a required field of which the server knows nothing',
     'operation getPet: response 400: its body cannot be the Error invalid_request of the server: body.hint is missing',
     ({ getPet, components }) => {

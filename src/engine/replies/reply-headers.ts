@@ -1,0 +1,31 @@
+/** The headers that handlers answer, checked against the contract as bodies are. */
+import type { Operation, Reply } from '../contract/contract.ts';
+import type { BuildCheck } from '../schema/checks.ts';
+import type { Refuse } from '../schema/json.ts';
+import { OWN_HEADERS } from './sent-headers.ts';
+
+/** @throws Error that says where they break the contract, for the log */
+export type CheckHeaders = (headers: object) => void;
+
+/** Undefined where a handler has none to answer. */
+export function buildCheckHeaders(
+  buildCheck: BuildCheck,
+  { id, deprecation }: Operation,
+  { status, headers }: Reply,
+  refuse: Refuse,
+): CheckHeaders | undefined {
+  // The link to a successor is the server's, and joined to a handler's own.
+  const own = deprecation ? [...OWN_HEADERS, 'link'] : OWN_HEADERS;
+  const declared = Object.entries(headers).filter(([name]) => !own.includes(name.toLowerCase()));
+  if (declared.length === 0) return undefined;
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(declared.map(([name, { schema = true }]) => [name, schema])),
+    required: declared.flatMap(([name, { required }]) => (required ? [name] : [])),
+  };
+  const problemsOf = buildCheck(schema, { name: `response ${status}: headers`, at: 'header' }, refuse);
+  return (answered) => {
+    const problems = problemsOf(answered);
+    if (problems) throw new Error(`${id} has answered ${status} against the contract: ${problems.join('; ')}`);
+  };
+}
