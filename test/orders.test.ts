@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { type AnyCollection, type Fields, isRefused, KeyReused, type Once, type Put } from '../src/store/collection.ts';
+import type { AnyDomain } from '../src/store/description.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { openPostgres } from '../src/store/postgres/open-postgres.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../src/store/postgres/settings.ts';
@@ -12,7 +13,7 @@ import { startPostgres } from './postgres.ts';
 
 const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
 /** An order refers to a coupon, so its table is made later. */
-const DOMAIN = { orders, coupons };
+const DOMAIN: AnyDomain = { orders, coupons };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const MOST = 2n ** 63n - 1n;
@@ -24,7 +25,7 @@ interface Shop {
 }
 
 /** Opens another store in one place at each call. */
-type Open = () => Promise<Shop>;
+type Open = (domain?: AnyDomain) => Promise<Shop>;
 
 const toShop = (store: Store): Shop => ({ store, ...(store.collections as Omit<Shop, 'store'>) });
 
@@ -184,6 +185,23 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.equal(await coupons.delete('a'), true);
   });
 
+  t.test(
+    'a description that promises what its table does not hold is refused, also without a new migration',
+    async (t) => {
+      const open = prepare(t);
+      await (await open()).store.close();
+      const unique = [...orders.unique, { fields: ['price', 'status'], code: 'price_taken' }];
+      const other = {
+        ...orders,
+        columns: { ...orders.columns, note: { ...orders.columns.note, of: 'coupons' } },
+        unique,
+      };
+      await t.rejects(open({ coupons, orders: other }), {
+        message: /orders has no unique index on \(price, status\); orders\.note is no foreign key to coupons/,
+      });
+    },
+  );
+
   t.test('lists go by the order in which records were added, whatever their ids are', async (t) => {
     const { orders } = await prepare(t)();
     const made = await Promise.all(Array.from({ length: 25 }, (_, index) => orders.create({ price: BigInt(index) })));
@@ -221,8 +239,8 @@ t.test('a file', async (t) => {
     // A folder for each test, with a file for each place.
     const folder = count++ && existsSync(t.testdirName) ? t.testdirName : t.testdir();
     const file = `${folder}/${count}.db`;
-    return async () => {
-      const store = openStore({ kind: 'sqlite', file }, DOMAIN, LIMITS) as unknown as Store;
+    return async (domain = DOMAIN) => {
+      const store = openStore({ kind: 'sqlite', file }, domain, LIMITS) as unknown as Store;
       t.teardown(() => store.close());
       return toShop(store);
     };
@@ -233,8 +251,8 @@ t.test('PostgreSQL', async (t) => {
   const server = await startPostgres(t);
   testChanges(t, (t) => {
     const settings = parsePostgresUrl(server.newUrl()) as PostgresSettings;
-    return async () => {
-      const store = await openPostgres(settings, DOMAIN, LIMITS, {}, 60_000);
+    return async (domain = DOMAIN) => {
+      const store = await openPostgres(settings, domain, LIMITS, {}, 60_000);
       t.teardown(() => store.close());
       return toShop(store);
     };

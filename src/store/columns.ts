@@ -1,4 +1,4 @@
-/** Whether a table is the one that is described: a column of another type would fail a request, or lose digits. */
+/** Whether a table is the one that is described, with its columns, indexes and foreign keys. */
 import type { ColumnType } from './description.ts';
 import type { Table } from './table.ts';
 
@@ -9,7 +9,7 @@ export interface FoundColumn {
   isNotNull: boolean;
 }
 
-/** `types` are those that the database has for each type of a description. @throws Error that lists all that differs */
+/** One of another type would fail a request, or lose digits. `types` are those that the database has for each type of a description. @throws Error that lists all that differs */
 export function checkColumns(
   { name: table, fields, sequence }: Table,
   found: FoundColumn[],
@@ -29,4 +29,29 @@ export function checkColumns(
   });
   const all = fields.some(({ column }) => column === sequence) ? problems : [...missing, ...problems];
   if (all.length > 0) throw new Error(all.join('; '));
+}
+
+/** What a table holds its rows to. */
+export interface FoundConstraints {
+  /** The columns of each unique index, in their order, with commas. */
+  unique: string[];
+  /** Of each foreign key its column, and behind a space the table that it refers to. */
+  references: string[];
+}
+
+/** Whether the table has any of them, by its description. */
+export const isConstrained = ({ id, sequence, unique, relations }: Table): boolean =>
+  id.column !== sequence || unique.length + relations.length > 0;
+
+/** Without them, what is promised would not hold, and nobody would notice. @throws Error that lists all that are missing */
+export function checkConstraints({ name, id, sequence, unique, relations }: Table, found: FoundConstraints): void {
+  const known = new Set(found.unique.map((columns) => columns.split(',').sort().join()));
+  const wanted = [...(id.column === sequence ? [] : [[id.column]]), ...unique.map(({ columns }) => columns)];
+  const indexes = wanted.filter((columns) => !known.has(columns.toSorted().join()));
+  const keys = relations.filter(({ field, parent }) => !found.references.includes(`${field.column} ${parent.name}`));
+  const problems = [
+    ...indexes.map((columns) => `${name} has no unique index on (${columns.join(', ')})`),
+    ...keys.map(({ field, parent }) => `${name}.${field.column} is no foreign key to ${parent.name}`),
+  ];
+  if (problems.length > 0) throw new Error(problems.join('; '));
 }

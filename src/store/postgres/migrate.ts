@@ -1,6 +1,6 @@
 /** Brings a schema of a database to this program's version. Forward only: that of a newer program is refused, never changed. */
 
-import { checkColumns } from '../columns.ts';
+import { checkColumns, checkConstraints, type FoundConstraints, isConstrained } from '../columns.ts';
 import type { AnyDomain } from '../description.ts';
 import { checkVersions, isCurrent, loadParts, type Part, UNKNOWN_LAYOUT } from '../migrations.ts';
 import { StoreUnavailable } from '../store.ts';
@@ -29,18 +29,40 @@ const LOCKED = '55P03';
 type One = (sql: string, values?: unknown[]) => Promise<string | null | undefined>;
 
 /** @throws Error when the version is newer than the program's, or a lock is not free; any error leaves the database as it was */
-export function migrate(connection: Connection, schema: string, domain: AnyDomain): Promise<void> {
+export async function migrate(connection: Connection, schema: string, domain: AnyDomain): Promise<void> {
   const tables = toTables(domain);
+  const constrained = tables.filter(isConstrained);
+  const check = async () => {
+    for (const table of constrained) checkConstraints(table, await readConstraints(connection, schema, table));
+  };
   const toSetUp = ({
     name,
   }: Table) => `CREATE OR REPLACE TRIGGER write_records BEFORE INSERT OR UPDATE OR DELETE ON ${name}
     FOR EACH STATEMENT EXECUTE FUNCTION write_records()`;
-  return migrateParts(connection, schema, loadParts('postgres', domain), async () => {
+  await migrateParts(connection, schema, loadParts('postgres', domain), async () => {
     for (const table of tables) {
       checkColumns(table, await readColumns(connection, table), TYPES);
       await connection.query(toSetUp(table)).catch(failAt('its trigger needs a lock that another session has'));
     }
+    await check();
   });
+  // The description may say more than it did when the last migration ran.
+  await check();
+}
+
+async function readConstraints(connection: Connection, schema: string, { name }: Table): Promise<FoundConstraints> {
+  const columnsOf = (table: string, numbers: string) =>
+    `(SELECT string_agg(attname, ',') FROM pg_attribute WHERE attrelid = ${table} AND attnum = ANY (${numbers}))`;
+  const all = async (sql: string) =>
+    (await connection.query(sql, [`${quote(schema)}.${name}`])).map(([text]) => String(text));
+  return {
+    unique: await all(`
+      SELECT ${columnsOf('indrelid', 'indkey')} FROM pg_index
+      WHERE indrelid = to_regclass($1) AND indisunique AND indpred IS NULL`),
+    references: await all(`
+      SELECT ${columnsOf('conrelid', 'conkey')} || ' ' || relname FROM pg_constraint JOIN pg_class ON pg_class.oid = confrelid
+      WHERE conrelid = to_regclass($1) AND contype = 'f'`),
+  };
 }
 
 /** Of the table that the search path finds first. */

@@ -1,6 +1,6 @@
 /** Brings a database to this program's schema. Forward only: a database of a newer program is refused, never changed. */
 import type { Database } from 'better-sqlite3';
-import { checkColumns } from '../columns.ts';
+import { checkColumns, checkConstraints, type FoundConstraints, isConstrained } from '../columns.ts';
 import type { AnyDomain } from '../description.ts';
 import { checkVersions, isCurrent, loadParts, newestOf, type Part, UNKNOWN_LAYOUT } from '../migrations.ts';
 import { type Table, toTables } from '../table.ts';
@@ -15,12 +15,29 @@ const TYPES = {
 /** @throws Error when the schema is newer than the program's, or another's; any error leaves the database as it was */
 export function migrate(db: Database, domain: AnyDomain): void {
   const tables = toTables(domain);
+  const constrained = tables.filter(isConstrained);
+  const check = () => {
+    for (const table of constrained) checkConstraints(table, readConstraints(db, table));
+  };
   migrateParts(db, loadParts('sqlite', domain), () => {
     for (const table of tables) {
       checkColumns(table, readColumns(db, table), TYPES);
       db.exec(toTriggersSql(table));
     }
+    check();
   });
+  // The description may say more than it did when the last migration ran.
+  check();
+}
+
+function readConstraints(db: Database, { name }: Table): FoundConstraints {
+  const all = (sql: string) => db.prepare<[string], string>(sql).pluck().all(name);
+  return {
+    unique: all(`
+      SELECT group_concat(info.name) FROM pragma_index_list(?) AS list, pragma_index_info(list.name) AS info
+      WHERE list."unique" AND NOT list.partial GROUP BY list.name`),
+    references: all(`SELECT "from" || ' ' || "table" FROM pragma_foreign_key_list(?)`),
+  };
 }
 
 function readColumns(db: Database, { name }: Table) {
