@@ -174,6 +174,20 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.match(await (shops[0] as Shop).coupons.create({ code: 'a', left: 2n }), { refused: 'exists' });
   });
 
+  t.test('several records are created in their order, all of them or none, once for each key', async (t) => {
+    const { orders, coupons } = await prepare(t)();
+    const toOrders = (...notes: string[]) => notes.map((note) => ({ price: 1n, note }));
+    const first = orders.createAll(toOrders('a', 'b'), { once: onceOf('all') });
+    const outcomes = [first, orders.createAll(toOrders('c', 'a')), coupons.create({ code: 'x', left: 1n })];
+    const [made, refused] = await Promise.all(outcomes);
+    t.match(made, [{ note: 'a', revision: 1n }, { note: 'b' }]);
+    t.match(refused, { refused: 'note_taken' });
+    t.same(await orders.createAll(toOrders('a', 'b'), { once: onceOf('all') }), made);
+    t.same((await orders.list({ limit: 9 }))?.body.read(), made);
+    t.same((await coupons.list({ limit: 9 }))?.body.read(), [{ code: 'x', left: 1n }]);
+    t.same(await orders.createAll([]), []);
+  });
+
   t.test('a record refers only to one that is there, which stays as long', async (t) => {
     const { orders, coupons } = await prepare(t)();
     t.match(await orders.create({ price: 1n, couponCode: 'a' }), { refused: 'no_such_coupons' });

@@ -30,6 +30,10 @@ export function buildCollection(parts: CollectionParts): AnyCollection {
       const isAlone = once === undefined && isFree(parts.table);
       return isAlone ? writing.create(record) : writing.change({ kind: 'create', record }, { once });
     },
+    createAll: async (given: Fields[], { once }: HowToChange = PLAIN) => {
+      const all = given.map((one) => writing.toFit(one));
+      return writing.change({ kind: 'create', record: {}, all }, { once });
+    },
     update: async (value: unknown, changes: Fields, how = PLAIN) => {
       return writing.change({ kind: 'update', id: value, ...writing.toChanges(changes) }, how);
     },

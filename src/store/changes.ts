@@ -59,6 +59,7 @@ export class Changes {
   *run(change: Change, now: string): Asking<Outcome> {
     const { kind, id } = change;
     const table = this.tableOf(change);
+    if (change.all) return yield* this.#insertAll(table, change, now);
     if (kind === 'create') return yield* this.#insert(table, change, now);
     const text = kind === 'delete' ? yield* this.#remove(table, change) : yield* this.#edit(table, change, now);
     if (text !== undefined) return { text };
@@ -73,6 +74,12 @@ export class Changes {
       VALUES (${values}) RETURNING ${this.#dialect.toJsonSql(table)}`;
     const [[text]] = (yield { sql, values: statement.values }) as [[string]];
     return { text: kind === 'put' ? toNewText(text) : text };
+  }
+
+  *#insertAll(table: Table, change: Change, now: string): Asking<Outcome> {
+    const texts: unknown[] = [];
+    for (const record of change.all ?? []) texts.push((yield* this.#insert(table, { ...change, record }, now)).text);
+    return { text: `[${texts}]` };
   }
 
   *#edit(table: Table, change: Change, now: string): Asking<string | undefined> {

@@ -26,6 +26,8 @@ export interface Collection<
   ): Awaitable<Page<Found> | undefined>;
   /** Adds a record. What it leaves out, and the store sets, is set. */
   create(record: New, how?: { once?: Once | undefined }): Promise<Found | Conflicts>;
+  /** Adds all of the records, in their order, or none. */
+  createAll(records: readonly New[], how?: { once?: Once | undefined }): Promise<Found[] | Conflicts>;
   /**
    * Changes some fields. Null takes an optional one away; `{ add: -5n }` adds to a number. Of a schema with rules over several fields, use
    * `replace`. Undefined where there is none with this id, as `replace` and `delete`.

@@ -22,6 +22,8 @@ export interface Change {
   id?: unknown;
   /** All fields that are written; of an update, those that change: null takes an optional one away. */
   record: Fields;
+  /** Records that are created, all of them or none, in the place of one. */
+  all?: Fields[] | undefined;
   /** What is added to numbers. */
   add: Fields;
   /** The values that the record must have. */
@@ -31,7 +33,7 @@ export interface Change {
 
 /** What a change has come to. */
 export interface Outcome {
-  /** The record, as JSON, or `true` where one was deleted; undefined where there is none. */
+  /** The record, or the list of records, as JSON; `true` where one was deleted; undefined where there is none. */
   text?: string | undefined;
   /** Why nothing was done. */
   refused?: string;

@@ -26,7 +26,8 @@ export async function wrong({ records }: OwnStore): Promise<void> {
 /** And these must. */
 export async function right({ records }: OwnStore): Promise<void> {
   const { id, name }: { id: bigint; name: string } = await records.create({ name: 'Rex', categoryId: 7n });
-  const sum = await records.update(id, { categoryId: { add: 1n } });
+  const all: { id: bigint }[] = await records.createAll([{ name, categoryId: id }]);
+  const sum = await records.update(all[0]?.id ?? id, { categoryId: { add: 1n } });
   if (isRefused(sum)) return;
   const pet = await records.update(id, { status: null });
   const category: bigint | undefined = pet?.categoryId ?? (await records.get(id))?.read().categoryId;

@@ -131,7 +131,7 @@ interface Calling {
   commits: Commits;
 }
 
-const WRITES = ['create', 'update', 'replace', 'delete'];
+const WRITES = ['create', 'createAll', 'update', 'replace', 'put', 'delete'];
 
 /** Of the commit that has just ended: many writes share one, so it is a trace of its own, to which each of them links. */
 function toCommit({ tracer, system, commits: { spans } }: Calling, commit: Commit): SpanContext {

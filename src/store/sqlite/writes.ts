@@ -74,8 +74,9 @@ export function prepareWriteAll(db: Database, tables: readonly Table[]): (batch:
     const now = readNow.get() as string;
     const first: Record<string, bigint> = {};
     for (const name in rows) first[name] = inserts.get(name)?.insert(rows[name] as Rows, now) as bigint;
+    const most = changes.reduce((sum, { all }) => sum + (all?.length ?? 1), 0);
     for (const { collection, kind } of changes) {
-      if (kind === 'create' || kind === 'put') inserts.get(collection)?.checkLeft(changes.length);
+      if (kind === 'create' || kind === 'put') inserts.get(collection)?.checkLeft(most);
     }
     return { now, first, changes: changing.run(changes, now) };
   });
@@ -104,9 +105,11 @@ class Changing {
   }
 
   #try(change: Change, now: string): Outcome | Fault {
+    if (change.all) this.#db.exec('SAVEPOINT change');
     try {
       return this.#runOnce(change, now);
     } catch (error) {
+      if (change.all && this.#db.inTransaction) this.#db.exec('ROLLBACK TO change');
       if (!this.#db.inTransaction || toStoreError(error) instanceof StoreUnavailable) throw error;
       const { code, message } = error as { code?: string; message: string };
       const refused = this.#toRefusal(change, code, message);
