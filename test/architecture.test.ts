@@ -61,7 +61,8 @@ function mayImportOf(room: string): string[] | undefined {
 const ARROWS: Record<string, string[]> = {
   ...Object.fromEntries(ROOMS.map((room) => [room, mayImportOf(room)])),
   handlers: ['src/engine/index.ts'],
-  'src/main.ts': ['src/plugins.ts', ...['engine', 'operate', 'store', 'generated'].map((wing) => `src/${wing}`)],
+  'src/main.ts': ['src/start.ts', 'src/operate/process/signals.ts'],
+  'src/start.ts': ['src/plugins.ts', ...['engine', 'operate', 'store', 'generated'].map((wing) => `src/${wing}`)],
   'src/operate/variables.ts': [],
   'src/operate/config.ts': [
     'src/operate/variables.ts',
@@ -156,7 +157,7 @@ t.test('only the configuration reads the environment', async (t) => {
     /process\.env/.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '')),
   );
   t.strictSame(readers.sort(), [
-    'src/main.ts',
+    'src/start.ts',
     ...['backup', 'export', 'import', 'keys', 'restore'].map((name) => `src/operate/cli/${name}.ts`),
   ]);
 });

@@ -146,12 +146,16 @@ function readDatabase(variables: Variables): Database | undefined {
   return database;
 }
 
+/** In milliseconds. */
+const DAY = 86_400_000;
+
+/** Each ends with its last day, in UTC. */
 function readSunsets(variables: Variables): ReadonlyMap<string, Date> {
   const sunsets = toList(variables.text('EXTEND_SUNSET')).map((item) => item.split(':') as [id: string, day: string]);
   if (!sunsets.every(([, day]) => isDay(day))) {
     variables.refuse('EXTEND_SUNSET', 'operations and their last days, such as getItem:2031-06-30');
   }
-  return new Map(sunsets.map(([id, day]) => [id, new Date(day)]));
+  return new Map(sunsets.map(([id, day]) => [id, new Date(Date.parse(day) + DAY)]));
 }
 
 function readLog(variables: Variables) {

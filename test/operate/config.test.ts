@@ -92,8 +92,8 @@ t.test('every variable is taken', (t) => {
     publicPath: '/petstore',
     corsOrigins: ['https://shop.example', 'http://localhost:5173'],
     extendedSunsets: new Map([
-      ['getPet', new Date('2031-06-30')],
-      ['other', new Date('2032-02-29')],
+      ['getPet', new Date('2031-07-01')],
+      ['other', new Date('2032-03-01')],
     ]),
     logLevel: 'debug',
     isProduction: true,

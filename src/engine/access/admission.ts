@@ -32,6 +32,8 @@ interface Attempt {
   request: FastifyRequest;
   reply: FastifyReply;
   done: (failure?: Failure) => void;
+  /** Whose request it was counted as: another way in by the same key counts it no second time. */
+  counted?: string;
   /** That the first key lacks scopes which the operation needs. */
   denied?: Failure;
 }
@@ -66,8 +68,9 @@ export class Admission {
       const { caller } = request;
       if (failure) done(failure);
       else if (!caller) this.#tryFrom(index + 1, attempt);
-      else if (caller.rate === undefined) this.#admit(caller, index, attempt);
+      else if (caller.rate === undefined || attempt.counted === caller.id) this.#admit(caller, index, attempt);
       else {
+        attempt.counted = caller.id;
         const passed = () => this.#admit(caller, index, attempt);
         this.#options.shares.countForKey(caller.id, caller.rate, reply, { passed, over: this.#options.over });
       }

@@ -85,20 +85,31 @@ export class StoredKeys {
   async #read(): Promise<void> {
     const now = performance.now();
     const { isAll, keys, version, salt } = await this.#options.store.readKeys(this.#version);
+    const read = keys.map((key) => ({ key, caller: this.#toCaller(key) }));
     if (isAll) {
       this.#callers.clear();
       this.#hashes.clear();
     }
-    for (const key of keys) this.#note(key);
+    for (const { key, caller } of read) {
+      this.#callers.delete(this.#hashes.get(key.id) as string);
+      this.#hashes.set(key.id, key.hash);
+      if (caller) this.#callers.set(key.hash, caller);
+    }
     this.#version = version;
     this.#salt = salt;
     this.#readAt = now;
     this.#options.onRead?.();
   }
 
-  #note(key: StoredKey): void {
-    this.#callers.delete(this.#hashes.get(key.id) as string);
-    this.#hashes.set(key.id, key.hash);
-    if (key.revokedAt === undefined) this.#callers.set(key.hash, this.#options.toCaller(key));
+  /** Undefined where the key is revoked, or was edited and cannot be understood: then it is refused, and all others are not. */
+  #toCaller(key: StoredKey): Caller | undefined {
+    if (key.revokedAt !== undefined) return undefined;
+    const { toCaller, logger } = this.#options;
+    try {
+      return toCaller(key);
+    } catch (error) {
+      logger.error({ keyId: key.id, keyName: key.name, err: error }, 'a stored API key cannot be read, and is refused');
+      return undefined;
+    }
   }
 }

@@ -61,7 +61,7 @@ export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): Send
     const { bodyOf, headers, challenge } = request.routeOptions.config.failures ?? PLAIN;
     request.errorCode = failure.code;
     if (failure.status < 500) request.refusal = failure.cause;
-    else if (!NO_FAULTS.includes(failure.code)) {
+    else if (!NO_FAULTS.includes(failure.code) && !isToldAlready(failure)) {
       logFailure(logger, request, failure);
     }
     const retryAfter = reply.getHeader('retry-after');
@@ -76,6 +76,9 @@ export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): Send
     else reply.type(type).serializer(write).send(body);
   };
 }
+
+/** Whoever says so without a cause has told it before, once: that the server stops, or that keys cannot be read. */
+const isToldAlready = ({ code, cause }: Failure) => code === 'unavailable' && cause === undefined;
 
 function logFailure(logger: Logger, { id: reqId }: FastifyRequest, failure: Failure): void {
   const { message, cause = failure } = failure;

@@ -1,4 +1,6 @@
 /** What a signal does: the first asks for a graceful stop, a second one for a stop at once. */
+import { isatty } from 'node:tty';
+import type { Logger } from 'pino';
 
 /** Those that ask for a stop: of a terminal, of a supervisor, of nodemon. */
 export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
@@ -6,21 +8,44 @@ export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'
 /** Ctrl-C on `npm start` comes twice, from the terminal and from npm: within this time, in milliseconds, it counts once. */
 const SAME = 500;
 
-export function onStopSignals(onFirst: (signal: string) => void, onSecond: (signal: string) => void): void {
+/** Until there is more to end than the process. */
+function endAtOnce(signal: string): void {
+  if (signal !== 'SIGHUP' || hasTerminal()) process.exit(0);
+}
+
+/**
+ * To be called first of all. SIGUSR1 does nothing: Node would open the debugger's port, to any program of the machine; its option
+ * `--inspect` asks for that.
+ */
+export function endOnSignals(): void {
+  for (const signal of STOP_SIGNALS) process.on(signal, endAtOnce);
+  process.on('SIGUSR1', () => {});
+}
+
+export interface OnStopSignals {
+  onFirst: (signal: string) => void;
+  onSecond: (signal: string) => void;
+  logger: Logger;
+}
+
+export function onStopSignals({ onFirst, onSecond, logger }: OnStopSignals): void {
   let first: number | undefined;
   function take(signal: string): void {
-    if (first === undefined) {
+    if (signal === 'SIGHUP' && !hasTerminal()) logger.info({ signal }, 'ignored: nothing is read again but at a start');
+    else if (first === undefined) {
       first = Date.now();
       onFirst(signal);
     } else if (Date.now() - first > SAME) onSecond(signal);
   }
-  for (const signal of STOP_SIGNALS) process.on(signal, take);
+  onSignals(take);
 }
 
-/**
- * Node opens the debugger's port on SIGUSR1, to any program of the machine; with a listener of our own it does not. Node 22.14 has the option
- * `--disable-sigusr1` as well, which each operator would have to know.
- */
-export function refuseDebugger(): void {
-  process.on('SIGUSR1', () => {});
+/** In place of the end at once. */
+export function onSignals(take: (signal: string) => void): void {
+  for (const signal of STOP_SIGNALS) process.off(signal, endAtOnce).on(signal, take);
+}
+
+/** SIGHUP says that the terminal is gone; without one, logrotate and others send it for files to be opened again, and here is none. */
+function hasTerminal(): boolean {
+  return [0, 1, 2].some((descriptor) => isatty(descriptor));
 }

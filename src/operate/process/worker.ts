@@ -1,6 +1,6 @@
 /** One of several processes: the messages between it and the first one. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { STOP_SIGNALS } from './signals.ts';
+import { onSignals } from './signals.ts';
 
 /** To a worker: stop as after a signal. */
 export const STOP = 'stop';
@@ -11,7 +11,7 @@ export const ANSWER = 'answer';
 
 /** Ignores signals, which a terminal sends to the whole group: only the first process acts on them. */
 export function onStopAsked(stop: () => void): void {
-  for (const signal of STOP_SIGNALS) process.on(signal, () => {});
+  onSignals(() => {});
   process.on('message', (message) => {
     if (message === STOP) stop();
   });

@@ -42,10 +42,7 @@ export function superviseWorkers(options: WorkersOptions): void {
   process.stderr.on('error', () => {});
   cluster.setupPrimary({ stdio: WORKER_STDIO });
   const supervisor = new Supervisor(options);
-  onStopSignals(
-    () => supervisor.stop(),
-    () => supervisor.kill(),
-  );
+  onStopSignals({ onFirst: () => supervisor.stop(), onSecond: () => supervisor.kill(), logger: options.log.logger });
   supervisor.startWorker();
 }
 

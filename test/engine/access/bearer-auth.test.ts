@@ -392,3 +392,26 @@ t.test('a key never gets into the log, at any level', async (t) => {
   t.notMatch(log.text, KEY);
   t.notMatch(log.text, /bearer/i);
 });
+
+t.test(
+  'a stored key that was edited and cannot be understood is refused for itself, and named in the log',
+  async (t) => {
+    const file = `${t.testdir()}/pets.db`;
+    const store = openUrl(`sqlite:${file}`);
+    const [edited, revoked, kept] = [makeKey(), makeKey(), makeKey()];
+    const stored = [toStoredKey(edited, 'Ada'), toStoredKey(revoked, 'Bob'), toStoredKey(kept, 'Cai')] as const;
+    for (const key of stored) await store.createKey(key);
+    const log = new LineLog();
+    const service = await startService(t, { store, log });
+    const statusOf = async (key: string) => (await service.request('/v1/pets', { key })).status;
+    t.equal(await statusOf(edited), 200);
+    const db = new Sqlite(file);
+    db.exec("UPDATE api_keys SET rate = '10/sec' WHERE name = 'Ada'");
+    db.close();
+    await store.revokeKey(stored[1].id, new Date().toISOString());
+    await askUntil(service, revoked, 401);
+    t.strictSame(await Promise.all([edited, revoked, kept].map(statusOf)), [401, 401, 200]);
+    t.match(log.text, `"keyId":"${stored[0].id}","keyName":"Ada"`);
+    t.match(log.text, /A rate is a number .*not 10\/sec.*a stored API key cannot be read, and is refused/);
+  },
+);

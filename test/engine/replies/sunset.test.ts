@@ -63,7 +63,7 @@ t.test('on 5 December 2030 getPet is gone, where no operator extends it', async 
   const shell = `export NODE_OPTIONS='--import=${file}'`;
   for (const [env, status, header] of [
     [{}, 410, 'Thu, 05 Dec 2030 00:00:00 GMT'],
-    [{ EXTEND_SUNSET: 'getPet:2031-06-30' }, 404, 'Mon, 30 Jun 2031 00:00:00 GMT'],
+    [{ EXTEND_SUNSET: 'getPet:2031-06-30' }, 404, 'Tue, 01 Jul 2031 00:00:00 GMT'],
   ] as const) {
     const { request, child, exit } = await startServer(t, { env, shell });
     const { headers, ...reply } = await request('/v1/pets/7');

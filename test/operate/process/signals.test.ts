@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { startServer } from '../../program.ts';
+import { startProgram, startServer } from '../../program.ts';
 
 const WORKERS = { one: '1', several: '2' };
 
@@ -15,8 +15,8 @@ for (const [many, count] of Object.entries(WORKERS)) {
     return server;
   };
 
-  t.test(`${many}: SIGUSR1 opens no debugger in production`, async (t) => {
-    const { child, exit, output } = await start(t, { NODE_ENV: 'production' });
+  t.test(`${many}: SIGUSR1 opens no debugger`, async (t) => {
+    const { child, exit, output } = await start(t);
     const { pid } = child;
     const workers = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
     t.equal(workers.length, count === '1' ? 0 : 2);
@@ -27,7 +27,7 @@ for (const [many, count] of Object.entries(WORKERS)) {
     t.notMatch(output.stderr, /Debugger listening/);
   });
 
-  for (const signal of ['SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const) {
+  for (const signal of ['SIGQUIT', 'SIGUSR2'] as const) {
     t.test(`${many}: ${signal} is a graceful stop`, async (t) => {
       const { child, exit, output } = await start(t);
       child.kill(signal);
@@ -36,3 +36,31 @@ for (const [many, count] of Object.entries(WORKERS)) {
     });
   }
 }
+
+t.test('SIGHUP without a terminal is told in the log, and stops nothing', async (t) => {
+  const { child, exit, written, request } = await startServer(t, { env: { WORKERS: '1' }, isCovered: true });
+  child.kill('SIGHUP');
+  await written('stdout', /"signal":"SIGHUP","msg":"ignored/);
+  t.equal((await request('/livez')).status, 200);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
+
+t.test('a signal that comes while the program is loaded ends it', async (t) => {
+  const { child, exit, output } = startProgram(t, 'src/main.ts', { env: { PORT: '0' } });
+  const { pid } = child;
+  const catches = () =>
+    BigInt(`0x${/SigCgt:\t(\w+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]}`) & (1n << 11n);
+  while (!catches()) await wait(1);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+  t.equal(output.stdout, '');
+});
+
+t.test('SIGHUP stops a server in a terminal, which is gone then', async (t) => {
+  const shell = 'set -- script -qec "$*" /dev/null';
+  const { exit, output } = await startServer(t, { shell });
+  process.kill(Number(/"pid":(\d+)/.exec(output.stdout)?.[1]), 'SIGHUP');
+  t.equal(await exit, 0);
+  t.match(output.stdout, /"signal":"SIGHUP","msg":"stopping"[\s\S]*"msg":"stopped"/);
+});

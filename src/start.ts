@@ -1,0 +1,149 @@
+/** What the process does: configuration, contract, store, server, listen; stop on a signal. */
+import cluster from 'node:cluster';
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Contract } from './engine/contract/contract.ts';
+import { extendSunsets } from './engine/contract/deprecation.ts';
+import { checkDigest } from './engine/contract/digest.ts';
+import { CONTRACT_FILE, loadContract } from './engine/contract/load-contract.ts';
+import { withPublicPath } from './engine/contract/public-path.ts';
+import { listen } from './engine/http/listening.ts';
+import type { AddTraces } from './engine/http/trace-context.ts';
+import { buildShapes, checkStoredRecords } from './engine/routes/stored-records.ts';
+import { domain } from './generated/domain.ts';
+import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
+import { type Config, ConfigError, loadConfig } from './operate/config.ts';
+import { makeOneRunKey, showOneRunKey } from './operate/process/one-run-key.ts';
+import { startOperating, startReports } from './operate/process/operating.ts';
+import { askFirstProcess } from './operate/process/shared-tally.ts';
+import { onStopSignals } from './operate/process/signals.ts';
+import { buildForcedEnd, prepareStop, stopDeadline } from './operate/process/stopping.ts';
+import { onStopAsked, untilNoneListens } from './operate/process/worker.ts';
+import { superviseWorkers } from './operate/process/workers.ts';
+import { type Log, openLog } from './operate/telemetry/log.ts';
+import { openStore } from './store/open-store.ts';
+import { type Store, StoreError, StoreUnavailable } from './store/store.ts';
+
+async function start(): Promise<void> {
+  const config = loadConfig(process.env);
+  const loaded = await loadContract(CONTRACT_FILE, CONTRACT_DIGEST);
+  const contract = withPublicPath(extendSunsets(loaded, config.extendedSunsets), config.publicPath);
+  checkDigest(contract, CONTRACT_DIGEST);
+  const log = openLog(config.logLevel);
+  if (cluster.isPrimary) for (const warning of config.warnings) log.logger.warn(warning);
+  const limits = { ...config, isMigrated: cluster.isWorker };
+  const store = await openStore(config.database, domain, limits, buildShapes(contract, domain));
+  try {
+    await checkStoredRecords(contract, domain, store);
+    if (config.workers > 1 && cluster.isPrimary) await serveByWorkers(config, contract, store, log);
+    else await serve(config, contract, store, log);
+  } catch (error) {
+    await store.close();
+    if (!(error instanceof StoreUnavailable)) throw error;
+    throw new StoreError(`The database cannot be used now: ${(error.cause as Error).message}.`, { cause: error });
+  }
+}
+
+async function serveByWorkers(config: Config, contract: Contract, store: Store, log: Log): Promise<void> {
+  const oneRunKey = await makeOneRunKey(config, store, log.logger);
+  await store.close();
+  const reports = await startReports(config, contract, log.logger);
+  superviseWorkers({
+    reports,
+    count: config.workers,
+    env: oneRunKey ? { API_KEYS: oneRunKey, API_KEYS_FILE: '' } : {},
+    log,
+    deadline: stopDeadline(config),
+    endByForce: buildForcedEnd(log.logger, process.pid),
+    onListening: (origin) => oneRunKey && showOneRunKey(oneRunKey, origin, contract),
+  });
+}
+
+async function serve(config: Config, contract: Contract, store: Store, log: Log): Promise<void> {
+  const { logger } = log;
+  // A worker that replaces another must not open what was closed meanwhile.
+  const oneRunKey = cluster.isWorker ? undefined : await makeOneRunKey(config, store, logger);
+  const stop = { isAsked: false };
+  const operating = await startOperating(config, contract, store, stop, logger);
+  // A first process that only starts others does not load them.
+  const [{ buildServer }, { addPlugins }] = await Promise.all([import('./engine/server.ts'), import('./plugins.ts')]);
+  const addTraces = config.isTraced ? await loadTraces(config, contract, logger) : undefined;
+  const app = await buildServer({
+    addTraces,
+    contract,
+    handlers,
+    store,
+    apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys,
+    trustProxy: config.trustProxy,
+    logger,
+    lines: log,
+    counts: operating?.counts,
+    requestTimeout: config.requestTimeout,
+    addPlugins: (app) => addPlugins(app, config),
+    limits: config,
+    tally: store.tally ?? (cluster.isWorker ? askFirstProcess() : undefined),
+    isDraining: () => stop.isAsked,
+    untilNoneListens: async () => cluster.isWorker && untilNoneListens(config.stopTimeout / 4),
+  });
+  const listening = startListening(app, config);
+  const endByForce = buildForcedEnd(logger, process.pid);
+  const askToStop = prepareStop({ app, store, config, log, endByForce, listening, stop });
+  if (cluster.isWorker) onStopAsked(askToStop);
+  else onStopSignals({ onFirst: askToStop, onSecond: endByForce, logger });
+
+  const origin = await listening;
+  await operating?.listen();
+  logger.info({ origin }, 'listening');
+  if (oneRunKey) showOneRunKey(oneRunKey, origin, contract);
+}
+
+/** As OpenTelemetry's conventions name them. */
+const DATABASE_SYSTEMS = { memory: 'sqlite', sqlite: 'sqlite', postgres: 'postgresql' };
+
+/** OpenTelemetry's SDK is loaded only where it is used. */
+async function loadTraces(
+  { database, traceRatio }: Config,
+  { document }: Contract,
+  logger: Logger,
+): Promise<AddTraces> {
+  const { buildTraces } = await import('./operate/telemetry/traces.ts');
+  const system = DATABASE_SYSTEMS[database.kind];
+  return buildTraces({ name: 'petstore', version: document.info.version, system, ratio: traceRatio, logger });
+}
+
+/** Returns the origin: `http://127.0.0.1:3000`. */
+async function startListening(app: FastifyInstance, config: Config): Promise<string> {
+  try {
+    return await listen(app, config);
+  } catch (error) {
+    // Nothing asks the store any more while it is closed.
+    await app.close();
+    throw new ConfigError(`Cannot listen: ${(error as Error).message}. Set HOST or PORT to another.`);
+  }
+}
+
+/** What a start would do. Its code is loaded only where it is asked for. */
+async function check(): Promise<void> {
+  const { checkStart } = await import('./operate/cli/dry-run.ts');
+  if (!(await checkStart(process.env, console.log))) process.exitCode = 1;
+}
+
+function showVersion(): void {
+  console.log(JSON.parse(readFileSync(new URL(import.meta.resolve('#package')), 'utf8')).version);
+}
+
+/** @throws Error with how to use it: a misspelt option must not start a server */
+async function run([option, ...rest]: string[]): Promise<void> {
+  if (option === undefined) return start();
+  if (option === '--check' && rest.length === 0) return check();
+  if (option === '--version' && rest.length === 0) return showVersion();
+  throw new ConfigError(
+    'Usage: node dist/src/main.js [--check | --version]. Settings are variables of the environment: see src/operate/config.md.',
+  );
+}
+
+run(process.argv.slice(2)).catch((error: unknown) => {
+  console.error(error);
+  process.exit(1);
+});
