@@ -13,7 +13,7 @@ import type { AddTraces } from './engine/http/trace-context.ts';
 import { buildShapes, checkStoredRecords } from './engine/routes/stored-records.ts';
 import { domain } from './generated/domain.ts';
 import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
-import { type Config, ConfigError, loadConfig } from './operate/config.ts';
+import { type Config, ConfigError, type ConfigWith, loadConfig } from './operate/config.ts';
 import { makeOneRunKey, showOneRunKey } from './operate/process/one-run-key.ts';
 import { startOperating, startReports } from './operate/process/operating.ts';
 import { askFirstProcess } from './operate/process/shared-tally.ts';
@@ -22,11 +22,12 @@ import { buildForcedEnd, prepareStop, stopDeadline } from './operate/process/sto
 import { onStopAsked, untilNoneListens } from './operate/process/worker.ts';
 import { superviseWorkers } from './operate/process/workers.ts';
 import { type Log, openLog } from './operate/telemetry/log.ts';
+import { buildServices, settings } from './services.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError, StoreUnavailable } from './store/store.ts';
 
 async function start(): Promise<void> {
-  const config = loadConfig(process.env);
+  const config = loadConfig(process.env, new Map(), settings);
   const loaded = await loadContract(CONTRACT_FILE, CONTRACT_DIGEST);
   const contract = withPublicPath(extendSunsets(loaded, config.extendedSunsets), config.publicPath);
   checkDigest(contract, CONTRACT_DIGEST);
@@ -60,12 +61,13 @@ async function serveByWorkers(config: Config, contract: Contract, store: Store, 
   });
 }
 
-async function serve(config: Config, contract: Contract, store: Store, log: Log): Promise<void> {
+async function serve(config: ConfigWith<typeof settings>, contract: Contract, store: Store, log: Log): Promise<void> {
   const { logger } = log;
   // A worker that replaces another must not open what was closed meanwhile.
   const oneRunKey = cluster.isWorker ? undefined : await makeOneRunKey(config, store, logger);
   const stop = { isAsked: false };
-  const operating = await startOperating(config, contract, store, stop, logger);
+  const services = await buildServices(config.services, { log: logger });
+  const operating = await startOperating(config, contract, store, services, stop, logger);
   // A first process that only starts others does not load them.
   const [{ buildServer }, { addPlugins }] = await Promise.all([import('./engine/server.ts'), import('./plugins.ts')]);
   const addTraces = config.isTraced ? await loadTraces(config, contract, logger) : undefined;
@@ -74,6 +76,7 @@ async function serve(config: Config, contract: Contract, store: Store, log: Log)
     contract,
     handlers,
     store,
+    services,
     apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys,
     trustProxy: config.trustProxy,
     logger,
@@ -126,7 +129,7 @@ async function startListening(app: FastifyInstance, config: Config): Promise<str
 /** What a start would do. Its code is loaded only where it is asked for. */
 async function check(): Promise<void> {
   const { checkStart } = await import('./operate/cli/dry-run.ts');
-  if (!(await checkStart(process.env, console.log))) process.exitCode = 1;
+  if (!(await checkStart(process.env, console.log, settings))) process.exitCode = 1;
 }
 
 function showVersion(): void {

@@ -62,11 +62,16 @@ const ARROWS: Record<string, string[]> = {
   ...Object.fromEntries(ROOMS.map((room) => [room, mayImportOf(room)])),
   handlers: ['src/engine/index.ts'],
   'src/main.ts': ['src/start.ts', 'src/operate/process/signals.ts'],
-  'src/start.ts': ['src/plugins.ts', ...['engine', 'operate', 'store', 'generated'].map((wing) => `src/${wing}`)],
+  'src/start.ts': [
+    'src/plugins.ts',
+    'src/services.ts',
+    ...['engine', 'operate', 'store', 'generated'].map((wing) => `src/${wing}`),
+  ],
   'src/operate/variables.ts': [],
   'src/operate/config.ts': [
     'src/operate/variables.ts',
     'src/operator-error.ts',
+    'src/engine/services.ts',
     'src/store/rate.ts',
     'src/store/database-url.ts',
     'src/store/store.ts',
@@ -75,6 +80,8 @@ const ARROWS: Record<string, string[]> = {
   'src/engine/index.ts': ['src/json', 'src/engine', 'src/store/collection.ts', 'src/store/description.ts'],
   'src/engine/server.ts': [...['engine', 'store'].map((wing) => `src/${wing}`)],
   'src/plugins.ts': ['src/operate/config.ts'],
+  'src/services.ts': ['src/engine/services.ts'],
+  'src/engine/services.ts': ['src/engine/errors.ts', 'src/store/collection.ts'],
   'src/operator-error.ts': [],
   'src/distribution.ts': [],
   'src/store': [
@@ -157,8 +164,8 @@ t.test('only the configuration reads the environment', async (t) => {
     /process\.env/.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '')),
   );
   t.strictSame(readers.sort(), [
-    'src/start.ts',
     ...['backup', 'export', 'import', 'keys', 'restore'].map((name) => `src/operate/cli/${name}.ts`),
+    'src/start.ts',
   ]);
 });
 

@@ -16,3 +16,4 @@ export {
   type OperationId,
   type UrlOf,
 } from './routes/handler.ts';
+export type { ServiceParts, Settings, SettingsOf } from './services.ts';

@@ -28,11 +28,14 @@ import { takeBody } from './http/unwanted-bodies.ts';
 import { addJsonBody } from './requests/json-body.ts';
 import { addPassedOnBodies } from './requests/passed-on-bodies.ts';
 import { addOperations, type Handlers } from './routes/operations.ts';
+import { addServices } from './services.ts';
 
 export interface ServerOptions {
   contract: Contract;
   handlers: Handlers;
   store: Store;
+  /** What handlers get beside what is kept: those with `check` are asked by `/readyz`, those with `close` are closed at the stop. */
+  services?: object;
   /** Keys that are valid beside those in the store. */
   apiKeys: readonly string[];
   /** The addresses and ranges of proxies whose `X-Forwarded-For` counts. */
@@ -60,7 +63,7 @@ export interface ServerOptions {
 
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { contract, handlers, store, apiKeys, tally, logger, counts, limits, isDraining } = options;
+  const { contract, handlers, store, services = {}, apiKeys, tally, logger, counts, limits, isDraining } = options;
   const { collections } = store;
   const nextRequestId = buildRequestIds();
   const keysInQueries = contract.keyPlaces.flatMap((place) => (place.in === 'query' ? [place.name] : []));
@@ -81,6 +84,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const beginTrace = options.addTraces?.(app, collections, store.counts);
   addOverload(app, { ...limits, ...raw, connections });
   addErrorReplies(app, sendFailure);
+  addServices(app, services);
   addRawReplies(app, raw, toLogged);
   const toNotFound = buildNotFound(app);
   const letIn = addDraining(app, connections, isDraining, options.untilNoneListens);
@@ -97,9 +101,9 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     counted.keysReadAt = Date.now() / 1000;
   };
   const authFor = await addAuth(app, { logger, store, apiKeys, tally, realm: contract.title, rates: limits, onRead });
-  await addOperations(app, { contract, handlers, collections, authFor, logger });
+  await addOperations(app, { contract, handlers, given: { ...collections, services }, authFor, logger });
   await addDocs(app, contract);
-  addHealth(app, store, isDraining);
+  addHealth(app, store, services, isDraining);
   return app;
 }
 

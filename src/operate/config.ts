@@ -1,5 +1,6 @@
 /** The environment -> a frozen Config. Nothing else reads `process.env`. */
 import { isIP } from 'node:net';
+import type { Setting, Settings, SettingsOf } from '../engine/services.ts';
 import { OperatorError } from '../operator-error.ts';
 import { DATABASE_FORMS, type Database, parseDatabaseUrl } from '../store/database-url.ts';
 import { parseRate, RATE_FORM } from '../store/rate.ts';
@@ -59,6 +60,9 @@ export interface Config {
   warnings: readonly string[];
 }
 
+/** With the values of what `src/services.ts` declares. */
+export type ConfigWith<Declared extends Settings> = Config & { services: SettingsOf<Declared> };
+
 export class ConfigError extends OperatorError {
   override name = 'ConfigError';
 }
@@ -73,10 +77,11 @@ const LIBPQ = /^PG(SSL|REQUIRE|CHANNELBINDING|GSS)/;
 const FIRST_PASSED = 3;
 
 /** `used` gets the values by the variables' names, without secrets. @throws ConfigError that lists every wrong variable */
-export function loadConfig(
+export function loadConfig<Declared extends Settings>(
   env: Record<string, string | undefined>,
   used: Map<string, string> = new Map(),
-): Readonly<Config> {
+  declared: Declared = {} as Declared,
+): Readonly<ConfigWith<Declared>> {
   const variables = new Variables(env, used);
   const { problems, warnings } = variables;
   const callers = readCallers(variables);
@@ -88,6 +93,7 @@ export function loadConfig(
     ...readLog(variables),
     ...readListeners(variables),
     ...readLimits(variables),
+    services: Object.freeze(readSettings(variables, declared)),
     isProduction: variables.text('NODE_ENV') === 'production',
     warnings,
   });
@@ -98,6 +104,21 @@ export function loadConfig(
   if (problems.length > 0)
     throw new ConfigError(`Wrong configuration:\n${problems.map((line) => `  - ${line}`).join('\n')}`);
   return config;
+}
+
+function readSettings<Declared extends Settings>(variables: Variables, declared: Declared): SettingsOf<Declared> {
+  const read = ([name, setting]: [string, Setting]) => [name, readSetting(variables, name, setting)];
+  return Object.fromEntries(Object.entries(declared).map(read));
+}
+
+function readSetting(variables: Variables, name: string, setting: Setting): string | number {
+  if (setting.kind === 'integer') return variables.integer(name, setting.fallback, setting.least, setting.most);
+  const { kind, fallback, rule = 'set', fits = () => true } = setting;
+  const value = kind === 'secret' ? variables.secret(name, fallback) : variables.text(name, fallback);
+  const isMissing = value === '' && fallback === undefined;
+  // A secret is not repeated.
+  if (isMissing || !fits(value)) variables.problems.push(`${name} must be ${rule}`);
+  return value;
 }
 
 /** Who may call. */

@@ -45,6 +45,7 @@ t.test('without any variable, everything has its default', (t) => {
     stopTimeout: 10_000,
     createTimeout: 5000,
     maxCreates: 10_000,
+    services: {},
     warnings: [],
   });
   t.end();
@@ -108,6 +109,7 @@ t.test('every variable is taken', (t) => {
     stopTimeout: 600_000,
     createTimeout: 100,
     maxCreates: 1,
+    services: {},
     warnings: [],
   });
   t.end();

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { Services } from '../../services.ts';
 import type { Once } from '../../store/collection.ts';
 import type { Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/media-types.ts';
@@ -32,6 +33,7 @@ export class Call implements AnyCall {
   readonly headers: Values;
   readonly body: unknown;
   readonly urlOf: UrlOf;
+  declare readonly services: Services;
   readonly #request: FastifyRequest;
   readonly #parts: CallParts;
   #once: Once | undefined;
@@ -79,10 +81,10 @@ export class Call implements AnyCall {
   }
 }
 
-/** Calls that have what the domain keeps, by name: it is the same for all of them, so none pays for it. */
-export function withCollections(collections: object): typeof Call {
+/** Calls that have what the domain keeps, by name, and the services: they are the same for all of them, so none pays for it. */
+export function withGiven(given: object): typeof Call {
   class DomainCall extends Call {}
-  Object.assign(DomainCall.prototype, collections);
+  Object.assign(DomainCall.prototype, given);
   return DomainCall;
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { $Read, $Write, OpenOperation, operations } from '../../generated/contract.ts';
 import type { domain } from '../../generated/domain.ts';
 import type { JsonText } from '../../json/json-text.ts';
+import type { Services } from '../../services.ts';
 import type { Awaitable, Once } from '../../store/collection.ts';
 import type { CollectionsOf } from '../../store/description.ts';
 import type { KeyOwner } from '../../store/store.ts';
@@ -70,6 +71,8 @@ interface Call<Params, Query, Headers, Key> {
   urlOf: UrlOf;
   /** Whose key it has; undefined where the operation needs none. */
   key: Key;
+  /** What `src/services.ts` has built. */
+  services: Services;
   /** What lets it be sent again and be done once; undefined where it has no `Idempotency-Key`. */
   once: Once | undefined;
   /** The `X-Request-Id` of the reply, under which the log has its lines. */

@@ -14,7 +14,7 @@ import { buildUrlOf } from './urls.ts';
 /** By operationId; the compiler checks `src/generated/handlers.ts` against the contract. */
 export type Handlers = Readonly<Record<string, AnyHandler>>;
 
-export interface OperationsOptions extends Pick<RouteParts, 'collections' | 'authFor' | 'logger'> {
+export interface OperationsOptions extends Pick<RouteParts, 'given' | 'authFor' | 'logger'> {
   contract: Contract;
   handlers: Handlers;
 }

@@ -8,7 +8,7 @@ import { refuse } from '../errors.ts';
 import type { FailureForm } from '../replies/failure-form.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
 import { buildIsGone } from '../replies/sunset.ts';
-import { type Call, type CallParts, withCollections } from './call.ts';
+import { type Call, type CallParts, withGiven } from './call.ts';
 import type { CompiledOperation } from './compiled-operations.ts';
 import type { AnyHandler } from './handler.ts';
 
@@ -19,8 +19,8 @@ export type AuthFor = (security: Requirement[], over: RefuseOver, isKeyOptional:
 type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
 
 export interface RouteParts extends Omit<CallParts, 'operation' | 'idempotencyKey'> {
-  /** What handlers are given of the domain, by name. */
-  collections: object;
+  /** What handlers are given beside the request: what the domain keeps, by name, and the services. */
+  given: object;
   handler: AnyHandler;
   compiled: CompiledOperation;
   /** Their headers are on every reply of a deprecated operation; there are none for any other. */
@@ -86,7 +86,7 @@ function buildEnter(id: string, auth: onRequestHookHandler | undefined, deprecat
 function buildAnswer(operation: Operation, parts: RouteParts) {
   const { handler, compiled } = parts;
   const idempotencyKey = operation.parameters.find(({ keptHours }) => keptHours !== undefined);
-  const OwnCall: typeof Call = withCollections(parts.collections);
+  const OwnCall: typeof Call = withGiven(parts.given);
   const callParts: CallParts = { ...parts, operation: operation.id, idempotencyKey };
   const { sunset } = operation.deprecation ?? {};
   const isGone = buildIsGone(sunset);

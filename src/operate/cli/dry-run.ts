@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { extendSunsets } from '../../engine/contract/deprecation.ts';
 import { checkDigest } from '../../engine/contract/digest.ts';
 import { CONTRACT_FILE, loadContract } from '../../engine/contract/load-contract.ts';
+import type { Settings } from '../../engine/services.ts';
 import { domain } from '../../generated/domain.ts';
 import { CONTRACT_DIGEST } from '../../generated/handlers.ts';
 import { toPrintable } from '../../store/api-keys.ts';
@@ -17,13 +18,14 @@ const LEAST_FREE = 64 * 1024 * 1024;
 export async function checkStart(
   env: Record<string, string | undefined>,
   tell: (text: string) => void,
+  declared: Settings = {},
   leastFree = LEAST_FREE,
 ): Promise<boolean> {
   const findings = new Findings(tell);
   const used = new Map<string, string>();
   const config = await findings.check(
     'configuration',
-    () => loadConfig(env, used),
+    () => loadConfig(env, used, declared),
     (config) => toSettings(used, config),
   );
   await findings.check(

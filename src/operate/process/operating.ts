@@ -4,6 +4,7 @@ import { arch, platform } from 'node:process';
 import type { Logger } from 'pino';
 import type { Contract } from '../../engine/contract/contract.ts';
 import type { Counts } from '../../engine/http/counts.ts';
+import { checkServices } from '../../engine/services.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
@@ -21,6 +22,7 @@ export async function startOperating(
   config: Config,
   contract: Contract,
   store: Store,
+  services: object,
   stop: { isAsked: boolean },
   logger: Logger,
 ): Promise<Operating | undefined> {
@@ -37,7 +39,9 @@ export async function startOperating(
   });
   const isReady = async () => {
     try {
-      if (!stop.isAsked) await store.check();
+      if (stop.isAsked) return false;
+      await store.check();
+      await checkServices(services);
       return !stop.isAsked;
     } catch {
       return false;

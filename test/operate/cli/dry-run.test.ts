@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import t, { type Test } from 'tap';
+import type { Settings } from '../../../src/engine/services.ts';
 import { handlers } from '../../../src/generated/handlers.ts';
 import { checkStart } from '../../../src/operate/cli/dry-run.ts';
 import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
@@ -17,9 +18,9 @@ async function runCheck(t: Test, env: Record<string, string>) {
 }
 
 /** The same, here. */
-async function check(env: Record<string, string>, leastFree?: number) {
+async function check(env: Record<string, string>, leastFree?: number, declared: Settings = {}) {
   const lines: string[] = [];
-  const isRight = await checkStart(env, (text) => lines.push(text), leastFree);
+  const isRight = await checkStart(env, (text) => lines.push(text), declared, leastFree);
   return { code: isRight ? 0 : 1, stdout: lines.join('\n') };
 }
 

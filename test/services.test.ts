@@ -1,0 +1,88 @@
+/** A team's services: what its handlers need beside what is kept. */
+import t from 'tap';
+import type { AnyCall } from '../src/engine/routes/handler.ts';
+import { checkServices, type Settings } from '../src/engine/services.ts';
+import { handlers } from '../src/generated/handlers.ts';
+import { checkStart } from '../src/operate/cli/dry-run.ts';
+import { loadConfig } from '../src/operate/config.ts';
+import { startService } from './service.ts';
+
+const SETTINGS = {
+  PAYMENTS_URL: { kind: 'text', rule: 'a URL', fits: (text: string) => URL.canParse(text) },
+  PAYMENTS_KEY: { kind: 'secret' },
+  PAYMENTS_TIMEOUT: { kind: 'integer', fallback: 1000, least: 1, most: 60_000 },
+} as const satisfies Settings;
+
+const URL_SET = { PAYMENTS_URL: 'https://pay.example/', PAYMENTS_KEY: 'secret-of-payments' };
+
+t.test(
+  'the settings of services are read and judged with those of the server, and their types are known',
+  async (t) => {
+    const { services } = loadConfig(URL_SET, new Map(), SETTINGS);
+    const url: string = services.PAYMENTS_URL;
+    const timeout: number = services.PAYMENTS_TIMEOUT;
+    t.strictSame({ url, timeout }, { url: URL_SET.PAYMENTS_URL, timeout: 1000 });
+    t.throws(() => loadConfig({ PAYMENTS_URL: 'no', PAYMENTS_TIMEOUT: '0', PORT: 'x' }, new Map(), SETTINGS), {
+      message:
+        /PAYMENTS_URL must be a URL\n.*PAYMENTS_KEY must be set\n.*PAYMENTS_TIMEOUT must be an integer from 1 to 60000, not "0"/s,
+    });
+  },
+);
+
+t.test('--check lists them, without what is secret', async (t) => {
+  const lines: string[] = [];
+  await checkStart({ ...URL_SET, DATABASE_URL: 'sqlite::memory:' }, (line) => lines.push(line), SETTINGS);
+  t.match(lines.join('\n'), '  PAYMENTS_URL=https://pay.example/\n  PAYMENTS_KEY_FILE=\n  PAYMENTS_KEY=***\n');
+  t.notMatch(lines.join('\n'), URL_SET.PAYMENTS_KEY);
+});
+
+t.test(
+  'handlers get the services; /readyz asks them, and the stop closes them when requests are answered',
+  async (t) => {
+    const asked: string[] = [];
+    const payments = {
+      charge: async () => asked.push('charge'),
+      check: async () => asked.push('check'),
+      close: async () => asked.push('close'),
+    };
+    const services = { payments, rate: 7, none: null };
+    const { app, request } = await startService(t, {
+      services,
+      handlers: {
+        ...handlers,
+        listPets: async (call: AnyCall) => {
+          await (call.services as unknown as typeof services).payments.charge();
+          return { status: 200, body: [] };
+        },
+      },
+    });
+    t.equal((await request('/v1/pets')).status, 200);
+    t.equal((await request('/readyz')).status, 200);
+    t.strictSame(asked, ['charge', 'check']);
+    await app.close();
+    t.strictSame(asked, ['charge', 'check', 'close']);
+  },
+);
+
+t.test(
+  'a service that cannot be used, at once or later, or says nothing makes the server not ready, and is named in the log',
+  async (t) => {
+    const checks = {
+      fails: async () => Promise.reject(new Error('refused')),
+      throws: () => {
+        throw new Error('thrown');
+      },
+    };
+    for (const [name, check] of Object.entries(checks)) {
+      let text = '';
+      const log = { write: (line: string) => (text += line) };
+      const { request } = await startService(t, { log, services: { [name]: { check } } });
+      const { status, body } = await request('/readyz');
+      t.match({ status, body }, { status: 503, body: { code: 'unavailable' } });
+      t.match(text, `the service ${name} cannot be used`);
+    }
+    await t.rejects(checkServices({ slow: { check: () => new Promise(() => {}) } }, 10), {
+      cause: { cause: { message: 'it does not answer in time' } },
+    });
+  },
+);
