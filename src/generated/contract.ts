@@ -106,7 +106,7 @@ export interface components {
         /** @description Animals, in the order of their creation. */
         Pets: components["schemas"]["Pet"][];
         /**
-         * @description What went wrong, for programs; the table at the top of this document says what each means. Codes may be added in later
+         * @description What went wrong, for programs; the table under Errors says what each means. Codes may be added in later
          *     versions: handle an unknown one by its `status`.
          * @example invalid_request
          */

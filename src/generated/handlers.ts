@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = '00526595a41b28fc20c3246a3c0b9a675029c069f753186cb16d3426781a9671';
+export const CONTRACT_DIGEST = '5bf41064bdf1e8061e7bfd40d8cedc01bf69540f61b911a8ba873a5cb5fe46f1';

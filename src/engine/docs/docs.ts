@@ -7,7 +7,7 @@ import type { Contract } from '../contract/contract.ts';
 import { loadClients } from './clients.ts';
 import { addDocument } from './documents.ts';
 import { addFrontDoor } from './front-door.ts';
-import { toPage } from './page.ts';
+import { toPage, toTryPage } from './page.ts';
 
 /**
  * What OWASP's HTML list asks for, beside what every reply has. The page loads nothing from other sites, and runs no inline
@@ -58,6 +58,10 @@ export async function addDocs(app: FastifyInstance, contract: Contract): Promise
       ...PAGE_HEADERS,
     });
   }
+  addDocument(app, '/docs/try', toTryPage(contract, '../'), {
+    'content-type': 'text/html; charset=utf-8',
+    ...PAGE_HEADERS,
+  });
   for (const { path, text } of clients) {
     addDocument(app, `/docs/clients/${path}`, text, { 'content-type': 'text/plain; charset=utf-8', ...PAGE_HEADERS });
   }

@@ -1,26 +1,40 @@
-/** The page: Swagger UI for who has JavaScript, the contract as plain HTML for who has not. */
+/** The pages: the contract to read, which is the front, and Swagger UI to try it, one click away. */
 import type { Contract } from '../contract/contract.ts';
 import type { ClientFile } from './clients.ts';
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { toReading } from './reading.ts';
 
+/** `root` leads from the page to what the server has at `/`: the page does not know below which path a proxy serves it. */
 export function toPage(contract: Contract, clients: ClientFile[], root: string): Buffer {
+  const head = html`<link rel="stylesheet" href="${root}docs/static/reading.css">
+<script src="${root}docs/static/reading.js" type="module"></script>`;
+  return toDocument(contract, root, head, toReading(contract, clients, root));
+}
+
+export function toTryPage(contract: Contract, root: string): Buffer {
+  const head = html`<link rel="stylesheet" href="${root}docs/static/swagger-ui.css">
+<link rel="stylesheet" href="${root}docs/static/page.css">
+<script src="${root}docs/static/swagger-ui-bundle.js" defer></script>
+<script src="${root}docs/static/start.js" type="module"></script>`;
+  const body = html`<p class="way-back"><a href="${root}docs">Read the documentation</a></p>
+<div id="swagger-ui"><p>Swagger UI is on its way. It takes JavaScript; without it, read the documentation.</p></div>`;
+  return toDocument(contract, root, head, body);
+}
+
+function toDocument({ title }: Contract, root: string, head: Html, body: Html): Buffer {
   const page = html`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${contract.title}</title>
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
 <link rel="icon" type="image/png" href="${root}docs/static/favicon-32x32.png" sizes="32x32">
 <link rel="service-desc" type="application/json" href="${root}openapi.json">
-<link rel="stylesheet" href="${root}docs/static/swagger-ui.css">
-<link rel="stylesheet" href="${root}docs/static/page.css">
-<script src="${root}docs/static/swagger-ui-bundle.js" defer></script>
-<script src="${root}docs/static/start.js" type="module"></script>
+${head}
 </head>
 <body>
-<div id="swagger-ui"></div>
-<noscript>${toReading(contract, clients, root)}</noscript>
+${body}
 </body>
 </html>
 `;

@@ -1,81 +1,66 @@
-/** The contract to read without JavaScript: its texts, and each operation with its parameters, its body and its replies. */
+/** The contract to read: a first request, each operation, and the topics of its description; made at the start. */
 import type { Contract, Operation } from '../contract/contract.ts';
-import type { Json } from '../schema/json.ts';
 import type { ClientFile } from './clients.ts';
+import { buildToCurl } from './curl.ts';
 import { type Html, html } from './html.ts';
+import { buildToSection } from './operation.ts';
+import { toCodes, toProse, toTopics } from './prose.ts';
 
-export function toReading(
-  { document, resolved, operations, prefix }: Contract,
-  clients: ClientFile[],
-  root: string,
-): Html {
+export function toReading(contract: Contract, clients: ClientFile[], root: string): Html {
+  const { document, resolved, prefix } = contract;
   const { title, version, description } = document.info;
-  return html`<main class="reading">
-<h1>${title} <small>${version}</small></h1>
-<p>To try the operations on this page takes JavaScript. Programs read <a href="${root}openapi.json">openapi.json</a> or
-<a href="${root}openapi.yaml">openapi.yaml</a>.</p>
-${toProse(description)}
+  const operations = [...contract.operations.values()];
+  const targets = new Map([
+    ...toCodes(description).map((code) => [code, `error-${code}`] as const),
+    ...operations.flatMap(({ id, method, path }) => [[id, id] as const, [`${method} ${path}`, id] as const]),
+  ]);
+  const [intro, ...topics] = toTopics(description);
+  const toCurl = buildToCurl(contract);
+  const toSection = buildToSection({ prefix, root, targets, toCurl });
+  const first = operations.find(isFirst) ?? operations[0];
+  return html`<header><a href="#">${title}</a> <small>${version}</small> <a class="contents" href="#contents">Contents</a> <a class="try" href="${root}docs/try">Try it in Swagger UI</a></header>
+<main>
+<h1>${title}</h1>
+${toProse(intro?.text, targets)}
+${first && toFirstRequest(first, toCurl(first, 'first'), prefix)}
+${operations.map((operation) => toSection(operation, resolved.paths[operation.path]))}
+${topics.map((topic) => html`<section id="${topic.id}"><h2>${topic.title}</h2>${toProse(topic.text, targets)}</section>`)}
 ${clients.length > 0 && toClients(clients, root)}
-${[...operations.values()].map((operation) => toSection(operation, prefix, resolved.paths[operation.path]))}
-</main>`;
+</main>
+<nav id="contents" aria-label="Contents">
+<h2>Operations</h2>
+<ul>${operations.map(toEntry)}</ul>
+<h2>Topics</h2>
+<ul>${topics.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
+${clients.length > 0 && html`<li><a href="#clients">Clients to copy</a></li>`}</ul>
+<h2>For programs</h2>
+<ul><li><a href="${root}openapi.json">openapi.json</a></li><li><a href="${root}openapi.yaml">openapi.yaml</a></li></ul>
+</nav>`;
 }
 
-function toClients(clients: ClientFile[], root: string): Html {
-  const links = clients.map(({ path }) => html`<li><a href="${root}docs/clients/${path}">${path}</a></li>`);
-  return html`<section><h2>Clients to copy</h2><ul>${links}</ul></section>`;
+/** What can be asked for without knowing anything. */
+function isFirst({ method, path, parameters }: Operation): boolean {
+  return method === 'GET' && !path.includes('{') && parameters.every(({ required }) => !required);
 }
 
-function toSection({ id, method, path, deprecation }: Operation, prefix: string, item: Json): Html {
-  const source = item[method.toLowerCase()];
-  const parameters: Json[] = [...(item.parameters ?? []), ...(source.parameters ?? [])];
-  return html`<section>
-<h2>${source.summary ?? id}</h2>
-<p><code>${method} ${prefix}${path}</code> ${deprecation && html`<strong>deprecated</strong>`}</p>
-${toProse(source.description)}
-${parameters.length > 0 && html`<h3>Parameters</h3>`}
-<dl>${parameters.map((parameter) => toTerm(`${parameter.name} (${parameter.in})`, parameter.schema, parameter))}</dl>
-${Object.entries<Json>(source.requestBody?.content ?? {}).map(
-  ([type, { schema }]) => html`<h3>Body: <code>${type}</code></h3>${toFields(schema)}`,
-)}
-<h3>Replies</h3>
-${Object.entries<Json>(source.responses ?? {}).map(([status, response]) => toReply(status, response))}
+function toFirstRequest({ path }: Operation, curl: Html, prefix: string): Html {
+  return html`<section id="first-request"><h2>A first request</h2>
+<p><label>Your API key <input id="key" type="password" autocomplete="off" spellcheck="false"></label>
+<button type="button" data-send="${prefix}${path}">Send</button></p>
+${curl}
+<output></output>
 </section>`;
 }
 
-function toReply(status: string, { description, headers = {}, content = {} }: Json): Html {
-  const schema = Object.values<Json>(content)[0]?.schema;
-  return html`<details><summary>${status}: ${description}</summary>
-${Object.keys(headers).length > 0 && html`<p>Headers: ${Object.keys(headers).join(', ')}</p>`}
-${schema && toFields(schema)}
-</details>`;
+function toEntry({ id, method, deprecation }: Operation): Html {
+  return html`<li><a href="#${id}"><code>${method}</code> ${deprecation ? html`<s>${id}</s>` : id}</a></li>`;
 }
 
-/** One level of fields: a schema may refer to itself. */
-function toFields(schema: Json): Html {
-  const { properties, required = [], items } = Object(schema);
-  if (items?.properties) return html`<p>An array of:</p>${toFields({ ...items, items: undefined })}`;
-  const fields = Object.entries<Json>(properties ?? {});
-  if (fields.length === 0) return html`<p>${describe(schema)}</p>`;
-  return html`<dl>${fields.map(([name, field]) =>
-    toTerm(name, field, { required: required.includes(name), description: field.description }),
-  )}</dl>`;
-}
-
-function toTerm(name: string, schema: Json, { required, description }: Json): Html {
-  return html`<dt><code>${name}</code>: ${describe(schema)}${required ? ', required' : ''}</dt><dd>${toProse(description)}</dd>`;
-}
-
-/** What a value may be, in words: `integer, minimum 1, maximum 100, default 20`. */
-function describe(any: Json): string {
-  const schema = Object(any);
-  const type = [schema.type ?? 'any'].flat().join(' or ');
-  const limits = ['format', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'enum', 'default'].filter(
-    (name) => schema[name] !== undefined,
-  );
-  return [type, ...limits.map((name) => `${name} ${[schema[name]].flat().join(', ')}`)].join(', ');
-}
-
-/** CommonMark reads well as it is; its line ends are kept by the style. */
-function toProse(text: string | undefined): Html | undefined {
-  return text ? html`<p class="prose">${text}</p>` : undefined;
+function toClients(clients: ClientFile[], root: string): Html {
+  const rows = clients.map(({ path }) => {
+    const button = html`<button type="button" data-fetch="${root}docs/clients/${path}">Copy</button>`;
+    return html`<li><a href="${root}docs/clients/${path}">${path}</a> ${!path.endsWith('.md') && button}</li>`;
+  });
+  return html`<section id="clients"><h2>Clients to copy</h2>
+<p>Each is one file that tries again within bounds, and adds nothing twice; its README says how it is used.</p><ul>${rows}</ul></section>`;
 }

@@ -3,24 +3,11 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Browser, type ConsoleMessage, chromium, type Locator, type Page } from 'playwright-core';
+import type { Browser, ConsoleMessage, Locator, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { KEY, type Service, type StartOptions, startService } from '../../service.ts';
-
-const USUAL_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const executablePath = process.env.CHROMIUM_PATH ?? USUAL_PATHS.find((path) => existsSync(path));
-
-/** No sandbox, as it refuses to run as root; and no request of the browser's own. */
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+import { launchBrowser, noChromium } from './browser.ts';
 
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 
@@ -31,12 +18,8 @@ const PICTURE = fileURLToPath(new URL('./swagger-ui.png', import.meta.url));
 const LARGEST = '9223372036854775807';
 const ABOVE_2_53 = '9007199254740993';
 
-const noChromium = 'No Chromium was found. Install one, or say where it is with CHROMIUM_PATH.';
-if (!executablePath && process.env.CI) t.fail(noChromium);
-
-t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, async (t) => {
-  const browser = await chromium.launch({ executablePath: executablePath as string, args: FLAGS });
-  t.teardown(() => browser.close());
+t.test('Swagger UI, in a browser', { skip: noChromium }, async (t) => {
+  const browser = await launchBrowser(t);
   const complaints: string[] = [];
   const foreignUrls: string[] = [];
 
@@ -52,7 +35,7 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
       const url = request.url();
       if (!url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url)) foreignUrls.push(url);
     });
-    await page.goto(`${origin}/docs`);
+    await page.goto(`${origin}/docs/try`);
     await page.locator('.opblock').first().waitFor();
     return { page, service };
   }
@@ -98,8 +81,12 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
   });
 
   for (const [width, colorScheme] of [
+    [280, 'light'],
     [320, 'light'],
     [390, 'dark'],
+    [700, 'dark'],
+    [768, 'light'],
+    [1280, 'dark'],
   ] as const) {
     t.test(`at ${width} pixels, ${colorScheme}, all of it fits, and axe-core finds nothing`, async (t) => {
       const { page } = await openPage(t);
@@ -108,8 +95,17 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
       await page.locator('.btn.authorize').click();
       const dialog = await page.locator('.modal-ux').boundingBox();
       t.ok(dialog && dialog.x >= 0 && dialog.x + dialog.width <= width, JSON.stringify(dialog));
+      t.strictSame(await violationsOf(page), [], 'while the dialog is open');
+      for (let presses = 0; presses < 12; presses++) {
+        await page.keyboard.press('Tab');
+        t.ok(
+          await page.evaluate("document.activeElement.closest('[role=dialog]') !== null"),
+          'Tab stays in the dialog',
+        );
+      }
       await page.keyboard.press('Escape');
       await authorize(page, KEY);
+      t.ok(await page.evaluate("document.activeElement.matches('.btn.authorize')"), 'the focus is back');
       await page.getByText('Headers of replies').click();
       for (const id of ['listPets', 'createPet', 'getPet']) {
         const operation = await unfold(page, id);
@@ -122,15 +118,11 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
       }
       const folded = page.locator('.reply-toggle[aria-expanded=false]');
       while ((await folded.count()) > 0) await folded.first().click();
-      t.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
-      await page.evaluate(readFileSync(AXE, 'utf8'));
-      const { violations } = (await page.evaluate('axe.run()')) as {
-        violations: { id: string; nodes: { html: string }[] }[];
-      };
-      t.strictSame(
-        violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 100))]),
-        [],
+      const wide = await page.evaluate(
+        `[...document.querySelectorAll('.swagger-ui *')].filter((one) => one.getBoundingClientRect().right > ${width}).map((one) => one.tagName + ' ' + one.className)`,
       );
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), width, String(wide));
+      t.strictSame(await violationsOf(page), []);
     });
   }
 
@@ -165,7 +157,7 @@ t.test('Swagger UI, in a browser', { skip: !executablePath && noChromium }, asyn
     t.teardown(() => context.close());
     const page = await context.newPage();
     await page.goto(`http://127.0.0.1:${port}/docs`);
-    const read = await page.locator('.reading').innerText();
+    const read = await page.locator('main').innerText();
     for (const text of [
       'GET /v1/pets',
       'POST /v1/pets',
@@ -389,6 +381,14 @@ async function newPage(t: Test, browser: Browser): Promise<Page> {
 
 /** Chromium writes every reply of 400 and above into the console; those of the operations are what a test asked for. */
 const isFailedOperation = (message: ConsoleMessage) => new URL(message.location().url).pathname.startsWith('/v1/');
+
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(readFileSync(AXE, 'utf8'));
+  const { violations } = (await page.evaluate('axe.run()')) as {
+    violations: { id: string; nodes: { html: string }[] }[];
+  };
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 100)).join(' ')}`);
+}
 
 const operationOf = (page: Page, id: string) => page.locator(`#operations-pets-${id}`);
 

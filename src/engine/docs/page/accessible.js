@@ -5,12 +5,15 @@ const NAMES = {
   '.examples-select-element': () => 'Example',
   'select.content-type': () => 'Media type',
   '.body-param__text': () => 'Body',
+  '.dialog-ux .modal-ux': () => 'API key',
+  '.close-modal': () => 'Leave the dialog',
   '.parameters select': (element) => element.closest('tr').dataset.paramName,
   '.responses-table[role=region]': (element) =>
     `Replies of ${element.closest('.opblock').id.replace(/^operations-/, '')}`,
 };
 /** Else they stand in no landmark. */
-const ROLES = { '.information-container': 'banner', '.scheme-container': 'region' };
+const DIALOG = '.dialog-ux .modal-ux';
+const ROLES = { '.information-container': 'banner', '.scheme-container': 'region', [DIALOG]: 'dialog' };
 const SCROLLED = '.microlight';
 
 function mend() {
@@ -21,8 +24,42 @@ function mend() {
   for (const [selector, role] of Object.entries(ROLES)) {
     for (const element of document.querySelectorAll(selector)) element.role = role;
   }
+  mendDialog();
   for (const element of document.querySelectorAll(`${SCROLLED}:not([tabindex])`)) element.tabIndex = 0;
 }
+
+/** What had the focus last, outside of the dialog. */
+let opener;
+let isOpen = false;
+
+document.addEventListener('focusin', ({ target }) => {
+  if (!target.closest(DIALOG)) opener = target;
+});
+
+/** The dialog has the focus while it is open, and gives it back. A button's name begins with what it shows (WCAG 2.2, 2.5.3). */
+function mendDialog() {
+  const dialog = document.querySelector(DIALOG);
+  for (const button of dialog?.querySelectorAll('.modal-btn[aria-label]') ?? []) {
+    if (!button.ariaLabel.includes(button.textContent)) button.ariaLabel = `${button.textContent}: ${button.ariaLabel}`;
+  }
+  if (dialog && !isOpen) {
+    dialog.ariaModal = 'true';
+    if (!dialog.contains(document.activeElement)) dialog.querySelector('input, button').focus();
+  }
+  if (!dialog && isOpen) (opener?.isConnected ? opener : document.querySelector('.btn.authorize'))?.focus();
+  isOpen = Boolean(dialog);
+}
+
+/** Tab does not leave the dialog. */
+document.addEventListener('keydown', (event) => {
+  const dialog = document.querySelector(DIALOG);
+  if (event.key !== 'Tab' || !dialog) return;
+  const places = [...dialog.querySelectorAll('a[href], button, input')];
+  const [from, to] = event.shiftKey ? [places[0], places.at(-1)] : [places.at(-1), places[0]];
+  if (document.activeElement !== from && dialog.contains(document.activeElement)) return;
+  event.preventDefault();
+  to.focus();
+});
 
 new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
 

@@ -1,3 +1,5 @@
+import { copy } from './copy.js';
+
 /** The request as it stands in the form, to copy: with the chosen server, and the key that was given. */
 const LANGUAGES = {
   curl: ({ method, url, headers, body }) => {
@@ -98,7 +100,7 @@ export default {
           createElement('select', { 'aria-label': 'Language', value: language, onChange }, options),
           createElement(
             'button',
-            { type: 'button', className: 'btn', onClick: () => navigator.clipboard.writeText(text) },
+            { type: 'button', className: 'btn', onClick: ({ target }) => copy(text, target) },
             'Copy',
           ),
           createElement('pre', { tabIndex: 0 }, text),

@@ -15,7 +15,7 @@ SwaggerUIBundle({
   layout: 'BaseLayout',
   deepLinking: true,
   displayOperationId: true,
-  showExtensions: true,
+  showExtensions: false,
   showCommonExtensions: true,
   validatorUrl: null,
   plugins: [accessible, deprecationNotice, exactExamples, exactReplies, otherServers, rememberKey, replies, requests],

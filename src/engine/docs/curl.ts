@@ -1,0 +1,52 @@
+/** The request of an operation, as a line to copy; the page fills in the reader's key, this server and a new Idempotency-Key. */
+import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
+import type { Contract, Operation } from '../contract/contract.ts';
+import type { Json } from '../schema/json.ts';
+import { Html, html } from './html.ts';
+
+/** What stands there until the page has filled it in, and where it has no JavaScript. */
+const fill = (name: string, text: string) => html`<span data-fill="${name}">${text}</span>`;
+
+/** Examples with every digit: a contract's own numbers may be larger than JavaScript's. */
+export function buildToCurl({ json, prefix }: Contract): (operation: Operation, name?: string) => Html {
+  const document = parse(json, null, parseNumberAndBigInt) as Json;
+
+  function follow(node: Json): Json {
+    const names: string[] | undefined = node?.$ref?.split('/').slice(1);
+    if (!names) return node;
+    return follow(names.reduce((inside, name) => inside?.[name.replaceAll('~1', '/').replaceAll('~0', '~')], document));
+  }
+
+  function exampleOf(node: Json): unknown {
+    const { example, examples } = node;
+    return example ?? (follow(Object.values<Json>(examples ?? {})[0])?.value as unknown);
+  }
+
+  return ({ id, method, path, security }, name = id) => {
+    const item = follow(document.paths?.[path]);
+    const source = follow(item?.[method.toLowerCase()]) ?? {};
+    const parameters: Json[] = [...(item?.parameters ?? []), ...(source.parameters ?? [])].map(follow);
+    const once = parameters.find((parameter) => parameter['x-kept-hours']);
+    const [type, media] = Object.entries<Json>(follow(source.requestBody)?.content ?? {})[0] ?? [];
+    const body = media && exampleOf(media);
+    const url = path.replace(/\{(\w+)\}/g, (whole, field) => {
+      const parameter = parameters.find((one) => one.name === field);
+      return String((parameter && (exampleOf(parameter) ?? follow(parameter.schema)?.examples?.[0])) ?? whole);
+    });
+    const place = security[0]?.place;
+    const key = fill('key', '<API_KEY>');
+    const lines = [
+      html`curl -i${!['GET', 'POST'].includes(method) && ` -X ${method}`}`,
+      place?.in === 'bearer' && html`-H 'Authorization: Bearer ${key}'`,
+      place?.in === 'header' && html`-H '${place.name}: ${key}'`,
+      once && html`-H '${once.name}: ${fill('once', 'a new UUID')}'`,
+      body !== undefined && html`-H 'Content-Type: ${type}'`,
+      body !== undefined && html`-d '${String(stringify(body)).replaceAll("'", `'\\''`)}'`,
+      html`'${fill('url', 'https://SERVER')}${prefix}${url}'`,
+    ].filter((line) => line instanceof Html);
+    return html`<div class="request"><pre id="curl-${name}" tabindex="0">${join(lines)}</pre>
+<button type="button" data-copy="#curl-${name}">Copy</button></div>`;
+  };
+}
+
+const join = (lines: Html[]) => new Html(lines.map(({ text }) => text).join(' \\\n  '));

@@ -1,0 +1,29 @@
+/** A real Chromium: at CHROMIUM_PATH, or where it is usually installed. */
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+import t, { type Test } from 'tap';
+
+const USUAL_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const executablePath = process.env.CHROMIUM_PATH ?? USUAL_PATHS.find((path) => existsSync(path));
+
+/** No sandbox, as it refuses to run as root; and no request of the browser's own. */
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Why tests in a browser are skipped; false where there is one. */
+export const noChromium =
+  !executablePath && 'No Chromium was found. Install one, or say where it is with CHROMIUM_PATH.';
+if (noChromium && process.env.CI) t.fail(noChromium);
+
+export async function launchBrowser(t: Test): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: executablePath as string, args: FLAGS });
+  t.teardown(() => browser.close());
+  return browser;
+}
