@@ -4,6 +4,7 @@ import { createReadStream, readFileSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CONTRACT_DIGEST } from '../../generated/handlers.ts';
+import { toPrintable } from '../../store/api-keys.ts';
 import { lookInto } from '../../store/sqlite/copies.ts';
 import { loadConfig } from '../config.ts';
 import { readFileName } from './command.ts';
@@ -27,12 +28,15 @@ export const descriptionOf = (copy: string) => `${copy}.json`;
 /** Says on standard error what became of it; the exit code is 1 where it failed. */
 export async function runOnCopy(usage: string, run: (copy: string) => Promise<string>): Promise<void> {
   try {
-    console.error(await run(readFileName(process.argv.slice(2), usage)));
+    tell(await run(readFileName(process.argv.slice(2), usage)));
   } catch (error) {
-    console.error((error as Error).message);
+    tell((error as Error).message);
     process.exitCode = 1;
   }
 }
+
+/** A file and its description may be a stranger's, with signs that a terminal obeys. */
+const tell = (text: string) => console.error(text.split('\n').map(toPrintable).join('\n'));
 
 /** @throws Error where the configured database is no file */
 export function toDatabaseFile(env: NodeJS.ProcessEnv): string {
@@ -56,7 +60,7 @@ export function openPart(part: string): Promise<FileHandle> {
     for (const end of ['', '-journal']) rmSync(part + end, { force: true });
   };
   process.once('exit', remove);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) {
     // Not process.exit, which waits for the thread that copies.
     process.once(signal, () => {
       remove();
@@ -98,8 +102,9 @@ export async function toFaults(file: string, copy: string): Promise<string[]> {
 
 /** @throws Error where there is none, or none of a copy, or the copy is no file: a pipe may never end */
 export function readDescription(copy: string): Description {
-  if (statSync(copy, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${copy} is not a file.`);
   const file = descriptionOf(copy);
+  for (const each of [copy, file])
+    if (statSync(each, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${each} is not a file.`);
   try {
     const described = JSON.parse(readFileSync(file, 'utf8'));
     const { bytes, sha256, contract, schema, rows } = described ?? {};

@@ -52,7 +52,7 @@ async function writeFile(lines: AsyncIterable<string>, file: string): Promise<vo
   // Never through a link, nor into a file that others can read.
   const out = createWriteStream(part, { flush: true, flags: 'wx', mode: 0o600 });
   out.once('open', () => process.on('exit', () => rmSync(part, { force: true })));
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) process.once(signal, () => process.exit(1));
   await write(lines, out);
   renameSync(part, file);
 }

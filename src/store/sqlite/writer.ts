@@ -37,6 +37,7 @@ const port = parentPort as NonNullable<typeof parentPort>;
 const { file, inodes, tables } = workerData as Target;
 let db: Database | undefined;
 let writeAll: ReturnType<typeof prepareWriteAll> | undefined;
+let addUses: ReturnType<typeof prepareAddUses> | undefined;
 
 /** At the start, and again after a failed write: a connection that was opened read-only stays read-only. */
 function open(): ReturnType<typeof prepareWriteAll> {
@@ -48,6 +49,7 @@ function close(): void {
   db?.close();
   db = undefined;
   writeAll = undefined;
+  addUses = undefined;
 }
 
 /** Where the `-wal` file was removed, its content is lost with this connection: it is moved into the database file first. */
@@ -67,8 +69,8 @@ function run(task: Task): Answer {
       writeAll ??= open();
       if (task === 'hold') return NOTHING;
       if (isUses(task)) {
-        // It comes once a minute at most, so its statement is not kept.
-        prepareAddUses(db as Database)(task.uses);
+        addUses ??= prepareAddUses(db as Database);
+        addUses(task.uses);
         return NOTHING;
       }
       if (Object.keys(task.rows).length + task.changes.length === 0) proveWritable(db as Database);

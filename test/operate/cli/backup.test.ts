@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
   mkdirSync,
@@ -184,6 +185,9 @@ t.test('verify says what is wrong with a backup, and where; restore does not tak
     await check(bytes, other),
     /damaged:\n {2}- schema: \d+, and not 1\n {2}- rows of api_keys: 0, and not none\n {2}- rows of pets: 2, and not 5\n {2}- rows of others: none, and not 1\n$/,
   );
+  const sly = await check(bytes, { ...described, rows: { '\u001b[31mpets': 1 } });
+  t.match(sly, '\\u{1b}[31mpets');
+  t.notMatch(sly, '\u001b', 'nothing that a terminal obeys');
   t.match(await check(bytes, '{}'), /c\.json does not describe a backup\.\n$/);
   t.match(await check(bytes, 'null'), /c\.json does not describe a backup\.\n$/);
   t.match(await check(bytes, '{'), /c\.json cannot be read: .*JSON/);
@@ -193,6 +197,15 @@ t.test('verify says what is wrong with a backup, and where; restore does not tak
     copyFileSync(`${folder}/b.json`, `${folder}/folder.json`);
     t.match(await run(name, 'folder'), { code: 1, stderr: /folder is not a file\.\n$/ }, name);
     for (const made of ['folder', 'folder.json']) rmSync(`${folder}/${made}`, { recursive: true });
+  }
+  for (const [pipe, other] of [
+    ['p', 'p.json'],
+    ['p.json', 'p'],
+  ] as const) {
+    execFileSync('mkfifo', [`${folder}/${pipe}`]);
+    writeFileSync(`${folder}/${other}`, '{}');
+    t.match(await run('verify', 'p'), { code: 1, stderr: `${folder}/${pipe} is not a file.\n` }, pipe);
+    for (const made of [pipe, other]) rmSync(`${folder}/${made}`);
   }
   t.strictSame(names(), [...before, 'c', 'c.json']);
 

@@ -91,27 +91,28 @@ t.test('an export without a database, or whose reader has gone, says so', async 
   t.strictSame(readdirSync(folder).sort(), ['first', 'pets.db']);
 });
 
-t.test('an export that is stopped leaves the earlier file as it was', async (t) => {
-  const disk = prepareFaultyDisk(t);
-  const { DATABASE_URL = '' } = disk.env;
-  await openUrl(DATABASE_URL).close();
-  const folder = `${dirname(DATABASE_URL.replace('sqlite:', ''))}/exports`;
-  mkdirSync(folder);
-  const earlier = writeExport(`${folder}/pets`, 3);
-  disk.stall();
-  const program = startProgram(t, 'src/operate/cli/export.ts', {
-    args: [`${folder}/pets`],
-    env: disk.env,
-    isCovered: true,
+for (const signal of ['SIGTERM', 'SIGHUP'] as const)
+  t.test(`an export that is stopped by ${signal} leaves the earlier file as it was`, async (t) => {
+    const disk = prepareFaultyDisk(t);
+    const { DATABASE_URL = '' } = disk.env;
+    await openUrl(DATABASE_URL).close();
+    const folder = `${dirname(DATABASE_URL.replace('sqlite:', ''))}/exports`;
+    mkdirSync(folder);
+    const earlier = writeExport(`${folder}/pets`, 3);
+    disk.stall();
+    const program = startProgram(t, 'src/operate/cli/export.ts', {
+      args: [`${folder}/pets`],
+      env: disk.env,
+      isCovered: true,
+    });
+    const count = async (files: number) => {
+      while (readdirSync(folder).length !== files) await wait(20);
+    };
+    await count(2);
+    program.child.kill(signal);
+    await count(1);
+    disk.mend();
+    t.equal(await program.exit, 1, program.output.stderr);
+    t.strictSame(readdirSync(folder), ['pets']);
+    t.equal(readFileSync(`${folder}/pets`, 'utf8'), earlier);
   });
-  const count = async (files: number) => {
-    while (readdirSync(folder).length !== files) await wait(20);
-  };
-  await count(2);
-  program.child.kill('SIGTERM');
-  await count(1);
-  disk.mend();
-  t.equal(await program.exit, 1, program.output.stderr);
-  t.strictSame(readdirSync(folder), ['pets']);
-  t.equal(readFileSync(`${folder}/pets`, 'utf8'), earlier);
-});
