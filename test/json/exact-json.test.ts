@@ -99,11 +99,21 @@ t.test('a number that no double is written as is an error that names it, and the
     ['18446744073709550592.1', '18446744073709552000'],
     [`${'9'.repeat(40)}.${'0'.repeat(300)}1`, '1e+40'],
     [`1${'0'.repeat(500)}`],
+    [`${'9'.repeat(350)}.5`],
   ];
   for (const [text, double] of inexact) {
     const nearest = double === undefined ? '' : `: a double is ${double}`;
     const problem = `has the number ${text}, which cannot be kept exactly${nearest}`;
     t.throws(() => parseExactJson(text), new SyntaxError(problem), text);
+  }
+});
+
+t.test('the place of such a number is told', async (t) => {
+  for (const [text, path] of [
+    ['{"a":{"b":[1,2]},"c":[{},1e400,1e500]}', '.c.1'],
+    ['1e400', ''],
+  ] as const) {
+    t.throws(() => parseExactJson(text), { path, message: /^has the number 1e400,/ }, text);
   }
 });
 

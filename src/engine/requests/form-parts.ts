@@ -235,8 +235,8 @@ function toJson(text: string, name: string): unknown {
   try {
     return parseExactJson(text);
   } catch (error) {
-    const path = error instanceof InexactNumber ? error.path : '';
-    throw invalid([`body.${name}${path} ${(error as Error).message}`]);
+    const isInexact = error instanceof InexactNumber;
+    throw invalid([isInexact ? `body.${name}${error.path} ${error.message}` : `body.${name} is not JSON`]);
   }
 }
 

@@ -94,7 +94,7 @@ function buildReadJson(at: string): Read {
     try {
       return parseExactJson(text);
     } catch (error) {
-      problems.push(`${at}${error instanceof InexactNumber ? error.path : ''} ${(error as Error).message}`);
+      problems.push(error instanceof InexactNumber ? `${at}${error.path} ${error.message}` : `${at} is not JSON`);
       return text;
     }
   };

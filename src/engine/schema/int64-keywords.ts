@@ -8,7 +8,7 @@ import {
   type Name,
 } from 'ajv/dist/2020.js';
 import { getProperty } from 'ajv/dist/compile/codegen/index.js';
-import { checkDataTypes } from 'ajv/dist/compile/validate/dataType.js';
+import { checkDataTypes, DataType } from 'ajv/dist/compile/validate/dataType.js';
 import { isMultiple, toDouble } from '../../json/exact-number.ts';
 import { INT64_RANGE, toInt64 } from '../../json/int64.ts';
 
@@ -49,9 +49,9 @@ export const numeric: CodeKeywordDefinition = {
   code: (cxt) => {
     const { gen, data, parentSchema } = cxt;
     const isDouble = gen.scopeValue('wrapper', { ref: (value: bigint) => toDouble(value) !== undefined });
-    const isOther = checkDataTypes(cxt.schema as JSONType[], data, true);
+    const isNone = checkDataTypes(cxt.schema as JSONType[], data, true, DataType.Wrong);
     const isLarge = parentSchema.format === 'int32' ? _`false` : _`typeof ${data} == 'bigint' && ${isDouble}(${data})`;
-    cxt.pass(_`${isOther} || ${isLarge}`);
+    cxt.pass(_`!(${isNone}) || ${isLarge}`);
   },
 };
 

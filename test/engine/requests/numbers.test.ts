@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Accepted } from '../../../src/engine/requests/checks.ts';
+import { buildChecks } from '../../../src/engine/schema/checks.ts';
 import { buildWriteDeclared } from '../../../src/engine/schema/declared-json.ts';
 import { findInt64s } from '../../../src/engine/schema/int64-places.ts';
 import { parseExactJson } from '../../../src/json/exact-json.ts';
@@ -60,6 +61,8 @@ t.test('type: number and type: integer take every number that is a double, of an
     t.equal(take(`{"number":${number}}`).problem, 'body.number must be of type number');
     t.equal(take(`{"integer":${number}}`).problem, 'body.integer must be of type integer,null');
   }
+  for (const small of [7, null]) t.equal(take(`{"integer":${small}}`).body.integer, small);
+  t.equal(take('{"integer":"7"}').problem, 'body.integer must be of type integer,null');
   t.equal(take('{"integer":2e300}').problem, 'body.integer must be at most 1e+300');
   t.equal(take('{"integer":1.5}').problem, 'body.integer must be of type integer,null');
   t.equal(take(`{"number":1${'0'.repeat(308)}}`).body.number, 1e308);
@@ -81,12 +84,14 @@ t.test('a whole number beyond 2^53 is of no smaller format, and compared where n
   const properties = {
     small: { type: 'integer', format: 'int32' },
     least: { minimum: 5, multipleOf: 2 },
+    more: { exclusiveMinimum: 5 },
     one: { enum: [1e16, 'x'] },
     other: { not: { type: 'integer' } },
   };
   const take = buildTake({ type: 'object', properties });
   t.equal(take('{"small":1e16}').problem, 'body.small must be of type integer');
   t.equal(take('{"least":-12345678901234567890}').problem, 'body.least must be at least 5');
+  t.equal(take('{"more":-12345678901234567890}').problem, 'body.more must be more than 5');
   t.equal(take('{"least":12345678901234567891}').problem, 'body.least must be multiple of 2');
   t.equal(take('{"least":12345678901234567890}').written, '{"least":12345678901234567890}');
   t.equal(take('{"one":10000000000000000}').written, '{"one":10000000000000000}');
@@ -155,6 +160,13 @@ t.test('bounds and defaults reach to the ends of int64 and of doubles, exactly',
   t.equal(await send('{"less":9223372036854775807}'), 'body.less must be less than 9223372036854775807');
   t.equal(await send('{"less":-9223372036854775808}'), 'body.less must be at least -9223372036854775807');
   t.equal(await send('{"free":9007199254740994}'), 'body.free must be at most 9007199254740993');
+});
+
+t.test('a reply is given no default, however large', async (t) => {
+  const schema = { type: 'object', properties: { a: { type: 'integer', format: 'int64', default: 2n ** 60n } } };
+  const reply = {};
+  t.equal(buildChecks({ isChecked: true })(schema, { name: 'body' }, t.fail)(reply), undefined);
+  t.strictSame(reply, {});
 });
 
 t.test('a number of a contract that cannot be kept is refused at the start', async (t) => {
