@@ -16,7 +16,7 @@ export function toTryPage(contract: Contract, root: string): Buffer {
 <link rel="stylesheet" href="${root}docs/static/page.css">
 <script src="${root}docs/static/swagger-ui-bundle.js" defer></script>
 <script src="${root}docs/static/start.js" type="module"></script>`;
-  const body = html`<p class="way-back"><a href="${root}docs">Read the documentation</a></p>
+  const body = html`<nav class="way-back" aria-label="Documentation"><a href="${root}docs">Read the documentation</a></nav>
 <div id="swagger-ui"><p>Swagger UI is on its way. It takes JavaScript; without it, read the documentation.</p></div>`;
   return toDocument(contract, root, head, body);
 }

@@ -119,7 +119,7 @@ t.test('Swagger UI, in a browser', { skip: noChromium }, async (t) => {
       const folded = page.locator('.reply-toggle[aria-expanded=false]');
       while ((await folded.count()) > 0) await folded.first().click();
       const wide = await page.evaluate(
-        `[...document.querySelectorAll('.swagger-ui *')].filter((one) => one.getBoundingClientRect().right > ${width}).map((one) => one.tagName + ' ' + one.className)`,
+        `[...document.querySelectorAll('.swagger-ui *')].filter((one) => one.getBoundingClientRect().right > ${width}).map((one) => one.className).slice(-5)`,
       );
       t.equal(await page.evaluate('document.documentElement.scrollWidth'), width, String(wide));
       t.strictSame(await violationsOf(page), []);
