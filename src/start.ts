@@ -83,6 +83,7 @@ async function serve(config: ConfigWith<typeof settings>, contract: Contract, st
     lines: log,
     counts: operating?.counts,
     requestTimeout: config.requestTimeout,
+    keepAliveTimeout: config.keepAliveTimeout,
     addPlugins: (app) => addPlugins(app, config),
     limits: config,
     tally: store.tally ?? (cluster.isWorker ? askFirstProcess() : undefined),

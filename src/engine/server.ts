@@ -13,6 +13,7 @@ import { addDraining } from './http/draining.ts';
 import { addErrorReplies, buildSendFailure, type SendFailure } from './http/error-replies.ts';
 import { addArrival, addEntrance } from './http/every-request.ts';
 import { addHealth } from './http/health.ts';
+import { ignoreUpgrades } from './http/ignored-upgrades.ts';
 import { buildToLogged } from './http/logged-urls.ts';
 import { buildNotFound } from './http/not-found.ts';
 import { addNullErrors } from './http/null-errors.ts';
@@ -47,6 +48,8 @@ export interface ServerOptions {
   counts?: Counts | undefined;
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;
+  /** How long a connection may stay open without a request, in milliseconds; without, as long as Fastify lets it. */
+  keepAliveTimeout?: number | undefined;
   /** Registers plugins that see every request and every reply. */
   addPlugins?: ((app: FastifyInstance) => Promise<void>) | undefined;
   /** How much the server takes from its clients at a time. */
@@ -111,7 +114,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 
 function createApp(
-  { trustProxy, requestTimeout, isDraining }: ServerOptions,
+  { trustProxy, requestTimeout, keepAliveTimeout, isDraining }: ServerOptions,
   raw: RawRepliesOptions,
   frameworkErrors: SendFailure,
 ): FastifyInstance {
@@ -121,6 +124,7 @@ function createApp(
     genReqId: raw.nextRequestId,
     trustProxy: isProxy ?? false,
     requestTimeout,
+    ...(keepAliveTimeout !== undefined && { keepAliveTimeout }),
     http: {
       requireHostHeader: false,
       // Otherwise the first counts, where another server may take the last.
@@ -139,6 +143,7 @@ function createApp(
     frameworkErrors,
     clientErrorHandler: buildSendClientError(raw),
   });
+  ignoreUpgrades(app.server);
   hearErrors(app.server);
   // Node would drop the rest in silence. How long they may be has a bound, and so their number.
   app.server.maxHeadersCount = 0;

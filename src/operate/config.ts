@@ -36,6 +36,8 @@ export interface Config {
   workers: number;
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;
+  /** How long a connection may stay open without a request, in milliseconds. */
+  keepAliveTimeout: number;
   /** How long a client may take to read a reply, in milliseconds. */
   replyTimeout: number;
   /** How often a key may be used that has no rate of its own; undefined for any number of times. */
@@ -203,6 +205,7 @@ function readLimits(variables: Variables) {
   return {
     workers: variables.integer('WORKERS', 1, 1, 64),
     requestTimeout: variables.integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
+    keepAliveTimeout: variables.integer('KEEP_ALIVE_TIMEOUT', 72_000, 1000, 3_600_000),
     replyTimeout: variables.integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
     keyRate: readRate(variables, 'KEY_RATE'),
     unauthorizedRate: readRate(variables, 'UNAUTHORIZED_RATE'),

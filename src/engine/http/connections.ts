@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { linger } from './closing.ts';
 import type { Counts } from './counts.ts';
-import { answerHalfClosed, endBy } from './node-internals.ts';
+import { answerHalfClosed, endBy, isLast } from './node-internals.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -44,6 +44,19 @@ type HttpSocket = Socket & { [STATE]: ConnectionState };
 
 /** Of a connection to the server, unless it has just been refused. */
 export const stateOf = (socket: Socket): ConnectionState => (socket as HttpSocket)[STATE];
+
+/**
+ * Calls back when all earlier replies are sent: a reply out of order would be taken for another request's. Behind one that ends the
+ * connection nothing is done or sent (RFC 9112, section 9.6).
+ */
+export function whenAnswered(socket: Socket, done: () => void): void {
+  const { response } = stateOf(socket);
+  const goOn = () => {
+    if (!response || !isLast(response)) done();
+  };
+  if (response && !response.writableFinished) response.once('finish', goOn);
+  else goOn();
+}
 
 /** Whether something has still to be answered on it. */
 const isBusy = ({ response }: ConnectionState) => response !== undefined && !response.writableFinished;

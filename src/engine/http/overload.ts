@@ -46,8 +46,7 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
     state.response = response;
     count(state, connections);
     boundBody(request, response);
-    // Node loses what it has read behind an Upgrade, and would take what comes then for a request.
-    if (isFaultilyFramed(request) || request.headers.upgrade !== undefined) {
+    if (isFaultilyFramed(request)) {
       stopParsing(request.socket);
       keepAlive(response, false);
     }

@@ -7,10 +7,10 @@ import type { ToErrorBody } from '../contract/error-body.ts';
 import { type CodeAndMessage, Failure, kindOf } from '../errors.ts';
 import { toClientAddress } from './client-address.ts';
 import { boundReading, linger } from './closing.ts';
-import { stateOf } from './connections.ts';
+import { stateOf, whenAnswered } from './connections.ts';
 import type { Counts } from './counts.ts';
 import type { ToLogged } from './logged-urls.ts';
-import { endBy, isLast } from './node-internals.ts';
+import { endBy } from './node-internals.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import { MALFORMED, URI_TOO_LONG } from './thrown.ts';
 
@@ -108,16 +108,6 @@ function stopReading(socket: Socket): void {
   boundReading(socket, () => socket.pause());
   socket.resume();
   endBy(socket, linger);
-}
-
-/**
- * Calls back when all earlier replies are sent: a reply out of order would be taken for another request's. Behind one that ends the
- * connection nothing may be sent (RFC 9112, section 9.6).
- */
-function whenAnswered(socket: Socket, done: () => void): void {
-  const { response } = stateOf(socket);
-  if (response && !response.writableFinished) response.once('finish', done);
-  else if (!response || !isLast(response)) done();
 }
 
 /** Node counts the URL as part of the headers. The URL is too long if the first line of the request is what is too long. */

@@ -6,5 +6,5 @@ import type { Server, Socket } from 'node:net';
  * behind that would end the process. The errors themselves tell nothing that `close` and `clientError` do not.
  */
 export function hearErrors(server: Server): void {
-  server.prependListener('connection', (socket: Socket) => socket.on('error', () => {}));
+  server.on('connection', (socket: Socket) => socket.on('error', () => {}));
 }

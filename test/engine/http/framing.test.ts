@@ -97,10 +97,14 @@ t.test(
   },
 );
 
-t.test('a request line or a Host that is none of HTTP/1 is 400', async (t) => {
+t.test('a request line or a Host that is none of HTTP/1 is 400, another version 505', async (t) => {
   const { port } = await startService(t);
-  for (const line of ['GET * HTTP/1.1', 'GET /v1/pets HTTP/2.0', 'GET /v1/pets HTTP/0.9'])
-    t.match(await sendRaw(port, `${line}\r\nHost: pets\r\nConnection: close\r\n\r\n`), [{ status: 400 }], line);
+  for (const [line, status] of [
+    ['GET * HTTP/1.1', 400],
+    ['GET /v1/pets HTTP/2.0', 505],
+    ['GET /v1/pets HTTP/0.9', 505],
+  ] as const)
+    t.match(await sendRaw(port, `${line}\r\nHost: pets\r\nConnection: close\r\n\r\n`), [{ status }], line);
   const get = (host: string) => sendRaw(port, `GET /livez HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   for (const host of ['a b', 'a/b', 'ada@pets', '[::1', 'pets#a', 'pets?a', 'pets:80a', 'a\\b', '"a"', '<a>'])
     t.match(await get(host), [{ status: 400 }], host);
@@ -149,22 +153,52 @@ t.test('a long list of expectations is judged as quickly as a short one', async 
 });
 
 t.test(
-  'behind a request for an upgrade, which is not done, the connection ends: Node loses what follows',
+  'a request for an upgrade is served without it, and nothing behind it is lost (RFC 9110, section 7.8)',
   async (t) => {
     const { port, store } = await startService(t);
-    const create = `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${AUTHORIZED}\r\nContent-Type: application/json\r\nContent-Length: ${PET.length}\r\n\r\n${PET}`;
-    const upgrade = 'Connection: Upgrade\r\nUpgrade: h2c\r\n';
+    const warned = new Promise((resolve) => process.once('warning', resolve));
+    const upgrade =
+      'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABk\r\n';
+    const rest = `${AUTHORIZED}\r\nContent-Type: application/json\r\nContent-Length: ${PET.length}\r\n\r\n${PET}`;
+    const create = `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${rest}`;
+    const asking = `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${upgrade}${rest}`;
     const asked = `GET /livez HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`;
-    const hiding = `${asked}POST /v1/none HTTP/1.1\r\nHost: a\r\nContent-Length: ${create.length}\r\n\r\n`;
-    for (const first of [asked, hiding]) {
-      const client = connectRaw(port, first);
-      await wait(100);
-      client.socket.write(create);
-      t.match(await client.replies(), { length: 1, 0: { status: 200, headers: { connection: 'close' } } });
-      client.socket.destroy();
+    const client = connectRaw(port);
+    for (let count = 1; count <= 20; count++) {
+      client.socket.write(asked.repeat(3) + asking + GET + asking);
+      t.strictSame(
+        (await client.replies(6 * count)).slice(-6).map(({ status }) => status),
+        [200, 200, 200, 201, 200, 201],
+      );
     }
-    t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
-    const asking = create.replace('Host: a\r\n', `Host: a\r\n${upgrade}`);
-    t.match(await sendRaw(port, asking), { length: 1, 0: { status: 201, headers: { connection: 'close' } } });
+    client.socket.destroy();
+    t.equal((await listPets(store, { limit: 100 })).body.text.match(/"id"/g)?.length, 40);
+
+    // The body of a request behind it is no request, in whatever packets it comes.
+    const hiding = `${asked}POST /v1/none HTTP/1.1\r\nHost: a\r\nContent-Length: ${create.length}\r\n\r\n`;
+    for (const first of [hiding, hiding + create.slice(0, 30), asked]) {
+      const { socket, replies } = connectRaw(port, first);
+      await wait(50);
+      socket.write((hiding + create).slice(first.length) + GET.replace('Host', 'Connection: close\r\nHost'));
+      t.strictSame(
+        (await replies()).map(({ status }) => status),
+        [200, 404, 200],
+      );
+      socket.destroy();
+    }
+    t.equal((await listPets(store, { limit: 100 })).body.text.match(/"id"/g)?.length, 40);
+    t.equal(await Promise.race([warned, 'no warning']), 'no warning');
   },
 );
+
+t.test('a request for an upgrade has the bounds of any other', async (t) => {
+  const { port } = await startService(t);
+  const asking = (...headers: string[]) =>
+    ['GET /livez HTTP/1.1', 'Host: a', 'Connection: close, Upgrade', 'Upgrade: websocket', ...headers, '', ''].join(
+      '\r\n',
+    );
+  t.match(await sendRaw(port, asking()), [{ status: 200, headers: { connection: 'close' } }]);
+  t.match(await sendRaw(port, asking('Transfer-Encoding: gzip, chunked') + GET), { length: 1, 0: { status: 501 } });
+  t.match(await sendRaw(port, asking('Host: b')), [{ status: 400 }]);
+  t.match(await sendRaw(port, asking() + GET), { length: 1, 0: { status: 200 } }, 'behind the last');
+});

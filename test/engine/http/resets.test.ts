@@ -34,6 +34,7 @@ t.test('every connection has an error listener from its first to its last moment
   for (const bytes of ENDS) {
     sent = bytes;
     const { socket, replies } = connectRaw(port, bytes);
+    socket.end();
     await replies();
     socket.destroy();
   }
