@@ -148,7 +148,7 @@ t.test(
       status: 204,
       headers: {
         'access-control-allow-origin': ORIGIN,
-        'access-control-allow-methods': /\bPOST\b/,
+        'access-control-allow-methods': 'GET, HEAD, POST',
         'access-control-allow-headers': 'authorization,idempotency-key',
         'access-control-max-age': '600',
         'x-request-id': /./,
@@ -163,6 +163,27 @@ t.test(
     t.match(await preflight('https://other.example', '/v1/nothing'), { status: 404 });
   },
 );
+
+t.test('before a preflight is answered, it is checked as any request is; no body is read', async (t) => {
+  const { port } = await startService(t, { addPlugins: addCors });
+  const ask = (method: string, path: string, ...headers: string[]) => {
+    const head = [
+      `OPTIONS ${path} HTTP/1.1`,
+      `Origin: ${ORIGIN}`,
+      `Access-Control-Request-Method: ${method}`,
+      ...headers,
+    ];
+    return connectRaw(port, `${[...head, 'Connection: close', '', ''].join('\r\n')}{bad`).replies();
+  };
+  const body = ['Content-Type: application/json', 'Content-Length: 4'];
+  t.match(await ask('GET', '/v1/pets'), [{ status: 400 }], 'without a Host');
+  t.match(await ask('GET', '/nowhere', 'Host: a', ...body), [{ status: 404 }]);
+  const [reply] = await ask('PUT', '/v1/pets/1', 'Host: a', ...body);
+  t.match(reply, { status: 204, headers: { 'access-control-allow-methods': 'GET, HEAD' } });
+  t.notOk('content-length' in (reply?.headers ?? {}));
+  const front = await fetch(`http://127.0.0.1:${port}/`, { redirect: 'manual', headers: { origin: ORIGIN } });
+  t.equal(front.headers.get('vary'), 'Origin, accept');
+});
 
 t.test('without origins there is no CORS: a preflight is 405', async (t) => {
   const { port } = await startService(t, { addPlugins: (app) => addPlugins(app, { corsOrigins: [] }) });

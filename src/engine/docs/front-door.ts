@@ -18,7 +18,7 @@ export function addFrontDoor(app: FastifyInstance, { publicPath, prefix }: Contr
     app.get('/', (request, reply) => {
       const isBrowser = /\btext\/html\b/.test(request.headers.accept ?? '');
       reply
-        .headers({ link: toLinks(publicPath), vary: 'accept' })
+        .headers({ link: toLinks(publicPath), vary: [reply.getHeader('vary') ?? [], 'accept'].flat().join(', ') })
         .redirect(publicPath + (isBrowser ? '/docs' : '/openapi.json'));
     });
   }

@@ -4,6 +4,13 @@ import findMyWay from 'find-my-way';
 import { Failure } from '../errors.ts';
 import { MAX_URL_LENGTH } from './thrown.ts';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The methods that are served at a URL, as `GET, HEAD`; undefined where nothing is. */
+    methodsAt(url: string): string | undefined;
+  }
+}
+
 /**
  * Why nothing is served at a URL: 404 for its path, or 405 with `Allow` (RFC 9110, section 15.5.6) for a method that the path
  * does not take.
@@ -19,10 +26,14 @@ export function buildNotFound(app: FastifyInstance): (url: string) => Failure {
     if (!methodsOf.has(path)) paths.on('GET', path, () => {}, methodsOf.set(path, new Set()).get(path));
     for (const name of [method].flat()) methodsOf.get(path)?.add(name);
   });
-  return (url) => {
+  const methodsAt = (url: string) => {
     const methods = paths.find('GET', url.split('?', 1)[0] as string)?.store as Set<string> | undefined;
-    if (!methods) return new Failure('route_not_found', 'Nothing is served at this path.');
-    const allow = [...methods].sort().join(', ');
+    return methods && [...methods].sort().join(', ');
+  };
+  app.decorate('methodsAt', methodsAt);
+  return (url) => {
+    const allow = methodsAt(url);
+    if (!allow) return new Failure('route_not_found', 'Nothing is served at this path.');
     return new Failure('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
   };
 }
