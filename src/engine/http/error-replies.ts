@@ -29,7 +29,7 @@ const CHALLENGED = [401, 403];
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** What is refused in a flood, or not made yet: its line as a request says enough. */
-const NO_FAULTS: ErrorCode[] = ['overloaded', 'not_implemented'];
+const NO_FAULTS: ErrorCode[] = ['overloaded', 'not_implemented', 'http_version_not_supported'];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
