@@ -62,6 +62,6 @@ function toDigits(token: string): { sign: string; digits: string; exponent: numb
   const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(token) as RegExpExecArray &
     [string, string, string];
   const all = `${whole}${fraction}`.replace(/^0+/, '');
-  const digits = all.replace(/0+$/, '');
+  const digits = all.replace(/(?<!0)0+$/, '');
   return { sign, digits, exponent: Number(exponent) - fraction.length + all.length - digits.length };
 }

@@ -41,7 +41,7 @@ export const isValue = (key: string): boolean => VALUES.test(key);
 
 export function checkExtensions(node: Json, refuse: Refuse, place = '#'): void {
   if (typeof node !== 'object' || node === null) return;
-  const hasNames = isNames(place.replace(/.*\//, '')) && !Array.isArray(node);
+  const hasNames = isNames(place.slice(place.lastIndexOf('/') + 1)) && !Array.isArray(node);
   for (const [key, value] of Object.entries(node)) {
     if (!hasNames && key.startsWith('x-')) checkExtension(key, value, place, refuse);
     if (hasNames || !isValue(key)) checkExtensions(value, refuse, `${place}/${key.replaceAll('/', '~1')}`);

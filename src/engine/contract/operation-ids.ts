@@ -44,7 +44,7 @@ function inPlace(item: Json, { components = {} }: Json): Json {
 
 /** `GET /users/{name}` is `getUsersByName`, as fastify-openapi-glue has it. */
 function derive(method: string, path: string): string {
-  return toWords(`${method} ${path.replace(/\{([^}]*)\}/g, ' by $1')}`);
+  return toWords(`${method} ${path.replace(/\{([^{}]*)\}/g, ' by $1')}`);
 }
 
 const toWords = (text: string): string =>

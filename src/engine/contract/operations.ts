@@ -44,7 +44,7 @@ export function toOperations({ resolved, keyPlaces, isTailored }: Options, refus
 }
 
 /** Names tell no paths apart, nor does what stands behind `?` or `#`. */
-const toRoutePath = (path: string) => path.replace(/[?#].*/, '').replace(/\{[^}]*\}/g, '{}');
+const toRoutePath = (path: string) => path.replace(/[?#].*/, '').replace(/\{[^{}]*\}/g, '{}');
 
 function toOperation(method: string, path: string, item: Json, keyPlaces: KeyPlaces, refuseAny: Refuse): Operation {
   const source = item[method];

@@ -139,7 +139,7 @@ function checkLimit(parameters: Parameter[], refuse: Refuse): void {
 
 function checkPath(path: string, parameters: Parameter[], refuse: Refuse): void {
   const declared = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
-  const inPath = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name as string);
+  const inPath = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name as string);
   for (const name of inPath) {
     if (!declared.includes(name)) refuse(`path parameter {${name}} is not declared`);
   }

@@ -2,7 +2,7 @@
 import type { Json } from '../schema/json.ts';
 import { METHODS } from './operations.ts';
 
-const NAME = /\{([^}]*)\}/g;
+const NAME = /\{([^{}]*)\}/g;
 const toName = (name: string) => name.replace(/\W/g, '_');
 
 /** A path as it stands in URLs, where other characters than those of ASCII are percent-encoded (RFC 3986, section 2.5). */

@@ -14,8 +14,8 @@ const ROOT: Server = { url: '/' };
 /** `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`; may be empty. That of the first server, its variables with their defaults. */
 export function toPrefix({ servers = [] }: Json, refuse: Refuse): string {
   const { url, variables = {} }: Server = servers[0] ?? ROOT;
-  const filled = url.replace(/\{([^}]*)\}/g, (_, name) => variables[name]?.default ?? '');
-  const prefix = filled.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '').replace(/\/+$/, '');
+  const filled = url.replace(/\{([^{}]*)\}/g, (_, name) => variables[name]?.default ?? '');
+  const prefix = filled.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '').replace(/(?<!\/)\/+$/, '');
   if (!/^(\/[\w.~:@!$&'()+,;=-]+)*$/.test(prefix))
     refuse(`servers: ${prefix} cannot be the path before that of each operation`);
   return prefix;

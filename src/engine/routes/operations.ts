@@ -56,8 +56,12 @@ export async function addOperations(
 /** A colon begins a parameter in Fastify: one that is only a colon is written as two. */
 const toText = (path: string) => path.replaceAll(':', '::');
 
-/** As Fastify has it: `/items/:id`. A parameter ends there at `/`, `-` or `.`; before anything else it needs a pattern. */
+/**
+ * As Fastify has it: `/items/:id`. A parameter ends there at `/`, `-` or `.`; before anything else it needs a pattern. Where another
+ * one follows, it ends at the first such character: where it could end anywhere, three of them would take the cube of a URL's length.
+ */
 const toUrl = (path: string) =>
   toText(path.replace(/#.*/, ''))
+    .replace(/\{(\w+)\}([^/.-])(?=[^/]*\{)/g, (_, name, end) => `:${name}([^/${end.replace(/\W/, '\\$&')}]+?)${end}`)
     .replace(/\{(\w+)\}(?=[/.-]|$)/g, ':$1')
     .replace(/\{(\w+)\}/g, ':$1([^/]+?)');

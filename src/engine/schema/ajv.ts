@@ -44,6 +44,16 @@ function toRegExp(pattern: string, flags: string): RegExp {
 }
 toRegExp.code = 'new RegExp';
 
+export function addKnownFormats(ajv: Ajv2020): void {
+  addFormats.default(ajv);
+  // ajv's own takes squares of the length.
+  ajv.addFormat('url', (text: string) => /^(?:https?|ftp):\/\/\S+$/i.test(text) && URL.canParse(text));
+  // An annotation: the text is the handler's to understand.
+  ajv.addFormat('decimal', true);
+  // Bytes have no place in JSON.
+  delete ajv.formats.binary;
+}
+
 export function buildAjv({ isChecked, isStrict = false }: SchemaSource, useDefaults: boolean, run: Run): Ajv2020 {
   const strictness = { strict: isStrict, strictNumbers: true, strictTypes: false, strictRequired: false } as const;
   const checks = { meta: false, validateSchema: !isChecked, ...(!isStrict && { code: { regExp: toRegExp } }) };
@@ -52,11 +62,7 @@ export function buildAjv({ isChecked, isStrict = false }: SchemaSource, useDefau
     ofSchemas ??= buildAjvOfSchemas();
     return ofSchemas.validateSchema(...args);
   };
-  addFormats.default(ajv);
-  // An annotation: the text is the handler's to understand.
-  ajv.addFormat('decimal', true);
-  // Bytes have no place in JSON.
-  delete ajv.formats.binary;
+  addKnownFormats(ajv);
   const { uniqueItems } = run.keys;
   for (const keyword of ['nullable', 'uniqueItems', 'contains']) ajv.removeKeyword(keyword);
   if (isStrict) ajv.addKeyword(nullable);

@@ -7,6 +7,7 @@ import { buildUrlOf } from '../../../src/engine/routes/urls.ts';
 import type { Json } from '../../../src/engine/schema/json.ts';
 import { toStoredKey } from '../../../src/store/api-keys.ts';
 import { load, problemsOf } from '../../added-operations.ts';
+import { connectRaw } from '../../raw-client.ts';
 import { KEY, startService } from '../../service.ts';
 
 const OK = { '200': { description: 'Done.' } };
@@ -630,6 +631,32 @@ t.test('a path may have colons, and names of its parameters that are not those o
   t.match((await request('/bot1:x/others/1', { method: 'DELETE' })).body, { params: { b: '1' } });
   t.equal((await request('/bot1:x/others/1', { method: 'PUT' })).headers.allow, 'DELETE, GET, HEAD');
 });
+
+t.test(
+  'parameters that stand in one part of a path are found as quickly in a long URL as in a short one',
+  async (t) => {
+    const at = ['a', 'b', 'c'].map((name) => inPath(name, string));
+    const paths = {
+      '/comma/{a},{b},{c}:all': get({ parameters: at }),
+      '/letter/{a}x{b}(0){c}': get({ parameters: at }),
+      '/mixed/{a}~{b}.{c}': get({ parameters: at }),
+    };
+    const { port, request } = await serve(t, contractOf(paths));
+    for (const url of ['/comma/1,2,3,4:all', '/letter/1x2(0)3,4', '/mixed/1~2.3,4'])
+      t.match((await request(url)).body, { params: { a: '1', b: '2', c: '3,4' } }, url);
+    for (const path of Object.keys(paths)) {
+      const urls = [',', 'x', '(0)', '~', '.', ',:al'].map((text) =>
+        path.replace(/\{.*/, text.repeat(4000 / text.length)),
+      );
+      const sent = urls.map((url) => `GET ${url} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      const client = connectRaw(port, ...sent);
+      const before = process.cpuUsage().user;
+      t.strictSame(new Set((await client.replies(6)).map(({ status }) => status)), new Set([404]), path);
+      t.ok(process.cpuUsage().user - before < 2e6, path);
+      client.socket.destroy();
+    }
+  },
+);
 
 t.test('a path ends before a query', async (t) => {
   t.strictSame(await problemsOf(t, contractOf({ '/a?b={c}': get({ parameters: [inPath('c', string)] }) })), [

@@ -1,0 +1,100 @@
+/** Every regular expression that meets what others send takes time in proportion to its text: ours, a library's, the contract's. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import t, { type Test } from 'tap';
+import ts from 'typescript';
+import { isLinear } from '../../scripts/linear.ts';
+import { addKnownFormats } from '../../src/engine/schema/ajv.ts';
+import { domain } from '../../src/generated/domain.ts';
+import { buildReadLine } from '../../src/operate/cli/line.ts';
+import { NAME_PATTERN } from '../../src/store/api-keys.ts';
+import { RATE_PATTERN } from '../../src/store/rate.ts';
+import { load, operation, withPaths } from '../added-operations.ts';
+import { handlersFor, startService } from '../service.ts';
+
+const SOURCES = new URL('../../src/', import.meta.url);
+const FORMATS = new URL('../../node_modules/ajv-formats/dist/formats.js', import.meta.url);
+
+// Where no verdict is kept yet, all of them take a minute on a slow machine.
+t.setTimeout(300_000);
+
+function check(t: Test, expressions: RegExp[]): void {
+  t.not(expressions.length, 0);
+  for (const expression of expressions) t.ok(isLinear(expression), String(expression));
+}
+
+/** The literals of a file that stand in such a place. */
+function literalsOf(file: URL, isWanted = (_place: ts.Node) => true): RegExp[] {
+  const literals: RegExp[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isRegularExpressionLiteral(node) && isWanted(node.parent)) {
+      const end = node.text.lastIndexOf('/');
+      literals.push(new RegExp(node.text.slice(1, end), node.text.slice(end + 1)));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file.href, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true));
+  return literals;
+}
+
+/** All that are made of texts while this runs. */
+async function madeBy(run: () => unknown): Promise<RegExp[]> {
+  const made: RegExp[] = [];
+  const original = globalThis.RegExp;
+  globalThis.RegExp = new Proxy(original, {
+    construct(...args) {
+      const expression = Reflect.construct(...args);
+      made.push(expression);
+      return expression;
+    },
+  });
+  await run();
+  globalThis.RegExp = original;
+  return made;
+}
+
+t.test('our own are linear', async (t) => {
+  const names = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => /\.[jt]s$/.test(name)).map((name) => new URL(name, SOURCES));
+  check(t, [...files.flatMap((file) => literalsOf(file)), new RegExp(RATE_PATTERN), new RegExp(NAME_PATTERN, 'u')]);
+});
+
+t.test('those of the formats of JSON Schema are linear', async (t) => {
+  const ajv = new Ajv2020();
+  addKnownFormats(ajv);
+  check(t, [
+    ...Object.values(ajv.formats).filter((format) => format instanceof RegExp),
+    // Of formats that are functions.
+    ...literalsOf(FORMATS, ts.isVariableDeclaration),
+  ]);
+});
+
+t.test('those that libraries make of the contract and its paths are linear', async (t) => {
+  const inPath = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } });
+  const at = (path: string) => [
+    path,
+    {
+      get: operation(path.replace(/\W/g, ''), {
+        parameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => inPath(name as string)),
+      }),
+    },
+  ];
+  const paths = [
+    '/at/{lat},{lon},{alt}:all',
+    '/diff/{a}...{b}',
+    '/file/{name}.{type}',
+    '/on/{year}-{month}-{day}',
+    '/v/{a}:{b}~{c}.d',
+  ];
+  const contract = await load(t, withPaths(Object.fromEntries(paths.map(at))));
+  const echo = () => ({ status: 200, body: '' });
+  const handlers = {
+    ...handlersFor(contract),
+    ...Object.fromEntries(paths.map((path) => [path.replace(/\W/g, ''), echo])),
+  };
+  const expressions = await madeBy(async () => {
+    await startService(t, { contract, handlers });
+    buildReadLine(contract, domain);
+  });
+  check(t, expressions);
+});
