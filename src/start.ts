@@ -19,7 +19,8 @@ import { startOperating, startReports } from './operate/process/operating.ts';
 import { askFirstProcess } from './operate/process/shared-tally.ts';
 import { onStopSignals } from './operate/process/signals.ts';
 import { buildForcedEnd, prepareStop, stopDeadline } from './operate/process/stopping.ts';
-import { onStopAsked, untilNoneListens } from './operate/process/worker.ts';
+import { tellSystemd } from './operate/process/watchdog.ts';
+import { onStopAsked, startBeating, untilNoneListens } from './operate/process/worker.ts';
 import { superviseWorkers } from './operate/process/workers.ts';
 import { type Log, openLog } from './operate/telemetry/log.ts';
 import { buildServices, settings } from './services.ts';
@@ -32,6 +33,7 @@ async function start(): Promise<void> {
   const contract = withPublicPath(extendSunsets(loaded, config.extendedSunsets), config.publicPath);
   checkDigest(contract, CONTRACT_DIGEST);
   const log = openLog(config.logLevel);
+  if (cluster.isPrimary) tellSystemd(process.env);
   if (cluster.isPrimary) for (const warning of config.warnings) log.logger.warn(warning);
   const limits = { ...config, isMigrated: cluster.isWorker };
   const store = await openStore(config.database, domain, limits, buildShapes(contract, domain));
@@ -93,6 +95,7 @@ async function serve(config: ConfigWith<typeof settings>, contract: Contract, st
   const listening = startListening(app, config);
   const endByForce = buildForcedEnd(logger, process.pid);
   const askToStop = prepareStop({ app, store, config, log, endByForce, listening, stop });
+  if (cluster.isWorker) startBeating();
   if (cluster.isWorker) onStopAsked(askToStop);
   else onStopSignals({ onFirst: askToStop, onSecond: endByForce, logger });
 
@@ -107,13 +110,14 @@ const DATABASE_SYSTEMS = { memory: 'sqlite', sqlite: 'sqlite', postgres: 'postgr
 
 /** OpenTelemetry's SDK is loaded only where it is used. */
 async function loadTraces(
-  { database, traceRatio }: Config,
+  { database, traceRatio, trustTraces }: Config,
   { document }: Contract,
   logger: Logger,
 ): Promise<AddTraces> {
   const { buildTraces } = await import('./operate/telemetry/traces.ts');
   const system = DATABASE_SYSTEMS[database.kind];
-  return buildTraces({ name: 'petstore', version: document.info.version, system, ratio: traceRatio, logger });
+  const { version } = document.info;
+  return buildTraces({ name: 'petstore', version, system, ratio: traceRatio, trusted: trustTraces, logger });
 }
 
 /** Returns the origin: `http://127.0.0.1:3000`. */

@@ -84,7 +84,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   app.addHook('onClose', async () => refusedLog.end());
   const connections = addConnections(app, limits, logger, counted);
   addAccepting(app.server, connections);
-  const beginTrace = options.addTraces?.(app, collections, store.counts);
+  const beginTrace = options.addTraces?.(app, collections, store.counts, toLogged);
   addOverload(app, { ...limits, ...raw, connections });
   addErrorReplies(app, sendFailure);
   addServices(app, services);

@@ -32,6 +32,8 @@ export interface Config {
   isTraced: boolean;
   /** Which part of the requests that belong to no trace is sampled, from 0 to 1; undefined where the SDK decides. */
   traceRatio: number | undefined;
+  /** The addresses and ranges of clients whose `traceparent` makes spans. */
+  trustTraces: readonly string[];
   /** How many processes share the port and the database. */
   workers: number;
   /** How long a request may take to arrive, in milliseconds. */
@@ -133,9 +135,7 @@ function readCallers(variables: Variables) {
     if (!/^[\w.~+/-]+=*$/.test(key))
       problems.push(`API_KEYS: key ${index + 1} is not a bearer token (RFC 6750, section 2.1)`);
   }
-  const trustProxy = toList(variables.text('TRUST_PROXY'));
-  if (!trustProxy.every((text) => text === 'unix' || isRange(text)))
-    variables.refuse('TRUST_PROXY', 'addresses and ranges, such as 10.0.0.0/8,::1, or unix');
+  const trustProxy = readRanges(variables, 'TRUST_PROXY', 'unix');
   const corsOrigins = toList(variables.text('CORS_ORIGINS'));
   if (!corsOrigins.every(isOrigin)) {
     variables.refuse(
@@ -146,7 +146,7 @@ function readCallers(variables: Variables) {
   return {
     publicPath: readPublicPath(variables),
     apiKeys: Object.freeze(apiKeys),
-    trustProxy: Object.freeze(trustProxy),
+    trustProxy,
     corsOrigins: Object.freeze(corsOrigins),
   };
 }
@@ -184,7 +184,8 @@ function readSunsets(variables: Variables): ReadonlyMap<string, Date> {
 function readLog(variables: Variables) {
   const logLevel = variables.text('LOG_LEVEL', 'info');
   if (!LOG_LEVELS.includes(logLevel)) variables.refuse('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
-  return { logLevel, isTraced: isTraced(variables.env), traceRatio: toTraceRatio(variables.env) };
+  const trustTraces = readRanges(variables, 'TRUST_TRACES');
+  return { logLevel, isTraced: isTraced(variables.env), traceRatio: toTraceRatio(variables.env), trustTraces };
 }
 
 function readListeners(variables: Variables) {
@@ -256,6 +257,15 @@ function toTraceRatio(env: Record<string, string | undefined>): number | undefin
   if (env.OTEL_TRACES_SAMPLER?.trim() !== 'parentbased_traceidratio') return undefined;
   const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG?.trim() || 1);
   return ratio >= 0 && ratio <= 1 ? ratio : undefined;
+}
+
+/** Or this word. */
+function readRanges(variables: Variables, name: string, word?: string): readonly string[] {
+  const ranges = toList(variables.text(name));
+  if (!ranges.every((text) => text === word || isRange(text))) {
+    variables.refuse(name, `addresses and ranges, such as 10.0.0.0/8,::1${word ? `, or ${word}` : ''}`);
+  }
+  return Object.freeze(ranges);
 }
 
 /** Whether it is an address, or a range of them: `10.0.0.0/8`. */

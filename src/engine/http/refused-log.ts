@@ -1,4 +1,4 @@
-/** Requests beyond a limit, in the log: a flood of them writes a line a second for each caller, not one for each request. */
+/** Refused requests in the log: a flood of them writes a few lines a second for each caller, not one for each request. */
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { toClientAddress } from './client-address.ts';
@@ -6,15 +6,24 @@ import { toClientAddress } from './client-address.ts';
 /** How long the requests of one caller are counted before they are told, in milliseconds. */
 const INTERVAL = 1000;
 
+/** RFC 6585, section 4. */
+const TOO_MANY_REQUESTS = 429;
+
+/** How many lines such requests have in that time: those beyond a limit, and any other that is refused without a key. */
+const LINES = { limited: 1, keyless: 10 };
+
+const MESSAGES = { limited: 'more requests beyond a limit', keyless: 'more refused requests' };
+
 interface Refused {
   /** The fields of the line that say whose requests they are. */
   who: object;
+  kind: keyof typeof LINES;
   count: number;
 }
 
 export interface RefusedLog {
-  /** True where the request is only counted: its caller had a line a moment ago. */
-  counts(request: FastifyRequest): boolean;
+  /** True where the request is only counted: its caller had enough lines a moment ago. */
+  counts(request: FastifyRequest, status: number): boolean;
   /** Writes what is counted. */
   end(): void;
 }
@@ -23,25 +32,27 @@ export function buildRefusedLog(logger: Logger): RefusedLog {
   const callers = new Map<string, Refused>();
 
   function end(): void {
-    for (const { who, count } of callers.values()) {
-      if (count > 0) logger.info({ ...who, count }, 'more requests beyond a limit');
+    for (const { who, kind, count } of callers.values()) {
+      if (count > LINES[kind]) logger.info({ ...who, count: count - LINES[kind] }, MESSAGES[kind]);
     }
     callers.clear();
   }
 
   return {
-    counts: (request) => {
+    counts: (request, status) => {
       const { caller } = request;
+      const kind = status === TOO_MANY_REQUESTS ? 'limited' : 'keyless';
+      if (kind === 'keyless' && (caller || status < 400 || status >= 500)) return false;
       const ip = toClientAddress(request);
-      const id = caller?.id ?? String(ip);
-      const known = callers.get(id);
-      if (known) {
-        known.count++;
-        return true;
-      }
+      const id = `${kind} ${caller?.id ?? ip}`;
+      const known = callers.get(id) ?? {
+        who: caller ? { keyId: caller.id, keyName: caller.name } : { ip },
+        kind,
+        count: 0,
+      };
       if (callers.size === 0) setTimeout(end, INTERVAL).unref();
-      callers.set(id, { who: caller ? { keyId: caller.id, keyName: caller.name } : { ip }, count: 0 });
-      return false;
+      callers.set(id, known);
+      return ++known.count > LINES[kind];
     },
     end,
   };

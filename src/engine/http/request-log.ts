@@ -36,9 +36,6 @@ export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) 
   };
 }
 
-/** RFC 6585, section 4. */
-const TOO_MANY_REQUESTS = 429;
-
 /** Sees to a request that has just come: when it is answered, or its client has gone, it is logged and counted. */
 export type Watch = (request: FastifyRequest, reply: FastifyReply) => void;
 
@@ -80,7 +77,7 @@ function buildToLine(toLogged: ToLogged, refused: RefusedLog) {
     const { id, method, url, headers } = request;
     const ip = toClientAddress(request);
     return ({ writableFinished, statusCode }: ServerResponse, ms: number): string | undefined => {
-      if (statusCode === TOO_MANY_REQUESTS && writableFinished && refused.counts(request)) return undefined;
+      if (writableFinished && refused.counts(request, statusCode)) return undefined;
       const end = writableFinished
         ? `"status":${statusCode},"ms":${ms},"msg":"request"`
         : `"ms":${ms},"msg":"request aborted"`;
@@ -123,7 +120,9 @@ function toAddress(ip: string | undefined): string {
 
 function toTraceFields(traceparent: string | string[] | undefined, span: FastifyRequest['span']): string {
   const trace = toTrace(traceparent);
-  const own = span ? `"spanId":"${span.spanId}",` : '';
-  if (trace) return `"traceId":"${trace.traceId}","parentId":"${trace.parentId}",${own}`;
-  return span ? `"traceId":"${span.traceId}",${own}` : '';
+  const spanId = span ? `"spanId":"${span.spanId}",` : '';
+  // The span is of another trace where that of the client is not trusted.
+  if (trace && (!span || span.traceId === trace.traceId))
+    return `"traceId":"${trace.traceId}","parentId":"${trace.parentId}",${spanId}`;
+  return span ? `"traceId":"${span.traceId}",${spanId}` : '';
 }

@@ -1,9 +1,15 @@
 /** `traceparent` (W3C Trace Context): which trace a request belongs to, and which of its spans has sent it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { StoreCounts } from '../../store/counts.ts';
+import type { ToLogged } from './logged-urls.ts';
 
 /** Makes spans of requests and of calls of the collections. Returns the function that each request calls first: a hook costs more. */
-export type AddTraces = (app: FastifyInstance, collections: object, counts: StoreCounts) => BeginTrace;
+export type AddTraces = (
+  app: FastifyInstance,
+  collections: object,
+  counts: StoreCounts,
+  toLogged: ToLogged,
+) => BeginTrace;
 
 export type BeginTrace = (request: FastifyRequest, reply: FastifyReply) => void;
 

@@ -8,6 +8,19 @@ export const STOP = 'stop';
 export const CLOSED = 'closed';
 /** To a worker: no worker listens any more, so it may answer: the clients cannot come back to one that is closing. */
 export const ANSWER = 'answer';
+/** From a worker, each second: its event loop turns. */
+export const BEAT = 'beat';
+
+/** In milliseconds. */
+export const BEAT_INTERVAL = 1000;
+
+/** Tells the first process that this one's event loop turns. */
+export function startBeating(): void {
+  // No error where the first process has just died.
+  const beat = () => process.send?.(BEAT, undefined, undefined, () => {});
+  beat();
+  setInterval(beat, BEAT_INTERVAL).unref();
+}
 
 /** Ignores signals, which a terminal sends to the whole group: only the first process acts on them. */
 export function onStopAsked(stop: () => void): void {

@@ -8,7 +8,8 @@ import type { Reports } from './reports.ts';
 import { answerWorker } from './shared-tally.ts';
 import { onStopSignals } from './signals.ts';
 import { closeUntaken } from './untaken.ts';
-import { ANSWER, CLOSED, STOP } from './worker.ts';
+import { Watchdog } from './watchdog.ts';
+import { ANSWER, BEAT, CLOSED, STOP } from './worker.ts';
 
 export interface WorkersOptions {
   count: number;
@@ -53,11 +54,13 @@ class Supervisor {
   readonly #closed = new Set<Worker>();
   readonly #delayed = new Set<NodeJS.Timeout>();
   readonly #tally = buildTally();
+  readonly #watchdog: Watchdog;
   #hasListened = false;
   #isStopping = false;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
+    this.#watchdog = new Watchdog(options.log.logger);
   }
 
   /** Starts a worker, and another one whenever it ends. `failures`: how many have failed in a row. */
@@ -76,6 +79,7 @@ class Supervisor {
     // Its last words have come by then.
     worker.process.once('close', (code, signal) => {
       this.#workers.delete(worker);
+      this.#watchdog.forget(worker);
       if (this.#isStopping) this.#noteStopped(worker, code);
       else if (!this.#hasListened && signal === null) {
         // It would fail again; it has printed why.
@@ -88,6 +92,7 @@ class Supervisor {
       this.#listening.delete(worker);
     });
     worker.on('message', (message) => {
+      if (message === BEAT) this.#watchdog.hear(worker);
       if (message === CLOSED) this.#closed.add(worker);
       this.#answerWhenClosed();
     });

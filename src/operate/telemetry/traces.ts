@@ -28,6 +28,8 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { buildIsProxy, toClientAddress } from '../../engine/http/client-address.ts';
+import type { ToLogged } from '../../engine/http/logged-urls.ts';
 import { type AddTraces, toTrace } from '../../engine/http/trace-context.ts';
 import type { Commit, StoreCounts } from '../../store/counts.ts';
 
@@ -46,10 +48,12 @@ export interface TracesParts {
   system: string;
   /** Which part of the requests that belong to no trace is sampled; without, the SDK decides, as its variables say. */
   ratio: number | undefined;
+  /** The addresses and ranges of clients whose `traceparent` makes spans. */
+  trusted: readonly string[];
   logger: Logger;
 }
 
-export function buildTraces({ name, version, system, ratio, logger }: TracesParts): AddTraces {
+export function buildTraces({ name, version, system, ratio, trusted, logger }: TracesParts): AddTraces {
   const warn = logger.warn.bind(logger);
   const tell = { error: warn, warn, info: warn, debug: warn, verbose: warn };
   diag.setLogger(tell, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
@@ -63,7 +67,9 @@ export function buildTraces({ name, version, system, ratio, logger }: TracesPart
   });
   const tracer = provider.getTracer(name, version);
 
-  return (app, collections, counts) => {
+  const isTrusted = buildIsProxy(trusted, () => false);
+
+  return (app, collections, counts, toLogged) => {
     const commits: Commits = { counts, spans: new WeakMap() };
     app.decorateRequest('span', undefined);
     app.decorateRequest('tracedCollections', undefined);
@@ -74,17 +80,16 @@ export function buildTraces({ name, version, system, ratio, logger }: TracesPart
 
     return (request, reply) => {
       const { headers, method } = request;
-      if (ratio !== undefined && isLeftOut(headers.traceparent, ratio)) return;
-      const parent = headers.traceparent
-        ? propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
-        : ROOT_CONTEXT;
+      const isJoined = headers.traceparent !== undefined && isTrusted?.(toClientAddress(request)) === true;
+      if (ratio !== undefined && isLeftOut(isJoined ? headers.traceparent : undefined, ratio)) return;
+      const parent = isJoined ? propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter) : ROOT_CONTEXT;
       const span = tracer.startSpan(method, { kind: SpanKind.SERVER }, parent);
       if (!span.isRecording()) return;
       request.span = span.spanContext();
       const calling = { tracer, context: trace.setSpan(parent, span), system, commits };
       const traced = Object.entries(collections).map(([name, calls]) => [name, traceCalls(calls, calling)]);
       request.tracedCollections = Object.fromEntries(traced);
-      reply.raw.once('close', () => end(span, request, reply));
+      reply.raw.once('close', () => end(span, request, reply, toLogged));
     };
   };
 }
@@ -96,17 +101,16 @@ function isLeftOut(traceparent: string | string[] | undefined, ratio: number): b
   return /[02468ace]$/.test(String(traceparent).slice(0, TRACEPARENT_LENGTH));
 }
 
-function end(span: Span, request: FastifyRequest, { raw }: FastifyReply): void {
+function end(span: Span, request: FastifyRequest, { raw }: FastifyReply, toLogged: ToLogged): void {
   const { method, routeOptions, url, protocol } = request;
   const { statusCode } = raw;
   // As the contract writes it; no client can make a new one.
   const route = routeOptions.url?.replace(/:(\w+)/g, '{$1}');
   if (route) span.updateName(`${method} ${route}`);
   const failure = statusCode >= 500 && String(statusCode);
-  const [path] = url.split('?', 1);
   const attributes: Attributes = {
     'http.request.method': method,
-    'url.path': path as string,
+    'url.path': toLogged(url).split('?', 1)[0] as string,
     'url.scheme': protocol,
     'http.response.status_code': statusCode,
     ...(route && { 'http.route': route }),

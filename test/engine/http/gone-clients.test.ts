@@ -53,7 +53,14 @@ function start(t: Test, { trustProxy, level, isTraced, rate }: Settings): Promis
   const log = { write: (line: string) => t.notMatch(line, /"level":[56]0/) };
   const logger = pino({ level }, log);
   const silent = pino({ level: 'silent' });
-  const parts = { name: 'pets', version: '1', system: 'sqlite', ratio: undefined, logger: silent };
+  const parts = {
+    name: 'pets',
+    version: '1',
+    system: 'sqlite',
+    ratio: undefined,
+    trusted: ['127.0.0.1'],
+    logger: silent,
+  };
   const addTraces = isTraced ? buildTraces(parts) : undefined;
   return startService(t, {
     trustProxy,

@@ -11,3 +11,23 @@ t.test('a key that has delimiters in it is in no logged URL, however it is encod
   }
   t.equal(toLogged('/v1/pets?status=sold'), '/v1/pets?status=sold');
 });
+
+t.test('a key is hidden however often it is encoded, and that takes time in proportion to the URL', async (t) => {
+  const key = 'abcdefghijklmnop';
+  const toLogged = buildToLogged([], [key]);
+  const often = (text: string, times: number) =>
+    text.replace(/./g, (c) => `%${'25'.repeat(times)}${c.charCodeAt(0).toString(16)}`);
+  for (const times of [0, 1, 5]) t.equal(toLogged(`/v1/${often(key, times)}/x`), '/v1/***/x');
+  t.equal(toLogged('/v1/%25%32%35%zz%2/%/abc%'), '/v1/%25%32%35%zz%2/%/abc%');
+  const before = process.cpuUsage().user;
+  toLogged(`/v1/%${'25'.repeat(50_000)}41`);
+  t.ok(process.cpuUsage().user - before < 1e6);
+});
+
+t.test('no more than a kilobyte of a URL is logged, and no part of a key at its end', async (t) => {
+  const key = 'abcdefghijklmnop';
+  const toLogged = buildToLogged([], [key]);
+  const long = `/v1/${'x'.repeat(1014)}/`;
+  t.equal(toLogged(`${long}${key}`), `${long}***`);
+  t.equal(toLogged(`${long}/${key}/${key}`), `${long}/***/…`);
+});

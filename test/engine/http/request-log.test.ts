@@ -146,6 +146,29 @@ t.test(
   },
 );
 
+t.test(
+  'of what an address is refused without a key ten a second have a line, and the others are counted',
+  async (t) => {
+    const log = buildLog();
+    const { app, port } = await startService(t, { log });
+    const get = (url: string) => `GET ${url} HTTP/1.1\r\nHost: pets\r\n\r\n`;
+    const client = connectRaw(port, get('/none').repeat(15) + get('/v1/pets').repeat(15) + get('/livez'));
+    await client.replies(31);
+    client.socket.destroy();
+    await app.close();
+    const lines = log.lines.map((line) => JSON.parse(line));
+    const counted = lines.filter(({ msg }) => msg === 'more refused requests').map(({ ip, count }) => [ip, count]);
+    const listed = lines.filter(({ status }) => status >= 400).length;
+    t.ok(listed >= 10 && listed <= 20, String(listed));
+    t.equal(
+      counted.reduce((sum, [, count]) => sum + count, listed),
+      30,
+    );
+    t.equal(counted[0]?.[0], '127.0.0.1');
+    t.equal(lines.filter(({ status }) => status === 200).length, 1);
+  },
+);
+
 t.test('requests beyond a limit are told of each second, and the next one has a line again', async (t) => {
   const log = buildLog();
   const { port } = await startService(t, { log, limits: loadConfig({ KEY_RATE: '1/d' }) });

@@ -1,5 +1,9 @@
 /** All that a run of the service writes, searched for keys. */
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { hashKey } from '../../../src/store/api-keys.ts';
 import { openUrl } from '../../database.ts';
@@ -46,7 +50,15 @@ t.test('no key is in what a run has written, and nobody else may read what is st
   const folder = t.testdir({ old: {} });
   const DATABASE_URL = `sqlite:${folder}/data/of/pets.db`;
   const { key } = toMade(await runKeys(t, ['create', 'Ada'], { DATABASE_URL }));
-  const env = { DATABASE_URL, API_KEYS: PLANTED, LOG_LEVEL: 'trace' };
+  const spans: string[] = [];
+  const collector = createServer(async (request, reply) => {
+    spans.push(await text(request));
+    reply.setHeader('content-type', 'application/json').end('{}');
+  });
+  await once(collector.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => collector.close());
+  const OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  const env = { DATABASE_URL, API_KEYS: PLANTED, LOG_LEVEL: 'trace', OTEL_EXPORTER_OTLP_ENDPOINT };
   const server = await startServer(t, { env, shell });
   const replies: unknown[] = [];
   for (const secret of [PLANTED, key]) {
@@ -71,9 +83,10 @@ t.test('no key is in what a run has written, and nobody else may read what is st
   t.equal(modeOf('pets.jsonl'), '600');
 
   const listed = await runKeys(t, ['list'], env);
-  const written = [server.output, exported, listed, replies].map((part) => JSON.stringify(part)).join('\n');
+  const written = [server.output, exported, listed, replies, spans].map((part) => JSON.stringify(part)).join('\n');
   t.match(written, '"status":200');
   t.match(written, 'listening');
+  t.match(written, 'url.path');
   const ends = [PLANTED, key].map((secret) => secret.slice(-20));
   const secrets = ends.flatMap((end) => [...SPELLINGS.map((spell) => spell(end)), encoded(end).toUpperCase()]);
   for (const secret of [...secrets, hashKey(PLANTED).slice(0, 8), hashKey(key).slice(0, 8)])

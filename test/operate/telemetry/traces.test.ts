@@ -37,7 +37,13 @@ async function startTraced(t: Test, env: Record<string, string> = {}) {
   await once(collector.listen(0, '127.0.0.1'), 'listening');
   t.teardown(() => collector.close());
   const OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
-  const all = { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_BSP_SCHEDULE_DELAY: '50', CREATE_TIMEOUT: '5000', ...env };
+  const all = {
+    OTEL_EXPORTER_OTLP_ENDPOINT,
+    OTEL_BSP_SCHEDULE_DELAY: '50',
+    CREATE_TIMEOUT: '5000',
+    TRUST_TRACES: '127.0.0.1',
+    ...env,
+  };
   const server = await startServer(t, { env: all, isCovered: true });
   /** Resolves with the spans when there are so many. */
   const untilThere = async (count: number) => {
@@ -171,6 +177,28 @@ t.test('of requests without a trace a part is sampled, as asked; those with one 
     const own = spans.filter(({ parentSpanId }) => parentSpanId === undefined).length;
     t.ok(own >= least && own <= most, `${own} of 100 with the ratio ${OTEL_TRACES_SAMPLER_ARG}`);
     t.equal(spans.length - own, 2, 'of those that belong to a trace');
+  }
+});
+
+t.test('the trace of a stranger makes no span, and is in the log alone', async (t) => {
+  const OTEL_TRACES_SAMPLER = 'parentbased_traceidratio';
+  for (const [OTEL_TRACES_SAMPLER_ARG, count] of [
+    ['0', 0],
+    ['1', 1],
+  ] as const) {
+    const TRUST_TRACES = '192.0.2.0/24';
+    const { server, untilThere } = await startTraced(t, { OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG, TRUST_TRACES });
+    await server.request('/livez', { headers: { traceparent: `00-${TRACE}-${PARENT}-01` } });
+    const line = JSON.parse((await server.written('stdout', /.*"url":"\/livez".*/))[0]);
+    server.child.kill('SIGTERM');
+    t.equal(await server.exit, 0);
+    const spans = await untilThere(count);
+    t.equal(spans.length, count);
+    for (const { traceId, spanId, parentSpanId } of spans) {
+      t.notSame([traceId, parentSpanId], [TRACE, PARENT]);
+      t.match(line, { traceId, spanId });
+    }
+    if (count === 0) t.match(line, { traceId: TRACE, parentId: PARENT });
   }
 });
 
