@@ -111,6 +111,7 @@ const SERVED: Record<string, Json> = {
   'In the path, the query': query({}, { in: 'header', name: 'If-None-Match' }),
   'The header `Idempotency-Key`': query({ in: 'header', name: 'Idempotency-Key', 'x-kept-hours': 24 }),
   'Strings, integers': query({ schema: int64 }, { schema: { type: 'number' } }, { schema: { type: 'boolean' } }),
+  'Numbers of any other': inBody({ type: 'number', multipleOf: 0.01 }),
   'Arrays in the query': query({ schema: list }, { schema: list, explode: false }),
   'Arrays in the path': {},
   'Arrays or simple': query({ schema: { anyOf: [list, int64] } }),
