@@ -8,6 +8,7 @@ import type { Test } from 'tap';
 import type { Contract } from '../src/engine/contract/contract.ts';
 import { CONTRACT_FILE, loadContract } from '../src/engine/contract/load-contract.ts';
 import { type Address, listen } from '../src/engine/http/listening.ts';
+import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
 import type { Handlers } from '../src/engine/routes/operations.ts';
 import { buildServer, type ServerOptions } from '../src/engine/server.ts';
 import { CONTRACT_DIGEST, handlers } from '../src/generated/handlers.ts';
@@ -66,11 +67,14 @@ export function handlersFor({ operations }: Contract): Handlers {
 
 const contractCheck = new ContractCheck();
 
-let ours: Promise<Contract> | undefined;
+let ours: Promise<Pick<ServerOptions, 'contract' | 'compiled'>> | undefined;
 
-/** The checked-in contract, read once for all tests of a process. */
-function loadOurs(): Promise<Contract> {
-  ours ??= loadContract(CONTRACT_FILE, CONTRACT_DIGEST);
+/** The checked-in contract, read and compiled once for all tests of a process. */
+function loadOurs() {
+  ours ??= loadContract(CONTRACT_FILE, CONTRACT_DIGEST).then((contract) => ({
+    contract,
+    compiled: compileOperations(contract),
+  }));
   return ours;
 }
 
@@ -78,7 +82,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const { databaseUrl = 'sqlite::memory:', log, yaml, keepAlive, address, resolve, ...rest } = options;
   const store = rest.store ?? openUrl(databaseUrl);
   const app = await buildServer({
-    contract: rest.contract ?? (await loadOurs()),
+    ...(rest.contract ? { contract: rest.contract } : await loadOurs()),
     handlers: rest.contract ? handlersFor(rest.contract) : handlers,
     store,
     apiKeys: [KEY],

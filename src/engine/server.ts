@@ -28,12 +28,15 @@ import type { AddTraces } from './http/trace-context.ts';
 import { takeBody } from './http/unwanted-bodies.ts';
 import { addJsonBody } from './requests/json-body.ts';
 import { addPassedOnBodies } from './requests/passed-on-bodies.ts';
+import type { CompiledOperations } from './routes/compiled-operations.ts';
 import { addOperations, type Handlers } from './routes/operations.ts';
 import { addServices } from './services.ts';
 
 export interface ServerOptions {
   contract: Contract;
   handlers: Handlers;
+  /** The contract's, where it was compiled before: the checks of one serve any number of servers. */
+  compiled?: CompiledOperations;
   store: Store;
   /** What handlers get beside what is kept: those with `check` are asked by `/readyz`, those with `close` are closed at the stop. */
   services?: object;
@@ -67,7 +70,7 @@ export interface ServerOptions {
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { contract, handlers, store, services = {}, apiKeys, tally, logger, counts, limits, isDraining } = options;
-  const { collections } = store;
+  const given = { ...store.collections, services };
   const nextRequestId = buildRequestIds();
   const keysInQueries = contract.keyPlaces.flatMap((place) => (place.in === 'query' ? [place.name] : []));
   const toLogged = buildToLogged(keysInQueries, apiKeys);
@@ -84,7 +87,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   app.addHook('onClose', async () => refusedLog.end());
   const connections = addConnections(app, limits, logger, counted);
   addAccepting(app.server, connections);
-  const beginTrace = options.addTraces?.(app, collections, store.counts, toLogged);
+  const beginTrace = options.addTraces?.(app, store.collections, store.counts, toLogged);
   addOverload(app, { ...limits, ...raw, connections });
   addErrorReplies(app, sendFailure);
   addServices(app, services);
@@ -104,7 +107,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     counted.keysReadAt = Date.now() / 1000;
   };
   const authFor = await addAuth(app, { logger, store, apiKeys, tally, realm: contract.title, rates: limits, onRead });
-  await addOperations(app, { contract, handlers, given: { ...collections, services }, authFor, logger });
+  await addOperations(app, { contract, compiled: options.compiled, handlers, given, authFor, logger });
   await addDocs(app, contract);
   addHealth(app, store, services, isDraining);
   return app;

@@ -26,8 +26,11 @@ export interface CompiledOperation {
   errorOf: ErrorOf | undefined;
 }
 
-/** By their ids. @throws ContractError */
-export function compileOperations(contract: Contract): Map<string, CompiledOperation> {
+/** By their ids. */
+export type CompiledOperations = ReadonlyMap<string, CompiledOperation>;
+
+/** @throws ContractError */
+export function compileOperations(contract: Contract): CompiledOperations {
   const buildCheck = buildChecks(contract);
   const compileReply = buildCompileReply(buildCheck, contract);
   // A contract without a collection's schema keeps nothing of it.

@@ -5,7 +5,7 @@ import { type Contract, ContractError, type Operation } from '../contract/contra
 import { withDoubles } from '../contract/numbers.ts';
 import { toFailureForm } from '../replies/failure-form.ts';
 import { refuseOtherTypes } from '../requests/json-body.ts';
-import { type CompiledOperation, compileOperations } from './compiled-operations.ts';
+import { type CompiledOperation, type CompiledOperations, compileOperations } from './compiled-operations.ts';
 import type { AnyHandler } from './handler.ts';
 import { type RouteParts, toRoute } from './route.ts';
 import { describeUnmatched } from './unmatched.ts';
@@ -16,6 +16,7 @@ export type Handlers = Readonly<Record<string, AnyHandler>>;
 
 export interface OperationsOptions extends Pick<RouteParts, 'given' | 'authFor' | 'logger'> {
   contract: Contract;
+  compiled: CompiledOperations | undefined;
   handlers: Handlers;
 }
 
@@ -26,19 +27,19 @@ export async function addOperations(
 ): Promise<void> {
   const problems = describeUnmatched([...contract.operations.keys()], Object.keys(handlers));
   if (problems.length > 0) throw new ContractError(problems);
-  const compiled = compileOperations(contract);
+  const compiled = others.compiled ?? compileOperations(contract);
   const urlOf = buildUrlOf(contract);
 
   function routeOf(operation: Operation, config: FastifyContextConfig | undefined): Partial<RouteOptions> {
     const own = compiled.get(operation.id) as CompiledOperation;
     const options = toRoute(operation, {
+      ...others,
       handler: handlers[operation.id] as AnyHandler,
       compiled: own,
       failures: toFailureForm(operation, contract, own.errorOf),
       config,
       onlyOwnTypes: refuseOtherTypes(operation, contract),
       urlOf,
-      ...others,
     });
     return { ...options, url: toUrl(operation.path) };
   }
