@@ -15,7 +15,8 @@ export function toProse(text: string | undefined, targets: Targets = new Map()):
   const linked = markdown
     .render(text)
     .replace(/<tr>\n<td><code>(\w+)<\/code>/g, '<tr id="error-$1">\n<td><code>$1</code>')
-    .replace(/<table>[\s\S]*?<\/table>/g, '<div class="scrolled" tabindex="0">$&</div>')
+    .replaceAll('<table>', '<div class="scrolled" tabindex="0"><table>')
+    .replaceAll('</table>', '</table></div>')
     .replace(/<code>([^<]*)<\/code>/g, (code, name) => {
       const id = targets.get(name);
       return id ? `<a href="#${id}">${code}</a>` : code;
