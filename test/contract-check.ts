@@ -20,6 +20,8 @@ export interface Reply {
 
 /** Headers of HTTP itself and for browsers, which a contract need not name (RFC 9110, 9111, 9112; OWASP's REST list). */
 const HTTP_HEADERS = [
+  'accept',
+  'accept-encoding',
   'allow',
   'cache-control',
   'connection',
@@ -89,7 +91,7 @@ export class ContractCheck {
   #responseOf(method: string, url: string, status: number): string | undefined {
     const path = url.split('?')[0] as string;
     for (const [template, item] of Object.entries<Json>(this.document.paths ?? {})) {
-      const pattern = new RegExp(`^${this.prefix}${template.replace(/\{\w+\}/g, '[^/]*')}$`);
+      const pattern = new RegExp(`^${this.prefix}${template.replace(/\{\w+\}/g, '[^/]+')}$`);
       const name = (method === 'HEAD' ? 'GET' : method).toLowerCase();
       if (!pattern.test(path) || !item[name]) continue;
       const responses = `/paths/${escapePointer(template)}/${name}/responses`;

@@ -113,6 +113,8 @@ export async function notImplemented(): Promise<never> {
 /** What a Failure tells a client. */
 export type CodeAndMessage = [code: ErrorCode, message: string];
 
+export const NO_ROUTE: CodeAndMessage = ['route_not_found', 'Nothing is served at this path.'];
+
 export const TOO_LARGE: CodeAndMessage = ['payload_too_large', 'The body is larger than this operation takes.'];
 
 interface FailureOptions {

@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = '5bf41064bdf1e8061e7bfd40d8cedc01bf69540f61b911a8ba873a5cb5fe46f1';
+export const CONTRACT_DIGEST = 'ee5e4eb8737ac7014fda988f341c6f34ed5d626c79db85111aa68b16b838081d';

@@ -59,7 +59,7 @@ class Reader {
   read(): unknown {
     const value = this.value(0);
     this.next();
-    if (this.at < this.text.length) malformed();
+    if (this.at < this.text.length) this.malformed();
     if (this.inexact !== undefined) throw new InexactNumber(this.inexact, findNaN(value) as string);
     return value;
   }
@@ -86,10 +86,10 @@ class Reader {
     const result = new Bare();
     if (this.isEmpty(OBJECT_END)) return result;
     do {
-      if (this.next() !== QUOTE) malformed();
+      if (this.next() !== QUOTE) this.malformed();
       const name = this.string();
       if (result[name] !== undefined) throw new SyntaxError(`has the field ${JSON.stringify(name)} twice`);
-      if (this.next() !== COLON) malformed();
+      if (this.next() !== COLON) this.malformed();
       this.at++;
       result[name] = this.value(depth + 1);
     } while (this.hasMore(OBJECT_END));
@@ -112,13 +112,13 @@ class Reader {
       if (code === QUOTE) return this.text.slice(start, this.at - 1);
       if (code === BACKSLASH) return this.escapedString(start - 1);
       // A control character, or NaN at the end of the text.
-      if (!(code >= SPACE)) malformed();
+      if (!(code >= SPACE)) this.malformed(this.at - 1);
     }
   }
 
   private escapedString(start: number): string {
     this.at = start;
-    const text = parse(this.match(ESCAPED_STRING));
+    const text = toText(this.match(ESCAPED_STRING)) ?? this.malformed(start);
     if (!text.isWellFormed()) throw new SyntaxError('has half a surrogate pair in a string');
     return text;
   }
@@ -144,23 +144,32 @@ class Reader {
   private hasMore(end: number): boolean {
     const code = this.next();
     this.at++;
-    return code === COMMA || (code !== end && malformed());
+    return code === COMMA || (code !== end && this.malformed(this.at - 1));
   }
 
   private match(pattern: RegExp): string {
     const start = this.at;
     pattern.lastIndex = start;
-    if (!pattern.test(this.text)) malformed();
+    if (!pattern.test(this.text)) this.malformed();
     this.at = pattern.lastIndex;
     return this.text.slice(start, this.at);
   }
+
+  private malformed(at = this.at): never {
+    const before = this.text.slice(0, at).split('\n');
+    const line = before.length > 1 ? `line ${before.length}, ` : '';
+    const place =
+      at < this.text.length ? ` at ${line}character ${(before.at(-1) as string).length + 1}` : ': it ends too early';
+    throw new SyntaxError(`is not well-formed JSON${place}`);
+  }
 }
 
-function parse(string: string): string {
+/** Undefined where an escape or a character is none that a string may have. */
+function toText(string: string): string | undefined {
   try {
     return JSON.parse(string);
   } catch {
-    return malformed();
+    return undefined;
   }
 }
 
@@ -173,8 +182,4 @@ function findNaN(value: unknown): string | undefined {
     if (path !== undefined) return `.${name}${path}`;
   }
   return undefined;
-}
-
-function malformed(): never {
-  throw new SyntaxError('is not well-formed JSON');
 }

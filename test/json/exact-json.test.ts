@@ -162,7 +162,11 @@ t.test('__proto__ is a field like any other', async (t) => {
 
 t.test('text that is not JSON, or nested too deeply, is an error', async (t) => {
   for (const text of ['', '{', '[1,]', '01', 'NaN', "'a'", '"\t"', '{"a":1}x', '\ufeff1']) {
-    t.throws(() => parseExactJson(text), new SyntaxError('is not well-formed JSON'), text);
+    t.throws(
+      () => parseExactJson(text),
+      { message: /^is not well-formed JSON( at character \d+|: it ends too early)$/ },
+      text,
+    );
   }
   t.throws(() => parseExactJson('['.repeat(100) + ']'.repeat(100)), /nested deeper than 64 levels/);
 });

@@ -138,7 +138,6 @@ t.test('a body that is not one well-formed JSON value in UTF-8 is 400', async (t
     "{'a':1}",
     '{"name":"a",}',
     '{"a":01}',
-    '\ufeff{}',
     Buffer.from('{"name":"\xe9"}', 'latin1'),
     String.raw`{"name":"\ud800","categoryId":7}`,
     String.raw`{"name":"a\udc00","categoryId":7}`,
@@ -148,6 +147,26 @@ t.test('a body that is not one well-formed JSON value in UTF-8 is 400', async (t
     t.equal(reply.status, 400);
     t.match(reply.body, { code: 'malformed_json' });
   }
+});
+
+t.test('a body that is not JSON is told where, and a byte order mark by its name', async (t) => {
+  const { request } = await startService(t);
+  for (const [body, message] of [
+    ['{', 'The body is not well-formed JSON: it ends too early.'],
+    ['{"name":"Rex",}', 'The body is not well-formed JSON at character 15.'],
+    ['{\n  "name": Rex\n}', 'The body is not well-formed JSON at line 2, character 11.'],
+    ['{"a":"\u0007"}', 'The body is not well-formed JSON at character 7.'],
+    ['{"a":"\\x"}', 'The body is not well-formed JSON at character 6.'],
+    ['\ufeff{}', 'The body begins with a byte order mark: send it without one.'],
+  ]) {
+    t.match(await request('/v1/pets', post(body)), { status: 400, body: { code: 'malformed_json', message } });
+  }
+});
+
+t.test('a value of another type is told once', async (t) => {
+  const { request } = await startService(t);
+  const { body } = await request('/v1/pets', post({ name: 'Rex', categoryId: 7, status: null }));
+  t.match(body, { message: 'body.status must be of type string' });
 });
 
 t.test('a field that stands twice is 400, also with the same value, also when it is escaped', async (t) => {

@@ -24,7 +24,6 @@ t.test('an id that no pet has is 404, near a pet and at both ends of the range',
 t.test('an id that is not written as a 64-bit integer is 400 and the message names petId', async (t) => {
   const { request } = await startService(t);
   for (const id of [
-    '',
     'abc',
     '1.0',
     '0x1',

@@ -30,7 +30,9 @@ const lacking = (scopes: string[]) => ({ error: 'insufficient_scope', scope: sco
 export function unauthorized(request: FastifyRequest, places: KeyPlace[], realm: string): Failure {
   const isMissing = places.every((place) => !isSent(place, request));
   const ways = [...new Set(places.map(toWay))].join(', or ');
-  const message = isMissing ? `The API key is missing: send ${ways}.` : 'The API key is not valid.';
+  const isTwice = /^bearer\s+bearer\s/i.test(request.headers.authorization ?? '');
+  const hint = isTwice ? ' The word Bearer was sent twice.' : '';
+  const message = isMissing ? `The API key is missing: send ${ways}.` : `The API key is not valid.${hint}`;
   const challenges = places.map((place) => toChallenge(place, realm, isBearerSent(place, request) ? INVALID : {}));
   return new Failure('unauthorized', message, { headers: { 'www-authenticate': [...new Set(challenges)].join(', ') } });
 }

@@ -5,12 +5,11 @@ import type { Logger } from 'pino';
 import type { ErrorParts, ToErrorBody } from '../contract/error-body.ts';
 import { type CodeAndMessage, type ErrorCode, Failure } from '../errors.ts';
 import { sendAtLast } from './last-resort.ts';
-import { BAD_URL, describe, MALFORMED, MAX_URL_LENGTH, toFailure, URI_TOO_LONG } from './thrown.ts';
+import { BAD_URL, describe, MALFORMED, MAX_URL_LENGTH, NO_VERSION, toFailure, URI_TOO_LONG } from './thrown.ts';
 import { continueWhenRead } from './unwanted-bodies.ts';
 
 const NO_HOST: CodeAndMessage = ['malformed_request', 'The Host header is missing, or no host.'];
 const TWICE: CodeAndMessage = ['malformed_request', 'A header that counts once was sent twice.'];
-const NO_VERSION: CodeAndMessage = ['http_version_not_supported', 'The server speaks HTTP/1.1 and HTTP/1.0.'];
 const OLD_CHUNKS: CodeAndMessage = ['malformed_request', 'HTTP/1.0 has no Transfer-Encoding.'];
 const CODED: CodeAndMessage = ['not_implemented', 'The server knows no Transfer-Encoding but chunked.'];
 /** RFC 9112, section 3.2. */
@@ -38,6 +37,7 @@ declare module 'fastify' {
       bodyOf: ((parts: ErrorParts) => { body: unknown; type: string }) | undefined;
       headers: Record<string, string>;
       challenge: string | undefined;
+      accept: string | undefined;
     };
   }
   interface FastifyRequest {
@@ -48,7 +48,12 @@ declare module 'fastify' {
   }
 }
 
-const PLAIN: NonNullable<FastifyContextConfig['failures']> = { bodyOf: undefined, headers: {}, challenge: undefined };
+const PLAIN: NonNullable<FastifyContextConfig['failures']> = {
+  bodyOf: undefined,
+  headers: {},
+  challenge: undefined,
+  accept: undefined,
+};
 
 /** Answers whatever is thrown. */
 export type SendFailure = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
@@ -58,7 +63,7 @@ export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): Send
   return (thrown, request, reply) => {
     const isSecond = request.errorCode !== undefined;
     const failure = toFailure(thrown, isSecond || request.isAnswered ? 500 : reply.statusCode);
-    const { bodyOf, headers, challenge } = request.routeOptions.config.failures ?? PLAIN;
+    const { bodyOf, headers, challenge, accept } = request.routeOptions.config.failures ?? PLAIN;
     request.errorCode = failure.code;
     if (failure.status < 500) request.refusal = failure.cause;
     else if (!NO_FAULTS.includes(failure.code) && !isToldAlready(failure)) {
@@ -70,6 +75,7 @@ export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): Send
     if (challenge && CHALLENGED.includes(failure.status) && !reply.hasHeader('www-authenticate')) {
       reply.header('www-authenticate', challenge);
     }
+    if (accept && failure.status === 415 && !reply.hasHeader('accept-encoding')) reply.header('accept', accept);
     const { body, type } = bodyOf?.(failure.body) ?? { body: toErrorBody(failure.body), type: JSON_TYPE };
     const write = type.startsWith('text/') ? String : JSON.stringify;
     if (isSecond) sendAtLast(reply, type, write(body));

@@ -1,7 +1,7 @@
 /** Requests without a route: 404 for an unknown path, 405 for a method that the path does not take. */
 import type { FastifyInstance } from 'fastify';
 import findMyWay from 'find-my-way';
-import { Failure } from '../errors.ts';
+import { Failure, NO_ROUTE } from '../errors.ts';
 import { MAX_URL_LENGTH } from './thrown.ts';
 
 declare module 'fastify' {
@@ -10,6 +10,9 @@ declare module 'fastify' {
     methodsAt(url: string): string | undefined;
   }
 }
+
+/** Whether one of the parameters of a path is empty: the router takes `/items/` for `/items/{itemId}`. */
+const hasEmpty = (params: object): boolean => Object.values(params).includes('');
 
 /**
  * Why nothing is served at a URL: 404 for its path, or 405 with `Allow` (RFC 9110, section 15.5.6) for a method that the path
@@ -27,13 +30,14 @@ export function buildNotFound(app: FastifyInstance): (url: string) => Failure {
     for (const name of [method].flat()) methodsOf.get(path)?.add(name);
   });
   const methodsAt = (url: string) => {
-    const methods = paths.find('GET', url.split('?', 1)[0] as string)?.store as Set<string> | undefined;
-    return methods && [...methods].sort().join(', ');
+    const found = paths.find('GET', url.split('?', 1)[0] as string);
+    if (!found || hasEmpty(found.params)) return undefined;
+    return [...(found.store as Set<string>)].sort().join(', ');
   };
   app.decorate('methodsAt', methodsAt);
   return (url) => {
     const allow = methodsAt(url);
-    if (!allow) return new Failure('route_not_found', 'Nothing is served at this path.');
+    if (!allow) return new Failure(...NO_ROUTE);
     return new Failure('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
   };
 }

@@ -12,7 +12,7 @@ import type { Counts } from './counts.ts';
 import type { ToLogged } from './logged-urls.ts';
 import { endBy } from './node-internals.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
-import { MALFORMED, URI_TOO_LONG } from './thrown.ts';
+import { MALFORMED, NO_VERSION, URI_TOO_LONG } from './thrown.ts';
 
 const NO_CONNECT: CodeAndMessage = ['method_not_allowed', 'This server is no proxy.'];
 
@@ -20,8 +20,11 @@ const NO_CONNECT: CodeAndMessage = ['method_not_allowed', 'This server is no pro
 const NODE_ERRORS: Record<string, CodeAndMessage> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers of the request, with its URL, are too large.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload_too_large', 'The chunk extensions of the body are too large.'],
+  HPE_INVALID_VERSION: NO_VERSION,
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
 };
+
+const NO_METHOD: CodeAndMessage = ['not_implemented', 'The server knows no such method.'];
 
 const REPLY = Symbol('reply');
 
@@ -56,7 +59,7 @@ export function buildSendClientError({
     stopReading(socket);
     // Behind a request that ends the connection there is none to answer.
     if (error.code === 'HPE_CLOSED_CONNECTION') return;
-    const told = isUrlTooLong(error) ? URI_TOO_LONG : (NODE_ERRORS[error.code] ?? MALFORMED);
+    const told = toTold(error);
     if (request && !request.complete) {
       refuseBody(request, told);
       whenAnswered(socket, () => linger(socket));
@@ -110,16 +113,26 @@ function stopReading(socket: Socket): void {
   endBy(socket, linger);
 }
 
-/** Node counts the URL as part of the headers. The URL is too long if the first line of the request is what is too long. */
-function isUrlTooLong({ code, rawPacket, bytesParsed }: ConnectionError): boolean {
-  if (code !== 'HPE_HEADER_OVERFLOW') return false;
-  // Fastify's type is wrong: Node passes bytes, and only those of the last packet.
+function toTold(error: ConnectionError): CodeAndMessage {
+  if (isUrlTooLong(error)) return URI_TOO_LONG;
+  // RFC 9110, section 9.1: an unknown method is 501, all else is no HTTP.
+  if (error.code === 'HPE_INVALID_METHOD' && /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]$/.test(lineOf(error)))
+    return NO_METHOD;
+  return NODE_ERRORS[error.code] ?? MALFORMED;
+}
+
+/** The line of the request that Node has given up in. Fastify's type is wrong: Node passes bytes, and only those of the last packet. */
+function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
   const text = (rawPacket as unknown as Buffer).toString('latin1');
-  const line = text
+  return text
     .slice(text.lastIndexOf('\r\n', bytesParsed - 1) + 1)
     .trimStart()
     .split('\r\n', 1)[0] as string;
-  return /^[A-Z-]+ | HTTP\/1\.\d$/.test(line);
+}
+
+/** Node counts the URL as part of the headers. The URL is too long if the first line of the request is what is too long. */
+function isUrlTooLong(error: ConnectionError): boolean {
+  return error.code === 'HPE_HEADER_OVERFLOW' && /^[A-Z-]+ | HTTP\/1\.\d$/.test(lineOf(error));
 }
 
 function sendRaw(

@@ -3,7 +3,7 @@
 import { inspect } from 'node:util';
 import { KeyReused } from '../../store/collection.ts';
 import { type OutageKind, StoreUnavailable } from '../../store/store.ts';
-import { type CodeAndMessage, type ErrorCode, Failure, GENERAL, TOO_LARGE } from '../errors.ts';
+import { type CodeAndMessage, type ErrorCode, Failure, GENERAL, NO_ROUTE, TOO_LARGE } from '../errors.ts';
 import { isOfBody, isSendable } from './last-resort.ts';
 
 /** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
@@ -11,6 +11,7 @@ export const MAX_URL_LENGTH = 8192;
 
 export const URI_TOO_LONG: CodeAndMessage = ['uri_too_long', `The URL is longer than ${MAX_URL_LENGTH} characters.`];
 export const MALFORMED: CodeAndMessage = ['malformed_request', 'The request is not well-formed HTTP.'];
+export const NO_VERSION: CodeAndMessage = ['http_version_not_supported', 'The server speaks HTTP/1.1 and HTTP/1.0.'];
 export const BAD_URL: CodeAndMessage = ['malformed_request', 'The URL is not well-formed.'];
 
 const REUSED: CodeAndMessage = ['idempotency_key_reused', 'The Idempotency-Key was sent before with another body.'];
@@ -29,7 +30,7 @@ const OUTAGES: Record<OutageKind, CodeAndMessage> = {
 /** Of the statuses that Fastify itself refuses with. */
 const OF_FASTIFY: Record<number, CodeAndMessage> = {
   400: MALFORMED,
-  404: ['route_not_found', 'Nothing is served at this path.'],
+  404: NO_ROUTE,
   413: TOO_LARGE,
   414: URI_TOO_LONG,
   415: ['unsupported_media_type', 'The body must be application/json.'],

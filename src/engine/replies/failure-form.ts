@@ -11,9 +11,12 @@ export interface FailureForm {
   headers: Record<string, string>;
   /** How to send a key (RFC 9110, section 11.6.1), where a plugin that refuses does not say it. */
   challenge: string | undefined;
+  /** The media types of its body (RFC 9110, section 15.5.16); undefined where it has none. */
+  accept: string | undefined;
 }
 
 export function toFailureForm(operation: Operation, contract: Contract, bodyOf: ErrorOf | undefined): FailureForm {
   const [challenge] = challengesOf(operation.security, contract.title)[401];
-  return { bodyOf, headers: deprecationHeaders(operation, contract), challenge };
+  const accept = operation.body?.contents.map(({ type }) => type).join(', ');
+  return { bodyOf, headers: deprecationHeaders(operation, contract), challenge, accept };
 }

@@ -8,7 +8,12 @@ import { type CodeAndMessage, Failure } from '../errors.ts';
 import { toFew } from '../schema/problems.ts';
 
 export const COMPRESSED: CodeAndMessage = ['unsupported_media_type', 'The body must not be compressed.'];
+/** RFC 9110, section 12.5.3. */
+export const ACCEPTED_CODING = { headers: { 'accept-encoding': 'identity' } };
 const NOT_UTF8: CodeAndMessage = ['malformed_json', 'The body is not UTF-8.'];
+/** RFC 8259, section 8.1. */
+const MARKED: CodeAndMessage = ['malformed_json', 'The body begins with a byte order mark: send it without one.'];
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 export function addJsonBody(app: FastifyInstance, contract: Contract): void {
   app.removeAllContentTypeParsers();
@@ -43,9 +48,10 @@ export function refuseOtherTypes({ body }: Operation, contract: Contract): onReq
 
 /** An empty body counts as none: the contract says whether one is required. @throws Failure */
 function parse(body: Buffer, coding = 'identity'): unknown {
-  if (coding !== 'identity') throw new Failure(...COMPRESSED);
+  if (coding !== 'identity') throw new Failure(...COMPRESSED, ACCEPTED_CODING);
   if (!isUtf8(body)) throw new Failure(...NOT_UTF8);
   if (body.length === 0) return undefined;
+  if (body.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) throw new Failure(...MARKED);
   try {
     return parseExactJson(body.toString());
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
 import { Failure, TOO_LARGE } from '../errors.ts';
-import { COMPRESSED } from './json-body.ts';
+import { ACCEPTED_CODING, COMPRESSED } from './json-body.ts';
 
 /** `take` is told of each body that a handler gets, and how much of it there may be, in bytes. */
 export function addPassedOnBodies(
@@ -17,7 +17,7 @@ export function addPassedOnBodies(
   for (const type of types) {
     app.addContentTypeParser(type, ({ headers, raw, routeOptions }, body, done) => {
       const maxBytes = routeOptions.bodyLimit as number;
-      if ((headers['content-encoding'] ?? 'identity') !== 'identity') done(new Failure(...COMPRESSED));
+      if ((headers['content-encoding'] ?? 'identity') !== 'identity') done(new Failure(...COMPRESSED, ACCEPTED_CODING));
       else if (Number(headers['content-length']) > maxBytes) done(new Failure(...TOO_LARGE));
       else {
         take(raw, maxBytes);

@@ -4,7 +4,7 @@
  */
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { Operation, Requirement } from '../contract/contract.ts';
-import { refuse } from '../errors.ts';
+import { Failure, NO_ROUTE, refuse } from '../errors.ts';
 import type { FailureForm } from '../replies/failure-form.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
 import { buildIsGone } from '../replies/sunset.ts';
@@ -53,7 +53,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   return {
     ...NOT_BY_FASTIFY,
     config: { ...parts.config, failures },
-    onRequest: [buildEnter(operation.id, auth, deprecation), ...onlyOwnTypes],
+    onRequest: [buildEnter(operation, auth, deprecation), ...onlyOwnTypes],
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
     handler: serve,
   };
@@ -71,9 +71,19 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
 }
 
 /** Notes the operation for the log, and checks the key where one is needed: in one hook, because each costs. */
-function buildEnter(id: string, auth: onRequestHookHandler | undefined, deprecation: Record<string, string>) {
+function buildEnter(
+  { id, path }: Operation,
+  auth: onRequestHookHandler | undefined,
+  deprecation: Record<string, string>,
+) {
+  const hasParams = path.includes('{');
   const announced = Object.keys(deprecation).length > 0 ? deprecation : undefined;
   const enter: onRequestHookHandler = function (request, reply, done) {
+    // The router takes `/items/` for `/items/{itemId}`.
+    if (hasParams && Object.values(request.params as object).includes('')) {
+      done(new Failure(...NO_ROUTE));
+      return;
+    }
     request.operationId = id;
     if (announced) reply.headers(announced);
     if (auth) auth.call(this, request, reply, done);

@@ -10,11 +10,18 @@ const MORE = 'and more';
 /** Keywords whose problems are those of a schema within them. */
 const SUMMARIES = ['if', 'propertyNames'];
 
+/** Those that a value of another type breaks in any case. */
+const OF_VALUES = ['enum', 'const', 'equals'];
+
 /** Each once, in its words. `at` is the place of the value that was checked. */
 export function toProblems(errors: readonly ErrorObject[], at = ''): string[] {
   const problems = new Set<string>();
+  const ofWrongType = new Set(
+    errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath),
+  );
   for (const error of errors) {
-    if (!SUMMARIES.includes(error.keyword)) problems.add(toProblem(error, at));
+    const isTold = OF_VALUES.includes(error.keyword) && ofWrongType.has(error.instancePath);
+    if (!isTold && !SUMMARIES.includes(error.keyword)) problems.add(toProblem(error, at));
     if (problems.size > MAX_PROBLEMS) break;
   }
   return toFew([...problems]);

@@ -81,6 +81,15 @@ t.test('every operation refuses a request without a key, and one with a wrong ke
   }
 });
 
+t.test('who sends Bearer twice is told so', async (t) => {
+  const { request } = await startService(t);
+  const { status, body } = await request('/v1/pets', { key: `Bearer ${KEY}` });
+  t.match(
+    { status, body },
+    { status: 401, body: { message: 'The API key is not valid. The word Bearer was sent twice.' } },
+  );
+});
+
 t.test('the challenge names an invalid token only when a bearer token was sent', async (t) => {
   const { request } = await startService(t);
   const challenges: [authorization: string, challenge: string][] = [

@@ -32,14 +32,44 @@ t.test('what is not HTTP is answered with the Error body all the same', async (t
   const { port } = await startService(t);
   for (const bytes of [
     'nonsense\r\n\r\n',
-    'GET /v1/pets HTTP/9.9\r\n\r\n',
-    'BREW /v1/pets HTTP/1.1\r\nHost: pets\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01',
     get('/v1/pets', 'Bad Header: x'),
     get('/v1/pets', 'Content-Length: 3', 'Transfer-Encoding: chunked'),
   ]) {
     t.match(await failureOf(port, bytes), { status: 400, code: 'malformed_request' }, JSON.stringify(bytes));
   }
+});
+
+t.test('an unknown method is 501, and another version of HTTP is 505', async (t) => {
+  const { port } = await startService(t);
+  for (const method of ['BREW', 'get', 'M-SEARCHES', '!#$%&']) {
+    const bytes = `${method} /v1/pets HTTP/1.1\r\nHost: pets\r\n\r\n`;
+    t.match(await failureOf(port, bytes), { status: 501, code: 'not_implemented' }, method);
+  }
+  const second = `${get('/v1/pets').replace('Connection: close\r\n', '')}BREW / HTTP/1.0\r\n\r\n`;
+  t.match(await failureOf(port, second), { status: 501 }, 'behind another request');
+  for (const version of ['2.0', '3.0', '9.9', '0.9', '1.2']) {
+    const bytes = `GET /v1/pets HTTP/${version}\r\nHost: pets\r\n\r\n`;
+    t.match(await failureOf(port, bytes), { status: 505, code: 'http_version_not_supported' }, version);
+  }
+});
+
+t.test('a path whose last part is empty is 404, with any method and without a key', async (t) => {
+  const { request } = await startService(t);
+  for (const method of ['GET', 'POST', 'DELETE']) {
+    for (const url of ['/v1/pets/', '/v1/pets/?limit=1']) {
+      const { status } = await request(url, { method, key: null });
+      t.equal(status, 404, `${method} ${url}`);
+    }
+  }
+});
+
+t.test('a body of another type, or a compressed one, is told which the server takes', async (t) => {
+  const { request } = await startService(t);
+  const post = (headers: Record<string, string>) => request('/v1/pets', { method: 'POST', body: '{}', headers });
+  t.match(await post({ 'content-type': 'text/plain' }), { status: 415, headers: { accept: 'application/json' } });
+  const compressed = await post({ 'content-encoding': 'gzip' });
+  t.match(compressed, { status: 415, headers: { 'accept-encoding': 'identity', accept: undefined } });
 });
 
 t.test('a request without a Host header is 400, as HTTP/1.1 demands', async (t) => {

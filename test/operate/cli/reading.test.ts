@@ -111,8 +111,8 @@ t.test('a bad line is named with its number, and with what is wrong', async (t) 
   const pet = (fields: string) => `{"pet":{${fields}}}`;
   const key = (from: string, to: string) => KEY.replace(from, to);
   for (const [line, told] of [
-    ['', 'it is not well-formed JSON'],
-    ['{"pet":', 'it is not well-formed JSON'],
+    ['', 'it is not well-formed JSON: it ends too early'],
+    ['{"pet":', 'it is not well-formed JSON: it ends too early'],
     ['[]', 'must be of type object'],
     ['{}', 'must have at least 1 fields'],
     ['{"cat":{}}', 'cat is not a known field'],
@@ -171,7 +171,7 @@ t.test('lines are refused that do not fit those before them, or leave no id for 
     [[HEAD, KEY, END], 'Line 3: end counts 1 pets and 1 keys, and there are 0 and 1.'],
     [[HEAD, PET, END], 'Line 3: end counts 1 pets and 1 keys, and there are 1 and 0.'],
     [[HEAD, KEY, PET, END, END], 'Line 5: it comes after the end.'],
-    [[HEAD, KEY, PET, END, ''], 'Line 5: it is not well-formed JSON.'],
+    [[HEAD, KEY, PET, END, ''], 'Line 5: it is not well-formed JSON: it ends too early.'],
   ];
   for (const [lines, message] of refusals) await t.rejects(readLines(...lines), { message });
 });
