@@ -1,5 +1,5 @@
 /** buildServer(): every part of the server in its order of effect. It never listens; `app.listen` does. */
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
 import type { Store, Tally } from '../store/store.ts';
 import { addAuth, type Rates } from './access/auth.ts';
@@ -21,6 +21,7 @@ import { addOverload, type RequestLimits } from './http/overload.ts';
 import { addRawReplies, buildSendClientError, type RawRepliesOptions } from './http/raw-replies.ts';
 import { buildRefusedLog } from './http/refused-log.ts';
 import { buildRequestIds, buildWatch } from './http/request-log.ts';
+import { toLoggerOptions } from './http/request-logger.ts';
 import { buildServerResponse } from './http/server-response.ts';
 import { hearErrors } from './http/socket-errors.ts';
 import { MAX_URL_LENGTH } from './http/thrown.ts';
@@ -80,10 +81,11 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const counted = counts ?? buildCounts(String);
   const raw = { logger, nextRequestId, toErrorBody: contract.toErrorBody, counts: counted };
   const sendFailure = buildSendFailure(logger, contract.toErrorBody);
-  const app = createApp(options, raw, (error, request, reply) => {
+  const frameworkErrors: SendFailure = (error, request, reply) => {
     watch?.(request, reply);
     sendFailure(error, request, reply);
-  });
+  };
+  const app = createApp(options, raw, { frameworkErrors, ...toLoggerOptions(logger, toLogged) });
   app.addHook('onClose', async () => refusedLog.end());
   const connections = addConnections(app, limits, logger, counted);
   addAccepting(app.server, connections);
@@ -119,11 +121,12 @@ const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 function createApp(
   { trustProxy, requestTimeout, keepAliveTimeout, isDraining }: ServerOptions,
   raw: RawRepliesOptions,
-  frameworkErrors: SendFailure,
+  others: Pick<FastifyServerOptions, 'frameworkErrors' | keyof ReturnType<typeof toLoggerOptions>>,
 ): FastifyInstance {
   // A Unix socket has a path in place of an address.
   const isProxy = buildIsProxy(trustProxy, () => typeof app.server.address() === 'string');
   const app: FastifyInstance = fastify({
+    ...others,
     genReqId: raw.nextRequestId,
     trustProxy: isProxy ?? false,
     requestTimeout,
@@ -143,7 +146,6 @@ function createApp(
     },
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     return503OnClosing: false,
-    frameworkErrors,
     clientErrorHandler: buildSendClientError(raw),
   });
   ignoreUpgrades(app.server);

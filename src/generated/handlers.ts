@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = 'ee5e4eb8737ac7014fda988f341c6f34ed5d626c79db85111aa68b16b838081d';
+export const CONTRACT_DIGEST = '1936e6fe0ca05aa6452db1faa6133ff4c75d794c9aa6fe9c350325d7ea7681ed';

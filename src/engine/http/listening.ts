@@ -36,7 +36,7 @@ export async function listen(app: FastifyInstance, { host, port, socket }: Addre
   await app.ready();
   // IPv4 first: a machine may have a name for ::1, and no IPv6.
   const [first, ...rest] = await resolve(host, { all: true, verbatim: false });
-  const origin = await app.listen({ host: first?.address as string, port, backlog: BACKLOG });
+  const origin = await withoutLine(app).listen({ host: first?.address as string, port, backlog: BACKLOG });
   const taken = (app.server.address() as AddressInfo).port;
   for (const { address } of rest) others.push(...(await handOver(app, address, taken)));
   return origin;
@@ -50,8 +50,12 @@ async function listenOn(app: FastifyInstance, socket: number): Promise<string> {
     // Node does not know the path of a Unix socket that it did not make; without an address, Fastify does not start.
     if (server.address() === null) server.address = () => 'the Unix socket that was passed';
   });
-  return app.listen({ fd: socket, host: '127.0.0.1' } as FastifyListenOptions);
+  return withoutLine(app).listen({ fd: socket, host: '127.0.0.1' } as FastifyListenOptions);
 }
+
+/** Whoever listens says so once, for all addresses, where Fastify has a line for each. */
+const withoutLine = (app: FastifyInstance): FastifyInstance =>
+  Object.create(app, { log: { value: app.log.child({}, { level: 'warn' }) } });
 
 /** The server that accepts connections at this address; none where the machine does not have the address. */
 async function handOver(app: FastifyInstance, host: string, port: number): Promise<Server[]> {

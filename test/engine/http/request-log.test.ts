@@ -210,3 +210,50 @@ t.test('a request whose client has reset the connection before it is read has a 
     t.strictSame({ method, url, ip }, { method: 'GET', url: '/v1/pets', ip: undefined });
   }
 });
+
+t.test(
+  "a plugin's lines are in the log, with the id of the request, and a request still has one line of its own",
+  async (t) => {
+    const log = buildLog();
+    const { app, request } = await startService(t, {
+      log,
+      addPlugins: async (app) => {
+        app.log.info('the team has come');
+        app.addHook('onRequest', async ({ log, raw }) => {
+          if (raw.url !== '/v1/pets') return;
+          log.warn({ share: 2 }, 'seen');
+          log.child({ part: 'door' }).info('seen closer');
+          t.ok(log.isLevelEnabled?.('info'));
+          log.level = log.level === 'info' ? 'error' : 'info';
+          log.info('not seen');
+        });
+        app.get('/own', { logLevel: 'error' }, async (request) => {
+          request.log.warn('too quiet for this route');
+          request.log.error({ req: request.raw }, 'heard');
+          return {};
+        });
+        app.addHook('onResponse', async ({ url }) => {
+          if (url === '/livez') throw new Error('behind the reply');
+        });
+      },
+    });
+    const ids: unknown[] = [];
+    for (const url of ['/v1/pets', '/own?key=petstore_secretsecretsecret', '/livez'])
+      ids.push((await request(url)).headers['x-request-id']);
+    await app.close();
+    const lines = log.lines.map((line) => JSON.parse(line));
+    const told = lines.map(({ level, reqId, msg, url }) => [level, ids.indexOf(reqId), msg, url]);
+    t.strictSame(
+      told.filter(([, , msg]) => msg !== 'request'),
+      [
+        [30, -1, 'the team has come', undefined],
+        [40, 0, 'seen', undefined],
+        [30, 0, 'seen closer', undefined],
+        [50, 1, 'heard', undefined],
+        [50, 2, 'a hook failed behind the reply', undefined],
+      ],
+    );
+    t.equal(told.filter(([, , msg]) => msg === 'request').length, 3);
+    t.notMatch(log.lines.join(''), 'petstore_secret');
+  },
+);
