@@ -1,5 +1,6 @@
 /** buildServer(): every part of the server in its order of effect. It never listens; `app.listen` does. */
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
 import type { DestinationStream, Logger } from 'pino';
 import type { Store, Tally } from '../store/store.ts';
 import { addAuth, type Rates } from './access/auth.ts';
@@ -30,7 +31,7 @@ import { takeBody } from './http/unwanted-bodies.ts';
 import { addJsonBody } from './requests/json-body.ts';
 import { addPassedOnBodies } from './requests/passed-on-bodies.ts';
 import type { CompiledOperations } from './routes/compiled-operations.ts';
-import { addOperations, type Handlers } from './routes/operations.ts';
+import { addOperations, type Handlers, type OperationsOptions } from './routes/operations.ts';
 import { addServices } from './services.ts';
 
 export interface ServerOptions {
@@ -73,8 +74,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const { contract, handlers, store, services = {}, apiKeys, tally, logger, counts, limits, isDraining } = options;
   const given = { ...store.collections, services };
   const nextRequestId = buildRequestIds();
-  const keysInQueries = contract.keyPlaces.flatMap((place) => (place.in === 'query' ? [place.name] : []));
-  const toLogged = buildToLogged(keysInQueries, apiKeys);
+  const toLogged = buildToLogged(keysInQueries(contract), apiKeys);
   const refusedLog = buildRefusedLog(logger);
   const watch = buildWatch({ logger, lines: options.lines, toLogged, refused: refusedLog, counts });
   // Where nobody asks, what is refused and dropped is counted all the same: that costs less than to ask each time.
@@ -87,33 +87,68 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   };
   const app = createApp(options, raw, { frameworkErrors, ...toLoggerOptions(logger, toLogged) });
   app.addHook('onClose', async () => refusedLog.end());
-  const connections = addConnections(app, limits, logger, counted);
-  addAccepting(app.server, connections);
-  const beginTrace = options.addTraces?.(app, store.collections, store.counts, toLogged);
-  addOverload(app, { ...limits, ...raw, connections });
-  addErrorReplies(app, sendFailure);
-  addServices(app, services);
-  addRawReplies(app, raw, toLogged);
-  const toNotFound = buildNotFound(app);
-  const letIn = addDraining(app, connections, isDraining, options.untilNoneListens);
-  addArrival(app, watch, beginTrace);
-  const endNullErrors = addNullErrors(app);
-  await options.addPlugins?.(app);
-  // Also those that were registered without being awaited.
-  await app.after();
-  endNullErrors();
-  addEntrance(app, toNotFound, letIn, sendFailure);
-  addJsonBody(app, contract);
-  addPassedOnBodies(app, contract, takeBody);
   const onRead = () => {
     counted.keysReadAt = Date.now() / 1000;
   };
-  const authFor = await addAuth(app, { logger, store, apiKeys, tally, realm: contract.title, rates: limits, onRead });
-  await addOperations(app, { contract, compiled: options.compiled, handlers, given, authFor, logger });
-  await addDocs(app, contract);
-  addHealth(app, store, services, isDraining);
+  const auth = { logger, store, apiKeys, tally, realm: contract.title, rates: limits, onRead };
+
+  const add = buildAdd(app);
+  const connections = await add('connections', [], (app) => addConnections(app, limits, logger, counted));
+  await add('accepting', ['connections'], (app) => addAccepting(app.server, connections));
+  const beginTrace = await add('traces', [], (app) =>
+    options.addTraces?.(app, store.collections, store.counts, toLogged),
+  );
+  await add('overload', ['connections'], (app) => addOverload(app, { ...limits, ...raw, connections }));
+  await add('error-replies', [], (app) => addErrorReplies(app, sendFailure));
+  await add('services', [], (app) => addServices(app, services));
+  await add('raw-replies', ['connections'], (app) => addRawReplies(app, raw, toLogged));
+  const toNotFound = await add('not-found', [], buildNotFound);
+  const letIn = await add('draining', ['connections'], (app) =>
+    addDraining(app, connections, isDraining, options.untilNoneListens),
+  );
+  await add('arrival', ['error-replies', 'traces'], (app) => addArrival(app, watch, beginTrace));
+  await add('plugins', ['arrival'], (app) => addTeamsPlugins(app, options));
+  await add('entrance', ['not-found', 'draining'], (app) => addEntrance(app, toNotFound, letIn, sendFailure));
+  const authFor = await add('auth', ['entrance'], (app) => addAuth(app, auth));
+  const contracts = fastifyPlugin(addContract, { name: 'contract', dependencies: ['auth'], encapsulate: true });
+  await app.register(contracts, { contract, compiled: options.compiled, handlers, given, authFor, logger });
+  await add('docs', ['contract'], (app) => addDocs(app, contract));
+  await add('health', [], (app) => addHealth(app, store, services, isDraining));
   return app;
 }
+
+/** Its parsers are those of its own routes: a plugin's route has Fastify's. */
+async function addContract(app: FastifyInstance, options: OperationsOptions): Promise<void> {
+  addJsonBody(app, options.contract);
+  addPassedOnBodies(app, options.contract, takeBody);
+  await addOperations(app, options);
+}
+
+const keysInQueries = ({ keyPlaces }: Contract): string[] =>
+  keyPlaces.flatMap((place) => (place.in === 'query' ? [place.name] : []));
+
+/** Adds a part, by the name that `app.printPlugins()` shows. Fastify refuses one whose dependencies are not there. */
+const buildAdd =
+  (app: FastifyInstance) =>
+  async <Made>(name: string, dependencies: string[], part: (app: FastifyInstance) => Made): Promise<Awaited<Made>> => {
+    let made: unknown;
+    const plugin = async (app: FastifyInstance) => {
+      made = await part(app);
+    };
+    await app.register(fastifyPlugin(plugin, { name, dependencies }));
+    return made as Awaited<Made>;
+  };
+
+async function addTeamsPlugins(app: FastifyInstance, { addPlugins }: ServerOptions): Promise<void> {
+  const endNullErrors = addNullErrors(app);
+  await addPlugins?.(app);
+  // Also those that were registered without being awaited.
+  await app.after();
+  endNullErrors();
+}
+
+/** How long a part may take to load, in milliseconds: a contract of thousands of operations takes more than Fastify's ten seconds. */
+const PART_TIMEOUT = 120_000;
 
 /** From 24.12 on, Node need not read a request without a body to its end, which takes a sixth of a get. Older versions ignore it. */
 const SINCE_NODE_24 = { optimizeEmptyRequests: true };
@@ -145,6 +180,7 @@ function createApp(
       ...SINCE_NODE_24,
     },
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
+    pluginTimeout: PART_TIMEOUT,
     return503OnClosing: false,
     clientErrorHandler: buildSendClientError(raw),
   });

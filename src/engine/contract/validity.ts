@@ -44,11 +44,18 @@ function describe(errors: Json): string[] {
 }
 
 /**
- * fastify-openapi-glue makes a validator of its own, which would compile that schema again, and has no option against it. What
- * it is given is made of a contract that was checked above, at this start or when the program was built.
+ * Does what needs a validator that trusts its document. fastify-openapi-glue makes one of its own, which would compile the schema of
+ * OpenAPI again, and has no option against it. It is given a contract that was checked above, at this start or when the program was built.
  */
-Validator.prototype.validate = async function trust(document: Json) {
-  this.specification = document;
-  this.version = document.openapi.slice(0, '3.1'.length);
-  return { valid: true };
-};
+export async function whileTrusted(work: () => PromiseLike<unknown>): Promise<void> {
+  Validator.prototype.validate = async function trust(document: Json) {
+    this.specification = document;
+    this.version = document.openapi.slice(0, '3.1'.length);
+    return { valid: true };
+  };
+  try {
+    await work();
+  } finally {
+    Validator.prototype.validate = validate;
+  }
+}

@@ -3,6 +3,7 @@ import type { FastifyContextConfig, FastifyInstance, RouteOptions } from 'fastif
 import openapiGlue from 'fastify-openapi-glue';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
 import { withDoubles } from '../contract/numbers.ts';
+import { whileTrusted } from '../contract/validity.ts';
 import { toFailureForm } from '../replies/failure-form.ts';
 import { refuseOtherTypes } from '../requests/json-body.ts';
 import { type CompiledOperation, type CompiledOperations, compileOperations } from './compiled-operations.ts';
@@ -44,14 +45,16 @@ export async function addOperations(
     return { ...options, url: toUrl(operation.path) };
   }
 
-  await app.register(openapiGlue, {
-    specification: withDoubles(contract),
-    prefix: toText(contract.prefix),
-    operationResolver: (id, method, path) => {
-      const { 'x-fastify-config': config } = contract.resolved.paths[path][method.toLowerCase()];
-      return routeOf(contract.operations.get(id) as Operation, config) as RouteOptions;
-    },
-  });
+  await whileTrusted(() =>
+    app.register(openapiGlue, {
+      specification: withDoubles(contract),
+      prefix: toText(contract.prefix),
+      operationResolver: (id, method, path) => {
+        const { 'x-fastify-config': config } = contract.resolved.paths[path][method.toLowerCase()];
+        return routeOf(contract.operations.get(id) as Operation, config) as RouteOptions;
+      },
+    }),
+  );
 }
 
 /** A colon begins a parameter in Fastify: one that is only a colon is written as two. */
