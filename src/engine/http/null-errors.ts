@@ -20,7 +20,7 @@ export function addNullErrors(app: FastifyInstance): () => void {
 
   app.addContentTypeParser = function (this: FastifyInstance, ...args: unknown[]) {
     const parser = args.pop() as Any;
-    return (addContentTypeParser as Any).call(this, ...args, toThrowing(parser));
+    return (addContentTypeParser as Any).call(this, ...args, toRejecting(toThrowing(parser)));
   } as typeof addContentTypeParser;
 
   app.addHook('onRoute', (route) => {
@@ -44,7 +44,18 @@ function toThrowing<Given extends Any>(given: Given): Given {
     try {
       return given.apply(this, args);
     } catch (error) {
-      throw error ?? new TypeError(`${error} was thrown`);
+      return refuse(error);
     }
   } as Given;
+}
+
+/** Of a parser, Fastify takes a promise that rejects with nothing for an empty body. */
+const toRejecting = (parser: Any): Any =>
+  function (...args) {
+    const result = parser.apply(this, args);
+    return result instanceof Promise ? result.catch(refuse) : result;
+  };
+
+function refuse(error: unknown): never {
+  throw error ?? new TypeError(`${error} was thrown`);
 }

@@ -2,7 +2,7 @@
 import createError from '@fastify/error';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import t, { type Test } from 'tap';
-import { type Received, type Service, startService } from '../../service.ts';
+import { type Received, type Service, send, startService } from '../../service.ts';
 
 /** Each status, with its code. */
 const CODES: Record<number, string> = {
@@ -255,3 +255,60 @@ t.test(
     t.ok(right > 500, `${right}`);
   },
 );
+
+t.test("a refusal keeps its error's headers, but those of a body and those that cannot be sent", async (t) => {
+  const headers = { 'X-Team': 'a', 'content-length': '3', 'x-bad': 'a\nb', 'retry-after': '9' };
+  const { port } = await startService(t, {
+    addPlugins: async (app) => {
+      app.addHook('onRequest', async () => Promise.reject(withFields({ status: 409, headers })));
+    },
+  });
+  const reply = await send(port, '/v1/pets/1');
+  const kept = { 'x-team': 'a', 'x-bad': undefined, 'retry-after': '9', sunset: /./ };
+  t.match(reply, { status: 409, text: /"conflict"/, headers: kept });
+});
+
+t.test("a plugin's route is refused by its own schema, in Fastify's words", async (t) => {
+  const { request } = await startService(t, {
+    addPlugins: async (app) => {
+      const body = { type: 'object', required: ['name'] };
+      app.post('/own', { schema: { body } }, () => ({}));
+    },
+  });
+  const { status, body } = await request('/own', { method: 'POST', body: {} });
+  t.match({ status, body }, { status: 400, body: { code: 'invalid_request', message: /required property 'name'/ } });
+});
+
+t.test("null is an error in a route's own hook and in a parser, too", async (t) => {
+  const nothing = (): never => {
+    throw null;
+  };
+  const { request } = await startService(t, {
+    addPlugins: async (app) => {
+      app.addContentTypeParser('text/csv', { parseAs: 'string' }, nothing);
+      app.addContentTypeParser('text/later', async () => nothing());
+      app.post('/own', { preHandler: nothing }, () => ({}));
+      app.post('/parsed', () => ({}));
+    },
+  });
+  for (const [url, type] of [
+    ['/own', 'application/json'],
+    ['/parsed', 'text/csv'],
+    ['/parsed', 'text/later'],
+  ] as const) {
+    const { status, body } = await request(url, { method: 'POST', body: '{}', headers: { 'content-type': type } });
+    t.match({ status, body }, { status: 500, body: { code: 'internal_error' } }, `${url} ${type}`);
+  }
+});
+
+t.test('what fails when its head is sent is cut off', async (t) => {
+  const { port } = await startService(t, {
+    addPlugins: async (app) => {
+      app.get('/own', (_request, { raw }) => {
+        raw.writeHead(200).write('x');
+        throw new Error('No.');
+      });
+    },
+  });
+  await t.rejects(fetch(`http://127.0.0.1:${port}/own`).then((response) => response.text()));
+});
