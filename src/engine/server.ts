@@ -87,10 +87,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   };
   const app = createApp(options, raw, { frameworkErrors, ...toLoggerOptions(logger, toLogged) });
   app.addHook('onClose', async () => refusedLog.end());
-  const onRead = () => {
-    counted.keysReadAt = Date.now() / 1000;
-  };
-  const auth = { logger, store, apiKeys, tally, realm: contract.title, rates: limits, onRead };
+  const auth = { logger, store, apiKeys, tally, realm: contract.title, rates: limits, onRead: noteRead(counted) };
 
   const add = buildAdd(app);
   const connections = await add('connections', [], (app) => addConnections(app, limits, logger, counted));
@@ -123,6 +120,10 @@ async function addContract(app: FastifyInstance, options: OperationsOptions): Pr
   addPassedOnBodies(app, options.contract, takeBody);
   await addOperations(app, options);
 }
+
+const noteRead = (counts: Counts) => () => {
+  counts.keysReadAt = Date.now() / 1000;
+};
 
 const keysInQueries = ({ keyPlaces }: Contract): string[] =>
   keyPlaces.flatMap((place) => (place.in === 'query' ? [place.name] : []));

@@ -14,6 +14,7 @@ t.test('printPlugins() is a table of contents, in the order of effect', async (t
         'traces',
         'overload',
         'error-replies',
+        'services',
         'raw-replies',
         'not-found',
         'draining',
