@@ -87,10 +87,11 @@ export class ErrorParts<Code extends ErrorCode> implements BodyOf<Code> {
   readonly message: string;
   readonly status: StatusOf<Code>;
 
-  constructor(code: Code, message: string) {
+  /** A plugin may refuse with another status than the usual one of the code. */
+  constructor(code: Code, message: string, status: StatusOf<Code> = CATALOGUE[code].status) {
     this.code = code;
     this.message = message;
-    this.status = CATALOGUE[code].status;
+    this.status = status;
   }
 }
 
@@ -140,6 +141,6 @@ export class Failure extends Error {
   }
 
   get body(): ErrorBody {
-    return { code: this.code, message: this.message, status: this.status };
+    return new ErrorParts(this.code, this.message, this.status as StatusOf<ErrorCode>);
   }
 }

@@ -61,7 +61,11 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   ],
   [
     'an operation that needs a scope, and does not say how it refuses a key without it, is refused',
-    ({ paths }) => delete paths['/pets'].post.responses['403'],
+    ({ paths, components }) => {
+      delete paths['/pets'].post.responses['403'];
+      delete components.responses.ForbiddenToAdd;
+      delete components.examples.ForbiddenToAdd;
+    },
     [
       'createPet takes an API key, so with pets:write it must declare the response 403 with the header WWW-Authenticate.',
     ],

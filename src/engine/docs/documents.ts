@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /** The best first; quality 11 of brotli would take seconds, and save 5 %. */
 const CODINGS: Record<string, (body: Buffer) => Promise<Buffer>> = {
@@ -36,10 +36,19 @@ export function addDocument(
   app.get(url, async (request, reply) => {
     const coding = negotiate(request.headers['accept-encoding'] ?? '', codings);
     const etag = coding ? `"${digest}-${coding}"` : `"${digest}"`;
-    reply.headers({ ...headers, etag, 'cache-control': 'no-cache', ...(isText && { vary: 'accept-encoding' }) });
+    reply.headers({
+      ...headers,
+      etag,
+      'cache-control': 'no-cache',
+      ...(isText && { vary: toVary(reply, 'accept-encoding') }),
+    });
     const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
     if (known?.includes(etag) || known?.includes('*')) return reply.code(304).removeHeader('content-type').send();
     if (!coding) return reply.send(body);
     return reply.header('content-encoding', coding).send(await compress(coding));
   });
 }
+
+/** A plugin may have said already that the reply depends on another header (RFC 9110, section 12.5.5). */
+export const toVary = (reply: FastifyReply, header: string) =>
+  [reply.getHeader('vary') ?? [], header].flat().join(', ');

@@ -1,7 +1,7 @@
 /** Where somebody who has nothing but the origin finds the rest: the page for people, the contract for programs. */
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
-import { addDocument } from './documents.ts';
+import { addDocument, toVary } from './documents.ts';
 
 /** RFC 8631 has the relations, RFC 9727 that of the catalogue. */
 const toLinks = (publicPath: string) =>
@@ -18,7 +18,7 @@ export function addFrontDoor(app: FastifyInstance, { publicPath, prefix }: Contr
     app.get('/', (request, reply) => {
       const isBrowser = /\btext\/html\b/.test(request.headers.accept ?? '');
       reply
-        .headers({ link: toLinks(publicPath), vary: [reply.getHeader('vary') ?? [], 'accept'].flat().join(', ') })
+        .headers({ link: toLinks(publicPath), vary: toVary(reply, 'accept') })
         .redirect(publicPath + (isBrowser ? '/docs' : '/openapi.json'));
     });
   }

@@ -93,8 +93,9 @@ t.test('only a sunset that there is can be extended, and only to a later day', a
   }
 });
 
-/** What has to go with getPet: the links to it. */
-const REMOVE: Edit = ({ paths, created }) => {
+/** What has to go with getPet: the links to it, and the example of its 400. */
+const REMOVE: Edit = ({ paths, created, components }) => {
+  delete components.examples.InvalidIdentifier;
   delete paths['/pets/{petId}'];
   delete created.links;
   delete created.headers.Location;

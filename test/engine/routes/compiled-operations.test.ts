@@ -122,7 +122,7 @@ const refusals: Refusal[] = [
     'a WWW-Authenticate that is too short for the challenge of a missing scope',
     'operation createPet: response 403: header www-authenticate is sent as Bearer realm="Pet Store", error="insufficient_scope", scope="pets:write", but it must have at most 71 characters',
     ({ components }) =>
-      (components.responses.Forbidden.headers['WWW-Authenticate'] = { schema: { type: 'string', maxLength: 71 } }),
+      (components.responses.ForbiddenToAdd.headers['WWW-Authenticate'] = { schema: { type: 'string', maxLength: 71 } }),
   ],
   [
     'an Idempotency-Replayed that is not true',
