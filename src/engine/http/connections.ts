@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { linger } from './closing.ts';
 import type { Counts } from './counts.ts';
-import { answerHalfClosed, endBy, isLast } from './node-internals.ts';
+import { answerHalfClosed, endBy, isLast, readWhenResumed } from './node-internals.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -116,6 +116,7 @@ export class Connections {
     this.#sockets.add(socket);
     this.#counts.connections++;
     endBy(socket, endConnection);
+    readWhenResumed(socket);
     socket.once('end', () => endStream(socket));
     socket.once('close', () => {
       this.#sockets.delete(socket);

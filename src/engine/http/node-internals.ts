@@ -58,6 +58,16 @@ export function answerHalfClosed(server: Server): void {
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
 }
 
+/**
+ * Lets a connection be read on when it is resumed, whoever began to look at its bytes in between. Without it, it stands still: Node
+ * stops reading when it is paused, and lets go of the connection, with what would begin again, when a listener for `data` is added.
+ */
+export function readWhenResumed(socket: Socket): void {
+  socket.on('resume', () => {
+    if (!socket.destroyed && !socket.isPaused()) socket._read(0);
+  });
+}
+
 export interface GivenConnection {
   close(): void;
 }

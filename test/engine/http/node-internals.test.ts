@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import {
@@ -9,6 +9,7 @@ import {
   endBy,
   isLast,
   keepAlive,
+  readWhenResumed,
   stopParsing,
 } from '../../../src/engine/http/node-internals.ts';
 import { connectRaw } from '../../raw-client.ts';
@@ -100,4 +101,20 @@ t.test('answerHalfClosed: a client that has closed its sending side is answered 
     t.equal((await replies()).length, count);
     answerHalfClosed(server);
   }
+});
+
+t.test('readWhenResumed: a connection whose bytes are looked at while it is paused is read on', async (t) => {
+  const { server, port } = await start(t, (_request, response) => response.end('a'));
+  server.on('connection', readWhenResumed);
+  const { socket, replies } = connectRaw(port, GET);
+  const [served] = (await once(server, 'connection')) as [Socket];
+  await replies(1);
+  served.pause().on('data', () => {});
+  served.resume();
+  socket.write(GET);
+  t.equal((await replies(2)).length, 2);
+  served.destroy();
+  served.pause().resume();
+  await once(served, 'close');
+  socket.destroy();
 });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import t from 'tap';
 import { loadConfig } from '../../../src/operate/config.ts';
 import { listPets } from '../../database.ts';
@@ -68,6 +69,19 @@ t.test('a body that nobody wants, and is short, costs no connection', async (t) 
     t.match(await client.replies(2), [{ status }, { status: 200 }], start);
     client.socket.destroy();
   }
+});
+
+t.test('nor does it where reading pauses while the reply is sent', async (t) => {
+  const { app, port } = await startService(t);
+  app.server.prependOnceListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    socket.pause();
+    response.once('close', () => socket.resume());
+  });
+  const client = connectRaw(port, head('POST /v1/pets', JSON_BODY, `Content-Length: ${PET.length}`));
+  await client.replies(1);
+  client.socket.write(PET + head('GET /livez'));
+  t.match(await client.replies(2), [{ status: 401 }, { status: 200 }]);
+  client.socket.destroy();
 });
 
 t.test('a client that sends its body slowly behind a refusal is not waited for', async (t) => {
