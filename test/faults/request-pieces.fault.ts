@@ -6,7 +6,8 @@ import { connectRaw } from '../raw-client.ts';
 import { addFigures } from './figures.ts';
 import { makeSessions, type Session } from './request-pieces.ts';
 
-const COUNT = Number(process.env.SESSIONS ?? 3000);
+/** The fault that it was written for took between 103 and 328. */
+const COUNT = Number(process.env.SESSIONS ?? 1500);
 const SEED = Number(process.env.SEED ?? 1);
 /** How many connections are open at the same time. */
 const CLIENTS = 40;
@@ -69,11 +70,11 @@ for (const [name, env] of Object.entries(CONFIGURATIONS)) {
               .replace(/x{99,}/g, 'x*')
               .slice(0, 1500)}`,
           );
-        if (child.exitCode !== null) return;
+        if (child.exitCode !== null || child.signalCode !== null) return;
       }
     }
     await Promise.all(Array.from({ length: CLIENTS }, work));
-    t.equal(child.exitCode, null, output.stderr);
+    t.strictSame([child.exitCode, child.signalCode], [null, null], output.stderr);
     t.equal(played, COUNT);
     t.strictSame(problems, []);
     t.equal((await request('/livez')).status, 200);
