@@ -30,7 +30,9 @@ function itemsOf({ schema, ...parameter }: Parameter): Items {
 }
 
 function textsOf({ schema, in: place }: Parameter): Arbitrary<string> {
-  return toTexts(scalars(schema) as Arbitrary<Scalar>, schema, place);
+  const texts = toTexts(scalars(schema) as Arbitrary<Scalar>, schema, place);
+  if (schema.type !== 'number') return texts;
+  return fc.tuple(texts, fc.boolean()).map(([text, isPlain]) => (isPlain ? text : Number(text).toExponential()));
 }
 
 function breaksOf({ schema, in: place, isOpaque }: Parameter): Items['breaks'] {
@@ -80,14 +82,24 @@ function isEmptyAllowed({ type, minLength = 0, pattern = '', ...rest }: Json): b
   return type === 'string' && minLength === 0 && isFree && new RegExp(pattern, 'u').test('');
 }
 
-/** Other spellings of a number or boolean, which has one only, and texts that are none. */
+/** Other spellings of an integer or boolean, which has one only, and texts that are none; of a number, exponents that are none. */
 function misspelt(schema: Json): Arbitrary<string> {
   const none = ['ten', 'null', 'NaN', 'Infinity', '[]', '{}', '-', '.5', '5.', '0x10', '1_0', 'TRUE', ' ', '٥', '５'];
   const special: Record<string, string[]> = { integer: ['-0', '0.5', 'true'], number: ['true'], boolean: ['0', '1'] };
   const others = (scalars(schema) as Arbitrary<Scalar>).chain((value) =>
     fc.constantFrom(
-      ...[`+${value}`, ` ${value}`, `${value} `, `"${value}"`, `${value},${value}`, `${value}n`, `${value}e0`],
+      ...[
+        `+${value}`,
+        ` ${value}`,
+        `${value} `,
+        `"${value}"`,
+        `${value},${value}`,
+        `${value}n`,
+        `${value}e`,
+        `${value}e0.5`,
+      ],
       String(value).replace(/^-?/, '$&0'),
+      ...(schema.type === 'number' ? ['1e400', '0.10000000000000001'] : [`${value}e0`]),
       ...(schema.type === 'integer' ? [`${value}.0`] : []),
     ),
   );

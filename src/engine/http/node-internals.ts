@@ -1,10 +1,11 @@
 /**
- * Everything private of Node that is used, and no other file does (`test/architecture.test.ts`). Each was seen in Node 20.20, 22.23 and
- * 24.21, and has a test of its own that fails when Node changes it (`test/engine/http/node-internals.test.ts`, the last in `test/operate/process/workers.deep.ts`).
+ * Everything private of Node and of its modules that is used, and no other file does (`test/architecture.test.ts`). Each was seen in Node 20.20, 22.23 and
+ * 24.21, and has a test of its own that fails when Node changes it (`test/engine/http/node-internals.test.ts`, `onGiven` in `test/operate/process/workers.deep.ts`).
  */
 import type { Worker } from 'node:cluster';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { BusboyInstance, Dicer } from '@fastify/busboy';
 
 /**
  * Nothing more of this connection is parsed: 2 is what the listener of Node's parser returns for an upgrade, behind which is no HTTP.
@@ -85,4 +86,13 @@ export function onGiven(worker: Worker, take: (socket: string, connection: Given
     return send(message, ...rest);
   };
   worker.process.send = sendAndTell;
+}
+
+/**
+ * Shows the headers of each part of a multipart form, one character for each byte, before Busboy reads them; they may be changed. Without
+ * it, what is not UTF-8 in the name of a file cannot be told from U+FFFD.
+ */
+export function onPartHeaders(busboy: BusboyInstance, take: (headers: Record<string, string[]>) => void): void {
+  const { parser } = (busboy as unknown as { _parser: { parser?: Dicer } })._parser;
+  parser?.prependListener('part', (part) => part.once('header', take));
 }

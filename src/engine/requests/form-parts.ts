@@ -12,6 +12,7 @@ import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import type { Content } from '../contract/contract.ts';
 import { isRepeated, kindOfPart, partOf } from '../contract/forms.ts';
 import { Failure, TOO_LARGE } from '../errors.ts';
+import { onPartHeaders } from '../http/node-internals.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { findInt64s, placeUnder } from '../schema/int64-places.ts';
@@ -60,7 +61,7 @@ export function buildToParts(buildCheck: BuildCheck, { schema, encoding = {} }: 
   for (const [name, field] of fields) {
     takes.set(name, buildTake(buildCheck, { name, field, form: schema, types: toTypes(encoding[name]) }));
   }
-  const files = fields.filter(([, field]) => isFile(field)).map(([name]) => name);
+  const files = fields.filter(([, field]) => isFile(field)).map(([name]) => toBytes(name));
   // Only a contract with forms pays for it.
   const { Busboy } = createRequire(import.meta.url)('@fastify/busboy') as typeof import('@fastify/busboy');
 
@@ -68,24 +69,27 @@ export function buildToParts(buildCheck: BuildCheck, { schema, encoding = {} }: 
     try {
       const limits = { fieldSize: MAX_FIELDS, ...HEADERS };
       const isPartAFile = (name: string | undefined) => files.includes(name as string);
-      const busboy = new Busboy({ headers: { 'content-type': contentType }, limits, isPartAFile });
-      return readParts(bytes, busboy, takes, checkAll);
+      const headers = { 'content-type': contentType.replace(CHARSET, '') };
+      const busboy = new Busboy({ headers, limits, isPartAFile, defCharset: 'latin1' });
+      return readParts(bytes, busboy, { takes, checkAll, charset: toCharset(contentType) });
     } catch (error) {
       throw toFailure(error);
     }
   };
 }
 
-async function* readParts(
-  bytes: Bytes,
-  busboy: BusboyInstance,
-  takes: Map<string, Take>,
-  checkAll: (given: Values) => void,
-): AsyncGenerator<Part> {
+interface Form {
+  takes: Map<string, Take>;
+  checkAll: (given: Values) => void;
+  /** Of a part that names none. */
+  charset: string | undefined;
+}
+
+async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): AsyncGenerator<Part> {
   const given: Values = new Bare();
   // It emits errors also when nobody waits for a part.
   busboy.on('error', () => {});
-  const arriving = takeAsTheyArrive(busboy, takes, given);
+  const arriving = takeAsTheyArrive(busboy, form, given);
   const parts = on(busboy, 'part', { close: ['finish'] });
   pipeline(bytes, busboy).catch((error) => arriving.file?.destroy(error));
   try {
@@ -101,7 +105,7 @@ async function* readParts(
     busboy.destroy();
   }
   const sent = Object.keys(given);
-  checkAll(given);
+  form.checkAll(given);
   for (const [name, value] of Object.entries(given)) {
     if (!sent.includes(name)) yield* [value].flat().map((item) => ({ name, value: item }));
   }
@@ -111,11 +115,13 @@ async function* readParts(
 interface Arriving {
   file?: Readable;
   failure?: unknown;
+  /** Of the part that is arriving. */
+  charset: string | undefined;
 }
 
 /** A handler may be slow, and what waits for it must not grow beyond what the form may have. */
-function takeAsTheyArrive(busboy: BusboyInstance, takes: Map<string, Take>, given: Values): Arriving {
-  const arriving: Arriving = {};
+function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, given: Values): Arriving {
+  const arriving: Arriving = { charset };
   let size = 0;
 
   function fail(failure: unknown): void {
@@ -123,9 +129,9 @@ function takeAsTheyArrive(busboy: BusboyInstance, takes: Map<string, Take>, give
     busboy.destroy(failure as Failure);
   }
 
-  function add(part: Part, stream?: Readable): void {
+  function add(toPart: () => Part, stream?: Readable): void {
     try {
-      checkText(part);
+      const part = toPart();
       const take = takes.get(part.name);
       if (!take) throw invalid([`body.${part.name} is not a known field`]);
       take(part, given);
@@ -139,21 +145,47 @@ function takeAsTheyArrive(busboy: BusboyInstance, takes: Map<string, Take>, give
   busboy.on('field', (name, value) => {
     size += value.length + FIELD;
     if (size > MAX_FIELDS) fail(new Failure(...TOO_LARGE));
-    else if (!busboy.destroyed) add({ name, value });
+    else if (!busboy.destroyed) add(() => ({ name: toText(name, name), value: toText(value, name, arriving.charset) }));
   });
   busboy.on('file', (name, stream, filename, _encoding, contentType) => {
     arriving.file = stream.on('error', () => {});
     if (busboy.destroyed) stream.resume();
-    else add({ name, filename, contentType, content: readContent(stream) }, stream);
+    else {
+      const content = readContent(stream);
+      add(
+        () => ({ name: toText(name, name), filename: filename && toText(filename, name), contentType, content }),
+        stream,
+      );
+    }
   });
+  keepBytes(busboy, arriving);
   return arriving;
 }
 
-/** Busboy puts U+FFFD in place of bytes that are not UTF-8. */
-function checkText(part: Part): void {
-  const text = 'value' in part ? (part.value as string) : (part.filename ?? '');
-  if (!text.includes('\ufffd')) return;
-  throw invalid([`body.${part.name} has bytes that are not UTF-8, or U+FFFD, which stands for them`]);
+/** Of a content type. */
+const CHARSET = /;\s*charset="?([^\s;"]*)"?/i;
+const toCharset = (contentType: string): string | undefined => CHARSET.exec(contentType)?.[1];
+
+/** Each byte as one character. */
+const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
+
+/** Busboy puts U+FFFD in place of bytes that are no text: so it gets texts as bytes, of which none is changed, for `toText`. */
+function keepBytes(busboy: BusboyInstance, arriving: Arriving): void {
+  onPartHeaders(busboy, (headers) => {
+    const { 'content-disposition': [disposition = ''] = [], 'content-type': [type = ''] = [] } = headers;
+    arriving.charset = toCharset(type);
+    headers['content-disposition'] = [toBytes(disposition)];
+    headers['content-type'] = [type.replace(CHARSET, '')];
+  });
+}
+
+/** @throws Failure where the bytes are not text of this character set, one of those of the Encoding Standard. */
+function toText(bytes: string, name: string, charset = 'utf-8'): string {
+  try {
+    return new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1'));
+  } catch {
+    throw invalid([`body.${name} has bytes that are not ${charset.toUpperCase()}`]);
+  }
 }
 
 async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {

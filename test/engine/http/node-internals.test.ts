@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Busboy } from '@fastify/busboy';
 import t, { type Test } from 'tap';
 import {
   answerHalfClosed,
@@ -9,6 +10,7 @@ import {
   endBy,
   isLast,
   keepAlive,
+  onPartHeaders,
   readWhenResumed,
   stopParsing,
 } from '../../../src/engine/http/node-internals.ts';
@@ -117,4 +119,17 @@ t.test('readWhenResumed: a connection whose bytes are looked at while it is paus
   served.pause().resume();
   await once(served, 'close');
   socket.destroy();
+});
+
+t.test('onPartHeaders: the headers of a part are seen as bytes, and changed before they are read', async (t) => {
+  const busboy = new Busboy({ headers: { 'content-type': 'multipart/form-data; boundary=x' } });
+  const seen: unknown[] = [];
+  onPartHeaders(busboy, (headers) => {
+    seen.push({ ...headers });
+    headers['content-disposition'] = ['form-data; name="changed"'];
+  });
+  busboy.on('field', (...field) => seen.push(field.slice(0, 2)));
+  busboy.end(Buffer.from('--x\r\nContent-Disposition: form-data; name="\xff"\r\n\r\n1\r\n--x--\r\n', 'latin1'));
+  await once(busboy, 'finish');
+  t.strictSame(seen, [{ 'content-disposition': ['form-data; name="\xff"'] }, ['changed', '1']]);
 });

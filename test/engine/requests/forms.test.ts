@@ -62,16 +62,40 @@ t.test('the item that is one too many is refused, also as the last field', async
 });
 
 t.test('bytes that are not UTF-8 are refused in forms and in the names of files', async (t) => {
-  const problem = 'body.text has bytes that are not UTF-8, or U+FFFD, which stands for them';
-  for (const text of ['text=%FF', 'text=a%C3', 'text=%ED%A0%80&n=1', 'text=%EF%BF%BD']) {
+  const problem = 'body.text has bytes that are not UTF-8';
+  for (const text of ['text=%FF', 'text=a%C3', 'text=%ED%A0%80&n=1', 'text=%EF%BF%BD%FF']) {
     t.equal(await fill(text), problem, text);
   }
   t.equal(await multipart(part('name="text"', '\xff')), problem);
   t.equal(await multipart(part('name="text"', 'caf\xe9'), part('name="n"', '1')), problem);
-  const unnamed = 'body.file has bytes that are not UTF-8, or U+FFFD, which stands for them';
-  t.equal(await multipart(part('name="file"; filename="a\xff.png"', 'x')), unnamed);
+  const unnamed = 'body.file has bytes that are not UTF-8';
+  for (const name of ['filename="a\xff.png"', 'filename="\xef\xbf\xbd\xff"', "filename*=UTF-8''%FF"]) {
+    t.equal(await multipart(part(`name="file"; ${name}`, 'x')), unnamed, name);
+  }
+  t.equal(await fill('t%FFxt=a'), 'body.t\xffxt has bytes that are not UTF-8');
+  t.equal(await multipart(part('name="t\xffxt"', 'a')), 'body.t\xffxt has bytes that are not UTF-8');
   t.strictSame(await fill('text=%C3%A9+%F0%9F%98%80'), [['text', 'é 😀']]);
   t.strictSame(await multipart(part('name="file"; filename="\xc3\xa9.png"', '\xff')), [['file', 'é.png']]);
+});
+
+t.test('U+FFFD and U+FEFF are characters as any other in forms and in the names of files', async (t) => {
+  t.strictSame(await fill('text=%EF%BF%BD%EF%BB%BF'), [['text', '\ufffd\ufeff']]);
+  t.strictSame(await multipart(part('name="text"', '\xef\xbb\xbf\xef\xbf\xbd')), [['text', '\ufeff\ufffd']]);
+  t.strictSame(await multipart(part('name="file"; filename="\xef\xbf\xbd"', '')), [['file', '\ufffd']]);
+});
+
+t.test('a form, or a part of one, may name the character set of its texts', async (t) => {
+  const typed = (charset: string, value: string) =>
+    multipart(part(`name="text"\r\nContent-Type: text/plain; charset=${charset}`, value), part('name="n"', '1'));
+  t.strictSame(await typed('ISO-8859-1', 'caf\xe9'), [
+    ['text', 'café'],
+    ['n', 1],
+  ]);
+  t.match(await typed('"utf-8"', '\xef\xbf\xbd'), [['text', '\ufffd']]);
+  t.equal(await typed('utf-8', 'caf\xe9'), 'body.text has bytes that are not UTF-8');
+  t.equal(await typed('no-such', 'a'), 'body.text has bytes that are not NO-SUCH');
+  t.strictSame(await fill('text=caf%E9', `${URLENCODED}; charset=iso-8859-1`), [['text', 'café']]);
+  t.equal(await fill('text=caf%E9', `${URLENCODED}; charset=utf-8`), 'body.text has bytes that are not UTF-8');
 });
 
 t.test('JSON in a form names the number that cannot be kept', async (t) => {
