@@ -27,8 +27,11 @@ const CHALLENGED = [401, 403];
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** What is refused in a flood, or not made yet: its line as a request says enough. */
-const NO_FAULTS: ErrorCode[] = ['overloaded', 'not_implemented', 'http_version_not_supported'];
+/**
+ * Without a cause, their lines as requests say enough: that the server stops or that keys cannot be read was told before, once; the
+ * others are no faults.
+ */
+const TOLD_WITH_CAUSE: ErrorCode[] = ['unavailable', 'not_implemented', 'http_version_not_supported'];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -66,9 +69,7 @@ export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): Send
     const { bodyOf, headers, challenge, accept } = request.routeOptions.config.failures ?? PLAIN;
     request.errorCode = failure.code;
     if (failure.status < 500) request.refusal = failure.cause;
-    else if (!NO_FAULTS.includes(failure.code) && !isToldAlready(failure)) {
-      logFailure(logger, request, failure);
-    }
+    else if (isFault(failure)) logFailure(logger, request, failure);
     const retryAfter = reply.getHeader('retry-after');
     reply.code(failure.status).headers(headers).headers(failure.headers).header('x-request-id', request.id);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
@@ -83,8 +84,9 @@ export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): Send
   };
 }
 
-/** Whoever says so without a cause has told it before, once: that the server stops, or that keys cannot be read. */
-const isToldAlready = ({ code, cause }: Failure) => code === 'unavailable' && cause === undefined;
+/** What is refused in a flood is none. */
+const isFault = ({ code, cause }: Failure) =>
+  code !== 'overloaded' && (cause !== undefined || !TOLD_WITH_CAUSE.includes(code));
 
 function logFailure(logger: Logger, { id: reqId }: FastifyRequest, failure: Failure): void {
   const { message, cause = failure } = failure;

@@ -59,10 +59,8 @@ function judge(reply: Reply, packets: string[], { statuses, ids, problems }: Ver
   ids.push(reply.headers['x-request-id'] as string);
   const isHead = reply.text === '' && reply.headers['content-length'] !== '0';
   const wrong = reply.status >= 400 && !isHead ? problemsOfError(reply) : [];
-  // A transfer coding that nobody knows is 501 (RFC 9112, section 6.1).
-  const isCoded = reply.status === 501 && /transfer-encoding/i.test(packets.join(''));
-  // A damaged request line may name another version, or none.
-  if (reply.status >= 500 && !isCoded && reply.status !== 505) wrong.push(`status ${reply.status}`);
+  // A method or a transfer coding that nobody knows is 501 (RFC 9110, section 9.1; RFC 9112, section 6.1), a version 505.
+  if (reply.status >= 500 && ![501, 505].includes(reply.status)) wrong.push(`status ${reply.status}`);
   if (!reply.headers['x-request-id']) wrong.push('no X-Request-Id');
   if (wrong.length > 0) problems.push(`${JSON.stringify(packets).slice(0, 500)}: ${wrong.join('; ')}`);
 }

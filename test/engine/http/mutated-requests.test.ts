@@ -4,7 +4,7 @@ import { startService } from '../../service.ts';
 import { sendMutants } from './mutant-replies.ts';
 
 t.test('500 damaged requests get the Error body, a valid reply or the end of their connection', async (t) => {
-  const lines: { level: number; reqId: string }[] = [];
+  const lines: { level: number; reqId?: string; count?: number }[] = [];
   const log = { write: (line: string) => lines.push(JSON.parse(line)) };
   const { app, port, request } = await startService(t, { log, requestTimeout: 500 });
   const { statuses, ids, problems } = await sendMutants(port, 20261121, 500);
@@ -17,11 +17,10 @@ t.test('500 damaged requests get the Error body, a valid reply or the end of the
     lines.filter(({ level }) => level > 30),
     [],
   );
-  const logged = lines.map(({ reqId }) => reqId);
+  await app.close();
+  const logged = lines.flatMap(({ reqId }) => reqId ?? []);
   t.equal(new Set(logged).size, logged.length, 'no request has two lines');
-  t.strictSame(
-    ids.filter((id) => !logged.includes(id)),
-    [],
-    'none has no line',
-  );
+  const counted = lines.reduce((sum, { count = 0 }) => sum + count, 0);
+  const others = ids.filter((id) => !logged.includes(id));
+  t.ok(others.length <= counted, `${others.length} have no line, and ${counted} are counted`);
 });
