@@ -477,6 +477,7 @@ t.test('a parameter may be JSON, read without loss', async (t) => {
   t.strictSame((await request('/a')).body, {});
   t.match(await send('{}'), { message: 'query.q.id is missing' });
   t.match(await send('{id}'), { message: /^query\.q is not JSON/ });
+  t.match(await send('{"id":0.12345678901234567890}'), { message: /^query\.q\.id has the number/ });
 });
 
 t.test('an array in the path is parted at its commas before it is decoded', async (t) => {

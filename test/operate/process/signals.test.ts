@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { startProgram, startServer } from '../../program.ts';
+import { KEY } from '../../service.ts';
 
 const WORKERS = { one: '1', several: '2' };
 
@@ -46,15 +47,29 @@ t.test('SIGHUP without a terminal is told in the log, and stops nothing', async 
   t.equal(await exit, 0);
 });
 
-t.test('a signal that comes while the program is loaded ends it', async (t) => {
-  const { child, exit, output } = startProgram(t, 'src/main.ts', { env: { PORT: '0' } });
-  const { pid } = child;
+/** A program that is being loaded, and catches signals already. */
+async function load(t: Test, env: Record<string, string> = {}) {
+  const program = startProgram(t, 'src/main.ts', { env: { PORT: '0', ...env }, isCovered: true });
+  const { pid } = program.child;
   const catches = () =>
     BigInt(`0x${/SigCgt:\t(\w+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]}`) & (1n << 11n);
   while (!catches()) await wait(1);
+  return program;
+}
+
+t.test('a signal that comes while the program is loaded ends it', async (t) => {
+  const { child, exit, output } = await load(t);
   child.kill('SIGTERM');
   t.equal(await exit, 0);
   t.equal(output.stdout, '');
+});
+
+t.test('SIGHUP without a terminal does not end it then, either', async (t) => {
+  const { child, exit, written } = await load(t, { DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY });
+  child.kill('SIGHUP');
+  await written('stdout', /"msg":"listening"/);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
 });
 
 t.test('SIGHUP stops a server in a terminal, which is gone then', async (t) => {

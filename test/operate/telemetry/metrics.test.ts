@@ -13,6 +13,12 @@ t.test('a file of the database that is not there has no size', async (t) => {
   t.ok((valueIn(metrics, 'disk_free_bytes') as number) > 0);
 });
 
+t.test('what the system does not tell of a disk is left out', async (t) => {
+  const metrics = await buildCommonMetrics({}, `${t.testdir()}/gone/pets.db`).read();
+  t.equal(valueIn(metrics, 'sqlite_database_size_bytes'), 0);
+  t.equal(valueIn(metrics, 'disk_free_bytes'), undefined);
+});
+
 t.test('a process that has not read the keys yet does not make them look old', async (t) => {
   const counts = buildCounts(String);
   const { read } = buildMetrics({ counts, stored: new StoreCounts(), deprecated: new Set() });

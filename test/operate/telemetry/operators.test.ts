@@ -134,7 +134,7 @@ t.test('of a body that is sent to the port of operators a bounded rest is read',
 });
 
 t.test('on the port of operators each connection has one reply, however many requests it sends ahead', async (t) => {
-  const { adminPort } = await start(t, 1);
+  const { adminPort, child, exit } = await start(t, 1);
   for (const version of ['HTTP/1.1', 'HTTP/1.0\r\nConnection: keep-alive']) {
     const { replies, closed, socket } = connectRaw(
       adminPort,
@@ -144,10 +144,12 @@ t.test('on the port of operators each connection has one reply, however many req
     socket.destroy();
     await closed;
   }
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
 });
 
 t.test('operators are answered beside clients that read nothing, or send nothing', async (t) => {
-  const { adminPort, ask } = await start(t, 1);
+  const { adminPort, ask, child, exit } = await start(t, 1);
   const clients = Array.from({ length: 100 }, (_, index) => {
     const socket = connect(adminPort, '127.0.0.1').on('error', () => {});
     if (index % 2) socket.pause().write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100));
@@ -155,6 +157,8 @@ t.test('operators are answered beside clients that read nothing, or send nothing
   });
   for (let count = 0; count < 5; count++) t.equal((await ask('/readyz')).status, 200);
   for (const socket of clients) socket.destroy();
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
 });
 
 t.test(
