@@ -18,13 +18,10 @@ const PLACES = [
     'scripts/contract-{lint,diff,release}.ts',
   ].map((it) => `--include=${it}`),
   ...[
-    ...[
-      'src/generated/**',
-      'src/store/{collection,description,write}.ts',
-      'src/engine/schema/json.ts',
-      'src/engine/routes/handler.ts',
-      'src/store/fields.ts',
-    ],
+    'src/generated/**',
+    'src/store/{description,index}.ts',
+    'src/engine/schema/json.ts',
+    'src/engine/routes/handler.ts',
     'src/engine/docs/page/**',
   ].map((it) => `--exclude=${it}`),
 ];

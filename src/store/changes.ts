@@ -2,6 +2,7 @@
  * Changes of records, one after the other within a transaction: the statements of both databases, which differ in their dialects.
  * Each asks for what it needs to know; whoever runs it answers at once (SQLite) or after a round trip (PostgreSQL).
  */
+import type { Fields } from './collection.ts';
 import type { Field, Table } from './table.ts';
 import type { Change, KnownKey, Outcome } from './write.ts';
 
@@ -59,7 +60,7 @@ export class Changes {
   *run(change: Change, now: string): Asking<Outcome> {
     const { kind, id } = change;
     const table = this.tableOf(change);
-    if (change.all) return yield* this.#insertAll(table, change, now);
+    if (change.all) return yield* this.#insertAll(table, change, change.all, now);
     if (kind === 'create') return yield* this.#insert(table, change, now);
     const text = kind === 'delete' ? yield* this.#remove(table, change) : yield* this.#edit(table, change, now);
     if (text !== undefined) return { text };
@@ -76,9 +77,9 @@ export class Changes {
     return { text: kind === 'put' ? toNewText(text) : text };
   }
 
-  *#insertAll(table: Table, change: Change, now: string): Asking<Outcome> {
+  *#insertAll(table: Table, change: Change, all: Fields[], now: string): Asking<Outcome> {
     const texts: unknown[] = [];
-    for (const record of change.all ?? []) texts.push((yield* this.#insert(table, { ...change, record }, now)).text);
+    for (const record of all) texts.push((yield* this.#insert(table, { ...change, record }, now)).text);
     return { text: `[${texts}]` };
   }
 

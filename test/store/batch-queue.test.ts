@@ -52,6 +52,17 @@ t.test('writes of one turn, and those that come while a batch is written, share 
   t.match(counts.latest, { size: 2 });
 });
 
+t.test(
+  'of a batch that is written, each write has what it came to, an error where it alone was not done',
+  async (t) => {
+    const { queue, next } = openQueue();
+    const all = [1, 2, 3].map((item) => queue.add(item));
+    await next();
+    queue.end((items) => items.map((item) => (item === 2 ? new Error('bad') : String(item))));
+    t.strictSame(await outcomesOf(all), ['1', 'bad', '3']);
+  },
+);
+
 t.test('a batch that one write makes fail is halved until that one is alone, wherever it stands', async (t) => {
   for (const bad of [0, 3, 4]) {
     const sizes: number[] = [];

@@ -298,11 +298,16 @@ t.test('an answer that is lost after COMMIT is told as an outcome that is not kn
   const proxy = await startCuttingProxy(t, server.port);
   const store = await openOne(t, url.replace(`:${server.port}/`, `:${proxy.port}/`));
   const direct = await openOne(t, url);
-  await store.records.create(REX);
+  const { id } = await store.records.create(REX);
   proxy.cutAnswerTo('INSERT INTO');
   await failsSoon(t, 'outcome_unknown', () => store.records.create(REX));
   proxy.cutAnswerTo(undefined);
   t.equal((await idsIn(direct)).length, 2);
+  await worksAgain(store);
+  proxy.cutAnswerTo('COMMIT\0');
+  await failsSoon(t, 'outcome_unknown', () => store.records.replace(id, { ...REX, name: 'Ada' }));
+  proxy.cutAnswerTo(undefined);
+  t.match((await direct.records.get(id))?.read(), { name: 'Ada' });
   await worksAgain(store);
 });
 

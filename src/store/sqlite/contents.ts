@@ -82,14 +82,13 @@ async function fill(
   checkEmpty(db, tables);
   // Of records that are gone: their ids may be given to others now.
   db.exec('DELETE FROM idempotency_keys');
-  const inserts = new Map(tables.map((table) => [table.collection, prepareInsertRows(db, table, table.fields)]));
-  const fields = new Map(tables.map((table) => [table.collection, table.fields]));
+  const inserts = new Map(tables.map((table) => [table.collection, prepareInsertRecords(db, table)]));
   const keys = prepareKeys(db);
   let known: Part<Fields>['lastIds'] = {};
   for await (const { lastIds, keys: added = [], collection = '', records = [] } of parts) {
     known = lastIds ?? known;
     for (const key of added) keys.insert(key);
-    inserts.get(collection)?.(toRows(records.map((record) => toRow(fields.get(collection) ?? [], record))).text);
+    inserts.get(collection)?.(records);
   }
   for (const table of tables) keepIdsAbove(db, table, known[table.collection] ?? 0n);
   db.prepare<[string]>('UPDATE passed_check SET contract = ?').run(contract);
@@ -98,6 +97,11 @@ async function fill(
   } catch (error) {
     throw toTransactionError(error, true);
   }
+}
+
+function prepareInsertRecords(db: Database, table: Table): (records: Fields[]) => void {
+  const insert = prepareInsertRows(db, table, table.fields);
+  return (records) => insert(toRows(records.map((record) => toRow(table.fields, record))).text);
 }
 
 function checkEmpty(db: Database, tables: readonly Table[]): void {

@@ -117,7 +117,7 @@ class Changing {
     }
   }
 
-  #toRefusal(change: Change, code = '', message: string): string | undefined {
+  #toRefusal(change: Change, code: string | undefined, message: string): string | undefined {
     const table = this.#changes.tableOf(change);
     // A sum beyond 64 bits is a number with a fraction, which no column takes.
     if (code === 'SQLITE_CONSTRAINT_DATATYPE') return Object.keys(change.add).length > 0 ? 'out_of_range' : undefined;
@@ -131,12 +131,9 @@ class Changing {
 
   /** The columns whose values are no ids of what they refer to, for SQLite does not name them. */
   #findLost({ record }: Change, { relations }: Table): string[] {
-    const lost = relations.filter(({ field, parent }) => {
-      const value = record[field.name];
-      if (value === undefined || value === null) return false;
-      return (
-        this.#query(`SELECT 1 FROM ${parent.name} WHERE ${parent.id.column} = ?`, [toBound(field, value)]).length === 0
-      );
+    const lost = relations.filter(({ field, parent: { id, name } }) => {
+      const value = toBound(field, record[field.name]);
+      return value !== null && this.#query(`SELECT 1 FROM ${name} WHERE ${id.column} = ?`, [value]).length === 0;
     });
     return lost.map(({ field }) => field.column);
   }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { ContractError } from '../../../src/engine/contract/contract.ts';
 import { loadContract } from '../../../src/engine/contract/load-contract.ts';
-import { checkStoredRecords } from '../../../src/engine/routes/stored-records.ts';
+import { buildShapes, checkStoredRecords } from '../../../src/engine/routes/stored-records.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { openUrl } from '../../database.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
@@ -42,5 +42,20 @@ t.test('an edit of the contract that stored pets do not fit is refused, with the
     const contract = await loadEdited(t.testdir(), edit);
     const problem = `stored pets that do not fit its schema Pet: ${told}; correct them, or undo the edit of the contract`;
     await t.rejects(checkStoredRecords(contract, domain, store), new ContractError([problem]));
+  }
+});
+
+t.test('records are read by their schema, one or a list, also where it has no numbers', async (t) => {
+  const edit: Edit = ({ schemas }) => {
+    schemas.Tag = { type: 'object', properties: { name: { type: 'string' } } };
+  };
+  const tags = { ...domain.pets, schema: 'Tag' };
+  const shapes = buildShapes(await loadEdited(t.testdir(), edit), { ...domain, tags });
+  for (const [shape, text, record] of [
+    [shapes.pets, '{"id":9007199254740993}', { id: 9007199254740993n }],
+    [shapes.tags, '{"name":"Big"}', { name: 'Big' }],
+  ] as const) {
+    t.strictSame(shape.read(text), record);
+    t.strictSame(shape.read(`[${text},${text}]`), [record, record]);
   }
 });

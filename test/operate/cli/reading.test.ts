@@ -8,12 +8,14 @@ import { count, toText } from '../../../src/operate/cli/progress.ts';
 import { toParts } from '../../../src/operate/cli/reading.ts';
 import { toLines } from '../../../src/operate/cli/writing.ts';
 import type { Fields } from '../../../src/store/collection.ts';
+import type { AnyDomain } from '../../../src/store/description.ts';
 import type { Part, StoredKey } from '../../../src/store/store.ts';
 import type { Pet } from '../../database.ts';
 
 const SOURCE = { name: 'pets', read: parseExactJson };
 
-const readLine = buildReadLine(await loadContract(CONTRACT_FILE), domain);
+const contract = await loadContract(CONTRACT_FILE);
+const readLine = buildReadLine(contract, domain);
 const HASH = 'a'.repeat(64);
 const HEAD = '{"export":{"version":1,"lastId":{"pets":9}}}';
 const KEY = `{"key":{"id":"k","name":"Ada","hash":"${HASH}","createdAt":"2026-01-01T00:00:00.000Z"}}`;
@@ -174,6 +176,35 @@ t.test('lines are refused that do not fit those before them, or leave no id for 
     [[HEAD, KEY, PET, END, ''], 'Line 5: it is not well-formed JSON: it ends too early.'],
   ];
   for (const [lines, message] of refusals) await t.rejects(readLines(...lines), { message });
+});
+
+t.test('ids that clients give come in any order, and the last of them may be one', async (t) => {
+  const columns = { ...domain.pets.columns, id: { column: 'id', type: 'int64', is: 'id' } } as const;
+  const given: AnyDomain = { pets: { ...domain.pets, columns } };
+  const lines = [HEAD, PET.replace('1', LAST), PET.replace('1', '-5'), PET, END.replace('1', '0').replace('1', '3')];
+  const bytes = Buffer.from(lines.join('\n'));
+  const ids: unknown[] = [];
+  for await (const { records = [] } of toParts(inPieces(bytes), buildReadLine(contract, given), given))
+    ids.push(...records.map(({ id }) => id));
+  t.strictSame(ids, [BigInt(LAST), -5n, 1n]);
+});
+
+t.test('a part has records of one collection, and all come in the order of their lines', async (t) => {
+  const both: AnyDomain = { ...domain, cats: { ...domain.pets, noun: 'cat' } };
+  const cats = [1, 2].map((id) => PET.replace('pet', 'cat').replace('1', `${id}`));
+  const head = HEAD.replace('"pets":9', '"pets":9,"cats":9');
+  const bytes = Buffer.from([head, KEY, PET, ...cats, END.replace('}}', ',"cats":2}}')].join('\n'));
+  const parts: unknown[] = [];
+  for await (const { keys = [], collection, records = [] } of toParts(
+    inPieces(bytes),
+    buildReadLine(contract, both),
+    both,
+  ))
+    parts.push([keys.length, collection, records.map(({ id }) => id)]);
+  t.strictSame(parts, [
+    [1, 'pets', [1n]],
+    [0, 'cats', [1n, 2n]],
+  ]);
 });
 
 t.test('the number is right in any place of a long export, for bytes that are not UTF-8 too', async (t) => {
