@@ -2,6 +2,7 @@ import { type Schema, Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import t from 'tap';
 import type { Json } from '../../../src/engine/schema/json.ts';
+import { toRecursion } from '../../../src/engine/schema/recursion.ts';
 import { isWithin } from '../../../src/engine/schema/subsets.ts';
 
 const text = { type: 'string' };
@@ -130,6 +131,13 @@ const pair = fc.array(schemas(1), { minLength: 2, maxLength: 3 }).chain((parts) 
     some.map(([first, ...others]) => ({ ...first, allOf: others })),
   );
   return fc.tuple(whole, whole);
+});
+
+t.test('what refers to itself is known by its target, and by no other name', async (t) => {
+  const unlike = (name: string, target: Json) => ({ ...pet, not: toRecursion(name, () => target) });
+  const target = { required: ['a'] };
+  t.equal(isWithin(unlike('One', target), unlike('Other', target)), true);
+  t.equal(isWithin(unlike('One', target), unlike('One', { ...target })), false);
 });
 
 t.test('what is known to fit is fitted by every value, as another validator sees it', async (t) => {
