@@ -7,7 +7,7 @@ import { addFigures } from './figures.ts';
 import { makeSessions, type Session } from './request-pieces.ts';
 
 /** The fault that it was written for took between 103 and 328. */
-const COUNT = Number(process.env.SESSIONS ?? 1500);
+const COUNT = Number(process.env.SESSIONS ?? 1000);
 const SEED = Number(process.env.SEED ?? 1);
 /** How many connections are open at the same time. */
 const CLIENTS = 40;
