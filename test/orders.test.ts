@@ -6,14 +6,25 @@ import type { AnyDomain } from '../src/store/description.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { openPostgres } from '../src/store/postgres/open-postgres.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../src/store/postgres/settings.ts';
+import { toPlainShape } from '../src/store/shape.ts';
 import type { Part, Store } from '../src/store/store.ts';
-import { toTables } from '../src/store/table.ts';
+import { toTable, toTables } from '../src/store/table.ts';
+import { books } from './books/domain.ts';
 import { coupons, orders } from './orders/domain.ts';
 import { startPostgres } from './postgres.ts';
 
 const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
 /** An order refers to a coupon, so its table is made later. */
 const DOMAIN: AnyDomain = { orders, coupons };
+/** The same tables, whose orders promise less: any may be added beside any others. */
+const FREE: AnyDomain = {
+  coupons,
+  orders: {
+    ...orders,
+    columns: { ...orders.columns, couponCode: { ...orders.columns.note, column: 'coupon_code' } },
+    unique: [],
+  },
+};
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const MOST = 2n ** 63n - 1n;
@@ -35,19 +46,21 @@ const keyOf = (order: unknown) => (order as Fields).number as string;
 
 function testChanges(t: Test, prepare: (t: Test) => Open): void {
   t.test('the store sets ids, times, revisions and first values, and shows them as it has answered', async (t) => {
-    const { orders } = await prepare(t)();
-    const order = await orders.create({ price: 5n, dueAt: '2026-01-01T01:00:00.1+01:00' });
-    t.match(order, { number: UUID, placedAt: TIME, changedAt: (order as Fields).placedAt });
-    t.match(order, { revision: 1n, pieces: 1, gift: null, status: 'placed', dueAt: '2026-01-01T00:00:00.100Z' });
-    const text = await orders.get(keyOf(order));
-    t.same(text?.read(), order);
-    t.strictSame(Object.keys(order), Object.keys(text?.read() ?? {}));
-    t.match(await orders.create({ price: 5n }, { once: onceOf('first') }), {
-      number: UUID,
-      placedAt: TIME,
-      revision: 1n,
-    });
-    t.equal(await orders.get('no such number'), undefined);
+    for (const domain of [DOMAIN, FREE]) {
+      const { orders } = await prepare(t)(domain);
+      const order = await orders.create({ price: 5n, dueAt: '2026-01-01T01:00:00.1+01:00' });
+      t.match(order, { number: UUID, placedAt: TIME, changedAt: (order as Fields).placedAt });
+      t.match(order, { revision: 1n, pieces: 1, gift: null, status: 'placed', dueAt: '2026-01-01T00:00:00.100Z' });
+      const text = await orders.get(keyOf(order));
+      t.same(text?.read(), order);
+      t.strictSame(Object.keys(order), Object.keys(text?.read() ?? {}));
+      t.match(await orders.create({ price: 5n }, { once: onceOf('first') }), {
+        number: UUID,
+        placedAt: TIME,
+        revision: 1n,
+      });
+      t.equal(await orders.get('no such number'), undefined);
+    }
   });
 
   t.test('an update changes the fields that it has, raises the revision, and answers with the record', async (t) => {
@@ -216,6 +229,17 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
+  t.test('a table lacks neither what pages go by, nor an index for what is unique', async (t) => {
+    const isGiven = { ...books, columns: { ...books.columns, id: { column: 'id', type: 'int64', is: 'id' } } } as const;
+    await t.rejects(prepare(t)({ books: isGiven }), {
+      message: /books has no column seq, (INTEGER|bigint), which pages go by/,
+    });
+    const isUnique = { ...books, unique: [{ fields: ['isbn'], code: 'isbn_taken' }] };
+    await t.rejects(prepare(t)({ books: isUnique }), { message: /books has no unique index on \(isbn\)/ });
+  });
+
+  testFaults(t, async (t) => prepare(t)(FREE));
+
   t.test('lists go by the order in which records were added, whatever their ids are', async (t) => {
     const { orders } = await prepare(t)();
     const made = await Promise.all(Array.from({ length: 25 }, (_, index) => orders.create({ price: BigInt(index) })));
@@ -247,6 +271,30 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   });
 }
 
+function testFaults(t: Test, openFree: (t: Test) => Promise<Shop>): void {
+  t.test('a change that only the table refuses is an error, also at once with others, which are done', async (t) => {
+    const { orders } = await openFree(t);
+    await orders.create({ price: 1n, note: 'Same' });
+    const order = await orders.create({ price: 1n });
+    const changes = [{ note: 'Same' }, { price: 'dear' }, { price: null }, { price: 7n }];
+    const outcomes = await Promise.allSettled(changes.map((fields) => orders.update(keyOf(order), fields)));
+    t.match(outcomes, [
+      { reason: { message: /unique/i } },
+      { reason: { message: /dear|TEXT value/ } },
+      { reason: { message: /not.null/i } },
+      { value: { price: 7n, revision: 2n } },
+    ]);
+  });
+}
+
+t.test('memory', async (t) => {
+  testFaults(t, async (t) => {
+    const store = openStore({ kind: 'memory' }, FREE, LIMITS) as unknown as Store;
+    t.teardown(() => store.close());
+    return toShop(store);
+  });
+});
+
 t.test('a file', async (t) => {
   let count = 0;
   testChanges(t, (t) => {
@@ -275,4 +323,19 @@ t.test('PostgreSQL', async (t) => {
 
 t.test('a collection that refers to none that is there is refused', async (t) => {
   t.throws(() => toTables({ orders }), { message: 'orders refers to coupons, which is no other collection before it' });
+});
+
+t.test('a collection without an id, or with two, is refused', async (t) => {
+  const { id, isbn } = books.columns;
+  for (const columns of [{ isbn }, { id, isbn: id }])
+    t.throws(() => toTable({ ...books, columns, lists: {} }), { message: /^one column of books has `set: 'id'`/ });
+});
+
+t.test('without a contract, records are read by their columns: int64 as bigint, and other numbers not', async (t) => {
+  const { read } = toPlainShape(toTable(books));
+  const records = read('[{"id":1,"price":5},{"id":2,"price":1.5}]') as Fields[];
+  t.strictSame(records.map(Object.entries), [
+    Object.entries({ id: 1n, price: 5 }),
+    Object.entries({ id: 2n, price: 1.5 }),
+  ]);
 });

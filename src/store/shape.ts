@@ -21,7 +21,7 @@ export function toPlainShape({ fields, collection }: Table): Shape {
   const namesOf = (wanted: Field['type']) => fields.filter(({ type }) => type === wanted).map(({ name }) => name);
   const [int64s, numbers] = [namesOf('int64'), namesOf('number')];
   const toExact = (record: Fields) => {
-    for (const name of int64s) record[name] = toInt64(record[name]) ?? record[name];
+    for (const name of int64s) if (name in record) record[name] = toInt64(record[name]) ?? record[name];
     for (const name of numbers) if (typeof record[name] === 'bigint') record[name] = Number(record[name]);
     return record;
   };
