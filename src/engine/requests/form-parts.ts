@@ -145,7 +145,9 @@ function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, give
   busboy.on('field', (name, value) => {
     size += value.length + FIELD;
     if (size > MAX_FIELDS) fail(new Failure(...TOO_LARGE));
-    else if (!busboy.destroyed) add(() => ({ name: toText(name, name), value: toText(value, name, arriving.charset) }));
+    // A part may have no name.
+    else if (!busboy.destroyed)
+      add(() => ({ name: toText(String(name), name), value: toText(value, name, arriving.charset) }));
   });
   busboy.on('file', (name, stream, filename, _encoding, contentType) => {
     arriving.file = stream.on('error', () => {});
@@ -153,7 +155,12 @@ function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, give
     else {
       const content = readContent(stream);
       add(
-        () => ({ name: toText(name, name), filename: filename && toText(filename, name), contentType, content }),
+        () => ({
+          name: toText(String(name), name),
+          filename: filename && toText(filename, name),
+          contentType,
+          content,
+        }),
         stream,
       );
     }

@@ -60,7 +60,12 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
 
   function serve(request: FastifyRequest, reply: FastifyReply) {
     const answered = answer(request);
-    return answered instanceof Promise ? answered.then((later) => respond(reply, later)) : respond(reply, answered);
+    if (!(answered instanceof Promise)) return respond(reply, answered);
+    return answered.then(
+      (later) => (reply.sent ? undefined : respond(reply, later)),
+      // Nobody waits for a reply any more, where the client has gone: what its body did to the handler is no error.
+      (error) => (reply.sent ? undefined : Promise.reject(error)),
+    );
   }
 
   function respond(reply: FastifyReply, answered: AnyAnswer) {

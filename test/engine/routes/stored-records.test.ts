@@ -52,8 +52,8 @@ t.test('records are read by their schema, one or a list, also where it has no nu
   const tags = { ...domain.pets, schema: 'Tag' };
   const shapes = buildShapes(await loadEdited(t.testdir(), edit), { ...domain, tags });
   for (const [shape, text, record] of [
-    [shapes.pets, '{"id":9007199254740993}', { id: 9007199254740993n }],
-    [shapes.tags, '{"name":"Big"}', { name: 'Big' }],
+    [shapes.pets, '{"id":9007199254740993}', { __proto__: null, id: 9007199254740993n }],
+    [shapes.tags, '{"name":"Big"}', { __proto__: null, name: 'Big' }],
   ] as const) {
     t.strictSame(shape.read(text), record);
     t.strictSame(shape.read(`[${text},${text}]`), [record, record]);
