@@ -479,3 +479,10 @@ t.test("OpenTelemetry's ratio of traces is taken where it is one", (t) => {
   t.equal(ratioOf('traceidratio', '0.5'), undefined);
   t.end();
 });
+
+t.test('TRUST_TRACES takes addresses and ranges, and says so of anything else', (t) => {
+  const rule = 'addresses and ranges, such as 10.0.0.0/8,::1';
+  t.strictSame(problemsOf({ TRUST_TRACES: '10.0.0.0/8, ::1' }), []);
+  t.strictSame(problemsOf({ TRUST_TRACES: 'unix' }), [`  - TRUST_TRACES must be ${rule}, not "unix"`]);
+  t.end();
+});
