@@ -66,7 +66,7 @@ func (store Petstore) List(ctx context.Context, query string, use func([]Pet)) (
 	return nil
 }
 
-func (store Petstore) send(ctx context.Context, method, query string, once []string, body []byte, into any) (http.Header, error) {
+func (store Petstore) send(ctx context.Context, method, query string, once []string, body []byte, into interface{}) (http.Header, error) {
 	for wait := FirstWait; ; wait *= 2 {
 		reply, failure := store.attempt(ctx, method, query, once, body, into)
 		if failure == nil {
@@ -83,7 +83,7 @@ func (store Petstore) send(ctx context.Context, method, query string, once []str
 	}
 }
 
-func (store Petstore) attempt(ctx context.Context, method, query string, once []string, body []byte, into any) (http.Header, *Error) {
+func (store Petstore) attempt(ctx context.Context, method, query string, once []string, body []byte, into interface{}) (http.Header, *Error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	var reply *http.Response
