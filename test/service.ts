@@ -70,7 +70,7 @@ const contractCheck = new ContractCheck();
 let ours: Promise<Pick<ServerOptions, 'contract' | 'compiled'>> | undefined;
 
 /** The checked-in contract, read and compiled once for all tests of a process. */
-function loadOurs() {
+export function loadOurs() {
   ours ??= loadContract(CONTRACT_FILE, CONTRACT_DIGEST).then((contract) => ({
     contract,
     compiled: compileOperations(contract),

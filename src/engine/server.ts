@@ -12,7 +12,7 @@ import { addConnections, type ConnectionLimits } from './http/connections.ts';
 import { buildCounts, type Counts } from './http/counts.ts';
 import { addDraining } from './http/draining.ts';
 import { addErrorReplies, buildSendFailure, type SendFailure } from './http/error-replies.ts';
-import { addArrival, addEntrance } from './http/every-request.ts';
+import { addArrival, addEntrance, buildArrive } from './http/every-request.ts';
 import { addHealth } from './http/health.ts';
 import { ignoreUpgrades } from './http/ignored-upgrades.ts';
 import { buildToLogged } from './http/logged-urls.ts';
@@ -76,13 +76,13 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const nextRequestId = buildRequestIds();
   const toLogged = buildToLogged(keysInQueries(contract), apiKeys);
   const refusedLog = buildRefusedLog(logger);
-  const watch = buildWatch({ logger, lines: options.lines, toLogged, refused: refusedLog, counts });
+  const arrive = buildArrive(buildWatch({ logger, lines: options.lines, toLogged, refused: refusedLog, counts }));
   // Where nobody asks, what is refused and dropped is counted all the same: that costs less than to ask each time.
   const counted = counts ?? buildCounts(String);
   const raw = { logger, nextRequestId, toErrorBody: contract.toErrorBody, counts: counted };
   const sendFailure = buildSendFailure(logger, contract.toErrorBody);
   const frameworkErrors: SendFailure = (error, request, reply) => {
-    watch?.(request, reply);
+    arrive(request, reply);
     sendFailure(error, request, reply);
   };
   const app = createApp(options, raw, { frameworkErrors, ...toLoggerOptions(logger, toLogged) });
@@ -103,7 +103,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const letIn = await add('draining', ['connections'], (app) =>
     addDraining(app, connections, isDraining, options.untilNoneListens),
   );
-  await add('arrival', ['error-replies', 'traces'], (app) => addArrival(app, watch, beginTrace));
+  await add('arrival', ['error-replies', 'traces'], (app) => addArrival(app, arrive, beginTrace));
   await add('plugins', ['arrival'], (app) => addTeamsPlugins(app, options));
   await add('entrance', ['not-found', 'draining'], (app) => addEntrance(app, toNotFound, letIn, sendFailure));
   const authFor = await add('auth', ['entrance'], (app) => addAuth(app, auth));

@@ -3,27 +3,31 @@ import { makeKey, toStoredKey } from '../../src/store/api-keys.ts';
 import { serve } from '../added-operations.ts';
 import { openUrl } from '../database.ts';
 import { edited } from '../edited-contract.ts';
-import { KEY, startService } from '../service.ts';
+import { openTestServer } from '../open-test-server.ts';
+import { KEY } from '../service.ts';
 
 const post = (body: unknown, headers = {}) => ({ method: 'POST', body, headers });
 
 t.test('POST /pets is 201 with the pet, its id and its Location, where it is found again', async (t) => {
-  const { request } = await startService(t);
-  const { status, headers, body } = await request('/v1/pets', post({ name: 'Rex', categoryId: 7, status: 'pending' }));
+  const { client, request } = await openTestServer(t);
+  const { status, headers, body } = await client.createPet({
+    body: { name: 'Rex', categoryId: 7n, status: 'pending' },
+  });
   t.equal(status, 201);
-  t.strictSame(body, { id: 1, name: 'Rex', categoryId: 7, status: 'pending' });
+  t.strictSame(body, { id: 1n, name: 'Rex', categoryId: 7n, status: 'pending' });
   t.equal(headers.location, '/v1/pets/1');
-  t.strictSame((await request(headers.location as string)).body, body);
+  t.strictSame((await client.getPet({ params: { petId: 1n } })).body, body);
+  t.match(await request(headers.location as string), { status: 200, body: { name: 'Rex' } });
 });
 
 t.test('a status that is left out stays out', async (t) => {
-  const { request } = await startService(t);
-  const { text } = await request('/v1/pets', post({ name: 'Mia', categoryId: 7 }));
-  t.equal(text, '{"id":1,"name":"Mia","categoryId":7}');
+  const { client } = await openTestServer(t);
+  const { body } = await client.createPet({ body: { name: 'Mia', categoryId: 7n } });
+  t.strictSame(body, { id: 1n, name: 'Mia', categoryId: 7n });
 });
 
 t.test('64-bit integers keep every digit, from the body to the reply and back', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   const digits = ['9007199254740993', '9223372036854775807', '-9223372036854775808', '0', '-1', '9007199254740991'];
   for (const [index, categoryId] of digits.entries()) {
     const expected = `{"id":${index + 1},"name":"Rex","categoryId":${categoryId}}`;
@@ -33,7 +37,7 @@ t.test('64-bit integers keep every digit, from the body to the reply and back', 
 });
 
 t.test('what JSON Schema takes for an integer is one, in any notation', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   for (const [written, meant] of [
     ['1.0', '1'],
     ['1e2', '100'],
@@ -47,7 +51,7 @@ t.test('what JSON Schema takes for an integer is one, in any notation', async (t
 });
 
 t.test('a categoryId that is no 64-bit integer is 400 and never rounded', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   for (const value of ['9223372036854775808', '-9223372036854775809', '1.5', '"5"', 'null']) {
     const { status, body } = await request('/v1/pets', post(`{"name":"Rex","categoryId":${value}}`));
     t.equal(status, 400, value);
@@ -65,7 +69,7 @@ t.test('a categoryId that is no 64-bit integer is 400 and never rounded', async 
 });
 
 t.test('every Unicode name of 1 to 255 characters comes back unchanged', async (t) => {
-  const { request } = await startService(t);
+  const { client, request } = await openTestServer(t);
   for (const name of [
     '"\\/\b\f\n\r\t',
     '\u0001\u001f\u007f\u0080\u2028\u2029',
@@ -74,7 +78,7 @@ t.test('every Unicode name of 1 to 255 characters comes back unchanged', async (
     '\ufeff\uffff',
     ' ',
   ]) {
-    const { status, body } = await request('/v1/pets', post({ name, categoryId: 7 }));
+    const { status, body } = await client.createPet({ body: { name, categoryId: 7n } });
     t.equal(status, 201);
     t.match(body, { name });
     t.match((await request('/v1/pets?limit=100')).text, JSON.stringify(name));
@@ -82,16 +86,16 @@ t.test('every Unicode name of 1 to 255 characters comes back unchanged', async (
 });
 
 t.test('a name that is empty, too long or holds U+0000 is 400', async (t) => {
-  const { request } = await startService(t);
+  const { client } = await openTestServer(t);
   for (const name of ['', 'x'.repeat(256), '🐕'.repeat(256), 'a\0b']) {
-    const { status, body } = await request('/v1/pets', post({ name, categoryId: 7 }));
+    const { status, body } = await client.createPet({ body: { name, categoryId: 7n } });
     t.equal(status, 400);
     t.match(body, { code: 'invalid_request', message: /^body\.name / });
   }
 });
 
 t.test('all that is wrong with a body is named in one message', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   const { status, body } = await request('/v1/pets?dry=1', post({ id: 5, name: 7, status: 'lost', stauts: 'sold' }));
   t.equal(status, 400);
   for (const problem of [
@@ -107,7 +111,7 @@ t.test('all that is wrong with a body is named in one message', async (t) => {
 });
 
 t.test('a body that is no object is 400', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   for (const body of ['[]', '7', 'null', '"Rex"', 'true']) {
     const reply = await request('/v1/pets', post(body));
     t.equal(reply.status, 400);
@@ -116,7 +120,7 @@ t.test('a body that is no object is 400', async (t) => {
 });
 
 t.test('a request without a body is 400, in each way to send none', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   for (const options of [
     post(undefined),
     post(''),
@@ -131,7 +135,7 @@ t.test('a request without a body is 400, in each way to send none', async (t) =>
 });
 
 t.test('a body that is not one well-formed JSON value in UTF-8 is 400', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   for (const body of [
     '{',
     '{}{}',
@@ -150,7 +154,7 @@ t.test('a body that is not one well-formed JSON value in UTF-8 is 400', async (t
 });
 
 t.test('a body that is not JSON is told where, and a byte order mark by its name', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   for (const [body, message] of [
     ['{', 'The body is not well-formed JSON: it ends too early.'],
     ['{"name":"Rex",}', 'The body is not well-formed JSON at character 15.'],
@@ -164,13 +168,13 @@ t.test('a body that is not JSON is told where, and a byte order mark by its name
 });
 
 t.test('a value of another type is told once', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   const { body } = await request('/v1/pets', post({ name: 'Rex', categoryId: 7, status: null }));
   t.match(body, { message: 'body.status must be of type string' });
 });
 
 t.test('a field that stands twice is 400, also with the same value, also when it is escaped', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   for (const twice of ['"name":"Mia"', '"name":"Rex"', '"n\\u0061me":"Rex"']) {
     const { status, body } = await request('/v1/pets', post(`{"name":"Rex","categoryId":7,${twice}}`));
     t.equal(status, 400);
@@ -179,7 +183,7 @@ t.test('a field that stands twice is 400, also with the same value, also when it
 });
 
 t.test('a field named like an inherited property is as unknown as any other', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   for (const field of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     const { status, body } = await request('/v1/pets', post(`{"name":"Rex","categoryId":7,"${field}":{"a":1}}`));
     t.equal(status, 400);
@@ -189,14 +193,14 @@ t.test('a field named like an inherited property is as unknown as any other', as
 });
 
 t.test('a body that is nested too deeply is 400', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   const { status, body } = await request('/v1/pets', post(`${'['.repeat(8000)}${']'.repeat(8000)}`));
   t.equal(status, 400);
   t.match(body, { code: 'malformed_json', message: /nested deeper/ });
 });
 
 t.test('a body of another type, of no type, or compressed is 415', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   for (const headers of [
     { 'content-type': 'text/plain' },
     { 'content-type': 'application/x-www-form-urlencoded' },
@@ -214,14 +218,14 @@ t.test('a body of another type, of no type, or compressed is 415', async (t) => 
 });
 
 t.test('JSON with a charset, or in capitals, is JSON', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   for (const type of ['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset="UTF-8"']) {
     t.equal((await request('/v1/pets', post({ name: 'Rex', categoryId: 7 }, { 'content-type': type }))).status, 201);
   }
 });
 
 t.test('a body over the limit that the contract states is 413, said before or while it comes', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   const body = { name: 'x'.repeat(17_000), categoryId: 7 };
   for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
     const reply = await request('/v1/pets', post(body, headers));
@@ -233,7 +237,7 @@ t.test('a body over the limit that the contract states is 413, said before or wh
 t.test(
   'a request that is sent again with its Idempotency-Key has the same reply, marked, and adds one pet',
   async (t) => {
-    const { request } = await startService(t);
+    const { request } = await openTestServer(t);
     const headers = { 'idempotency-key': '~'.repeat(255) };
     const first = await request('/v1/pets', post('{"name":"Rex","categoryId":9007199254740993}', headers));
     t.equal(first.headers['idempotency-replayed'], undefined);
@@ -253,7 +257,7 @@ t.test('an Idempotency-Key with another body is 422, and with another API key a 
   const store = openUrl('sqlite::memory:');
   const key = makeKey();
   await store.createKey(toStoredKey(key, 'Ada'));
-  const { request } = await startService(t, { store, apiKeys: [KEY, `${KEY}-2`] });
+  const { request } = await openTestServer(t, { store, apiKeys: [KEY, `${KEY}-2`] });
   const rex = post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': 'one' });
   const mia = { ...rex, body: { name: 'Mia', categoryId: 7 } };
   for (const [sent, id] of [
@@ -272,7 +276,7 @@ t.test('an Idempotency-Key with another body is 422, and with another API key a 
 });
 
 t.test('an Idempotency-Key that is empty, too long, given twice or not visible ASCII is 400', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   for (const key of ['', '~'.repeat(256), 'a b', 'a\tb', 'é', ['a', 'a']]) {
     const { status, body } = await request(
       '/v1/pets',
@@ -287,7 +291,7 @@ t.test('the id of a key in API_KEYS is the same wherever it stands there', async
   const store = openUrl('sqlite::memory:');
   const rex = post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': 'one' });
   for (const apiKeys of [[KEY], ['another-key-0123456789', KEY]]) {
-    const { request } = await startService(t, { store, apiKeys });
+    const { request } = await openTestServer(t, { store, apiKeys });
     t.match((await request('/v1/pets', rex)).body, { id: 1 });
   }
 });

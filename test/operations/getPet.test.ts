@@ -1,28 +1,29 @@
 import t from 'tap';
-import { startService } from '../service.ts';
+import { openTestServer } from '../open-test-server.ts';
 
 t.test('GET /pets/{petId} returns the pet with exactly the fields that it was created with', async (t) => {
-  const { request } = await startService(t);
-  await request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7, status: 'sold' } });
-  await request('/v1/pets', { method: 'POST', body: { name: 'Mia', categoryId: 7 } });
-  const rex = await request('/v1/pets/1');
+  const { client } = await openTestServer(t);
+  await client.createPet({ body: { name: 'Rex', categoryId: 7n, status: 'sold' } });
+  await client.createPet({ body: { name: 'Mia', categoryId: 7n } });
+  const rex = await client.getPet({ params: { petId: 1n } });
   t.equal(rex.status, 200);
-  t.strictSame(rex.body, { id: 1, name: 'Rex', categoryId: 7, status: 'sold' });
-  t.strictSame((await request('/v1/pets/2')).body, { id: 2, name: 'Mia', categoryId: 7 });
+  t.strictSame(rex.body, { id: 1n, name: 'Rex', categoryId: 7n, status: 'sold' });
+  const { body } = await client.getPet({ params: { petId: 2n } });
+  t.strictSame(body, { id: 2n, name: 'Mia', categoryId: 7n });
 });
 
 t.test('an id that no pet has is 404, near a pet and at both ends of the range', async (t) => {
-  const { request } = await startService(t);
-  await request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
-  for (const id of ['0', '2', '-1', '9007199254740993', '9223372036854775807', '-9223372036854775808']) {
-    const { status, body } = await request(`/v1/pets/${id}`);
+  const { client } = await openTestServer(t);
+  await client.createPet({ body: { name: 'Rex', categoryId: 7n } });
+  for (const id of [0n, 2n, -1n, 9007199254740993n, 2n ** 63n - 1n, -(2n ** 63n)]) {
+    const { status, body } = await client.getPet({ params: { petId: id } });
     t.equal(status, 404);
     t.strictSame(body, { code: 'pet_not_found', message: `No pet has the id ${id}.`, status: 404 });
   }
 });
 
 t.test('an id that is not written as a 64-bit integer is 400 and the message names petId', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   for (const id of [
     'abc',
     '1.0',
@@ -42,8 +43,8 @@ t.test('an id that is not written as a 64-bit integer is 400 and the message nam
 });
 
 t.test('every reply of the deprecated operation says since when, until when, and what to use instead', async (t) => {
-  const { request } = await startService(t);
-  await request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
+  const { client, request } = await openTestServer(t);
+  await client.createPet({ body: { name: 'Rex', categoryId: 7n } });
   const replies = [
     await request('/v1/pets/1'),
     await request('/v1/pets/x'),
@@ -63,8 +64,8 @@ t.test('every reply of the deprecated operation says since when, until when, and
 });
 
 t.test('HEAD /pets/{petId} is the reply to GET without its body', async (t) => {
-  const { request } = await startService(t);
-  await request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
+  const { client, request } = await openTestServer(t);
+  await client.createPet({ body: { name: 'Rex', categoryId: 7n } });
   const { headers } = await request('/v1/pets/1');
   const head = await request('/v1/pets/1', { method: 'HEAD' });
   t.equal(head.status, 200);

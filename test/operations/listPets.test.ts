@@ -1,18 +1,20 @@
 import t from 'tap';
-import { type Service, startService } from '../service.ts';
+import { openTestServer, type TestServer } from '../open-test-server.ts';
 
-const STATUSES = ['available', 'pending', 'sold', undefined];
+const STATUSES = ['available', 'pending', 'sold', undefined] as const;
 
 /** Pets 1, 2, 3, … whose statuses go round, the fourth without one. */
-async function addPets({ request }: Service, count: number) {
+async function addPets({ client }: TestServer, count: number) {
   for (let index = 0; index < count; index++) {
     const status = STATUSES[index % STATUSES.length];
-    await request('/v1/pets', { method: 'POST', body: { name: `Pet ${index + 1}`, categoryId: index, status } });
+    await client.createPet({
+      body: { name: `Pet ${index + 1}`, categoryId: BigInt(index), ...(status && { status }) },
+    });
   }
 }
 
 /** The ids of every page, from this URL to the end of its links. */
-async function readPages({ request }: Service, url: string): Promise<number[][]> {
+async function readPages({ request }: TestServer, url: string): Promise<number[][]> {
   const pages: number[][] = [];
   for (let next: string | undefined = url; next; ) {
     const { body, headers } = await request(next);
@@ -23,15 +25,15 @@ async function readPages({ request }: Service, url: string): Promise<number[][]>
 }
 
 t.test('an empty store lists as an empty array without a next page', async (t) => {
-  const { request } = await startService(t);
-  const { status, text, headers } = await request('/v1/pets');
+  const { client } = await openTestServer(t);
+  const { status, body, headers } = await client.listPets();
   t.equal(status, 200);
-  t.equal(text, '[]');
+  t.strictSame(body, []);
   t.equal(headers.link, undefined);
 });
 
 t.test('without a limit a page holds 20 pets, in the order of their creation', async (t) => {
-  const service = await startService(t);
+  const service = await openTestServer(t);
   await addPets(service, 21);
   const [first, second] = await readPages(service, '/v1/pets');
   t.strictSame(
@@ -42,7 +44,7 @@ t.test('without a limit a page holds 20 pets, in the order of their creation', a
 });
 
 t.test('the links lead to every pet once, with any limit', async (t) => {
-  const service = await startService(t);
+  const service = await openTestServer(t);
   await addPets(service, 12);
   for (const limit of [1, 5, 6, 11, 12, 13, 100]) {
     const pages = await readPages(service, `/v1/pets?limit=${limit}`);
@@ -52,14 +54,14 @@ t.test('the links lead to every pet once, with any limit', async (t) => {
 });
 
 t.test('a status filters every page, and the links keep it', async (t) => {
-  const service = await startService(t);
+  const service = await openTestServer(t);
   await addPets(service, 12);
   t.strictSame(await readPages(service, '/v1/pets?status=available&limit=2'), [[1, 5], [9]]);
   t.strictSame(await readPages(service, '/v1/pets?limit=3&status=sold'), [[3, 7, 11]]);
 });
 
 t.test('a pet that is added while somebody reads the pages comes on the last one', async (t) => {
-  const service = await startService(t);
+  const service = await openTestServer(t);
   await addPets(service, 3);
   const { headers } = await service.request('/v1/pets?limit=2');
   await addPets(service, 1);
@@ -68,7 +70,7 @@ t.test('a pet that is added while somebody reads the pages comes on the last one
 });
 
 t.test('a cursor that was made up, cut short or given out for another filter is 400', async (t) => {
-  const service = await startService(t);
+  const service = await openTestServer(t);
   await addPets(service, 8);
   const cursorOf = async (url: string) =>
     (await service.request(url)).headers.link?.match(/after=([\w-]+)/)?.[1] as string;
@@ -88,7 +90,7 @@ t.test('a cursor that was made up, cut short or given out for another filter is 
 });
 
 t.test('a limit that is not written as an integer from 1 to 100 is 400 and the message names it', async (t) => {
-  const { request } = await startService(t);
+  const { request } = await openTestServer(t);
   for (const limit of [
     '0',
     '-1',
@@ -113,7 +115,7 @@ t.test('a limit that is not written as an integer from 1 to 100 is 400 and the m
 t.test(
   'an unknown status, an unknown parameter and a parameter given twice are 400, and the message names it',
   async (t) => {
-    const { request } = await startService(t);
+    const { request } = await openTestServer(t);
     const cases: [string, string][] = [
       ['status=lost', 'query.status must be one of available, pending, sold'],
       ['status=', 'query.status must be one of available, pending, sold'],
@@ -131,7 +133,7 @@ t.test(
 );
 
 t.test('HEAD /pets is the reply to GET without its body', async (t) => {
-  const service = await startService(t);
+  const service = await openTestServer(t);
   await addPets(service, 3);
   const { headers } = await service.request('/v1/pets?limit=2');
   const head = await service.request('/v1/pets?limit=2', { method: 'HEAD' });

@@ -1,5 +1,5 @@
 /** The bounds on connections: how many are served, and how long a client may leave a reply unread. */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -44,6 +44,9 @@ type HttpSocket = Socket & { [STATE]: ConnectionState };
 
 /** Of a connection to the server, unless it has just been refused. */
 export const stateOf = (socket: Socket): ConnectionState => (socket as HttpSocket)[STATE];
+
+/** Whether a request came by `app.inject`: it has no connection, and a reply that is not of server-response.ts. */
+export const isInjected = ({ socket }: IncomingMessage): boolean => stateOf(socket) === undefined;
 
 /**
  * Calls back when all earlier replies are sent: a reply out of order would be taken for another request's. Behind one that ends the

@@ -2,7 +2,6 @@
  * What is counted of requests and connections, for operators: plain numbers, which cost a request next to nothing, and are read when
  * somebody asks. What they are counted by comes from the contract and the catalogue of errors, so no client can add to it.
  */
-import type { ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { Distribution, SECONDS } from '../../distribution.ts';
 import { CODES, type ErrorCode, kindOf } from '../errors.ts';
@@ -36,8 +35,8 @@ export interface Counts {
   dropped: Record<'full' | 'idle' | 'unread', number>;
   durations(): Duration[];
   refuse(code: ErrorCode): void;
-  /** A request has ended, after so many milliseconds. */
-  end(request: FastifyRequest, response: ServerResponse, ms: number): void;
+  /** A request has ended, after so many milliseconds; without a status where its client had gone before. */
+  end(request: FastifyRequest, status: number | undefined, ms: number): void;
 }
 
 /** Those that a contract or our own routes may have; any other is one. */
@@ -73,18 +72,17 @@ export function buildCounts(pathOf: (operationId: string) => string): Counts {
     refuse(code) {
       this.refused.set(code, (this.refused.get(code) ?? 0) + 1);
     },
-    end(request, { statusCode, writableFinished }, ms) {
+    end(request, status, ms) {
       this.inFlight--;
       const { operationId, errorCode, method: sent } = request;
       const route = operationId ?? request.routeOptions.url ?? '';
       const method = METHODS.has(sent) ? sent : '_OTHER';
       const ends = endsOf(route, method);
-      const end = writableFinished ? (errorCode ?? statusCode) : 'aborted';
+      const isAborted = status === undefined;
+      const end = isAborted ? 'aborted' : (errorCode ?? status);
       const duration = entryOf(ends, end, () => {
         const path = operationId === undefined ? route : pathOf(operationId);
-        return writableFinished
-          ? buildDuration(method, path, statusCode, errorCode ?? codeOf(statusCode))
-          : buildDuration(method, path, undefined, 'aborted');
+        return buildDuration(method, path, status, isAborted ? 'aborted' : (errorCode ?? codeOf(status)));
       });
       duration.seconds.add(ms / 1000);
     },

@@ -5,14 +5,23 @@ import type { LetIn } from './draining.ts';
 import { findMalformed, type SendFailure } from './error-replies.ts';
 import { keepReply } from './raw-replies.ts';
 import type { Watch } from './request-log.ts';
+import { secureInjected } from './security-headers.ts';
+
+/** What comes before all else, also where Fastify refuses a URL before any hook. */
+export const buildArrive =
+  (watch: Watch | undefined): Watch =>
+  (request, reply) => {
+    watch?.(request, reply);
+    secureInjected(reply);
+  };
 
 /** First of all: what a plugin refuses is logged and has its id, too. */
-export function addArrival(app: FastifyInstance, watch: Watch | undefined, beginTrace: Watch | undefined): void {
+export function addArrival(app: FastifyInstance, arrive: Watch, beginTrace: Watch | undefined): void {
   app.decorateRequest('operationId', undefined);
   app.decorateRequest('isReplayed', false);
   app.addHook('onRequest', (request, reply, done) => {
     beginTrace?.(request, reply);
-    watch?.(request, reply);
+    arrive(request, reply);
     keepReply(request, reply);
     reply.header('x-request-id', request.id);
     done();

@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
 import { toClientAddress } from './client-address.ts';
+import { isInjected } from './connections.ts';
 import type { Counts } from './counts.ts';
 import type { ToLogged } from './logged-urls.ts';
 import type { RefusedLog } from './refused-log.ts';
@@ -64,23 +65,27 @@ export function buildWatch({ logger, lines, toLogged, refused, counts }: WatchPa
       if (isOver) return;
       isOver = true;
       const ms = performance.now() - start;
-      counts?.end(request, raw, ms);
-      const fields = line?.(raw, Math.round(ms * 1000) / 1000);
+      const status = isSent(raw) ? raw.statusCode : undefined;
+      counts?.end(request, status, ms);
+      const fields = line?.(status, Math.round(ms * 1000) / 1000);
       if (fields !== undefined) lines.write(`${begin()}${fields}}\n`);
     });
   };
 }
+
+/** Whether the client has got all of it. Nothing of an injected one is sent: it is made. */
+const isSent = ({ writableFinished, writableEnded, req }: ServerResponse): boolean =>
+  writableFinished || (writableEnded && isInjected(req));
 
 /** The fields of the line of a request, from what it has at its beginning, and then at its end; none where it is only counted. */
 function buildToLine(toLogged: ToLogged, refused: RefusedLog) {
   return (request: FastifyRequest) => {
     const { id, method, url, headers } = request;
     const ip = toClientAddress(request);
-    return ({ writableFinished, statusCode }: ServerResponse, ms: number): string | undefined => {
-      if (writableFinished && refused.counts(request, statusCode)) return undefined;
-      const end = writableFinished
-        ? `"status":${statusCode},"ms":${ms},"msg":"request"`
-        : `"ms":${ms},"msg":"request aborted"`;
+    return (status: number | undefined, ms: number): string | undefined => {
+      if (status !== undefined && refused.counts(request, status)) return undefined;
+      const end =
+        status === undefined ? `"ms":${ms},"msg":"request aborted"` : `"status":${status},"ms":${ms},"msg":"request"`;
       const { operationId, caller, isReplayed, refusal, span } = request;
       const called = operationId === undefined ? '' : `"operationId":"${operationId}",`;
       const key = caller === undefined ? '' : caller.logged;

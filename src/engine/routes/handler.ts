@@ -17,7 +17,7 @@ export type OperationId = keyof operations;
 type ParametersOf<Id extends OperationId> = operations[Id]['parameters'];
 export type PathOf<Id extends OperationId> = Present<ParametersOf<Id>['path']>;
 export type QueryOf<Id extends OperationId> = Present<ParametersOf<Id>['query']>;
-type HeadersOf<Id extends OperationId> = Present<ParametersOf<Id>['header']>;
+export type HeadersOf<Id extends OperationId> = Present<ParametersOf<Id>['header']>;
 type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
 
 /** A schema's type in a request, without its read-only fields, and in a reply, without its write-only ones. */
@@ -118,14 +118,14 @@ type BodyOf<Type, Body, Status> =
   IsJson<Type> extends true ? Repeated<InReply<Body>, Status> | JsonText<InReply<Body>> : PassedOn;
 type IsJson<Type> = Lowercase<Type & string> extends `${string}/json` | `${string}+json` ? true : false;
 
-type Responses<Id extends OperationId> = operations[Id]['responses'];
+export type Responses<Id extends OperationId> = operations[Id]['responses'];
 type AnswerTo<Status, Response> = Response extends { headers: infer Headers }
   ? { status: Status } & WithBody<Response, Status> & WithHeaders<Declared<Headers>>
   : never;
 
 /** `4XX` is every status from 400 to 499 that is not declared by itself. */
 type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
-type StatusIn<Key> = Key extends `${infer Class}XX`
+export type StatusIn<Key> = Key extends `${infer Class}XX`
   ? `${Class}${Digit}${Digit}` extends `${infer Status extends number}`
     ? Status
     : never
