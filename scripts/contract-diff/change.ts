@@ -19,6 +19,7 @@ const breaking = (why: string): Effect => ({ verdict: 'breaking', why });
 
 export const REFUSED = breaking('Requests that were fine may be refused now.');
 export const UNEXPECTED = breaking('Clients may get something else than they expect.');
+export const RETYPED = breaking('Generated clients take their types from it.');
 export const MISSING = breaking('Clients that use it find nothing.');
 export const MOVED = breaking('Requests that leave it out mean something else now.');
 export const RENAMED = breaking('Generated clients take their names from it.');

@@ -1,6 +1,7 @@
 /** Compares two versions of the contract: what has changed, and what each change does to clients. */
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
+import { MAX_BYTES, METHODS } from '../../src/engine/contract/operations.ts';
 import {
   type Change,
   compareLists,
@@ -17,15 +18,17 @@ import {
   UNKNOWN,
 } from './change.ts';
 import { expandContract, type Json, NAME } from './expand.ts';
-import { byKey, type Changes, growing, ignored, named, type Rule, required, value } from './rules.ts';
-import { atMost, compareSchemas, schema } from './schemas.ts';
+import { inOneVersion, isOver, NO_KEY, SENT, toComparable, toScheme } from './normal.ts';
+import { byKey, type Changes, growing, ignored, keyword, named, type Rule, required, value } from './rules.ts';
+import { compareSchemas, schema } from './schemas.ts';
 
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
-const NO_KEY = 'no key';
-const DEPRECATION = ['deprecated', 'x-deprecated-at', 'x-sunset', 'x-successor'];
-
+const { POSITIVE_INFINITY } = Number;
 const body = (place: string) => `${place} body`;
 const always = (effect: Effect) => value(() => effect);
+
+/** The largest number allowed, or `usual` where none is said. */
+const atMost = (usual: number) =>
+  keyword((before = usual, after = usual) => (after < before ? 'fewer' : after > before ? 'more' : undefined));
 
 const content: Rule = function* (before, after, place, direction) {
   for (const [type, old, now] of pairs(before, after)) {
@@ -35,11 +38,18 @@ const content: Rule = function* (before, after, place, direction) {
   }
 };
 
+const deprecated = always(FINE);
+const SCHEME = byKey({}, REFUSED);
+
+/** The server sends them: they are replies as all others, and clients may ignore a new one. */
+const sent = (name: string): Rule =>
+  function* (before, after, place, _direction, key) {
+    yield* named((there, own) => `${there} ${name} ${own}`, byKey({}))(before, after, place, 'response', key);
+  };
+
 const RESPONSE = byKey({
-  headers: function* (before, after, place, direction, key) {
-    const headers = named((there, name) => `${there} header ${name}`, byKey({ required, schema }));
-    yield* headers(toLowerCase(before), toLowerCase(after), place, direction, key);
-  },
+  headers: named((place, name) => `${place} header ${name}`, byKey({ required, schema, deprecated })),
+  [SENT]: value((before, after) => (before && after ? UNEXPECTED : undefined)),
   links: named((place, name) => `${place} link ${name}`, byKey({}, MISSING)),
   content: (before, after, place, direction, key) => content(before, after, body(place), direction, key),
 });
@@ -57,9 +67,10 @@ const OPERATION = byKey({
   }),
   parameters: named(
     (place, name) => `${place} ${name}`,
-    byKey({ required, schema, 'x-opaque': required, 'x-kept-hours': atMost }),
+    byKey({ required, schema, content, deprecated, 'x-opaque': required, 'x-kept-hours': atMost(POSITIVE_INFINITY) }),
   ),
-  requestBody: named(body, byKey({ required, 'x-max-bytes': atMost, content })),
+  requestBody: named(body, byKey({ required, 'x-max-bytes': atMost(MAX_BYTES), content })),
+  callbacks: sent('callback'),
   responses: function* (before, after, place) {
     yield* compareResponses(before, after, place);
   },
@@ -82,6 +93,8 @@ const CONTRACT = byKey({
   info: byKey({}, READ),
   tags: always(READ),
   servers: compareServers,
+  webhooks: sent('webhook'),
+  jsonSchemaDialect: ignored,
   security: ignored,
   paths: ignored,
   components: ignored,
@@ -92,7 +105,7 @@ export const readContract = (yaml: string): Json => parse(yaml, { intAsBigInt: t
 
 /** The changes from one contract to the other. `today` (2026-11-20) decides whether a deprecated operation may go. */
 export function compareContracts(before: Json, after: Json, today: string): Change[] {
-  const [old, now] = [expandContract(before), expandContract(after)];
+  const [old, now] = [expandContract(inOneVersion(before)), expandContract(inOneVersion(after))];
   // Whether the version fits is for the gate to say.
   old.info.version = now.info.version;
   const changes = [
@@ -110,7 +123,11 @@ export function compareContracts(before: Json, after: Json, today: string): Chan
 export function compareStoredPets(before: Json, after: Json): Change[] {
   // A pet is stored with the fields that it has a column for, and no other.
   const toStored = (contract: Json) => {
-    const { [NAME]: _name, properties = {}, ...pet } = expandContract(contract).components?.schemas?.Pet ?? {};
+    const {
+      [NAME]: _name,
+      properties = {},
+      ...pet
+    } = expandContract(inOneVersion(contract)).components?.schemas?.Pet ?? {};
     // Read-only fields are stored as all others.
     const fields = Object.entries<Json>(properties).map(([name, field]) => [
       name,
@@ -123,37 +140,16 @@ export function compareStoredPets(before: Json, after: Json): Change[] {
 }
 
 function* compareOperations(before: Json, after: Json, today: string): Changes {
-  for (const [name, old, now] of pairs(toOperations(before), toOperations(after))) {
+  for (const [name, old, now] of pairs(...toComparable(before, after, today))) {
     if (old && now) yield* OPERATION(old, now, old.operationId, 'request', '');
     else if (now) yield { place: now.operationId, what: `was added, as ${name}`, effect: FINE };
     else {
-      const isOver = old.deprecation.deprecated && old.deprecation['x-sunset'] <= today;
-      yield { place: old.operationId, what: `was removed from ${name}`, effect: isOver ? FINE : MISSING };
+      const effect = isOver(old, today) ? FINE : MISSING;
+      yield { place: old.operationId, what: `was removed from ${name}`, effect };
     }
   }
   const PATH = byKey(Object.fromEntries([...METHODS, 'parameters'].map((key) => [key, ignored])));
   for (const [path, old = {}, now = {}] of pairs(before.paths, after.paths)) yield* PATH(old, now, path, 'request', '');
-}
-
-/** The operations by method and path, each with what it takes over from its path and from the contract. */
-function toOperations({ paths, security }: Json): Json {
-  const entries = Object.entries<Json>(paths).flatMap(([path, item]) =>
-    METHODS.filter((method) => item[method]).map((method) => {
-      const operation = { security, ...item[method] };
-      const { requestBody } = operation;
-      const parameters = [item, operation].flatMap((source) => source.parameters ?? []);
-      const judged = {
-        ...operation,
-        deprecation: Object.fromEntries(DEPRECATION.map((key) => [key, operation[key]])),
-        security: toWaysIn(operation.security),
-        parameters: Object.fromEntries(parameters.map((item) => [`${item.in}.${item.name}`, item])),
-        requestBody: requestBody ? { body: requestBody } : {},
-      };
-      for (const key of DEPRECATION) delete judged[key];
-      return [`${method.toUpperCase()} ${path}`, judged];
-    }),
-  );
-  return Object.fromEntries(entries);
 }
 
 function* compareDeprecations(before: Json, after: Json, place: string): Changes {
@@ -172,19 +168,9 @@ function* compareDeprecations(before: Json, after: Json, place: string): Changes
     );
 }
 
-/** Each requirement is a way in, by all the schemes that it names. An operation that has none is open to everyone. */
 /** Whether whoever came in one way comes in the other, too: it needs no other scheme or scope. */
 const asksLess = (now: string, before: string) =>
   now === NO_KEY || now.split(' ').every((word) => before.split(' ').includes(word));
-
-function toWaysIn(requirements: Json[] = []): string[] {
-  const ways = requirements.map((requirement) =>
-    Object.entries<Json>(requirement)
-      .map(([scheme, scopes]) => [scheme, ...scopes].join(' '))
-      .join(' and '),
-  );
-  return ways.length > 0 ? ways.map((way) => way || NO_KEY) : [NO_KEY];
-}
 
 function* compareResponses(before: Json, after: Json, operation: string): Changes {
   for (const [status, old, now] of pairs(before, after)) {
@@ -203,13 +189,11 @@ function* compareResponses(before: Json, after: Json, operation: string): Change
   }
 }
 
-/** The names of headers are the same in any case (RFC 9110, section 5.1). */
-function toLowerCase(headers: Json = {}): Json {
-  return Object.fromEntries(Object.entries(headers).map(([name, header]) => [name.toLowerCase(), header]));
-}
+/** Where none is named (OpenAPI 3.1, section 4.8.1.1). */
+const ROOT = { url: '/' };
 
 /** The environments that clients know, and the one path prefix that all share. */
-function* compareServers(before: Json[] = [], after: Json[] = []): Changes {
+function* compareServers(before: Json[] = [ROOT], after: Json[] = [ROOT]): Changes {
   const [was, is] = [prefixesOf(before).join(', '), prefixesOf(after).join(', ')];
   if (was !== is) yield { place: 'servers', what: describe('path prefix', was, is), effect: MISSING };
   const byOrigin = (servers: Json[]) =>
@@ -219,19 +203,19 @@ function* compareServers(before: Json[] = [], after: Json[] = []): Changes {
 }
 
 /** The path prefixes of the servers: `/v1` once, when they agree. */
-export function prefixesOf(servers: Json[] = []): string[] {
+export function prefixesOf(servers: Json[] = [ROOT]): string[] {
   return [...new Set(servers.map(({ url }) => splitUrl(url).prefix))];
 }
 
 /** `{origin}/v1`, `https://host/v1` and `/v1` have the prefix `/v1`. */
 function splitUrl(url: string): { origin: string; prefix: string } {
   const [origin = ''] = url.match(/^([a-z]+:\/\/[^/]+|\{\w+\})/) ?? [];
-  return { origin, prefix: url.slice(origin.length) };
+  return { origin, prefix: url.slice(origin.length).replace(/\/$/, '') };
 }
 
 /** What is used of the other components has been compared where it is used. */
 function* compareSchemes(before: Json, after: Json): Changes {
   for (const [name, old, now] of pairs(before.components?.securitySchemes, after.components?.securitySchemes)) {
-    if (old && now) yield* byKey({}, REFUSED)(old, now, `security scheme ${name}`, 'request', '');
+    if (old && now) yield* SCHEME(toScheme(old), toScheme(now), `security scheme ${name}`, 'request', '');
   }
 }

@@ -1,5 +1,6 @@
 /** What rules are made of: tables that say for each key of a node how its change is judged. */
 import { isDeepStrictEqual } from 'node:util';
+import { isOurs } from '../../src/engine/contract/extensions.ts';
 import {
   type Change,
   compareLists,
@@ -33,13 +34,16 @@ export function effectOf(relation: NonNullable<Relation>, direction: Direction):
   return EFFECTS[direction][relation];
 }
 
+/** A word that means nothing to the server, and that tools may read. */
+const isOfOthers = (key: string) => key.startsWith('x-') && !isOurs(key);
+
 /** The keys of a node, each by its rule. One without a rule is for people, or breaking: so a key that nobody thought of fails. */
 export function byKey(rules: Record<string, Rule>, otherwise: Effect = UNKNOWN): Rule {
   return function* (before, after, place, direction) {
     for (const [key, old, now] of pairs(before, after)) {
       if (isDeepStrictEqual(old, now)) continue;
       if (rules[key]) yield* rules[key](old, now, place, direction, key);
-      else if (WORDS.has(key)) yield { place, what: `${key} changed`, effect: READ };
+      else if (WORDS.has(key) || isOfOthers(key)) yield { place, what: `${key} changed`, effect: READ };
       else yield { place, what: describe(key, old, now), effect: otherwise };
     }
   };

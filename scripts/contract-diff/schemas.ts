@@ -3,9 +3,26 @@
  * response, more do: clients get what they do not expect.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { compareLists, describe, FINE, MISSING, MOVED, READ, REFUSED, RENAMED, UNEXPECTED } from './change.ts';
+import { HIDDEN as HIDDEN_AS, withoutFields } from '../../src/engine/schema/directions.ts';
+import { mapSubschemas } from '../../src/engine/schema/subschemas.ts';
+import { isSubset } from '../../src/engine/schema/subsets.ts';
+import {
+  type Change,
+  compareLists,
+  describe,
+  type Effect,
+  FINE,
+  MISSING,
+  MOVED,
+  READ,
+  REFUSED,
+  RENAMED,
+  RETYPED,
+  UNEXPECTED,
+  UNKNOWN,
+} from './change.ts';
 import { relateChoices, toChoice } from './discriminators.ts';
-import { type Json, NAME } from './expand.ts';
+import { type Json, NAME, WORDS } from './expand.ts';
 import {
   byKey,
   type Changes,
@@ -15,7 +32,6 @@ import {
   ignored,
   keyword,
   named,
-  type Relation,
   type Rule,
   relateSets,
   required,
@@ -23,41 +39,35 @@ import {
   value,
 } from './rules.ts';
 
-const { NEGATIVE_INFINITY, POSITIVE_INFINITY } = Number;
+/** A keyword that says by itself which values fit: what it says is compared by its meaning. */
+const limit: Rule = function* (before, after, place, direction, key) {
+  const [old, now] = [before, after].map((said) => (said === undefined ? {} : { [key]: said }));
+  const [isNarrower, isWider] = [isSubset(now, old), isSubset(old, now)];
+  if (isNarrower && isWider) return;
+  const effect = effectOf(isNarrower ? 'fewer' : isWider ? 'more' : 'other', direction);
+  yield { place, what: describe(key, before, after), effect };
+};
 
-const compareTo = (least: number) =>
-  keyword((before = least, after = least) => (after > before ? 'fewer' : after < before ? 'more' : undefined));
-export const atMost = keyword((before = POSITIVE_INFINITY, after = POSITIVE_INFINITY) =>
-  after < before ? 'fewer' : 'more',
-);
-const limit = keyword(relateRules);
+const LIMITS = (
+  'enum pattern multipleOf minimum exclusiveMinimum maximum exclusiveMaximum minLength maxLength minItems maxItems ' +
+  'minProperties maxProperties uniqueItems not propertyNames dependentRequired'
+).split(' ');
+
 const subschema = (suffix: string): Rule =>
   function* (before, after, place, direction) {
     yield* compareSchemas(before, after, place + suffix, direction);
   };
 
 const KEYWORDS: Record<string, Rule> = {
-  type: keyword(relateTypes),
-  format: keyword(relateFormats),
-  enum: keyword((before, after) => (before && after ? relateSets(before, after) : relateRules(before, after))),
-  pattern: limit,
-  multipleOf: limit,
-  minimum: compareTo(NEGATIVE_INFINITY),
-  exclusiveMinimum: compareTo(NEGATIVE_INFINITY),
-  minLength: compareTo(0),
-  minItems: compareTo(0),
-  minProperties: compareTo(0),
-  maximum: atMost,
-  exclusiveMaximum: atMost,
-  maxLength: atMost,
-  maxItems: atMost,
-  maxProperties: atMost,
-  uniqueItems: required,
+  type: value(judgeTypes),
+  format: value(judgeFormats),
+  ...Object.fromEntries(LIMITS.map((key) => [key, limit])),
   default: value((_before, _after, direction) => (direction === 'request' ? MOVED : READ)),
   deprecated: value(() => FINE),
   'x-extensible-enum': growing(MISSING),
   [NAME]: value((before) => (before ? RENAMED : FINE)),
   const: ignored,
+  $defs: ignored,
   discriminator: keyword(relateChoices),
   readOnly: value(() => READ),
   writeOnly: value(() => READ),
@@ -80,8 +90,28 @@ export function* compareSchemas(before: Json = {}, after: Json = {}, place: stri
       FIELD,
       isClosed(old) ? toAdditionToClosed : toAdditionToOpen,
     );
-    yield* byKey({ ...KEYWORDS, fields })(old, now, place, direction, '');
+    const changes = [...byKey({ ...KEYWORDS, fields })(old, now, place, direction, '')];
+    const isFine = changes.some(isProvable) && isHarmless(before, after, direction);
+    for (const change of changes) yield isFine && isProvable(change) ? { ...change, effect: FINE } : change;
   }
+}
+
+/** What keywords say one by one may be fine in all: `anyOf` with null, or another bound that means the same. */
+const isProvable = ({ effect }: Change) => [REFUSED, UNEXPECTED, UNKNOWN].includes(effect);
+
+/** Whether every request that was right still is, or every reply was right before. */
+function isHarmless(before: Json, after: Json, direction: Direction): boolean {
+  const [old, now] = [before, after].map((one) => toPlain(withoutFields(HIDDEN[direction], one)));
+  return direction === 'request' ? isSubset(old, now) : isSubset(now, old);
+}
+
+/** Without names; a field that is not there in this direction is one that never fits, and a choice by name is only like itself. */
+function toPlain(schema: Json): Json {
+  if (Object.values(HIDDEN_AS).includes(schema.hidden)) return false;
+  const plain = mapSubschemas(schema, toPlain);
+  const choice = toChoice(schema);
+  if (typeof plain === 'object') for (const key of [NAME, ...WORDS]) delete plain[key];
+  return choice ? { chosen: { ...plain, choice } } : plain;
 }
 
 export const schema = subschema('');
@@ -90,7 +120,7 @@ export const schema = subschema('');
 const FIELD = byKey({ required, schema });
 
 /** A field with this word is not there in this direction. */
-const HIDDEN = { request: 'readOnly', response: 'writeOnly' };
+const HIDDEN = { request: 'readOnly', response: 'writeOnly' } as const;
 
 /** The schema with what one rule judges under one key: each field, and the schema of the fields that it does not name. */
 function toJudged(schema: Json, direction: Direction): Json {
@@ -116,7 +146,14 @@ function toJudged(schema: Json, direction: Direction): Json {
     ...(others !== undefined && { others }),
     ...(choice && { discriminator: choice }),
     fields: Object.fromEntries(fields),
+    [NAME]: nameOf(schema),
   };
+}
+
+/** Its own, or that of the one alternative to null: clients have that type for both. */
+function nameOf({ [NAME]: own, anyOf, oneOf }: Json): string | undefined {
+  const [one, ...others]: Json[] = (anyOf ?? oneOf ?? []).filter(({ type }: Json) => type !== 'null');
+  return own ?? (others.length === 0 ? one?.[NAME] : undefined);
 }
 
 const isClosed = ({ others }: Json) => others === false;
@@ -130,26 +167,24 @@ function toAdditionToOpen(field: Json, direction: Direction) {
   return direction === 'request' ? { what: 'was added', effect: REFUSED } : toAddition(field, direction);
 }
 
-/** A rule that values keep, or none. */
-function relateRules(before: Json, after: Json): Relation {
-  if (before === undefined) return 'fewer';
-  return after === undefined ? 'more' : 'other';
-}
-
-/** A number may be sent as an integer. Received as one, it still changes the types of generated clients. */
-function relateTypes(before: Json, after: Json, direction: Direction): Relation {
-  if (!before || !after) return relateRules(before, after);
-  const toSet = (type: Json) =>
+/** A number may be sent as an integer. Received as one, it changes the types of generated clients. */
+function judgeTypes(before: Json, after: Json, direction: Direction): Effect | undefined {
+  const types = (type: Json) =>
     [type].flat().flatMap((name) => (name === 'number' && direction === 'request' ? ['number', 'integer'] : name));
-  return relateSets(toSet(before), toSet(after));
+  const relation = before && after ? relateSets(types(before), types(after)) : before ? 'more' : 'fewer';
+  if (relation === 'other' && direction === 'response') return RETYPED;
+  return relation && effectOf(relation, direction);
 }
 
 /** Clients are generated with types that follow the format, so a reply keeps it, even where its values would fit. */
-function relateFormats(before: Json, after: Json, direction: Direction): Relation {
-  if (direction === 'response') return 'other';
-  if (before === 'int32' && after === 'int64') return 'more';
-  return before === 'int64' && after === 'int32' ? 'fewer' : relateRules(before, after);
+function judgeFormats(before: Json, after: Json, direction: Direction): Effect | undefined {
+  if (direction === 'response') return RETYPED;
+  const isWider = after === undefined || FREE.test(after) || (before === 'int32' && after === 'int64');
+  return isWider ? FINE : REFUSED;
 }
+
+/** Formats that no value breaks. */
+const FREE = /^(float|double|decimal|password|binary)$/;
 
 /** The parts of `allOf`, `anyOf` or `oneOf`. Those that differ are compared in their order. */
 function* parts(before: Json, after: Json, place: string, direction: Direction, key: string): Changes {

@@ -1,9 +1,11 @@
 /** Edits of the contract, by what they do to clients at worst; each with the beginning of a change that is reported. */
 import type { Effect } from '../../scripts/contract-diff/change.ts';
-import { type Edit, withPrefix } from '../edited-contract.ts';
+import { type Edit, rename, withPrefix } from '../edited-contract.ts';
 
 const NOTE = { description: 'A note.', type: 'string' };
 const QUERY = { name: 'name', in: 'query', description: 'Only this name.', schema: { type: 'string' } };
+
+const ANOTHER_WAY = 'contract: is arranged in another way';
 
 // biome-ignore format: a table
 export const CHANGES: Record<Effect['verdict'], [edit: Edit, reported: string][]> = {
@@ -16,7 +18,6 @@ export const CHANGES: Record<Effect['verdict'], [edit: Edit, reported: string][]
       'createPet: was removed from POST /pets'],
     [({ contract, listPets }) => { contract.tags[0].name = 'animals'; listPets.tags = ['animals'] },
       'listPets: tags lost pets and gained animals'],
-    [({ listPets }) => (listPets['x-cost'] = 2), 'listPets: x-cost 2 was added'],
     [({ getPet }) => (getPet.deprecated = false), 'getPet: is no longer deprecated'],
     [({ getPet }) => (getPet['x-sunset'] = '2999-12-04'), 'getPet: x-sunset changed'],
     [({ securitySchemes }) => (securitySchemes.bearerAuth.scheme = 'basic'),
@@ -140,6 +141,21 @@ export const CHANGES: Record<Effect['verdict'], [edit: Edit, reported: string][]
       'listPets 200 header link: became required'],
     [({ created }) => (created.headers.ETag = { schema: { type: 'string' } }), 'createPet 201 header etag: was added'],
     [({ created }) => (created.links.all = { operationId: 'listPets' }), 'createPet 201 link all: was added'],
+    [({ contract }) => (contract.webhooks = { sold: { post: {} } }), 'contract webhook sold: was added'],
+    [({ createPet }) => (createPet.callbacks = { sold: {} }), 'createPet callback sold: was added'],
+    [({ status, created }) => (status.deprecated = created.headers.Location.deprecated = true),
+      'listPets query.status: became deprecated'],
+    [({ NewPet }) => (NewPet.properties.categoryId = { anyOf: [NewPet.properties.categoryId, { type: 'null' }] }),
+      'createPet body.categoryId: anyOf'],
+    [({ limit }) => { delete limit.schema.minimum; limit.schema.exclusiveMinimum = 0 },
+      'listPets query.limit: exclusiveMinimum 0 was added'],
+    [({ errorFields: { status } }) => { status.exclusiveMaximum = status.maximum + 1; delete status.maximum },
+      'getPet 404 body.status: exclusiveMaximum 600 was added'],
+    [({ limit }) => (limit.schema.multipleOf = 1), 'listPets query.limit: multipleOf 1 was added'],
+    [({ after }) => (after.schema.format = 'password'), 'listPets query.after: format password was added'],
+    [({ Pet }) => (Pet.properties.status = { anyOf: [Pet.properties.status] }),
+      'getPet 200 body.status: anyOf'],
+    [({ Pet }) => (Pet.not = { required: ['owner'] }), 'getPet 200 body: not {"required":["owner"]} was added'],
   ],
   documentation: [
     [({ errorFields }) => (errorFields.message.default = 'Sorry.'),
@@ -155,6 +171,21 @@ export const CHANGES: Record<Effect['verdict'], [edit: Edit, reported: string][]
       body.content['application/json'].examples.full.value.name = 'Max';
     },
       'listPets query.limit: example changed'],
-    [({ contract }) => (contract.openapi = '3.1.1'), 'contract: is arranged in another way'],
+    [({ contract }) => (contract.openapi = '3.1.1'), ANOTHER_WAY],
+    [({ listPets }) => (listPets['x-cost'] = 2), 'listPets: x-cost changed'],
+    [({ PetName }) => (PetName['x-column'] = 'name'), 'createPet body.name: x-column changed'],
+    [({ status, headers }) => {
+      Object.assign(status, { style: 'form', explode: true, allowReserved: false, deprecated: false, required: false });
+      Object.assign(headers.RateLimit, { style: 'simple', explode: false, deprecated: false, required: false });
+    },
+      ANOTHER_WAY],
+    [({ createPet }) => Object.assign(createPet, { deprecated: false, callbacks: {} }), ANOTHER_WAY],
+    [({ contract }) => (contract.jsonSchemaDialect = 'https://spec.openapis.org/oas/3.1/dialect/base'), ANOTHER_WAY],
+    [({ contract }) => (contract.webhooks = {}), ANOTHER_WAY],
+    [({ Pet }) => Object.assign(Pet, { additionalProperties: true, minProperties: 0, $defs: {} }), ANOTHER_WAY],
+    [({ Pet }) => Object.assign(Pet.properties.id, { readOnly: false, uniqueItems: false }), 'getPet 200 body.id: readOnly'],
+    [({ createPet: { parameters: [key] } }) => (key.name = 'idempotency-key'), ANOTHER_WAY],
+    [({ body }) => rename(body.content, 'application/json', 'Application/JSON; charset=utf-8'), ANOTHER_WAY],
+    [({ securitySchemes }) => (securitySchemes.bearerAuth.scheme = 'Bearer'), ANOTHER_WAY],
   ],
 };

@@ -76,6 +76,135 @@ t.test('a deprecated operation may be removed from its sunset on', async (t) => 
   t.strictSame(report(SOURCE, without, '2999-12-05'), ['compatible: getPet: was removed from GET /pets/{petId}']);
 });
 
+t.test('a link to an operation goes with it', async (t) => {
+  const byReference = edited(({ created: { links } }) => {
+    links.other = { operationRef: '#/paths/~1pets~1{petId}/get' };
+    links.all = { operationId: 'listPets' };
+    links.outside = { operationRef: 'https://pets.example/openapi.yaml#/paths/~1pets/get' };
+  });
+  const without = edited(({ paths, created: { links } }) => {
+    delete paths['/pets/{petId}'];
+    delete links.self;
+    delete links.other;
+  }, byReference);
+  const gone = 'getPet: was removed from GET /pets/{petId}';
+  t.strictSame(report(byReference, without, '2999-12-05'), [`compatible: ${gone}`]);
+  t.strictSame(report(byReference, without, '2999-12-04'), [
+    'breaking: createPet 201 link self: was removed',
+    'breaking: createPet 201 link other: was removed',
+    `breaking: ${gone}`,
+  ]);
+});
+
+t.test('a larger body than the server takes without a word is a promise', async (t) => {
+  const large = edited(({ body }) => (body['x-max-bytes'] = 2 ** 21));
+  const usual = edited(({ body }) => delete body['x-max-bytes'], large);
+  t.strictSame(report(large, usual), ['breaking: createPet body: x-max-bytes 2097152 was removed']);
+  t.strictSame(report(usual, large), ['compatible: createPet body: x-max-bytes 2097152 was added']);
+  const written = edited(({ body }) => (body['x-max-bytes'] = 2 ** 20), usual);
+  t.strictSame(report(usual, written), ['documentation: contract: is arranged in another way']);
+});
+
+t.test('of several types of a reply, another one that is sent breaks clients', async (t) => {
+  const csv = edited(({ listPets: { responses } }) => {
+    responses['200'].content = { 'text/csv': {}, 'text/plain': {} };
+  });
+  const sent = (from: string, to: string) =>
+    `breaking: listPets 200: content type that is sent changed from ${from} to ${to}`;
+  judgesEach(t, csv, [
+    [
+      ({ listPets: { responses } }) => (responses['200'].content['application/json'] = {}),
+      ['compatible: listPets 200 body: content type application/json was added', sent('text/csv', 'application/json')],
+    ],
+    [
+      ({ listPets: { responses } }) => (responses['200'].content = { 'text/plain': {}, 'text/csv': {} }),
+      [sent('text/csv', 'text/plain')],
+    ],
+  ]);
+});
+
+t.test('the name of a header that has a key may be written in other letters', async (t) => {
+  const inHeader = edited(({ securitySchemes }) => {
+    securitySchemes.partnerKey = { type: 'apiKey', in: 'header', name: 'X-Key' };
+  });
+  judgesEach(t, inHeader, [
+    [
+      ({ securitySchemes }) => (securitySchemes.partnerKey.name = 'x-key'),
+      ['documentation: contract: is arranged in another way'],
+    ],
+    [
+      ({ securitySchemes }) => (securitySchemes.partnerKey.name = 'X-Keys'),
+      ['breaking: security scheme partnerKey: name changed from x-key to x-keys'],
+    ],
+  ]);
+});
+
+t.test('a contract of OpenAPI 3.0 is compared by what it means there', async (t) => {
+  const old = edited(({ contract, NewPet }) => {
+    contract.openapi = '3.0.3';
+    NewPet.properties.note = { type: 'string', nullable: true };
+  });
+  t.strictSame(
+    report(
+      old,
+      edited(({ NewPet }) => (NewPet.properties.note.nullable = false), old),
+    ),
+    ['breaking: createPet body.note: type changed from ["string","null"] to string'],
+  );
+});
+
+t.test('rules that are taken from a request, or become wider, break none', async (t) => {
+  const ruled = edited(({ NewPet, Pet }) => {
+    const note = { type: ['object', 'string'], properties: { a: TEXT }, patternProperties: { '^b': TEXT } };
+    Object.assign(NewPet.properties, {
+      even: { type: 'integer', multipleOf: 10 },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      when: { if: { required: ['a'] }, then: { required: ['b'] } },
+      named: { propertyNames: { maxLength: 4 } },
+      unlike: { not: { enum: ['a', 'b'] } },
+      note,
+      closed: { ...note, additionalProperties: false },
+      nullable: { type: ['string', 'null'], maxLength: 9 },
+    });
+    Pet.properties.nullable = { type: ['string', 'null'], maxLength: 9 };
+    Pet.properties.number = { type: 'number' };
+  });
+  const worst = (edit: Edit) =>
+    report(ruled, edited(edit, ruled))
+      .map((text) => text.replace(/:.*/, ''))
+      .sort()[0];
+  const cases: [verdict: string, edit: Edit][] = [
+    ['compatible', ({ NewPet: { properties } }) => (properties.even.multipleOf = 5)],
+    ['breaking', ({ NewPet: { properties } }) => (properties.even.multipleOf = 4)],
+    ['compatible', ({ NewPet: { properties } }) => (properties.when = {})],
+    ['breaking', ({ NewPet: { properties } }) => (properties.when.then.required = ['c'])],
+    ['compatible', ({ NewPet: { properties } }) => (properties.named.propertyNames.maxLength = 5)],
+    ['compatible', ({ NewPet: { properties } }) => (properties.named = {})],
+    ['compatible', ({ NewPet: { properties } }) => properties.unlike.not.enum.pop()],
+    ['breaking', ({ NewPet: { properties } }) => properties.unlike.not.enum.push('c')],
+    ['compatible', ({ NewPet: { properties } }) => delete properties.note.patternProperties],
+    ['breaking', ({ NewPet: { properties } }) => delete properties.closed.patternProperties],
+    [
+      'compatible',
+      ({ NewPet: { properties } }) => (properties.nullable = { anyOf: [{ type: 'null' }, { ...TEXT, maxLength: 9 }] }),
+    ],
+    ['compatible', ({ NewPet: { properties } }) => (properties.nullable = { oneOf: [{ type: 'null' }, TEXT] })],
+    [
+      'breaking',
+      ({ NewPet: { properties } }) => (properties.nullable = { oneOf: [{ type: 'string', maxLength: 2 }, TEXT] }),
+    ],
+    [
+      'compatible',
+      ({ Pet: { properties } }) => (properties.nullable = { anyOf: [{ type: 'null' }, { ...TEXT, maxLength: 8 }] }),
+    ],
+    ['breaking', ({ Pet: { properties } }) => (properties.nullable = { anyOf: [{ type: 'null' }, TEXT] })],
+    ['documentation', ({ NewPet: { properties } }) => properties.nullable.type.reverse()],
+    // It fits, and clients have another type for it.
+    ['breaking', ({ Pet: { properties } }) => (properties.number.type = 'integer')],
+  ];
+  for (const [verdict, edit] of cases) t.equal(worst(edit), verdict, `${edit}`);
+});
+
 t.test('comments, layout and the order of keys are no change', async (t) => {
   t.strictSame(report(SOURCE, `# A comment.\n${SOURCE}`), []);
   const same = edited(() => {});

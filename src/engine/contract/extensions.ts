@@ -34,6 +34,9 @@ const EXTENSIONS: Record<string, Extension> = {
 const NAMES = /^(properties|patternProperties|dependentSchemas|headers|schemas|parameters|examples|content|mapping)$/;
 const VALUES = /^(example|examples|default|enum|const|x-.*)$/;
 
+/** Whether an `x-` word means something to the server. */
+export const isOurs = (key: string): boolean => key in EXTENSIONS;
+
 /** Whether below this key are names that the contract gives, not words of OpenAPI. */
 export const isNames = (key: string): boolean => NAMES.test(key);
 /** Whether below this key are values. */

@@ -10,8 +10,8 @@ import { checkPassedOn, isJson, kindOf, PLAIN_JSON, toTypes } from './media-type
 import { toParameters } from './parameters.ts';
 import { isNoKey, type KeyPlaces, toSecurity } from './security.ts';
 
-/** Of a body that is handed over as it comes, where nothing is said. */
-const MAX_BYTES = 1_048_576;
+/** The largest body, where nothing is said: Fastify has the same bound for JSON. */
+export const MAX_BYTES = 1_048_576;
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 

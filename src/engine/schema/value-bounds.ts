@@ -1,0 +1,82 @@
+/** What a schema says of values without another schema in it: their types, all of them where they are listed, their bounds. */
+import { isDeepStrictEqual } from 'node:util';
+import { isMultiple } from '../../json/exact-number.ts';
+import type { Json } from './json.ts';
+
+/** Keywords that are understood by others beside them: an equal one may mean something else there. */
+export const JOINT =
+  /^(contains|(min|max)Contains|if|then|else|items|prefixItems|additionalProperties|unevaluated(Items|Properties))$/;
+
+/** The types that a keyword speaks of; it holds for all others. */
+const TYPES: [keywords: RegExp, types: string[]][] = [
+  [/^((min|max)Length|pattern)$/, ['string']],
+  [/^((min|max)imum|exclusive(Min|Max)imum|multipleOf)$/, ['number', 'integer']],
+  [/^((min|max)Items|uniqueItems|items|prefixItems|contains|unevaluatedItems)$/, ['array']],
+  [
+    /^(required|(min|max)Properties|propertyNames|(p|additionalP|patternP|unevaluatedP)roperties|dependent.*)$/,
+    ['object'],
+  ],
+];
+
+export function speaksOfOthers(keyword: string, given: Json): boolean {
+  const types = TYPES.find(([keywords]) => keywords.test(keyword))?.[1];
+  return types !== undefined && (typesOf(given)?.every((type) => !types.includes(type)) ?? false);
+}
+
+function isMultipleOf(value: Json, { multipleOf, type }: Json): boolean {
+  const own = multipleOf ?? (type === 'integer' ? 1 : undefined);
+  return own !== undefined && isMultiple(own, value);
+}
+
+/** Whether a keyword that has no schemas in it holds for all that fits one. */
+export function isBounded(keyword: string, value: Json, given: Json): boolean {
+  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = given;
+  const own = given[keyword];
+  switch (keyword) {
+    case 'minimum':
+      return minimum >= value || nextTo(exclusiveMinimum, 1n, given) >= value;
+    case 'exclusiveMinimum':
+      return exclusiveMinimum >= value || minimum > value;
+    case 'maximum':
+      return maximum <= value || nextTo(exclusiveMaximum, -1n, given) <= value;
+    case 'exclusiveMaximum':
+      return exclusiveMaximum <= value || maximum < value;
+    case 'multipleOf':
+      return isMultipleOf(value, given);
+    case 'uniqueItems':
+      return own === true || value === false;
+    case 'minLength':
+    case 'minItems':
+    case 'minProperties':
+      return own >= value || Number(value) === 0;
+    case 'maxLength':
+    case 'maxItems':
+    case 'maxProperties':
+      return own <= value;
+    default:
+      return !JOINT.test(keyword) && isDeepStrictEqual(own, value);
+  }
+}
+
+/** The first value beyond an exclusive bound, where there is one: that of whole numbers. */
+const nextTo = (bound: Json, step: bigint, { type }: Json): Json =>
+  type === 'integer' && Number.isInteger(Number(bound)) ? BigInt(bound) + step : bound;
+
+export const isType = (type: string, wide: string) => type === wide || (type === 'integer' && wide === 'number');
+
+/** Those that a value may have, where that is said. */
+export function typesOf(schema: Json): string[] | undefined {
+  return schema.type === undefined ? valuesOf(schema)?.map(typeOf) : [schema.type].flat();
+}
+
+function typeOf(value: unknown): string {
+  if (typeof value === 'bigint' || Number.isInteger(value)) return 'integer';
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** All that may fit, where they are listed. */
+export function valuesOf(schema: Json): unknown[] | undefined {
+  if ('const' in schema) return [schema.const];
+  return schema.enum ?? (schema.type === 'null' ? [null] : undefined);
+}

@@ -1,0 +1,60 @@
+/** Pairs of schemas that are related now and then, and values that fit some of them. */
+import fc from 'fast-check';
+import type { Json } from '../src/engine/schema/json.ts';
+
+const NAMES = ['a', 'b', 'c'];
+
+/** Small enough that many pairs of them are related. */
+function schemas(depth: number): fc.Arbitrary<Json> {
+  const field = depth === 0 ? fc.constantFrom<Json>(true, {}, false) : fc.oneof(fc.constant(true), schemas(depth - 1));
+  const parts = fc.array(field, { minLength: 1, maxLength: 2 });
+  const small = fc.nat({ max: 2 });
+  const keywords: Record<string, fc.Arbitrary<Json>> = {
+    type: fc.constantFrom(
+      'object',
+      'array',
+      'string',
+      'integer',
+      'number',
+      ['integer', 'string'],
+      ['string', 'null'],
+      'null',
+      'boolean',
+    ),
+    properties: fc.dictionary(fc.constantFrom(...NAMES), field, { minKeys: 1, maxKeys: 2 }),
+    required: fc.subarray(NAMES),
+    additionalProperties: fc.oneof(fc.constant(false), field),
+    patternProperties: fc.dictionary(fc.constantFrom('^a', '.'), field, { maxKeys: 1 }),
+    enum: fc.subarray(['x', 'xx', 0, 1], { minLength: 1 }),
+    const: fc.constantFrom('x', 0, null),
+    ...{ items: field, prefixItems: parts, contains: field, minContains: small, unevaluatedProperties: field },
+    ...{ allOf: parts, anyOf: parts, oneOf: parts, not: field, if: field, propertyNames: field },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: field,
+    ...{ minimum: small, maximum: small, minLength: small, maxLength: small, minItems: small, maxItems: small },
+    ...{ exclusiveMinimum: small, exclusiveMaximum: small, minProperties: small, maxProperties: small },
+    ...{ multipleOf: fc.constantFrom(0.5, 1, 2), uniqueItems: fc.boolean(), pattern: fc.constantFrom('x', '^xx$') },
+  };
+  return fc
+    .subarray(Object.keys(keywords), { minLength: 1, maxLength: 3 })
+    .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, keywords[name] as fc.Arbitrary<Json>]))));
+}
+
+export const { value } = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 2 },
+    fc.constantFrom('', 'x', 'xx', 0, 1, 2, 0.5, null),
+    fc.array(tie('value'), { maxLength: 2 }),
+    fc.dictionary(fc.constantFrom(...NAMES), tie('value'), { maxKeys: 3 }),
+  ),
+}));
+/** Two schemas that have much in common: parts of the same ones, side by side or in `allOf`. */
+export const pair = fc.array(schemas(1), { minLength: 2, maxLength: 3 }).chain((parts) => {
+  const some = fc.shuffledSubarray(parts, { minLength: 1 });
+  const whole = fc.oneof(
+    some.map((chosen) => Object.assign({}, ...chosen)),
+    some.map((chosen) => ({ allOf: chosen })),
+    some.map(([first, ...others]) => ({ ...first, allOf: others })),
+  );
+  return fc.tuple(whole, whole);
+});

@@ -1,0 +1,32 @@
+/** Any change of a schema: one that is said to break nobody does so, as another validator sees it. */
+import { type Schema, Validator } from '@cfworker/json-schema';
+import fc from 'fast-check';
+import t from 'tap';
+import { expandContract } from '../../scripts/contract-diff/expand.ts';
+import { compareSchemas } from '../../scripts/contract-diff/schemas.ts';
+import type { Json } from '../../src/engine/schema/json.ts';
+import { pair, value } from '../schema-pairs.ts';
+
+const { RUNS = '1000' } = process.env;
+
+const expanded = (schema: Json) => expandContract({ schema }).schema;
+
+t.test('every request that was right still is, and every reply was right before', async (t) => {
+  let fine = 0;
+  const values = fc.array(value, { minLength: 10, maxLength: 10 });
+  const property = fc.property(
+    pair,
+    values,
+    fc.constantFrom('request', 'response'),
+    ([before, after], sent, direction) => {
+      const changes = [...compareSchemas(expanded(before), expanded(after), 'it', direction)];
+      if (changes.some(({ effect }) => effect.verdict === 'breaking')) return true;
+      fine += Number(changes.length > 0);
+      const [inner, outer] = direction === 'request' ? [before, after] : [after, before];
+      const [ofInner, ofOuter] = [inner, outer].map((one) => new Validator(one as Schema, '2020-12', true));
+      return sent.every((one) => !ofInner?.validate(one).valid || ofOuter?.validate(one).valid);
+    },
+  );
+  fc.assert(property, { numRuns: Number(RUNS) });
+  t.ok(fine > Number(RUNS) / 20, `${fine} changes break nobody`);
+});
