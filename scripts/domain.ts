@@ -1,21 +1,41 @@
-/** Where the domain is: each folder below `src/` with a `domain.ts` is a collection, whose name is what it exports. */
+/**
+ * Where the domain is: each folder below `src/` with a `domain.ts` is a collection, whose name is what it exports; a `transactions.ts` beside
+ * it exports its transactions.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { ContractError } from '../src/engine/contract/contract.ts';
 
 /** @throws ContractError where there is none, or one exports something else */
 export function buildDomain(source: URL): string {
-  const folders = readdirSync(source).filter(
-    (name) => name !== 'generated' && existsSync(new URL(`${name}/domain.ts`, source)),
-  );
-  if (folders.length === 0)
-    throw new ContractError(['a folder below src/ has a domain.ts, which says what is kept; there is none']);
-  const names = folders.map((folder) => nameIn(folder, readFileSync(new URL(`${folder}/domain.ts`, source), 'utf8')));
-  const imports = folders.map((folder, index) => `import { ${names[index]} } from '../${folder}/domain.ts';\n`);
+  const collections = findCollections(source);
+  const names = collections.map(({ name }) => name);
+  const imports = collections.map(({ folder, name }) => `import { ${name} } from '../${folder}/domain.ts';\n`);
   const errors = names.map((name) => `...${name}.errors`);
-  return `${imports.join('')}
+  const hasTransactions = collections.some((one) => one.hasTransactions);
+  return `${hasTransactions ? "import { transactionOf } from '#store';\n" : ''}${imports.join('')}
 export const domain = { ${names.join(', ')} };
 export const errors = { ${errors.join(', ')} };
-`;
+${hasTransactions ? 'export const transaction = transactionOf<typeof domain>();\n' : ''}`;
+}
+
+/** Those in the `transactions.ts` beside a `domain.ts`. */
+export function buildTransactions(source: URL): string {
+  const found = findCollections(source).filter(({ hasTransactions }) => hasTransactions);
+  const imports = found.map(({ folder, name }) => `import * as ${name} from '../${folder}/transactions.ts';\n`);
+  const names = found.map(({ name }) => name).join(', ');
+  return `${imports.length > 0 ? `${imports.join('')}\n` : ''}export const transactions = ${names ? `{ ${names} }` : '{}'};\n`;
+}
+
+function findCollections(source: URL): { folder: string; name: string; hasTransactions: boolean }[] {
+  const isThere = (path: string) => existsSync(new URL(path, source));
+  const folders = readdirSync(source).filter((name) => name !== 'generated' && isThere(`${name}/domain.ts`));
+  if (folders.length === 0)
+    throw new ContractError(['a folder below src/ has a domain.ts, which says what is kept; there is none']);
+  return folders.map((folder) => ({
+    folder,
+    name: nameIn(folder, readFileSync(new URL(`${folder}/domain.ts`, source), 'utf8')),
+    hasTransactions: isThere(`${folder}/transactions.ts`),
+  }));
 }
 
 function nameIn(folder: string, text: string): string {

@@ -7,7 +7,7 @@ import { parse } from 'node:path';
 import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
 import { buildTypes } from './contract-types.ts';
-import { buildDomain } from './domain.ts';
+import { buildDomain, buildTransactions } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
 import { buildScopes } from './scopes.ts';
 
@@ -35,7 +35,8 @@ async function run(): Promise<number> {
 /** What is stale or missing. @throws ContractError */
 async function generate(): Promise<string[]> {
   const contract = await loadContract();
-  const staleDomain = write('domain', buildDomain(new URL('src/', ROOT)));
+  const source = new URL('src/', ROOT);
+  const staleDomain = [...write('domain', buildDomain(source)), ...write('transactions', buildTransactions(source))];
   if (staleDomain.length > 0) return staleDomain;
   // They import the domain, whose folder may have just been replaced.
   const { compileOperations } = await import('../src/engine/routes/compiled-operations.ts');

@@ -26,6 +26,7 @@ import { type Log, openLog } from './operate/telemetry/log.ts';
 import { buildServices, settings } from './services.ts';
 import { openStore } from './store/open-store.ts';
 import { type Store, StoreError, StoreUnavailable } from './store/store.ts';
+import { transactions } from './writing.ts';
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env, new Map(), settings);
@@ -36,7 +37,10 @@ async function start(): Promise<void> {
   if (cluster.isPrimary) tellSystemd(process.env);
   if (cluster.isPrimary) for (const warning of config.warnings) log.logger.warn(warning);
   const limits = { ...config, isMigrated: cluster.isWorker };
-  const store = await openStore(config.database, domain, limits, buildShapes(contract, domain));
+  const store = await openStore(config.database, domain, limits, {
+    shapes: buildShapes(contract, domain),
+    transactions,
+  });
   try {
     await checkStoredRecords(contract, domain, store);
     if (config.workers > 1 && cluster.isPrimary) await serveByWorkers(config, contract, store, log);

@@ -1,48 +1,33 @@
 /** Changes of records, on both databases: conditions, keys, sums, and what the store sets itself. */
-import { existsSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { type AnyCollection, type Fields, isRefused, KeyReused, type Once, type Put } from '../src/store/collection.ts';
+import { pets } from '../src/pets/domain.ts';
+import { type Fields, isRefused, KeyReused, type Once, type Put } from '../src/store/collection.ts';
 import type { AnyDomain } from '../src/store/description.ts';
 import { openStore } from '../src/store/open-store.ts';
-import { openPostgres } from '../src/store/postgres/open-postgres.ts';
-import { type PostgresSettings, parsePostgresUrl } from '../src/store/postgres/settings.ts';
 import { toPlainShape } from '../src/store/shape.ts';
 import type { Part, Store } from '../src/store/store.ts';
 import { toTable, toTables } from '../src/store/table.ts';
 import { books } from './books/domain.ts';
-import { coupons, orders } from './orders/domain.ts';
-import { startPostgres } from './postgres.ts';
+import { coupons, domain as DOMAIN, orders } from './orders/domain.ts';
+import { keyOf, LIMITS, type Open, onBoth, onceOf, type Shop, toShop } from './orders/shops.ts';
 
-const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
-/** An order refers to a coupon, so its table is made later. */
-const DOMAIN: AnyDomain = { orders, coupons };
 /** The same tables, whose orders promise less: any may be added beside any others. */
 const FREE: AnyDomain = {
+  pets,
   coupons,
   orders: {
     ...orders,
-    columns: { ...orders.columns, couponCode: { ...orders.columns.note, column: 'coupon_code' } },
+    columns: {
+      ...orders.columns,
+      petId: { column: 'pet_id', type: 'int64', isOptional: true },
+      couponCode: { ...orders.columns.note, column: 'coupon_code' },
+    },
     unique: [],
   },
 };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const MOST = 2n ** 63n - 1n;
-
-interface Shop {
-  store: Store;
-  orders: AnyCollection;
-  coupons: AnyCollection;
-}
-
-/** Opens another store in one place at each call. */
-type Open = (domain?: AnyDomain) => Promise<Shop>;
-
-const toShop = (store: Store): Shop => ({ store, ...(store.collections as Omit<Shop, 'store'>) });
-
-const onceOf = (key: string, digest = ''): Once => ({ caller: 'Ada', operation: 'pay', key, hours: 24, digest });
-
-const keyOf = (order: unknown) => (order as Fields).number as string;
 
 function testChanges(t: Test, prepare: (t: Test) => Open): void {
   t.test('the store sets ids, times, revisions and first values, and shows them as it has answered', async (t) => {
@@ -204,6 +189,8 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   t.test('a record refers only to one that is there, which stays as long', async (t) => {
     const { orders, coupons } = await prepare(t)();
     t.match(await orders.create({ price: 1n, couponCode: 'a' }), { refused: 'no_such_coupons' });
+    const unknown = [{ price: 1n }, { price: 2n, couponCode: 'a' }];
+    t.match(await orders.createAll(unknown), { refused: 'no_such_coupons' });
     await coupons.create({ code: 'a', left: 1n });
     const order = await orders.create({ price: 1n, couponCode: 'a' });
     t.match(await orders.update(keyOf(order), { couponCode: 'b' }), { refused: 'no_such_coupons' });
@@ -223,7 +210,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
         columns: { ...orders.columns, note: { ...orders.columns.note, of: 'coupons' } },
         unique,
       };
-      await t.rejects(open({ coupons, orders: other }), {
+      await t.rejects(open({ pets, coupons, orders: other }), {
         message: /orders has no unique index on \(price, status\); orders\.note is no foreign key to coupons/,
       });
     },
@@ -295,34 +282,12 @@ t.test('memory', async (t) => {
   });
 });
 
-t.test('a file', async (t) => {
-  let count = 0;
-  testChanges(t, (t) => {
-    // A folder for each test, with a file for each place.
-    const folder = count++ && existsSync(t.testdirName) ? t.testdirName : t.testdir();
-    const file = `${folder}/${count}.db`;
-    return async (domain = DOMAIN) => {
-      const store = openStore({ kind: 'sqlite', file }, domain, LIMITS) as unknown as Store;
-      t.teardown(() => store.close());
-      return toShop(store);
-    };
-  });
-});
-
-t.test('PostgreSQL', async (t) => {
-  const server = await startPostgres(t);
-  testChanges(t, (t) => {
-    const settings = parsePostgresUrl(server.newUrl()) as PostgresSettings;
-    return async (domain = DOMAIN) => {
-      const store = await openPostgres(settings, domain, LIMITS, {}, 60_000);
-      t.teardown(() => store.close());
-      return toShop(store);
-    };
-  });
-});
+onBoth(t, testChanges);
 
 t.test('a collection that refers to none that is there is refused', async (t) => {
-  t.throws(() => toTables({ orders }), { message: 'orders refers to coupons, which is no other collection before it' });
+  t.throws(() => toTables({ orders, pets }), {
+    message: 'orders refers to coupons, which is no other collection before it',
+  });
 });
 
 t.test('a collection without an id, or with two, is refused', async (t) => {

@@ -1,121 +1,59 @@
 /** A collection, as handlers see it, on what a database reads and writes of it. */
+import type { AnyCollection, Fields, HowToChange } from './collection.ts';
+import type { Kept } from './kept.ts';
+import { isFree } from './table.ts';
+import { fromOutput } from './transactions.ts';
+import type { Call, Change, Create, Created, Outcome } from './write.ts';
+import { buildMethods, checkKey, PLAIN, Writing } from './writing.ts';
 
-import { isNewText } from './changes.ts';
-import { type AnyCollection, type Fields, type HowToChange, KeyReused, Refusal } from './collection.ts';
-import { checkFits, type Shape, UnfitRecord } from './shape.ts';
-import { type Field, isFree, type Table } from './table.ts';
-import { toKeptFields, toRecord } from './values.ts';
-import type { Change, Create, Created, Outcome } from './write.ts';
-
-export interface CollectionParts {
-  table: Table;
-  shape: Shape;
-  /** What one record is called. */
-  noun: string;
+export interface CollectionParts extends Kept {
   reads: Pick<AnyCollection, 'get' | 'list'>;
   create(create: Create): Promise<Created>;
-  change(change: Change): Promise<Outcome>;
+  change(change: Change | Call): Promise<Outcome>;
+  /** The names of its transactions. */
+  calls: readonly string[];
 }
-
-/** How a change is made, without a condition and a key. */
-const PLAIN: HowToChange = {};
 
 export function buildCollection(parts: CollectionParts): AnyCollection {
-  const { id } = parts.table;
+  const { table, reads, change, calls } = parts;
+  const { collection } = table;
   const writing = new Writing(parts);
-  const methods = {
-    ...parts.reads,
+  const run = async (toChange: () => Change) => {
+    const made = toChange();
+    return writing.toAnswer(made, await change(made));
+  };
+  const createAlone = buildCreateAlone(parts);
+  const callAll = calls.map((call) => [
+    call,
+    async (input: unknown, { once }: HowToChange = PLAIN) => {
+      const outcome = await change({ collection, call, input, once });
+      checkKey(once, outcome);
+      return fromOutput(outcome);
+    },
+  ]);
+  const all = {
+    ...reads,
+    ...buildMethods(writing, run),
     create: async (given: Fields, { once }: HowToChange = PLAIN) => {
       const record = writing.toFit(given);
-      const isAlone = once === undefined && isFree(parts.table);
-      return isAlone ? writing.create(record) : writing.change({ kind: 'create', record }, { once });
+      const isAlone = once === undefined && isFree(table);
+      return isAlone ? createAlone(record) : run(() => writing.toChange({ kind: 'create', record }, { once }));
     },
-    createAll: async (given: Fields[], { once }: HowToChange = PLAIN) => {
-      const all = given.map((one) => writing.toFit(one));
-      return writing.change({ kind: 'create', record: {}, all }, { once });
-    },
-    update: async (value: unknown, changes: Fields, how = PLAIN) => {
-      return writing.change({ kind: 'update', id: value, ...writing.toChanges(changes) }, how);
-    },
-    replace: async (value: unknown, given: Fields, how = PLAIN) => {
-      const record = writing.toFit({ ...given, [id.name]: value });
-      return writing.change({ kind: 'replace', id: value, record }, how);
-    },
-    put: async (value: unknown, given: Fields, how = PLAIN) => {
-      const record = writing.toFit({ ...given, [id.name]: value });
-      return writing.change({ kind: 'put', id: value, record }, how);
-    },
-    delete: async (value: unknown, how = PLAIN) => writing.change({ kind: 'delete', id: value, record: {} }, how),
+    ...Object.fromEntries(callAll),
   };
   // The compiler checks what it is called with by the description of the collection.
-  return methods as unknown as AnyCollection;
+  return all as unknown as AnyCollection;
 }
 
-class Writing {
-  readonly #parts: CollectionParts;
-  readonly #isSequence: boolean;
-  readonly #times: string[];
-
-  constructor(parts: CollectionParts) {
-    const { id, sequence, fields } = parts.table;
-    this.#parts = parts;
-    this.#isSequence = id.column === sequence;
-    this.#times = fields.filter(({ set }) => set === 'created' || set === 'changed').map(({ name }) => name);
-  }
-
-  /** A record as it will be stored. @throws UnfitRecord */
-  toFit(given: Fields): Fields {
-    const { table, shape, noun } = this.#parts;
-    const record = toRecord(table, given);
-    checkFits(shape, noun, record);
+/** Adds a record beside any others. */
+function buildCreateAlone({ table, create }: CollectionParts): (record: Fields) => Promise<Fields> {
+  const { collection, id, sequence: column, fields } = table;
+  const isSequence = id.column === column;
+  const times = fields.filter(({ set }) => set === 'created' || set === 'changed').map(({ name }) => name);
+  return async (record) => {
+    const { sequence, now } = await create({ collection, record });
+    if (isSequence) record[id.name] = sequence;
+    for (const name of times) record[name] = now;
     return record;
-  }
-
-  /** @throws UnfitRecord */
-  toChanges(given: Fields): Pick<Change, 'record' | 'add'> {
-    const { table, shape, noun } = this.#parts;
-    const changes = splitChanges(table, given);
-    const problems = shape.checkFields(changes.record);
-    if (problems) throw new UnfitRecord(`a change of a ${noun} is not stored: ${problems.join('; ')}`);
-    return changes;
-  }
-
-  async create(record: Fields): Promise<Fields> {
-    const { table, create } = this.#parts;
-    const { sequence, now } = await create({ collection: table.collection, record });
-    if (this.#isSequence) record[table.id.name] = sequence;
-    for (const name of this.#times) record[name] = now;
-    return record;
-  }
-
-  async change(made: Pick<Change, 'kind' | 'record'> & Partial<Change>, how: HowToChange): Promise<unknown> {
-    const { table, change, shape } = this.#parts;
-    const { once } = how;
-    const { collection } = table;
-    const wanted = how.if && toKeptFields(table, how.if);
-    const { text, refused, isReplayed } = await change({ add: {}, ...made, collection, if: wanted, once });
-    if (refused === 'key_reused') throw new KeyReused('the key was sent before with another request');
-    if (once) once.isReplayed = isReplayed === true;
-    if (refused !== undefined) return new Refusal(refused);
-    if (made.kind === 'delete') return text !== undefined;
-    if (text === undefined) return undefined;
-    const record = shape.read(text);
-    return made.kind === 'put' ? { record, isNew: isNewText(text) } : record;
-  }
-}
-
-/** What is set, and what is added to numbers. */
-function splitChanges(table: Table, changes: Fields): Pick<Change, 'record' | 'add'> {
-  const [record, add]: Fields[] = [{}, {}] as [Fields, Fields];
-  for (const field of table.fields) {
-    const value = changes[field.name];
-    if (value === undefined) continue;
-    if (isSum(field, value)) (add as Fields)[field.name] = value.add;
-    else (record as Fields)[field.name] = value;
-  }
-  return { record: toKeptFields(table, record as Fields), add: add as Fields };
-}
-
-function isSum({ type }: Field, value: unknown): value is { add: unknown } {
-  return (type === 'int64' || type === 'int32') && typeof value === 'object' && value !== null && 'add' in value;
+  };
 }

@@ -1,19 +1,8 @@
-/**
- * Changes of records, one after the other within a transaction: the statements of both databases, which differ in their dialects.
- * Each asks for what it needs to know; whoever runs it answers at once (SQLite) or after a round trip (PostgreSQL).
- */
+/** Changes of records, one after the other within a transaction: the statements of both databases, which differ in their dialects. */
+import type { Asking } from './asking.ts';
 import type { Fields } from './collection.ts';
 import type { Field, Table } from './table.ts';
-import type { Change, KnownKey, Outcome } from './write.ts';
-
-/** A statement; its answer is rows. */
-export interface Ask {
-  sql: string;
-  values: unknown[];
-}
-
-type Row = unknown[];
-export type Asking<Result> = Generator<Ask, Result, Row[]>;
+import type { Call, Change, KnownKey, Outcome } from './write.ts';
 
 /** What differs between databases in statements of changes. */
 export interface ChangeDialect {
@@ -64,7 +53,7 @@ export class Changes {
     if (kind === 'create') return yield* this.#insert(table, change, now);
     const text = kind === 'delete' ? yield* this.#remove(table, change) : yield* this.#edit(table, change, now);
     if (text !== undefined) return { text };
-    if (change.if) return (yield* this.#isThere(table, id)) ? { refused: 'changed' } : {};
+    if (change.if) return (yield* this.read(table, id)) === undefined ? {} : { refused: 'changed' };
     return kind === 'put' ? yield* this.#insert(table, change, now) : {};
   }
 
@@ -102,10 +91,13 @@ export class Changes {
     return rows.length > 0 ? 'true' : undefined;
   }
 
-  *#isThere(table: Table, id: unknown): Asking<boolean> {
+  /** The record as JSON. */
+  *read(table: Table, id: unknown): Asking<string | undefined> {
     const statement = new Statement(this.#dialect);
-    const sql = `SELECT 1 FROM ${this.#nameOf(table)} WHERE ${table.id.column} = ${statement.bind(table.id, id)}`;
-    return (yield { sql, values: statement.values }).length > 0;
+    const sql = `SELECT ${this.#dialect.toJsonSql(table)} FROM ${this.#nameOf(table)}
+      WHERE ${table.id.column} = ${statement.bind(table.id, id)}`;
+    const rows = yield { sql, values: statement.values };
+    return rows[0]?.[0] as string | undefined;
   }
 
   #nameOf(table: Table): string {
@@ -165,7 +157,7 @@ const toNewText = (text: string) => ` ${text}`;
 export const isNewText = (text: string) => text.startsWith(' ');
 
 /** What its key has come to before; undefined where the change is to be done. */
-export function toKnown({ once }: Change, known: KnownKey | undefined): Outcome | undefined {
+export function toKnown({ once }: Change | Call, known: KnownKey | undefined): Outcome | undefined {
   if (!known) return undefined;
   return known.digest === once?.digest ? { text: known.text, isReplayed: true } : { refused: 'key_reused' };
 }

@@ -1,11 +1,54 @@
 /** What a domain keeps, as handlers see it. Records are what the contract says. */
 import type { JsonText } from '../json/json-text.ts';
+import type { Asking } from './asking.ts';
 
 /** Some stores answer at once, others after a round trip; `await` takes both. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** The fields of a record, by name. */
 export type Fields = Record<string, unknown>;
+
+/** What the methods answer: handlers wait for it, a transaction asks for it by `yield*`. */
+interface Answers<Answer> {
+  promise: Promise<Answer>;
+  steps: Asking<Answer>;
+}
+/** How a change is made there: a transaction is once as a whole. */
+interface Hows<Found> {
+  promise: HowToChange<Found>;
+  steps: { if?: HowToChange<Found>['if'] };
+}
+type Kind = 'promise' | 'steps';
+
+/** The methods that change records. */
+export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind> {
+  /** Adds a record. What it leaves out, and the store sets, is set. */
+  create(record: New, how?: Omit<Hows<Found>[As], 'if'>): Answers<Found | Conflicts>[As];
+  /** Adds all of the records, in their order, or none. */
+  createAll(records: readonly New[], how?: Omit<Hows<Found>[As], 'if'>): Answers<Found[] | Conflicts>[As];
+  /**
+   * Changes some fields. Null takes an optional one away; `{ add: -5n }` adds to a number. Of a schema with rules over several fields, use
+   * `replace`. Undefined where there is none with this id, as `replace` and `delete`.
+   */
+  update<const Changes extends ChangesOf<New>, const How extends Hows<Found>[As]>(
+    id: Id,
+    changes: Changes & { [Name in Exclude<keyof Changes, keyof New>]: never },
+    how?: How,
+  ): Answers<Found | undefined | Conflicts | OutOfRangeIf<Changes> | ChangedIf<How>>[As];
+  replace<const How extends Hows<Found>[As]>(
+    id: Id,
+    record: New,
+    how?: How,
+  ): Answers<Found | undefined | Conflicts | ChangedIf<How>>[As];
+  /** Replaces the record with this id, which was given with it, or creates one, and says which; with a condition it creates none. */
+  put<const How extends Hows<Found>[As]>(
+    id: Id,
+    record: New,
+    how?: How,
+  ): Answers<Put<Found> | Conflicts | (How extends { if: object } ? Refused<'changed'> | undefined : never)>[As];
+  /** Whether there was one. An int64 id that the store has given is never given again. */
+  delete<const How extends Hows<Found>[As]>(id: Id, how?: How): Answers<boolean | Referenced | ChangedIf<How>>[As];
+}
 
 /**
  * Every method throws StoreUnavailable where the store cannot be reached or written, UnfitRecord, before anything is stored, where the
@@ -18,38 +61,12 @@ export interface Collection<
   Id = unknown,
   Conflicts = never,
   Referenced = never,
-> {
+> extends Changing<Found, New, Id, Conflicts, Referenced, 'promise'> {
   get(id: Id): Awaitable<JsonText<Found> | undefined>;
   /** Undefined where `after` is no cursor that this list has given out. A member that is no filter does not compile. */
   list<Query extends PageQuery<Found, Filter>>(
     query: Query & { [Name in Exclude<keyof Query, keyof PageQuery<Found, Filter>>]: never },
   ): Awaitable<Page<Found> | undefined>;
-  /** Adds a record. What it leaves out, and the store sets, is set. */
-  create(record: New, how?: { once?: Once | undefined }): Promise<Found | Conflicts>;
-  /** Adds all of the records, in their order, or none. */
-  createAll(records: readonly New[], how?: { once?: Once | undefined }): Promise<Found[] | Conflicts>;
-  /**
-   * Changes some fields. Null takes an optional one away; `{ add: -5n }` adds to a number. Of a schema with rules over several fields, use
-   * `replace`. Undefined where there is none with this id, as `replace` and `delete`.
-   */
-  update<const Changes extends ChangesOf<New>, const How extends HowToChange<Found>>(
-    id: Id,
-    changes: Changes & { [Name in Exclude<keyof Changes, keyof New>]: never },
-    how?: How,
-  ): Promise<Found | undefined | Conflicts | OutOfRangeIf<Changes> | ChangedIf<How>>;
-  replace<const How extends HowToChange<Found>>(
-    id: Id,
-    record: New,
-    how?: How,
-  ): Promise<Found | undefined | Conflicts | ChangedIf<How>>;
-  /** Replaces the record with this id, which was given with it, or creates one, and says which; with a condition it creates none. */
-  put<const How extends HowToChange<Found>>(
-    id: Id,
-    record: New,
-    how?: How,
-  ): Promise<Put<Found> | Conflicts | (How extends { if: object } ? Refused<'changed'> | undefined : never)>;
-  /** Whether there was one. An int64 id that the store has given is never given again. */
-  delete<const How extends HowToChange<Found>>(id: Id, how?: How): Promise<boolean | Referenced | ChangedIf<How>>;
 }
 
 export type AnyCollection = Collection;

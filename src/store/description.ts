@@ -3,7 +3,8 @@
  * compiler holds the description to the contract, so that no field is lost, and none is kept as another type.
  */
 import type { components } from '../generated/contract.ts';
-import type { Collection, Refused } from './collection.ts';
+import type { Asking } from './asking.ts';
+import type { Changing, Collection, Refused } from './collection.ts';
 
 /**
  * `int64` is a bigint, `int32` a number without a fraction; `number` is kept with every digit; `time` is an instant, kept in UTC to the
@@ -64,7 +65,7 @@ export type AnyDomain = Readonly<Record<string, AnyDescription>>;
 
 /** What handlers are given of a domain. */
 export type CollectionsOf<Domain extends AnyDomain> = {
-  [Name in keyof Domain]: CollectionOf<Domain[Name], Name extends ReferredIn<Domain> ? Refused<'referenced'> : never>;
+  [Name in keyof Domain]: CollectionOf<Domain[Name], Referenced<Domain, Name>>;
 };
 export type CollectionOf<Described extends AnyDescription, Referenced = never> = Omit<
   Collection<
@@ -75,9 +76,25 @@ export type CollectionOf<Described extends AnyDescription, Referenced = never> =
     ConflictsOf<Described>,
     Referenced
   >,
-  // An id that the store gives cannot be put.
-  FieldsWith<Described, { is: 'id' }> extends never ? 'put' : never
+  Impossible<Described>
 >;
+/** What a transaction is given. It reads records of now, with what it has changed itself. */
+export type CollectionInTransaction<Described extends AnyDescription, Referenced = never> = Omit<
+  Changing<
+    SchemaOf<Described['schema']>,
+    NewOf<Described>,
+    IdOf<Described>,
+    ConflictsOf<Described>,
+    Referenced,
+    'steps'
+  >,
+  Impossible<Described>
+> & { get(id: IdOf<Described>): Asking<SchemaOf<Described['schema']> | undefined> };
+/** An id that the store gives cannot be put. */
+type Impossible<Described extends AnyDescription> = FieldsWith<Described, { is: 'id' }> extends never ? 'put' : never;
+/** Why one of a collection cannot be deleted; never where none refers to it. */
+export type Referenced<Domain extends AnyDomain, Name> =
+  Name extends ReferredIn<Domain> ? Refused<'referenced'> : never;
 
 /** Why a record may be refused beside those that there are; never where it cannot be. */
 type ConflictsOf<Described extends AnyDescription> =

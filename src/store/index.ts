@@ -1,3 +1,4 @@
 /** `#store`: all that a domain imports of the store. */
-export type { Collection, Once, Page, Refused } from './collection.ts';
+export { type Collection, isRefused, type Once, type Page, type Refused } from './collection.ts';
 export type { AnyDescription, CollectionOf, Description } from './description.ts';
+export { refused, transactionOf } from './transactions.ts';

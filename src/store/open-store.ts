@@ -5,9 +5,9 @@ import type { Awaitable } from './collection.ts';
 import type { Database, SqliteDatabase } from './database-url.ts';
 import type { AnyDomain, CollectionsOf } from './description.ts';
 import { nameOfServer, type PostgresSettings } from './postgres/settings.ts';
-import type { Shapes } from './shape.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { type Store, StoreError, type StoreLimits, StoreUnavailable } from './store.ts';
+import type { OfDomain } from './transactions.ts';
 
 type StoreOf<Domain extends AnyDomain> = Store<CollectionsOf<Domain>>;
 
@@ -16,24 +16,24 @@ export function openStore<Domain extends AnyDomain>(
   database: SqliteDatabase,
   domain: Domain,
   limits: StoreLimits,
-  shapes?: Shapes<Domain>,
+  made?: OfDomain<Domain>,
 ): StoreOf<Domain>;
 export function openStore<Domain extends AnyDomain>(
   database: Database,
   domain: Domain,
   limits: StoreLimits,
-  shapes?: Shapes<Domain>,
+  made?: OfDomain<Domain>,
 ): Awaitable<StoreOf<Domain>>;
 export function openStore(
   database: Database,
   domain: AnyDomain,
   limits: StoreLimits,
-  shapes: Shapes = {},
+  made?: OfDomain,
 ): Awaitable<Store> {
-  if (database.kind === 'postgres') return openOnPostgres(database, domain, limits, shapes);
+  if (database.kind === 'postgres') return openOnPostgres(database, domain, limits, made);
   const file = database.kind === 'memory' ? ':memory:' : database.file;
   try {
-    return openSqlite(file, domain, limits, shapes);
+    return openSqlite(file, domain, limits, made);
   } catch (error) {
     throw toStoreError(file, error);
   }
@@ -44,11 +44,11 @@ async function openOnPostgres(
   settings: PostgresSettings,
   domain: AnyDomain,
   limits: StoreLimits,
-  shapes: Shapes,
+  made?: OfDomain,
 ): Promise<Store> {
   try {
     const { openPostgres } = await import('./postgres/open-postgres.ts');
-    return await openPostgres(settings, domain, limits, shapes);
+    return await openPostgres(settings, domain, limits, made);
   } catch (error) {
     throw toStoreError(nameOfServer(settings), error);
   }

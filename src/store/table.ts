@@ -10,6 +10,8 @@ export interface Table {
   /** The name of its collection. */
   collection: string;
   name: string;
+  /** What one record is called. */
+  noun: string;
   /** In the order in which they are printed. */
   fields: Field[];
   /** Those that are written; the database assigns the sequence. */
@@ -64,7 +66,7 @@ export const isFree = ({ id, unique, relations }: Table) =>
 
 /** @throws Error where no statement could be made of it */
 export function toTable(description: AnyDescription, collection = description.table): Table {
-  const { table, columns, lists: { equal = [] } = {} } = description;
+  const { table, noun, columns, lists: { equal = [] } = {} } = description;
   const fields = Object.entries(columns).map(([name, column]): Field => ({ name, ...column }));
   const odd = [table, ...fields.map(({ column }) => column)].filter((name) => !NAME.test(name));
   if (odd.length > 0) throw new Error(`tables and columns are named in small letters, digits and _, not ${odd}`);
@@ -80,7 +82,7 @@ export function toTable(description: AnyDescription, collection = description.ta
     columns: names.map((name) => columns[name]?.column as string),
     code,
   }));
-  return { collection, name: table, fields, newFields, filters: filtered, id, sequence, unique, relations: [] };
+  return { collection, name: table, noun, fields, newFields, filters: filtered, id, sequence, unique, relations: [] };
 }
 
 /** What differs between databases in SQL that writes JSON. */

@@ -31,9 +31,19 @@ export interface Change {
   once: Once | undefined;
 }
 
+/** A transaction, by the name of its function. */
+export interface Call {
+  collection: string;
+  call: string;
+  input: unknown;
+  once: Once | undefined;
+}
+
+export const isCall = (write: Create | Change | Call): write is Call => 'call' in write;
+
 /** What a change has come to. */
 export interface Outcome {
-  /** The record, or the list of records, as JSON; `true` where one was deleted; undefined where there is none. */
+  /** The record, or the list of records, as JSON; `true` where one was deleted; undefined where there is none; what a call has come to. */
   text?: string | undefined;
   /** Why nothing was done. */
   refused?: string;

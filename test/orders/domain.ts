@@ -1,4 +1,5 @@
-/** Collections with all that a store can set or change: an order, whose id the store makes, and a coupon, whose id is given. */
+/** Collections with all that a store can set or change: an order, whose id the store makes, and a coupon, whose id is given; and pets. */
+import { pets } from '../../src/pets/domain.ts';
 import type { AnyDescription } from '../../src/store/description.ts';
 
 export const orders = {
@@ -7,6 +8,7 @@ export const orders = {
   table: 'orders',
   columns: {
     number: { column: 'number', type: 'uuid', set: 'id' },
+    petId: { column: 'pet_id', type: 'int64', isOptional: true, of: 'pets' },
     couponCode: { column: 'coupon_code', type: 'text', isOptional: true, of: 'coupons' },
     price: { column: 'price', type: 'int64' },
     pieces: { column: 'pieces', type: 'int32', first: 1 },
@@ -19,7 +21,10 @@ export const orders = {
     revision: { column: 'revision', type: 'int64', set: 'revision' },
   },
   lists: { equal: ['status', 'pieces'] },
-  unique: [{ fields: ['note', 'status'], code: 'note_taken' }],
+  unique: [
+    { fields: ['note', 'status'], code: 'note_taken' },
+    { fields: ['petId'], code: 'pet_sold' },
+  ],
   errors: {},
   migrations: new URL('orders/', import.meta.url),
 } as const satisfies AnyDescription;
@@ -35,3 +40,6 @@ export const coupons = {
   errors: {},
   migrations: new URL('coupons/', import.meta.url),
 } as const satisfies AnyDescription;
+
+/** An order refers to a pet and to a coupon, so its table is made later. */
+export const domain = { orders, coupons, pets };

@@ -2,11 +2,13 @@
 import type { Logger } from 'pino';
 import type { $Read, $Write, OpenOperation, operations } from '../../generated/contract.ts';
 import type { domain } from '../../generated/domain.ts';
+import type { transactions } from '../../generated/transactions.ts';
 import type { JsonText } from '../../json/json-text.ts';
 import type { Services } from '../../services.ts';
 import type { Awaitable, Once } from '../../store/collection.ts';
 import type { CollectionsOf } from '../../store/description.ts';
 import type { KeyOwner } from '../../store/store.ts';
+import type { CallsOf } from '../../store/transactions.ts';
 import type { ErrorBody } from '../errors.ts';
 import type { PassedOn } from '../replies/passed-on-replies.ts';
 import type { AnyAnswer } from '../replies/sending.ts';
@@ -88,6 +90,7 @@ export type CallOf<Id extends OperationId> = Call<
   Id extends OpenOperation ? undefined : KeyOwner
 > &
   CollectionsOf<typeof domain> &
+  CallsOf<typeof transactions> &
   ContentOf<operations[Id]['requestBody']>;
 
 /** The headers that the server itself puts on every reply for which the contract declares them. */

@@ -135,7 +135,7 @@ interface Calling {
   commits: Commits;
 }
 
-const WRITES = ['create', 'createAll', 'update', 'replace', 'put', 'delete'];
+const READS = ['get', 'list'];
 
 /** Of the commit that has just ended: many writes share one, so it is a trace of its own, to which each of them links. */
 function toCommit({ tracer, system, commits: { spans } }: Calling, commit: Commit): SpanContext {
@@ -165,7 +165,7 @@ function traceCalls<Calls extends object>(calls: Calls, calling: Calling): Calls
         const before = commits.counts.latest;
         const link = () => {
           const { latest } = commits.counts;
-          if (latest && latest !== before && WRITES.includes(String(name)))
+          if (latest && latest !== before && !READS.includes(String(name)))
             span.addLink({ context: toCommit(calling, latest) });
         };
         const answer = (async () => method.apply(target, values))();

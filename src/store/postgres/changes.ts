@@ -2,17 +2,17 @@
  * Changes of records: those that wait run one after the other in one transaction, behind the schema's lock. Where one fails, all run
  * again, each within a savepoint.
  */
-import { type Asking, Changes, isKept, toKnown, toRefusal } from '../changes.ts';
+import { Changes, isKept, toKnown, toRefusal } from '../changes.ts';
 import type { Once } from '../collection.ts';
+import type { Kept } from '../kept.ts';
 import { StoreUnavailable } from '../store.ts';
-import type { Field, Table } from '../table.ts';
-import { type Change, type KnownKey, type Outcome, toKeyText } from '../write.ts';
-import { toPlace, toValue } from './arrays.ts';
+import { type AnyTransactions, Calls, type Running } from '../transactions.ts';
+import { type Call, type Change, isCall, type KnownKey, type Outcome, toKeyText } from '../write.ts';
 import type { Connection, Row } from './connection.ts';
+import { drive, toDialect } from './drive.ts';
 import type { AskAll } from './gathering.ts';
 import { toFault } from './insert.ts';
 import { lockOf, NOW } from './names.ts';
-import { toJsonSql } from './record-json.ts';
 
 /** How many changes share a transaction at most: it must end before PostgreSQL gives it up. */
 export const MOST_CHANGES = 64;
@@ -21,9 +21,14 @@ export const MOST_CHANGES = 64;
 const IDLE_TIMEOUT = 2000;
 
 type Answer = Outcome | Error;
+type AnyChange = Change | Call;
 
-export function buildRunChanges(schema: string, tables: readonly Table[]): AskAll<Change, Answer> {
-  const batches = new Batches(schema, tables);
+export function buildRunChanges(
+  schema: string,
+  kept: readonly Kept[],
+  calls: AnyTransactions = {},
+): AskAll<AnyChange, Answer> {
+  const batches = new Batches(schema, kept, calls);
   return async (connection, changes) => {
     let answers = await batches.tryToRun(connection, changes, false);
     if (answers instanceof Error && !(answers instanceof StoreUnavailable))
@@ -35,19 +40,20 @@ export function buildRunChanges(schema: string, tables: readonly Table[]): AskAl
 class Batches {
   readonly #begin: string;
   readonly #changes: Changes;
+  readonly #calls: Calls;
   readonly #keys: ReturnType<typeof buildKnownKeys>;
 
-  constructor(schema: string, tables: readonly Table[]) {
+  constructor(schema: string, kept: readonly Kept[], calls: AnyTransactions) {
     const idle = `set_config('idle_in_transaction_session_timeout', '${IDLE_TIMEOUT}', true)`;
     this.#begin = `SELECT ${idle}, pg_advisory_xact_lock(${lockOf(schema)})`;
     this.#keys = buildKnownKeys(schema);
-    const place = (number: number, field: Field) => toPlace(field, number);
-    const nameOf = ({ name }: Table) => `${schema}.${name}`;
-    this.#changes = new Changes({ place, toValue, nameOf, toJsonSql }, tables);
+    const tables = kept.map(({ table }) => table);
+    this.#changes = new Changes(toDialect(schema), tables);
+    this.#calls = new Calls(kept, this.#changes, calls);
   }
 
   /** The error after which nothing was done. @throws Error where the connection was lost while it committed */
-  async tryToRun(connection: Connection, changes: Change[], isSafe: boolean): Promise<Answer[] | Error> {
+  async tryToRun(connection: Connection, changes: AnyChange[], isSafe: boolean): Promise<Answer[] | Error> {
     let isCommitting = false;
     try {
       const answers = await this.#run(connection, changes, isSafe);
@@ -61,26 +67,32 @@ class Batches {
     }
   }
 
-  async #run(connection: Connection, changes: Change[], isSafe: boolean): Promise<Answer[]> {
+  async #run(connection: Connection, changes: AnyChange[], isSafe: boolean): Promise<Answer[]> {
     await connection.query('BEGIN ISOLATION LEVEL READ COMMITTED');
     await connection.query(this.#begin);
     const [[now]] = (await connection.query(`SELECT ${NOW}`)) as [[string]];
     const known = await this.#keys.find(connection, changes);
     const answers: Answer[] = [];
+    const toWhy = (error: unknown, change: Change) => toRefused(error as DatabaseError, change, this.#changes);
+    const running: Running = { now, isSafe, hasSavepoint: () => isSafe, toRefusal: toWhy };
     for (const change of changes) {
-      const runOne = () => this.#runOnce(connection, change, now, known);
-      const toRefused = (error: DatabaseError) => toAnswer(error, change, this.#changes.tableOf(change));
-      answers.push(isSafe ? await withinSavepoint(connection, runOne, toRefused) : await runOne());
+      const runOne = () => this.#runOnce(connection, change, running, known);
+      const toAnswer = (error: DatabaseError): Answer => {
+        const refused = isCall(change) ? undefined : toWhy(error, change);
+        return refused === undefined ? toFault(error) : { refused };
+      };
+      answers.push(isSafe ? await withinSavepoint(connection, runOne, toAnswer) : await runOne());
     }
     await this.#keys.add(connection, known);
     return answers;
   }
 
-  async #runOnce(connection: Connection, change: Change, now: string, known: KnownKeys): Promise<Outcome> {
+  async #runOnce(connection: Connection, change: AnyChange, running: Running, known: KnownKeys): Promise<Outcome> {
     const { once } = change;
     const before = once && toKnown(change, known.get(toKeyText(once)));
     if (before) return before;
-    const outcome = await drive(connection, this.#changes.run(change, now));
+    const asking = isCall(change) ? this.#calls.run(change, running) : this.#changes.run(change, running.now);
+    const outcome = await drive(connection, asking);
     if (once && isKept(outcome)) known.add(once, outcome.text as string);
     return outcome;
   }
@@ -89,24 +101,18 @@ class Batches {
 async function withinSavepoint(
   connection: Connection,
   run: () => Promise<Outcome>,
-  toRefused: (error: DatabaseError) => Answer,
+  toAnswer: (error: DatabaseError) => Answer,
 ): Promise<Answer> {
   await connection.query('SAVEPOINT change');
   try {
     const outcome = await run();
-    await connection.query('RELEASE SAVEPOINT change');
+    await connection.query(`${outcome.refused === undefined ? 'RELEASE' : 'ROLLBACK TO'} SAVEPOINT change`);
     return outcome;
   } catch (error) {
     if (!connection.isOpen || error instanceof StoreUnavailable) throw error;
     await connection.query('ROLLBACK TO SAVEPOINT change');
-    return toRefused(error as DatabaseError);
+    return toAnswer(error as DatabaseError);
   }
-}
-
-async function drive<Result>(connection: Connection, asking: Asking<Result>): Promise<Result> {
-  let step = asking.next();
-  while (!step.done) step = asking.next(await connection.query(step.value.sql, step.value.values));
-  return step.value;
 }
 
 /** As PostgreSQL says it: its details name the columns. */
@@ -118,13 +124,12 @@ interface DatabaseError extends Error {
 /** SQLSTATEs. */
 const [OUT_OF_RANGE, NO_PARENT, NOT_UNIQUE] = ['22003', '23503', '23505'];
 
-function toAnswer(error: DatabaseError, change: Change, table: Table): Answer {
-  const { code, detail = '' } = error;
-  if (code === OUT_OF_RANGE) return { refused: 'out_of_range' };
+function toRefused({ code, detail = '' }: DatabaseError, change: Change, changes: Changes): string | undefined {
+  if (code === OUT_OF_RANGE) return 'out_of_range';
   const columns = /^Key \((.*?)\)=/.exec(detail)?.[1]?.split(', ');
   const kind = code === NO_PARENT ? 'reference' : 'unique';
-  const refused = code === NO_PARENT || code === NOT_UNIQUE ? toRefusal(change, table, { kind, columns }) : undefined;
-  return refused === undefined ? toFault(error) : { refused };
+  if (code !== NO_PARENT && code !== NOT_UNIQUE) return undefined;
+  return toRefusal(change, changes.tableOf(change), { kind, columns });
 }
 
 /** The keys that a batch meets: those that are known, and those that it adds. */
@@ -173,7 +178,7 @@ function buildKnownKeys(schema: string) {
     SET digest = excluded.digest, expires_at = excluded.expires_at, answer = excluded.answer`;
 
   return {
-    find: async (connection: Connection, changes: readonly Change[]): Promise<KnownKeys> => {
+    find: async (connection: Connection, changes: readonly AnyChange[]): Promise<KnownKeys> => {
       const sent = changes.flatMap(({ once }) => once ?? []);
       const columns = KEY_FIELDS.slice(0, 3).map((name) => sent.map((once) => once[name]));
       return new KnownKeys(sent.length > 0 ? await connection.query(select, columns) : []);

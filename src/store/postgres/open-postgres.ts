@@ -4,9 +4,11 @@ import type { AnyCollection } from '../collection.ts';
 import { StoreCounts } from '../counts.ts';
 import { fromCursor } from '../cursors.ts';
 import type { AnyDomain } from '../description.ts';
-import { type Shape, type Shapes, toPlainShape } from '../shape.ts';
+import { type Kept, NO_ID, toKept } from '../kept.ts';
+import type { Shape } from '../shape.ts';
 import { type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
-import { type Field, type Table, toTables } from '../table.ts';
+import { type Table, toTables } from '../table.ts';
+import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain } from '../transactions.ts';
 import { buildRunChanges, MOST_CHANGES } from './changes.ts';
 import { ClientWrites } from './client-writes.ts';
 import type { Connection } from './connection.ts';
@@ -42,7 +44,7 @@ export async function openPostgres(
   settings: PostgresSettings,
   domain: AnyDomain,
   limits: StoreLimits,
-  shapes: Shapes = {},
+  { shapes = {}, transactions = NO_TRANSACTIONS }: OfDomain = {},
   timeout = TIMEOUT,
   startTimeout = START_TIMEOUT,
 ): Promise<Store> {
@@ -69,12 +71,7 @@ export async function openPostgres(
     throw error;
   }
   const store = { reading, writing, connectToStart, connectToRead, schema: quote(settings.schema), close };
-  const kept = toTables(domain).map((table) => ({
-    table,
-    shape: shapes[table.collection] ?? toPlainShape(table),
-    noun: domain[table.collection]?.noun as string,
-  }));
-  return buildStore(store, kept, limits.maxCreates);
+  return buildStore(store, toKept(toTables(domain), shapes), transactions.all, limits.maxCreates);
 }
 
 interface Opened {
@@ -86,16 +83,7 @@ interface Opened {
   close: () => Promise<void>;
 }
 
-/** Ids that no record has. */
-const NO_ID: { [Type in Field['type']]?: unknown } = { int64: 0n, text: '', uuid: '' };
-
-interface Kept {
-  table: Table;
-  shape: Shape;
-  noun: string;
-}
-
-function buildStore(opened: Opened, kept: readonly Kept[], maxCreates: number): Store {
+function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransactions, maxCreates: number): Store {
   const { reading, writing, connectToStart, connectToRead, schema, close } = opened;
   const read = buildRead(reading.run, connectToRead);
   const counts = new StoreCounts();
@@ -103,12 +91,12 @@ function buildStore(opened: Opened, kept: readonly Kept[], maxCreates: number): 
   const writes = new ClientWrites(writing, maxCreates, counts);
   const tables = kept.map(({ table }) => table);
   const proofs: (() => unknown)[] = [];
-  const change = writes.gatherWrites(buildRunChanges(schema, tables), MOST_CHANGES);
-  const collections = kept.map(({ table, shape, noun }) => {
+  const change = writes.gatherWrites(buildRunChanges(schema, kept, calls), MOST_CHANGES);
+  const collections = kept.map(({ table, shape }) => {
     const insert = writes.gatherWrites(buildInsert(schema, table));
     const reads = buildReads(read, schema, table, shape);
     proofs.push(() => reads.get(NO_ID[table.id.type]));
-    const parts = { table, shape, noun, reads, change };
+    const parts = { table, shape, reads, change, calls: Object.keys(calls[table.collection] ?? {}) };
     return [table.collection, buildCollection({ ...parts, create: ({ record }) => insert(record) })];
   });
   const proveWritable = gather(writing.run, writes.proving(buildProveWritable(schema)));

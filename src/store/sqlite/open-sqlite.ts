@@ -7,10 +7,12 @@ import { buildCollection } from '../build-collection.ts';
 import type { Fields } from '../collection.ts';
 import { StoreCounts } from '../counts.ts';
 import type { AnyDomain } from '../description.ts';
-import { type Shape, type Shapes, toPlainShape } from '../shape.ts';
+import { type Kept, NO_ID, toKept } from '../kept.ts';
+import type { Shape } from '../shape.ts';
 import type { Store, StoreLimits } from '../store.ts';
-import { type Field, type Table, toTables } from '../table.ts';
-import type { Change, Create, Created, Outcome } from '../write.ts';
+import { type Table, toTables } from '../table.ts';
+import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain, type Transactions } from '../transactions.ts';
+import type { Call, Change, Create, Created, Outcome } from '../write.ts';
 import { checkInodes, type Inodes, openConnection, readInodes, toStoreError, useWal } from './connection.ts';
 import { type Aside, prepareCountMisfits, readContents, writeContents } from './contents.ts';
 import { toBound } from './insert.ts';
@@ -27,12 +29,13 @@ import { prepareWriteAll, toBatch, toOutcomes, type Write } from './writes.ts';
 const MEMORY = ':memory:';
 
 /** @throws Error when the file cannot be opened or made, is no database, or has another schema than this program's */
-export function openSqlite(file: string, domain: AnyDomain, limits: StoreLimits, shapes: Shapes = {}): Store {
-  const kept = toTables(domain).map((table) => ({
-    table,
-    shape: shapes[table.collection] ?? toPlainShape(table),
-    noun: domain[table.collection]?.noun as string,
-  }));
+export function openSqlite(
+  file: string,
+  domain: AnyDomain,
+  limits: StoreLimits,
+  { shapes = {}, transactions = NO_TRANSACTIONS }: OfDomain = {},
+): Store {
+  const kept = toKept(toTables(domain), shapes);
   const { isMigrated = false } = limits;
   // Where the file of a program that runs is gone, it may come back: a new one would stand in its place.
   if (!isMigrated && file !== MEMORY && !existsSync(file)) makeFile(file);
@@ -40,7 +43,7 @@ export function openSqlite(file: string, domain: AnyDomain, limits: StoreLimits,
   try {
     if (!isMigrated) migrate(db, domain);
     useWal(db);
-    return buildStore(db, file, kept, limits);
+    return buildStore(new Medium(db, file), kept, transactions, limits);
   } catch (error) {
     db.close();
     throw error;
@@ -53,32 +56,28 @@ function makeFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
 }
 
-/** Ids that no record has. */
-const NO_ID: { [Type in Field['type']]?: unknown } = { int64: 0n, text: '', uuid: '' };
-
-interface Kept {
-  table: Table;
-  shape: Shape;
-  noun: string;
-}
-
-function buildStore(db: Database, file: string, kept: readonly Kept[], limits: StoreLimits): Store {
+function buildStore(
+  medium: Medium,
+  kept: readonly Kept[],
+  { all: calls, source }: Transactions,
+  limits: StoreLimits,
+): Store {
   const counts = new StoreCounts();
-  const medium = new Medium(db, file);
-  const { leave, snapshots } = medium;
+  const { db, file, leave, snapshots } = medium;
   const tables = kept.map(({ table }) => table);
   const keys = prepareKeys(db);
   const writer = medium.isMemory
-    ? writeInPlace(db, tables)
-    : startWriter({ file, inodes: medium.inodes, tables }, limits, counts);
+    ? writeInPlace(db, kept, calls)
+    : startWriter({ file, inodes: medium.inodes, tables, source }, limits, counts);
   const proofs: (() => unknown)[] = [];
-  const collections = kept.map(({ table, shape, noun }) => {
+  const collections = kept.map(({ table, shape }) => {
     const uncached = prepareReads(db, table, shape);
     proofs.push(() => uncached.readRecord(NO_ID[table.id.type]));
     const share = 1 / kept.length;
     const reads = snapshots ? new ReadCache(db, table, { snapshots, reads: uncached, counts, share }) : uncached;
-    const parts = { table, shape, noun, reads: guardAll({ get: reads.readRecord, list: reads.readPage }) };
-    return [table.collection, buildCollection({ ...parts, ...writesOf(writer, leave) })];
+    const parts = { table, shape, reads: guardAll({ get: reads.readRecord, list: reads.readPage }) };
+    const names = Object.keys(calls[table.collection] ?? {});
+    return [table.collection, buildCollection({ ...parts, ...writesOf(writer, leave), calls: names })];
   });
 
   return guardAll({
@@ -113,12 +112,12 @@ class Medium {
   readonly inodes: Inodes;
   /** Those that the reads of a turn share. */
   readonly snapshots: Snapshots | undefined;
-  readonly #db: Database;
-  readonly #file: string;
+  readonly db: Database;
+  readonly file: string;
 
   constructor(db: Database, file: string) {
-    this.#db = db;
-    this.#file = file;
+    this.db = db;
+    this.file = file;
     this.isMemory = file === MEMORY;
     this.snapshots = this.isMemory ? undefined : shareSnapshots(db);
     this.inodes = this.isMemory ? [] : readInodes(db, file);
@@ -147,9 +146,9 @@ class Medium {
   readonly openAside = (): Aside => {
     this.leave();
     checkInodes(this.inodes);
-    const db = this.#db;
+    const { db } = this;
     if (this.isMemory) return { db, end: () => db.inTransaction && db.exec('ROLLBACK') };
-    const own = openConnection(this.#file, { fileMustExist: true });
+    const own = openConnection(this.file, { fileMustExist: true });
     return { db: own, end: () => own.close() };
   };
 
@@ -157,7 +156,7 @@ class Medium {
   async close(writer: Writer): Promise<void> {
     await writer.flush();
     this.leave();
-    this.#db.close();
+    this.db.close();
     await writer.stop();
   }
 }
@@ -171,7 +170,7 @@ function writesOf(writer: Writer, leave: () => void) {
   };
   return {
     create: (create: Create) => seen(writer.create(create)),
-    change: (change: Change) => seen(writer.change(change)),
+    change: (change: Change | Call) => seen(writer.change(change)),
   };
 }
 
@@ -187,9 +186,9 @@ function prepareReads(db: Database, table: Table, shape: Shape): Reads {
 }
 
 /** Memory has no fsync to wait for, and is seen by one connection only. */
-function writeInPlace(db: Database, tables: readonly Table[]): Writer {
-  const writeAll = guard(prepareWriteAll(db, tables));
-  const byName = new Map(tables.map((table) => [table.collection, table]));
+function writeInPlace(db: Database, kept: readonly Kept[], calls: AnyTransactions): Writer {
+  const writeAll = guard(prepareWriteAll(db, kept, calls));
+  const byName = new Map(kept.map(({ table }) => [table.collection, table]));
   async function write(one: Write): Promise<Created | Outcome> {
     const [outcome] = toOutcomes([one], writeAll(toBatch(byName, [one])));
     if (outcome instanceof Error) throw outcome;

@@ -133,14 +133,14 @@ const sizeOf = ({ text }: JsonText<Fields>) => text.length;
 
 /** By ids that are 64-bit integers, or texts. */
 function buildRecords({ id }: Table, share: number): Slots<JsonText<Fields>> {
-  const maxSize = MAX_SIZE * share;
+  const maxSize = Math.floor(MAX_SIZE * share);
   if (id.type === 'int64') return buildSlots(maxSize, sizeOf) as Slots<JsonText<Fields>>;
   return new LRUCache<string, JsonText<Fields>>({ maxSize, sizeCalculation: sizeOf }) as Slots<JsonText<Fields>>;
 }
 
 function buildPages(share: number) {
   return new LRUCache<string, Page>({
-    maxSize: MAX_SIZE * share,
+    maxSize: Math.floor(MAX_SIZE * share),
     sizeCalculation: ({ body }) => body.text.length + PAGE_SIZE,
   });
 }

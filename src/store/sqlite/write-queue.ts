@@ -1,7 +1,7 @@
 /** The way to the writing thread: writes share an fsync, and none is answered before it is on disk. */
 import type { StoreCounts } from '../counts.ts';
 import { type StoreLimits, StoreUnavailable } from '../store.ts';
-import type { Change, Create, Created, Outcome } from '../write.ts';
+import type { Call, Change, Create, Created, Outcome } from '../write.ts';
 import { BatchQueue } from './batch-queue.ts';
 import type { Answer, Target } from './writer.ts';
 import { toBatch, toOutcomes, type Write } from './writes.ts';
@@ -10,7 +10,7 @@ import { WritingThread } from './writing-thread.ts';
 export interface Writer {
   /** Resolves once it is durable. @throws StoreUnavailable when it is not stored, or that is not known in time */
   create(create: Create): Promise<Created>;
-  change(change: Change): Promise<Outcome>;
+  change(change: Change | Call): Promise<Outcome>;
   /** Uses of keys, as a JSON array, which may be lost where the disk cannot be written. */
   addUses(uses: string): void;
   /** @throws StoreUnavailable when the disk cannot be written, or not in time */

@@ -1,8 +1,10 @@
 /** The thread that writes: it has a connection of its own, so that no read waits for an fsync. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
+import { toKept } from '../kept.ts';
 import { type OutageKind, StoreUnavailable } from '../store.ts';
 import type { Table } from '../table.ts';
+import type { TransactionsModule } from '../transactions.ts';
 import { checkInodes, type Inodes, openConnection, proveWritable, toStoreError } from './connection.ts';
 import { TURN_INTERVAL, takeTurn } from './turns.ts';
 import { prepareAddUses } from './uses.ts';
@@ -13,6 +15,8 @@ export interface Target {
   file: string;
   inodes: Inodes;
   tables: Table[];
+  /** The module of the domain's transactions; '' where it has none. */
+  source: string;
 }
 
 /** Uses of keys, as a JSON array: nothing comes back for them. */
@@ -34,7 +38,10 @@ const LOOK_INTERVAL = 1000;
 const NOTHING: Written = { now: '', first: {}, changes: [] };
 
 const port = parentPort as NonNullable<typeof parentPort>;
-const { file, inodes, tables } = workerData as Target;
+const { file, inodes, tables, source } = workerData as Target;
+const loaded = source === '' ? undefined : ((await import(source)) as TransactionsModule);
+const kept = toKept(tables, (await loaded?.loadShapes()) ?? {});
+const calls = loaded?.transactions.all ?? {};
 let db: Database | undefined;
 let writeAll: ReturnType<typeof prepareWriteAll> | undefined;
 let addUses: ReturnType<typeof prepareAddUses> | undefined;
@@ -42,7 +49,7 @@ let addUses: ReturnType<typeof prepareAddUses> | undefined;
 /** At the start, and again after a failed write: a connection that was opened read-only stays read-only. */
 function open(): ReturnType<typeof prepareWriteAll> {
   db ??= openConnection(file, { fileMustExist: true, busyTimeout: TURN_INTERVAL });
-  return prepareWriteAll(db, tables);
+  return prepareWriteAll(db, kept, calls);
 }
 
 function close(): void {

@@ -1,24 +1,25 @@
 /** All writes that wait, in one transaction: all of them or none, one fsync however many they are (group commit). */
-import type { Database, Statement } from 'better-sqlite3';
-import { LRUCache } from 'lru-cache';
-import { type Asking, Changes, isKept, toKnown, toRefusal } from '../changes.ts';
-import type { Once } from '../collection.ts';
+import type { Database } from 'better-sqlite3';
+import { Changes, isKept, toKnown, toRefusal } from '../changes.ts';
+import type { Fields, Once } from '../collection.ts';
+import type { Kept } from '../kept.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Table } from '../table.ts';
-import type { Change, Create, Created, KnownKey, Outcome } from '../write.ts';
+import { type AnyTransactions, Calls, type Running } from '../transactions.ts';
+import { type Call, type Change, type Create, type Created, isCall, type KnownKey, type Outcome } from '../write.ts';
 import { toStoreError } from './connection.ts';
-import { prepareInsert, type Rows, toBound, toRow, toRows } from './insert.ts';
-import { toJsonSql } from './record-json.ts';
+import { DIALECT, Driver } from './drive.ts';
+import { type Insert, prepareInsert, type Rows, toBound, toRow, toRows } from './insert.ts';
 import { inTransaction } from './transaction.ts';
 
-export type Write = Create | Change;
+export type Write = Create | Change | Call;
 
-const isChange = (write: Write): write is Change => 'kind' in write;
+const isChange = (write: Write): write is Change | Call => 'once' in write;
 
 export interface Batch {
   /** Those that are created without a key, by the names of their collections. */
   rows: Record<string, Rows>;
-  changes: Change[];
+  changes: (Change | Call)[];
 }
 
 /** Why one change was not done, while others were. */
@@ -37,7 +38,7 @@ export interface Written {
 
 export function toBatch(tables: ReadonlyMap<string, Table>, writes: readonly Write[]): Batch {
   const rows: Record<string, string[]> = {};
-  const changes: Change[] = [];
+  const changes: Batch['changes'] = [];
   for (const write of writes) {
     if (isChange(write)) changes.push(write);
     else {
@@ -65,59 +66,78 @@ export function toOutcomes(writes: readonly Write[], { now, first, changes }: Wr
 }
 
 /** @throws StoreUnavailable when it is unknown whether COMMIT stored them, or there are not enough ids */
-export function prepareWriteAll(db: Database, tables: readonly Table[]): (batch: Batch) => Written {
-  const inserts = new Map(tables.map((table) => [table.collection, prepareInsert(db, table)]));
+export function prepareWriteAll(
+  db: Database,
+  kept: readonly Kept[],
+  calls: AnyTransactions,
+): (batch: Batch) => Written {
+  const inserts = new Map(kept.map(({ table }) => [table.collection, prepareInsert(db, table)]));
   const readNow = db.prepare<[], string>("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')").pluck();
-  const changing = new Changing(db, tables);
+  const changing = new Changing({ db, kept, calls, inserts });
 
   return inTransaction(db, ({ rows, changes }: Batch) => {
     const now = readNow.get() as string;
     const first: Record<string, bigint> = {};
     for (const name in rows) first[name] = inserts.get(name)?.insert(rows[name] as Rows, now) as bigint;
-    const most = changes.reduce((sum, { all }) => sum + (all?.length ?? 1), 0);
-    for (const { collection, kind } of changes) {
-      if (kind === 'create' || kind === 'put') inserts.get(collection)?.checkLeft(most);
-    }
     return { now, first, changes: changing.run(changes, now) };
   });
 }
 
-/** How many statements of changes are kept. */
-const STATEMENTS = 200;
-
 class Changing {
   readonly #db: Database;
+  readonly #driver: Driver;
   readonly #changes: Changes;
+  readonly #calls: Calls;
   readonly #keys: ReturnType<typeof prepareKnownKeys>;
-  readonly #statements = new LRUCache<string, Statement<unknown[], unknown[]>>({ max: STATEMENTS });
+  readonly #inserts: ReadonlyMap<string, Insert>;
 
-  constructor(db: Database, tables: readonly Table[]) {
+  constructor(parts: { db: Database; kept: readonly Kept[]; calls: AnyTransactions; inserts: Map<string, Insert> }) {
+    const { db, kept, calls, inserts } = parts;
     this.#db = db;
+    this.#driver = new Driver(db);
     this.#keys = prepareKnownKeys(db);
-    this.#changes = new Changes({ place: () => '?', toValue: toBound, nameOf: ({ name }) => name, toJsonSql }, tables);
+    this.#inserts = inserts;
+    const tables = kept.map(({ table }) => table);
+    this.#changes = new Changes(DIALECT, tables);
+    this.#calls = new Calls(kept, this.#changes, calls);
   }
 
   /** An error of one leaves all others as they are. */
-  run(changes: readonly Change[], now: string): (Outcome | Fault)[] {
-    const outcomes = changes.map((change) => this.#try(change, now));
+  run(changes: Batch['changes'], now: string): (Outcome | Fault)[] {
+    const running: Running = {
+      now,
+      isSafe: true,
+      hasSavepoint: isMany,
+      toRefusal: (error, change) => this.#toRefusal(change, error as Thrown),
+    };
+    const most = changes.reduce((sum, change) => sum + (isCall(change) ? 1 : (change.all?.length ?? 1)), 0);
+    for (const change of changes) {
+      if (isCall(change)) for (const insert of this.#inserts.values()) insert.checkLeft(most);
+      else if (change.kind === 'create' || change.kind === 'put') this.#inserts.get(change.collection)?.checkLeft(most);
+    }
+    const outcomes = changes.map((change) => this.#try(change, running));
     if (changes.some(({ once }) => once)) this.#keys.forget(changes.length + 1);
     return outcomes;
   }
 
-  #try(change: Change, now: string): Outcome | Fault {
-    if (change.all) this.#db.exec('SAVEPOINT change');
+  /** What is several statements is taken back where one of them is refused. */
+  #try(change: Change | Call, running: Running): Outcome | Fault {
+    const hasSavepoint = isCall(change) || isMany(change);
+    if (hasSavepoint) this.#db.exec('SAVEPOINT change');
     try {
-      return this.#runOnce(change, now);
+      const outcome = this.#runOnce(change, running);
+      if (hasSavepoint) this.#db.exec(outcome.refused === undefined ? 'RELEASE change' : TAKE_BACK);
+      return outcome;
     } catch (error) {
-      if (change.all && this.#db.inTransaction) this.#db.exec('ROLLBACK TO change');
+      if (hasSavepoint && this.#db.inTransaction) this.#db.exec(TAKE_BACK);
       if (!this.#db.inTransaction || toStoreError(error) instanceof StoreUnavailable) throw error;
-      const { code, message } = error as { code?: string; message: string };
-      const refused = this.#toRefusal(change, code, message);
+      const { code, message } = error as Thrown;
+      const refused = isCall(change) ? undefined : this.#toRefusal(change, error as Thrown);
       return refused === undefined ? { code, message } : { refused };
     }
   }
 
-  #toRefusal(change: Change, code: string | undefined, message: string): string | undefined {
+  #toRefusal(change: Change, { code, message }: Thrown): string | undefined {
     const table = this.#changes.tableOf(change);
     // A sum beyond 64 bits is a number with a fraction, which no column takes.
     if (code === 'SQLITE_CONSTRAINT_DATATYPE') return Object.keys(change.add).length > 0 ? 'out_of_range' : undefined;
@@ -130,35 +150,35 @@ class Changing {
   }
 
   /** The columns whose values are no ids of what they refer to, for SQLite does not name them. */
-  #findLost({ record }: Change, { relations }: Table): string[] {
-    const lost = relations.filter(({ field, parent: { id, name } }) => {
-      const value = toBound(field, record[field.name]);
-      return value !== null && this.#query(`SELECT 1 FROM ${name} WHERE ${id.column} = ?`, [value]).length === 0;
-    });
+  #findLost({ record, all = [record] }: Change, { relations }: Table): string[] {
+    const isLost = ({ field, parent: { id, name } }: Table['relations'][0], one: Fields) => {
+      const value = toBound(field, one[field.name]);
+      const sql = `SELECT 1 FROM ${name} WHERE ${id.column} = ?`;
+      return value !== null && this.#driver.query({ sql, values: [value] }).length === 0;
+    };
+    const lost = relations.filter((relation) => all.some((one) => isLost(relation, one)));
     return lost.map(({ field }) => field.column);
   }
 
-  #runOnce(change: Change, now: string): Outcome {
+  #runOnce(change: Change | Call, running: Running): Outcome {
     const { once } = change;
     const known = once && toKnown(change, this.#keys.find(once));
     if (known) return known;
-    const outcome = this.#drive(this.#changes.run(change, now));
+    const asking = isCall(change) ? this.#calls.run(change, running) : this.#changes.run(change, running.now);
+    const outcome = this.#driver.drive(asking);
     if (once && isKept(outcome)) this.#keys.add(once, outcome.text as string);
     return outcome;
   }
-
-  #drive<Result>(asking: Asking<Result>): Result {
-    let step = asking.next();
-    while (!step.done) step = asking.next(this.#query(step.value.sql, step.value.values));
-    return step.value;
-  }
-
-  #query(sql: string, values: unknown[]): unknown[][] {
-    const statement = this.#statements.get(sql) ?? this.#db.prepare<unknown[], unknown[]>(sql).raw();
-    this.#statements.set(sql, statement);
-    return statement.all(...values);
-  }
 }
+
+interface Thrown {
+  code?: string;
+  message: string;
+}
+
+const isMany = ({ all }: Change) => all !== undefined;
+
+const TAKE_BACK = 'ROLLBACK TO change; RELEASE change';
 
 /** The keys of changes that were done. To be called in the transaction of other writes. */
 function prepareKnownKeys(db: Database) {

@@ -1,6 +1,7 @@
 CREATE TABLE orders (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   number TEXT NOT NULL UNIQUE,
+  pet_id INTEGER UNIQUE REFERENCES pets (id),
   coupon_code TEXT REFERENCES coupons (code),
   price INTEGER NOT NULL,
   pieces INTEGER NOT NULL,

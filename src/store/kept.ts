@@ -1,0 +1,15 @@
+/** The collections of a domain, each with what is known of its records. */
+import { type Shape, type Shapes, toPlainShape } from './shape.ts';
+import type { Field, Table } from './table.ts';
+
+export interface Kept {
+  table: Table;
+  shape: Shape;
+}
+
+/** Without a shape, records are what the columns take. */
+export const toKept = (tables: readonly Table[], shapes: Shapes): Kept[] =>
+  tables.map((table) => ({ table, shape: shapes[table.collection] ?? toPlainShape(table) }));
+
+/** Ids that no record has. */
+export const NO_ID: { [Type in Field['type']]?: unknown } = { int64: 0n, text: '', uuid: '' };

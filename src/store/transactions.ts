@@ -1,0 +1,184 @@
+/**
+ * Transactions: functions of a domain that change several records, or none. They are generators, which ask for one statement after the other:
+ * so the thread that writes runs them within its batch, and they can wait for nothing else.
+ */
+import type { Ask, Asking } from './asking.ts';
+import type { Changes } from './changes.ts';
+import { type Awaitable, type Fields, type Once, Refusal, type Refused } from './collection.ts';
+import type { AnyDomain, CollectionInTransaction, Referenced } from './description.ts';
+import type { Kept } from './kept.ts';
+import type { Shapes } from './shape.ts';
+import type { Call, Change, Outcome } from './write.ts';
+import { buildMethods, Writing } from './writing.ts';
+
+/** What the function of a transaction is given: the collections as they are now, with what it has changed itself. */
+export type Given<Domain extends AnyDomain> = {
+  [Name in keyof Domain]: CollectionInTransaction<Domain[Name], Referenced<Domain, Name>>;
+} & {
+  /** The time of now, as the store sets it. */
+  now: string;
+};
+
+export interface Transaction<Input, Output> {
+  readonly run: (given: never, input: Input) => Asking<Output>;
+}
+
+/** By the names of collections, and their own. */
+export type AnyTransactions = Readonly<Record<string, Readonly<Record<string, Transaction<never, unknown>>>>>;
+
+/** The transactions of a domain, and the URL of the module from which the thread that writes loads them. */
+export interface Transactions {
+  all: AnyTransactions;
+  source: string;
+}
+export const NO_TRANSACTIONS: Transactions = { all: {}, source: '' };
+
+/** What is made of a domain and its contract. Without shapes, records are what the columns take. */
+export interface OfDomain<Domain extends AnyDomain = AnyDomain> {
+  shapes?: Shapes<Domain> | undefined;
+  transactions?: Transactions;
+}
+
+export interface TransactionsModule {
+  transactions: Transactions;
+  loadShapes(): Awaitable<Shapes>;
+}
+
+/** What handlers are given of transactions, beside the methods of the collections. */
+export type CallsOf<All> = {
+  [Collection in keyof All]: {
+    [Name in keyof All[Collection]]: All[Collection][Name] extends Transaction<infer Input, infer Output>
+      ? (input: Input, how?: { once?: Once | undefined }) => Promise<Output>
+      : never;
+  };
+};
+
+/**
+ * A transaction of the domain: `transaction(function* ({ items }, input: Input) { … })`, with `yield*` before each call. What it returns is
+ * plain data; where that is `refused`, or anything is thrown, nothing was done. It may be run again: it changes nothing else.
+ */
+export const transactionOf =
+  <Domain extends AnyDomain>() =>
+  <Input, Output>(run: (given: Given<Domain>, input: Input) => Asking<Output>): Transaction<Input, Output> => ({
+    run: run as Transaction<Input, Output>['run'],
+  });
+
+export const refused = <const Why extends string>(why: Why): Refused<Why> =>
+  new Refusal(why) as Refused<string> & Refused<Why>;
+
+/** How a database runs them. */
+export interface Running {
+  now: string;
+  /** Whether a change that is refused, or a transaction, can be taken back; otherwise all is run again where it can. */
+  isSafe: boolean;
+  /** Whether a change is taken back by a savepoint of its own. */
+  hasSavepoint(change: Change): boolean;
+  /** Why a change is refused; undefined where the error is another. */
+  toRefusal(error: unknown, change: Change): string | undefined;
+}
+
+export class Calls {
+  readonly #changes: Changes;
+  readonly #all: AnyTransactions;
+  readonly #writings: [kept: Kept, writing: Writing][];
+
+  constructor(kept: readonly Kept[], changes: Changes, all: AnyTransactions) {
+    this.#changes = changes;
+    this.#all = all;
+    this.#writings = kept.map((one) => [one, new Writing(one)]);
+  }
+
+  /** @throws Error where it fails: then it is to be taken back */
+  *run({ collection, call, input }: Call, running: Running): Asking<Outcome> {
+    const transaction = this.#all[collection]?.[call] as Transaction<unknown, unknown>;
+    const steps = new Steps(this.#changes, running);
+    const given: Fields = { now: running.now };
+    for (const [kept, writing] of this.#writings) given[kept.table.collection] = steps.toGiven(kept, writing);
+    const output = yield* transaction.run(given as never, input);
+    steps.check(call);
+    if (!(output instanceof Refusal)) return { text: toOutput(output) };
+    if (steps.isDirty && !running.isSafe) throw new Error(`${call} is to be taken back`);
+    return { refused: output.refused };
+  }
+}
+
+/** What one run of a transaction does. */
+class Steps {
+  isDirty = false;
+  readonly #changes: Changes;
+  readonly #running: Running;
+  readonly #failures: unknown[] = [];
+  /** Calls that have not ended. */
+  #open = 0;
+
+  constructor(changes: Changes, running: Running) {
+    this.#changes = changes;
+    this.#running = running;
+  }
+
+  toGiven({ table, shape }: Kept, writing: Writing): object {
+    const read = (id: unknown) =>
+      this.#count(this.#changes.read(table, id), (text) => (text === undefined ? undefined : shape.read(text)));
+    const run = (toChange: () => Change) => {
+      const change = toChange();
+      return this.#count(this.#run(change), (outcome) => writing.toAnswer(change, outcome));
+    };
+    return { ...buildMethods(writing, run), get: read };
+  }
+
+  /** What has failed stays so, even where the function has caught it. @throws Error */
+  check(call: string): void {
+    if (this.#failures.length > 0) throw this.#failures[0];
+    if (this.#open > 0) throw new Error(`${call} has a call without \`yield*\``);
+  }
+
+  #count<Found, Answer>(asking: Asking<Found>, toAnswer: (found: Found) => Answer): Asking<Answer> {
+    this.#open++;
+    return this.#end(asking, toAnswer);
+  }
+
+  *#end<Found, Answer>(asking: Asking<Found>, toAnswer: (found: Found) => Answer): Asking<Answer> {
+    try {
+      const found = yield* asking;
+      this.#open--;
+      return toAnswer(found);
+    } catch (error) {
+      this.#failures.push(error);
+      throw error;
+    }
+  }
+
+  *#run(change: Change): Asking<Outcome> {
+    const { now, isSafe, toRefusal } = this.#running;
+    const hasSavepoint = this.#running.hasSavepoint(change);
+    if (hasSavepoint) yield toAsk('SAVEPOINT step');
+    try {
+      const outcome = yield* this.#changes.run(change, now);
+      this.isDirty ||= outcome.text !== undefined;
+      if (hasSavepoint) yield toAsk('RELEASE SAVEPOINT step');
+      return outcome;
+    } catch (error) {
+      const why = isSafe ? toRefusal(error, change) : undefined;
+      if (why === undefined) throw error;
+      if (hasSavepoint) yield toAsk('ROLLBACK TO SAVEPOINT step');
+      return { refused: why };
+    }
+  }
+}
+
+const toAsk = (sql: string): Ask => ({ sql, values: [] });
+
+/** A name that no field has. */
+const INT64 = '\0int64';
+
+/** Any plain data as JSON, with a mark on what is a bigint. */
+function toOutput(output: unknown): string {
+  return JSON.stringify({ output }, (_name, value) => (typeof value === 'bigint' ? { [INT64]: String(value) } : value));
+}
+
+/** What a call has come to. */
+export function fromOutput({ text, refused: why }: Outcome): unknown {
+  if (why !== undefined) return new Refusal(why);
+  const { output } = JSON.parse(text as string, (_name, value) => (value?.[INT64] ? BigInt(value[INT64]) : value));
+  return output;
+}

@@ -1,0 +1,100 @@
+/** What each method of a collection changes, and what its outcome means, wherever the change is made. */
+import { isNewText } from './changes.ts';
+import { type Fields, type HowToChange, KeyReused, type Once, Refusal } from './collection.ts';
+import type { Kept } from './kept.ts';
+import { checkFits, UnfitRecord } from './shape.ts';
+import type { Field, Table } from './table.ts';
+import { toKeptFields, toRecord } from './values.ts';
+import type { Change, Outcome } from './write.ts';
+
+type Made = Pick<Change, 'kind' | 'record'> & Partial<Change>;
+
+/** How a change is made, without a condition and a key. */
+export const PLAIN: HowToChange = {};
+
+/** By the names of the methods, whose last value says how. */
+const METHODS: Record<string, (writing: Writing, first: never, second: never) => Made> = {
+  create: (writing, record: Fields) => ({ kind: 'create', record: writing.toFit(record) }),
+  createAll: (writing, all: Fields[]) => ({ kind: 'create', record: {}, all: all.map((one) => writing.toFit(one)) }),
+  update: (writing, id, changes: Fields) => ({ kind: 'update', id, ...writing.toChanges(changes) }),
+  replace: (writing, id, record: Fields) => ({ kind: 'replace', id, record: writing.toFit(record, id) }),
+  put: (writing, id, record: Fields) => ({ kind: 'put', id, record: writing.toFit(record, id) }),
+  delete: (_writing, id) => ({ kind: 'delete', id, record: {} }),
+};
+
+/** The methods, on what makes a change and runs it. */
+export function buildMethods<Answer>(writing: Writing, run: (toChange: () => Change) => Answer) {
+  const methods = Object.entries(METHODS).map(([name, make]) => {
+    const method = (...values: unknown[]) => {
+      const [first, second] = values as [never, never];
+      const how = values[make.length - 1] as HowToChange | undefined;
+      return run(() => writing.toChange(make(writing, first, second), how));
+    };
+    return [name, method];
+  });
+  return Object.fromEntries(methods) as Record<string, (...values: unknown[]) => Answer>;
+}
+
+export class Writing {
+  readonly #kept: Kept;
+
+  constructor(kept: Kept) {
+    this.#kept = kept;
+  }
+
+  /** A record as it will be stored, with the id that it is given. @throws UnfitRecord */
+  toFit(given: Fields, id?: unknown): Fields {
+    const { table, shape } = this.#kept;
+    const record = toRecord(table, id === undefined ? given : { ...given, [table.id.name]: id });
+    checkFits(shape, table.noun, record);
+    return record;
+  }
+
+  /** @throws UnfitRecord */
+  toChanges(given: Fields): Pick<Change, 'record' | 'add'> {
+    const { table, shape } = this.#kept;
+    const changes = splitChanges(table, given);
+    const problems = shape.checkFields(changes.record);
+    if (problems) throw new UnfitRecord(`a change of a ${table.noun} is not stored: ${problems.join('; ')}`);
+    return changes;
+  }
+
+  toChange(made: Made, { if: wanted, once }: HowToChange = PLAIN): Change {
+    const { table } = this.#kept;
+    const condition = wanted && toKeptFields(table, wanted);
+    return { add: {}, ...made, collection: table.collection, if: condition, once };
+  }
+
+  /** What the method answers. @throws KeyReused */
+  toAnswer({ kind, once }: Change, outcome: Outcome): unknown {
+    const { text, refused } = outcome;
+    checkKey(once, outcome);
+    if (refused !== undefined) return new Refusal(refused);
+    if (kind === 'delete') return text !== undefined;
+    if (text === undefined) return undefined;
+    const record = this.#kept.shape.read(text);
+    return kind === 'put' ? { record, isNew: isNewText(text) } : record;
+  }
+}
+
+/** Notes whether it was done before. @throws KeyReused */
+export function checkKey(once: Once | undefined, { refused, isReplayed }: Outcome): void {
+  if (refused === 'key_reused') throw new KeyReused('the key was sent before with another request');
+  if (once) once.isReplayed = isReplayed === true;
+}
+
+/** What is set, and what is added to numbers. */
+function splitChanges(table: Table, changes: Fields): Pick<Change, 'record' | 'add'> {
+  const [record, add]: Fields[] = [{}, {}] as [Fields, Fields];
+  for (const field of table.fields) {
+    const value = changes[field.name];
+    if (value === undefined) continue;
+    if (isSum(field, value)) (add as Fields)[field.name] = value.add;
+    else (record as Fields)[field.name] = value;
+  }
+  return { record: toKeptFields(table, record as Fields), add: add as Fields };
+}
+
+function isSum({ type }: Field, value: unknown): value is { add: unknown } {
+  return (type === 'int64' || type === 'int32') && typeof value === 'object' && value !== null && 'add' in value;
+}

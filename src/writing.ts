@@ -1,0 +1,12 @@
+/** What the store is given of the domain and its contract; the thread that writes loads it where there are transactions. */
+import { loadContract } from './engine/contract/load-contract.ts';
+import { buildShapes } from './engine/routes/stored-records.ts';
+import { domain } from './generated/domain.ts';
+import { transactions as all } from './generated/transactions.ts';
+import type { Transactions } from './store/transactions.ts';
+
+const hasSome = Object.keys(all).length > 0;
+
+export const transactions: Transactions = { all, source: hasSome ? import.meta.url : '' };
+
+export const loadShapes = async () => buildShapes(await loadContract(), domain);

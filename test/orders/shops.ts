@@ -1,0 +1,69 @@
+/** Stores of the orders' domain, on both databases. */
+import { existsSync } from 'node:fs';
+import type { Test } from 'tap';
+import type { AnyCollection, Fields, Once } from '../../src/store/collection.ts';
+import type { AnyDomain } from '../../src/store/description.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
+import type { Store } from '../../src/store/store.ts';
+import { startPostgres } from '../postgres.ts';
+import { domain as DOMAIN } from './domain.ts';
+import { loadShapes, transactions } from './writing.ts';
+
+const MADE = { shapes: loadShapes(), transactions };
+
+export const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
+
+type Method = (...values: unknown[]) => Promise<unknown>;
+
+export interface Shop {
+  store: Store;
+  /** With its transactions. */
+  orders: AnyCollection & Record<string, Method>;
+  coupons: AnyCollection;
+  pets: AnyCollection;
+}
+
+/** Opens another store in one place at each call. */
+export type Open = (domain?: AnyDomain) => Promise<Shop>;
+
+export const toShop = (store: Store): Shop => ({ store, ...(store.collections as Omit<Shop, 'store'>) });
+
+export const onceOf = (key: string, digest = ''): Once => ({
+  caller: 'Ada',
+  operation: 'pay',
+  key,
+  hours: 24,
+  digest,
+});
+
+export const keyOf = (order: unknown) => (order as Fields).number as string;
+
+/** Runs the tests on a file, and on PostgreSQL. */
+export function onBoth(t: Test, test: (t: Test, prepare: (t: Test) => Open) => void): void {
+  t.test('a file', async (t) => {
+    let count = 0;
+    test(t, (t) => {
+      // A folder for each test, with a file for each place.
+      const folder = count++ && existsSync(t.testdirName) ? t.testdirName : t.testdir();
+      const file = `${folder}/${count}.db`;
+      return async (domain = DOMAIN) => {
+        const store = openStore({ kind: 'sqlite', file }, domain, LIMITS, MADE) as unknown as Store;
+        t.teardown(() => store.close());
+        return toShop(store);
+      };
+    });
+  });
+  t.test('PostgreSQL', async (t) => {
+    const server = await startPostgres(t);
+    test(t, (t) => {
+      const settings = parsePostgresUrl(server.newUrl()) as PostgresSettings;
+      return async (domain = DOMAIN) => {
+        const store = await openPostgres(settings, domain, LIMITS, MADE, 60_000);
+        t.teardown(() => store.close());
+        return toShop(store);
+      };
+    });
+  });
+}

@@ -1,0 +1,66 @@
+/** What is done with several records, or not at all. */
+import type { Asking } from '../../src/store/asking.ts';
+import { isRefused } from '../../src/store/collection.ts';
+import { refused, transactionOf } from '../../src/store/transactions.ts';
+import type { domain } from './domain.ts';
+
+const transaction = transactionOf<typeof domain>();
+
+/** Orders are in no contract that the compiler knows. */
+type NewOrder = { petId?: bigint; price: bigint; note?: string };
+const toNew = (order: NewOrder) => order as never;
+
+/** Sells an animal that is available. */
+export const place = transaction(function* ({ pets, orders }, { petId, price }: { petId: bigint; price: bigint }) {
+  const pet = yield* pets.update(petId, { status: 'sold' }, { if: { status: 'available' } });
+  if (pet === undefined) return refused('pet_not_found');
+  if (isRefused(pet)) return refused('pet_not_available');
+  return yield* orders.create(toNew({ petId, price }));
+});
+
+/** Whether it is sold is looked at too late. */
+export const placeCarelessly = transaction(function* ({ pets, orders }, { petId }: { petId: bigint }) {
+  const order = yield* orders.create(toNew({ petId, price: 1n }));
+  const pet = yield* pets.get(petId);
+  if (pet?.status === 'sold') return refused('pet_not_available');
+  yield* pets.update(petId, { status: 'sold' });
+  return order;
+});
+
+/** Takes the first note that nobody has. */
+export const takeNote = transaction(function* ({ orders }, notes: string[]) {
+  for (const note of notes) {
+    const order = yield* orders.create(toNew({ price: 1n, note }));
+    if (!isRefused(order)) return order;
+  }
+  return refused('note_taken');
+});
+
+/** Adds all of one list; where one is taken, all of the other. */
+export const takeNotes = transaction(function* ({ orders }, lists: string[][]) {
+  for (const notes of lists) {
+    const made = yield* orders.createAll(notes.map((note) => toNew({ price: 1n, note })));
+    if (!isRefused(made)) return notes;
+  }
+  return refused('note_taken');
+});
+
+/** Adds a pet, and answers with plain data of any kind, or nothing. */
+export const add = transaction(function* ({ pets, now }, { name, output }: { name: string; output?: unknown }) {
+  yield* pets.create({ name, categoryId: 1n });
+  return output === 'now' ? now : output;
+});
+
+/** The first step is done, and then something fails. */
+export const fail = transaction(function* ({ pets }, how: 'throws' | 'caught' | 'forgotten' | 'unfit' | 'unlike') {
+  const pet = yield* pets.create({ name: 'Half', categoryId: 1n });
+  if (how === 'throws') throw new Error('half done');
+  if (how === 'forgotten') pets.delete(pet.id);
+  const create = (change: object): Asking<unknown> => pets.create({ name: 'Other', categoryId: 1n, ...change });
+  if (how === 'unlike') yield* create({ categoryId: null });
+  if (how === 'unfit') yield* create({ name: 'Unfit' });
+  try {
+    if (how === 'caught') yield* create({ categoryId: 'dear' });
+  } catch {}
+  return 'done';
+});

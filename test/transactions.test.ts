@@ -1,0 +1,136 @@
+/** Transactions of a domain: several records are changed, or none. */
+import t, { type Test } from 'tap';
+import { type Fields, isRefused, KeyReused } from '../src/store/collection.ts';
+import { openStore } from '../src/store/open-store.ts';
+import type { Store } from '../src/store/store.ts';
+import { domain } from './orders/domain.ts';
+import { LIMITS, type Open, onBoth, onceOf, type Shop, toShop } from './orders/shops.ts';
+import { transactions } from './orders/writing.ts';
+
+const PET = { name: 'Rex', categoryId: 1n, status: 'available' };
+
+async function namesIn({ pets }: Shop): Promise<unknown[]> {
+  return (await pets.list({ limit: 99 }))?.body.read().map(({ name }) => name) ?? [];
+}
+
+function testTransactions(t: Test, prepare: (t: Test) => Open): void {
+  t.test('an order sells a pet: of many at once, through two stores, one is placed', async (t) => {
+    const open = prepare(t);
+    const shops = [await open(), await open()] as [Shop, Shop];
+    const [{ pets, orders }] = shops;
+    for (let round = 0; round < 3; round++) {
+      const { id: petId } = await pets.create(PET);
+      const placed = await Promise.all(
+        Array.from({ length: 40 }, (_, index) => shops[index % 2]?.orders.place?.({ petId, price: BigInt(index) })),
+      );
+      const [order, ...others] = placed.filter((one) => !isRefused(one)) as Fields[];
+      t.same(others, []);
+      t.match(order, { petId, status: 'placed', revision: 1n });
+      t.match(placed.filter(isRefused), Array(39).fill({ refused: 'pet_not_available' }));
+      t.match((await pets.get(petId))?.read(), { status: 'sold' });
+      t.same((await orders.get(order?.number))?.read(), order);
+    }
+    t.equal((await orders.list({ limit: 99 }))?.body.read().length, 3);
+    t.match(await orders.place?.({ petId: 99n, price: 1n }), { refused: 'pet_not_found' });
+  });
+
+  t.test('what is refused takes back all that was done before, among others that are done', async (t) => {
+    const shop = await prepare(t)();
+    const { pets, orders } = shop;
+    const sold = await pets.create({ ...PET, status: 'sold' });
+    const available = await pets.create(PET);
+    const outcomes = await Promise.all([
+      orders.placeCarelessly?.({ petId: sold.id }),
+      orders.placeCarelessly?.({ petId: available.id }),
+      orders.create({ price: 7n }),
+    ]);
+    t.match(outcomes, [{ refused: 'pet_not_available' }, { petId: available.id }, { price: 7n }]);
+    t.same((await orders.list({ limit: 9 }))?.body.read(), outcomes.slice(1));
+    t.match(await orders.placeCarelessly?.({ petId: 99n }), { refused: 'no_such_pets' });
+  });
+
+  t.test(
+    'what fails, is not allowed, or lacks its `yield*` takes back all that was done, and nothing else',
+    async (t) => {
+      const shop = await prepare(t)();
+      const { orders } = shop;
+      const ways = ['throws', 'caught', 'forgotten', 'unfit', 'unlike'];
+      const failing = Promise.allSettled(ways.map((way) => orders.fail?.(way)));
+      await Promise.all([shop.pets.create(PET), orders.add?.({ name: 'Max' })]);
+      t.match(await failing, [
+        { reason: { message: 'half done' } },
+        { reason: { message: /dear|TEXT value/ } },
+        { reason: { message: 'fail has a call without `yield*`' } },
+        { reason: { message: 'a pet that breaks its schema is not stored: name is not allowed' } },
+        { reason: { message: /not.null/i } },
+      ]);
+      t.same((await namesIn(shop)).sort(), ['Max', 'Rex']);
+      t.equal(await orders.fail?.(''), 'done');
+    },
+  );
+
+  t.test('a change that is refused within it may be done in another way', async (t) => {
+    const { orders } = await prepare(t)();
+    await orders.create({ price: 1n, note: 'a' });
+    t.match(await orders.takeNote?.(['a', 'b']), { note: 'b' });
+    t.match(await orders.takeNote?.(['a', 'b']), { refused: 'note_taken' });
+    t.same(
+      await orders.takeNotes?.([
+        ['c', 'd', 'a'],
+        ['d', 'e'],
+      ]),
+      ['d', 'e'],
+    );
+    t.match(await orders.takeNotes?.([['f', 'a']]), { refused: 'note_taken' });
+    const notes = (await orders.list({ limit: 9 }))?.body.read().map(({ note }) => note);
+    t.same(notes, ['a', 'b', 'd', 'e']);
+  });
+
+  t.test(
+    'it is done once for each key, also at once, and answered the same; what is refused leaves its key free',
+    async (t) => {
+      const open = prepare(t);
+      const shops = [await open(), await open()] as [Shop, Shop];
+      const [{ pets, orders }] = shops;
+      const { id: petId } = await pets.create({ ...PET, status: 'pending' });
+      const place = (index: number) =>
+        shops[index % 2]?.orders.place?.({ petId, price: 5n }, { once: onceOf('place') });
+      t.match(await place(0), { refused: 'pet_not_available' });
+      await pets.update(petId, { status: 'available' });
+      const onces = Array.from({ length: 20 }, () => onceOf('place'));
+      const answers = await Promise.all(
+        onces.map((once, index) => shops[index % 2]?.orders.place?.({ petId, price: 5n }, { once })),
+      );
+      t.equal(onces.filter(({ isReplayed }) => isReplayed).length, 19);
+      t.match(answers[0], { petId, price: 5n });
+      for (const answer of answers) t.strictSame(answer, answers[0]);
+      t.strictSame(await place(1), answers[0]);
+      const other = orders.place?.({ petId, price: 6n }, { once: onceOf('place', 'other') });
+      await t.rejects(other as Promise<unknown>, KeyReused);
+      for (let count = 0; count < 2; count++) await orders.add?.({ name: 'Void' }, { once: onceOf('void') });
+      t.same(await namesIn(shops[0]), ['Rex', 'Void']);
+    },
+  );
+
+  t.test('it answers with any plain data, with every digit, and knows the time of now', async (t) => {
+    const { orders } = await prepare(t)();
+    const output = { most: 2n ** 63n - 1n, list: [1, 1.5, null, 'text', { __proto__x: true }], none: undefined };
+    const { none: _none, ...kept } = output;
+    t.strictSame(await orders.add?.({ name: 'a', output }, { once: onceOf('output') }), kept);
+    t.strictSame(await orders.add?.({ name: 'a', output }, { once: onceOf('output') }), kept);
+    t.equal(await orders.add?.({ name: 'b' }), undefined);
+    const now = Date.parse((await orders.add?.({ name: 'c', output: 'now' })) as string);
+    t.ok(Math.abs(now - Date.now()) < 10_000);
+  });
+}
+
+onBoth(t, testTransactions);
+
+t.test('memory has transactions too', async (t) => {
+  const store = openStore({ kind: 'memory' }, domain, LIMITS, { transactions }) as unknown as Store;
+  t.teardown(() => store.close());
+  const { pets, orders } = toShop(store);
+  const { id: petId } = await pets.create(PET);
+  t.match(await orders.place?.({ petId, price: 1n }), { petId });
+  t.match(await orders.place?.({ petId, price: 1n }), { refused: 'pet_not_available' });
+});
