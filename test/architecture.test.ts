@@ -84,7 +84,7 @@ const ARROWS: Record<string, string[]> = {
   'src/engine/errors.ts': ['src/generated'],
   'src/engine/index.ts': ['src/json', 'src/engine', 'src/store/collection.ts', 'src/store/description.ts'],
   'src/engine/server.ts': [...['engine', 'store'].map((wing) => `src/${wing}`)],
-  'src/plugins.ts': ['src/operate/config.ts'],
+  'src/plugins.ts': [],
   'src/services.ts': ['src/engine/services.ts'],
   'src/engine/services.ts': ['src/engine/errors.ts', 'src/store/collection.ts'],
   'src/operator-error.ts': [],

@@ -69,7 +69,7 @@ export interface TestServer extends Service {
 
 /** Ends with the test. */
 export async function openTestServer(t: Test, options: StartOptions = {}): Promise<TestServer> {
-  const service = await startService(t, { addPlugins: (app) => addPlugins(app, { corsOrigins: [] }), ...options });
+  const service = await startService(t, { addPlugins, ...options });
   const { contract } = await loadOurs();
   return { ...service, key: KEY, client: buildClient(contract, service.request) };
 }

@@ -6,7 +6,7 @@ import { requestContext, fastifyRequestContext as requestContextPlugin } from '@
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import t, { type Test } from 'tap';
-import { addPlugins } from '../src/plugins.ts';
+import { addCors } from '../src/engine/http/cors.ts';
 import { load, operation, serve, withPaths } from './added-operations.ts';
 import { ContractCheck } from './contract-check.ts';
 import { edited } from './edited-contract.ts';
@@ -14,7 +14,6 @@ import { connectRaw } from './raw-client.ts';
 import { KEY, startService } from './service.ts';
 
 const ORIGIN = 'https://shop.example';
-const addCors = (app: FastifyInstance) => addPlugins(app, { corsOrigins: [ORIGIN] });
 
 interface Plugin {
   add: (app: FastifyInstance) => unknown;
@@ -28,7 +27,7 @@ const UNHEALTHY = { healthCheck: async () => false, healthCheckInterval: 60_000 
 
 const PLUGINS: Record<string, Plugin> = {
   cors: {
-    add: addCors,
+    add: (app) => addCors(app, [ORIGIN]),
     shows: { 'access-control-allow-origin': ORIGIN, 'access-control-expose-headers': /\bLink\b/, vary: /\bOrigin\b/i },
   },
   compress: {
@@ -133,7 +132,7 @@ t.test('what a plugin refuses with 503 is a 503 with our body, and with its Retr
 t.test(
   'a browser is told what it may send before keys are checked, and only on origins that are configured',
   async (t) => {
-    const { port } = await startService(t, { addPlugins: addCors });
+    const { port } = await startService(t, { corsOrigins: [ORIGIN] });
     const preflight = (origin: string, path: string) =>
       ask(port, path, {
         method: 'OPTIONS',
@@ -165,7 +164,7 @@ t.test(
 );
 
 t.test('before a preflight is answered, it is checked as any request is; no body is read', async (t) => {
-  const { port } = await startService(t, { addPlugins: addCors });
+  const { port } = await startService(t, { corsOrigins: [ORIGIN] });
   const ask = (method: string, path: string, ...headers: string[]) => {
     const head = [
       `OPTIONS ${path} HTTP/1.1`,
@@ -186,7 +185,7 @@ t.test('before a preflight is answered, it is checked as any request is; no body
 });
 
 t.test('without origins there is no CORS: a preflight is 405', async (t) => {
-  const { port } = await startService(t, { addPlugins: (app) => addPlugins(app, { corsOrigins: [] }) });
+  const { port } = await startService(t);
   const { status, headers } = await ask(port, '/v1/pets', { method: 'OPTIONS' });
   t.equal(status, 405);
   t.notMatch(Object.keys(headers).join(), /access-control|vary/);

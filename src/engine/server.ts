@@ -1,6 +1,6 @@
 /** buildServer(): every part of the server in its order of effect. It never listens; `app.listen` does. */
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
-import fastifyPlugin from 'fastify-plugin';
+import fastifyPlugin, { type PluginMetadata } from 'fastify-plugin';
 import type { DestinationStream, Logger } from 'pino';
 import type { Store, Tally } from '../store/store.ts';
 import { addAuth, type Rates } from './access/auth.ts';
@@ -9,6 +9,7 @@ import { addDocs } from './docs/docs.ts';
 import { addAccepting } from './http/accepting.ts';
 import { addClientAddresses, buildIsProxy } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
+import { addCors } from './http/cors.ts';
 import { buildCounts, type Counts } from './http/counts.ts';
 import { addDraining } from './http/draining.ts';
 import { addErrorReplies, buildSendFailure, type SendFailure } from './http/error-replies.ts';
@@ -55,6 +56,8 @@ export interface ServerOptions {
   requestTimeout: number;
   /** How long a connection may stay open without a request, in milliseconds; without, as long as Fastify lets it. */
   keepAliveTimeout?: number | undefined;
+  /** The origins whose pages may call; without, none. */
+  corsOrigins?: readonly string[];
   /** Registers plugins that see every request and every reply. */
   addPlugins?: ((app: FastifyInstance) => Promise<void>) | undefined;
   /** How much the server takes from its clients at a time. */
@@ -90,27 +93,24 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const auth = { logger, store, apiKeys, tally, realm: contract.title, rates: limits, onRead: noteRead(counted) };
 
   const add = buildAdd(app);
-  const connections = await add('connections', [], (app) => addConnections(app, limits, logger, counted));
-  await add('accepting', ['connections'], (app) => addAccepting(app.server, connections));
-  const beginTrace = await add('traces', [], (app) =>
-    options.addTraces?.(app, store.collections, store.counts, toLogged),
-  );
-  await add('overload', ['connections'], (app) => addOverload(app, { ...limits, ...raw, connections }));
-  await add('error-replies', [], (app) => addErrorReplies(app, sendFailure));
-  await add('services', [], (app) => addServices(app, services));
-  await add('raw-replies', ['connections'], (app) => addRawReplies(app, raw, toLogged));
-  const toNotFound = await add('not-found', [], buildNotFound);
-  const letIn = await add('draining', ['connections'], (app) =>
-    addDraining(app, connections, isDraining, options.untilNoneListens),
-  );
-  await add('arrival', ['error-replies', 'traces'], (app) => addArrival(app, arrive, beginTrace));
-  await add('plugins', ['arrival'], (app) => addTeamsPlugins(app, options));
-  await add('entrance', ['not-found', 'draining'], (app) => addEntrance(app, toNotFound, letIn, sendFailure));
-  const authFor = await add('auth', ['entrance'], (app) => addAuth(app, auth));
-  const contracts = fastifyPlugin(addContract, { name: 'contract', dependencies: ['auth'], encapsulate: true });
+  const connections = await add('connections', (app) => addConnections(app, limits, logger, counted));
+  await add('accepting', (app) => addAccepting(app.server, connections));
+  const beginTrace = await add('traces', (app) => options.addTraces?.(app, store.collections, store.counts, toLogged));
+  await add('overload', (app) => addOverload(app, { ...limits, ...raw, connections }));
+  await add('error-replies', (app) => addErrorReplies(app, sendFailure));
+  await add('services', (app) => addServices(app, store.collections, services));
+  await add('raw-replies', (app) => addRawReplies(app, raw, toLogged));
+  const toNotFound = await add('not-found', buildNotFound);
+  const letIn = await add('draining', (app) => addDraining(app, connections, isDraining, options.untilNoneListens));
+  await add('arrival', (app) => addArrival(app, arrive, beginTrace));
+  await add('cors', (app) => addCors(app, options.corsOrigins));
+  await add('plugins', (app) => addTeamsPlugins(app, options));
+  await add('entrance', (app) => addEntrance(app, toNotFound, letIn, sendFailure));
+  const authFor = await add('auth', (app) => addAuth(app, auth));
+  const contracts = fastifyPlugin(addContract, { name: 'contract', ...NEEDED.contract, encapsulate: true });
   await app.register(contracts, { contract, compiled: options.compiled, handlers, given, authFor, logger });
-  await add('docs', ['contract'], (app) => addDocs(app, contract));
-  await add('health', [], (app) => addHealth(app, store, services, isDraining));
+  await add('docs', (app) => addDocs(app, contract));
+  await add('health', (app) => addHealth(app, store, isDraining));
   return app;
 }
 
@@ -128,15 +128,33 @@ const noteRead = (counts: Counts) => () => {
 const keysInQueries = ({ keyPlaces }: Contract): string[] =>
   keyPlaces.flatMap((place) => (place.in === 'query' ? [place.name] : []));
 
-/** Adds a part, by the name that `app.printPlugins()` shows. Fastify refuses one whose dependencies are not there. */
+const CALLED = { decorators: { request: ['operationId', 'isReplayed', 'isAnswered', 'caller'] } };
+
+/** The parts and the decorations that a part needs: Fastify refuses one that lacks them. */
+const NEEDED: Record<string, PluginMetadata> = {
+  accepting: { dependencies: ['connections'] },
+  overload: { dependencies: ['connections'] },
+  'raw-replies': { dependencies: ['connections'] },
+  draining: { dependencies: ['connections'] },
+  arrival: { dependencies: ['error-replies', 'traces'], decorators: { request: ['errorCode', 'refusal'] } },
+  cors: { dependencies: ['arrival'], decorators: { fastify: ['methodsAt'] } },
+  plugins: { dependencies: ['arrival'], decorators: { fastify: ['collections', 'services'], request: ['caller'] } },
+  entrance: { dependencies: ['not-found', 'draining'] },
+  auth: { dependencies: ['entrance'], decorators: { request: ['caller'] } },
+  contract: { dependencies: ['auth'], ...CALLED },
+  docs: { dependencies: ['contract'] },
+  health: { decorators: { fastify: ['services'] } },
+};
+
+/** Adds a part, by the name that `app.printPlugins()` shows. */
 const buildAdd =
   (app: FastifyInstance) =>
-  async <Made>(name: string, dependencies: string[], part: (app: FastifyInstance) => Made): Promise<Awaited<Made>> => {
+  async <Made>(name: string, part: (app: FastifyInstance) => Made): Promise<Awaited<Made>> => {
     let made: unknown;
     const plugin = async (app: FastifyInstance) => {
       made = await part(app);
     };
-    await app.register(fastifyPlugin(plugin, { name, dependencies }));
+    await app.register(fastifyPlugin(plugin, { name, ...NEEDED[name] }));
     return made as Awaited<Made>;
   };
 

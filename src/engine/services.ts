@@ -61,8 +61,9 @@ export async function checkServices(services: object, patience = PATIENCE): Prom
   );
 }
 
-/** Also for plugins, as `app.services`. */
-export function addServices(app: FastifyInstance, services: object): void {
+/** What handlers get, for plugins. */
+export function addServices(app: FastifyInstance, collections: object, services: object): void {
+  app.decorate('collections', collections as FastifyInstance['collections']);
   app.decorate('services', services);
   app.addHook('onClose', async () => {
     await Promise.all(all(services).map(async ([, service]) => service.close?.()));

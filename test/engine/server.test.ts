@@ -20,7 +20,7 @@ t.test('printPlugins() is a table of contents, in the order of effect', async (t
         'draining',
         'arrival',
       ],
-      ...['plugins', 'entrance', 'auth', 'contract', 'docs', 'health'],
+      ...['cors', 'plugins', 'entrance', 'auth', 'contract', 'docs', 'health'],
     ],
   );
 });

@@ -57,7 +57,6 @@ export async function addAuth(
     stored.stop();
     await uses.stop();
   });
-  app.decorateRequest('caller', undefined);
   const note: NoteCaller = (request, hash) => {
     try {
       request.caller = configured.get(hash) ?? stored.find(hash);

@@ -19,6 +19,7 @@ export const buildArrive =
 export function addArrival(app: FastifyInstance, arrive: Watch, beginTrace: Watch | undefined): void {
   app.decorateRequest('operationId', undefined);
   app.decorateRequest('isReplayed', false);
+  app.decorateRequest('caller', undefined);
   app.addHook('onRequest', (request, reply, done) => {
     beginTrace?.(request, reply);
     arrive(request, reply);

@@ -4,12 +4,12 @@ import type { Store } from '../../store/store.ts';
 import { Failure } from '../errors.ts';
 import { checkServices } from '../services.ts';
 
-export function addHealth(app: FastifyInstance, store: Store, services: object, isDraining: () => boolean): void {
+export function addHealth(app: FastifyInstance, store: Store, isDraining: () => boolean): void {
   app.get('/livez', () => ({ status: 'ok' }));
   app.get('/readyz', async () => {
     if (isDraining()) throw new Failure('unavailable', 'The service is stopping.');
     await store.check();
-    await checkServices(services);
+    await checkServices(app.services);
     return { status: 'ok' };
   });
 }

@@ -2,8 +2,10 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { domain } from '../../generated/domain.ts';
 import type { Services } from '../../services.ts';
 import type { Once } from '../../store/collection.ts';
+import type { CollectionsOf } from '../../store/description.ts';
 import type { Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/media-types.ts';
 import type { Accepted } from '../requests/checks.ts';
@@ -11,6 +13,12 @@ import type { Values } from '../requests/parameter-values.ts';
 import type { AnyCall, UrlOf } from './handler.ts';
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** What the domain keeps, by name. */
+    collections: CollectionsOf<typeof domain>;
+    /** What `src/services.ts` has built. */
+    services: Services;
+  }
   interface FastifyRequest {
     /** The domain's collections whose calls are spans, where the request is traced and sampled. */
     tracedCollections: object | undefined;

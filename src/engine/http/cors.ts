@@ -1,0 +1,41 @@
+/** Browsers of other origins may call, where they are configured. */
+import cors from '@fastify/cors';
+import type { FastifyInstance, onRouteHookHandler, preParsingHookHandler } from 'fastify';
+
+export async function addCors(app: FastifyInstance, origins: readonly string[] = []): Promise<void> {
+  if (origins.length === 0) return;
+  app.addHook('onRoute', answerPreflights);
+  await app.register(cors, toCorsOptions(new Set(origins)));
+}
+
+/** What a script of another origin may read of a reply, beside its body (Fetch Standard, section 3.3.3). */
+const EXPOSED_HEADERS = [
+  ...['Link', 'Location', 'Retry-After', 'X-Request-Id', 'RateLimit', 'RateLimit-Policy'],
+  ...['Deprecation', 'Sunset', 'Idempotency-Replayed', 'WWW-Authenticate', 'Allow', 'ETag'],
+];
+
+/**
+ * A browser asks first what it may send (a preflight), without a key: it is answered before keys are checked. `Vary: Origin`
+ * is on every reply, so that a cache keeps no reply for another origin. No cookies: keys are sent in a header.
+ */
+const toCorsOptions = (origins: ReadonlySet<string>): cors.FastifyCorsOptions => ({
+  origin: (origin, done) => done(null, origin !== undefined && origins.has(origin) && origin),
+  exposedHeaders: EXPOSED_HEADERS,
+  maxAge: 600,
+  // It would refuse an OPTIONS that is no preflight by a text of its own; ours is 405.
+  strictPreflight: false,
+  preflightContinue: true,
+});
+
+/** The plugin's route for all paths: behind the checks of every request, and before a body is read. */
+const answerPreflights: onRouteHookHandler = (route) => {
+  if (route.url === '*' && route.method === 'OPTIONS') route.preParsing = answerPreflight;
+};
+
+/** The methods are those of the path; what has none, or is no preflight of these origins, is 404 or 405 as without the plugin. */
+const answerPreflight: preParsingHookHandler = (request, reply, _body, _done) => {
+  const methods = request.server.methodsAt(request.url);
+  const isAllowed = reply.hasHeader('access-control-allow-origin') && request.headers['access-control-request-method'];
+  if (methods && isAllowed) reply.code(204).header('access-control-allow-methods', methods).send();
+  else reply.callNotFound();
+};
