@@ -1,7 +1,9 @@
 import t from 'tap';
+import { domain } from '../../src/generated/domain.ts';
 import { buildRunChanges } from '../../src/store/postgres/changes.ts';
 import type { Connection } from '../../src/store/postgres/connection.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
+import { toTables } from '../../src/store/table.ts';
 import type { Change } from '../../src/store/write.ts';
 
 /** A connection that fails, or is lost, at statements that begin with these words. */
@@ -33,4 +35,18 @@ t.test('a connection that is lost before the commit is an outage', async (t) => 
   }
   const outage = new StoreUnavailable(lost);
   t.strictSame(await run(failing({ BEGIN: outage }, 'BEGIN'), changes), [outage, outage]);
+});
+
+t.test('a connection that is lost within the change of a savepoint is an outage for the whole batch', async (t) => {
+  const lost = new Error('the connection is lost');
+  const connection = failing({ DELETE: lost });
+  const { query } = connection;
+  connection.query = async (sql) => {
+    if (sql.startsWith('SAVEPOINT')) Object.assign(connection, { isOpen: false });
+    await query(sql);
+    return [['now']];
+  };
+  const removal = { collection: 'pets', kind: 'delete', id: 1n } as unknown as Change;
+  const [answer] = await buildRunChanges('public', toTables(domain))(connection, [removal]);
+  t.match(answer, { name: 'StoreUnavailable', cause: lost });
 });

@@ -31,6 +31,10 @@ t.test('what fits one schema is known to fit another where that is plain to see'
     ],
     [{ type: 'string', minLength: 3 }, { minLength: 2 }],
     [pet, { ...pet, required: [] }],
+    [
+      { type: 'object', additionalProperties: false },
+      { type: 'object', properties: { name: text } },
+    ],
     [pet, { ...pet, properties: { ...pet.properties, status: text } }],
     [pet, { allOf: [pet, { type: 'object' }] }],
     [

@@ -1,0 +1,30 @@
+import t from 'tap';
+import { domain } from '../../src/generated/domain.ts';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
+import { migrate } from '../../src/store/sqlite/migrate.ts';
+import { prepareWriteAll } from '../../src/store/sqlite/writes.ts';
+import { toTables } from '../../src/store/table.ts';
+import type { Change } from '../../src/store/write.ts';
+
+t.test(
+  'where the disk is full within a change, nothing of its batch is stored, and the same is stored later',
+  async (t) => {
+    const db = new Sqlite(`${t.testdir()}/pets.db`);
+    t.teardown(() => db.close());
+    db.defaultSafeIntegers();
+    migrate(db, domain);
+    const writeAll = prepareWriteAll(db, toTables(domain));
+    const toCreate = (name: string): Change => ({
+      ...{ collection: 'pets', kind: 'create', record: { name, categoryId: 7n }, add: {}, if: undefined },
+      once: { caller: 'a', operation: 'createPet', key: name.slice(0, 5), digest: name.slice(0, 5), hours: 24 },
+    });
+    const batch = { rows: {}, changes: [toCreate('small'), toCreate('large'.repeat(100_000))] };
+    const names = () => db.prepare('SELECT substr(name, 1, 5) FROM pets').pluck().all();
+    db.pragma(`max_page_count = ${db.pragma('page_count', { simple: true })}`);
+    t.throws(() => writeAll(batch), { code: 'SQLITE_FULL' });
+    t.strictSame(names(), []);
+    db.pragma('max_page_count = 100000');
+    t.equal(writeAll(batch).changes.length, 2);
+    t.strictSame(names(), ['small', 'large']);
+  },
+);
