@@ -1,5 +1,5 @@
 /** buildServer(): every part of the server in its order of effect. It never listens; `app.listen` does. */
-import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import fastifyPlugin, { type PluginMetadata } from 'fastify-plugin';
 import type { DestinationStream, Logger } from 'pino';
 import type { Store, Tally } from '../store/store.ts';
@@ -23,7 +23,7 @@ import { addOverload, type RequestLimits } from './http/overload.ts';
 import { addRawReplies, buildSendClientError, type RawRepliesOptions } from './http/raw-replies.ts';
 import { buildRefusedLog } from './http/refused-log.ts';
 import { buildRequestIds, buildWatch } from './http/request-log.ts';
-import { toLoggerOptions } from './http/request-logger.ts';
+import { buildFastifyLog } from './http/request-logger.ts';
 import { buildServerResponse } from './http/server-response.ts';
 import { hearErrors } from './http/socket-errors.ts';
 import { MAX_URL_LENGTH } from './http/thrown.ts';
@@ -88,7 +88,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     arrive(request, reply);
     sendFailure(error, request, reply);
   };
-  const app = createApp(options, raw, { frameworkErrors, ...toLoggerOptions(logger, toLogged) });
+  const app = createApp(options, raw, buildFastifyLog(logger, toLogged), frameworkErrors);
   app.addHook('onClose', async () => refusedLog.end());
   const auth = { logger, store, apiKeys, tally, realm: contract.title, rates: limits, onRead: noteRead(counted) };
 
@@ -175,12 +175,14 @@ const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 function createApp(
   { trustProxy, requestTimeout, keepAliveTimeout, isDraining }: ServerOptions,
   raw: RawRepliesOptions,
-  others: Pick<FastifyServerOptions, 'frameworkErrors' | keyof ReturnType<typeof toLoggerOptions>>,
+  own: ReturnType<typeof buildFastifyLog>,
+  frameworkErrors: SendFailure,
 ): FastifyInstance {
   // A Unix socket has a path in place of an address.
   const isProxy = buildIsProxy(trustProxy, () => typeof app.server.address() === 'string');
   const app: FastifyInstance = fastify({
-    ...others,
+    ...own.options,
+    frameworkErrors,
     genReqId: raw.nextRequestId,
     trustProxy: isProxy ?? false,
     requestTimeout,
@@ -203,6 +205,7 @@ function createApp(
     return503OnClosing: false,
     clientErrorHandler: buildSendClientError(raw),
   });
+  app.log = own.log;
   ignoreUpgrades(app.server);
   hearErrors(app.server);
   // Node would drop the rest in silence. How long they may be has a bound, and so their number.
