@@ -1,5 +1,6 @@
 import t from 'tap';
 import { domain } from '../../src/generated/domain.ts';
+import { toKept } from '../../src/store/kept.ts';
 import { buildRunChanges } from '../../src/store/postgres/changes.ts';
 import type { Connection } from '../../src/store/postgres/connection.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
@@ -47,6 +48,6 @@ t.test('a connection that is lost within the change of a savepoint is an outage 
     return [['now']];
   };
   const removal = { collection: 'pets', kind: 'delete', id: 1n } as unknown as Change;
-  const [answer] = await buildRunChanges('public', toTables(domain))(connection, [removal]);
+  const [answer] = await buildRunChanges('public', toKept(toTables(domain), {}))(connection, [removal]);
   t.match(answer, { name: 'StoreUnavailable', cause: lost });
 });

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { domain } from '../../src/generated/domain.ts';
+import { toKept } from '../../src/store/kept.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { migrate } from '../../src/store/sqlite/migrate.ts';
 import { prepareWriteAll } from '../../src/store/sqlite/writes.ts';
@@ -13,7 +14,7 @@ t.test(
     t.teardown(() => db.close());
     db.defaultSafeIntegers();
     migrate(db, domain);
-    const writeAll = prepareWriteAll(db, toTables(domain));
+    const writeAll = prepareWriteAll(db, toKept(toTables(domain), {}), {});
     const toCreate = (name: string): Change => ({
       ...{ collection: 'pets', kind: 'create', record: { name, categoryId: 7n }, add: {}, if: undefined },
       once: { caller: 'a', operation: 'createPet', key: name.slice(0, 5), digest: name.slice(0, 5), hours: 24 },
