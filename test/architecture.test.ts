@@ -43,6 +43,8 @@ const OF_EACH_STORE = [
     'asking',
     'kept',
     'transactions',
+    'statement',
+    'lists',
     'queue',
     'columns',
     'migrations',

@@ -1,20 +1,43 @@
 /** A collection, as handlers see it, on what a database reads and writes of it. */
-import type { AnyCollection, Fields, HowToChange } from './collection.ts';
+import { JsonText } from '../json/json-text.ts';
+import type { Asking } from './asking.ts';
+import type { AnyCollection, Awaitable, Fields, HowToChange, Page, PageQuery } from './collection.ts';
 import type { Kept } from './kept.ts';
+import { hasLists, isPlain, readPage } from './lists.ts';
+import type { Dialect } from './statement.ts';
 import { isFree } from './table.ts';
-import { fromOutput } from './transactions.ts';
+import { type AnyTransactions, fromOutput } from './transactions.ts';
 import type { Call, Change, Create, Created, Outcome } from './write.ts';
 import { buildMethods, checkKey, PLAIN, Writing } from './writing.ts';
 
-export interface CollectionParts extends Kept {
+/** What is of one collection alone. */
+interface Own extends Kept {
   reads: Pick<AnyCollection, 'get' | 'list'>;
-  create(create: Create): Promise<Created>;
-  change(change: Change | Call): Promise<Outcome>;
-  /** The names of its transactions. */
-  calls: readonly string[];
 }
 
-export function buildCollection(parts: CollectionParts): AnyCollection {
+/** What all collections share. */
+export interface ForCollections {
+  calls: AnyTransactions;
+  change(change: Change | Call): Promise<Outcome>;
+  /** Runs what only reads. */
+  read<Found>(toAsking: () => Asking<Found>): Awaitable<Found>;
+  dialect: Dialect;
+}
+
+interface CollectionParts extends Own, ForCollections {
+  create(create: Create): Promise<Created>;
+}
+
+/** By name. Each collection may be created by statements of its own. */
+export function buildCollections(
+  all: readonly (Own & Partial<Pick<CollectionParts, 'create'>>)[],
+  shared: ForCollections & Partial<Pick<CollectionParts, 'create'>>,
+): Record<string, AnyCollection> {
+  const built = all.map((own) => [own.table.collection, buildCollection({ ...shared, ...own } as CollectionParts)]);
+  return Object.fromEntries(built);
+}
+
+function buildCollection(parts: CollectionParts): AnyCollection {
   const { table, reads, change, calls } = parts;
   const { collection } = table;
   const writing = new Writing(parts);
@@ -23,7 +46,7 @@ export function buildCollection(parts: CollectionParts): AnyCollection {
     return writing.toAnswer(made, await change(made));
   };
   const createAlone = buildCreateAlone(parts);
-  const callAll = calls.map((call) => [
+  const callAll = Object.keys(calls[collection] ?? {}).map((call) => [
     call,
     async (input: unknown, { once }: HowToChange = PLAIN) => {
       const outcome = await change({ collection, call, input, once });
@@ -33,6 +56,7 @@ export function buildCollection(parts: CollectionParts): AnyCollection {
   ]);
   const all = {
     ...reads,
+    ...(hasLists(table) && { list: buildList(parts) }),
     ...buildMethods(writing, run),
     create: async (given: Fields, { once }: HowToChange = PLAIN) => {
       const record = writing.toFit(given);
@@ -43,6 +67,15 @@ export function buildCollection(parts: CollectionParts): AnyCollection {
   };
   // The compiler checks what it is called with by the description of the collection.
   return all as unknown as AnyCollection;
+}
+
+/** Pages in the order in which records were added are kept, or gathered; others are read one by one. */
+function buildList({ table, shape, reads, read, dialect }: CollectionParts): AnyCollection['list'] {
+  return async (query: PageQuery): Promise<Page | undefined> => {
+    if (isPlain(table, query)) return reads.list(query);
+    const page = await read(() => readPage(table, query, dialect));
+    return page && { body: JsonText.of<Fields[]>(`[${page.texts}]`, shape), next: page.next };
+  };
 }
 
 /** Adds a record beside any others. */

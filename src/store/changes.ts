@@ -1,42 +1,16 @@
 /** Changes of records, one after the other within a transaction: the statements of both databases, which differ in their dialects. */
 import type { Asking } from './asking.ts';
 import type { Fields } from './collection.ts';
+import { type Dialect, Statement } from './statement.ts';
 import type { Field, Table } from './table.ts';
 import type { Call, Change, KnownKey, Outcome } from './write.ts';
 
-/** What differs between databases in statements of changes. */
-export interface ChangeDialect {
-  /** The place of the value with this number, from 1 on, that is kept in the field. */
-  place(number: number, field: Field): string;
-  /** The value as it is bound. */
-  toValue(field: Field, value: unknown): unknown;
-  /** The name of a table. */
-  nameOf(table: Table): string;
-  /** A row as the contract's JSON. */
-  toJsonSql(table: Table): string;
-}
-
-/** Values in the order of their places. */
-class Statement {
-  readonly values: unknown[] = [];
-  readonly #dialect: ChangeDialect;
-
-  constructor(dialect: ChangeDialect) {
-    this.#dialect = dialect;
-  }
-
-  bind(field: Field, value: unknown): string {
-    this.values.push(this.#dialect.toValue(field, value));
-    return this.#dialect.place(this.values.length, field);
-  }
-}
-
 /** Makes the statements of changes, each of one record. */
 export class Changes {
-  readonly #dialect: ChangeDialect;
+  readonly #dialect: Dialect;
   readonly #tables: ReadonlyMap<string, Table>;
 
-  constructor(dialect: ChangeDialect, tables: readonly Table[]) {
+  constructor(dialect: Dialect, tables: readonly Table[]) {
     this.#dialect = dialect;
     this.#tables = new Map(tables.map((table) => [table.collection, table]));
   }

@@ -57,15 +57,15 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
 export interface Collection<
   Found = Fields,
   New = Fields,
-  Filter extends string = string,
+  Lists = AnyLists,
   Id = unknown,
   Conflicts = never,
   Referenced = never,
 > extends Changing<Found, New, Id, Conflicts, Referenced, 'promise'> {
   get(id: Id): Awaitable<JsonText<Found> | undefined>;
   /** Undefined where `after` is no cursor that this list has given out. A member that is no filter does not compile. */
-  list<Query extends PageQuery<Found, Filter>>(
-    query: Query & { [Name in Exclude<keyof Query, keyof PageQuery<Found, Filter>>]: never },
+  list<Query extends PageQuery<Found, Lists>>(
+    query: Query & { [Name in Exclude<keyof Query, keyof PageQuery<Found, Lists>>]: never },
   ): Awaitable<Page<Found> | undefined>;
 }
 
@@ -111,11 +111,35 @@ export class Refusal implements Refused {
   }
 }
 
-/** A page by the order in which records were added: of at most `limit` records, 1 or more, that have these values, after a cursor. */
-export type PageQuery<Found = Fields, Filter extends string = string> = {
+/**
+ * A page of at most `limit` records, 1 or more, that have these values, after a cursor; by the order in which records were added, or by one that
+ * the description declares. Where a range of another field than that of the order is asked for, a page may have fewer, and a next one.
+ */
+export type PageQuery<Found = Fields, Lists = AnyLists> = {
   limit: number;
   after?: string | undefined;
-} & { [Name in Filter]?: (Name extends keyof Found ? Exclude<Found[Name], null | undefined> : unknown) | undefined };
+} & {
+  [Name in NamesIn<Lists, 'equal'> | NamesIn<Lists, 'range'>]?:
+    | (Name extends NamesIn<Lists, 'equal'> ? ValueOf<Found, Name> : never)
+    | (Name extends NamesIn<Lists, 'range'> ? RangeOf<ValueOf<Found, Name>> : never)
+    | undefined;
+} & { [Name in NamesIn<Lists, 'prefix'> as `${Name}Begins`]?: string | undefined } & (Lists extends {
+    orders: infer Orders;
+  }
+    ? { order?: keyof Orders | undefined }
+    : unknown);
+interface AnyLists {
+  equal: readonly string[];
+}
+type NamesIn<Lists, Kind extends string> = Lists extends { [Given in Kind]: readonly (infer Name)[] }
+  ? Name & string
+  : never;
+type ValueOf<Found, Name> = Name extends keyof Found ? Exclude<Found[Name], null | undefined> : unknown;
+/** From a value on, below another. */
+interface RangeOf<Value> {
+  from?: Value | undefined;
+  below?: Value | undefined;
+}
 
 export interface Page<Found = Fields> {
   body: JsonText<Found[]>;

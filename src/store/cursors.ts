@@ -5,17 +5,32 @@ import { parseInt64 } from '../json/int64.ts';
 /** How much of the digest of the values a cursor has: enough to tell lists apart, which is no secret. */
 const LENGTH = 11;
 
-/** The cursor after the record with this id, in a list filtered by these values; undefined where a filter is not used. */
-export function toCursor(id: bigint, values: readonly unknown[] = []): string {
+/**
+ * The cursor after the record with this id, in a list filtered by these values, undefined where a filter is not used; and at this place in the
+ * order of the list, where that is another than that of the ids.
+ */
+export function toCursor(id: bigint, values: readonly unknown[] = [], place?: string): string {
   // The filters behind the last one used do not count: one that is added at the end leaves all cursors valid.
   const used = values.slice(0, values.findLastIndex((value) => value !== undefined) + 1);
-  return Buffer.from(`${id} ${used.length > 0 ? toDigest(used) : ''}`).toString('base64url');
+  const text = `${id} ${used.length > 0 ? toDigest(used) : ''}`;
+  return Buffer.from(place === undefined ? text : `${text} ${place}`).toString('base64url');
 }
 
 /** The id in a cursor, or `undefined` where the cursor is made up or belongs to other values. */
 export function fromCursor(cursor: string, values: readonly unknown[]): bigint | undefined {
   const id = parseInt64(Buffer.from(cursor, 'base64url').toString().split(' ', 1)[0] as string);
   return id !== undefined && toCursor(id, values) === cursor ? id : undefined;
+}
+
+/** The same, of a list in another order, with the place in it. */
+export function fromSortedCursor(
+  cursor: string,
+  values: readonly unknown[],
+): { id: bigint; place: string } | undefined {
+  const [first = '', , ...others] = Buffer.from(cursor, 'base64url').toString().split(' ');
+  const id = parseInt64(first);
+  const place = others.join(' ');
+  return id !== undefined && toCursor(id, values, place) === cursor ? { id, place } : undefined;
 }
 
 function toDigest(values: readonly unknown[]): string {

@@ -43,6 +43,12 @@ export interface Description<Name extends string = string> {
      * of the first filter that is given. A new one comes last, so that the cursors that clients have stay valid.
      */
     equal?: readonly FilterName<SchemaOf<Name>>[];
+    /** Those of which a range can be asked for: `{ from, below }`. */
+    range?: readonly FilterName<SchemaOf<Name>>[];
+    /** Texts whose beginning can be asked for: `nameBegins` of `name`. */
+    prefix?: readonly FilterName<SchemaOf<Name>>[];
+    /** By name, a field that all records have, with `-` before it where the highest comes first. Each wants an index on (column, id). */
+    orders?: Readonly<Record<string, FilterName<SchemaOf<Name>> | `-${FilterName<SchemaOf<Name>>}`>>;
   };
   /** What no two records have in common: the table has a unique index. The code is what a second one is refused with. */
   unique?: readonly { fields: readonly FilterName<SchemaOf<Name>>[]; code: ErrorCode }[];
@@ -55,9 +61,16 @@ export interface Description<Name extends string = string> {
 /** Any collection, as the engine sees it. */
 export interface AnyDescription extends Omit<Description, 'columns' | 'lists' | 'unique' | 'errors'> {
   columns: Readonly<Record<string, Readonly<Column>>>;
-  lists?: { equal?: readonly string[] };
+  lists?: Lists;
   unique?: readonly { fields: readonly string[]; code: string }[];
   errors: object;
+}
+
+export interface Lists {
+  equal?: readonly string[];
+  range?: readonly string[];
+  prefix?: readonly string[];
+  orders?: Readonly<Record<string, string>>;
 }
 
 /** The collections by their names, under which handlers are given them; made by `npm run generate`. */
@@ -71,7 +84,7 @@ export type CollectionOf<Described extends AnyDescription, Referenced = never> =
   Collection<
     SchemaOf<Described['schema']>,
     NewOf<Described>,
-    EqualOf<Described['lists']>,
+    Described['lists'],
     IdOf<Described>,
     ConflictsOf<Described>,
     Referenced
@@ -114,8 +127,6 @@ type IdOf<Described extends AnyDescription> =
     ? Found[(FieldsWith<Described, { set: 'id' }> | FieldsWith<Described, { is: 'id' }>) & keyof Found]
     : never;
 
-type EqualOf<Lists> = Lists extends { equal: readonly (infer Name)[] } ? Name & string : never;
-
 /**
  * What a record is created from: its schema without what the store sets, which may not be given; what has a first value may be left out.
  */
@@ -148,7 +159,8 @@ type ErrorCode = components extends { schemas: { Error: { code: infer Code exten
 
 type FilterName<Found> = Found extends NotInTheContract
   ? string
-  : { [Name in keyof Found]-?: Exclude<Found[Name], null | undefined> extends Scalar ? Name : never }[keyof Found];
+  : { [Name in keyof Found]-?: Exclude<Found[Name], null | undefined> extends Scalar ? Name : never }[keyof Found] &
+      string;
 type Scalar = bigint | string | number | boolean;
 
 /** Every field of the schema. Where it allows fields that it does not name, no columns compile. */

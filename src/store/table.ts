@@ -1,6 +1,6 @@
 /** The table of a collection, as both databases write and read it: plain data, which may be sent to a thread. */
 import { stringify } from 'lossless-json';
-import type { AnyDescription, AnyDomain, Column, ColumnType } from './description.ts';
+import type { AnyDescription, AnyDomain, Column, ColumnType, Lists } from './description.ts';
 
 export interface Field extends Readonly<Column> {
   name: string;
@@ -18,6 +18,9 @@ export interface Table {
   newFields: Field[];
   /** Those that lists can be filtered by. */
   filters: Field[];
+  ranges: Field[];
+  prefixes: Field[];
+  orders: Record<string, Order>;
   /** The field that records are found by. */
   id: Field;
   /** The column that pages go by: an int64 id that the store gives, or one that no client sees. */
@@ -25,6 +28,12 @@ export interface Table {
   /** What no two records have in common, and the code of a record that would. */
   unique: { columns: string[]; code: string }[];
   relations: Relation[];
+}
+
+/** An order of lists, by a field and then by the sequence. */
+export interface Order {
+  field: Field;
+  isDown: boolean;
 }
 
 /** A field that has the id of a record of another collection. */
@@ -66,7 +75,7 @@ export const isFree = ({ id, unique, relations }: Table) =>
 
 /** @throws Error where no statement could be made of it */
 export function toTable(description: AnyDescription, collection = description.table): Table {
-  const { table, noun, columns, lists: { equal = [] } = {} } = description;
+  const { table, noun, columns, lists = {} } = description;
   const fields = Object.entries(columns).map(([name, column]): Field => ({ name, ...column }));
   const odd = [table, ...fields.map(({ column }) => column)].filter((name) => !NAME.test(name));
   if (odd.length > 0) throw new Error(`tables and columns are named in small letters, digits and _, not ${odd}`);
@@ -74,16 +83,31 @@ export function toTable(description: AnyDescription, collection = description.ta
   if (!id || others.length > 0) throw new Error(`one column of ${table} has \`set: 'id'\` or \`is: 'id'\``);
   const isSequence = id.set === 'id' && id.type === 'int64';
   const newFields = isSequence ? fields.filter((field) => field !== id) : fields;
-  const filtered = equal.map((filter) => fields.find(({ name }) => name === filter) as Field);
-  const unfit = filtered.find(({ type }) => type === 'json');
-  if (unfit) throw new Error(`lists cannot be filtered by ${unfit.name}, which is kept as JSON`);
+  const asked = toLists(fields, lists);
   const sequence = isSequence ? id.column : SEQUENCE;
   const unique = (description.unique ?? []).map(({ fields: names, code }) => ({
     columns: names.map((name) => columns[name]?.column as string),
     code,
   }));
-  return { collection, name: table, noun, fields, newFields, filters: filtered, id, sequence, unique, relations: [] };
+  return { collection, name: table, noun, fields, newFields, ...asked, id, sequence, unique, relations: [] };
 }
+
+function toLists(fields: readonly Field[], { equal = [], range = [], prefix = [], orders = {} }: Lists) {
+  const find = (name: string) => fields.find((field) => field.name === name) as Field;
+  const toOrder = (by: string): Order => ({ field: find(by.replace(/^-/, '')), isDown: by.startsWith('-') });
+  const sorted = Object.entries(orders).map(([name, by]): [string, Order] => [name, toOrder(by)]);
+  const [filters, ranges, prefixes] = [equal.map(find), range.map(find), prefix.map(find)];
+  const unfit = [...filters, ...ranges].find(({ type }) => type === 'json');
+  if (unfit) throw new Error(`lists cannot be filtered by ${unfit.name}, which is kept as JSON`);
+  const [unsorted] = sorted.flatMap(([, { field }]) => (isSortable(field) ? [] : field.name));
+  if (unsorted)
+    throw new Error(`lists cannot be ordered by ${unsorted}: it may be absent, or is no number and no text`);
+  return { filters, ranges, prefixes, orders: Object.fromEntries(sorted) };
+}
+
+/** Absent values are first in one database, and last in the other. */
+const isSortable = ({ type, isOptional, isNullable }: Field) =>
+  type !== 'json' && type !== 'boolean' && !isOptional && !isNullable;
 
 /** What differs between databases in SQL that writes JSON. */
 export interface JsonDialect {

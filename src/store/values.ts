@@ -1,7 +1,8 @@
 /** Values that the store makes or changes itself, before they are written. */
 import { randomUUID } from 'node:crypto';
+import { parseInt64 } from '../json/int64.ts';
 import type { Fields } from './collection.ts';
-import type { Field, Table } from './table.ts';
+import { type Field, isText, type Table } from './table.ts';
 
 /** A time before any other, where one has to be shown before it is taken. */
 const SOME_TIME = '1970-01-01T00:00:00.000Z';
@@ -30,6 +31,16 @@ export function toKeptFields({ fields }: Table, given: Fields): Fields {
   const kept: Fields = {};
   for (const field of fields) if (given[field.name] !== undefined) kept[field.name] = toKept(field, given[field.name]);
   return kept;
+}
+
+/** A value of a field that can be ordered, as it was printed; undefined where it is none. */
+export function fromText({ type }: Field, text: string): unknown {
+  if (type === 'int64') return parseInt64(text);
+  // PostgreSQL takes no U+0000.
+  if (isText(type)) return text.includes('\0') ? undefined : text;
+  const number = Number(text);
+  const isOne = type === 'int32' ? (number | 0) === number : Number.isFinite(number);
+  return isOne ? number : undefined;
 }
 
 function toKept({ type }: Field, value: unknown): unknown {

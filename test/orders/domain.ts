@@ -12,6 +12,7 @@ export const orders = {
     couponCode: { column: 'coupon_code', type: 'text', isOptional: true, of: 'coupons' },
     price: { column: 'price', type: 'int64' },
     pieces: { column: 'pieces', type: 'int32', first: 1 },
+    weight: { column: 'weight', type: 'number', first: 1 },
     note: { column: 'note', type: 'text', isOptional: true },
     gift: { column: 'gift', type: 'json', isNullable: true, first: null },
     status: { column: 'status', type: 'text', first: 'placed' },
@@ -20,7 +21,19 @@ export const orders = {
     changedAt: { column: 'changed_at', type: 'time', set: 'changed' },
     revision: { column: 'revision', type: 'int64', set: 'revision' },
   },
-  lists: { equal: ['status', 'pieces'] },
+  lists: {
+    equal: ['status', 'pieces'],
+    range: ['price', 'weight', 'dueAt'],
+    prefix: ['note'],
+    orders: {
+      newest: '-placedAt',
+      cheapest: 'price',
+      dearest: '-price',
+      lightest: 'weight',
+      byPieces: 'pieces',
+      byStatus: 'status',
+    },
+  },
   unique: [
     { fields: ['note', 'status'], code: 'note_taken' },
     { fields: ['petId'], code: 'pet_sold' },

@@ -1,15 +1,16 @@
 /** Runs what asks for statements, on one connection. */
 import type { Asking } from '../asking.ts';
-import type { ChangeDialect } from '../changes.ts';
+import type { Dialect } from '../statement.ts';
 import { toPlace, toValue } from './arrays.ts';
 import type { Connection, Row } from './connection.ts';
 import { toJsonSql } from './record-json.ts';
 
-export const toDialect = (schema: string): ChangeDialect => ({
+export const toDialect = (schema: string): Dialect => ({
   place: (number, field) => toPlace(field, number),
   toValue,
   nameOf: ({ name }) => `${schema}.${name}`,
   toJsonSql,
+  toOrdered: (_field, sql) => sql,
 });
 
 /** It is told where a statement fails. */

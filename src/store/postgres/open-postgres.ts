@@ -1,5 +1,5 @@
 /** The store on PostgreSQL: several machines may share it. What waits is asked, or written, in one round trip. */
-import { buildCollection } from '../build-collection.ts';
+import { buildCollections } from '../build-collection.ts';
 import type { AnyCollection } from '../collection.ts';
 import { StoreCounts } from '../counts.ts';
 import { fromCursor } from '../cursors.ts';
@@ -9,10 +9,12 @@ import type { Shape } from '../shape.ts';
 import { type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain } from '../transactions.ts';
+import type { Create } from '../write.ts';
 import { buildRunChanges, MOST_CHANGES } from './changes.ts';
 import { ClientWrites } from './client-writes.ts';
 import type { Connection } from './connection.ts';
 import { buildCountMisfits, buildReadContents, buildWriteContents } from './contents.ts';
+import { drive, toDialect } from './drive.ts';
 import { type AskAll, gather } from './gathering.ts';
 import { buildInsert } from './insert.ts';
 import { buildKeys } from './keys.ts';
@@ -90,21 +92,19 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
   counts.pools = () => ({ read: reading.pool(), write: writing.pool() });
   const writes = new ClientWrites(writing, maxCreates, counts);
   const tables = kept.map(({ table }) => table);
-  const proofs: (() => unknown)[] = [];
-  const change = writes.gatherWrites(buildRunChanges(schema, kept, calls), MOST_CHANGES);
-  const collections = kept.map(({ table, shape }) => {
-    const insert = writes.gatherWrites(buildInsert(schema, table));
-    const reads = buildReads(read, schema, table, shape);
-    proofs.push(() => reads.get(NO_ID[table.id.type]));
-    const parts = { table, shape, reads, change, calls: Object.keys(calls[table.collection] ?? {}) };
-    return [table.collection, buildCollection({ ...parts, create: ({ record }) => insert(record) })];
+  const all = kept.map((one) => buildOwn(one, schema, read, writes));
+  const collections = buildCollections(all, {
+    calls,
+    read: (toAsking) => read((connection) => drive(connection, toAsking())),
+    dialect: toDialect(schema),
+    change: writes.gatherWrites(buildRunChanges(schema, kept, calls), MOST_CHANGES),
   });
   const proveWritable = gather(writing.run, writes.proving(buildProveWritable(schema)));
   const tally = gather(reading.run, buildTallies(schema));
   const keys = buildKeys(schema);
   const countMisfits = buildCountMisfits(schema, tables);
   return {
-    collections: Object.fromEntries(collections),
+    collections,
     countMisfits: (contract, fits) =>
       onConnection(connectToStart, (connection) => countMisfits(connection, contract, fits)),
     readContents: buildReadContents(connectToRead, schema, tables),
@@ -124,10 +124,18 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
     tally: (id, window, amount) => tally({ id, window, amount }),
     check: async () => {
       const { isProven } = writes;
-      await Promise.all([...proofs.map((prove) => prove()), !isProven && proveWritable(undefined)]);
+      await Promise.all([...all.map(({ prove }) => prove()), !isProven && proveWritable(undefined)]);
     },
     close,
   };
+}
+
+/** What is of one collection alone. */
+function buildOwn({ table, shape }: Kept, schema: string, read: Run, writes: ClientWrites) {
+  const insert = writes.gatherWrites(buildInsert(schema, table));
+  const reads = buildReads(read, schema, table, shape);
+  const prove = () => reads.get(NO_ID[table.id.type]);
+  return { table, shape, reads, prove, create: ({ record }: Create) => insert(record) };
 }
 
 function buildReads(read: Run, schema: string, table: Table, shape: Shape): Pick<AnyCollection, 'get' | 'list'> {

@@ -2,11 +2,18 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import type { Ask, Asking } from '../asking.ts';
-import type { ChangeDialect } from '../changes.ts';
+import type { Dialect } from '../statement.ts';
 import { toBound } from './insert.ts';
 import { toJsonSql } from './record-json.ts';
 
-export const DIALECT: ChangeDialect = { place: () => '?', toValue: toBound, nameOf: ({ name }) => name, toJsonSql };
+export const DIALECT: Dialect = {
+  place: () => '?',
+  toValue: toBound,
+  nameOf: ({ name }) => name,
+  toJsonSql,
+  // Numbers are kept as text: "10" is before "9".
+  toOrdered: ({ type }, sql) => (type === 'number' ? `CAST(${sql} AS REAL)` : sql),
+};
 
 /** How many statements are kept. */
 const STATEMENTS = 200;

@@ -3,7 +3,8 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
-import { buildCollection } from '../build-collection.ts';
+import type { Asking } from '../asking.ts';
+import { buildCollections, type ForCollections } from '../build-collection.ts';
 import type { Fields } from '../collection.ts';
 import { StoreCounts } from '../counts.ts';
 import type { AnyDomain } from '../description.ts';
@@ -15,6 +16,7 @@ import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain, type Transactions
 import type { Call, Change, Create, Created, Outcome } from '../write.ts';
 import { checkInodes, type Inodes, openConnection, readInodes, toStoreError, useWal } from './connection.ts';
 import { type Aside, prepareCountMisfits, readContents, writeContents } from './contents.ts';
+import { DIALECT, Driver } from './drive.ts';
 import { toBound } from './insert.ts';
 import { prepareKeys } from './keys.ts';
 import { migrate } from './migrate.ts';
@@ -69,19 +71,16 @@ function buildStore(
   const writer = medium.isMemory
     ? writeInPlace(db, kept, calls)
     : startWriter({ file, inodes: medium.inodes, tables, source }, limits, counts);
-  const proofs: (() => unknown)[] = [];
-  const collections = kept.map(({ table, shape }) => {
-    const uncached = prepareReads(db, table, shape);
-    proofs.push(() => uncached.readRecord(NO_ID[table.id.type]));
-    const share = 1 / kept.length;
-    const reads = snapshots ? new ReadCache(db, table, { snapshots, reads: uncached, counts, share }) : uncached;
-    const parts = { table, shape, reads: guardAll({ get: reads.readRecord, list: reads.readPage }) };
-    const names = Object.keys(calls[table.collection] ?? {});
-    return [table.collection, buildCollection({ ...parts, ...writesOf(writer, leave), calls: names })];
-  });
+  const driver = new Driver(db);
+  const read = guard(<Found>(toAsking: () => Asking<Found>) => {
+    snapshots?.enter();
+    return driver.drive(toAsking());
+  }) as ForCollections['read'];
+  const all = kept.map((one) => buildOwn(one, medium, counts, 1 / kept.length));
+  const collections = buildCollections(all, { calls, read, dialect: DIALECT, ...writesOf(writer, leave) });
 
   return guardAll({
-    collections: Object.fromEntries(collections),
+    collections,
     countMisfits: medium.alone(prepareCountMisfits(db, tables)),
     readContents: () => readContents(medium.openAside, tables),
     writeContents: async (parts, contract) => {
@@ -98,11 +97,19 @@ function buildStore(
     tally: undefined,
     counts,
     check: medium.checked(() => {
-      for (const prove of proofs) prove();
+      for (const { prove } of all) prove();
       return writer.check();
     }),
     close: () => medium.close(writer),
   });
+}
+
+/** What is of one collection alone; `share` is its part of what is kept of all. */
+function buildOwn({ table, shape }: Kept, { db, snapshots }: Medium, counts: StoreCounts, share: number) {
+  const uncached = prepareReads(db, table, shape);
+  const reads = snapshots ? new ReadCache(db, table, { snapshots, reads: uncached, counts, share }) : uncached;
+  const prove = () => uncached.readRecord(NO_ID[table.id.type]);
+  return { table, shape, prove, reads: guardAll({ get: reads.readRecord, list: reads.readPage }) };
 }
 
 /** Where the records are: in files, or in memory, where there are no locks to take, and nobody else who writes. */

@@ -5,6 +5,7 @@ CREATE TABLE orders (
   coupon_code text COLLATE "C" REFERENCES coupons (code),
   price bigint NOT NULL,
   pieces integer NOT NULL,
+  weight double precision NOT NULL,
   note text COLLATE "C",
   gift text,
   status text COLLATE "C" NOT NULL,

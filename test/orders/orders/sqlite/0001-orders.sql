@@ -5,6 +5,7 @@ CREATE TABLE orders (
   coupon_code TEXT REFERENCES coupons (code),
   price INTEGER NOT NULL,
   pieces INTEGER NOT NULL,
+  weight TEXT NOT NULL,
   note TEXT,
   gift TEXT,
   status TEXT NOT NULL,

@@ -1,0 +1,140 @@
+/**
+ * Lists with ranges, with beginnings of texts, or in a declared order: the statements of both databases. A range of another field than that of
+ * the order is looked for among so many records at most: then a page may have fewer than its limit, and a next page all the same.
+ */
+import type { Ask, Asking } from './asking.ts';
+import type { PageQuery } from './collection.ts';
+import { fromCursor, fromSortedCursor, toCursor } from './cursors.ts';
+import { type Dialect, Statement } from './statement.ts';
+import type { Field, Order, Table } from './table.ts';
+import { fromText, toKeptFields } from './values.ts';
+
+/** How many records a page looks at. */
+const MOST = 1000;
+
+export interface FoundPage {
+  texts: string[];
+  next: string | undefined;
+}
+
+/** From the first value on, below the second; either may be undefined. */
+interface Range {
+  field: Field;
+  from: unknown;
+  below: unknown;
+}
+
+/** The last record of the page before: its number, and its value of the order's field. */
+interface Place {
+  sequence: bigint;
+  value: unknown;
+}
+
+interface Asked {
+  table: Table;
+  query: PageQuery;
+  order: Partial<Order>;
+  ranges: Range[];
+  place: Place | undefined;
+}
+
+type Row = [sequence: bigint | string, value: unknown, text: string | null];
+
+export const hasLists = ({ ranges, prefixes, orders }: Table) =>
+  ranges.length + prefixes.length + Object.keys(orders).length > 0;
+
+/** Whether it is a list in the order in which records were added, of those that have some values. */
+export const isPlain = (table: Table, query: PageQuery) =>
+  query.order === undefined && toRanges(table, query).length === 0;
+
+/** Undefined where its cursor belongs to another list. */
+export function* readPage(table: Table, query: PageQuery, dialect: Dialect): Asking<FoundPage | undefined> {
+  const { limit, after } = query;
+  const order: Partial<Order> = query.order === undefined ? {} : (table.orders[String(query.order)] as Order);
+  const ranges = toRanges(table, query);
+  const values = [
+    ...table.filters.map(({ name }) => (isRange(query[name]) ? undefined : query[name])),
+    ...ranges.flatMap(({ field, from, below }) => [field.name, from, below]),
+    query.order,
+  ];
+  const place = after === undefined ? undefined : toPlace(after, values, order.field);
+  if (after !== undefined && place === undefined) return undefined;
+  const rows = (yield toPageSql({ table, query, order, ranges, place }, dialect)) as Row[];
+  const texts: string[] = [];
+  let seen = 0;
+  while (seen < rows.length && texts.length < limit) {
+    const [, , text] = rows[seen++] as Row;
+    if (text !== null) texts.push(text);
+  }
+  const last = rows[seen - 1];
+  const isMore = seen < rows.length || rows.length === MOST;
+  const next = last && isMore ? toCursor(BigInt(last[0]), values, order.field && String(last[1])) : undefined;
+  return { texts, next };
+}
+
+function toPlace(cursor: string, values: readonly unknown[], field: Field | undefined): Place | undefined {
+  const sequence = field ? fromSortedCursor(cursor, values) : { id: fromCursor(cursor, values), place: '' };
+  const value = field && sequence ? fromText(field, sequence.place) : '';
+  return sequence?.id === undefined || value === undefined ? undefined : { sequence: sequence.id, value };
+}
+
+function toPageSql({ table, query, order: { field, isDown }, ranges, place }: Asked, dialect: Dialect): Ask {
+  const statement = new Statement(dialect);
+  const bind = (of: Field, value: unknown) => dialect.toOrdered(of, statement.bind(of, value));
+  const toConditions = ({ field: of, from, below }: Range) => [
+    ...(from === undefined ? [] : [`${dialect.toOrdered(of, of.column)} >= ${bind(of, from)}`]),
+    ...(below === undefined ? [] : [`${dialect.toOrdered(of, of.column)} < ${bind(of, below)}`]),
+  ];
+  const { sequence, filters } = table;
+  const number: Field = { name: sequence, column: sequence, type: 'int64' };
+  const keys = field ? [field, number] : [number];
+  // Values are bound in the order in which they stand in the statement.
+  const others = ranges.filter((range) => range.field !== field).flatMap(toConditions);
+  const json = dialect.toJsonSql(table);
+  const conditions = [
+    ...filters
+      .filter(({ name }) => query[name] !== undefined && !isRange(query[name]))
+      .map((filter) => `${filter.column} = ${statement.bind(filter, query[filter.name])}`),
+    ...ranges.filter((range) => range.field === field).flatMap(toConditions),
+  ];
+  const columns = keys.map((key) => dialect.toOrdered(key, key.column));
+  if (place) {
+    const values = keys.map((key) => bind(key, key === number ? place.sequence : place.value));
+    conditions.push(`(${columns}) ${isDown ? '<' : '>'} (${values})`);
+  }
+  const sql = `
+    SELECT ${sequence}, ${field?.column ?? sequence}, ${others.length > 0 ? `CASE WHEN ${others.join(' AND ')} THEN ${json} END` : json}
+    FROM ${dialect.nameOf(table)} ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
+    ORDER BY ${columns.map((column) => (isDown ? `${column} DESC` : column))}
+    LIMIT ${others.length > 0 ? MOST : query.limit + 1}`;
+  return { sql, values: statement.values };
+}
+
+const isRange = (value: unknown) => typeof value === 'object' && value !== null;
+
+function toRanges(table: Table, query: PageQuery): Range[] {
+  const ranges = table.ranges.map((field) => {
+    const { from, below } = (isRange(query[field.name]) ? query[field.name] : {}) as {
+      from?: unknown;
+      below?: unknown;
+    };
+    return { field, from: toKept(table, field, from), below: toKept(table, field, below) };
+  });
+  const prefixes = table.prefixes.map((field) => {
+    const begins = query[`${field.name}Begins`] as string | undefined;
+    return begins ? { field, from: begins, below: toEnd(begins) } : { field, from: undefined, below: undefined };
+  });
+  return [...ranges, ...prefixes].filter(({ from, below }) => from !== undefined || below !== undefined);
+}
+
+const toKept = (table: Table, { name }: Field, value: unknown) => toKeptFields(table, { [name]: value })[name];
+
+/** The first text behind all that begin so, as databases order them: by code points. Undefined where there is none. */
+function toEnd(text: string): string | undefined {
+  const points = Array.from(text, (character) => character.codePointAt(0) as number);
+  for (let last = points.pop(); last !== undefined; last = points.pop()) {
+    // Between these two are the halves of pairs.
+    if (last < 0x10ffff) return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
+  }
+  return undefined;
+}

@@ -1,0 +1,31 @@
+/** Statements with their values, in the dialect of a database. */
+import type { Field, Table } from './table.ts';
+
+/** What differs between databases. */
+export interface Dialect {
+  /** The place of the value with this number, from 1 on, that is kept in the field. */
+  place(number: number, field: Field): string;
+  /** The value as it is bound. */
+  toValue(field: Field, value: unknown): unknown;
+  /** The name of a table. */
+  nameOf(table: Table): string;
+  /** A row as the contract's JSON. */
+  toJsonSql(table: Table): string;
+  /** SQL of a field's value as it is compared with others. */
+  toOrdered(field: Field, sql: string): string;
+}
+
+/** Values in the order of their places. */
+export class Statement {
+  readonly values: unknown[] = [];
+  readonly #dialect: Dialect;
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
+
+  bind(field: Field, value: unknown): string {
+    this.values.push(this.#dialect.toValue(field, value));
+    return this.#dialect.place(this.values.length, field);
+  }
+}

@@ -1,0 +1,187 @@
+/** Lists with ranges, with beginnings of texts, and in declared orders, on both databases. */
+import t, { type Test } from 'tap';
+import type { Fields, PageQuery } from '../src/store/collection.ts';
+import { toCursor } from '../src/store/cursors.ts';
+import { toTable } from '../src/store/table.ts';
+import { orders as described } from './orders/domain.ts';
+import { keyOf, type Open, onBoth, type Shop } from './orders/shops.ts';
+
+type Asked = Omit<PageQuery, 'limit'> & { order?: string };
+
+/** Beginnings and ends in the order of code points: JavaScript would put a dog before U+FFFF. */
+const NOTES = [
+  'a',
+  'a\u{10ffff}',
+  'a\u{1f415}',
+  'a\uffff',
+  'ab',
+  'A',
+  'b',
+  '\ud7ff',
+  '\ue000',
+  '\u{10ffff}',
+  '\u{10ffff}z',
+  "%'_",
+];
+
+async function readAll({ orders }: Shop, asked: Asked, limit: number): Promise<Fields[]> {
+  const found: Fields[] = [];
+  for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+    const page = await orders.list({ ...asked, limit, after });
+    found.push(...(page?.body.read() ?? []));
+    after = page?.next;
+  }
+  return found;
+}
+
+/** Forty orders, many of them with the same values. */
+async function fill({ orders }: Shop): Promise<Fields[]> {
+  const records = Array.from({ length: 40 }, (_, index) => ({
+    price: BigInt((index * 7) % 11),
+    pieces: index % 3,
+    weight: [9, 10, 1.5, 1e21][index % 4],
+    ...(NOTES[index] && { note: NOTES[index] }),
+    ...(index % 2 && { dueAt: `2026-01-0${(index % 9) + 1}T00:00:00Z` }),
+  }));
+  return (await orders.createAll(records)) as Fields[];
+}
+
+const by =
+  (name: string, sign = 1) =>
+  (one: Fields, other: Fields) =>
+    sign * Number((one[name] as bigint) - (other[name] as bigint)) || sign * (Number(one.at) - Number(other.at));
+
+function testLists(t: Test, prepare: (t: Test) => Open): void {
+  t.test('a list in each order, with ranges and filters, has each record once, over pages of any size', async (t) => {
+    const shop = await prepare(t)();
+    const all = (await fill(shop)).map((order, at) => ({ ...order, at }) as Fields);
+    const price = ({ price }: Fields) => price as bigint;
+    const lists: [asked: Asked, expected: Fields[]][] = [
+      [{ order: 'cheapest' }, all.toSorted(by('price'))],
+      [{ order: 'dearest' }, all.toSorted(by('price', -1))],
+      [{ order: 'lightest' }, all.toSorted((one, other) => Number(one.weight) - Number(other.weight))],
+      [{ order: 'cheapest', pieces: 1 }, all.filter(({ pieces }) => pieces === 1).toSorted(by('price'))],
+      [
+        { order: 'dearest', price: { from: 3n, below: 8n } },
+        all.filter((one) => price(one) >= 3n && price(one) < 8n).toSorted(by('price', -1)),
+      ],
+      [
+        { order: 'lightest', weight: { from: 9, below: 11 } },
+        [9, 10].flatMap((weight) => all.filter((one) => one.weight === weight)),
+      ],
+      [{ price: { from: 9n } }, all.filter((one) => price(one) >= 9n)],
+      [{ price: { below: 2n }, status: 'placed' }, all.filter((one) => price(one) < 2n)],
+      [
+        { order: 'newest', price: { from: 3n, below: 8n } },
+        all.filter((one) => price(one) >= 3n && price(one) < 8n).reverse(),
+      ],
+      [
+        { dueAt: { from: '2026-01-03T01:00:00+01:00', below: '2026-01-05T00:00:00.001Z' } },
+        all.filter(({ dueAt }) => /-0[345]T/.test(String(dueAt))),
+      ],
+      [{ status: 'sent', order: 'cheapest' }, []],
+      [{ price: {}, noteBegins: '' }, all],
+    ];
+    for (const [asked, expected] of lists) {
+      for (const limit of [1, 7, 99]) {
+        const found = await readAll(shop, asked, limit);
+        t.strictSame(
+          found.map(keyOf),
+          expected.map(keyOf),
+          JSON.stringify(asked, (_, value) => String(value) && value?.toString()),
+        );
+      }
+    }
+  });
+
+  t.test('a beginning of a text is that of its characters, whatever they are', async (t) => {
+    const shop = await prepare(t)();
+    await fill(shop);
+    for (const begins of [...NOTES, 'x']) {
+      const found = (await readAll(shop, { noteBegins: begins }, 5)).map(({ note }) => note);
+      t.strictSame(
+        found,
+        NOTES.filter((note) => note.startsWith(begins)),
+        JSON.stringify(begins),
+      );
+    }
+  });
+
+  t.test(
+    'a sorted list pages to its end without a hole or a repetition while others are added, changed and deleted',
+    async (t) => {
+      const shop = await prepare(t)();
+      const made = await fill(shop);
+      const found: Fields[] = [];
+      for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+        const page = await shop.orders.list({ order: 'cheapest', limit: 3, after } as PageQuery);
+        const records = page?.body.read() ?? [];
+        found.push(...records);
+        after = page?.next;
+        await shop.orders.create({ price: -1n });
+        if (isFirst) await shop.orders.delete(keyOf(records.at(-1)));
+      }
+      t.strictSame(
+        found.map(keyOf),
+        made
+          .map((order, at) => ({ ...order, at }) as Fields)
+          .toSorted(by('price'))
+          .map(keyOf),
+      );
+    },
+  );
+
+  t.test('a page looks at 1,000 records at most, and has a next page where it may have left some out', async (t) => {
+    const shop = await prepare(t)();
+    await shop.orders.createAll(Array.from({ length: 1002 }, (_, index) => ({ price: BigInt(index) })));
+    const page = await shop.orders.list({ price: { from: 1001n }, limit: 5 });
+    t.same(page?.body.read(), []);
+    t.match(
+      (await readAll(shop, { price: { from: 1001n } }, 5)).map(({ price }) => price),
+      [1001n],
+    );
+  });
+
+  t.test('a cursor belongs to its list, and one that is made up is refused', async (t) => {
+    const shop = await prepare(t)();
+    await fill(shop);
+    const list = (query: object) => shop.orders.list({ limit: 2, ...query } as PageQuery);
+    const after = (await list({ order: 'cheapest', pieces: 1 }))?.next;
+    t.ok((await list({ order: 'cheapest', pieces: 1, after }))?.next);
+    for (const other of [
+      { order: 'dearest', pieces: 1 },
+      { order: 'cheapest' },
+      { pieces: 1 },
+      { order: 'cheapest', pieces: 1, price: { from: 0n } },
+    ])
+      t.equal(await list({ ...other, after }), undefined);
+    const asked = {
+      cheapest: ['x', '1.5', ''],
+      byPieces: ['1.5', '2147483648', 'x'],
+      lightest: ['x', 'NaN'],
+      byStatus: ['\0'],
+    };
+    for (const [order, places] of Object.entries(asked)) {
+      for (const place of places) {
+        const made = toCursor(1n, [undefined, undefined, order], place);
+        t.equal(await list({ order, after: made }), undefined, `${order} ${place}`);
+      }
+    }
+    t.ok(await list({ order: 'byPieces', after: toCursor(1n, [undefined, undefined, 'byPieces'], '1') }));
+    t.ok(await list({ order: 'byStatus', after: toCursor(1n, [undefined, undefined, 'byStatus'], 'a b') }));
+    t.equal(await list({ order: 'cheapest', after: 'AAAA' }), undefined);
+    t.equal(await list({ price: { from: 0n }, after: 'AAAA' }), undefined);
+  });
+}
+
+onBoth(t, testLists);
+
+t.test('a list is ordered only by what every record has, and can be compared', async (t) => {
+  for (const name of ['note', 'gift'])
+    t.throws(() => toTable({ ...described, lists: { orders: { odd: name } } }), {
+      message: `lists cannot be ordered by ${name}: it may be absent, or is no number and no text`,
+    });
+  t.throws(() => toTable({ ...described, lists: { range: ['gift'] } }), {
+    message: 'lists cannot be filtered by gift, which is kept as JSON',
+  });
+});
