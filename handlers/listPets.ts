@@ -1,8 +1,8 @@
-import { handle, nextLink, refuse } from '#engine';
+import { handle, nextLink, refuseAt } from '#engine';
 
 export default handle('listPets', async ({ query, pets, urlOf }) => {
   const page = await pets.list(query);
-  if (!page) return refuse('invalid_request', 'query.after is not a cursor that this list has given out');
+  if (!page) return refuseAt('/query/after', 'unknown', 'is not a cursor that this list has given out');
   const { body, next } = page;
   if (next === undefined) return { status: 200, body };
   const Link = nextLink(page, () => urlOf('listPets', {}, query, { after: next }));

@@ -1,6 +1,7 @@
 /** The catalogue of errors: every failure that is sent to a client has its code and status from here, or from the domain. */
 import type { components } from '../generated/contract.ts';
 import { errors } from '../generated/domain.ts';
+import { type Problem, problemAt, toTold } from './problem.ts';
 
 interface OwnError {
   code: string;
@@ -82,16 +83,19 @@ export const kindOf = (code: ErrorCode): Kind => CATALOGUE[code];
 type BodyOf<Code extends ErrorCode> = ErrorBody & { status: StatusOf<Code> };
 
 /** What is to be said of an error, before it has the contract's form (`x-error-body`). */
-export class ErrorParts<Code extends ErrorCode> implements BodyOf<Code> {
+export class ErrorParts<Code extends ErrorCode> {
   readonly code: Code;
   readonly message: string;
   readonly status: StatusOf<Code>;
+  /** What the message says, for programs. */
+  declare readonly problems?: Problem[];
 
   /** A plugin may refuse with another status than the usual one of the code. */
-  constructor(code: Code, message: string, status: StatusOf<Code> = CATALOGUE[code].status) {
+  constructor(code: Code, message: string, { status, problems }: Pick<FailureOptions, 'status' | 'problems'> = {}) {
     this.code = code;
     this.message = message;
-    this.status = status;
+    this.status = (status ?? CATALOGUE[code].status) as StatusOf<Code>;
+    if (problems) this.problems = problems;
   }
 }
 
@@ -101,10 +105,17 @@ export interface ErrorAnswer<Code extends ErrorCode> {
   body: BodyOf<Code>;
 }
 
-/** A handler's answer: `refuse('gone', 'No longer.')` is a 410. `message` is for people. */
-export function refuse<Code extends ErrorCode>(code: Code, message: string): ErrorAnswer<Code> {
-  return { status: CATALOGUE[code].status, body: new ErrorParts(code, message) };
+/** A handler's answer: `refuse('gone', 'No longer.')` is a 410. `message` is for people, `problems` says the same to programs. */
+export function refuse<Code extends ErrorCode>(code: Code, message: string, problems?: Problem[]): ErrorAnswer<Code> {
+  return { status: CATALOGUE[code].status, body: new ErrorParts(code, message, { problems }) as BodyOf<Code> };
 }
+
+/**
+ * A handler's answer where a value breaks a rule that the contract cannot tell:
+ * `refuseAt('/query/after', 'unknown', 'is no cursor of this list')`.
+ */
+export const refuseAt = (pointer: string, code: string, words: string): ErrorAnswer<'invalid_request'> =>
+  refuse('invalid_request', ...toTold([problemAt(pointer, code, words)]));
 
 /** The handler of an operation that is described, and not made yet: a 501. */
 export async function notImplemented(): Promise<never> {
@@ -122,7 +133,8 @@ interface FailureOptions {
   headers?: Record<string, string>;
   cause?: unknown;
   /** Where it is another than that of the code. */
-  status?: number;
+  status?: number | undefined;
+  problems?: Problem[] | undefined;
 }
 
 /** A failure before or after the handler. `message` is for the client, `cause` for the log. */
@@ -131,16 +143,24 @@ export class Failure extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly headers: Record<string, string>;
+  readonly problems: Problem[] | undefined;
 
-  constructor(code: ErrorCode, message: string, { headers = {}, cause, status }: FailureOptions = {}) {
+  constructor(code: ErrorCode, message: string, { headers = {}, cause, status, problems }: FailureOptions = {}) {
     super(message, { cause });
     const { retryAfter, status: usual } = kindOf(code);
     this.code = code;
     this.status = status ?? usual;
+    this.problems = problems;
     this.headers = retryAfter === undefined ? headers : { 'retry-after': String(retryAfter), ...headers };
   }
 
   get body(): ErrorBody {
-    return new ErrorParts(this.code, this.message, this.status as StatusOf<ErrorCode>);
+    return new ErrorParts(this.code, this.message, this) as ErrorBody;
   }
+}
+
+/** A request that breaks the contract, where its check is over already. */
+export function toInvalid(found: Problem[], cause?: unknown): Failure {
+  const [message, problems] = toTold(found);
+  return new Failure('invalid_request', message, { problems, cause });
 }

@@ -2,7 +2,7 @@
 export type { JsonText } from '../json/json-text.ts';
 export { isRefused } from '../store/collection.ts';
 export type { SchemaOf as Schema } from '../store/description.ts';
-export { type ErrorBody, type ErrorCode, Failure, notImplemented, refuse } from './errors.ts';
+export { type ErrorBody, type ErrorCode, Failure, notImplemented, refuse, refuseAt } from './errors.ts';
 export { nextLink } from './replies/pagination.ts';
 export type { PassedOn } from './replies/passed-on-replies.ts';
 export type { Bytes, FormField, FormFile } from './requests/form-parts.ts';

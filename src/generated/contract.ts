@@ -125,6 +125,32 @@ export interface components {
              * @example 400
              */
             status: number;
+            /** @description What the message of an `invalid_request` says, for programs; the first 20. */
+            problems?: components["schemas"]["Problem"][];
+        };
+        /** @description What a request breaks at one place. */
+        Problem: {
+            /**
+             * @description The part of the request.
+             * @example body
+             * @enum {string}
+             */
+            in: "body" | "path" | "query" | "header";
+            /**
+             * @description In the body a JSON Pointer (RFC 6901), which is empty for the body itself; else the name of a parameter.
+             * @example /name
+             */
+            place: string;
+            /**
+             * @description The keyword of JSON Schema that is broken, or `unknown`, `repeated`, `inexact` or `syntax`. More may be added.
+             * @example required
+             */
+            code: string;
+            /**
+             * @description What is wrong there, for people. The wording may change.
+             * @example body.name is missing
+             */
+            message: string;
         };
     };
     responses: {

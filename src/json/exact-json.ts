@@ -8,6 +8,7 @@
  */
 import { Bare } from './bare.ts';
 import { toExactNumber } from './exact-number.ts';
+import { toStep } from './pointer.ts';
 
 const MAX_DEPTH = 64;
 
@@ -29,7 +30,7 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const ESCAPED_STRING = /"(?:[^"\\]|\\.)*"/y;
 const LITERAL = /true|false|null/y;
 
-/** A number that would change: `path` is its place in the value, `.items.0`. */
+/** A number that would change: `path` is its place in the value, as a JSON Pointer. */
 export class InexactNumber extends SyntaxError {
   readonly path: string;
 
@@ -179,7 +180,7 @@ function findNaN(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [name, inside] of Object.entries(value)) {
     const path = findNaN(inside);
-    if (path !== undefined) return `.${name}${path}`;
+    if (path !== undefined) return `/${toStep(name)}${path}`;
   }
   return undefined;
 }

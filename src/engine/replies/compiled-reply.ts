@@ -24,7 +24,7 @@ export function buildCompileReply(buildCheck: BuildCheck, contract: Contract): C
     const { status, schema, int64s } = reply;
     const known = compiled.get(schema);
     if (known) return known;
-    const check = buildCheck(schema, { name: `response ${status}: body`, at: 'body', int64s }, refuse);
+    const check = buildCheck(schema, { name: `response ${status}: body`, at: '/body', int64s }, refuse);
     const write = buildWritePlain(schema) ?? buildWriteDeclared(int64s);
     const made = { check, write, toErrorBody: buildToErrorBodyOf(reply, contract, check) };
     compiled.set(schema, made);

@@ -7,6 +7,7 @@ import type { ErrorParts, ToErrorBody } from '../contract/error-body.ts';
 import { PLAIN_JSON, toContentType } from '../contract/media-types.ts';
 import { replyFor } from '../contract/replies.ts';
 import { Failure } from '../errors.ts';
+import { Problem } from '../problem.ts';
 import type { Check } from '../schema/checks.ts';
 import type { Json } from '../schema/json.ts';
 import { targetOf } from '../schema/recursion.ts';
@@ -27,12 +28,16 @@ export function buildToErrorBodyOf(
   check: Check,
 ): ToErrorBody {
   // A status of theirs may be one of a few: that of this reply.
-  const { body: any } = new Failure('internal_error', 'x');
+  const { body: any } = new Failure('internal_error', 'x', { problems: [new Problem('/body', 'x', 'x')] });
   const fits = (toBody: ToErrorBody) => !check(toBody(/^\d+$/.test(status) ? { ...any, status: Number(status) } : any));
-  if (document['x-error-body'] !== undefined || fits(toErrorBody)) return toErrorBody;
+  const toOwn: ToErrorBody = hasProblems(schema) ? toErrorBody : ({ problems, ...parts }) => toErrorBody(parts);
+  if (document['x-error-body'] !== undefined) return toErrorBody;
+  if (fits(toOwn)) return toOwn;
   const filled = toFilled(schema, '', DEEPEST);
   return filled && fits(filled) ? filled : toErrorBody;
 }
+
+const hasProblems = (schema: Json): boolean => 'problems' in Object(toFlat(targetOf(schema) ?? schema).properties);
 
 export type ErrorOf = (parts: ErrorParts) => { body: unknown; type: string };
 

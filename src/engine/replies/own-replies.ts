@@ -8,6 +8,7 @@ import { findLimit } from '../contract/parameters.ts';
 import { encodePath } from '../contract/path-names.ts';
 import { replyFor } from '../contract/replies.ts';
 import { CODES, type ErrorCode, Failure, GENERAL, kindOf } from '../errors.ts';
+import { Problem } from '../problem.ts';
 import type { BuildCheck, Check } from '../schema/checks.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';
@@ -117,12 +118,22 @@ function codesOf(reply: Reply, { replies, deprecation }: Operation) {
 
 /** Fields of a body may have any name, and a reply of 8 KB may name them. Other messages are ours, and short. */
 const LONGEST = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
+/** As many as there may be, in each part of a request. */
+const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
+  const place = ['', '/x', `/${'x'.repeat(390)}`, '/~1\u0000', '/0'][index % 5];
+  const code = ['required', 'unknown', 'maxLength', 'inexact', 'not'][index % 5] as string;
+  return new Problem(`/${['body', 'path', 'query', 'header'][index % 4]}${place}`, code, LONGEST.invalid_request);
+});
 const OTHER = 'What went wrong, and what to do: '.padEnd(160, 'x');
 
 function checkErrorBody(check: Check, toErrorBody: ToErrorBody, codes: ErrorCode[], refuse: Refuse): void {
   for (const code of codes) {
-    const messages = ['x', code in LONGEST ? LONGEST.invalid_request : OTHER];
-    const problems = messages.map((message) => check(toErrorBody(new Failure(code, message).body))).find(Boolean);
+    const isLong = code in LONGEST;
+    const bodies = [
+      new Failure(code, 'x').body,
+      new Failure(code, isLong ? LONGEST.invalid_request : OTHER, isLong ? { problems: PROBLEMS } : {}).body,
+    ];
+    const problems = bodies.map((body) => check(toErrorBody(body))).find(Boolean);
     if (!problems) continue;
     refuse(`its body cannot be the Error ${code} of the server: ${problems.join('; ')}`);
     return;
@@ -146,7 +157,7 @@ const declaredHeader = ({ headers }: Reply, name: string) =>
 /** A header that the contract does not declare is not checked. */
 function checkHeader(buildCheck: BuildCheck, reply: Reply, name: string, values: string[], refuse: Refuse): void {
   const { schema = true } = declaredHeader(reply, name) ?? {};
-  const check = buildCheck(schema, { name: `header ${name}`, at: 'it' }, refuse);
+  const check = buildCheck(schema, { name: `header ${name}`, at: '/it' }, refuse);
   const isNumber = [schema.type].flat().some((type) => type === 'integer' || type === 'number');
   for (const value of values) {
     const problems = check(isNumber ? Number(value) : value);
@@ -163,7 +174,7 @@ function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepl
   for (const reply of operation.replies) {
     const { schema } = declaredHeader(reply, 'location') ?? {};
     if (schema === undefined) continue;
-    const check = buildCheck(schema, { name: 'header Location', at: 'it' }, refuse);
+    const check = buildCheck(schema, { name: 'header Location', at: '/it' }, refuse);
     if (urls.every((url) => check(url))) {
       refuse(`response ${reply.status}: header Location cannot be the path of an operation, such as ${urls[0]}`);
     }
@@ -179,7 +190,7 @@ function checkCursors(buildCheck: BuildCheck, { contract, operation }: OwnReplie
   for (const { name, in: place, required, schema, int64s } of parameters.filter(isCursor)) {
     if (required && place === 'query')
       refuse(`parameter ${name}: a first page has no cursor, so that it cannot be required`);
-    const check = buildCheck(schema, { name: `parameter ${name}`, at: 'it', int64s }, () => {});
+    const check = buildCheck(schema, { name: `parameter ${name}`, at: '/it', int64s }, () => {});
     const refused = EXTREME_CURSORS.find(check);
     if (findLimit(parameters) && method !== 'GET')
       refuse(`parameter ${name}: the link to a next page is requested with GET, not ${method}`);

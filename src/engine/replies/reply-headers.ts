@@ -23,7 +23,7 @@ export function buildCheckHeaders(
     properties: Object.fromEntries(declared.map(([name, { schema = true }]) => [name, schema])),
     required: declared.flatMap(([name, { required }]) => (required ? [name] : [])),
   };
-  const problemsOf = buildCheck(schema, { name: `response ${status}: headers`, at: 'header' }, refuse);
+  const problemsOf = buildCheck(schema, { name: `response ${status}: headers`, at: '/header' }, refuse);
   return (answered) => {
     const problems = problemsOf(answered);
     if (problems) throw new Error(`${id} has answered ${status} against the contract: ${problems.join('; ')}`);

@@ -4,11 +4,11 @@
  */
 import type { Operation, Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/media-types.ts';
+import { type Problem, toFew } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { findInt64s } from '../schema/int64-places.ts';
 import type { Json, Refuse } from '../schema/json.ts';
-import { toFew } from '../schema/problems.ts';
 import { type Bytes, buildToParts, type ToParts } from './form-parts.ts';
 import { buildToHeaders } from './header-values.ts';
 import { buildToValues, type Raw, type Texts, type Values } from './parameter-values.ts';
@@ -23,9 +23,8 @@ export interface Accepted {
   body: unknown;
 }
 
-/** What is wrong with a request, each problem with its place: `body.name is missing`. */
 export interface Refused {
-  problems: string[];
+  problems: Problem[];
 }
 
 /** A request as Fastify has it. */
@@ -98,7 +97,7 @@ function buildOne(
   const numbers = findNumbers(parameters);
 
   return ({ params, query, body, headers, raw }) => {
-    const problems: string[] = [];
+    const problems: Problem[] = [];
     const request: Accepted = {
       path: toPath(params as Texts, problems, raw),
       query: toQuery(query as Texts, problems, raw),

@@ -8,18 +8,18 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BusboyInstance } from '@fastify/busboy';
 import { Bare } from '../../json/bare.ts';
-import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
+import { toStep } from '../../json/pointer.ts';
 import type { Content } from '../contract/contract.ts';
 import { isRepeated, kindOfPart, partOf } from '../contract/forms.ts';
-import { Failure, TOO_LARGE } from '../errors.ts';
+import { Failure, TOO_LARGE, toInvalid } from '../errors.ts';
 import { onPartHeaders } from '../http/node-internals.ts';
+import { Problem, problemAt } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { findInt64s, placeUnder } from '../schema/int64-places.ts';
 import type { Json, Refuse } from '../schema/json.ts';
-import { toFew } from '../schema/problems.ts';
 import type { Values } from './parameter-values.ts';
-import { buildToValue } from './spelling.ts';
+import { buildToValue, parseInner, REPEATED } from './spelling.ts';
 
 export type Bytes = AsyncIterable<Uint8Array>;
 
@@ -133,7 +133,7 @@ function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, give
     try {
       const part = toPart();
       const take = takes.get(part.name);
-      if (!take) throw invalid([`body.${part.name} is not a known field`]);
+      if (!take) throw invalidPart(part.name, 'unknown', 'is not a known field');
       take(part, given);
       busboy.emit('part', part, stream);
     } catch (error) {
@@ -191,7 +191,7 @@ function toText(bytes: string, name: string, charset = 'utf-8'): string {
   try {
     return new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1'));
   } catch {
-    throw invalid([`body.${name} has bytes that are not ${charset.toUpperCase()}`]);
+    throw invalidPart(name, 'charset', `has bytes that are not ${charset.toUpperCase()}`);
   }
 }
 
@@ -210,10 +210,10 @@ function buildCheckForm(buildCheck: BuildCheck, schema: Json, refuse: Refuse): (
     return [name, isRepeated(field) ? { ...field, items: true } : true];
   });
   const body = { ...schema, properties: Object.fromEntries(properties) };
-  const check = buildCheck(body, { name: 'request.body', at: 'body', fillsDefaults: true }, refuse);
+  const check = buildCheck(body, { name: 'request.body', at: '/body', fillsDefaults: true }, refuse);
   return (given) => {
     const problems = check(given);
-    if (problems) throw invalid(problems);
+    if (problems) throw toInvalid(problems);
   };
 }
 
@@ -246,23 +246,23 @@ function buildTake(buildCheck: BuildCheck, { name, field, form, types }: TakeOpt
   );
   const placeOfPart = isList ? placeUnder(place, 'items', '') : place;
   const kind = kindOfPart(part);
-  const options = { name, at: `body.${name}`, int64s: placeOfPart };
+  const options = { name, at: toPlace(name), int64s: placeOfPart };
   const check = buildCheck(kind === 'file' ? true : part, options, () => {});
   const isValid = (value: unknown) => check(value) === undefined;
   const toText = kind === 'text' ? buildToValue(part, placeOfPart.isInt64, () => isValid) : undefined;
   const toBigints = buildToBigints(kind === 'json' ? placeOfPart : undefined);
   const toValue = (taken: Part) => {
     if ('value' in taken) return toText ? toText(taken.value as string) : toJson(taken.value as string, name);
-    if (!isAmong(types, taken.contentType)) throw invalid([`body.${name} must be of type ${types.join(' or ')}`]);
+    if (!isAmong(types, taken.contentType)) throw invalidPart(name, 'type', `must be of type ${types.join(' or ')}`);
     return true;
   };
   return (taken, given) => {
     const checked = toValue(taken);
     const problems = check(checked);
-    if (problems) throw invalid(problems);
-    if (!isList && name in given) throw invalid([`body.${name} is given more than once`]);
+    if (problems) throw toInvalid(problems);
+    if (!isList && name in given) throw invalidPart(name, ...REPEATED);
     const items = (given[name] ?? []) as unknown[];
-    if (isList && items.length >= maxItems) throw invalid([`body.${name} must have at most ${maxItems} items`]);
+    if (isList && items.length >= maxItems) throw invalidPart(name, 'maxItems', `must have at most ${maxItems} items`);
     const value = toBigints ? toBigints(checked) : checked;
     given[name] = isList ? items : value;
     items.push(value);
@@ -271,17 +271,16 @@ function buildTake(buildCheck: BuildCheck, { name, field, form, types }: TakeOpt
 }
 
 function toJson(text: string, name: string): unknown {
-  try {
-    return parseExactJson(text);
-  } catch (error) {
-    const isInexact = error instanceof InexactNumber;
-    throw invalid([isInexact ? `body.${name}${error.path} ${error.message}` : `body.${name} is not JSON`]);
-  }
+  const value = parseInner(text, toPlace(name));
+  if (value instanceof Problem) throw toInvalid([value]);
+  return value;
 }
 
-const invalid = (problems: string[]) => new Failure('invalid_request', toFew(problems).join('; '));
+const toPlace = (name: string) => `/body/${toStep(name)}`;
+
+const invalidPart = (name: string, code: string, words: string) => toInvalid([problemAt(toPlace(name), code, words)]);
 
 function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
-  return new Failure('invalid_request', 'body is not well-formed multipart/form-data', { cause: error });
+  return toInvalid([problemAt('/body', 'syntax', 'is not well-formed multipart/form-data')], error);
 }

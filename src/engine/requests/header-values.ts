@@ -1,13 +1,15 @@
 /** The header parameters of a request, from text to the values that their schemas speak of. */
 
 import { Bare } from '../../json/bare.ts';
+import { toStep } from '../../json/pointer.ts';
 import type { Parameter } from '../contract/contract.ts';
 import { itemsOf } from '../contract/parameters.ts';
+import { type Problem, problemAt } from '../problem.ts';
 import type { Raw, Values } from './parameter-values.ts';
-import { type BuildIsValid, buildToValue } from './spelling.ts';
+import { type BuildIsValid, buildToValue, REPEATED } from './spelling.ts';
 
 /** Makes the values, and adds the parameters that are given more than once to `problems`. */
-export type ToHeaders = (headers: object, raw: Raw, problems: string[]) => Values;
+export type ToHeaders = (headers: object, raw: Raw, problems: Problem[]) => Values;
 
 /** In Node's own object of headers, a second line of the same name is missing, or joined to the first: it only says which there are. */
 export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsValid): ToHeaders {
@@ -27,7 +29,7 @@ export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsVal
 }
 
 /** Adds the value of one line. A list may have several lines; its empty items do not count (RFC 9110, sections 5.3 and 5.6.1). */
-type Add = (values: Values, text: string, problems: string[]) => void;
+type Add = (values: Values, text: string, problems: Problem[]) => void;
 
 function buildAdd({ name, schema, int64s, writing }: Parameter, buildIsValid: BuildIsValid): Add {
   if (writing === 'joined') {
@@ -39,7 +41,7 @@ function buildAdd({ name, schema, int64s, writing }: Parameter, buildIsValid: Bu
   }
   const toValue = buildToValue(schema, int64s.isInt64, buildIsValid);
   return (values, text, problems) => {
-    if (name in values) problems.push(`header.${name} is given more than once`);
+    if (name in values) problems.push(problemAt(`/header/${toStep(name)}`, ...REPEATED));
     else values[name] = toValue(text);
   };
 }

@@ -4,8 +4,8 @@ import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import type { Contract, Operation } from '../contract/contract.ts';
 import { isJson, PLAIN_JSON, toMediaType } from '../contract/media-types.ts';
-import { type CodeAndMessage, Failure } from '../errors.ts';
-import { toFew } from '../schema/problems.ts';
+import { type CodeAndMessage, Failure, toInvalid } from '../errors.ts';
+import { cut, problemAt } from '../problem.ts';
 
 export const COMPRESSED: CodeAndMessage = ['unsupported_media_type', 'The body must not be compressed.'];
 /** RFC 9110, section 12.5.3. */
@@ -57,10 +57,7 @@ function parse(body: Buffer, coding = 'identity'): unknown {
     return parseExactJson(body.toString());
   } catch (error) {
     const { message } = error as Error;
-    if (error instanceof InexactNumber) {
-      throw new Failure('invalid_request', toFew([`body${error.path} ${message}`]).join());
-    }
-    const [problem] = toFew([message]);
-    throw new Failure('malformed_json', `The body ${problem}.`);
+    if (error instanceof InexactNumber) throw toInvalid([problemAt(`/body${error.path}`, 'inexact', message)]);
+    throw new Failure('malformed_json', `The body ${cut(message)}.`);
   }
 }

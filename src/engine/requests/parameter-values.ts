@@ -1,12 +1,13 @@
 /** The parameters of a path or query, from text to the values that their schemas speak of. */
 
 import { Bare } from '../../json/bare.ts';
-import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
+import { toStep } from '../../json/pointer.ts';
 import type { Operation, Parameter } from '../contract/contract.ts';
 import { isSimple, itemsOf, typesOf } from '../contract/parameters.ts';
+import { Problem, problemAt } from '../problem.ts';
 import { toJoined, toJoinedPart } from './joined-items.ts';
 import { buildFindField, hasFields } from './object-values.ts';
-import { type BuildIsValid, buildToValue, type ToValue } from './spelling.ts';
+import { type BuildIsValid, buildToValue, parseInner, REPEATED, type ToValue } from './spelling.ts';
 
 /** By name, as Fastify has them: what is given several times is an array. */
 export type Texts = Record<string, string | string[]>;
@@ -20,8 +21,8 @@ export interface Raw {
 }
 
 /** Makes the values, and adds the parameters that are given more than once to `problems`. */
-export type ToValues = (texts: Texts, problems: string[], raw: Raw) => Values;
-type Read = (given: string | string[], problems: string[], raw: Raw) => unknown;
+export type ToValues = (texts: Texts, problems: Problem[], raw: Raw) => Values;
+type Read = (given: string | string[], problems: Problem[], raw: Raw) => unknown;
 
 /** Text that is no value of its schema stays text, and so does what the contract does not know: both are refused later. */
 export function buildToValues(
@@ -52,7 +53,7 @@ export function buildToValues(
       values[field.object] ??= new Bare();
       (values[field.object] as Values)[field.name] = field.read(...given);
     } else {
-      const readUnknown: Read = buildReadOne(`${place}.${name}`, (text) => text);
+      const readUnknown: Read = buildReadOne(`/${place}/${toStep(name)}`, (text) => text);
       values[name] = readUnknown(...given);
     }
   }
@@ -60,7 +61,7 @@ export function buildToValues(
 
 function buildRead(parameter: Parameter, path: string, buildIsValid: BuildIsValid): Read {
   const { name, in: place, schema, int64s, writing } = parameter;
-  const at = `${place}.${name}`;
+  const at = `/${place}/${toStep(name)}`;
   if (writing === 'json') return buildReadJson(at);
   if (writing === 'text') return buildReadOne(at, buildToValue(schema, int64s.isInt64, buildIsValid));
   const toItem = buildToValue(itemsOf(schema), int64s.rest?.isInt64 === true, buildIsValid);
@@ -91,19 +92,16 @@ function buildReadRepeated({ schema, int64s }: Parameter, toItem: ToValue, build
 function buildReadJson(at: string): Read {
   return (given, problems) => {
     const text = buildReadOne(at, (only) => only)(given, problems) as string;
-    try {
-      return parseExactJson(text);
-    } catch (error) {
-      problems.push(error instanceof InexactNumber ? `${at}${error.path} ${error.message}` : `${at} is not JSON`);
-      return text;
-    }
+    const inner = parseInner(text, at);
+    if (inner instanceof Problem) problems.push(inner);
+    return inner instanceof Problem ? text : inner;
   };
 }
 
-function buildReadOne(place: string, toValue: ToValue): (given: string | string[], problems: string[]) => unknown {
+function buildReadOne(at: string, toValue: ToValue): (given: string | string[], problems: Problem[]) => unknown {
   return (given, problems) => {
     if (!Array.isArray(given)) return toValue(given);
-    problems.push(`${place} is given more than once`);
+    problems.push(problemAt(at, ...REPEATED));
     return toValue(given[0] as string);
   };
 }

@@ -1,8 +1,10 @@
 /** Each value has one spelling in a parameter: its text -> the value, or the text itself where it is none, to be refused later. */
 
+import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import { toDouble, toExactNumber } from '../../json/exact-number.ts';
 import { isCanonical, parseInt64 } from '../../json/int64.ts';
 import { typesOf } from '../contract/parameters.ts';
+import { type Problem, problemAt } from '../problem.ts';
 import type { Json } from '../schema/json.ts';
 
 export type ToValue = (text: string) => unknown;
@@ -17,6 +19,9 @@ export function buildToValue(schema: Json, isInt64: boolean, buildIsValid: Build
 }
 
 export type BuildIsValid = (schema: Json) => (value: unknown) => boolean;
+
+/** Code and words of a problem: a value has one place. */
+export const REPEATED = ['repeated', 'is given more than once'] as const;
 
 /** Text is everything, so that it comes last. */
 const ORDER = ['boolean', 'integer', 'number', 'string'];
@@ -35,4 +40,14 @@ const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 function toNumber(text: string): number | undefined {
   const value = toExactNumber(text);
   return typeof value === 'bigint' ? toDouble(value) : value;
+}
+
+/** JSON in a text that stands at this place. */
+export function parseInner(text: string, at: string): unknown | Problem {
+  try {
+    return parseExactJson(text);
+  } catch (error) {
+    if (error instanceof InexactNumber) return problemAt(at + error.path, 'inexact', error.message);
+    return problemAt(at, 'syntax', 'is not JSON');
+  }
 }

@@ -5,6 +5,7 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { Operation, Requirement } from '../contract/contract.ts';
 import { Failure, NO_ROUTE, refuse } from '../errors.ts';
+import { toTold } from '../problem.ts';
 import type { FailureForm } from '../replies/failure-form.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
 import { buildIsGone } from '../replies/sunset.ts';
@@ -108,7 +109,7 @@ function buildAnswer(operation: Operation, parts: RouteParts) {
 
   function answer(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
     const checked = compiled.check(request);
-    if ('problems' in checked) return refuse('invalid_request', checked.problems.join('; '));
+    if ('problems' in checked) return refuse('invalid_request', ...toTold(checked.problems));
     return handler(new OwnCall(checked, request, callParts));
   }
 

@@ -5,6 +5,7 @@ import type { AnyDescription, AnyDomain } from '../../store/description.ts';
 import type { Shape } from '../../store/shape.ts';
 import type { Contents } from '../../store/store.ts';
 import { type Contract, ContractError } from '../contract/contract.ts';
+import type { Problem } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import { buildChecks, type Check } from '../schema/checks.ts';
 import { findInt64s } from '../schema/int64-places.ts';
@@ -39,7 +40,7 @@ export async function checkStoredRecords(contract: Contract, domain: AnyDomain, 
   if (problems.length > 0) throw new ContractError(problems);
 }
 
-function toFirst(noun: string, record: unknown, problems: string[]): string {
+function toFirst(noun: string, record: unknown, problems: Problem[]): string {
   return `${noun} ${(record as { id: unknown } | null)?.id}: ${problems.join('; ')}`;
 }
 
@@ -67,7 +68,7 @@ function buildShape(contract: Contract, { schema: name, columns }: AnyDescriptio
     const toBigints = buildToBigints(int64s) ?? ((value: unknown) => value);
     let checkFields: Shape['checkFields'] | undefined;
     return {
-      check: buildCheck(schema, { name, int64s }, () => {}),
+      check: inWords(buildCheck(schema, { name, int64s }, () => {})),
       checkFields: (fields: Fields) => {
         checkFields ??= buildCheckFields(schema, columns, (one) => buildCheck(one, { name }, () => {}));
         return checkFields(fields);
@@ -90,6 +91,8 @@ function buildShape(contract: Contract, { schema: name, columns }: AnyDescriptio
   };
 }
 
+const inWords = (check: Check) => (value: unknown) => check(value)?.map(String);
+
 /** The keywords that say nothing of several fields at once. */
 const OF_ONE = /^(type|properties|required|additionalProperties|unevaluatedProperties)$/;
 
@@ -102,7 +105,7 @@ function buildCheckFields(
   const rules = Object.keys(others).filter((keyword) => !OF_ONE.test(keyword) && !ANNOTATION.test(keyword));
   if (rules.length > 0)
     return () => [`its schema has rules over several fields (${rules}): replace the record instead`];
-  const check = buildCheck({ type: 'object', properties, additionalProperties: false });
+  const check = inWords(buildCheck({ type: 'object', properties, additionalProperties: false }));
   return (fields) => {
     const isTakenAway = (name: string) =>
       fields[name] === null && columns[name]?.isOptional && !columns[name]?.isNullable;

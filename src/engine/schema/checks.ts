@@ -1,5 +1,6 @@
 /** Makes checks of schemas: the one way to know whether a value fits. */
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import type { Problem } from '../problem.ts';
 import { buildAjv, type SchemaSource } from './ajv.ts';
 import { Keys } from './equality.ts';
 import { fieldPlace, findInt64s, type Int64Place, placeUnder } from './int64-places.ts';
@@ -12,7 +13,7 @@ import { subschemasOf } from './subschemas.ts';
 export interface CheckOptions {
   /** The value's name in problems of the schema: `request` has its fault at `request.body.name`. */
   name: string;
-  /** Where the value stands, in problems of values: its `name` is at `body.name`; by default at `name`. */
+  /** Where the value stands, in problems of values, as a JSON Pointer: with `/body`, its `name` is at `body.name`; by default at `name`. */
   at?: string;
   /** Fills in what a value leaves out: in a request, never in a reply. */
   fillsDefaults?: boolean;
@@ -21,7 +22,7 @@ export interface CheckOptions {
 }
 
 /** What is wrong with a value, each in words with its place; undefined where it fits. It takes as long as the value is large. */
-export type Check = (value: unknown) => string[] | undefined;
+export type Check = (value: unknown) => Problem[] | undefined;
 
 /** A schema that does not compile is refused in one line. */
 export type BuildCheck = (schema: Json, options: CheckOptions, refuse: Refuse) => Check;

@@ -10,7 +10,7 @@ export function refuseImpossible(schema: Json, name: string, buildCheck: BuildCh
   const { enum: ofEnum, 'x-extensible-enum': known = [] } = schema;
   const values: Json[] = ofEnum ?? ('const' in Object(schema) ? [schema.const] : known);
   if (values.length > 0) {
-    const check = buildCheck(schema, { name, at: 'it' }, () => {});
+    const check = buildCheck(schema, { name, at: '/it' }, () => {});
     const problems = values.map((value) => check(value));
     if (problems.every(Boolean)) refuse(`${name}: allows nothing, not even ${values[0]}: ${problems[0]?.join('; ')}`);
   }

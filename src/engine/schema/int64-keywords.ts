@@ -58,12 +58,15 @@ export const numeric: CodeKeywordDefinition = {
 /** `bounds: { minimum: 1 }` ignores values that are not numbers, as JSON Schema's bounds do. */
 export const bounds: CodeKeywordDefinition = {
   keyword: 'bounds',
-  error: { message: ({ params: { words, limit } }) => `must be ${words} ${limit}` },
+  error: {
+    message: ({ params: { words, limit } }) => `must be ${words} ${limit}`,
+    params: ({ params: { name } }) => _`{ bound: ${name} }`,
+  },
   code: (cxt) => {
     const { data } = cxt;
     for (const [name, limit] of Object.entries(cxt.schema as Bounds)) {
       const { words, holds } = BOUNDS[name as keyof Bounds];
-      cxt.setParams({ words, limit: String(limit) });
+      cxt.setParams({ name, words, limit: String(limit) });
       const known = typeof limit === 'bigint' ? _`${cxt.schemaValue}${getProperty(name)}` : _`${limit}`;
       cxt.fail(_`${isNumber(data)} && !(${holds(data, known)})`);
     }

@@ -1,11 +1,7 @@
-/** What a request breaks, in words for the client, with its place: `body.name is missing`. */
+/** What a value breaks, from ajv's errors: in words, with its place and the keyword. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
-
-/** How many a client is told of, how long each may be, and how many bytes of JSON all take: names that it has sent are in them. */
-const MAX_PROBLEMS = 20;
-const MAX_LENGTH = 400;
-const MAX_BYTES = 6000;
-const MORE = 'and more';
+import { toStep } from '../../json/pointer.ts';
+import { MAX_PROBLEMS, Problem, problemAt, toFew, toWords } from '../problem.ts';
 
 /** Keywords whose problems are those of a schema within them. */
 const SUMMARIES = ['if', 'propertyNames'];
@@ -13,36 +9,20 @@ const SUMMARIES = ['if', 'propertyNames'];
 /** Those that a value of another type breaks in any case. */
 const OF_VALUES = ['enum', 'const', 'equals'];
 
-/** Each once, in its words. `at` is the place of the value that was checked. */
-export function toProblems(errors: readonly ErrorObject[], at = ''): string[] {
-  const problems = new Set<string>();
+/** Each once. `at` is the place of the value that was checked, as a JSON Pointer. */
+export function toProblems(errors: readonly ErrorObject[], at = ''): Problem[] {
+  const problems = new Map<string, Problem>();
   const ofWrongType = new Set(
     errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath),
   );
   for (const error of errors) {
     const isTold = OF_VALUES.includes(error.keyword) && ofWrongType.has(error.instancePath);
-    if (!isTold && !SUMMARIES.includes(error.keyword)) problems.add(toProblem(error, at));
+    if (isTold || SUMMARIES.includes(error.keyword)) continue;
+    const problem = toProblem(error, at);
+    problems.set(problem.message, problem);
     if (problems.size > MAX_PROBLEMS) break;
   }
-  return toFew([...problems]);
-}
-
-/** The first ones, and whether there are more. Of what is too long, the start and the end. */
-export function toFew(problems: string[]): string[] {
-  const few: string[] = [];
-  let bytes = 0;
-  for (const problem of problems) {
-    const words = cut(problem);
-    bytes += Buffer.byteLength(JSON.stringify(words));
-    if (few.length === MAX_PROBLEMS || bytes > MAX_BYTES) return [...few, MORE];
-    few.push(words);
-  }
-  return few;
-}
-
-function cut(text: string): string {
-  if (text.length <= MAX_LENGTH) return text;
-  return `${text.slice(0, MAX_LENGTH / 2)} … ${text.slice(-MAX_LENGTH / 2)}`.toWellFormed();
+  return toFew([...problems.values()]);
 }
 
 const toText = (value: unknown) =>
@@ -65,15 +45,29 @@ const WORDS: Record<string, (params: ErrorObject['params']) => string> = {
   maximum: ({ limit }) => `be at most ${limit}`,
 };
 
-function toProblem({ instancePath, keyword, params, message, propertyName }: ErrorObject, at: string): string {
-  const path = `${at}${instancePath.replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')}`;
-  const value = path.replace(/^\./, '');
-  const inside = (name: string) => (value ? `${value}.${name}` : name);
-  if (keyword === 'required') return `${inside(params.missingProperty)} is missing`;
+/** Keywords of ours that stand for others in a schema. */
+const STAND_INS: Record<string, (params: ErrorObject['params']) => string> = {
+  int64: () => 'format',
+  numeric: () => 'type',
+  equals: () => 'enum',
+  bounds: ({ bound }) => bound,
+  multiple: () => 'multipleOf',
+  hidden: () => 'readOnly',
+  'false schema': () => 'not',
+};
+
+function toProblem({ instancePath, keyword, params, message, propertyName }: ErrorObject, at: string): Problem {
+  const pointer = `${at}${instancePath}`;
+  const inside = (name: string) => `${pointer}/${toStep(name)}`;
+  if (keyword === 'required') return problemAt(inside(params.missingProperty), keyword, 'is missing');
   const unknown = params.additionalProperty ?? params.unevaluatedProperty;
-  if (unknown !== undefined)
-    return `${inside(unknown)} is not a known ${value === 'query' ? 'query parameter' : 'field'}`;
-  const place = propertyName === undefined ? value : `the name of ${inside(propertyName)}`;
+  if (unknown !== undefined) {
+    const kind = pointer === '/query' ? 'query parameter' : 'field';
+    return problemAt(inside(unknown), 'unknown', `is not a known ${kind}`);
+  }
+  const code = STAND_INS[keyword]?.(params) ?? keyword;
   const words = WORDS[keyword];
-  return `${place} ${words ? `must ${words(params)}` : message}`;
+  const told = words ? `must ${words(params)}` : (message as string);
+  if (propertyName === undefined) return problemAt(pointer, code, told);
+  return new Problem(inside(propertyName), code, `the name of ${toWords(inside(propertyName))} ${told}`);
 }

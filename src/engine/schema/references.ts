@@ -1,5 +1,6 @@
 /** Replaces each `$ref` by its target, unless it refers to itself. Keywords beside the `$ref` count, too. */
 
+import { fromStep } from '../../json/pointer.ts';
 import { discriminated } from './discriminator.ts';
 import type { Json, Refuse } from './json.ts';
 import { isRecursion, toRecursion } from './recursion.ts';
@@ -62,7 +63,7 @@ const isDiscriminated = ({ discriminator, oneOf, anyOf }: Json) =>
 export function lookUp(document: Json, $ref: string): Json {
   if (!$ref.startsWith('#/')) return undefined;
   const keys = decodeURIComponent($ref.slice(2)).split('/');
-  return keys.reduce((node, key) => node?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+  return keys.reduce((node, key) => node?.[fromStep(key)], document);
 }
 
 /** A schema that refers to itself, with more words. */

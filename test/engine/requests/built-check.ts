@@ -37,4 +37,4 @@ export function build(query: Record<string, object>, body?: object, isStrict = f
     check({ params: {}, query, body, headers: {}, raw: { rawHeaders: [] } });
 }
 
-export const problemsOf = (checked: Accepted | Refused) => ('problems' in checked ? checked.problems : []);
+export const problemsOf = (checked: Accepted | Refused) => ('problems' in checked ? checked.problems.map(String) : []);

@@ -2,7 +2,10 @@ import t from 'tap';
 import { buildChecks } from '../../../src/engine/schema/checks.ts';
 import type { Json } from '../../../src/engine/schema/json.ts';
 
-const check = (schema: Json) => buildChecks({ isChecked: false })(schema, { name: 'body', at: 'body' }, t.fail);
+const check = (schema: Json) => {
+  const problemsOf = buildChecks({ isChecked: false })(schema, { name: 'body', at: '/body' }, t.fail);
+  return (value: unknown) => problemsOf(value)?.map(String);
+};
 
 t.test('fields named by a pattern are checked beside alternatives that have seen none', async (t) => {
   const named = { type: 'object', patternProperties: { '^[ab]$': { maxProperties: 0 } } };
