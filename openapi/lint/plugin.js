@@ -6,6 +6,7 @@ import descriptions from './rules/descriptions.js';
 import errorResponses from './rules/error-responses.js';
 import examples from './rules/examples.js';
 import integerFormats from './rules/integer-formats.js';
+import linearPatterns from './rules/linear-patterns.js';
 import noRepetition from './rules/no-repetition.js';
 import portablePatterns from './rules/portable-patterns.js';
 import securedOperations from './rules/secured-operations.js';
@@ -25,6 +26,7 @@ export default function petstore() {
         'error-responses': errorResponses,
         examples,
         'integer-formats': integerFormats,
+        'linear-patterns': linearPatterns,
         'no-repetition': noRepetition,
         'portable-patterns': portablePatterns,
         'secured-operations': securedOperations,

@@ -197,7 +197,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
         counted: '[^a]{2}',
         intersection: '[a&&b]',
         foreign: 'é',
-        fine: String.raw`^(?:[^\x00-\x1f]+|[A-Z]{2,3}|\x22\.)*?$`,
+        fine: String.raw`^[^\x00-\x1f]+(?:\x01[A-Z]{2,3}|\x02\x22\.)*?$`,
       };
       const fields = Object.entries(patterns).map(([name, pattern]) => [
         name,
@@ -206,16 +206,19 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
       Object.assign(components.schemas.NewPet.properties, Object.fromEntries(fields));
     },
     [
-      ['\\p{L}', '\\p{L}'],
-      ['^[^\\u0000]*$', '[^\\u0000]*$'],
-      ['a"', '"'],
-      ['a.', '.'],
-      ['(?=a)', '(?=a)'],
-      ['a{2000}', '{2000}'],
-      ['[^a]{2}', '[^a]{2}'],
-      ['[a&&b]', '[a&&b]'],
-      ['é', 'é'],
-    ].map(([pattern, rest]) => `The pattern ${pattern} is not understood alike by every engine, from ${rest} on.`),
+      'The pattern a{2000} is not known to take time in proportion to its text: no part may begin where another can go on.',
+      ...[
+        ['\\p{L}', '\\p{L}'],
+        ['^[^\\u0000]*$', '[^\\u0000]*$'],
+        ['a"', '"'],
+        ['a.', '.'],
+        ['(?=a)', '(?=a)'],
+        ['a{2000}', '{2000}'],
+        ['[^a]{2}', '[^a]{2}'],
+        ['[a&&b]', '[a&&b]'],
+        ['é', 'é'],
+      ].map(([pattern, rest]) => `The pattern ${pattern} is not understood alike by every engine, from ${rest} on.`),
+    ],
   ],
   [
     'a request body that takes any field is refused',
@@ -386,6 +389,20 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
       'Every operation must have a unique `operationId`.',
       'Example object can have either `value` or `externalValue` fields.',
       'Operations must have unique `name` + `in` parameters. Repeats of `in:query` + `name:limit`.',
+    ],
+  ],
+  [
+    'a pattern that takes more time than in proportion to its text is refused, also one of names',
+    ({ PetName, Pet }) => {
+      PetName.pattern = '^([A-Za-z]+)+$';
+      Pet.properties.tags = {
+        ...{ type: 'object', description: 'Notes.' },
+        patternProperties: { '^[a-z]*[a-y]*$': { type: 'string' } },
+      };
+    },
+    [
+      'The pattern ^([A-Za-z]+)+$ is not known to take time in proportion to its text: no part may begin where another can go on.',
+      'The pattern ^[a-z]*[a-y]*$ is not known to take time in proportion to its text: no part may begin where another can go on.',
     ],
   ],
   [
