@@ -3,7 +3,6 @@ export type { JsonText } from '../json/json-text.ts';
 export { isRefused } from '../store/collection.ts';
 export type { SchemaOf as Schema } from '../store/description.ts';
 export { type ErrorBody, type ErrorCode, Failure, notImplemented, refuse, refuseAt } from './errors.ts';
-export { nextLink } from './replies/pagination.ts';
 export type { PassedOn } from './replies/passed-on-replies.ts';
 export type { Bytes, FormField, FormFile } from './requests/form-parts.ts';
 export {
@@ -16,4 +15,5 @@ export {
   type OperationId,
   type UrlOf,
 } from './routes/handler.ts';
+export { nextLink } from './routes/pagination.ts';
 export type { ServiceParts, Settings, SettingsOf } from './services.ts';
