@@ -2,14 +2,15 @@
  * Compares the contract with its newest release, says of each change whether it breaks clients, and fails when the version
  * does not fit: `npm run contract:diff`, or with `-- <contract> <folder of the releases>` others.
  */
+import { toPrintableLines } from '../src/store/api-keys.ts';
 import { judgeContract, toFiles } from './contract-diff/gate.ts';
 import { toReport } from './contract-diff/report.ts';
 
 try {
   const judgement = judgeContract(...toFiles(process.argv.slice(2)));
-  console.log(toReport(judgement));
+  console.log(toPrintableLines(toReport(judgement)));
   process.exitCode = Number(judgement.problems.length > 0);
 } catch (error) {
-  console.error((error as Error).message);
+  console.error(toPrintableLines((error as Error).message));
   process.exitCode = 1;
 }

@@ -14,6 +14,7 @@ import {
 } from '@redocly/openapi-core';
 import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
+import { toPrintableLines } from '../src/store/api-keys.ts';
 
 const CONTRACT = fileURLToPath(new URL('../openapi/petstore.yaml', import.meta.url));
 const CONFIG = fileURLToPath(new URL('../openapi/lint/redocly.yaml', import.meta.url));
@@ -50,6 +51,6 @@ function toLine({ location, severity, ruleId, message }: NormalizedProblem): str
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const problems = await lint(...process.argv.slice(2));
-  console.log(problems || 'The contract keeps every rule.');
+  console.log(toPrintableLines(problems) || 'The contract keeps every rule.');
   process.exitCode = Number(problems !== '');
 }

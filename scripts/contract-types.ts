@@ -1,6 +1,7 @@
 /** The contract as TypeScript types, with 64-bit integers as bigint, as they are inside the server. */
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
+import { METHODS } from '../src/engine/contract/operations.ts';
 import type { Json } from '../src/engine/schema/json.ts';
 import { lookUp } from '../src/engine/schema/references.ts';
 
@@ -16,11 +17,10 @@ export async function buildTypes(contract: Json): Promise<string> {
   const document = structuredClone(contract);
   const { paths = {}, components = {}, webhooks = {} } = document;
   // The server sends nothing to them: they have no handlers.
-  for (const hook of Object.values<Json>(webhooks))
-    for (const node of Object.values<Json>(hook)) delete node.operationId;
+  for (const operation of Object.values<Json>(webhooks).flatMap(operationsOf)) delete operation.operationId;
   Object.values<Json>(components.parameters ?? {}).forEach(requireDefaulted);
   for (const path of Object.values<Json>(paths)) {
-    for (const node of [path, ...Object.values<Json>(path)]) node.parameters?.forEach(requireDefaulted);
+    for (const node of [path, ...operationsOf(path)]) node.parameters?.forEach(requireDefaulted);
   }
   markReferences(document, document);
   dropExternal(document);
@@ -47,8 +47,11 @@ export async function buildTypes(contract: Json): Promise<string> {
   return `${astToString(nodes)}/** The operations that may be called without a key. */\nexport type OpenOperation = ${toOpen(document)};\n`;
 }
 
+/** Of a path item, which may have any other `x-` words, with any values. */
+const operationsOf = (item: Json): Json[] => METHODS.flatMap((method) => item[method] ?? []);
+
 function toOpen({ paths = {}, security = [] }: Json): string {
-  const sources = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
+  const sources = Object.values<Json>(paths).flatMap(operationsOf);
   const isOpen = (ways: Json[]) => ways.length === 0 || ways.some((way) => Object.keys(way).length === 0);
   const open = sources.filter((source) => source.operationId && isOpen(source.security ?? security));
   return open.map(({ operationId }) => `'${operationId}'`).join(' | ') || 'never';

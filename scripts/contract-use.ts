@@ -5,6 +5,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { toPrintableLines } from '../src/store/api-keys.ts';
 import { withFile } from './contract-use/fetching.ts';
 import { judge } from './contract-use/judgement.ts';
 import { place } from './contract-use/placing.ts';
@@ -34,6 +35,7 @@ async function useFile(file: string, values: { write?: boolean; 'replace-handler
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { text, code } = await use(process.argv.slice(2)).catch(({ message }: Error) => ({ text: message, code: 1 }));
-  console.log(text);
+  // A stranger's names, paths and texts are in it.
+  console.log(toPrintableLines(text));
   process.exitCode = code;
 }

@@ -18,6 +18,9 @@ export function toPrintable(text: string): string {
   });
 }
 
+/** The same of several lines. */
+export const toPrintableLines = (text: string) => text.split('\n').map(toPrintable).join('\n');
+
 /** 192 random bits. */
 export function makeKey(): string {
   return PREFIX + randomBytes(24).toString('hex');

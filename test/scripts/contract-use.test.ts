@@ -1,10 +1,11 @@
 /** `npm run contract:use`: its table, and what it writes. The contracts are in `test/other-contracts/`. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { withFile } from '../../scripts/contract-use/fetching.ts';
@@ -107,12 +108,17 @@ t.test('with --write it is put in place, its text as it is, with a handler for e
   t.match((await use([file, '--write'], root)).text, '0 handlers made, 2 kept, 0 removed.');
 });
 
+/** A thousandth of its size when it is sent. */
+const BOMB_SIZE = 4_000_000;
+const BOMB = gzipSync(Buffer.alloc(BOMB_SIZE));
+
 t.test('a contract may be at a URL; where nothing comes from there, one line says why', async (t) => {
   const server = createServer(({ url }, response) => {
     response.setHeader('connection', 'close');
     if (url === '/contract.yaml') response.end(readFileSync(fileOf('api-with-examples')));
     else if (url === '/cut.yaml')
       response.writeHead(200, { 'content-length': 9 }).write('short', () => response.destroy());
+    else if (url === '/bomb.yaml') response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB);
     else if (url !== '/silent.yaml') response.writeHead(404).end();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -126,13 +132,15 @@ t.test('a contract may be at a URL; where nothing comes from there, one line say
   t.equal((await use([`${origin}/contract.yaml`, '--write'], root)).code, 0);
   t.strictSame(readFileSync(new URL('openapi/petstore.yaml', root)), readFileSync(fileOf('api-with-examples')));
 
-  const why = async (path: string, timeLimit?: number) => {
+  const why = async (path: string, limits?: { timeLimit?: number; sizeLimit?: number }) => {
     const url = origin + path;
-    const told = await withFile(url, async () => 'a contract', timeLimit).catch(({ message }) => message);
+    const told = await withFile(url, async () => 'a contract', limits).catch(({ message }) => message);
     return told.replace(`${url} cannot be fetched: `, '');
   };
   t.equal(await why('/nothing.yaml'), 'the server answers 404');
-  t.match(await why('/silent.yaml', 100), /^The operation was aborted due to timeout$/);
+  t.match(await why('/silent.yaml', { timeLimit: 100 }), /^The operation was aborted due to timeout$/);
+  t.equal(await why('/bomb.yaml', { sizeLimit: 1_000_000 }), 'it has more than 1000000 bytes');
+  t.equal(await why('/bomb.yaml', { sizeLimit: BOMB_SIZE }), 'a contract');
   t.match(await why('/cut.yaml'), /^(other side closed|Response body length .*)$/);
   const gone = createServer();
   await once(gone.listen(0, '127.0.0.1'), 'listening');
@@ -142,9 +150,30 @@ t.test('a contract may be at a URL; where nothing comes from there, one line say
   await t.rejects(use([nobodys]), { message: new RegExp(`^${nobodys} cannot be fetched: connect ECONNREFUSED `) });
 });
 
+/** As a command. */
+function run(script: string, file: string) {
+  const node = ['--import=./scripts/typescript/register.js', `scripts/${script}.ts`, file];
+  return spawnSync(process.execPath, node, { encoding: 'utf8' });
+}
+
 t.test('as a command, it fails where a contract is refused', async (t) => {
-  const node = ['--import=./scripts/typescript/register.js', 'scripts/contract-use.ts', fileOf('nothing')];
-  const { status, stdout } = spawnSync(process.execPath, node, { encoding: 'utf8' });
-  t.equal(status, 1);
-  t.match(stdout, 'no such file');
+  t.match(run('contract-use', fileOf('nothing')), { status: 1, stdout: 'no such file' });
+});
+
+t.test('what is no file is refused, and a pipe is not waited for', async (t) => {
+  const folder = t.testdir();
+  execFileSync('mkfifo', [`${folder}/pipe`]);
+  for (const name of [`${folder}/pipe`, folder]) await t.rejects(use([name]), { message: `${name} is not a file` });
+});
+
+t.test("signs in a stranger's contract that a terminal obeys are shown as their codes", async (t) => {
+  const file = edited(t, 'api-with-examples', (contract) => {
+    contract.paths['/\u001b]0;owned\u0007'] = contract.paths['/v2'];
+    contract.components = { schemas: { '\u001b]0;owned\u0007': { type: 'string' } } };
+  });
+  for (const script of ['contract-use', 'contract-lint', 'contract-diff']) {
+    const { stdout, stderr } = run(script, file);
+    t.notMatch(stdout + stderr, /[^\P{Cc}\n]/u, script);
+    if (script !== 'contract-diff') t.match(stdout, '\\u{1b}]0;owned\\u{7}', script);
+  }
 });

@@ -8,7 +8,7 @@ import { checkExtensions } from './extensions.ts';
 import { withGetAndHead } from './get-and-head.ts';
 import { checkNumbers, parseWithBounds } from './numbers.ts';
 import { withIds } from './operation-ids.ts';
-import { toOperations } from './operations.ts';
+import { METHODS, toOperations } from './operations.ts';
 import { withPathNames } from './path-names.ts';
 import { resolveDocument } from './resolved.ts';
 import { toKeyPlaces } from './security.ts';
@@ -76,7 +76,7 @@ export async function readContract(
 
 /** Every reply of this server has the header, and hardly one of another's contract. */
 function declaresRequestId({ paths }: Json): boolean {
-  const operations = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
-  const replies = operations.flatMap((operation) => Object.values<Json>(operation?.responses ?? {}));
+  const operations = Object.values<Json>(paths).flatMap((item) => METHODS.flatMap((method) => item[method] ?? []));
+  const replies = operations.flatMap(({ responses = {} }) => Object.values<Json>(responses));
   return replies.some(({ headers = {} }) => Object.keys(headers).some((name) => name.toLowerCase() === 'x-request-id'));
 }

@@ -63,8 +63,11 @@ const isDiscriminated = ({ discriminator, oneOf, anyOf }: Json) =>
 export function lookUp(document: Json, $ref: string): Json {
   if (!$ref.startsWith('#/')) return undefined;
   const keys = decodeURIComponent($ref.slice(2)).split('/');
-  return keys.reduce((node, key) => node?.[fromStep(key)], document);
+  return keys.reduce((node, key) => ownOf(node, fromStep(key)), document);
 }
+
+/** A name such as `toString` is in a document only where the document says so. */
+const ownOf = (node: Json, name: string): Json => (Object.hasOwn(Object(node), name) ? node[name] : undefined);
 
 /** A schema that refers to itself, with more words. */
 function beyond(target: Json, { allOf = [], ...beside }: Json): Json {

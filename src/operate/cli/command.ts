@@ -1,7 +1,7 @@
 /** A command on the configured database: its file, what it tells, and its failures in words. */
 import { existsSync } from 'node:fs';
 import { domain } from '../../generated/domain.ts';
-import { toPrintable } from '../../store/api-keys.ts';
+import { toPrintableLines } from '../../store/api-keys.ts';
 import { missingFile, openStore } from '../../store/open-store.ts';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
 import { loadConfig } from '../config.ts';
@@ -41,12 +41,7 @@ export async function runCommand(options: CommandOptions): Promise<void> {
     await run(options);
   } catch (error) {
     // It may repeat what is in a file.
-    console.error(
-      toWords(error as Error, options.ifUnknown)
-        .split('\n')
-        .map(toPrintable)
-        .join('\n'),
-    );
+    console.error(toPrintableLines(toWords(error as Error, options.ifUnknown)));
     process.exitCode = 1;
   }
 }

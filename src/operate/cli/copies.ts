@@ -4,7 +4,7 @@ import { createReadStream, readFileSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CONTRACT_DIGEST } from '../../generated/handlers.ts';
-import { toPrintable } from '../../store/api-keys.ts';
+import { toPrintableLines } from '../../store/api-keys.ts';
 import { lookInto } from '../../store/sqlite/copies.ts';
 import { loadConfig } from '../config.ts';
 import { readFileName } from './command.ts';
@@ -36,7 +36,7 @@ export async function runOnCopy(usage: string, run: (copy: string) => Promise<st
 }
 
 /** A file and its description may be a stranger's, with signs that a terminal obeys. */
-const tell = (text: string) => console.error(text.split('\n').map(toPrintable).join('\n'));
+const tell = (text: string) => console.error(toPrintableLines(text));
 
 /** @throws Error where the configured database is no file */
 export function toDatabaseFile(env: NodeJS.ProcessEnv): string {

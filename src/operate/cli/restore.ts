@@ -1,5 +1,5 @@
 /** Puts a backup in the place of the SQLite database, whose server is stopped. */
-import { createReadStream, existsSync, linkSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, linkSync, mkdirSync, renameSync, type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { exchange } from '../../store/sqlite/copies.ts';
@@ -34,9 +34,14 @@ async function fill(part: string, copy: string, place: string): Promise<void> {
   for await (const bytes of createReadStream(copy, { highWaterMark: 2 ** 20 })) await file.writeFile(bytes);
   const like = statSync(existsSync(place) ? place : dirname(place));
   if (like.isFile()) await file.chmod(like.mode);
-  await file.chown(like.uid, like.gid);
+  await file.chown(like.uid, like.gid).catch(() => Promise.reject(new Error(toOwnerAdvice(place, like))));
   await file.sync();
   await file.close();
+}
+
+/** Only root may give files to others. */
+function toOwnerAdvice(place: string, { uid, gid }: Stats): string {
+  return `${place} belongs to user ${uid}, group ${gid}, to whom you cannot give a file: restore as that user, or as root. Nothing was restored.`;
 }
 
 /** A second has one name: that of an earlier restore may be taken. */

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  chownSync,
   copyFileSync,
   mkdirSync,
   readdirSync,
@@ -248,4 +249,26 @@ t.test('a database that cannot be opened is not replaced, and the log of one tha
     /a\.db cannot be opened \(file is not a database\): when no server runs, move it away .* Nothing was restored\.\n$/;
   t.match(await run('restore', 'b'), { code: 1, stderr: told });
   t.equal(statSync(`${folder}/a.db`).size, 5000);
+});
+
+t.test('a restore by who may not give files away says as whom to restore, and leaves nothing', async (t) => {
+  const { run, folder } = await prepareBackup(t);
+  const isRoot = process.getuid?.() === 0;
+  // A folder of somebody else's, where all may write.
+  const place = isRoot ? `${folder}/theirs` : '/dev/shm';
+  if (isRoot) {
+    mkdirSync(place);
+    chownSync(place, 1, 1);
+  }
+  const DATABASE_URL = `sqlite:${place}/petstore-${process.pid}.db`;
+  const shell = isRoot ? 'exec setpriv --bounding-set -chown "$@"' : ':';
+  t.match(await run('restore', 'b', { env: { DATABASE_URL }, shell }), {
+    code: 1,
+    stderr:
+      /db belongs to user \d+, group \d+, to whom you cannot give a file: restore as that user, or as root\. Nothing/,
+  });
+  t.strictSame(
+    readdirSync(place).filter((name) => name.startsWith('petstore-')),
+    [],
+  );
 });

@@ -1,0 +1,45 @@
+/** A stranger's contract: its names and texts stay names and texts. */
+import t from 'tap';
+import ts from 'typescript';
+import { stringify } from 'yaml';
+import { buildTypes } from '../../scripts/contract-types.ts';
+import type { Json } from '../../src/engine/schema/json.ts';
+import { load } from '../added-operations.ts';
+
+const RESPONSES = { '200': { description: 'Yes.' } };
+
+const toYaml = (paths: Json, more: Json = {}) =>
+  stringify({ openapi: '3.1.1', info: { title: 'A', version: '1.0.0' }, paths, ...more });
+
+/** Which kinds of statements the types are. */
+async function kindsOf(document: Json): Promise<string[]> {
+  const { statements } = ts.createSourceFile('types.ts', await buildTypes(document), ts.ScriptTarget.Latest);
+  return [...new Set(statements.map(({ kind }) => ts.SyntaxKind[kind] as string))].sort();
+}
+
+t.test('no text of a contract becomes a statement of the types', async (t) => {
+  const evil = "a'; console.log('owned'); type B = '*/";
+  const paths = {
+    '/': {
+      'x-evil': { operationId: evil, security: [], parameters: 'none' },
+      'x-nothing': null,
+      summary: evil,
+      get: { operationId: 'read', summary: evil, description: evil, responses: RESPONSES, 'x-evil': evil },
+    },
+    [`/${evil}`]: { get: { operationId: evil, responses: RESPONSES } },
+  };
+  const webhooks = { [evil]: { 'x-nothing': null, post: { operationId: evil, responses: RESPONSES } } };
+  const schemas = { Evil: { type: 'string', enum: [evil], description: evil, 'x-extensible-enum': [evil] } };
+  const { document } = await load(t, toYaml(paths, { webhooks, components: { schemas } }));
+  t.strictSame(await kindsOf(document), ['InterfaceDeclaration', 'TypeAliasDeclaration']);
+});
+
+t.test('what every object of JavaScript has is in no document', async (t) => {
+  for (const name of ['toString', 'constructor/name', '__proto__']) {
+    const $ref = `#/components/schemas/${name}`;
+    const content = { 'application/json': { schema: { $ref } } };
+    const paths = { '/': { get: { operationId: 'read', responses: { '200': { description: 'Yes.', content } } } } };
+    const problems = [`operation read: $ref ${$ref} is not in this document`];
+    t.match(await load(t, toYaml(paths, { components: { schemas: {} } })).catch((error) => error), { problems }, name);
+  }
+});
