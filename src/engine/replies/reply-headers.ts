@@ -1,7 +1,7 @@
 /** The headers that handlers answer, checked against the contract as bodies are. */
 import type { Operation, Reply } from '../contract/contract.ts';
 import type { BuildCheck } from '../schema/checks.ts';
-import type { Refuse } from '../schema/json.ts';
+import type { Json, Refuse } from '../schema/json.ts';
 import { OWN_HEADERS } from './sent-headers.ts';
 
 /** @throws Error that says where they break the contract, for the log */
@@ -18,6 +18,8 @@ export function buildCheckHeaders(
   const own = deprecation ? [...OWN_HEADERS, 'link'] : OWN_HEADERS;
   const declared = Object.entries(headers).filter(([name]) => !own.includes(name.toLowerCase()));
   if (declared.length === 0) return undefined;
+  // A handler would find out when it has stored something.
+  for (const problem of declared.flatMap(findUnsendable)) refuse(`response ${status}: ${problem}`);
   const schema = {
     type: 'object',
     properties: Object.fromEntries(declared.map(([name, { schema = true }]) => [name, schema])),
@@ -28,4 +30,18 @@ export function buildCheckHeaders(
     const problems = problemsOf(answered);
     if (problems) throw new Error(`${id} has answered ${status} against the contract: ${problems.join('; ')}`);
   };
+}
+
+/** RFC 9110, section 5.1. */
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/** RFC 9110, section 5.5. */
+export const UNSENDABLE = /[^\t -~\x80-\xff]/;
+
+/** A name or a value that the contract wants, and no header may have. */
+function findUnsendable([name, { schema = {} }]: [string, Json]): string[] {
+  if (!NAME.test(name)) return [`header ${name}: no header may have this name`];
+  const values: unknown[] = [schema.const ?? [], schema.enum ?? []].flat();
+  const value = values.find((one) => UNSENDABLE.test(String(one)));
+  return value === undefined ? [] : [`header ${name}: no header may have the value ${JSON.stringify(value)}`];
 }

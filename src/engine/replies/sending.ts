@@ -8,7 +8,7 @@ import { ErrorParts } from '../errors.ts';
 import { joinLinks } from './deprecation.ts';
 import { toErrorText } from './error-bodies.ts';
 import { toPayload } from './passed-on-replies.ts';
-import type { CheckHeaders } from './reply-headers.ts';
+import { type CheckHeaders, UNSENDABLE } from './reply-headers.ts';
 import type { ReplyWriter, WriterOf } from './reply-writers.ts';
 
 /** What routes know of any answer. */
@@ -77,9 +77,6 @@ export function buildSend({ replies }: Operation, { writerOf, checkHeadersOf, su
     return reply.sent ? undefined : reply;
   };
 }
-
-/** RFC 9110, section 5.5. */
-const UNSENDABLE = /[^\t -~\x80-\xff]/;
 
 function addHead(reply: FastifyReply, { status, headers }: AnyAnswer, successor: string | undefined): FastifyReply {
   reply.code(status);

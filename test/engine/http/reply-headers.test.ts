@@ -1,6 +1,6 @@
 /** What no header may have (RFC 9110, section 5.5), and what the server makes of it. */
 import t from 'tap';
-import { operation, serve, withPaths } from '../../added-operations.ts';
+import { operation, problemsOf, serve, withPaths } from '../../added-operations.ts';
 import { edited, rename } from '../../edited-contract.ts';
 import { connectRaw } from '../../raw-client.ts';
 import { KEY, startService } from '../../service.ts';
@@ -78,3 +78,23 @@ t.test('paths in other letters are percent-encoded in Location, in Link and in t
   t.match((await request(`${path}?limit=1`)).headers, { link: `<${path}?limit=1&after=` });
   t.match(await request(`${path}/2`), { status: 200, headers: { link: `<${path}>; rel="successor-version"` } });
 });
+
+t.test(
+  'a header that can never be sent is refused at the start, before a handler has stored anything for it',
+  async (t) => {
+    const headers = {
+      宠物: { schema: { type: 'string' } },
+      'two words': { schema: true },
+      Kind: { schema: { enum: ['a\tb é', 'cat', '猫'] } },
+      Mark: { schema: { const: 'a\nb' } },
+      Count: { schema: { enum: [1, 2] } },
+    };
+    const yaml = withPaths({ '/notes': { get: operation('note', { responses: { '200': { headers } } }) } });
+    t.strictSame(await problemsOf(t, yaml), [
+      'operation note: response 200: header 宠物: no header may have this name',
+      'operation note: response 200: header two words: no header may have this name',
+      'operation note: response 200: header Kind: no header may have the value "猫"',
+      'operation note: response 200: header Mark: no header may have the value "a\\nb"',
+    ]);
+  },
+);
