@@ -91,6 +91,8 @@ t.test('a name that is empty, too long or holds U+0000 is 400', async (t) => {
     const { status, body } = await client.createPet({ body: { name, categoryId: 7n } });
     t.equal(status, 400);
     t.match(body, { code: 'invalid_request', message: /^body\.name / });
+    t.notMatch(body, { message: /\^/ }, 'in words');
+    if (name.includes('\0')) t.match(body, { message: /^body\.name must not have the character U\+0000$/ });
   }
 });
 

@@ -35,7 +35,7 @@ export interface Run {
 }
 
 /** Patterns are of Unicode (JSON Schema 2020-12, Core, section 6.4); many are written for expressions without it, such as `[\w-.]`. */
-function toRegExp(pattern: string, flags: string): RegExp {
+export function toRegExp(pattern: string, flags: string): RegExp {
   try {
     return new RegExp(pattern, flags);
   } catch {

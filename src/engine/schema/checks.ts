@@ -35,7 +35,7 @@ export function buildChecks(source: SchemaSource): BuildCheck {
     const { compile, run } = options.fillsDefaults ? withDefaults : without;
     const validate = compile(schema, options, refuse);
     return (value) => {
-      const problems = validate(value) ? undefined : toProblems(validate.errors as ErrorObject[], options.at);
+      const problems = validate(value) ? undefined : toProblems(validate.errors as ErrorObject[], options.at, value);
       run.recursions.forget();
       run.keys.forget();
       return problems;

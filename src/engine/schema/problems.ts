@@ -1,7 +1,8 @@
 /** What a value breaks, from ajv's errors: in words, with its place and the keyword. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { toStep } from '../../json/pointer.ts';
+import { fromStep, toStep } from '../../json/pointer.ts';
 import { MAX_PROBLEMS, Problem, problemAt, toFew, toWords } from '../problem.ts';
+import { toRegExp } from './ajv.ts';
 
 /** Keywords whose problems are those of a schema within them. */
 const SUMMARIES = ['if', 'propertyNames'];
@@ -9,8 +10,8 @@ const SUMMARIES = ['if', 'propertyNames'];
 /** Those that a value of another type breaks in any case. */
 const OF_VALUES = ['enum', 'const', 'equals'];
 
-/** Each once. `at` is the place of the value that was checked, as a JSON Pointer. */
-export function toProblems(errors: readonly ErrorObject[], at = ''): Problem[] {
+/** Each once. `at` is the place of the `value` that was checked, as a JSON Pointer. */
+export function toProblems(errors: readonly ErrorObject[], at = '', value?: unknown): Problem[] {
   const problems = new Map<string, Problem>();
   const ofWrongType = new Set(
     errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath),
@@ -18,7 +19,7 @@ export function toProblems(errors: readonly ErrorObject[], at = ''): Problem[] {
   for (const error of errors) {
     const isTold = OF_VALUES.includes(error.keyword) && ofWrongType.has(error.instancePath);
     if (isTold || SUMMARIES.includes(error.keyword)) continue;
-    const problem = toProblem(error, at);
+    const problem = toProblem(error, at, value);
     problems.set(problem.message, problem);
     if (problems.size > MAX_PROBLEMS) break;
   }
@@ -56,7 +57,8 @@ const STAND_INS: Record<string, (params: ErrorObject['params']) => string> = {
   'false schema': () => 'not',
 };
 
-function toProblem({ instancePath, keyword, params, message, propertyName }: ErrorObject, at: string): Problem {
+function toProblem(error: ErrorObject, at: string, value: unknown): Problem {
+  const { instancePath, keyword, params, message, propertyName } = error;
   const pointer = `${at}${instancePath}`;
   const inside = (name: string) => `${pointer}/${toStep(name)}`;
   if (keyword === 'required') return problemAt(inside(params.missingProperty), keyword, 'is missing');
@@ -67,7 +69,33 @@ function toProblem({ instancePath, keyword, params, message, propertyName }: Err
   }
   const code = STAND_INS[keyword]?.(params) ?? keyword;
   const words = WORDS[keyword];
-  const told = words ? `must ${words(params)}` : (message as string);
+  const control =
+    keyword === 'pattern' ? findControl(propertyName ?? valueAt(value, instancePath), params.pattern) : undefined;
+  const wanted = control === undefined ? words?.(params) : `not have the character ${control}`;
+  const told = wanted === undefined ? (message as string) : `must ${wanted}`;
   if (propertyName === undefined) return problemAt(pointer, code, told);
   return new Problem(inside(propertyName), code, `the name of ${toWords(inside(propertyName))} ${told}`);
 }
+
+/** Characters that nobody sees, which are the only fault of many a text. */
+const CONTROL = /\p{Cc}/gu;
+
+/** Of a longer text it is not told: to look for it takes a match for each such character. */
+const MAX_SEARCHED = 1000;
+
+/** The first control character without which the text would match, as `U+0000`. */
+function findControl(text: unknown, pattern: string): string | undefined {
+  if (typeof text !== 'string' || text.length > MAX_SEARCHED) return undefined;
+  const expression = toRegExp(pattern, 'u');
+  const matchesWith = (kept?: string) => expression.test(text.replace(CONTROL, (one) => (one === kept ? one : '')));
+  const found = matchesWith() ? text.match(CONTROL)?.find((one) => !matchesWith(one)) : undefined;
+  return found && `U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** At a JSON Pointer. */
+const valueAt = (checked: unknown, pointer: string) =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map(fromStep)
+    .reduce((node, name) => Object(node)[name], checked);

@@ -24,3 +24,22 @@ t.test('each keyword that a value breaks is told in words', (t) => {
   }
   t.end();
 });
+
+t.test('a character that nobody sees is named where it is the only fault of a text', (t) => {
+  const pattern = '^[a-z\n]*$';
+  const long = 'a'.repeat(1000);
+  for (const [schema, value, problem] of [
+    [{ pattern }, 'a\n\0b', 'body must not have the character U+0000'],
+    [{ pattern }, '\x7f', 'body must not have the character U+007F'],
+    [{ properties: { 'a/b~%': { pattern } } }, { 'a/b~%': '\0' }, 'body.a/b~% must not have the character U+0000'],
+    [{ items: { pattern } }, ['a', '\u0085'], 'body.1 must not have the character U+0085'],
+    [{ propertyNames: { pattern } }, { '\0': 1 }, 'the name of body.\0 must not have the character U+0000'],
+    [{ pattern }, 'A\0', `body must match ${pattern}`],
+    [{ pattern }, `\0${long}`, `body must match ${pattern}`],
+  ] as const) {
+    const check = new Ajv2020({ strict: false, allErrors: true }).compile(schema);
+    check(value);
+    t.strictSame(toProblems(check.errors ?? [], '/body', value).map(String), [problem]);
+  }
+  t.end();
+});
