@@ -7,6 +7,7 @@ import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import t, { type Test } from 'tap';
 import { addCors } from '../src/engine/http/cors.ts';
+import { loadConfig } from '../src/operate/config.ts';
 import { load, operation, serve, withPaths } from './added-operations.ts';
 import { ContractCheck } from './contract-check.ts';
 import { edited } from './edited-contract.ts';
@@ -184,8 +185,35 @@ t.test('before a preflight is answered, it is checked as any request is; no body
   t.equal(front.headers.get('vary'), 'Origin, accept');
 });
 
+/** A request that is refused before any hook sees it, behind those before it, and the status of its reply. */
+const BARE: [request: string, status: number][] = [
+  ['GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2), 503],
+  ['GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400],
+  ['GET /v1/pets/%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400],
+  [`GET /livez HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  [`GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 414],
+  ['nonsense\r\n\r\n', 400],
+];
+
+t.test('what is refused before any hook sees it can be read by scripts, too, with its headers', async (t) => {
+  const limits = { ...loadConfig({}), maxPipelined: 1 };
+  const { port } = await startService(t, { corsOrigins: [ORIGIN], limits });
+  for (const [request, status] of BARE) {
+    const reply = (await connectRaw(port, request).replies()).at(-1);
+    const name = `${status} ${request.slice(0, 40)}`;
+    t.match(reply, { status, headers: { 'access-control-allow-origin': /^\*$/ } }, name);
+    t.match(reply?.headers['access-control-expose-headers'], /\bRetry-After\b/, name);
+  }
+});
+
 t.test('without origins there is no CORS: a preflight is 405', async (t) => {
-  const { port } = await startService(t);
+  const limits = { ...loadConfig({}), maxPipelined: 1 };
+  const { port } = await startService(t, { limits });
+  for (const [request, status] of BARE) {
+    const reply = (await connectRaw(port, request).replies()).at(-1);
+    t.equal(reply?.status, status);
+    t.notMatch(Object.keys(reply?.headers ?? {}).join(), /access-control/);
+  }
   const { status, headers } = await ask(port, '/v1/pets', { method: 'OPTIONS' });
   t.equal(status, 405);
   t.notMatch(Object.keys(headers).join(), /access-control|vary/);

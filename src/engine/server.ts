@@ -9,7 +9,7 @@ import { addDocs } from './docs/docs.ts';
 import { addAccepting } from './http/accepting.ts';
 import { addClientAddresses, buildIsProxy } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
-import { addCors } from './http/cors.ts';
+import { addCors, toBareHeaders } from './http/cors.ts';
 import { buildCounts, type Counts } from './http/counts.ts';
 import { addDraining } from './http/draining.ts';
 import { addErrorReplies, buildSendFailure, type SendFailure } from './http/error-replies.ts';
@@ -74,7 +74,19 @@ export interface ServerOptions {
 
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { contract, handlers, store, services = {}, apiKeys, tally, logger, counts, limits, isDraining } = options;
+  const {
+    contract,
+    handlers,
+    store,
+    services = {},
+    apiKeys,
+    tally,
+    logger,
+    counts,
+    limits,
+    corsOrigins,
+    isDraining,
+  } = options;
   const given = { ...store.collections, services };
   const nextRequestId = buildRequestIds();
   const toLogged = buildToLogged(keysInQueries(contract), apiKeys);
@@ -82,11 +94,17 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const arrive = buildArrive(buildWatch({ logger, lines: options.lines, toLogged, refused: refusedLog, counts }));
   // Where nobody asks, what is refused and dropped is counted all the same: that costs less than to ask each time.
   const counted = counts ?? buildCounts(String);
-  const raw = { logger, nextRequestId, toErrorBody: contract.toErrorBody, counts: counted };
+  const raw = {
+    logger,
+    nextRequestId,
+    toErrorBody: contract.toErrorBody,
+    counts: counted,
+    bareHeaders: toBareHeaders(corsOrigins),
+  };
   const sendFailure = buildSendFailure(logger, contract.toErrorBody);
   const frameworkErrors: SendFailure = (error, request, reply) => {
     arrive(request, reply);
-    sendFailure(error, request, reply);
+    sendFailure(error, request, reply.headers(raw.bareHeaders));
   };
   const app = createApp(options, raw, buildFastifyLog(logger, toLogged), frameworkErrors);
   app.addHook('onClose', async () => refusedLog.end());
@@ -103,7 +121,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const toNotFound = await add('not-found', buildNotFound);
   const letIn = await add('draining', (app) => addDraining(app, connections, isDraining, options.untilNoneListens));
   await add('arrival', (app) => addArrival(app, arrive, beginTrace));
-  await add('cors', (app) => addCors(app, options.corsOrigins));
+  await add('cors', (app) => addCors(app, corsOrigins));
   await add('plugins', (app) => addTeamsPlugins(app, options));
   await add('entrance', (app) => addEntrance(app, toNotFound, letIn, sendFailure));
   const authFor = await add('auth', (app) => addAuth(app, auth));

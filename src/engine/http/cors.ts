@@ -14,6 +14,12 @@ const EXPOSED_HEADERS = [
   ...['Deprecation', 'Sunset', 'Idempotency-Replayed', 'WWW-Authenticate', 'Allow', 'ETag'],
 ];
 
+/** Of replies before any hook: whose page it is is not known yet, and there is nothing in them that not everybody may read. */
+export const toBareHeaders = (origins: readonly string[] = []): Record<string, string> =>
+  origins.length === 0
+    ? {}
+    : { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS.join(', ') };
+
 /**
  * A browser asks first what it may send (a preflight), without a key: it is answered before keys are checked. `Vary: Origin`
  * is on every reply, so that a cache keeps no reply for another origin. No cookies: keys are sent in a header.

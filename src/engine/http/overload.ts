@@ -28,6 +28,7 @@ export interface OverloadOptions extends RequestLimits {
   logger: Logger;
   toErrorBody: ToErrorBody;
   counts: Counts;
+  bareHeaders: Readonly<Record<string, string>>;
 }
 
 /** To be called when Fastify has added its own listener. */
@@ -56,7 +57,7 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
   });
 }
 
-function buildRefuse({ connections, nextRequestId, logger, toErrorBody, counts }: OverloadOptions) {
+function buildRefuse({ connections, nextRequestId, logger, toErrorBody, counts, bareHeaders }: OverloadOptions) {
   const text = JSON.stringify(toErrorBody(OVERLOADED.body));
   const headers = {
     ...OVERLOADED.headers,
@@ -70,7 +71,7 @@ function buildRefuse({ connections, nextRequestId, logger, toErrorBody, counts }
   return ({ socket }: IncomingMessage, response: ServerResponse): void => {
     stopParsing(socket);
     socket.pause();
-    response.writeHead(OVERLOADED.status, { 'x-request-id': nextRequestId(), ...headers }).end(text);
+    response.writeHead(OVERLOADED.status, { ...bareHeaders, 'x-request-id': nextRequestId(), ...headers }).end(text);
     refused++;
     counts.refuse(OVERLOADED.code);
     // At most one line a second.

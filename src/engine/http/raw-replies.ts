@@ -36,17 +36,15 @@ export interface RawRepliesOptions {
   nextRequestId: () => string;
   toErrorBody: ToErrorBody;
   counts: Counts;
+  /** Of what is refused before any hook: what is no HTTP, a URL that cannot be read, requests beyond the limits. */
+  bareHeaders: Readonly<Record<string, string>>;
 }
 
 export type SendClientError = (error: ConnectionError, socket: Socket) => void;
 
 /** For Fastify's option `clientErrorHandler`. */
-export function buildSendClientError({
-  logger,
-  nextRequestId,
-  toErrorBody,
-  counts,
-}: RawRepliesOptions): SendClientError {
+export function buildSendClientError(options: RawRepliesOptions): SendClientError {
+  const { logger, nextRequestId, counts } = options;
   const refused = new WeakSet<Socket>();
   return (error, socket) => {
     if (refused.has(socket)) return;
@@ -68,7 +66,7 @@ export function buildSendClientError({
       const { status } = kindOf(told[0]);
       counts.refuse(told[0]);
       logger.info({ reqId, ip: socket.remoteAddress, status, code: error.code }, 'malformed request');
-      whenAnswered(socket, () => sendRaw(socket, reqId, toErrorBody, told));
+      whenAnswered(socket, () => sendRaw(socket, reqId, options, told));
     }
   };
 }
@@ -78,11 +76,8 @@ export function keepReply({ raw }: FastifyRequest, reply: FastifyReply): void {
   (raw as Request)[REPLY] = reply;
 }
 
-export function addRawReplies(
-  app: FastifyInstance,
-  { logger, nextRequestId, toErrorBody, counts }: RawRepliesOptions,
-  toLogged: ToLogged,
-): void {
+export function addRawReplies(app: FastifyInstance, options: RawRepliesOptions, toLogged: ToLogged): void {
+  const { logger, nextRequestId, counts } = options;
   // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a reply.
   app.server.on('connect', (request, socket: Socket) => {
     const { method, url = '' } = request;
@@ -91,7 +86,7 @@ export function addRawReplies(
     const ip = toClientAddress({ raw: request, server: app });
     logger.info({ reqId, method, url: toLogged(url), ip, status: 405 }, 'request');
     stopReading(socket);
-    whenAnswered(socket, () => sendRaw(socket, reqId, toErrorBody, NO_CONNECT, 'Allow: GET, HEAD'));
+    whenAnswered(socket, () => sendRaw(socket, reqId, options, NO_CONNECT, { Allow: 'GET, HEAD' }));
   });
 }
 
@@ -138,9 +133,9 @@ function isUrlTooLong(error: ConnectionError): boolean {
 function sendRaw(
   socket: Socket,
   reqId: string,
-  toErrorBody: ToErrorBody,
+  { toErrorBody, bareHeaders }: RawRepliesOptions,
   told: CodeAndMessage,
-  ...headers: string[]
+  headers: Record<string, string> = {},
 ): void {
   const { status, body: parts } = new Failure(...told);
   const body = JSON.stringify(toErrorBody(parts));
@@ -150,8 +145,7 @@ function sendRaw(
     `X-Request-Id: ${reqId}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
-    ...Object.entries(SECURITY_HEADERS).map(([name, value]) => `${name}: ${value}`),
-    ...headers,
+    ...Object.entries({ ...SECURITY_HEADERS, ...bareHeaders, ...headers }).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
   ];
   if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
