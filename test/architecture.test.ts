@@ -45,6 +45,7 @@ const OF_EACH_STORE = [
     'transactions',
     'statement',
     'lists',
+    'trial',
     'queue',
     'columns',
     'migrations',

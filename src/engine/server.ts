@@ -14,7 +14,7 @@ import { buildCounts, type Counts } from './http/counts.ts';
 import { addDraining } from './http/draining.ts';
 import { addErrorReplies, buildSendFailure, type SendFailure } from './http/error-replies.ts';
 import { addArrival, addEntrance, buildArrive } from './http/every-request.ts';
-import { addHealth } from './http/health.ts';
+import { addHealth, buildIsReady } from './http/health.ts';
 import { ignoreUpgrades } from './http/ignored-upgrades.ts';
 import { buildToLogged } from './http/logged-urls.ts';
 import { buildNotFound } from './http/not-found.ts';
@@ -74,19 +74,7 @@ export interface ServerOptions {
 
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const {
-    contract,
-    handlers,
-    store,
-    services = {},
-    apiKeys,
-    tally,
-    logger,
-    counts,
-    limits,
-    corsOrigins,
-    isDraining,
-  } = options;
+  const { contract, handlers, store, services = {}, apiKeys, tally, logger, counts, limits, isDraining } = options;
   const given = { ...store.collections, services };
   const nextRequestId = buildRequestIds();
   const toLogged = buildToLogged(keysInQueries(contract), apiKeys);
@@ -99,7 +87,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     nextRequestId,
     toErrorBody: contract.toErrorBody,
     counts: counted,
-    bareHeaders: toBareHeaders(corsOrigins),
+    bareHeaders: toBareHeaders(options.corsOrigins),
   };
   const sendFailure = buildSendFailure(logger, contract.toErrorBody);
   const frameworkErrors: SendFailure = (error, request, reply) => {
@@ -121,14 +109,14 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const toNotFound = await add('not-found', buildNotFound);
   const letIn = await add('draining', (app) => addDraining(app, connections, isDraining, options.untilNoneListens));
   await add('arrival', (app) => addArrival(app, arrive, beginTrace));
-  await add('cors', (app) => addCors(app, corsOrigins));
+  await add('cors', (app) => addCors(app, options.corsOrigins));
   await add('plugins', (app) => addTeamsPlugins(app, options));
   await add('entrance', (app) => addEntrance(app, toNotFound, letIn, sendFailure));
   const authFor = await add('auth', (app) => addAuth(app, auth));
   const contracts = fastifyPlugin(addContract, { name: 'contract', ...NEEDED.contract, encapsulate: true });
   await app.register(contracts, { contract, compiled: options.compiled, handlers, given, authFor, logger });
   await add('docs', (app) => addDocs(app, contract));
-  await add('health', (app) => addHealth(app, store, isDraining));
+  await add('health', (app) => addHealth(app, buildIsReady(store, services, logger), isDraining));
   return app;
 }
 

@@ -1,15 +1,44 @@
 /** For supervisors and load balancers, without a key: `/livez`, the process answers; `/readyz`, it can do its work. */
 import type { FastifyInstance } from 'fastify';
-import type { Store } from '../../store/store.ts';
+import type { Logger } from 'pino';
+import { type Store, StoreUnavailable } from '../../store/store.ts';
 import { Failure } from '../errors.ts';
 import { checkServices } from '../services.ts';
+import { describe } from './thrown.ts';
 
-export function addHealth(app: FastifyInstance, store: Store, isDraining: () => boolean): void {
+/** Whether the service can do its work. */
+export type IsReady = () => Promise<boolean>;
+
+/** Why it cannot is logged when that begins, and when the reason changes: probes come every second. */
+export function buildIsReady(store: Store, services: object, logger: Logger): IsReady {
+  let told: string | undefined;
+  return async () => {
+    try {
+      await store.check();
+      await checkServices(services);
+      if (told !== undefined) logger.info('ready again');
+      told = undefined;
+      return true;
+    } catch (error) {
+      const cause = toCause(error);
+      const reason = `${describe(cause)} ${describe((cause as Error | undefined)?.cause)}`;
+      if (reason !== told) logger.error({ err: cause }, 'not ready');
+      told = reason;
+      return false;
+    }
+  };
+}
+
+function toCause(error: unknown): unknown {
+  const isOurs = error instanceof StoreUnavailable || error instanceof Failure;
+  return isOurs ? (error.cause ?? error) : error;
+}
+
+export function addHealth(app: FastifyInstance, isReady: IsReady, isDraining: () => boolean): void {
   app.get('/livez', () => ({ status: 'ok' }));
   app.get('/readyz', async () => {
     if (isDraining()) throw new Failure('unavailable', 'The service is stopping.');
-    await store.check();
-    await checkServices(app.services);
+    if (!(await isReady())) throw new Failure('unavailable', 'The service is unavailable. Try again later.');
     return { status: 'ok' };
   });
 }

@@ -4,7 +4,6 @@ import { arch, platform } from 'node:process';
 import type { Logger } from 'pino';
 import type { Contract } from '../../engine/contract/contract.ts';
 import type { Counts } from '../../engine/http/counts.ts';
-import { checkServices } from '../../engine/services.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
@@ -28,6 +27,7 @@ export async function startOperating(
 ): Promise<Operating | undefined> {
   if (config.adminPort === undefined) return undefined;
   const { buildCounts } = await import('../../engine/http/counts.ts');
+  const { buildIsReady } = await import('../../engine/http/health.ts');
   const { buildMetrics } = await import('../telemetry/metrics.ts');
   const { operations, prefix } = contract;
   const counts = buildCounts((id) => `${prefix}${operations.get(id)?.path}`);
@@ -37,16 +37,8 @@ export async function startOperating(
     stored: store.counts,
     deprecated: new Set(deprecated.map(({ path }) => `${prefix}${path}`)),
   });
-  const isReady = async () => {
-    try {
-      if (stop.isAsked) return false;
-      await store.check();
-      await checkServices(services);
-      return !stop.isAsked;
-    } catch {
-      return false;
-    }
-  };
+  const isAble = buildIsReady(store, services, logger);
+  const isReady = async () => !stop.isAsked && (await isAble()) && !stop.isAsked;
   if (cluster.isWorker) {
     const { answerReports } = await import('./reports.ts');
     answerReports({ isReady, read: metrics.read });

@@ -14,7 +14,8 @@ export class ClientWrites {
   readonly #most: number;
   readonly #counts: StoreCounts;
   #waiting = 0;
-  #provenAt = Number.NEGATIVE_INFINITY;
+  /** When a record of each table was created last, or could have been. */
+  #provenAt: ReadonlyMap<string, number> = new Map();
 
   /** At most so many wait at once. */
   constructor(lanes: Lanes, most: number, counts: StoreCounts) {
@@ -23,17 +24,22 @@ export class ClientWrites {
     this.#counts = counts;
   }
 
-  /** Whether a write has succeeded a short time ago, and none was begun since. */
-  get isProven(): boolean {
-    return performance.now() - this.#provenAt < PROOF_AGE;
+  /** Whether creates of these tables have worked a short time ago, and no write has failed or was begun since. */
+  areProven(tables: readonly string[]): boolean {
+    const oldest = performance.now() - PROOF_AGE;
+    return tables.every((table) => (this.#provenAt.get(table) ?? Number.NEGATIVE_INFINITY) > oldest);
   }
 
-  /** Makes one statement of all that wait, which is one commit. An outcome that is an error is thrown. */
+  /**
+   * Makes one statement of all that wait, of at most so many, which is one commit: a create `proves` that its table can be written. An
+   * outcome that is an error is thrown.
+   */
   gatherWrites<Question, Outcome>(
     writeAll: AskAll<Question, Outcome | Error>,
-    most?: number,
+    { most, proves = [] }: { most?: number; proves?: string | string[] },
   ): (question: Question) => Promise<Exclude<Outcome, Error>> {
-    const write = gather(this.#lanes.runOnce, this.#counting(this.proving(writeAll)), undefined, most);
+    const proving = this.proving([proves].flat(), writeAll);
+    const write = gather(this.#lanes.runOnce, this.#counting(proving), undefined, most);
     return async (question) => {
       if (this.#waiting >= this.#most) throw new StoreUnavailable(TOO_MANY, 'overloaded');
       this.#waiting++;
@@ -49,12 +55,14 @@ export class ClientWrites {
     };
   }
 
-  /** Notes what the write says of the database. */
-  proving<Question, Answer>(writeAll: AskAll<Question, Answer>): AskAll<Question, Answer> {
+  /** Notes what the write says of the tables. */
+  proving<Question, Answer>(tables: readonly string[], writeAll: AskAll<Question, Answer>): AskAll<Question, Answer> {
     return async (connection, questions) => {
-      this.#provenAt = Number.NEGATIVE_INFINITY;
+      const before = this.#provenAt;
+      this.#provenAt = new Map();
       const answers = await writeAll(connection, questions);
-      if (!answers.some((answer) => answer instanceof StoreUnavailable)) this.#provenAt = performance.now();
+      const isDone = answers.length === 0 || !answers.every((answer) => answer instanceof Error);
+      if (isDone) this.#provenAt = new Map([...before, ...tables.map((table) => [table, performance.now()] as const)]);
       return answers;
     };
   }

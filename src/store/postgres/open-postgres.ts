@@ -15,7 +15,7 @@ import { ClientWrites } from './client-writes.ts';
 import type { Connection } from './connection.ts';
 import { buildCountMisfits, buildReadContents, buildWriteContents } from './contents.ts';
 import { drive, toDialect } from './drive.ts';
-import { type AskAll, gather } from './gathering.ts';
+import { gather } from './gathering.ts';
 import { buildInsert } from './insert.ts';
 import { buildKeys } from './keys.ts';
 import { Lanes, type Run, type Task } from './lanes.ts';
@@ -23,6 +23,7 @@ import { migrate } from './migrate.ts';
 import { quote } from './names.ts';
 import { buildListRecords } from './pages.ts';
 import { buildConnect, buildRead } from './primary.ts';
+import { buildProveWritable } from './proof.ts';
 import { buildGetRecords } from './records.ts';
 import type { PostgresSettings } from './settings.ts';
 import { buildTallies } from './tallies.ts';
@@ -97,9 +98,10 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
     calls,
     read: (toAsking) => read((connection) => drive(connection, toAsking())),
     dialect: toDialect(schema),
-    change: writes.gatherWrites(buildRunChanges(schema, kept, calls), MOST_CHANGES),
+    change: writes.gatherWrites(buildRunChanges(schema, kept, calls), { most: MOST_CHANGES }),
   });
-  const proveWritable = gather(writing.run, writes.proving(buildProveWritable(schema)));
+  const names = tables.map(({ name }) => name);
+  const proveWritable = gather(writing.run, writes.proving(names, buildProveWritable(schema, tables)));
   const tally = gather(reading.run, buildTallies(schema));
   const keys = buildKeys(schema);
   const countMisfits = buildCountMisfits(schema, tables);
@@ -123,8 +125,7 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
     counts,
     tally: (id, window, amount) => tally({ id, window, amount }),
     check: async () => {
-      const { isProven } = writes;
-      await Promise.all([...all.map(({ prove }) => prove()), !isProven && proveWritable(undefined)]);
+      await Promise.all([...all.map(({ prove }) => prove()), !writes.areProven(names) && proveWritable(undefined)]);
     },
     close,
   };
@@ -132,7 +133,7 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
 
 /** What is of one collection alone. */
 function buildOwn({ table, shape }: Kept, schema: string, read: Run, writes: ClientWrites) {
-  const insert = writes.gatherWrites(buildInsert(schema, table));
+  const insert = writes.gatherWrites(buildInsert(schema, table), { proves: table.name });
   const reads = buildReads(read, schema, table, shape);
   const prove = () => reads.get(NO_ID[table.id.type]);
   return { table, shape, reads, prove, create: ({ record }: Create) => insert(record) };
@@ -159,10 +160,4 @@ async function onConnection<Result>(connect: () => Promise<Connection>, task: Ta
   } finally {
     connection.end();
   }
-}
-
-/** Writes a row without changing it, which may be done twice. */
-function buildProveWritable(schema: string): AskAll<undefined, unknown> {
-  const sql = `UPDATE ${schema}.passed_check SET contract = contract`;
-  return (connection) => connection.query(sql);
 }

@@ -94,7 +94,9 @@ export class BatchQueue<Item, Result> {
         resolve(result);
       }
     }
-    this.#provenAt = performance.now();
+    // Nothing is proven where nothing was done.
+    const isProof = results.length === 0 || !results.every((result) => result instanceof Error);
+    this.#provenAt = isProof ? performance.now() : Number.NEGATIVE_INFINITY;
     this.#batchSize = maxWaiting;
     for (const { resolve } of this.#checks.take()) resolve();
     this.resume();
@@ -109,6 +111,7 @@ export class BatchQueue<Item, Result> {
       this.#waiting.putBack(this.#batch);
     } else {
       this.#batchSize = this.#options.maxWaiting;
+      this.#provenAt = Number.NEGATIVE_INFINITY;
       refuse(this.#batch, error);
     }
     this.resume();

@@ -1,7 +1,10 @@
 /** A connection to an SQLite database, set up for durable writes; its outages, as StoreUnavailable. */
-import { statSync } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { StoreUnavailable } from '../store.ts';
+import type { Table } from '../table.ts';
+import { toTrialRow } from '../trial.ts';
 import { Sqlite } from './kept-sqlite.ts';
 
 /** How long a statement waits for another process's lock before it gives up, in milliseconds. */
@@ -9,6 +12,14 @@ export const BUSY_TIMEOUT = 2000;
 
 /** How much of the file each connection keeps, in KiB. better-sqlite3 would keep 16 MB; the operating system does so anyway. */
 const CACHE_SIZE = 2000;
+
+/** @throws Error where no file can be made, because the place is a link to a folder that is not there: its disk may be missing */
+export function checkPlace(file: string): void {
+  const link = lstatSync(file, { throwIfNoEntry: false });
+  if (!link?.isSymbolicLink() || existsSync(file)) return;
+  const target = resolve(dirname(file), readlinkSync(file));
+  if (!existsSync(dirname(target))) throw new Error(`it is a link to ${target}, whose folder is not there`);
+}
 
 /** @throws SqliteError when the file cannot be opened */
 export function openConnection(file: string, { fileMustExist = false, busyTimeout = BUSY_TIMEOUT } = {}): Database {
@@ -83,6 +94,28 @@ export function proveWritable(db: Database): void {
     db.pragma(`user_version = ${db.pragma('user_version', { simple: true })}`);
   });
   rewrite.immediate();
+}
+
+/** What SQLite says of a row, not of its table: that it does not fit, or that every id is given. */
+const OF_ROW = /^SQLITE_(CONSTRAINT|FULL)/;
+
+/** Does what a create of each table does, and takes it back. @throws SqliteError when that fails, whatever the row */
+export function tryCreates(db: Database, tables: readonly Table[]): void {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    for (const table of tables) tryCreate(db, table);
+  } finally {
+    if (db.inTransaction) db.exec('ROLLBACK');
+  }
+}
+
+function tryCreate(db: Database, table: Table): void {
+  const { columns, values } = toTrialRow(table);
+  try {
+    db.exec(`INSERT INTO ${table.name} (${columns}) VALUES (${values})`);
+  } catch (error) {
+    if (!OF_ROW.test(String((error as { code?: unknown }).code))) throw error;
+  }
 }
 
 /** SQLite's result codes (sqlite.org/rescode.html) that are about the disk or other processes, not about the statement. */

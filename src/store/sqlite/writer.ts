@@ -5,7 +5,7 @@ import { toKept } from '../kept.ts';
 import { type OutageKind, StoreUnavailable } from '../store.ts';
 import type { Table } from '../table.ts';
 import type { TransactionsModule } from '../transactions.ts';
-import { checkInodes, type Inodes, openConnection, proveWritable, toStoreError } from './connection.ts';
+import { checkInodes, type Inodes, openConnection, proveWritable, toStoreError, tryCreates } from './connection.ts';
 import { TURN_INTERVAL, takeTurn } from './turns.ts';
 import { prepareAddUses } from './uses.ts';
 import { type Batch, prepareWriteAll, type Written } from './writes.ts';
@@ -24,7 +24,7 @@ interface Uses {
   uses: string;
 }
 
-/** An empty batch proves that the disk can be written; `hold` only opens the connection where it is not open. */
+/** An empty batch proves that creates work and the disk can be written; `hold` only opens the connection where it is not open. */
 type Task = Batch | Uses | 'hold';
 
 const isUses = (task: Task): task is Uses => typeof task === 'object' && 'uses' in task;
@@ -80,7 +80,10 @@ function run(task: Task): Answer {
         addUses(task.uses);
         return NOTHING;
       }
-      if (Object.keys(task.rows).length + task.changes.length === 0) proveWritable(db as Database);
+      if (Object.keys(task.rows).length + task.changes.length === 0) {
+        tryCreates(db as Database, tables);
+        proveWritable(db as Database);
+      }
       return writeAll(task);
     });
   } catch (thrown) {
