@@ -25,7 +25,7 @@ import { superviseWorkers } from './operate/process/workers.ts';
 import { type Log, openLog } from './operate/telemetry/log.ts';
 import { buildServices, settings } from './services.ts';
 import { openStore } from './store/open-store.ts';
-import { type Store, StoreError, StoreUnavailable } from './store/store.ts';
+import { type Migrated, type Store, StoreError, StoreUnavailable } from './store/store.ts';
 import { transactions } from './writing.ts';
 
 async function start(): Promise<void> {
@@ -36,7 +36,9 @@ async function start(): Promise<void> {
   const log = openLog(config.logLevel);
   if (cluster.isPrimary) tellSystemd(process.env);
   if (cluster.isPrimary) for (const warning of config.warnings) log.logger.warn(warning);
-  const limits = { ...config, isMigrated: cluster.isWorker };
+  const onMigrated = (migrated: Migrated) =>
+    log.logger.info(migrated, migrated.from === 0 ? 'the database was made' : 'the database was migrated');
+  const limits = { ...config, isMigrated: cluster.isWorker, onMigrated };
   const store = await openStore(config.database, domain, limits, {
     shapes: buildShapes(contract, domain),
     transactions,

@@ -82,13 +82,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const arrive = buildArrive(buildWatch({ logger, lines: options.lines, toLogged, refused: refusedLog, counts }));
   // Where nobody asks, what is refused and dropped is counted all the same: that costs less than to ask each time.
   const counted = counts ?? buildCounts(String);
-  const raw = {
-    logger,
-    nextRequestId,
-    toErrorBody: contract.toErrorBody,
-    counts: counted,
-    bareHeaders: toBareHeaders(options.corsOrigins),
-  };
+  const bareHeaders = toBareHeaders(options.corsOrigins);
+  const raw = { logger, nextRequestId, toErrorBody: contract.toErrorBody, counts: counted, bareHeaders };
   const sendFailure = buildSendFailure(logger, contract.toErrorBody);
   const frameworkErrors: SendFailure = (error, request, reply) => {
     arrive(request, reply);

@@ -38,10 +38,31 @@ export function checkVersions(versions: ReadonlyMap<string, number>, parts: read
   }
 }
 
-/** One number for people and tools: how many migrations there are in all. */
+/** One number for people and tools: how many migrations a database has had in all. */
+export const numberOf = (versions: ReadonlyMap<string, number>) =>
+  [...versions.values()].reduce((sum, one) => sum + one, 0);
+
+/** And how many there are. */
 export const newestOf = (parts: readonly Part[]) => parts.reduce((sum, { migrations }) => sum + migrations.length, 0);
 
 export const isCurrent = (versions: ReadonlyMap<string, number>, parts: readonly Part[]) =>
   parts.every(({ name, migrations }) => versions.get(name) === migrations.length);
 
-export const UNKNOWN_LAYOUT = 'it has tables that are not of this program, or of one from before its first release';
+/** The migrations that a database has not had yet. */
+export const pendingOf = (versions: ReadonlyMap<string, number>, parts: readonly Part[]): string[] =>
+  parts.flatMap(({ name, migrations }) => migrations.slice(versions.get(name)));
+
+/** The tables that these migrations make. */
+export const tablesMadeBy = (migrations: readonly string[]): string[] =>
+  migrations.flatMap((sql) =>
+    [...sql.matchAll(/\bCREATE (?:UNLOGGED )?TABLE (\w+)/gi)].map(([, name]) => name as string),
+  );
+
+/** Where a migration would make one of these tables, or there are others in a file of its own. @throws Error that names them */
+export function refuseTables(found: readonly string[]): void {
+  if (found.length === 0) return;
+  const names = found.length > 3 ? [...found.slice(0, 3), '…'] : found;
+  throw new Error(
+    `it has tables that are not of this program, or of one from before its first release: ${names.join(', ')}`,
+  );
+}

@@ -102,12 +102,20 @@ export class StoreUnavailable extends Error {
 export interface StoreLimits {
   /** Whether this process belongs to a program that runs, and has migrated: a newer program may have migrated since. */
   isMigrated?: boolean;
+  /** Told of a migration, once it is done. */
+  onMigrated?: (migrated: Migrated) => void;
   /** How long a write may wait to be durable, in milliseconds. */
   createTimeout: number;
   /** How many writes may wait at once. */
   maxCreates: number;
   /** How long a check may take, in milliseconds; without, less than a second. */
   checkTimeout?: number;
+}
+
+/** Of a schema, how many migrations it had had before, and has had since; none before where it was made. */
+export interface Migrated {
+  from: number;
+  to: number;
 }
 
 /** What a start would find in a database. */

@@ -6,7 +6,7 @@ import { CONTRACT_FILE, loadContract } from '../../engine/contract/load-contract
 import type { Settings } from '../../engine/services.ts';
 import { domain } from '../../generated/domain.ts';
 import { CONTRACT_DIGEST } from '../../generated/handlers.ts';
-import { toPrintable } from '../../store/api-keys.ts';
+import { toPrintableLines } from '../../store/api-keys.ts';
 import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/inspection.ts';
 import type { Inspection } from '../../store/store.ts';
 import { type Config, ConfigError, loadConfig } from '../config.ts';
@@ -43,7 +43,7 @@ export async function checkStart(
   );
   const { database } = config;
   const toText = (found: Inspection) => `${nameOfDatabase(database)}: ${toFate(found)}`;
-  const found = await findings.check('database', () => findDatabase(config), toText);
+  const found = await findings.check('database', () => inspectDatabase(database, domain), toText);
   if (database.kind === 'sqlite') {
     const toFree = (free: number) => `${Math.floor(free / 1024 ** 2)} MB are free`;
     await findings.check('disk', () => findDisk(database.file, leastFree), toFree);
@@ -73,7 +73,7 @@ class Findings {
       return found;
     } catch (error) {
       this.areRight = false;
-      this.#tell(`${part}: WRONG: ${(error as Error).message.split('\n').map(toPrintable).join('\n')}`);
+      this.#tell(`${part}: WRONG: ${toPrintableLines((error as Error).message)}`);
       return undefined;
     }
   }
@@ -111,12 +111,6 @@ async function toAddress(host: string, port: number): Promise<string> {
   // IPv4 first, as the server listens.
   const { address } = await lookup(host, { verbatim: false });
   return `${address}:${port}`;
-}
-
-async function findDatabase({ database }: Config): Promise<Inspection> {
-  const found = await inspectDatabase(database, domain);
-  if (found.version <= found.newest) return found;
-  throw new Error(`its schema has version ${found.version}, and this program knows ${found.newest} at most`);
 }
 
 function toFate({ version, newest }: Inspection): string {

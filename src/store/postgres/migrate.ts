@@ -2,8 +2,18 @@
 
 import { checkColumns, checkConstraints, type FoundConstraints, isConstrained } from '../columns.ts';
 import type { AnyDomain } from '../description.ts';
-import { checkVersions, isCurrent, loadParts, type Part, UNKNOWN_LAYOUT } from '../migrations.ts';
-import { StoreUnavailable } from '../store.ts';
+import {
+  checkVersions,
+  isCurrent,
+  loadParts,
+  newestOf,
+  numberOf,
+  type Part,
+  pendingOf,
+  refuseTables,
+  tablesMadeBy,
+} from '../migrations.ts';
+import { type Migrated, StoreUnavailable } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import type { Connection } from './connection.ts';
 import { quote } from './names.ts';
@@ -26,28 +36,45 @@ const PATIENCE: Patience = { turn: 30_000, table: 500 };
 /** SQLSTATE: a lock was not free in time. */
 const LOCKED = '55P03';
 
-type One = (sql: string, values?: unknown[]) => Promise<string | null | undefined>;
-
-/** @throws Error when the version is newer than the program's, or a lock is not free; any error leaves the database as it was */
-export async function migrate(connection: Connection, schema: string, domain: AnyDomain): Promise<void> {
+/**
+ * Undefined where it was done before.
+ * @throws Error when the schema cannot be migrated, or a lock is not free; any error leaves the database as it was
+ */
+export async function migrate(
+  connection: Connection,
+  schema: string,
+  domain: AnyDomain,
+): Promise<Migrated | undefined> {
   const tables = toTables(domain);
-  const constrained = tables.filter(isConstrained);
-  const check = async () => {
-    for (const table of constrained) checkConstraints(table, await readConstraints(connection, schema, table));
-  };
   const toSetUp = ({
     name,
   }: Table) => `CREATE OR REPLACE TRIGGER write_records BEFORE INSERT OR UPDATE OR DELETE ON ${name}
     FOR EACH STATEMENT EXECUTE FUNCTION write_records()`;
-  await migrateParts(connection, schema, loadParts('postgres', domain), async () => {
+  const migrated = await migrateParts(connection, schema, loadParts('postgres', domain), async () => {
     for (const table of tables) {
       checkColumns(table, await readColumns(connection, table), TYPES);
       await connection.query(toSetUp(table)).catch(failAt('its trigger needs a lock that another session has'));
     }
-    await check();
+    await checkTables(connection, schema, tables);
   });
   // The description may say more than it did when the last migration ran.
-  await check();
+  await checkTables(connection, schema, tables);
+  return migrated;
+}
+
+/** What a start would do. @throws Error that says why it would fail */
+export async function tryMigrate(connection: Connection, schema: string, domain: AnyDomain): Promise<Migrated> {
+  const parts = loadParts('postgres', domain);
+  await checkEncoding(connection);
+  const versions = await readVersions(connection, schema);
+  await checkMigrations(connection, schema, versions, parts);
+  if (isCurrent(versions, parts)) await checkTables(connection, schema, toTables(domain));
+  return { from: numberOf(versions), to: newestOf(parts) };
+}
+
+async function checkTables(connection: Connection, schema: string, tables: readonly Table[]): Promise<void> {
+  for (const table of tables.filter(isConstrained))
+    checkConstraints(table, await readConstraints(connection, schema, table));
 }
 
 async function readConstraints(connection: Connection, schema: string, { name }: Table): Promise<FoundConstraints> {
@@ -82,31 +109,38 @@ export async function migrateParts(
   parts: readonly Part[],
   finish = async () => {},
   patience = PATIENCE,
-): Promise<void> {
-  const one: One = async (sql, values) => (await connection.query(sql, values))[0]?.[0];
-  if ((await one('SHOW server_encoding')) !== 'UTF8') throw new Error('its encoding is not UTF8');
+): Promise<Migrated | undefined> {
+  await checkEncoding(connection);
   const found = await readVersions(connection, schema);
   checkVersions(found, parts);
-  if (isCurrent(found, parts)) return;
+  if (isCurrent(found, parts)) return undefined;
   await connection.query('BEGIN ISOLATION LEVEL READ COMMITTED');
   await connection.query(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${patience.turn}`);
   const turn = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
-  await one(turn, [`petstore migrations ${schema}`]).catch(
-    failAt(`another program has migrated it for ${patience.turn} ms`),
-  );
+  await connection
+    .query(turn, [`petstore migrations ${schema}`])
+    .catch(failAt(`another program has migrated it for ${patience.turn} ms`));
   await connection.query(`SET LOCAL lock_timeout = ${patience.table}`);
-  await run(connection, schema, parts);
+  const before = await run(connection, schema, parts);
   await finish();
   await connection.query('COMMIT');
+  return { from: numberOf(before), to: newestOf(parts) };
 }
 
-async function run(connection: Connection, schema: string, parts: readonly Part[]): Promise<void> {
+async function checkEncoding(connection: Connection): Promise<void> {
+  const [[encoding]] = (await connection.query('SHOW server_encoding')) as [[string]];
+  if (encoding !== 'UTF8') throw new Error('its encoding is not UTF8');
+}
+
+/** Returns the versions that it had. */
+async function run(connection: Connection, schema: string, parts: readonly Part[]): Promise<Map<string, number>> {
   const versions = await readVersions(connection, schema);
-  checkVersions(versions, parts);
+  await checkMigrations(connection, schema, versions, parts);
   const [there] = await connection.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
   if (!there) await connection.query(`CREATE SCHEMA ${quote(schema)}`);
   await connection.query(`SET LOCAL search_path = ${quote(schema)}`);
-  if (versions.size === 0) await begin(connection);
+  if (versions.size === 0)
+    await connection.query('CREATE TABLE schema_versions (part text PRIMARY KEY, version int NOT NULL)');
   for (const { name, migrations } of parts) {
     for (const [index, sql] of [...migrations.entries()].slice(versions.get(name))) {
       const place = `migration ${index + 1} (${name}) needs a lock that another session has`;
@@ -115,6 +149,37 @@ async function run(connection: Connection, schema: string, parts: readonly Part[
     const upsert = `INSERT INTO schema_versions VALUES ($1, $2) ON CONFLICT (part) DO UPDATE SET version = $2`;
     await connection.query(upsert, [name, migrations.length]);
   }
+  return versions;
+}
+
+/** The table that told the version of an earlier layout. */
+const EARLIER = 'schema_version';
+
+/** Whether those that are pending can be run. Other programs may have tables in the same schema, but none that a migration makes. */
+async function checkMigrations(
+  connection: Connection,
+  schema: string,
+  versions: ReadonlyMap<string, number>,
+  parts: readonly Part[],
+): Promise<void> {
+  checkVersions(versions, parts);
+  if (isCurrent(versions, parts)) return;
+  const made = tablesMadeBy(pendingOf(versions, parts));
+  const tables = versions.size === 0 ? [...made, EARLIER] : made;
+  const found = await connection.query(
+    `SELECT relname FROM pg_class WHERE relname = ANY ($2::text[])
+      AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) ORDER BY relname`,
+    [schema, tables],
+  );
+  refuseTables(found.map(([name]) => String(name)));
+  const [[inSchema, inDatabase, database, role]] = (await connection.query(
+    `SELECT (SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = $1),
+      has_database_privilege(current_database(), 'CREATE'), current_database(), current_user`,
+    [schema],
+  )) as [[string | null, string, string, string]];
+  const place = inSchema === null ? `DATABASE ${quote(database)}` : `SCHEMA ${quote(schema)}`;
+  if ((inSchema ?? inDatabase) !== 't')
+    throw new Error(`its role may not create tables there: GRANT CREATE ON ${place} TO ${quote(role)}`);
 }
 
 async function readVersions(connection: Connection, schema: string): Promise<Map<string, number>> {
@@ -126,15 +191,6 @@ async function readVersions(connection: Connection, schema: string): Promise<Map
   );
   const rows = found ? await connection.query(`SELECT part, version FROM ${quote(schema)}.schema_versions`) : [];
   return new Map(rows.map(([part, version]) => [part as string, Number(version)]));
-}
-
-/** Other programs may have tables in the same schema; one of ours from before did not call them so. */
-async function begin(connection: Connection): Promise<void> {
-  const [[found]] = (await connection.query(
-    "SELECT coalesce(to_regclass('schema_version'), to_regclass('api_keys'))",
-  )) as [[string | null]];
-  if (found !== null) throw new Error(UNKNOWN_LAYOUT);
-  await connection.query('CREATE TABLE schema_versions (part text PRIMARY KEY, version int NOT NULL)');
 }
 
 /** Says what was waited for. */

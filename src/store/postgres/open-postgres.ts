@@ -6,7 +6,7 @@ import { fromCursor } from '../cursors.ts';
 import type { AnyDomain } from '../description.ts';
 import { type Kept, NO_ID, toKept } from '../kept.ts';
 import type { Shape } from '../shape.ts';
-import { type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
+import { type Migrated, type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain } from '../transactions.ts';
 import type { Create } from '../write.ts';
@@ -54,8 +54,9 @@ export async function openPostgres(
   const connect = buildConnect(settings);
   const connectToStart = () => connect({ toConnect: startTimeout, toAnswer: startTimeout });
   if (!limits.isMigrated) {
-    const migrateAll: Task<void> = (connection) => migrate(connection, settings.schema, domain);
-    await onConnection(connectToStart, migrateAll);
+    const migrateAll: Task<Migrated | undefined> = (connection) => migrate(connection, settings.schema, domain);
+    const migrated = await onConnection(connectToStart, migrateAll);
+    if (migrated) limits.onMigrated?.(migrated);
   }
   const readLimit = Math.ceil(READ * timeout);
   const connectToRead = () => connect({ toConnect: readLimit, toAnswer: readLimit });

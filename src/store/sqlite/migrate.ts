@@ -2,7 +2,18 @@
 import type { Database } from 'better-sqlite3';
 import { checkColumns, checkConstraints, type FoundConstraints, isConstrained } from '../columns.ts';
 import type { AnyDomain } from '../description.ts';
-import { checkVersions, isCurrent, loadParts, newestOf, type Part, UNKNOWN_LAYOUT } from '../migrations.ts';
+import {
+  checkVersions,
+  isCurrent,
+  loadParts,
+  newestOf,
+  numberOf,
+  type Part,
+  pendingOf,
+  refuseTables,
+  tablesMadeBy,
+} from '../migrations.ts';
+import type { Migrated } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import { toTriggersSql } from './triggers.ts';
 
@@ -12,22 +23,32 @@ const TYPES = {
   ...{ number: TEXT, text: TEXT, uuid: TEXT, time: TEXT, json: TEXT },
 };
 
-/** @throws Error when the schema is newer than the program's, or another's; any error leaves the database as it was */
-export function migrate(db: Database, domain: AnyDomain): void {
+/** Undefined where it was done before. @throws Error when the schema cannot be migrated; any error leaves the database as it was */
+export function migrate(db: Database, domain: AnyDomain): Migrated | undefined {
   const tables = toTables(domain);
-  const constrained = tables.filter(isConstrained);
-  const check = () => {
-    for (const table of constrained) checkConstraints(table, readConstraints(db, table));
-  };
-  migrateParts(db, loadParts('sqlite', domain), () => {
+  const migrated = migrateParts(db, loadParts('sqlite', domain), () => {
     for (const table of tables) {
       checkColumns(table, readColumns(db, table), TYPES);
       db.exec(toTriggersSql(table));
     }
-    check();
+    checkTables(db, tables);
   });
   // The description may say more than it did when the last migration ran.
-  check();
+  checkTables(db, tables);
+  return migrated;
+}
+
+/** What a start would do. @throws Error that says why it would fail */
+export function tryMigrate(db: Database, domain: AnyDomain): Migrated {
+  const parts = loadParts('sqlite', domain);
+  const versions = readVersions(db);
+  checkMigrations(db, versions, parts);
+  if (isCurrent(versions, parts)) checkTables(db, toTables(domain));
+  return { from: numberOf(versions), to: newestOf(parts) };
+}
+
+function checkTables(db: Database, tables: readonly Table[]): void {
+  for (const table of tables.filter(isConstrained)) checkConstraints(table, readConstraints(db, table));
 }
 
 function readConstraints(db: Database, { name }: Table): FoundConstraints {
@@ -51,12 +72,13 @@ function readColumns(db: Database, { name }: Table) {
 }
 
 /** `finish` is called after any migration. */
-export function migrateParts(db: Database, parts: readonly Part[], finish = () => {}): void {
-  if (isCurrent(readVersions(db), parts)) return;
+export function migrateParts(db: Database, parts: readonly Part[], finish = () => {}): Migrated | undefined {
+  if (isCurrent(readVersions(db), parts)) return undefined;
   const run = db.transaction(() => {
     const versions = readVersions(db);
-    checkVersions(versions, parts);
-    if (versions.size === 0) begin(db);
+    checkMigrations(db, versions, parts);
+    if (versions.size === 0)
+      db.exec('CREATE TABLE schema_versions (part TEXT PRIMARY KEY NOT NULL, version INTEGER NOT NULL) STRICT');
     const update = db.prepare<[string, number]>('REPLACE INTO schema_versions VALUES (?, ?)');
     for (const { name, migrations } of parts) {
       for (const sql of migrations.slice(versions.get(name))) db.exec(sql);
@@ -64,8 +86,22 @@ export function migrateParts(db: Database, parts: readonly Part[], finish = () =
     }
     db.pragma(`user_version = ${newestOf(parts)}`);
     finish();
+    return { from: numberOf(versions), to: newestOf(parts) };
   });
-  run.immediate();
+  return run.immediate();
+}
+
+/** Whether those that are pending can be run. A file is ours alone. */
+function checkMigrations(db: Database, versions: ReadonlyMap<string, number>, parts: readonly Part[]): void {
+  checkVersions(versions, parts);
+  const names = db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite|_%' ESCAPE '|'");
+  const made = new Set(tablesMadeBy(pendingOf(versions, parts)));
+  refuseTables(
+    names
+      .pluck()
+      .all()
+      .filter((name) => versions.size === 0 || made.has(name)),
+  );
 }
 
 function readVersions(db: Database): Map<string, number> {
@@ -73,9 +109,4 @@ function readVersions(db: Database): Map<string, number> {
   if (!isThere) return new Map();
   const rows = db.prepare<[], [string, bigint]>('SELECT part, version FROM schema_versions').raw().all();
   return new Map(rows.map(([part, version]) => [part, Number(version)]));
-}
-
-function begin(db: Database): void {
-  if (db.prepare('SELECT 1 FROM sqlite_schema').get()) throw new Error(UNKNOWN_LAYOUT);
-  db.exec('CREATE TABLE schema_versions (part TEXT PRIMARY KEY NOT NULL, version INTEGER NOT NULL) STRICT');
 }

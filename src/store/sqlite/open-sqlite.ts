@@ -14,7 +14,15 @@ import type { Store, StoreLimits } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain, type Transactions } from '../transactions.ts';
 import type { Call, Change, Create, Created, Outcome } from '../write.ts';
-import { checkInodes, type Inodes, openConnection, readInodes, toStoreError, useWal } from './connection.ts';
+import {
+  checkInodes,
+  checkPlace,
+  type Inodes,
+  openConnection,
+  readInodes,
+  toStoreError,
+  useWal,
+} from './connection.ts';
 import { type Aside, prepareCountMisfits, readContents, writeContents } from './contents.ts';
 import { DIALECT, Driver } from './drive.ts';
 import { toBound } from './insert.ts';
@@ -43,7 +51,8 @@ export function openSqlite(
   if (!isMigrated && file !== MEMORY && !existsSync(file)) makeFile(file);
   const db = openConnection(file, { fileMustExist: isMigrated });
   try {
-    if (!isMigrated) migrate(db, domain);
+    const migrated = isMigrated ? undefined : migrate(db, domain);
+    if (migrated) limits.onMigrated?.(migrated);
     useWal(db);
     return buildStore(new Medium(db, file), kept, transactions, limits);
   } catch (error) {
@@ -54,6 +63,7 @@ export function openSqlite(
 
 /** Nobody else may read what is stored. SQLite gives `-wal` and `-shm` the mode of the file. */
 function makeFile(file: string): void {
+  checkPlace(file);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   closeSync(openSync(file, 'a', 0o600));
 }

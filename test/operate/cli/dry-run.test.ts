@@ -2,10 +2,15 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import type { Settings } from '../../../src/engine/services.ts';
+import { domain } from '../../../src/generated/domain.ts';
 import { handlers } from '../../../src/generated/handlers.ts';
 import { checkStart } from '../../../src/operate/cli/dry-run.ts';
 import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
+import { type Database, parseDatabaseUrl } from '../../../src/store/database-url.ts';
+import { loadParts, newestOf } from '../../../src/store/migrations.ts';
+import { openStore } from '../../../src/store/open-store.ts';
 import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
+import type { Migrated } from '../../../src/store/store.ts';
 import { openUrl } from '../../database.ts';
 import { startPostgres } from '../../postgres.ts';
 import { startProgram, startServer } from '../../program.ts';
@@ -98,25 +103,95 @@ t.test('what is wrong is told, part by part, and the exit code is 1', async (t) 
   const full = await check({ DATABASE_URL: `sqlite:${folder}/a.db` }, 2 ** 60);
   t.match([full.code, full.stdout], [1, /^disk: WRONG: only \d+ bytes are free$/m]);
 
-  const newer = new Sqlite(`${folder}/newer.db`);
-  newer.pragma('user_version = 999');
-  newer.close();
-  const future = await check({ DATABASE_URL: `sqlite:${folder}/newer.db` });
-  t.match(
-    [future.code, future.stdout],
-    [1, /^database: WRONG: its schema has version 999, and this program knows \d+ at/m],
-  );
-
   const file = `${folder}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
   await store.createKey({ ...toStoredKey(makeKey(), 'Ada'), revokedAt: new Date().toISOString() });
   await store.close();
-  const older = new Sqlite(file);
-  older.pragma('user_version = 2');
-  older.close();
   const refusing = await check({ DATABASE_URL: `sqlite:${file}` });
   t.match([refusing.code, refusing.stdout], [0, /^keys: 0 stored keys .*: every caller is refused$/m]);
-  t.match(refusing.stdout, /it would be migrated from version 2 to \d+$/m);
+});
+
+/** What the check says of a database, and the start, in the same words where it fails. */
+async function checkAndOpen(t: Test, DATABASE_URL: string) {
+  const { code, stdout } = await check({ DATABASE_URL, API_KEYS: KEY });
+  const [, told = ''] = /^database: (?:WRONG: )?(.*)$/m.exec(stdout) ?? [];
+  const migrated: Migrated[] = [];
+  const limits = { createTimeout: 60_000, maxCreates: 1000, onMigrated: (one: Migrated) => void migrated.push(one) };
+  const opened = Promise.resolve().then(() => openStore(parseDatabaseUrl(DATABASE_URL) as Database, domain, limits));
+  const failed = await opened.then(
+    (store) => store.close(),
+    ({ message }: Error) => message,
+  );
+  t.equal(failed === undefined, code === 0, `${failed} ${told}`);
+  if (failed) t.ok(failed.includes(told), `${failed} ${told}`);
+  return { code, told, migrated: migrated[0] };
+}
+
+/** How many migrations there are in all. */
+const to = newestOf(loadParts('sqlite', domain));
+
+t.test('on SQLite, the check fails where the start does, in the same words', async (t) => {
+  const folder = t.testdir({ gone: t.fixture('symlink', 'nowhere/pets.db'), here: t.fixture('symlink', 'there.db') });
+  for (const [name, sql, told] of [
+    ['theirs', 'CREATE TABLE notes (text)', /^it has tables that are not of this program, .*: notes$/],
+    ['many', 'CREATE TABLE a (b); CREATE TABLE b (b); CREATE TABLE c (b); CREATE TABLE d (b)', /: a, b, c, …$/],
+    ['newer', 'UPDATE schema_versions SET version = 999', /^its schema \(engine\) has version 999, and this program /],
+  ] as const) {
+    if (name === 'newer') await openUrl(`sqlite:${folder}/${name}`).close();
+    const db = new Sqlite(`${folder}/${name}`);
+    db.exec(sql);
+    db.close();
+    t.match(await checkAndOpen(t, `sqlite:${folder}/${name}`), { code: 1, told }, name);
+  }
+  const gone = `it is a link to ${folder}/nowhere/pets.db, whose folder is not there`;
+  t.match(await checkAndOpen(t, `sqlite:${folder}/gone`), { code: 1, told: gone });
+  const told = `SQLite, ${folder}/here: it would be made`;
+  t.match(await checkAndOpen(t, `sqlite:${folder}/here`), { code: 0, told, migrated: { from: 0, to } });
+  t.match(await checkAndOpen(t, `sqlite:${folder}/here`), { code: 0, told: /: version \d+$/, migrated: undefined });
+});
+
+t.test('where the binary of SQLite cannot be loaded, the check says so', async (t) => {
+  const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db` };
+  const shell = 'export NODE_OPTIONS=--no-addons';
+  const { exit, output } = startProgram(t, 'src/main.ts', { args: ['--check'], env, shell });
+  t.equal(await exit, 1);
+  t.match(output.stdout, /^database: WRONG: .*addons/m);
+});
+
+t.test('an older schema is told by the number of its migrations, alike in both databases', async (t) => {
+  const server = await startPostgres(t);
+  const file = `${t.testdir()}/pets.db`;
+  const url = server.newUrl();
+  for (const each of [`sqlite:${file}`, url]) await checkAndOpen(t, each);
+  const older = `DROP TABLE idempotency_keys; DROP TABLE passed_check;
+    UPDATE schema_versions SET version = 1 WHERE part = 'engine';`;
+  const db = new Sqlite(file);
+  db.exec(`${older} DROP TABLE record_edits`);
+  db.close();
+  await (await server.connect(t, url)).query(`${older} DROP FUNCTION write_records() CASCADE`);
+  const from = to - 1;
+  const told = new RegExp(`: it would be migrated from version ${from} to ${to}$`);
+  for (const each of [`sqlite:${file}`, url])
+    t.match(await checkAndOpen(t, each), { code: 0, told, migrated: { from, to } });
+});
+
+t.test('on PostgreSQL, the check fails where the start does, in the same words', async (t) => {
+  const server = await startPostgres(t);
+  await server.execute(`CREATE ROLE plain LOGIN PASSWORD 'plain'; CREATE SCHEMA plain; GRANT USAGE ON SCHEMA plain TO plain;
+    CREATE SCHEMA theirs; CREATE TABLE theirs.pets (id int); CREATE TABLE theirs.others (id int)`);
+  const asPlain = (schema: string) => {
+    const url = new URL(server.newUrl(schema));
+    return Object.assign(url, { username: 'plain', password: 'plain' }).href;
+  };
+  for (const [url, told] of [
+    [server.newUrl('theirs'), /^it has tables that are not of this program, .*: pets$/],
+    [asPlain('plain'), 'its role may not create tables there: GRANT CREATE ON SCHEMA "plain" TO "plain"'],
+    [asPlain('more'), 'its role may not create tables there: GRANT CREATE ON DATABASE "postgres" TO "plain"'],
+  ] as const) {
+    t.match(await checkAndOpen(t, url), { code: 1, told }, url);
+  }
+  await server.execute('GRANT CREATE ON SCHEMA plain TO plain');
+  t.match(await checkAndOpen(t, asPlain('plain')), { code: 0, told: /it would be made$/ });
 });
 
 t.test('PostgreSQL is asked, and nothing is made in it', async (t) => {
@@ -128,6 +203,7 @@ t.test('PostgreSQL is asked, and nothing is made in it', async (t) => {
   t.notMatch(before.stdout, server.password);
   t.strictSame((await server.execute("SELECT to_regnamespace('checked') AS made")).rows, [{ made: null }]);
   const running = await startServer(t, { env: { DATABASE_URL } });
+  t.match(running.output.stdout, `"from":0,"to":${to},"msg":"the database was made"`);
   t.equal((await running.request('/v1/pets')).status, 200);
   const after = await check({ DATABASE_URL, API_KEYS: KEY });
   t.match(after.stdout, /^database: PostgreSQL, .*: version \d+$/m);
