@@ -4,11 +4,13 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
+import { ContractError } from '../src/engine/contract/contract.ts';
 import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
 import { buildTypes } from './contract-types.ts';
 import { buildDomain, buildTransactions } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
+import { describeSlowPatterns } from './patterns.ts';
 import { buildScopes } from './scopes.ts';
 
 const ROOT = new URL('..', import.meta.url);
@@ -43,6 +45,8 @@ async function generate(): Promise<string[]> {
   const { describeUndeclared } = await import('../src/engine/replies/own-replies.ts');
   // What the server would refuse at its start is refused here, in the same words.
   compileOperations(contract);
+  const slow = describeSlowPatterns(contract);
+  if (slow.length > 0) throw new ContractError(slow);
   const problems = [
     ...describeUndeclared(contract),
     ...write('contract', await buildTypes(contract.document)),

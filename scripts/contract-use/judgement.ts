@@ -3,6 +3,7 @@ import { type Contract, ContractError } from '../../src/engine/contract/contract
 import { readContract } from '../../src/engine/contract/load-contract.ts';
 import { METHODS, nameOf } from '../../src/engine/contract/operations.ts';
 import { compileOperations } from '../../src/engine/routes/compiled-operations.ts';
+import { describeSlowPatterns } from '../patterns.ts';
 import { toAdvice } from './advice.ts';
 
 export interface Row {
@@ -48,7 +49,9 @@ async function readAll(file: string): Promise<{ contract: Contract | undefined; 
     const { operations } = read.contract;
     const isRefused = (id: string) => problems.some((problem) => problem.startsWith(`operation ${id}: `));
     const sound = [...operations].filter(([id]) => id !== '' && !isRefused(id));
-    collect(problems, () => compileOperations({ ...read.contract, operations: new Map(sound) }));
+    const contract = { ...read.contract, operations: new Map(sound) };
+    collect(problems, () => compileOperations(contract));
+    collect(problems, () => problems.push(...describeSlowPatterns(contract)));
     return { contract: read.contract, problems };
   } catch (error) {
     return { contract: undefined, problems: problemsOf(error) };

@@ -20,6 +20,19 @@ t.test('a schema that is nothing but itself is refused in one line, and nothing 
   t.equal(readCopied(folder, 'src/generated/contract.ts'), generated, 'nothing is written');
 });
 
+t.test('a pattern that could stop the server is refused, and nothing is written', async (t) => {
+  const folder = copyProject(
+    t,
+    edited(({ NewPet }) => (NewPet.properties.nickname = { type: 'string', pattern: '^(a+)+$' })),
+  );
+  const { status, stderr } = generate(folder, '--check');
+  t.equal(status, 1);
+  t.match(
+    stderr,
+    /^The contract cannot be served:\n {2}- operation createPet: the pattern \^\(a\+\)\+\$ takes so long .*\n$/,
+  );
+});
+
 t.test('a handler is imported from the file of its operationId, in kebab-case too', async (t) => {
   const yaml = edited(({ listPets, getPet }) => {
     listPets.operationId = 'list-pets';

@@ -34,12 +34,24 @@ export interface Run {
   keys: Keys;
 }
 
-/** Patterns are of Unicode (JSON Schema 2020-12, Core, section 6.4); many are written for expressions without it, such as `[\w-.]`. */
+/** Escapes, each as a whole, and classes by name. */
+const WORD = /\\(?:p\{[^}]*\}|[xu]\{|.)|\[:\^?\w+:\]/gis;
+/** Those of Java, Perl, .NET and POSIX, beside the letters that mean something in JavaScript. */
+const FOREIGN = /^(?:\\[A-Za-z]|\[)(?<!\\[BDSWbcdfknrstuvwx])|^\\[xu]\{/;
+const IN_JAVASCRIPT: Record<string, string> = { '\\A': '^', '\\z': '$', '\\Z': '$', '\\h': '[\\t ]', '\\R': '\\r?\\n' };
+
+/**
+ * Patterns are of Unicode (JSON Schema 2020-12, Core, section 6.4); many are written for expressions without it, such as `[\w-.]`.
+ * @throws Error for one of another language, whose words would be taken for their letters
+ */
 export function toRegExp(pattern: string, flags: string): RegExp {
   try {
     return new RegExp(pattern, flags);
   } catch {
-    return new RegExp(pattern);
+    const [foreign] = [...pattern.matchAll(WORD)].map(([word]) => word).filter((word) => FOREIGN.test(word));
+    if (foreign === undefined) return new RegExp(pattern);
+    const advice = IN_JAVASCRIPT[foreign] ?? 'its characters, such as [A-Za-z]';
+    throw new Error(`pattern ${pattern}: ${foreign} means nothing in JavaScript: write ${advice}`);
   }
 }
 toRegExp.code = 'new RegExp';

@@ -184,6 +184,28 @@ t.test('patterns that are not of Unicode are read as they are written', async (t
   t.equal((await request('/a?q=a+b')).status, 400);
 });
 
+t.test('patterns of other languages are refused by what they have of them', async (t) => {
+  const told = async (pattern: string) => {
+    const schema = { type: 'string', pattern };
+    return problemsOf(t, contractOf({ '/a': get({ parameters: [{ name: 'q', in: 'query', schema }] }) }));
+  };
+  for (const [pattern, foreign, advice] of [
+    ['\\A[a-z]+\\z', '\\A', '^'],
+    ['^a\\z', '\\z', '$'],
+    ['\\h', '\\h', '[\\t ]'],
+    ['^\\p{IsAlphabetic}+$', '\\p{IsAlphabetic}', 'its characters, such as [A-Za-z]'],
+    ['^[[:alpha:]_]+$', '[:alpha:]', 'its characters, such as [A-Za-z]'],
+    ['\\x{41}', '\\x{', 'its characters, such as [A-Za-z]'],
+    // It would mean that, were the rest of Unicode.
+    ['[\\w-.]\\p{L}', '\\p{L}', 'its characters, such as [A-Za-z]'],
+  ] as const) {
+    const problem = `pattern ${pattern}: ${foreign} means nothing in JavaScript: write ${advice}`;
+    t.strictSame(await told(pattern), [`operation getA: request.query.q: ${problem}`]);
+  }
+  for (const pattern of ['\\p{L}', '[\\w-.]\\\\A', '\\-\\@\\x41\\u0041\\d', '[:a]'])
+    t.strictSame(await told(pattern), [], pattern);
+});
+
 t.test('forms of both types have fields of their types, and defaults come last', async (t) => {
   const schema = {
     type: 'object',

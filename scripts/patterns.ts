@@ -1,0 +1,46 @@
+/** The patterns of a contract that could stop the server: a text that meets one takes far longer than it is long. */
+import type { Contract } from '../src/engine/contract/contract.ts';
+import { toRegExp } from '../src/engine/schema/ajv.ts';
+import type { Json } from '../src/engine/schema/json.ts';
+import { targetOf } from '../src/engine/schema/recursion.ts';
+import { subschemasOf } from '../src/engine/schema/subschemas.ts';
+import { degreeOf } from './linear.ts';
+
+/** How many steps a text may take: some milliseconds. */
+const STEPS = 1_000_000;
+
+/** Each in one line, with the first operation that has it. Headers of replies are no text of clients. */
+export function describeSlowPatterns({ operations }: Contract): string[] {
+  const seen = new Set<Json>();
+  const told = new Map<string, string>();
+  for (const { id, parameters, body, replies } of operations.values()) {
+    const schemas = [...parameters, ...(body?.contents ?? []), ...replies].map(({ schema }) => schema);
+    for (const schema of schemas) visit(schema, `operation ${id}`);
+  }
+  return [...told.values()];
+
+  function visit(schema: Json, owner: string): void {
+    if (typeof schema !== 'object' || seen.has(schema)) return;
+    seen.add(schema);
+    const { pattern, maxLength, patternProperties = {}, propertyNames } = schema;
+    if (typeof pattern === 'string') judge(pattern, maxLength, owner);
+    for (const name of Object.keys(patternProperties)) judge(name, undefined, owner);
+    for (const inner of [targetOf(schema), propertyNames]) visit(inner, owner);
+    for (const { subschema } of subschemasOf(schema)) visit(subschema, owner);
+  }
+
+  function judge(pattern: string, maxLength: number | undefined, owner: string): void {
+    const fault = findFault(pattern, maxLength);
+    if (fault && !told.has(pattern)) told.set(pattern, `${owner}: the pattern ${pattern} ${fault}`);
+  }
+}
+
+function findFault(pattern: string, maxLength = Number.POSITIVE_INFINITY): string | undefined {
+  const degree = degreeOf(toRegExp(pattern, 'u'));
+  if (degree === 1 || maxLength ** degree <= STEPS) return undefined;
+  if (degree === Number.POSITIVE_INFINITY) {
+    return 'takes so long for some short texts that they would stop the server: let nothing that repeats stand in something that repeats';
+  }
+  const most = Math.floor(STEPS ** (1 / degree));
+  return `takes the length of a text to the power of ${degree}: add maxLength: ${most} at most, or let no two parts that follow each other take the same letters`;
+}

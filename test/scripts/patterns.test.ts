@@ -1,0 +1,53 @@
+import t, { type Test } from 'tap';
+import { describeSlowPatterns } from '../../scripts/patterns.ts';
+import type { Json } from '../../src/engine/schema/json.ts';
+import { load, operation, withPaths } from '../added-operations.ts';
+
+const text = (pattern: string, others: Json = {}) => ({ type: 'string', pattern, ...others });
+const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
+const SQUARE = '^a*a*$';
+const ENDLESS = '^(a+)+$';
+
+/** What is told of an operation with this source, in a contract that has no such pattern otherwise. */
+async function told(t: Test, source: Json): Promise<string[]> {
+  const yaml = withPaths({ '/echoes': { post: operation('echo', source) } }, ({ schemas }) => {
+    schemas.Node = { properties: { name: text(ENDLESS), next: { $ref: '#/components/schemas/Node' } } };
+  });
+  return describeSlowPatterns(await load(t, yaml));
+}
+
+t.test(
+  'a pattern that takes longer than its text is long is named once, wherever it stands, with what to do',
+  async (t) => {
+    const slow = text(ENDLESS);
+    const places: [place: string, source: Json][] = [
+      ['a parameter', { parameters: [{ name: 'q', in: 'query', schema: slow }] }],
+      ['a field', { requestBody: json({ properties: { a: { items: slow }, b: slow } }) }],
+      ['the names of fields', { requestBody: json({ propertyNames: slow }) }],
+      ['names by a pattern', { requestBody: json({ patternProperties: { [ENDLESS]: {} } }) }],
+      ['a schema that refers to itself', { requestBody: json({ $ref: '#/components/schemas/Node' }) }],
+      ['a reply', { responses: { '200': json(slow) } }],
+    ];
+    const endless =
+      /^operation echo: the pattern \^\(a\+\)\+\$ takes so long .* let nothing that repeats stand in something/;
+    for (const [place, source] of places) {
+      const problems = await told(t, source);
+      t.match(problems, [endless], place);
+      t.equal(problems.length, 1, place);
+    }
+    t.match(await told(t, { requestBody: json(text(SQUARE)) }), [
+      /^operation echo: the pattern \^a\*a\*\$ takes the length of a text to the power of 2: add maxLength: 1000 at most/,
+    ]);
+  },
+);
+
+t.test('a pattern that is linear, or tried on short texts only, is not', async (t) => {
+  t.strictSame(await told(t, { requestBody: json(text('^[a-z]+$')) }), []);
+  t.strictSame(await told(t, { requestBody: json(text(SQUARE, { maxLength: 1000 })) }), []);
+  t.equal((await told(t, { requestBody: json(text(SQUARE, { maxLength: 1001 })) })).length, 1);
+  t.equal((await told(t, { requestBody: json(text(ENDLESS, { maxLength: 40 })) })).length, 1);
+  t.strictSame(
+    await told(t, { requestBody: json({ propertyNames: true, properties: { pattern: { const: 'a' } } }) }),
+    [],
+  );
+});
