@@ -95,6 +95,10 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
       [{ note: 'Soon' }, false],
       [{ dueAt: '2026-01-01T02:00:00+02:00', pieces: 1 }, true],
       [{ price: 6n }, false],
+      [{ price: [6n, 5n], dueAt: ['2026-01-01T02:00:00+02:00'] }, true],
+      [{ price: [6n, 7n] }, false],
+      [{ price: [] }, false],
+      [{}, true],
     ];
     for (const [condition, isMet] of conditions) {
       const outcome = await orders.update(keyOf(order), { status: 'paid' }, { if: condition });

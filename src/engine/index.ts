@@ -4,6 +4,7 @@ export { isRefused } from '../store/collection.ts';
 export type { SchemaOf as Schema } from '../store/description.ts';
 export { type ErrorBody, type ErrorCode, Failure, notImplemented, refuse, refuseAt } from './errors.ts';
 export type { PassedOn } from './replies/passed-on-replies.ts';
+export { ifMatch, isUnchanged, toTag } from './requests/conditions.ts';
 export type { Bytes, FormField, FormFile } from './requests/form-parts.ts';
 export {
   type AnswerOf,

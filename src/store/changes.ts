@@ -52,7 +52,9 @@ export class Changes {
       const value = toNewValue(field, change, now, statement);
       return value === undefined ? [] : [`${field.column} = ${value}`];
     });
-    const sql = `UPDATE ${this.#nameOf(table)} SET ${set} WHERE ${toWhere(table, change, statement)}
+    // A change of nothing answers with the record, too.
+    const [{ column }] = table.newFields as [Field];
+    const sql = `UPDATE ${this.#nameOf(table)} SET ${set.length > 0 ? set : `${column} = ${column}`} WHERE ${toWhere(table, change, statement)}
       RETURNING ${this.#dialect.toJsonSql(table)}`;
     const rows = yield { sql, values: statement.values };
     return rows[0]?.[0] as string | undefined;
@@ -98,8 +100,14 @@ function toNewValue(field: Field, { kind, record, add }: Change, now: string, st
 function toWhere({ id, fields }: Table, { id: value, if: wanted = {} }: Change, statement: Statement): string {
   const conditions = fields
     .filter(({ name }) => name in wanted)
-    .map((field) => `${field.column} IS NOT DISTINCT FROM ${statement.bind(field, wanted[field.name])}`);
+    .map((field) => toCondition(field, wanted[field.name], statement));
   return [...conditions, `${id.column} = ${statement.bind(id, value)}`].join(' AND ');
+}
+
+function toCondition(field: Field, value: unknown, statement: Statement): string {
+  if (field.type === 'json' || !Array.isArray(value))
+    return `${field.column} IS NOT DISTINCT FROM ${statement.bind(field, value)}`;
+  return `(${['1 = 0', ...value.map((one) => toCondition(field, one, statement))].join(' OR ')})`;
 }
 
 /** What a database says of a change that its constraints do not allow. */

@@ -73,9 +73,13 @@ export type AnyCollection = Collection;
 
 /** How a change is made: only where the record has these values, and once for each key. */
 export interface HowToChange<Found = Fields> {
-  if?: { [Name in keyof Found]?: Found[Name] | undefined } | undefined;
+  /** A list is met by any of its values. */
+  if?: { [Name in keyof Found]?: Found[Name] | AnyOf<Found[Name]> | undefined } | undefined;
   once?: Once | undefined;
 }
+type AnyOf<Value> = [Exclude<Value, null | undefined>] extends [bigint | string | number | boolean]
+  ? readonly Value[]
+  : never;
 export interface Put<Found> {
   record: Found;
   isNew: boolean;

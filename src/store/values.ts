@@ -43,7 +43,10 @@ export function fromText({ type }: Field, text: string): unknown {
   return isOne ? number : undefined;
 }
 
-function toKept({ type }: Field, value: unknown): unknown {
+function toKept(field: Field, value: unknown): unknown {
+  const { type } = field;
+  // Any of several, in a condition.
+  if (type === 'time' && Array.isArray(value)) return value.map((one) => toKept(field, one));
   return type === 'time' && typeof value === 'string' ? toUtc(value) : value;
 }
 

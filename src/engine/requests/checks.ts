@@ -9,6 +9,8 @@ import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { findInt64s } from '../schema/int64-places.ts';
 import type { Json, Refuse } from '../schema/json.ts';
+import { isRecursion } from '../schema/recursion.ts';
+import { mapSubschemas } from '../schema/subschemas.ts';
 import { type Bytes, buildToParts, type ToParts } from './form-parts.ts';
 import { buildToHeaders } from './header-values.ts';
 import { buildToValues, type Raw, type Texts, type Values } from './parameter-values.ts';
@@ -47,7 +49,9 @@ export function buildCheckRequest(buildCheck: BuildCheck, operation: Operation, 
   const { required = false, contents = [] } = body ?? {};
   const [check, ...others] = contents.map((content) => {
     const { kind, schema } = content;
-    if (kind === 'json') return buildOne(buildCheck, operation, { required, schema }, refuse);
+    // What a change leaves out stays as it is.
+    const own = operation.method === 'PATCH' ? withoutDefaults(schema) : schema;
+    if (kind === 'json') return buildOne(buildCheck, operation, { required, schema: own }, refuse);
     const checkRest = buildOne(buildCheck, operation, { required, schema: true }, refuse);
     return kind === 'bytes' ? checkRest : withParts(checkRest, buildToParts(buildCheck, content, refuse));
   });
@@ -55,6 +59,12 @@ export function buildCheckRequest(buildCheck: BuildCheck, operation: Operation, 
   if (others.length === 0) return check;
   const byType = new Map([check, ...others].map((made, index) => [contents[index]?.type, made]));
   return (sent) => (byType.get(toMediaType(sent.headers['content-type'] ?? '')) ?? check)(sent);
+}
+
+function withoutDefaults(schema: Json): Json {
+  if (typeof schema === 'boolean' || isRecursion(schema)) return schema;
+  const { default: _default, ...others } = mapSubschemas(schema, withoutDefaults);
+  return others;
 }
 
 /** The parts of a form are checked when a handler takes them. */

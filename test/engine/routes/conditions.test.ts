@@ -1,0 +1,98 @@
+/** Conditions of requests, and changes that say only what changes: over HTTP, with what handlers are given for them. */
+import t, { type Test } from 'tap';
+import { ifMatch, isRefused, isUnchanged, toTag } from '../../../src/engine/index.ts';
+import { buildShapes } from '../../../src/engine/routes/stored-records.ts';
+import type { Json } from '../../../src/engine/schema/json.ts';
+import { domain } from '../../../src/generated/domain.ts';
+import { load, operation, serve, withPaths } from '../../added-operations.ts';
+import { openUrl } from '../../database.ts';
+
+const HEADERS = { ETag: { description: 'The revision.', schema: { type: 'string' } } };
+const PET = { headers: HEADERS, content: { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } } };
+const CHANGES = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    name: { type: 'string', default: 'Nobody' },
+    status: { type: ['string', 'null'], default: 'sold' },
+    categoryId: { type: 'integer', format: 'int64', default: 7 },
+  },
+};
+const header = (name: string) => ({ name, in: 'header', schema: { type: 'string' } });
+
+const YAML = withPaths({
+  '/animals/{petId}': {
+    parameters: [{ name: 'petId', in: 'path', required: true, schema: { type: 'integer', format: 'int64' } }],
+    get: operation('getAnimal', {
+      parameters: [header('If-None-Match')],
+      responses: { '200': PET, '304': { headers: HEADERS } },
+    }),
+    patch: operation('patchAnimal', {
+      parameters: [header('If-Match')],
+      requestBody: {
+        required: true,
+        content: { 'application/merge-patch+json': { schema: CHANGES }, 'application/json': { schema: CHANGES } },
+      },
+      responses: { '200': PET },
+    }),
+  },
+});
+
+const problem = (status: number) => ({ status, body: { code: 'invalid_request', message: 'No.', status } });
+
+/** The number of the category stands for a revision. */
+async function serveAnimals(t: Test) {
+  const contract = await load(t, YAML);
+  const store = openUrl('sqlite::memory:', {}, buildShapes(contract, domain));
+  const { id } = await store.records.create({ name: 'Rex', categoryId: 5n, status: 'available' });
+  const getAnimal = async ({ params, headers, pets }: Json) => {
+    const pet = (await pets.get(params.petId)).read();
+    const ETag = toTag(pet.categoryId);
+    if (isUnchanged(headers['If-None-Match'], pet.categoryId)) return { status: 304, headers: { ETag } };
+    return { status: 200, body: pet, headers: { ETag } };
+  };
+  const patchAnimal = async ({ params, headers, body, pets }: Json) => {
+    if (headers['If-Match'] === undefined) return problem(428);
+    const pet = await pets.update(params.petId, body, { if: ifMatch(headers['If-Match'], 'categoryId') });
+    if (pet === undefined) return problem(404);
+    if (isRefused(pet)) return problem(412);
+    return { status: 200, body: pet, headers: { ETag: toTag(pet.categoryId) } };
+  };
+  const { request } = await serve(t, YAML, { getAnimal, patchAnimal }, { store });
+  const patch = (body: Json, headers: Record<string, string> = {}, petId = id) =>
+    request(`/v1/animals/${petId}`, { method: 'PATCH', body, headers });
+  return { get: (headers = {}) => request(`/v1/animals/${id}`, { headers }), patch };
+}
+
+t.test('a record that the client has already is answered with 304, and its tag', async (t) => {
+  const { get } = await serveAnimals(t);
+  t.match(await get(), { status: 200, headers: { etag: '"5"' }, body: { name: 'Rex' } });
+  for (const tags of ['"5"', 'W/"5"', '"4", "5"', 'W/"a,b" , "5"', '*'])
+    t.match(await get({ 'if-none-match': tags }), { status: 304, headers: { etag: '"5"' }, text: '' }, tags);
+  for (const tags of ['"4"', '5', '"05"', '"5.0"', '"x"'])
+    t.match(await get({ 'if-none-match': tags }), { status: 200 }, tags);
+});
+
+t.test('a change is made only where the record has one of the tags, which are strong', async (t) => {
+  const { patch } = await serveAnimals(t);
+  t.match(await patch({ name: 'Max' }), { status: 428 });
+  for (const tags of ['"4"', 'W/"5"', '"4", W/"5"', '5', ''])
+    t.match(await patch({ name: 'Max' }, { 'if-match': tags }), { status: 412 }, tags);
+  t.match(await patch({ categoryId: 6 }, { 'if-match': '"4", "5"' }), { status: 200, headers: { etag: '"6"' } });
+  t.match(await patch({ name: 'Max' }, { 'if-match': '*' }), { status: 200, body: { name: 'Max', categoryId: 6 } });
+  t.match(await patch({ name: 'Max' }, { 'if-match': '*' }, 99n), { status: 404 });
+});
+
+t.test('a PATCH tells what is absent from null, and fills in no defaults', async (t) => {
+  const { patch } = await serveAnimals(t);
+  const merge = { 'if-match': '*', 'content-type': 'application/merge-patch+json' };
+  t.match(await patch({ name: 'Max' }, merge), { text: /"name":"Max","categoryId":5,"status":"available"/ });
+  t.match(await patch({ status: null }, merge), { text: /"name":"Max","categoryId":5}/ });
+  t.match(await patch({}, { 'if-match': '*' }), { text: /"name":"Max","categoryId":5}/ });
+});
+
+t.test('a condition names the field that holds the revision', (t) => {
+  t.strictSame(ifMatch('"1", W/"2", "3"'), { revision: [1n, 3n] });
+  t.strictSame(ifMatch(' * '), {});
+  t.end();
+});
