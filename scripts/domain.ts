@@ -12,10 +12,10 @@ export function buildDomain(source: URL): string {
   const imports = collections.map(({ folder, name }) => `import { ${name} } from '../${folder}/domain.ts';\n`);
   const errors = names.map((name) => `...${name}.errors`);
   const hasTransactions = collections.some((one) => one.hasTransactions);
-  return `${hasTransactions ? "import { transactionOf } from '#store';\n" : ''}${imports.join('')}
+  return `${hasTransactions ? "import { readingOf, transactionOf } from '#store';\n" : ''}${imports.join('')}
 export const domain = { ${names.join(', ')} };
 export const errors = { ${errors.join(', ')} };
-${hasTransactions ? 'export const transaction = transactionOf<typeof domain>();\n' : ''}`;
+${hasTransactions ? 'export const transaction = transactionOf<typeof domain>();\nexport const reading = readingOf<typeof domain>();\n' : ''}`;
 }
 
 /** Those in the `transactions.ts` beside a `domain.ts`. */

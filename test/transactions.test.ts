@@ -1,6 +1,6 @@
 /** Transactions of a domain: several records are changed, or none. */
 import t, { type Test } from 'tap';
-import { type Fields, isRefused, KeyReused } from '../src/store/collection.ts';
+import { type Fields, isRefused, KeyReused, type Page } from '../src/store/collection.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { domain } from './orders/domain.ts';
@@ -8,6 +8,12 @@ import { LIMITS, type Open, onBoth, onceOf, type Shop, toShop } from './orders/s
 import { transactions } from './orders/writing.ts';
 
 const PET = { name: 'Rex', categoryId: 1n, status: 'available' };
+
+interface Report {
+  totals: { count: bigint }[];
+  page: Page;
+  count: bigint;
+}
 
 async function namesIn({ pets }: Shop): Promise<unknown[]> {
   return (await pets.list({ limit: 99 }))?.body.read().map(({ name }) => name) ?? [];
@@ -121,6 +127,56 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     t.equal(await orders.add?.({ name: 'b' }), undefined);
     const now = Date.parse((await orders.add?.({ name: 'c', output: 'now' })) as string);
     t.ok(Math.abs(now - Date.now()) < 10_000);
+  });
+
+  t.test(
+    'what only reads sees one moment, also beside others that write, and reads with statements of its own',
+    async (t) => {
+      const open = prepare(t);
+      const [{ pets, orders }, other] = [await open(), await open()];
+      const { id: petId } = await pets.create(PET);
+      await orders.createAll([1n, 5n, 7n].map((price) => ({ price })));
+      await orders.create({ price: 2n ** 60n, status: 'paid' });
+      const read = async (input: Fields) => (await orders.report?.(input)) as Report;
+      const report = await read({ from: 5n, petId });
+      t.same(report.totals, [
+        { status: 'paid', count: 1n, sum: 2n ** 60n },
+        { status: 'placed', count: 2n, sum: 12n },
+      ]);
+      t.match(report, { count: 3n, pet: { name: 'Rex' } });
+      t.same(
+        report.page.body.read().map(({ price }) => price),
+        [2n ** 60n, 7n, 5n],
+      );
+      let isDone = false;
+      const writing = (async () => {
+        while (!isDone) await other.orders.create({ price: 5n });
+      })();
+      for (let round = 0; round < 20; round++) {
+        const { totals, count } = await read({ from: 5n });
+        t.equal(
+          totals.reduce((sum, total) => sum + total.count, 0n),
+          count,
+        );
+      }
+      isDone = true;
+      await writing;
+      t.same(await orders.ask?.(["SELECT 1.5 AS a, 'é' AS b, NULL AS c"]), [{ a: 1.5, b: 'é', c: null }]);
+      t.same(
+        await orders.ask?.(['SELECT 1 AS a WHERE true = ', " AND 'O''Neill' = ", ' AND CAST(', ' AS text) IS NULL']),
+        [{ a: 1n }],
+      );
+      t.same(await orders.ask?.(['SELECT 1 AS a WHERE 1 = 2']), []);
+      for (const sql of ['DELETE FROM orders', 'DELETE FROM orders RETURNING price', 'COMMIT', 'SELECT 1 FROM nothing'])
+        await t.rejects(orders.ask?.([sql]) as Promise<unknown>, sql);
+    },
+  );
+
+  t.test('a transaction reads what it has changed itself', async (t) => {
+    const { orders } = await prepare(t)();
+    await orders.createAll([1n, 5n].map((price) => ({ price })));
+    t.match(await orders.addToSum?.(7n), { sum: 13n, dearest: [{ price: 7n }] });
+    t.match(await Promise.all([orders.addToSum?.(7n), orders.addToSum?.(8n)]), [{ sum: 20n }, { sum: 28n }]);
   });
 }
 

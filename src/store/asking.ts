@@ -4,6 +4,8 @@
 export interface Ask {
   sql: string;
   values: unknown[];
+  /** It is a team's own, and only reads; its rows are fields by their names. */
+  isOwn?: boolean;
 }
 
 type Row = unknown[];

@@ -1,12 +1,12 @@
 /** A collection, as handlers see it, on what a database reads and writes of it. */
-import { JsonText } from '../json/json-text.ts';
 import type { Asking } from './asking.ts';
+import { Changes } from './changes.ts';
 import type { AnyCollection, Awaitable, Fields, HowToChange, Page, PageQuery } from './collection.ts';
 import type { Kept } from './kept.ts';
-import { hasLists, isPlain, readPage } from './lists.ts';
+import { hasLists, isPlain, readPage, toPage } from './lists.ts';
 import type { Dialect } from './statement.ts';
 import { isFree } from './table.ts';
-import { type AnyTransactions, fromOutput } from './transactions.ts';
+import { type AnyTransactions, Calls, fromOutput } from './transactions.ts';
 import type { Call, Change, Create, Created, Outcome } from './write.ts';
 import { buildMethods, checkKey, PLAIN, Writing } from './writing.ts';
 
@@ -21,6 +21,8 @@ export interface ForCollections {
   change(change: Change | Call): Promise<Outcome>;
   /** Runs what only reads. */
   read<Found>(toAsking: () => Asking<Found>): Awaitable<Found>;
+  /** And several statements of one snapshot. */
+  readAll<Found>(toAsking: () => Asking<Found>): Awaitable<Found>;
   dialect: Dialect;
 }
 
@@ -33,27 +35,23 @@ export function buildCollections(
   all: readonly (Own & Partial<Pick<CollectionParts, 'create'>>)[],
   shared: ForCollections & Partial<Pick<CollectionParts, 'create'>>,
 ): Record<string, AnyCollection> {
-  const built = all.map((own) => [own.table.collection, buildCollection({ ...shared, ...own } as CollectionParts)]);
+  const tables = all.map(({ table }) => table);
+  const readings = new Calls(all, new Changes(shared.dialect, tables), shared.calls);
+  const built = all.map((own) => {
+    const parts = { ...shared, ...own } as CollectionParts;
+    return [own.table.collection, { ...buildCollection(parts), ...buildCalls(parts, readings) }];
+  });
   return Object.fromEntries(built);
 }
 
 function buildCollection(parts: CollectionParts): AnyCollection {
-  const { table, reads, change, calls } = parts;
-  const { collection } = table;
+  const { table, reads, change } = parts;
   const writing = new Writing(parts);
   const run = async (toChange: () => Change) => {
     const made = toChange();
     return writing.toAnswer(made, await change(made));
   };
   const createAlone = buildCreateAlone(parts);
-  const callAll = Object.keys(calls[collection] ?? {}).map((call) => [
-    call,
-    async (input: unknown, { once }: HowToChange = PLAIN) => {
-      const outcome = await change({ collection, call, input, once });
-      checkKey(once, outcome);
-      return fromOutput(outcome);
-    },
-  ]);
   const all = {
     ...reads,
     ...(hasLists(table) && { list: buildList(parts) }),
@@ -63,18 +61,31 @@ function buildCollection(parts: CollectionParts): AnyCollection {
       const isAlone = once === undefined && isFree(table);
       return isAlone ? createAlone(record) : run(() => writing.toChange({ kind: 'create', record }, { once }));
     },
-    ...Object.fromEntries(callAll),
   };
   // The compiler checks what it is called with by the description of the collection.
   return all as unknown as AnyCollection;
+}
+
+/** Its transactions, and what reads only, by name. */
+function buildCalls({ table, calls, change, readAll }: CollectionParts, readings: Calls): object {
+  const { collection } = table;
+  const all = Object.entries(calls[collection] ?? {}).map(([call, { isReading }]) => {
+    const read = async (input: unknown) => readAll(() => readings.read({ collection, call, input, once: undefined }));
+    const run = async (input: unknown, { once }: HowToChange = PLAIN) => {
+      const outcome = await change({ collection, call, input, once });
+      checkKey(once, outcome);
+      return fromOutput(outcome);
+    };
+    return [call, isReading ? read : run];
+  });
+  return Object.fromEntries(all);
 }
 
 /** Pages in the order in which records were added are kept, or gathered; others are read one by one. */
 function buildList({ table, shape, reads, read, dialect }: CollectionParts): AnyCollection['list'] {
   return async (query: PageQuery): Promise<Page | undefined> => {
     if (isPlain(table, query)) return reads.list(query);
-    const page = await read(() => readPage(table, query, dialect));
-    return page && { body: JsonText.of<Fields[]>(`[${page.texts}]`, shape), next: page.next };
+    return toPage(await read(() => readPage(table, query, dialect)), shape);
   };
 }
 

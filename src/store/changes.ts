@@ -7,11 +7,11 @@ import type { Call, Change, KnownKey, Outcome } from './write.ts';
 
 /** Makes the statements of changes, each of one record. */
 export class Changes {
-  readonly #dialect: Dialect;
+  readonly dialect: Dialect;
   readonly #tables: ReadonlyMap<string, Table>;
 
   constructor(dialect: Dialect, tables: readonly Table[]) {
-    this.#dialect = dialect;
+    this.dialect = dialect;
     this.#tables = new Map(tables.map((table) => [table.collection, table]));
   }
 
@@ -31,11 +31,17 @@ export class Changes {
     return kind === 'put' ? yield* this.#insert(table, change, now) : {};
   }
 
+  /** Rows of a statement that only reads. */
+  *select(texts: readonly string[], values: readonly unknown[]): Asking<Fields[]> {
+    const sql = texts.reduce((before, text, index) => `${before}${this.dialect.mark(index)}${text}`);
+    return (yield { sql, values: [...values], isOwn: true }) as Fields[];
+  }
+
   *#insert(table: Table, { kind, record }: Change, now: string): Asking<Outcome> {
-    const statement = new Statement(this.#dialect);
+    const statement = new Statement(this.dialect);
     const values = table.newFields.map((field) => statement.bind(field, toFirst(field, record[field.name], now)));
     const sql = `INSERT INTO ${this.#nameOf(table)} (${table.newFields.map(({ column }) => column)})
-      VALUES (${values}) RETURNING ${this.#dialect.toJsonSql(table)}`;
+      VALUES (${values}) RETURNING ${this.dialect.toJsonSql(table)}`;
     const [[text]] = (yield { sql, values: statement.values }) as [[string]];
     return { text: kind === 'put' ? toNewText(text) : text };
   }
@@ -47,7 +53,7 @@ export class Changes {
   }
 
   *#edit(table: Table, change: Change, now: string): Asking<string | undefined> {
-    const statement = new Statement(this.#dialect);
+    const statement = new Statement(this.dialect);
     const set = table.fields.flatMap((field) => {
       const value = toNewValue(field, change, now, statement);
       return value === undefined ? [] : [`${field.column} = ${value}`];
@@ -55,13 +61,13 @@ export class Changes {
     // A change of nothing answers with the record, too.
     const [{ column }] = table.newFields as [Field];
     const sql = `UPDATE ${this.#nameOf(table)} SET ${set.length > 0 ? set : `${column} = ${column}`} WHERE ${toWhere(table, change, statement)}
-      RETURNING ${this.#dialect.toJsonSql(table)}`;
+      RETURNING ${this.dialect.toJsonSql(table)}`;
     const rows = yield { sql, values: statement.values };
     return rows[0]?.[0] as string | undefined;
   }
 
   *#remove(table: Table, change: Change): Asking<string | undefined> {
-    const statement = new Statement(this.#dialect);
+    const statement = new Statement(this.dialect);
     const sql = `DELETE FROM ${this.#nameOf(table)} WHERE ${toWhere(table, change, statement)} RETURNING 1`;
     const rows = yield { sql, values: statement.values };
     return rows.length > 0 ? 'true' : undefined;
@@ -69,15 +75,15 @@ export class Changes {
 
   /** The record as JSON. */
   *read(table: Table, id: unknown): Asking<string | undefined> {
-    const statement = new Statement(this.#dialect);
-    const sql = `SELECT ${this.#dialect.toJsonSql(table)} FROM ${this.#nameOf(table)}
+    const statement = new Statement(this.dialect);
+    const sql = `SELECT ${this.dialect.toJsonSql(table)} FROM ${this.#nameOf(table)}
       WHERE ${table.id.column} = ${statement.bind(table.id, id)}`;
     const rows = yield { sql, values: statement.values };
     return rows[0]?.[0] as string | undefined;
   }
 
   #nameOf(table: Table): string {
-    return this.#dialect.nameOf(table);
+    return this.dialect.nameOf(table);
   }
 }
 

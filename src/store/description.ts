@@ -4,7 +4,7 @@
  */
 import type { components } from '../generated/contract.ts';
 import type { Asking } from './asking.ts';
-import type { Changing, Collection, Refused } from './collection.ts';
+import type { Changing, Collection, Page, PageQuery, Refused } from './collection.ts';
 
 /**
  * `int64` is a bigint, `int32` a number without a fraction; `number` is kept with every digit; `time` is an instant, kept in UTC to the
@@ -102,7 +102,14 @@ export type CollectionInTransaction<Described extends AnyDescription, Referenced
     'steps'
   >,
   Impossible<Described>
-> & { get(id: IdOf<Described>): Asking<SchemaOf<Described['schema']> | undefined> };
+> &
+  ReadsInTransaction<SchemaOf<Described['schema']>, Described['lists'], IdOf<Described>>;
+interface ReadsInTransaction<Found, Lists, Id> {
+  get(id: Id): Asking<Found | undefined>;
+  list<Query extends PageQuery<Found, Lists>>(
+    query: Query & { [Name in Exclude<keyof Query, keyof PageQuery<Found, Lists>>]: never },
+  ): Asking<Page<Found> | undefined>;
+}
 /** An id that the store gives cannot be put. */
 type Impossible<Described extends AnyDescription> = FieldsWith<Described, { is: 'id' }> extends never ? 'put' : never;
 /** Why one of a collection cannot be deleted; never where none refers to it. */

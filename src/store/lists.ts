@@ -2,8 +2,9 @@
  * Lists with ranges, with beginnings of texts, or in a declared order: the statements of both databases. A range of another field than that of
  * the order is looked for among so many records at most: then a page may have fewer than its limit, and a next page all the same.
  */
+import { JsonText, type TextSource } from '../json/json-text.ts';
 import type { Ask, Asking } from './asking.ts';
-import type { PageQuery } from './collection.ts';
+import type { Fields, Page, PageQuery } from './collection.ts';
 import { fromCursor, fromSortedCursor, toCursor } from './cursors.ts';
 import { type Dialect, Statement } from './statement.ts';
 import type { Field, Order, Table } from './table.ts';
@@ -71,6 +72,9 @@ export function* readPage(table: Table, query: PageQuery, dialect: Dialect): Ask
   const next = last && isMore ? toCursor(BigInt(last[0]), values, order.field && String(last[1])) : undefined;
   return { texts, next };
 }
+
+export const toPage = (found: FoundPage | undefined, source: TextSource): Page | undefined =>
+  found && { body: JsonText.of<Fields[]>(`[${found.texts}]`, source), next: found.next };
 
 function toPlace(cursor: string, values: readonly unknown[], field: Field | undefined): Place | undefined {
   const sequence = field ? fromSortedCursor(cursor, values) : { id: fromCursor(cursor, values), place: '' };

@@ -5,6 +5,8 @@ import type { Field, Table } from './table.ts';
 export interface Dialect {
   /** The place of the value with this number, from 1 on, that is kept in the field. */
   place(number: number, field: Field): string;
+  /** The place of a value that is bound as it is. */
+  mark(number: number): string;
   /** The value as it is bound. */
   toValue(field: Field, value: unknown): unknown;
   /** The name of a table. */

@@ -4,9 +4,10 @@
  */
 import type { Ask, Asking } from './asking.ts';
 import type { Changes } from './changes.ts';
-import { type Awaitable, type Fields, type Once, Refusal, type Refused } from './collection.ts';
+import { type Awaitable, type Fields, type Once, type PageQuery, Refusal, type Refused } from './collection.ts';
 import type { AnyDomain, CollectionInTransaction, Referenced } from './description.ts';
 import type { Kept } from './kept.ts';
+import { readPage, toPage } from './lists.ts';
 import type { Shapes } from './shape.ts';
 import type { Call, Change, Outcome } from './write.ts';
 import { buildMethods, Writing } from './writing.ts';
@@ -17,10 +18,26 @@ export type Given<Domain extends AnyDomain> = {
 } & {
   /** The time of now, as the store sets it. */
   now: string;
+  sql: Sql;
 };
+
+/** What a function that only reads is given: all that it reads is of one snapshot. */
+export type GivenToRead<Domain extends AnyDomain> = {
+  [Name in keyof Domain]: Pick<CollectionInTransaction<Domain[Name]>, 'get' | 'list'>;
+} & { sql: Sql };
+
+/**
+ * The rows of a statement that only reads, by the names of columns: integers are bigint. Its values are bound. Of SQLite, a boolean is 0n or 1n,
+ * and what is kept as `number` a text.
+ */
+export type Sql = <Row>(
+  texts: TemplateStringsArray,
+  ...values: readonly (bigint | number | string | boolean | null)[]
+) => Asking<Row[]>;
 
 export interface Transaction<Input, Output> {
   readonly run: (given: never, input: Input) => Asking<Output>;
+  readonly isReading?: true;
 }
 
 /** By the names of collections, and their own. */
@@ -63,6 +80,14 @@ export const transactionOf =
     run: run as Transaction<Input, Output>['run'],
   });
 
+/** The same, of what only reads: it waits for no writes, and its answer may be any value. */
+export const readingOf =
+  <Domain extends AnyDomain>() =>
+  <Input, Output>(run: (given: GivenToRead<Domain>, input: Input) => Asking<Output>): Transaction<Input, Output> => ({
+    run: run as Transaction<Input, Output>['run'],
+    isReading: true,
+  });
+
 export const refused = <const Why extends string>(why: Why): Refused<Why> =>
   new Refusal(why) as Refused<string> & Refused<Why>;
 
@@ -90,15 +115,29 @@ export class Calls {
 
   /** @throws Error where it fails: then it is to be taken back */
   *run({ collection, call, input }: Call, running: Running): Asking<Outcome> {
-    const transaction = this.#all[collection]?.[call] as Transaction<unknown, unknown>;
     const steps = new Steps(this.#changes, running);
-    const given: Fields = { now: running.now };
-    for (const [kept, writing] of this.#writings) given[kept.table.collection] = steps.toGiven(kept, writing);
-    const output = yield* transaction.run(given as never, input);
+    const given: Fields = { now: running.now, sql: steps.sql };
+    for (const [kept, writing] of this.#writings)
+      given[kept.table.collection] = { ...steps.toReads(kept), ...steps.toMethods(writing) };
+    const output = yield* this.#find(collection, call).run(given as never, input);
     steps.check(call);
     if (!(output instanceof Refusal)) return { text: toOutput(output) };
     if (steps.isDirty && !running.isSafe) throw new Error(`${call} is to be taken back`);
     return { refused: output.refused };
+  }
+
+  /** Of what only reads. */
+  *read({ collection, call, input }: Call): Asking<unknown> {
+    const steps = new Steps(this.#changes);
+    const given: Fields = { sql: steps.sql };
+    for (const [kept] of this.#writings) given[kept.table.collection] = steps.toReads(kept);
+    const output = yield* this.#find(collection, call).run(given as never, input);
+    steps.check(call);
+    return output;
+  }
+
+  #find(collection: string, call: string): Transaction<unknown, unknown> {
+    return this.#all[collection]?.[call] as Transaction<unknown, unknown>;
   }
 }
 
@@ -106,24 +145,33 @@ export class Calls {
 class Steps {
   isDirty = false;
   readonly #changes: Changes;
-  readonly #running: Running;
+  readonly #running: Running | undefined;
   readonly #failures: unknown[] = [];
   /** Calls that have not ended. */
   #open = 0;
 
-  constructor(changes: Changes, running: Running) {
+  constructor(changes: Changes, running?: Running) {
     this.#changes = changes;
     this.#running = running;
   }
 
-  toGiven({ table, shape }: Kept, writing: Writing): object {
-    const read = (id: unknown) =>
+  toReads({ table, shape }: Kept): object {
+    const get = (id: unknown) =>
       this.#count(this.#changes.read(table, id), (text) => (text === undefined ? undefined : shape.read(text)));
+    const list = (query: PageQuery) =>
+      this.#count(readPage(table, query, this.#changes.dialect), (page) => toPage(page, shape));
+    return { get, list };
+  }
+
+  readonly sql = (texts: readonly string[], ...values: unknown[]) =>
+    this.#count(this.#changes.select(texts, values), (rows) => rows);
+
+  toMethods(writing: Writing): object {
     const run = (toChange: () => Change) => {
       const change = toChange();
       return this.#count(this.#run(change), (outcome) => writing.toAnswer(change, outcome));
     };
-    return { ...buildMethods(writing, run), get: read };
+    return buildMethods(writing, run);
   }
 
   /** What has failed stays so, even where the function has caught it. @throws Error */
@@ -149,8 +197,9 @@ class Steps {
   }
 
   *#run(change: Change): Asking<Outcome> {
-    const { now, isSafe, toRefusal } = this.#running;
-    const hasSavepoint = this.#running.hasSavepoint(change);
+    const running = this.#running as Running;
+    const { now, isSafe, toRefusal } = running;
+    const hasSavepoint = running.hasSavepoint(change);
     if (hasSavepoint) yield toAsk('SAVEPOINT step');
     try {
       const outcome = yield* this.#changes.run(change, now);

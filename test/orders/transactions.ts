@@ -1,10 +1,11 @@
 /** What is done with several records, or not at all. */
 import type { Asking } from '../../src/store/asking.ts';
 import { isRefused } from '../../src/store/collection.ts';
-import { refused, transactionOf } from '../../src/store/transactions.ts';
+import { readingOf, refused, transactionOf } from '../../src/store/transactions.ts';
 import type { domain } from './domain.ts';
 
 const transaction = transactionOf<typeof domain>();
+const reading = readingOf<typeof domain>();
 
 /** Orders are in no contract that the compiler knows. */
 type NewOrder = { petId?: bigint; price: bigint; note?: string };
@@ -63,4 +64,38 @@ export const fail = transaction(function* ({ pets }, how: 'throws' | 'caught' | 
     if (how === 'caught') yield* create({ categoryId: 'dear' });
   } catch {}
   return 'done';
+});
+
+interface Total {
+  status: string;
+  count: bigint;
+  sum: bigint;
+}
+
+/** What was sold, and a page of it, as they are at one moment. */
+export const report = reading(function* (
+  { sql, orders, pets },
+  { from, petId = 0n }: { from: bigint; petId?: bigint },
+) {
+  const totals = yield* sql<Total>`
+    SELECT status, count(*) AS count, sum(price) AS sum FROM orders WHERE price >= ${from} GROUP BY status ORDER BY status`;
+  const page = yield* orders.list({ limit: 9, order: 'dearest', price: { from } } as never);
+  const all = yield* sql<{ count: bigint }>`SELECT count(*) AS count FROM orders WHERE price >= ${from}`;
+  return { totals, page, count: all[0]?.count, pet: yield* pets.get(petId) };
+});
+
+/** A statement of its own. */
+export const ask = reading(function* ({ sql }, texts: string[]) {
+  return yield* sql(
+    [...texts] as unknown as TemplateStringsArray,
+    ...(texts.length > 1 ? [true, "O'Neill", null] : []),
+  );
+});
+
+/** The sum of all orders with one more, which only this transaction has. */
+export const addToSum = transaction(function* ({ sql, orders }, price: bigint) {
+  yield* orders.create(toNew({ price }));
+  const [row] = yield* sql<{ sum: bigint }>`SELECT sum(price) AS sum FROM orders`;
+  const page = yield* orders.list({ limit: 1, order: 'dearest' } as never);
+  return { sum: row?.sum, dearest: page?.body.read() };
 });

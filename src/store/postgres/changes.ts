@@ -9,7 +9,7 @@ import { StoreUnavailable } from '../store.ts';
 import { type AnyTransactions, Calls, type Running } from '../transactions.ts';
 import { type Call, type Change, isCall, type KnownKey, type Outcome, toKeyText } from '../write.ts';
 import type { Connection, Row } from './connection.ts';
-import { drive, toDialect } from './drive.ts';
+import { drive, toDialect, toSetPath } from './drive.ts';
 import type { AskAll } from './gathering.ts';
 import { toFault } from './insert.ts';
 import { lockOf, NOW } from './names.ts';
@@ -39,6 +39,7 @@ export function buildRunChanges(
 
 class Batches {
   readonly #begin: string;
+  readonly #setPath: string;
   readonly #changes: Changes;
   readonly #calls: Calls;
   readonly #keys: ReturnType<typeof buildKnownKeys>;
@@ -46,6 +47,7 @@ class Batches {
   constructor(schema: string, kept: readonly Kept[], calls: AnyTransactions) {
     const idle = `set_config('idle_in_transaction_session_timeout', '${IDLE_TIMEOUT}', true)`;
     this.#begin = `SELECT ${idle}, pg_advisory_xact_lock(${lockOf(schema)})`;
+    this.#setPath = toSetPath(schema);
     this.#keys = buildKnownKeys(schema);
     const tables = kept.map(({ table }) => table);
     this.#changes = new Changes(toDialect(schema), tables);
@@ -69,7 +71,7 @@ class Batches {
 
   async #run(connection: Connection, changes: AnyChange[], isSafe: boolean): Promise<Answer[]> {
     await connection.query('BEGIN ISOLATION LEVEL READ COMMITTED');
-    await connection.query(this.#begin);
+    await connection.query(changes.some(isCall) ? `${this.#begin}, ${this.#setPath}` : this.#begin);
     const [[now]] = (await connection.query(`SELECT ${NOW}`)) as [[string]];
     const known = await this.#keys.find(connection, changes);
     const answers: Answer[] = [];

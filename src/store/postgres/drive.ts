@@ -1,25 +1,56 @@
 /** Runs what asks for statements, on one connection. */
-import type { Asking } from '../asking.ts';
+import { parse } from 'lossless-json';
+import type { Ask, Asking } from '../asking.ts';
 import type { Dialect } from '../statement.ts';
 import { toPlace, toValue } from './arrays.ts';
-import type { Connection, Row } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { toJsonSql } from './record-json.ts';
 
 export const toDialect = (schema: string): Dialect => ({
   place: (number, field) => toPlace(field, number),
+  mark: (number) => `$${number}`,
   toValue,
   nameOf: ({ name }) => `${schema}.${name}`,
   toJsonSql,
   toOrdered: (_field, sql) => sql,
 });
 
+/** What begins a transaction in which a team's own statements find their tables. */
+export const toSetPath = (schema: string) => `set_config('search_path', '${schema.replaceAll("'", "''")}', true)`;
+
+/** Whatever is asked sees one snapshot. */
+export async function driveReading<Result>(
+  connection: Connection,
+  schema: string,
+  asking: Asking<Result>,
+): Promise<Result> {
+  await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  try {
+    await connection.query(`SELECT ${toSetPath(schema)}`);
+    return await drive(connection, asking);
+  } finally {
+    if (connection.isOpen) await connection.query('ROLLBACK');
+  }
+}
+
+/** A statement within another cannot write. PostgreSQL prints its rows as JSON, with every digit; an integer is a bigint, as in SQLite. */
+async function query(connection: Connection, { sql, values, isOwn }: Ask): Promise<unknown[][]> {
+  if (!isOwn) return connection.query(sql, values);
+  const [[text]] = (await connection.query(`SELECT coalesce(json_agg(_row), '[]') FROM (${sql}) AS _row`, values)) as [
+    [string],
+  ];
+  return parse(text, undefined, toNumber) as unknown[][];
+}
+
+const toNumber = (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text));
+
 /** It is told where a statement fails. */
 export async function drive<Result>(connection: Connection, asking: Asking<Result>): Promise<Result> {
   let step = asking.next();
   while (!step.done) {
-    let rows: Row[];
+    let rows: unknown[][];
     try {
-      rows = await connection.query(step.value.sql, step.value.values);
+      rows = await query(connection, step.value);
     } catch (error) {
       step = asking.throw(error);
       continue;

@@ -14,7 +14,7 @@ import { buildRunChanges, MOST_CHANGES } from './changes.ts';
 import { ClientWrites } from './client-writes.ts';
 import type { Connection } from './connection.ts';
 import { buildCountMisfits, buildReadContents, buildWriteContents } from './contents.ts';
-import { drive, toDialect } from './drive.ts';
+import { drive, driveReading, toDialect } from './drive.ts';
 import { gather } from './gathering.ts';
 import { buildInsert } from './insert.ts';
 import { buildKeys } from './keys.ts';
@@ -98,6 +98,7 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
   const collections = buildCollections(all, {
     calls,
     read: (toAsking) => read((connection) => drive(connection, toAsking())),
+    readAll: (toAsking) => read((connection) => driveReading(connection, schema, toAsking())),
     dialect: toDialect(schema),
     change: writes.gatherWrites(buildRunChanges(schema, kept, calls), { most: MOST_CHANGES }),
   });

@@ -8,12 +8,16 @@ import { toJsonSql } from './record-json.ts';
 
 export const DIALECT: Dialect = {
   place: () => '?',
+  mark: () => '?',
   toValue: toBound,
   nameOf: ({ name }) => name,
   toJsonSql,
   // Numbers are kept as text: "10" is before "9".
   toOrdered: ({ type }, sql) => (type === 'number' ? `CAST(${sql} AS REAL)` : sql),
 };
+
+/** SQLite has no booleans. */
+const toFree = (value: unknown) => (typeof value === 'boolean' ? Number(value) : value);
 
 /** How many statements are kept. */
 const STATEMENTS = 200;
@@ -42,10 +46,12 @@ export class Driver {
     return step.value;
   }
 
-  query({ sql, values }: Ask): unknown[][] {
+  query({ sql, values, isOwn = false }: Ask): unknown[][] {
     const statement = this.#statements.get(sql) ?? this.#db.prepare<unknown[], unknown[]>(sql);
     this.#statements.set(sql, statement);
-    if (statement.reader) return statement.raw().all(...values);
+    if (isOwn && !(statement.reader && statement.readonly))
+      throw new Error(`what only reads, and answers, is no: ${sql}`);
+    if (statement.reader) return statement.raw(!isOwn).all(...(isOwn ? values.map(toFree) : values));
     statement.run(...values);
     return [];
   }

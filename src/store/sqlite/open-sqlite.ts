@@ -87,7 +87,13 @@ function buildStore(
     return driver.drive(toAsking());
   }) as ForCollections['read'];
   const all = kept.map((one) => buildOwn(one, medium, counts, 1 / kept.length));
-  const collections = buildCollections(all, { calls, read, dialect: DIALECT, ...writesOf(writer, leave) });
+  const collections = buildCollections(all, {
+    calls,
+    read,
+    readAll: read,
+    dialect: DIALECT,
+    ...writesOf(writer, leave),
+  });
 
   return guardAll({
     collections,
