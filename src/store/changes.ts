@@ -34,7 +34,7 @@ export class Changes {
   /** Rows of a statement that only reads. */
   *select(texts: readonly string[], values: readonly unknown[]): Asking<Fields[]> {
     const sql = texts.reduce((before, text, index) => `${before}${this.dialect.mark(index)}${text}`);
-    return (yield { sql, values: [...values], isOwn: true }) as Fields[];
+    return (yield { sql, values: [...values], isOwn: true }) as unknown as Fields[];
   }
 
   *#insert(table: Table, { kind, record }: Change, now: string): Asking<Outcome> {

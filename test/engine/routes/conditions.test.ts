@@ -56,7 +56,7 @@ async function serveAnimals(t: Test) {
     const pet = await pets.update(params.petId, body, { if: ifMatch(headers['If-Match'], 'categoryId') });
     if (pet === undefined) return problem(404);
     if (isRefused(pet)) return problem(412);
-    return { status: 200, body: pet, headers: { ETag: toTag(pet.categoryId) } };
+    return { status: 200, body: pet, headers: { ETag: toTag((pet as Json).categoryId) } };
   };
   const { request } = await serve(t, YAML, { getAnimal, patchAnimal }, { store });
   const patch = (body: Json, headers: Record<string, string> = {}, petId = id) =>
