@@ -8,13 +8,12 @@ export const toTag = (revision: bigint) => `"${revision}"`;
  * `If-Match` as the condition of a change: `{ if: ifMatch(header) }`. `*` is met by any record that is there, a list by one of its tags; tags that
  * are weak, or of others, by none. A field of another name than `revision` is named.
  */
-export function ifMatch<const Name extends string = 'revision'>(
-  header: string,
-  name = 'revision' as Name,
-): { [Field in Name]?: bigint[] } {
+export function ifMatch(header: string): { revision?: bigint[] };
+export function ifMatch<const Name extends string>(header: string, name: Name): { [Field in Name]?: bigint[] };
+export function ifMatch(header: string, name = 'revision'): Record<string, bigint[]> {
   if (header.trim() === '*') return {};
   const strong = toTags(header).filter(({ isWeak }) => !isWeak);
-  return { [name]: strong.map(({ revision }) => revision) } as { [Field in Name]?: bigint[] };
+  return { [name]: strong.map(({ revision }) => revision) };
 }
 
 /** Whether `If-None-Match` names this revision, weak or strong, or any: then a GET is answered with 304. */
