@@ -185,6 +185,22 @@ t.test('before a preflight is answered, it is checked as any request is; no body
   t.equal(front.headers.get('vary'), 'Origin, accept');
 });
 
+t.test('a preflight that asks for more headers than a proxy takes back is refused with a short head', async (t) => {
+  const { port } = await startService(t, { corsOrigins: [ORIGIN] });
+  const preflight = (path: string, asked: string) =>
+    ask(port, path, {
+      method: 'OPTIONS',
+      headers: { 'access-control-request-method': 'POST', 'access-control-request-headers': asked },
+    });
+  const most = 'x'.repeat(1024);
+  t.match(await preflight('/v1/pets', most), { status: 204, headers: { 'access-control-allow-headers': most } });
+  for (const path of ['/v1/pets', '/nowhere', '/docs/']) {
+    const { status, headers } = await preflight(path, 'a,'.repeat(3000));
+    t.equal(status, 431, path);
+    t.ok(JSON.stringify(headers).length < 2000, path);
+  }
+});
+
 /** A request that is refused before any hook sees it, behind those before it, and the status of its reply. */
 const BARE: [request: string, status: number][] = [
   ['GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2), 503],

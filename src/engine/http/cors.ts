@@ -1,10 +1,12 @@
 /** Browsers of other origins may call, where they are configured. */
 import cors from '@fastify/cors';
-import type { FastifyInstance, onRouteHookHandler, preParsingHookHandler } from 'fastify';
+import type { FastifyInstance, onRequestHookHandler, onRouteHookHandler, preParsingHookHandler } from 'fastify';
+import { Failure } from '../errors.ts';
 
 export async function addCors(app: FastifyInstance, origins: readonly string[] = []): Promise<void> {
   if (origins.length === 0) return;
   app.addHook('onRoute', answerPreflights);
+  app.addHook('onRequest', boundAsked);
   await app.register(cors, toCorsOptions(new Set(origins)));
 }
 
@@ -32,6 +34,17 @@ const toCorsOptions = (origins: ReadonlySet<string>): cors.FastifyCorsOptions =>
   strictPreflight: false,
   preflightContinue: true,
 });
+
+/** How many characters of names of headers a preflight may ask for. */
+const MOST_ASKED = 1024;
+
+/** The plugin repeats them in its reply: nginx gives up on one with a large head, and takes the server that has sent it for broken. */
+const boundAsked: onRequestHookHandler = ({ headers }, _reply, done) => {
+  const { length } = headers['access-control-request-headers'] ?? '';
+  if (length > MOST_ASKED)
+    done(new Failure('headers_too_large', `No preflight asks for ${MOST_ASKED} characters of headers.`));
+  else done();
+};
 
 /** The plugin's route for all paths: behind the checks of every request, and before a body is read. */
 const answerPreflights: onRouteHookHandler = (route) => {
