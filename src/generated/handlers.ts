@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = 'c030e8119c44f2a5012e23d24e21e60919b6af3c0ed7c3c3b6350b1b8f44f594';
+export const CONTRACT_DIGEST = '337413f1ec6364963adcaffaed66225d5c726f0349a6e4bc6901276987170f5c';

@@ -126,8 +126,8 @@ export interface Contract {
   /** Those of all security schemes. */
   keyPlaces: KeyPlace[];
   operations: Map<string, Operation>;
-  /** Whether it was written for this server: then it is asked for more than what it needs to be served. */
-  isTailored: boolean;
+  /** Whether it says that it declares all that the server sends (`x-complete`): then more is checked than what it needs to be served. */
+  isComplete: boolean;
 }
 
 /** The contract says what the server cannot do. Lists every problem, each in one line that names its place. */

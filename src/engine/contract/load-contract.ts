@@ -8,7 +8,7 @@ import { checkExtensions } from './extensions.ts';
 import { withGetAndHead } from './get-and-head.ts';
 import { checkNumbers, parseWithBounds } from './numbers.ts';
 import { withIds } from './operation-ids.ts';
-import { METHODS, toOperations } from './operations.ts';
+import { toOperations } from './operations.ts';
 import { withPathNames } from './path-names.ts';
 import { resolveDocument } from './resolved.ts';
 import { toKeyPlaces } from './security.ts';
@@ -57,8 +57,8 @@ export async function readContract(
   if (dangling && problems.length === 0) refuse(dangling);
   if (problems.length > 0) throw new ContractError(problems);
   const keyPlaces = toKeyPlaces(resolved.components.securitySchemes, refuse);
-  const isTailored = declaresRequestId(resolved);
-  const operations = toOperations({ resolved, keyPlaces, isTailored }, refuse);
+  const isComplete = document['x-complete'] === true;
+  const operations = toOperations({ resolved, keyPlaces, isComplete }, refuse);
   if (!isChecked) {
     checkNumbers(parse(json, null, parseNumberAndBigInt), '#', refuse);
     checkExtensions(document, refuse);
@@ -67,16 +67,9 @@ export async function readContract(
   checkOwnPaths(prefix, operations.values(), refuse);
   const contract = {
     ...{ yaml, json, digest, isChecked, document, resolved, title: document.info.title, prefix },
-    ...{ operations, isTailored, publicPath: '' },
+    ...{ operations, isComplete, publicPath: '' },
     toErrorBody: buildToErrorBody(document['x-error-body']),
     keyPlaces: [...keyPlaces.values()].filter((place) => place !== undefined),
   };
   return { contract, problems };
-}
-
-/** Every reply of this server has the header, and hardly one of another's contract. */
-function declaresRequestId({ paths }: Json): boolean {
-  const operations = Object.values<Json>(paths).flatMap((item) => METHODS.flatMap((method) => item[method] ?? []));
-  const replies = operations.flatMap(({ responses = {} }) => Object.values<Json>(responses));
-  return replies.some(({ headers = {} }) => Object.keys(headers).some((name) => name.toLowerCase() === 'x-request-id'));
 }

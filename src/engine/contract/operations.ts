@@ -21,10 +21,10 @@ export const nameOf = (id: string) => `operation ${id}`;
 interface Options {
   resolved: Json;
   keyPlaces: KeyPlaces;
-  isTailored: boolean;
+  isComplete: boolean;
 }
 
-export function toOperations({ resolved, keyPlaces, isTailored }: Options, refuse: Refuse): Map<string, Operation> {
+export function toOperations({ resolved, keyPlaces, isComplete }: Options, refuse: Refuse): Map<string, Operation> {
   const operations = new Map<string, Operation>();
   const byRoute = new Map<string, Operation>();
   for (const [path, item] of Object.entries<Json>(resolved.paths)) {
@@ -39,7 +39,7 @@ export function toOperations({ resolved, keyPlaces, isTailored }: Options, refus
     }
   }
   checkSuccessors(operations, refuse);
-  if (isTailored) checkLinks(resolved, operations, refuse);
+  if (isComplete) checkLinks(resolved, operations, refuse);
   return operations;
 }
 

@@ -51,16 +51,16 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
       checkHeader(buildCheck, reply, name, values, refuseReply);
     }
   }
-  if (contract.isTailored) checkLocations(buildCheck, options, refuse);
+  if (contract.isComplete) checkLocations(buildCheck, options, refuse);
   checkCursors(buildCheck, options, refuse);
 }
 
 /**
- * What the server sends, and the contract does not declare: `npm run generate` names it, and the server would still run. That of
- * others is not asked for any of it.
+ * What the server sends, and a contract that says `x-complete` does not declare: `npm run generate` names it, and the server would
+ * still run.
  */
-export function describeUndeclared({ operations, isTailored }: Contract): string[] {
-  if (!isTailored) return [];
+export function describeUndeclared({ operations, isComplete }: Contract): string[] {
+  if (!isComplete) return [];
   return [...operations.values()].flatMap((operation) => {
     const { id, replies } = operation;
     const statuses = [
@@ -185,7 +185,7 @@ function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepl
 function checkCursors(buildCheck: BuildCheck, { contract, operation }: OwnRepliesOptions, refuse: Refuse): void {
   const { method, parameters } = operation;
   // That of a page is one whether it says so or not.
-  const ofPage = contract.isTailored && findLimit(parameters) ? 'after' : undefined;
+  const ofPage = contract.isComplete && findLimit(parameters) ? 'after' : undefined;
   const isCursor = ({ name, in: place, isOpaque }: Parameter) => isOpaque || (place === 'query' && name === ofPage);
   for (const { name, in: place, required, schema, int64s } of parameters.filter(isCursor)) {
     if (required && place === 'query')

@@ -49,7 +49,7 @@ export function compileOperations(contract: Contract): CompiledOperations {
     const checkHeadersOf = (status: number) => ofHeaders.get(replyFor(operation.replies, status) as Reply);
     if (!contract.isChecked) {
       checkOwnReplies({ buildCheck, compileReply, contract, operation }, refuse);
-      if (contract.isTailored) checkPossible(operation, buildCheck, refuse);
+      if (contract.isComplete) checkPossible(operation, buildCheck, refuse);
       if (contract.isStrict) checkStrictly(operation, refuse);
     }
     if (!contract.isChecked && problems.length === 0) {
