@@ -14,7 +14,7 @@ import { buildShapes, checkStoredRecords } from './engine/routes/stored-records.
 import { domain } from './generated/domain.ts';
 import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
 import { type Config, ConfigError, type ConfigWith, loadConfig } from './operate/config.ts';
-import { makeOneRunKey, showOneRunKey } from './operate/process/one-run-key.ts';
+import { makeOneRunKey, showOneRunKey, takesKeys } from './operate/process/one-run-key.ts';
 import { startOperating, startReports } from './operate/process/operating.ts';
 import { askFirstProcess } from './operate/process/shared-tally.ts';
 import { onStopSignals } from './operate/process/signals.ts';
@@ -26,6 +26,7 @@ import { type Log, openLog } from './operate/telemetry/log.ts';
 import { buildServices, settings } from './services.ts';
 import { openStore } from './store/open-store.ts';
 import { type Migrated, type Store, StoreError, StoreUnavailable } from './store/store.ts';
+import { verifyToken } from './tokens.ts';
 import { transactions } from './writing.ts';
 
 async function start(): Promise<void> {
@@ -55,7 +56,7 @@ async function start(): Promise<void> {
 }
 
 async function serveByWorkers(config: Config, contract: Contract, store: Store, log: Log): Promise<void> {
-  const oneRunKey = await makeOneRunKey(config, store, log.logger);
+  const oneRunKey = await makeOneRunKey(config, store, log.logger, takesKeys(contract, verifyToken));
   await store.close();
   const reports = await startReports(config, contract, log.logger);
   superviseWorkers({
@@ -72,7 +73,7 @@ async function serveByWorkers(config: Config, contract: Contract, store: Store, 
 async function serve(config: ConfigWith<typeof settings>, contract: Contract, store: Store, log: Log): Promise<void> {
   const { logger } = log;
   // A worker that replaces another must not open what was closed meanwhile.
-  const oneRunKey = cluster.isWorker ? undefined : await makeOneRunKey(config, store, logger);
+  const oneRunKey = await makeOneRunKey(config, store, logger, !cluster.isWorker && takesKeys(contract, verifyToken));
   const stop = { isAsked: false };
   const services = await buildServices(config.services, { log: logger });
   const operating = await startOperating(config, contract, store, services, stop, logger);
@@ -85,6 +86,7 @@ async function serve(config: ConfigWith<typeof settings>, contract: Contract, st
     handlers,
     store,
     services,
+    verifyToken,
     apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys,
     trustProxy: config.trustProxy,
     logger,
@@ -141,7 +143,7 @@ async function startListening(app: FastifyInstance, config: Config): Promise<str
 /** What a start would do. Its code is loaded only where it is asked for. */
 async function check(): Promise<void> {
   const { checkStart } = await import('./operate/cli/dry-run.ts');
-  if (!(await checkStart(process.env, console.log, settings))) process.exitCode = 1;
+  if (!(await checkStart(process.env, console.log, settings, verifyToken))) process.exitCode = 1;
 }
 
 function showVersion(): void {

@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import fastifyPlugin, { type PluginMetadata } from 'fastify-plugin';
 import type { DestinationStream, Logger } from 'pino';
 import type { Store, Tally } from '../store/store.ts';
+import type { Claims } from '../tokens.ts';
 import { addAuth, type Rates } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
@@ -34,6 +35,7 @@ import { addPassedOnBodies } from './requests/passed-on-bodies.ts';
 import type { CompiledOperations } from './routes/compiled-operations.ts';
 import { addOperations, type Handlers, type OperationsOptions } from './routes/operations.ts';
 import { addServices } from './services.ts';
+import type { VerifyToken } from './tokens.ts';
 
 export interface ServerOptions {
   contract: Contract;
@@ -43,6 +45,8 @@ export interface ServerOptions {
   store: Store;
   /** What handlers get beside what is kept: those with `check` are asked by `/readyz`, those with `close` are closed at the stop. */
   services?: object;
+  /** Checks the tokens of the contract that others issue; without, they are keys, too. */
+  verifyToken?: VerifyToken<Claims> | undefined;
   /** Keys that are valid beside those in the store. */
   apiKeys: readonly string[];
   /** The addresses and ranges of proxies whose `X-Forwarded-For` counts. */
@@ -74,10 +78,10 @@ export interface ServerOptions {
 
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { contract, handlers, store, services = {}, apiKeys, tally, logger, counts, limits, isDraining } = options;
+  const { contract, handlers, store, services = {}, logger, counts, limits, isDraining } = options;
   const given = { ...store.collections, services };
   const nextRequestId = buildRequestIds();
-  const toLogged = buildToLogged(keysInQueries(contract), apiKeys);
+  const toLogged = buildToLogged(keysInQueries(contract), options.apiKeys);
   const refusedLog = buildRefusedLog(logger);
   const arrive = buildArrive(buildWatch({ logger, lines: options.lines, toLogged, refused: refusedLog, counts }));
   // Where nobody asks, what is refused and dropped is counted all the same: that costs less than to ask each time.
@@ -91,7 +95,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   };
   const app = createApp(options, raw, buildFastifyLog(logger, toLogged), frameworkErrors);
   app.addHook('onClose', async () => refusedLog.end());
-  const auth = { logger, store, apiKeys, tally, realm: contract.title, rates: limits, onRead: noteRead(counted) };
+  const auth = { ...options, realm: contract.title, rates: limits, onRead: noteRead(counted) };
 
   const add = buildAdd(app);
   const connections = await add('connections', (app) => addConnections(app, limits, logger, counted));

@@ -2,18 +2,19 @@
 import { LRUCache } from 'lru-cache';
 import type { Tally } from './store.ts';
 
-/** What the ids of addresses' limits begin with, and those of keys. */
+/** What the ids of addresses' limits begin with, those of keys, and those of others' tokens. */
 export const ADDRESS = 'address ';
 export const KEY = 'key ';
+export const TOKEN = 'token ';
 
-/** How many addresses are known at a time. As a sum of sizes: for `max`, a start would fill long arrays. */
-const ADDRESSES = { maxSize: 100_000, sizeCalculation: () => 1 };
+/** How many strangers are known at a time. As a sum of sizes: for `max`, a start would fill long arrays. */
+const STRANGERS = { maxSize: 100_000, sizeCalculation: () => 1 };
 
-/** What is known of each limit. Strangers choose addresses, which push each other out; operators make keys, which stay. */
+/** What is known of each limit. Addresses and others' tokens are any number, and push each other out; operators make keys, which stay. */
 export function buildKnown<Value extends object>(): (id: string) => Pick<Map<string, Value>, 'get'> & Setter<Value> {
   const keys = new Map<string, Value>();
-  const addresses = new LRUCache<string, Value>(ADDRESSES);
-  return (id) => (id.startsWith(ADDRESS) ? addresses : keys);
+  const strangers = new LRUCache<string, Value>(STRANGERS);
+  return (id) => (id.startsWith(KEY) ? keys : strangers);
 }
 
 interface Setter<Value> {

@@ -34,6 +34,8 @@ interface Attempt {
   done: (failure?: Failure) => void;
   /** Whose request it was counted as: another way in by the same key counts it no second time. */
   counted?: string;
+  /** Why a token was refused. */
+  refused?: string;
   /** That the first key lacks scopes which the operation needs. */
   denied?: Failure;
 }
@@ -64,15 +66,16 @@ export class Admission {
       return;
     }
     const { request, reply, done } = attempt;
-    way.identify(request, reply, (failure) => {
+    way.identify(request, reply, (failure, refused) => {
       const { caller } = request;
+      if (refused !== undefined) attempt.refused = refused;
       if (failure) done(failure);
       else if (!caller) this.#tryFrom(index + 1, attempt);
-      else if (caller.rate === undefined || attempt.counted === caller.id) this.#admit(caller, index, attempt);
+      else if (caller.rate === undefined || attempt.counted === caller.counted) this.#admit(caller, index, attempt);
       else {
-        attempt.counted = caller.id;
+        attempt.counted = caller.counted;
         const passed = () => this.#admit(caller, index, attempt);
-        this.#options.shares.countForKey(caller.id, caller.rate, reply, { passed, over: this.#options.over });
+        this.#options.shares.countForCaller(caller.counted, caller.rate, reply, { passed, over: this.#options.over });
       }
     });
   }
@@ -121,14 +124,14 @@ export class Admission {
     done();
   }
 
-  #noWayLeft({ request, reply, done, denied }: Attempt): void {
+  #noWayLeft({ request, reply, done, denied, refused }: Attempt): void {
     const { isKeyOptional, unauthorizedRate, shares, over, realm } = this.#options;
     if (isKeyOptional) {
       request.caller = undefined;
       done();
     } else if (denied) done(denied);
     else {
-      const passed = () => done(unauthorized(request, this.#places, realm));
+      const passed = () => done(unauthorized(request, this.#places, realm, refused));
       if (unauthorizedRate === undefined) passed();
       else shares.countForAddress(unauthorizedRate, reply, { passed, over });
     }

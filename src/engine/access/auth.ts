@@ -5,14 +5,18 @@ import type { Logger } from 'pino';
 import { CONFIGURED, hashKey } from '../../store/api-keys.ts';
 import type { Rate, Store, Tally } from '../../store/store.ts';
 import { buildTally } from '../../store/tally.ts';
-import type { KeyPlace, Requirement } from '../contract/contract.ts';
+import type { Claims } from '../../tokens.ts';
+import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
+import { BEARER } from '../contract/security.ts';
 import type { Failure } from '../errors.ts';
+import type { VerifyToken } from '../tokens.ts';
 import { Admission } from './admission.ts';
 import { buildIdentifyApiKey } from './api-key-auth.ts';
 import { buildIdentifyBearer } from './bearer-auth.ts';
-import { type CallerKey, type NoteCaller, toCaller } from './caller.ts';
+import { type CallerKey, type Identify, type NoteCaller, toCaller, toTokenCaller } from './caller.ts';
 import { buildFairShares, type RefuseOver } from './fair-shares.ts';
 import { StoredKeys } from './stored-keys.ts';
+import { buildIdentifyToken } from './token-auth.ts';
 import { buildUses } from './uses.ts';
 
 export interface Rates {
@@ -25,6 +29,8 @@ export interface Rates {
 export interface AuthOptions {
   logger: Logger;
   store: Store;
+  /** Checks tokens that others have issued; without, they are keys, too. */
+  verifyToken?: VerifyToken<Claims> | undefined;
   /** Keys that are valid beside the stored ones. */
   apiKeys: readonly string[];
   /** The `realm` in the `WWW-Authenticate` header. */
@@ -44,7 +50,7 @@ export interface AuthOptions {
  */
 export async function addAuth(
   app: FastifyInstance,
-  { logger, store, apiKeys, realm, rates = {}, tally = buildTally(), maxKeyAge, onRead }: AuthOptions,
+  { logger, store, verifyToken, apiKeys, realm, rates = {}, tally = buildTally(), maxKeyAge, onRead }: AuthOptions,
 ): Promise<(security: Requirement[], over: RefuseOver, isKeyOptional?: boolean) => onRequestHookHandler> {
   const { keyRate, unauthorizedRate } = rates;
   const uses = buildUses(store, logger);
@@ -67,13 +73,24 @@ export async function addAuth(
   };
   const identifyBearer = await buildIdentifyBearer(app, note);
 
-  const identifyBy = (place: KeyPlace) => (place.in === 'bearer' ? identifyBearer : buildIdentifyApiKey(place, note));
+  const identifyToken = verifyToken && buildIdentifyToken(verifyToken, (told) => toTokenCaller(told, keyRate));
+
+  function identifyBy(place: KeyPlace): Identify {
+    if (place.isToken && identifyToken) return identifyToken;
+    return place.in === 'bearer' ? identifyBearer : buildIdentifyApiKey(place, note);
+  }
 
   return (security, over, isKeyOptional = false) => {
-    const options = { security, realm, identifyBy, unauthorizedRate, shares, over, isKeyOptional };
+    const ways = verifyToken ? security : security.map(asKeys);
+    const options = { security: ways, realm, identifyBy, unauthorizedRate, shares, over, isKeyOptional };
     return new Admission(options).hook;
   };
 }
+
+/** Without a check of tokens, a token is a key like any other. */
+const asKeys = (way: Requirement): Requirement => ({ ...asKey(way), others: way.others.map(asKey) });
+const asKey = <Needed extends NeededKey>(needed: Needed): Needed =>
+  needed.place.isToken ? { ...needed, place: BEARER } : needed;
 
 /**
  * A key of the configuration: it may do everything. Its id is the same wherever it stands there, and in all servers of a database; who

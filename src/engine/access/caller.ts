@@ -2,10 +2,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseRate } from '../../store/rate.ts';
 import type { KeyOwner, Rate, StoredKey } from '../../store/store.ts';
+import { KEY, TOKEN } from '../../store/tally.ts';
+import type { Claims } from '../../tokens.ts';
 import type { Failure } from '../errors.ts';
-import type { Use } from './uses.ts';
+import type { Verified } from '../tokens.ts';
+import { Use } from './uses.ts';
 
 export interface Caller extends KeyOwner {
+  /** Of a token; a key has none. */
+  readonly claims: Claims | undefined;
+  /** Under which its requests and its `Idempotency-Key`s are counted: no key has that of a token. */
+  readonly counted: string;
   /** When the key expires, in milliseconds since the epoch, or Infinity. */
   readonly expiry: number;
   /** How often the key may be used; undefined for any number of times. */
@@ -25,8 +32,9 @@ declare module 'fastify' {
 /** Notes whose key has this hash: nobody's where none is valid. Gives the failure where the keys cannot be read; never throws. */
 export type NoteCaller = (request: FastifyRequest, hash: string) => Failure | undefined;
 
-/** Notes who sent the request, by the key in one place; `done` is told only of a failure of the service. */
-export type Identify = (request: FastifyRequest, reply: FastifyReply, done: (failure?: Failure) => void) => void;
+/** Notes who sent the request, by the key in one place; `done` is told of a failure of the service, or why a token was refused. */
+export type Identify = (request: FastifyRequest, reply: FastifyReply, done: Identified) => void;
+type Identified = (failure?: Failure, refused?: string) => void;
 
 /** What is to be known of a key. */
 export type CallerKey = Pick<StoredKey, 'id' | 'name' | 'scopes' | 'expiresAt' | 'rate'>;
@@ -39,7 +47,16 @@ export function toCaller(
 ): Caller {
   const expiry = expiresAt ? Date.parse(expiresAt) : Number.POSITIVE_INFINITY;
   const logged = `"keyId":${JSON.stringify(id)},"keyName":${JSON.stringify(name)},`;
-  return { id, name, scopes, expiry, use, logged, rate: rate === undefined ? keyRate : parseRate(rate) };
+  const own = { claims: undefined, counted: KEY + id, rate: rate === undefined ? keyRate : parseRate(rate) };
+  return { id, name, scopes, expiry, use, logged, ...own };
+}
+
+/** Its uses are the issuer's to know. @throws TypeError where a check names nobody */
+export function toTokenCaller({ id, claims, scopes }: Verified<Claims>, rate: Rate | undefined): Caller {
+  if (typeof id !== 'string' || id === '') throw new TypeError('a token was verified without an id');
+  const logged = `"tokenId":${JSON.stringify(id)},`;
+  const expiry = Number.POSITIVE_INFINITY;
+  return { id, name: id, scopes, expiry, use: new Use(), logged, claims, counted: TOKEN + id, rate };
 }
 
 /** Those of the needed scopes that the caller lacks. */

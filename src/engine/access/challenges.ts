@@ -12,7 +12,7 @@ export const placesOf = (security: Requirement[]): KeyPlace[] => [
 /** Those of 401, each as sent without a key and with a wrong one, and those of 403. */
 export function challengesOf(security: Requirement[], realm: string): Record<401 | 403, string[]> {
   const places = placesOf(security);
-  const wrong = places.map((place) => toChallenge(place, realm, place.in === 'bearer' ? INVALID : {}));
+  const wrong = places.map((place) => toChallenge(place, realm, place.in === 'bearer' ? invalid(place) : {}));
   const missing = places.map((place) => toChallenge(place, realm, {}));
   return {
     401: places.length > 0 ? [missing.join(', '), wrong.join(', ')] : [],
@@ -24,21 +24,28 @@ export function challengesOf(security: Requirement[], realm: string): Record<401
 
 /** RFC 6750, section 3.1. */
 const INVALID = { error: 'invalid_token' };
+const REFUSED = 'it is not valid';
+const invalid = ({ isToken }: KeyPlace, refused = REFUSED) =>
+  isToken ? { ...INVALID, error_description: toQuotable(refused) } : INVALID;
 const lacking = (scopes: string[]) => ({ error: 'insufficient_scope', scope: scopes.join(' ') });
 
 /** 401 has a challenge for each way in (RFC 9110, section 11.6.1). */
-export function unauthorized(request: FastifyRequest, places: KeyPlace[], realm: string): Failure {
+export function unauthorized(request: FastifyRequest, places: KeyPlace[], realm: string, refused?: string): Failure {
   const isMissing = places.every((place) => !isSent(place, request));
   const ways = [...new Set(places.map(toWay))].join(', or ');
   const isTwice = /^bearer\s+bearer\s/i.test(request.headers.authorization ?? '');
   const hint = isTwice ? ' The word Bearer was sent twice.' : '';
-  const message = isMissing ? `The API key is missing: send ${ways}.` : `The API key is not valid.${hint}`;
-  const challenges = places.map((place) => toChallenge(place, realm, isBearerSent(place, request) ? INVALID : {}));
+  const why = refused === undefined ? '.' : `: ${refused}.`;
+  const noun = nounOf(places);
+  const message = isMissing ? `The ${noun} is missing: send ${ways}.` : `The ${noun} is not valid${why}${hint}`;
+  const challenges = places.map((place) =>
+    toChallenge(place, realm, isBearerSent(place, request) ? invalid(place, refused) : {}),
+  );
   return new Failure('unauthorized', message, { headers: { 'www-authenticate': [...new Set(challenges)].join(', ') } });
 }
 
 export function forbidden(missing: string[], { place, scopes }: NeededKey, realm: string): Failure {
-  const message = `The API key may not do this: it lacks the scope ${missing.join(' and ')}.`;
+  const message = `The ${nounOf([place])} may not do this: it lacks the scope ${missing.join(' and ')}.`;
   const challenge = toChallenge(place, realm, lacking(scopes));
   return new Failure('forbidden', message, { headers: { 'www-authenticate': challenge } });
 }
@@ -51,7 +58,13 @@ const WAYS: Record<KeyPlace['in'], (name: string) => string> = {
   cookie: (name) => `the cookie ${name}=<API_KEY>`,
 };
 
-const toWay = ({ in: place, name }: KeyPlace) => WAYS[place](name);
+const toWay = ({ in: place, name, isToken }: KeyPlace) =>
+  isToken ? 'Authorization: Bearer <token>' : WAYS[place](name);
+
+function nounOf(places: KeyPlace[]): string {
+  const nouns = new Set(places.map(({ isToken }) => (isToken ? 'token' : 'API key')));
+  return [...nouns].join(' or ');
+}
 
 /** `error` only where a bearer key was sent (RFC 6750, section 3.1). */
 const isBearerSent = ({ in: place }: KeyPlace, { headers }: FastifyRequest) =>

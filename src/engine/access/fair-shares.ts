@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Rate, Tally } from '../../store/store.ts';
-import { ADDRESS, KEY } from '../../store/tally.ts';
+import { ADDRESS } from '../../store/tally.ts';
 import { toClientAddress } from '../http/client-address.ts';
 import { buildLimiter, type Standing } from './limiter.ts';
 
@@ -38,9 +38,9 @@ export function buildFairShares(tally: Tally) {
   }
 
   return {
-    /** The reply says how the key's limit stands. */
-    countForKey: (id: string, rate: Rate, reply: FastifyReply, on: Continuation) =>
-      countRequest(KEY + id, rate, reply, toStanding, on),
+    /** The reply says how the caller's limit stands. */
+    countForCaller: (counted: string, rate: Rate, reply: FastifyReply, on: Continuation) =>
+      countRequest(counted, rate, reply, toStanding, on),
     countForAddress: (rate: Rate, reply: FastifyReply, on: Continuation) =>
       countRequest(ADDRESS + toNetwork(String(toClientAddress(reply.request))), rate, reply, () => ({}), on),
   };

@@ -72,6 +72,8 @@ export interface KeyPlace {
   in: 'bearer' | 'basic' | 'header' | 'query' | 'cookie';
   /** Of the header or parameter. */
   name: string;
+  /** Whether it is a token that others have issued, where the team checks such. */
+  isToken?: true;
 }
 
 /** A way in: a key in this place, which has all of these scopes. */

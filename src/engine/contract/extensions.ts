@@ -28,7 +28,12 @@ const EXTENSIONS: Record<string, Extension> = {
   'x-sunset': { ...IN_OPERATION, fits: isText, words: "a date in quotes, such as '2030-12-05'" },
   'x-successor': { ...IN_OPERATION, fits: isText, words: 'the operationId of another operation' },
   'x-extensible-enum': { where: /./, place: 'a schema', fits: isTexts, words: 'a list of texts' },
-  'x-complete': { where: /^#$/, place: 'the root', fits: (value) => typeof value === 'boolean', words: 'true or false' },
+  'x-complete': {
+    where: /^#$/,
+    place: 'the root',
+    fits: (value) => typeof value === 'boolean',
+    words: 'true or false',
+  },
   'x-error-body': { where: /^#$/, place: 'the root', fits: (value) => value !== null, words: 'the body of an error' },
 };
 

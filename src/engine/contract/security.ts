@@ -26,18 +26,19 @@ export function toKeyPlaces(schemes: Record<string, Json>, refuse: Refuse): KeyP
 }
 
 /** Tokens of OAuth 2 and OpenID Connect are sent as bearer tokens (RFC 6750). */
-const BEARER: KeyPlace = { in: 'bearer', name: 'Authorization' };
+export const BEARER: KeyPlace = { in: 'bearer', name: 'Authorization' };
+const TOKEN: KeyPlace = { ...BEARER, isToken: true };
 
-function toKeyPlace({ type, scheme, in: place, name }: Json): KeyPlace | undefined {
-  if (type === 'oauth2' || type === 'openIdConnect') return BEARER;
-  if (type === 'http' && scheme?.toLowerCase() === 'bearer') return BEARER;
+function toKeyPlace({ type, scheme, bearerFormat, in: place, name }: Json): KeyPlace | undefined {
+  if (type === 'oauth2' || type === 'openIdConnect') return TOKEN;
+  if (type === 'http' && scheme?.toLowerCase() === 'bearer') return /^jwt$/i.test(bearerFormat) ? TOKEN : BEARER;
   if (type === 'http' && scheme?.toLowerCase() === 'basic') return { in: 'basic', name: 'Authorization' };
   return type === 'apiKey' && NAME.test(name) ? { in: place, name } : undefined;
 }
 
 /** What tells places apart: the names of headers have no case. */
-const toText = ({ in: place, name }: { in: string; name: string }) =>
-  `${place} ${place === 'header' ? name.toLowerCase() : name}`;
+const toText = ({ in: place, name, isToken }: { in: string; name: string; isToken?: true }) =>
+  `${place} ${place === 'header' ? name.toLowerCase() : name} ${isToken ?? false}`;
 
 /** The ways in, one of which is enough; none where no key is needed. */
 export function toSecurity(requirements: Record<string, string[]>[], places: KeyPlaces, refuse: Refuse): Requirement[] {

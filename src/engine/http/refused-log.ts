@@ -44,9 +44,9 @@ export function buildRefusedLog(logger: Logger): RefusedLog {
       const kind = status === TOO_MANY_REQUESTS ? 'limited' : 'keyless';
       if (kind === 'keyless' && (caller || status < 400 || status >= 500)) return false;
       const ip = toClientAddress(request);
-      const id = `${kind} ${caller?.id ?? ip}`;
+      const id = `${kind} ${caller?.counted ?? ip}`;
       const known = callers.get(id) ?? {
-        who: caller ? { keyId: caller.id, keyName: caller.name } : { ip },
+        who: caller ? JSON.parse(`{${caller.logged.slice(0, -1)}}`) : { ip },
         kind,
         count: 0,
       };

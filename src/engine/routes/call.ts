@@ -61,7 +61,7 @@ export class Call implements AnyCall {
     return this.body === undefined ? undefined : toMediaType(this.#request.headers['content-type'] as string);
   }
 
-  get key() {
+  get caller() {
     return this.#request.caller;
   }
 
@@ -77,7 +77,7 @@ export class Call implements AnyCall {
     const key = this.headers[name];
     if (key === undefined) return undefined;
     const digest = toDigest([this.params, this.query, this.body]);
-    return { caller: this.key?.id ?? '', operation, key: String(key), hours, digest };
+    return { caller: toKept(this.#request.caller), operation, key: String(key), hours, digest };
   }
 
   get requestId() {
@@ -88,6 +88,10 @@ export class Call implements AnyCall {
     return this.#parts.logger.child({ reqId: this.requestId });
   }
 }
+
+/** Those of keys were kept by their ids alone before there were tokens. */
+const toKept = (caller: FastifyRequest['caller']) =>
+  caller?.claims === undefined ? (caller?.id ?? '') : caller.counted;
 
 /** Calls that have what the domain keeps, by name, and the services: they are the same for all of them, so none pays for it. */
 export function withGiven(given: object): typeof Call {

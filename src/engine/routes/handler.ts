@@ -9,6 +9,7 @@ import type { Awaitable, Once } from '../../store/collection.ts';
 import type { CollectionsOf } from '../../store/description.ts';
 import type { KeyOwner } from '../../store/store.ts';
 import type { CallsOf } from '../../store/transactions.ts';
+import type { Claims } from '../../tokens.ts';
 import type { ErrorBody } from '../errors.ts';
 import type { PassedOn } from '../replies/passed-on-replies.ts';
 import type { AnyAnswer } from '../replies/sending.ts';
@@ -65,14 +66,14 @@ export type UrlOf = <Id extends OperationId>(
 ) => string;
 
 /** A request that has passed the contract: parameters and body have their types, defaults are filled in. */
-interface Call<Params, Query, Headers, Key> {
+interface Call<Params, Query, Headers, Sender> {
   params: Params;
   query: Query;
   /** The header parameters, by their names as the contract has them. */
   headers: Headers;
   urlOf: UrlOf;
-  /** Whose key it has; undefined where the operation needs none. */
-  key: Key;
+  /** Whose key or token it has; undefined where the operation needs none. */
+  caller: Sender;
   /** What `src/services.ts` has built. */
   services: Services;
   /** What lets it be sent again and be done once; undefined where it has no `Idempotency-Key`. */
@@ -82,12 +83,15 @@ interface Call<Params, Query, Headers, Key> {
   /** Writes lines with the request's id. */
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
+/** Whose key it is, or whose token, which has claims: those of `src/tokens.ts`. */
+type CallerOf = KeyOwner & { readonly claims: Claims | undefined };
+
 /** What the handler of an operation is given. */
 export type CallOf<Id extends OperationId> = Call<
   PathOf<Id>,
   QueryOf<Id>,
   HeadersOf<Id>,
-  Id extends OpenOperation ? undefined : KeyOwner
+  Id extends OpenOperation ? undefined : CallerOf
 > &
   CollectionsOf<typeof domain> &
   CallsOf<typeof transactions> &
@@ -247,7 +251,7 @@ type Judged<Id extends OperationId, Given> = 0 extends 1 & Given
     : unknown;
 
 /** What routes know of any handler. */
-export type AnyCall = Call<unknown, unknown, unknown, KeyOwner | undefined> & {
+export type AnyCall = Call<unknown, unknown, unknown, CallerOf | undefined> & {
   contentType: string | undefined;
   body: unknown;
 };

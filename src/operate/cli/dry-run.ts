@@ -10,6 +10,7 @@ import { toPrintableLines } from '../../store/api-keys.ts';
 import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/inspection.ts';
 import type { Inspection } from '../../store/store.ts';
 import { type Config, ConfigError, loadConfig } from '../config.ts';
+import { takesKeys } from '../process/one-run-key.ts';
 
 /** With less, in bytes, a disk counts as full. */
 const LEAST_FREE = 64 * 1024 * 1024;
@@ -19,6 +20,7 @@ export async function checkStart(
   env: Record<string, string | undefined>,
   tell: (text: string) => void,
   declared: Settings = {},
+  verifyToken?: unknown,
   leastFree = LEAST_FREE,
 ): Promise<boolean> {
   const findings = new Findings(tell);
@@ -28,7 +30,7 @@ export async function checkStart(
     () => loadConfig(env, used, declared),
     (config) => toSettings(used, config),
   );
-  await findings.check(
+  const contract = await findings.check(
     'contract',
     () => findContract(config),
     ({ title, operations, digest }) => {
@@ -51,7 +53,7 @@ export async function checkStart(
   if (found)
     await findings.check(
       'keys',
-      () => findKeys(config, found),
+      () => findKeys(config, found, !contract || takesKeys(contract, verifyToken)),
       (text) => text,
     );
   return findings.areRight;
@@ -124,7 +126,8 @@ function findDisk(file: string, leastFree: number): number {
   return free;
 }
 
-function findKeys({ apiKeys, isProduction }: Config, { validKeys, keys }: Inspection): string {
+export function findKeys({ apiKeys, isProduction }: Config, { validKeys, keys }: Inspection, isTaken: boolean): string {
+  if (!isTaken) return 'none is needed: the contract takes tokens of others alone';
   const known = `${validKeys} stored keys are valid, and ${apiKeys.length} of the configuration`;
   if (validKeys + apiKeys.length > 0) return known;
   if (keys > 0) return `${known}: every caller is refused`;

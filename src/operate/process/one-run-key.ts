@@ -5,6 +5,10 @@ import { isValid, makeKey } from '../../store/api-keys.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 
+/** Whether keys of this server open anything: not where the contract takes tokens of others alone, and they are checked. */
+export const takesKeys = ({ keyPlaces }: Pick<Contract, 'keyPlaces'>, verifyToken: unknown): boolean =>
+  verifyToken === undefined || !keyPlaces.every(({ isToken }) => isToken);
+
 /**
  * Undefined where any key was ever made: a service whose keys are all revoked refuses every caller, and says so in its log.
  * @throws ConfigError in production where none was
@@ -13,8 +17,9 @@ export async function makeOneRunKey(
   { apiKeys, isProduction }: Config,
   store: Store,
   logger: Logger,
+  isTaken = true,
 ): Promise<string | undefined> {
-  if (apiKeys.length > 0) return undefined;
+  if (!isTaken || apiKeys.length > 0) return undefined;
   const { keys } = await store.readKeys();
   if (keys.some((key) => isValid(key, Date.now()))) return undefined;
   if ((await store.listKeys()).length > 0) {

@@ -22,7 +22,7 @@ async function openWithKey() {
 t.test('a handler knows whose key a request has, the id of the request, and a log whose lines have it', async (t) => {
   const { store, key, id } = await openWithKey();
   const lines: string[] = [];
-  const tell = ({ key = null, requestId, log }: Json) => {
+  const tell = ({ caller: key = null, requestId, log }: Json) => {
     log.warn({ owner: key?.id }, 'was asked');
     return { status: 200, body: { key: key && [key.id, key.name], requestId } };
   };

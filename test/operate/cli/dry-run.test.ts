@@ -25,7 +25,7 @@ async function runCheck(t: Test, env: Record<string, string>) {
 /** The same, here. */
 async function check(env: Record<string, string>, leastFree?: number, declared: Settings = {}) {
   const lines: string[] = [];
-  const isRight = await checkStart(env, (text) => lines.push(text), declared, leastFree);
+  const isRight = await checkStart(env, (text) => lines.push(text), declared, undefined, leastFree);
   return { code: isRight ? 0 : 1, stdout: lines.join('\n') };
 }
 

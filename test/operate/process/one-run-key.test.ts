@@ -3,8 +3,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import t from 'tap';
+import { findKeys } from '../../../src/operate/cli/dry-run.ts';
 import { loadConfig } from '../../../src/operate/config.ts';
-import { makeOneRunKey, toCurl } from '../../../src/operate/process/one-run-key.ts';
+import { makeOneRunKey, takesKeys, toCurl } from '../../../src/operate/process/one-run-key.ts';
 import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
 import { load } from '../../added-operations.ts';
 import { openUrl } from '../../database.ts';
@@ -62,6 +63,19 @@ t.test('there is none in production, and the failure says what makes a key', asy
     message:
       /^No API key is configured\. Make one with `node dist\/src\/operate\/cli\/keys\.js create <name>`, or set API_KEYS,/,
   });
+});
+
+t.test('where only tokens of others open anything, no key is made or missed, also in production', async (t) => {
+  const contract = await load(t, edited(withScheme({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' })));
+  const [check, production] = [() => {}, loadConfig({ NODE_ENV: 'production' })];
+  t.strictSame([takesKeys(contract, check), takesKeys(contract, undefined)], [false, true]);
+  const keyed = await load(t, edited(withScheme({ type: 'http', scheme: 'basic' })));
+  t.equal(takesKeys(keyed, check), true);
+  const store = openUrl('sqlite::memory:');
+  t.teardown(() => store.close());
+  const isTaken = takesKeys(contract, check);
+  t.equal(await makeOneRunKey(production, store, pino({ level: 'silent' }), isTaken), undefined);
+  t.match(findKeys(production, { validKeys: 0, keys: 0 } as never, isTaken), /^none is needed/);
 });
 
 t.test('there is none where a stored key is valid', async (t) => {

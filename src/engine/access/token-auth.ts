@@ -1,0 +1,51 @@
+/** Tokens of others (RFC 6750), which the team's `verifyToken` checks. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Claims } from '../../tokens.ts';
+import { Failure } from '../errors.ts';
+import type { Verified, VerifyToken } from '../tokens.ts';
+import type { Caller, Identify } from './caller.ts';
+
+/** How long a check may take, in milliseconds. */
+const PATIENCE = 5000;
+
+/** RFC 6750, section 2.1. */
+const SENT = /^bearer +([\w~+/.-]+=*) *$/i;
+
+export function buildIdentifyToken(
+  verify: VerifyToken<Claims>,
+  toCaller: (verified: Verified<Claims>) => Caller,
+  patience = PATIENCE,
+): Identify {
+  return (request, _reply, done) => {
+    request.caller = undefined;
+    const [, token] = SENT.exec(request.headers.authorization ?? '') ?? [];
+    if (token === undefined) {
+      done();
+      return;
+    }
+    const check = async () => {
+      const told = await verify(token, request);
+      return 'refused' in told ? told : toCaller(told);
+    };
+    inTime(check, patience).then(
+      (told) => {
+        if ('refused' in told) done(undefined, told.refused);
+        else {
+          request.caller = told;
+          done();
+        }
+      },
+      (cause) => done(new Failure('unavailable', 'The tokens cannot be checked now.', { cause })),
+    );
+  };
+}
+
+async function inTime<Told>(check: () => Promise<Told>, patience: number): Promise<Told> {
+  const late = new AbortController();
+  const fail = () => Promise.reject(new Error('the token was not checked in time'));
+  try {
+    return await Promise.race([check(), wait(patience, undefined, { signal: late.signal }).then(fail)]);
+  } finally {
+    late.abort();
+  }
+}

@@ -1,0 +1,10 @@
+/**
+ * Tokens that others have issued, where the contract has bearer tokens in the format JWT, OAuth 2 or OpenID Connect. Yours; without a
+ * `verifyToken`, such a token is one of the server's own keys.
+ */
+import type { VerifyToken } from './engine/tokens.ts';
+
+/** What a token says: handlers get it as `caller.claims`. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+export const verifyToken: VerifyToken<Claims> | undefined = undefined;

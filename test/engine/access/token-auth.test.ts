@@ -1,0 +1,126 @@
+import t, { type Test } from 'tap';
+import { buildIdentifyToken } from '../../../src/engine/access/token-auth.ts';
+import type { Json } from '../../../src/engine/schema/json.ts';
+import { handlers } from '../../../src/generated/handlers.ts';
+import { loadConfig } from '../../../src/operate/config.ts';
+import { serve } from '../../added-operations.ts';
+import { edited } from '../../edited-contract.ts';
+import { KEY, type StartOptions } from '../../service.ts';
+
+/** The contract with tokens in place of keys, in each form that it may have. */
+const FORMS: Record<string, Json> = {
+  JWT: { type: 'http', scheme: 'Bearer', bearerFormat: 'jwt' },
+  'OAuth 2': { type: 'oauth2', flows: { clientCredentials: { tokenUrl: 'https://issuer.example/token', scopes: {} } } },
+  'OpenID Connect': {
+    type: 'openIdConnect',
+    openIdConnectUrl: 'https://issuer.example/.well-known/openid-configuration',
+  },
+};
+
+const withTokens = (scheme: Json = FORMS.JWT) =>
+  edited(({ components }) => {
+    // It has an error_description now.
+    components.headers['WWW-Authenticate'].schema = { type: 'string' };
+    for (const name of Object.keys(components.securitySchemes)) components.securitySchemes[name] = scheme;
+  });
+
+/** A token is its id, and its scopes: `ada~pets.read/pets.write`. */
+const verifyToken: NonNullable<StartOptions['verifyToken']> = (token) => {
+  const [isOne, id = '', scopes = ''] = /^(\w*)~(.*)$/.exec(token) ?? [];
+  if (isOne === undefined) return { refused: 'it is none' };
+  if (token === 'away~') throw new Error('the issuer is away');
+  if (token === 'old~') return { refused: 'it has "expired"' };
+  return { id, claims: { plan: 'gold' }, scopes: scopes.replaceAll('.', ':').split('/') };
+};
+
+const READ = 'ada~pets.read';
+const ALL = 'ada~pets.read/pets.write';
+const BOB = 'bob~pets.read/pets.write';
+
+const start = (t: Test, options: StartOptions = {}, scheme?: Json) =>
+  serve(t, withTokens(scheme), handlers as never, { verifyToken, ...options });
+
+t.test('a token of others is checked before the body is read, in each form that a contract has for it', async (t) => {
+  for (const [name, scheme] of Object.entries(FORMS)) {
+    const { request } = await start(t, {}, scheme);
+    t.match(await request('/v1/pets', { key: READ }), { status: 200 }, name);
+    for (const key of ['old~', 'not/a+token~', 'ada pets', '', null]) {
+      const refused = await request('/v1/pets', { method: 'POST', key, body: '{' });
+      t.match(refused, { status: 401, body: { code: 'unauthorized' } }, `${name}: ${key}`);
+    }
+    t.match(await request('/v1/pets', { key: KEY }), { status: 401 }, `${name}: the keys of the server open nothing`);
+  }
+});
+
+t.test('a refusal says why, in the words of RFC 6750', async (t) => {
+  const { request } = await start(t);
+  const realm = 'Bearer realm="Pet Store"';
+  const ask = async (key: string | null, url = '/v1/pets', options = {}) => {
+    const { status, body, headers } = await request(url, { key, ...options });
+    return [status, (body as { message: string }).message, headers['www-authenticate']];
+  };
+  t.strictSame(await ask(null), [401, 'The token is missing: send Authorization: Bearer <token>.', realm]);
+  t.strictSame(await ask('old~'), [
+    ...[401, 'The token is not valid: it has "expired".'],
+    `${realm}, error="invalid_token", error_description="it has expired"`,
+  ]);
+  t.strictSame(await ask('a b'), [
+    ...[401, 'The token is not valid.'],
+    `${realm}, error="invalid_token", error_description="it is not valid"`,
+  ]);
+  t.strictSame(await ask(READ, '/v1/pets', { method: 'POST', body: '{' }), [
+    ...[403, 'The token may not do this: it lacks the scope pets:write.'],
+    `${realm}, error="insufficient_scope", scope="pets:write"`,
+  ]);
+});
+
+t.test('a check that fails, or names nobody, is 503, and its cause is in the log', async (t) => {
+  const lines: string[] = [];
+  const { request } = await start(t, { log: { write: (line) => void lines.push(line) } });
+  t.match(await request('/v1/pets', { key: 'away~' }), { status: 503, body: { code: 'unavailable' } });
+  t.match(lines.join(''), /the issuer is away/);
+  t.match(await request('/v1/pets', { key: '~' }), { status: 503 });
+  t.match(lines.join(''), /a token was verified without an id/);
+});
+
+t.test('a check that does not end is given up', async (t) => {
+  const identify = buildIdentifyToken(() => new Promise(() => {}), null as never, 10);
+  const request = { headers: { authorization: 'Bearer a' } };
+  const failure = await new Promise((resolve) => identify(request as never, null as never, resolve));
+  t.match(failure, { status: 503, cause: { message: 'the token was not checked in time' } });
+});
+
+t.test('handlers get the claims, and the log the id of the token, never the token', async (t) => {
+  const lines: string[] = [];
+  const getPet = ({ caller }: Json) => {
+    const { id, claims, scopes } = caller;
+    return { status: 404, body: { code: 'pet_not_found', message: JSON.stringify([id, claims, scopes]), status: 404 } };
+  };
+  const log = { write: (line: string) => void lines.push(line) };
+  const { request } = await start(t, { log, handlers: { ...handlers, getPet } as never });
+  const { body } = await request('/v1/pets/1', { key: READ });
+  t.match(body, { message: '["ada",{"plan":"gold"},["pets:read"]]' });
+  t.match(JSON.parse(lines[0] as string), { tokenId: 'ada', operationId: 'getPet', keyId: undefined });
+  t.notMatch(lines.join(''), READ);
+});
+
+t.test('rates and Idempotency-Keys are counted by the id that the check names', async (t) => {
+  const limits = loadConfig({ KEY_RATE: '2/m' });
+  const lines: string[] = [];
+  const { request } = await start(t, { limits, log: { write: (line) => void lines.push(line) } });
+  const add = (key: string, name: string) =>
+    request('/v1/pets', { method: 'POST', key, body: { name, categoryId: 7 }, headers: { 'idempotency-key': 'one' } });
+  t.match(await add(ALL, 'Rex'), { status: 201, body: { id: 1 }, headers: { ratelimit: '"key";r=1;t=' } });
+  t.match(await add(`${ALL}/others`, 'Rex'), { status: 201, headers: { 'idempotency-replayed': 'true' } });
+  t.match(await add(BOB, 'Mia'), { status: 201, body: { id: 2 } });
+  for (let count = 0; count < 3; count++) t.match(await request('/v1/pets', { key: READ }), { status: 429 });
+  t.match(await request('/v1/pets', { key: BOB }), { status: 200 });
+  await new Promise((resolve) => setTimeout(resolve, 1100));
+  t.match(JSON.parse(lines.find((line) => line.includes('beyond a limit')) as string), { tokenId: 'ada', count: 2 });
+});
+
+t.test('without a check of its own, a server takes its keys as tokens', async (t) => {
+  const { request } = await start(t, { verifyToken: undefined });
+  t.match(await request('/v1/pets', { key: KEY }), { status: 200 });
+  t.match(await request('/v1/pets', { key: null }), { status: 401, body: { message: /^The API key is missing/ } });
+});
