@@ -7,11 +7,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import t, { type Test } from 'tap';
+import { loadContract } from '../../src/engine/contract/load-contract.ts';
 import { KEY, type Service, startService } from '../service.ts';
 import { compile } from './compile.ts';
 import { FINAL, PASSING, refuse, WAIT, WAITING } from './faults.ts';
 import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts';
-import { buildProgram, CLIENTS, LANGUAGES, type Run } from './programs.ts';
+import { buildPrograms, CLIENTS, LANGUAGES, type Run } from './programs.ts';
 
 const LARGEST = 2n ** 63n - 1n;
 const OAZAPFTS = fileURLToPath(new URL('cli.js', import.meta.resolve('oazapfts')));
@@ -26,27 +27,6 @@ function toLines(added: number): string {
   return [...sold, ...leos].join('');
 }
 
-// They wait most of the time.
-t.jobs = Object.keys(LANGUAGES).length;
-
-for (const name of Object.keys(LANGUAGES)) {
-  t.test(`in ${name}`, { buffered: true }, async (t) => {
-    const service = await startService(t);
-    for (let number = 1; number <= SOLD; number++) {
-      await service.request('/v1/pets', {
-        method: 'POST',
-        body: { name: 'Rex', categoryId: number, status: 'sold' },
-      });
-    }
-    const document = (await service.request('/openapi.json')).text;
-    const run = await buildProgram(t, name, document);
-    const proxy = await startFaultyProxy(t, service.port);
-    await tryPassing(t, run, proxy);
-    await tryFinal(t, run, proxy);
-    await tryOrigins(t, run, service);
-  });
-}
-
 /** Each fault happens once to each request. */
 async function tryPassing(t: Test, run: Run, proxy: FaultyProxy): Promise<void> {
   let added = 0;
@@ -56,8 +36,13 @@ async function tryPassing(t: Test, run: Run, proxy: FaultyProxy): Promise<void> 
       const { code, stdout, stderr } = await run(proxy.origin, randomUUID());
       added++;
       t.strictSame({ code, stdout, stderr }, { code: 0, stdout: toLines(added), stderr: '' });
-      const tries = name.endsWith('behind the answer') ? 3 : 6;
-      t.equal(proxy.arrived.length, tries);
+      const asked = proxy.arrived.filter(({ isLate }) => !isLate).map(({ method, url }) => `${method} ${url}`);
+      const tries = name.endsWith('behind the answer') ? 1 : 2;
+      t.strictSame(
+        asked,
+        [...new Set(asked)].flatMap((request) => Array(tries).fill(request)),
+      );
+      t.equal(asked.length, 3 * tries);
     });
   }
 
@@ -190,3 +175,24 @@ t.test('with oazapfts, which makes a client without a warning', async (t) => {
   t.match(await petstore.getPet(1), { status: 200, data: pet });
   t.match(await petstore.getPet(2), { status: 404, data: { code: 'pet_not_found' } });
 });
+
+const programs = await buildPrograms(t, (await loadContract()).json);
+
+// They wait most of the time. They come last: a compiler, as above, takes the time of the server and the proxy, which are in this process.
+t.jobs = programs.size;
+
+for (const [name, run] of programs) {
+  t.test(`in ${name}`, { buffered: true }, async (t) => {
+    const service = await startService(t);
+    for (let number = 1; number <= SOLD; number++) {
+      await service.request('/v1/pets', {
+        method: 'POST',
+        body: { name: 'Rex', categoryId: number, status: 'sold' },
+      });
+    }
+    const proxy = await startFaultyProxy(t, service.port);
+    await tryPassing(t, run, proxy);
+    await tryFinal(t, run, proxy);
+    await tryOrigins(t, run, service);
+  });
+}
