@@ -58,6 +58,8 @@ export async function startFaultyProxy(t: Test, target: number): Promise<FaultyP
     sockets.add(socket);
     socket.on('error', () => {});
     socket.on('data', (bytes) => {
+      // Behind the end of its connection, a request has come too late: its client sends it again on another one.
+      if (socket.writableEnded) return;
       text += bytes.toString('latin1');
       const request = REQUEST.exec(text);
       const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
