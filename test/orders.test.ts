@@ -72,6 +72,13 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     const [refused, done] = await Promise.all(sums);
     t.match(refused, { refused: 'out_of_range' });
     t.match(done, { price: MOST - 5n, revision: 2n });
+    const beyond = [
+      { price: { add: 2n ** 64n } },
+      { pieces: { add: 2 ** 31 - 1 } },
+      { pieces: { add: -(2 ** 31) - 2 } },
+    ];
+    for (const changes of beyond) t.match(await orders.update(keyOf(order), changes), { refused: 'out_of_range' });
+    t.match(await orders.update(keyOf(order), { pieces: { add: 2 ** 31 - 2 } }), { pieces: 2 ** 31 - 1, revision: 3n });
   });
 
   t.test('of changes at once on the same revision, through two stores, one is done', async (t) => {

@@ -96,7 +96,7 @@ function toNewValue(field: Field, { kind, record, add }: Change, now: string, st
   if (set === 'revision') return `${column} + 1`;
   if (set === 'changed') return statement.bind(field, now);
   if (set !== undefined || is === 'id') return undefined;
-  if (add[name] !== undefined) return `${column} + ${statement.bind(field, add[name])}`;
+  if (add[name] !== undefined) return statement.toSum(field, add[name]);
   if (kind === 'update' && record[name] === undefined) return undefined;
   // An update takes an optional field away by null.
   const isGone = kind === 'update' && record[name] === null && !field.isNullable;

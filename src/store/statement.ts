@@ -13,6 +13,8 @@ export interface Dialect {
   nameOf(table: Table): string;
   /** A row as the contract's JSON. */
   toJsonSql(table: Table): string;
+  /** SQL of a field's value with another one added, which fails where the type has no such number. */
+  toSum(field: Field, bind: () => string): string;
   /** SQL of a field's value as it is compared with others. */
   toOrdered(field: Field, sql: string): string;
 }
@@ -29,5 +31,9 @@ export class Statement {
   bind(field: Field, value: unknown): string {
     this.values.push(this.#dialect.toValue(field, value));
     return this.#dialect.place(this.values.length, field);
+  }
+
+  toSum(field: Field, added: unknown): string {
+    return this.#dialect.toSum(field, () => this.bind(field, added));
   }
 }

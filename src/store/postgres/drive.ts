@@ -12,6 +12,7 @@ export const toDialect = (schema: string): Dialect => ({
   toValue,
   nameOf: ({ name }) => `${schema}.${name}`,
   toJsonSql,
+  toSum: ({ column }, bind) => `${column} + ${bind()}`,
   toOrdered: (_field, sql) => sql,
 });
 

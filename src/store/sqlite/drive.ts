@@ -12,6 +12,11 @@ export const DIALECT: Dialect = {
   toValue: toBound,
   nameOf: ({ name }) => name,
   toJsonSql,
+  // A sum beyond 64 bits becomes a number with a fraction by itself. No column of integers takes one.
+  toSum: ({ column, type }, bind) => {
+    if (type !== 'int32') return `${column} + ${bind()}`;
+    return `iif(${column} + ${bind()} BETWEEN -2147483648 AND 2147483647, ${column} + ${bind()}, 0.5)`;
+  },
   // Numbers are kept as text: "10" is before "9".
   toOrdered: ({ type }, sql) => (type === 'number' ? `CAST(${sql} AS REAL)` : sql),
 };

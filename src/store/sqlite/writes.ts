@@ -137,10 +137,12 @@ class Changing {
     }
   }
 
-  #toRefusal(change: Change, { code, message }: Thrown): string | undefined {
+  #toRefusal(change: Change, error: Thrown): string | undefined {
+    const { code, message } = error;
     const table = this.#changes.tableOf(change);
-    // A sum beyond 64 bits is a number with a fraction, which no column takes.
-    if (code === 'SQLITE_CONSTRAINT_DATATYPE') return Object.keys(change.add).length > 0 ? 'out_of_range' : undefined;
+    // Beyond 64 bits, a sum is a number with a fraction, which no column takes, and what is added cannot be bound.
+    if (code === 'SQLITE_CONSTRAINT_DATATYPE' || error instanceof RangeError)
+      return Object.keys(change.add).length > 0 ? 'out_of_range' : undefined;
     if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') {
       return toRefusal(change, table, { kind: 'reference', columns: this.#findLost(change, table) });
     }
