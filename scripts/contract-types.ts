@@ -18,9 +18,9 @@ export async function buildTypes(contract: Json): Promise<string> {
   const { paths = {}, components = {}, webhooks = {} } = document;
   // The server sends nothing to them: they have no handlers.
   for (const operation of Object.values<Json>(webhooks).flatMap(operationsOf)) delete operation.operationId;
-  Object.values<Json>(components.parameters ?? {}).forEach(requireDefaulted);
+  Object.values<Json>(components.parameters ?? {}).forEach(plain);
   for (const path of Object.values<Json>(paths)) {
-    for (const node of [path, ...operationsOf(path)]) node.parameters?.forEach(requireDefaulted);
+    for (const node of [path, ...operationsOf(path)]) node.parameters?.forEach(plain);
   }
   markReferences(document, document);
   dropExternal(document);
@@ -57,8 +57,11 @@ function toOpen({ paths = {}, security = [] }: Json): string {
   return open.map(({ operationId }) => `'${operationId}'`).join(' | ') || 'never';
 }
 
-/** A default is filled in before a handler is called, so the handler always finds the parameter. */
-function requireDefaulted(parameter: { required?: boolean; schema?: { default?: unknown } }) {
+/** JSON in a parameter is read. A default is filled in before a handler is called, so the handler always finds the parameter. */
+function plain(parameter: Json): void {
+  const [media] = Object.values<Json>(parameter.content ?? {});
+  if (media) parameter.schema = media.schema;
+  delete parameter.content;
   if (parameter.schema?.default !== undefined) parameter.required = true;
 }
 

@@ -7,6 +7,7 @@ import { parse } from 'node:path';
 import { ContractError } from '../src/engine/contract/contract.ts';
 import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
+import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
 import { buildDomain, buildTransactions } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
@@ -45,6 +46,7 @@ async function generate(): Promise<string[]> {
   const { describeUndeclared } = await import('../src/engine/replies/own-replies.ts');
   // What the server would refuse at its start is refused here, in the same words.
   compileOperations(contract);
+  for (const note of describeNotes(contract)) console.error(`note: ${note}`);
   const slow = describeSlowPatterns(contract);
   if (slow.length > 0) throw new ContractError(slow);
   const problems = [

@@ -101,7 +101,7 @@ const CONTRACT = byKey({
 });
 
 /** A contract as it is compared: its integers are bigint, since two large ones that differ could be the same double. */
-export const readContract = (yaml: string): Json => parse(yaml, { intAsBigInt: true });
+export const readContract = (yaml: string): Json => parse(yaml, { intAsBigInt: true, merge: true });
 
 /** The changes from one contract to the other. `today` (2026-11-20) decides whether a deprecated operation may go. */
 export function compareContracts(before: Json, after: Json, today: string): Change[] {

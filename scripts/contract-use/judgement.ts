@@ -3,6 +3,7 @@ import { type Contract, ContractError } from '../../src/engine/contract/contract
 import { readContract } from '../../src/engine/contract/load-contract.ts';
 import { METHODS, nameOf } from '../../src/engine/contract/operations.ts';
 import { compileOperations } from '../../src/engine/routes/compiled-operations.ts';
+import { describeNotes } from '../contract-notes.ts';
 import { describeSlowPatterns } from '../patterns.ts';
 import { toAdvice } from './advice.ts';
 
@@ -19,6 +20,8 @@ export interface Judgement {
   rows: Row[];
   /** Of the operations. */
   ids: string[];
+  /** What is served otherwise than the contract says. */
+  notes: string[];
 }
 
 export async function judge(file: string): Promise<Judgement> {
@@ -37,7 +40,7 @@ export async function judge(file: string): Promise<Judgement> {
   });
   const general = [...left].map((problem) => ({ problem, advice: toAdvice(problem, undefined, contract) }));
   if (general.length > 0) rows.unshift({ name: 'the contract', request: '', problems: general });
-  return { rows, ids: [...(contract?.operations.keys() ?? [])] };
+  return { rows, ids: [...(contract?.operations.keys() ?? [])], notes: contract ? describeNotes(contract) : [] };
 }
 
 /** Each operation that can be compiled is, beside others that cannot be read. */

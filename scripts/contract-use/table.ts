@@ -1,7 +1,7 @@
 /** The judgement of a contract as one table. */
 import type { Judgement, Row } from './judgement.ts';
 
-export function toTable({ rows }: Judgement): string {
+export function toTable({ rows, notes }: Judgement): string {
   const widthOf = (column: (row: Row) => string) => Math.max(0, ...rows.map((row) => column(row).length));
   const [names, requests] = [widthOf(({ name }) => name), widthOf(({ request }) => request)];
   const toLines = ({ name, request, problems }: Row) => {
@@ -18,5 +18,6 @@ export function toTable({ rows }: Judgement): string {
   const served = rows.length - refused;
   const end =
     refused === 0 ? `All of it is served: ${served} operations.` : 'What a contract may use: openapi/features.md';
-  return [...rows.flatMap(toLines), '', end].join('\n');
+  const noted = notes.length > 0 ? ['', ...notes.map((note) => `note: ${note}`)] : [];
+  return [...rows.flatMap(toLines), ...noted, '', end].join('\n');
 }

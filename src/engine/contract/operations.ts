@@ -32,7 +32,8 @@ export function toOperations({ resolved, keyPlaces, isComplete }: Options, refus
       const operation = toOperation(method, path, { security: resolved.security, ...item }, keyPlaces, refuse);
       operations.set(operation.id, operation);
       const route = `${method} ${toRoutePath(path)}`;
-      if (path.includes('?')) refuse(`${nameOf(operation.id)}: its path ends before ${path.replace(/[^?]*/, '')}`);
+      const problem = method === 'trace' ? 'TRACE is not served' : findUnserved(path);
+      if (problem) refuse(`${nameOf(operation.id)}: ${problem}`);
       const same = byRoute.get(route);
       if (same) refuse(`${nameOf(operation.id)}: ${path} is the path of ${nameOf(same.id)}, too; give it another`);
       byRoute.set(route, operation);
@@ -41,6 +42,23 @@ export function toOperations({ resolved, keyPlaces, isComplete }: Options, refus
   checkSuccessors(operations, refuse);
   if (isComplete) checkLinks(resolved, operations, refuse);
   return operations;
+}
+
+/** What of a path no router would find. */
+function findUnserved(path: string): string | undefined {
+  if (path.includes('?')) return `its path ends before ${path.replace(/[^?]*/, '')}`;
+  if (path.includes('*'))
+    return 'its path has a *, which would stand for anything: write it as a parameter, such as {name}';
+  return decodePath(path) === undefined ? 'its path has a % that begins no encoded character: write %25' : undefined;
+}
+
+/** A path as a router compares it, encoded characters decoded; undefined where it cannot be. */
+export function decodePath(path: string): string | undefined {
+  try {
+    return decodeURI(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Names tell no paths apart, nor does what stands behind `?` or `#`. */

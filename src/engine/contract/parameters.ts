@@ -140,6 +140,8 @@ function checkLimit(parameters: Parameter[], refuse: Refuse): void {
 function checkPath(path: string, parameters: Parameter[], refuse: Refuse): void {
   const declared = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
   const inPath = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name as string);
+  const twice = inPath.find((name, index) => inPath.indexOf(name) < index);
+  if (twice) refuse(`path parameter {${twice}} is in the path twice: give each place a name`);
   for (const name of inPath) {
     if (!declared.includes(name)) refuse(`path parameter {${name}} is not declared`);
   }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
+import type { YAMLError } from 'yaml';
 import { ContractError } from './contract.ts';
 
 /** Part of a built program; one that runs from its sources has none. */
@@ -49,9 +50,23 @@ function readJson(text: string): unknown {
 
 async function readYaml(text: string): Promise<unknown> {
   const { parseDocument } = await import('yaml');
-  const document = parseDocument(text, { intAsBigInt: true });
-  if (document.errors.length > 0) throw new ContractError(document.errors.map((error) => error.message));
-  return document.toJS();
+  // Merge keys are of YAML 1.1, and many write them.
+  const document = parseDocument(text, { intAsBigInt: true, merge: true });
+  // One slip is the cause of those behind it, and an unknown tag would change what a value is.
+  const [fault] = [...document.errors, ...document.warnings];
+  if (fault) throw new ContractError([toLine(fault)]);
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw new ContractError([(error as Error).message]);
+  }
+}
+
+/** Without the lines of the file that the parser shows below. */
+function toLine({ message, linePos }: YAMLError): string {
+  const [start] = linePos as [{ line: number; col: number }];
+  const [words] = message.split(/ at line \d+/, 1);
+  return `line ${start.line}, column ${start.col}: ${words}`;
 }
 
 function sha256Of(yaml: Buffer): string {

@@ -3,6 +3,7 @@ import type { FastifyContextConfig, FastifyInstance, RouteOptions } from 'fastif
 import openapiGlue from 'fastify-openapi-glue';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
 import { withDoubles } from '../contract/numbers.ts';
+import { decodePath } from '../contract/operations.ts';
 import { whileTrusted } from '../contract/validity.ts';
 import { toFailureForm } from '../replies/failure-form.ts';
 import { refuseOtherTypes } from '../requests/json-body.ts';
@@ -65,7 +66,7 @@ const toText = (path: string) => path.replaceAll(':', '::');
  * one follows, it ends at the first such character: where it could end anywhere, three of them would take the cube of a URL's length.
  */
 const toUrl = (path: string) =>
-  toText(path.replace(/#.*/, ''))
+  toText(decodePath(path.replace(/#.*/, '')) as string)
     .replace(/\{(\w+)\}([^/.-])(?=[^/]*\{)/g, (_, name, end) => `:${name}([^/${end.replace(/\W/, '\\$&')}]+?)${end}`)
     .replace(/\{(\w+)\}(?=[/.-]|$)/g, ':$1')
     .replace(/\{(\w+)\}/g, ':$1([^/]+?)');

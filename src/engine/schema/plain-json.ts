@@ -14,7 +14,7 @@ export function buildWritePlain(schema: Json): ((value: unknown) => string) | un
 
 /** The types alone: fast-json-stringify would fill in defaults, too. */
 function toPlain(schema: Json): Json | undefined {
-  if (typeof schema === 'boolean') return undefined;
+  if (typeof schema !== 'object' || schema === null) return undefined;
   if (SUBSCHEMA_KEYWORDS.some((keyword) => keyword in schema && !PLAIN.includes(keyword))) return undefined;
   const { type, items, properties, required, additionalProperties = false } = schema;
   if (SCALARS.includes(type)) return { type };

@@ -86,7 +86,9 @@ function withExactBounds(schema: Json): Json {
 }
 
 function withLargeDefaults(schema: Json): Json {
-  const fields = Object.entries<Json>(schema.properties ?? {}).filter(([, field]) => typeof field.default === 'bigint');
+  const fields = Object.entries<Json>(schema.properties ?? {}).filter(
+    ([, field]) => typeof field?.default === 'bigint',
+  );
   if (fields.length === 0) return schema;
   const largeDefaults = Object.fromEntries(fields.map(([name, field]) => [name, field.default]));
   for (const [, field] of fields) delete field.default;

@@ -44,6 +44,8 @@ export function buildResolve(document: Json): Resolve {
       if (open.has($ref) && isSchema) return toRecursion($ref, () => targets.get($ref));
       if (open.has($ref)) refuse(`${$ref} refers to itself, which only a schema may do`);
       else if (node === undefined) refuse(`$ref ${$ref} is not in this document`);
+      else if (isSchema && Object(node) !== node && typeof node !== 'boolean')
+        refuse(`$ref ${$ref} leads to no schema`);
       else {
         open.add($ref);
         const target = resolve(node, isSchema);

@@ -44,12 +44,16 @@ export function subschemasOf(schema: Json): Subschema[] {
     ...several.flatMap((keyword) =>
       Object.entries(schema[keyword]).map(([name, subschema]) => ({ subschema, keyword, name })),
     ),
-  ];
+  ].filter(({ subschema }) => isSchema(subschema));
 }
 
-/** The schema, with each schema within it replaced by what `map` makes of it. */
-export function mapSubschemas(schema: Json, map: (subschema: Json, keyword: string, name: string) => Json): Json {
+/** Anything else, which is refused when it is compiled, stays as it is. */
+const isSchema = (node: Json) => typeof node === 'boolean' || (typeof node === 'object' && node !== null);
+
+/** The schema, with each schema within it replaced by what `make` makes of it. */
+export function mapSubschemas(schema: Json, make: (subschema: Json, keyword: string, name: string) => Json): Json {
   if (typeof schema === 'boolean') return schema;
+  const map: typeof make = (one, ...where) => (isSchema(one) ? make(one, ...where) : one);
   const mapped = { ...schema };
   for (const keyword of ONE.filter((name) => name in schema)) mapped[keyword] = map(schema[keyword], keyword, '');
   for (const keyword of SEVERAL.filter((name) => name in schema)) {

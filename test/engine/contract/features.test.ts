@@ -35,6 +35,10 @@ const edit = (change: Edit) => withPaths({}, change);
 /** A contract with each feature, by the first words of its row. */
 const CONTRACTS: Record<string, string> = {
   'A prefix of': edit(({ contract }) => (contract.servers = [{ url: '/v%201' }])),
+  'YAML with tags': 'openapi: 3.1.1\ninfo:\n  title: !Ref title\n',
+  '`trace`': withPaths({ '/echoes': { trace: operation('echo') } }),
+  '`*` in': echo({}, '/echoes/*'),
+  'A parameter twice': echo({ parameters: [{ name: 'q', in: 'path', required: true, schema: string }] }, '/{q}/{q}'),
   'Swagger 2': edit(({ contract }) => (contract.swagger = '2.0')),
   'Such a type with': echo({ requestBody: { content: { 'application/xml': { schema: { type: 'object' } } } } }),
   'Ranges of other': reply('200', 'image/*'),
@@ -81,6 +85,8 @@ const key = (name: string) => ({ security: [{ [name]: [] }] });
 /** An operation with each feature, by the first words of its row. */
 const SERVED: Record<string, Json> = {
   'A path prefix': {},
+  'YAML with merge': {},
+  'Encoded characters': {},
   'None, other': {},
   'Names in the': {},
   '`Idempotency-Key` without': query({ in: 'header', name: 'Idempotency-Key' }),

@@ -13,6 +13,7 @@ import { KEY, startService } from '../../service.ts';
 const OK = { '200': { description: 'Done.' } };
 const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
 const get = (source: Json = {}) => ({ get: { responses: OK, ...source } });
+const ofId = { parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }] };
 
 /** A contract of nothing but these paths. */
 const contractOf = (paths: Json, others: Json = {}) =>
@@ -182,6 +183,58 @@ t.test('patterns that are not of Unicode are read as they are written', async (t
   const { request } = await serve(t, contractOf({ '/a': get({ parameters: [{ name: 'q', in: 'query', schema }] }) }));
   t.equal((await request('/a?q=a-b.c')).status, 200);
   t.equal((await request('/a?q=a+b')).status, 400);
+});
+
+t.test('a path may have encoded characters, and is found by them', async (t) => {
+  const { request } = await serve(t, contractOf({ '/pet%20shops/%C3%A9/{id}%21': get(ofId) }));
+  t.equal((await request('/pet%20shops/%c3%a9/7!')).status, 200);
+  t.equal((await request('/pet%2520shops/%c3%a9/7!')).status, 404);
+  t.match(await problemsOf(t, contractOf({ '/100%': get() })), [
+    /its path has a % that begins no encoded character: write %25$/,
+  ]);
+});
+
+t.test('merge keys bring the fields of what they name, and no field of their own', async (t) => {
+  const yaml = `openapi: 3.1.1
+info: { title: Merged, version: '1' }
+x-base: &base { responses: { '200': { description: Done. } } }
+paths: { /a: { get: { <<: *base, operationId: merged } } }
+`;
+  const { operations } = await load(t, yaml);
+  t.match(operations.get('merged')?.replies, [{ status: '200' }]);
+});
+
+t.test('what is wrong with the YAML is told in one line with its place', async (t) => {
+  const head = 'openapi: 3.1.1\n';
+  const laughs = [...'bcdefghi'].map((name, index) => `${name}: &${name} [${`*${'abcdefghi'[index]}, `.repeat(9)}]`);
+  for (const [yaml, line] of [
+    ['info: {\n  title: a\n', /^line \d+, column 1: [^\n]+$/],
+    ['info:\n\ttitle: a\n', /^line 3, column 1: Tabs are not allowed as indentation$/],
+    ['info: !Ref a\n', /^line 2, column 7: Unresolved tag: !Ref$/],
+    ['info: *none\n', /^Unresolved alias [^\n]*: none$/],
+    [`a: &a [1]\n${laughs.join('\n')}\n`, /^Excessive alias count [^\n]+$/],
+  ] as const) {
+    const problems = await problemsOf(t, head + yaml);
+    t.equal(problems.length, 1);
+    t.match(problems[0], line);
+  }
+});
+
+t.test('a text in the place of a schema is refused where it is used', async (t) => {
+  const components = { schemas: { Broken: { type: 'object', properties: { a: 'text', b: null } }, Unused: 'text' } };
+  const schema = { $ref: '#/components/schemas/Broken' };
+  const problems = await problemsOf(
+    t,
+    contractOf({ '/a': get({ responses: { '200': { description: '', ...json(schema) } } }) }, { components }),
+  );
+  t.equal(problems.length, 1);
+  t.match(problems[0], /^operation getA: response 200.*: schema is invalid: .*properties\/a must be object,boolean/);
+  const unused = { $ref: '#/components/schemas/Unused' };
+  const leading = contractOf(
+    { '/a': get({ responses: { '200': { description: '', ...json(unused) } } }) },
+    { components },
+  );
+  t.strictSame(await problemsOf(t, leading), ['operation getA: $ref #/components/schemas/Unused leads to no schema']);
 });
 
 t.test('patterns of other languages are refused by what they have of them', async (t) => {

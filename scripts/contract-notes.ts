@@ -1,0 +1,95 @@
+/** What a contract says and the server does otherwise, or what says nothing: named, since nobody else would say so. */
+import type { Contract, Operation } from '../src/engine/contract/contract.ts';
+import { METHODS } from '../src/engine/contract/operations.ts';
+import type { Json } from '../src/engine/schema/json.ts';
+import { targetOf } from '../src/engine/schema/recursion.ts';
+import { subschemasOf } from '../src/engine/schema/subschemas.ts';
+import { speaksOfOthers } from '../src/engine/schema/value-bounds.ts';
+
+/** Statuses whose replies have no body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). */
+const BODILESS = /^(1..|204|205|304)$/;
+
+/** Each in one line that names its operation. */
+export function describeNotes(contract: Contract): string[] {
+  const { operations, resolved, json } = contract;
+  const sources = sourcesOf(JSON.parse(json));
+  const flows = Object.entries<Json>(resolved.components.securitySchemes ?? {}).flatMap(([name, scheme]) =>
+    scheme.flows ? [[name, scopesOf(scheme.flows)] as const] : [],
+  );
+  const scopes = new Map(flows);
+  const seen = new Set<Json>();
+  const notes = [...operations.values()].flatMap((operation) => {
+    const item = resolved.paths[operation.path];
+    const source = item[operation.method.toLowerCase()];
+    return [
+      ...ofSource(operation, sources),
+      ...(source.servers || item.servers ? ['its own servers are not served: it has the path of all others'] : []),
+      ...ofReplies(source),
+      ...ofScopes(source.security ?? [], scopes),
+      ...schemasOf(operation).flatMap((schema) => ofSchema(schema, seen)),
+    ].map((note) => `operation ${operation.id}: ${note}`);
+  });
+  return [...new Set(notes)];
+}
+
+/** The operations as they are written, by method and path without names. */
+function sourcesOf({ paths = {} }: Json): Map<string, Json> {
+  const entries = Object.entries<Json>(paths).flatMap(([path, item]) =>
+    METHODS.map((method): [string, Json] => [toName(method, path), item[method]]),
+  );
+  return new Map(entries);
+}
+
+const toName = (method: string, path: string) => `${method.toLowerCase()} ${path.replace(/\{[^{}]*\}/g, '{}')}`;
+
+function ofSource({ id, method, path }: Operation, sources: Map<string, Json>): string[] {
+  const { operationId, requestBody } = sources.get(toName(method, path)) ?? {};
+  return [
+    ...(operationId && operationId !== id
+      ? [`it is ${operationId} in the contract, which cannot name a file of its own`]
+      : []),
+    ...(requestBody && /^(GET|HEAD)$/.test(method) ? [`its body is ignored: that of ${method} means nothing`] : []),
+  ];
+}
+
+function ofReplies({ responses = {} }: Json): string[] {
+  return Object.entries<Json>(responses).flatMap(([status, { content = {} }]) => {
+    const [type, ...others] = Object.keys(content);
+    if (type && BODILESS.test(status))
+      return [`response ${status}: its content is never sent: such a reply has no body`];
+    const sent = Object.keys(content).find((name) => /json/i.test(name)) ?? type;
+    return others.length > 0 ? [`response ${status}: of its types, ${sent} is sent`] : [];
+  });
+}
+
+const scopesOf = (flows: Json): string[] =>
+  Object.values<Json>(flows).flatMap(({ scopes = {} }) => Object.keys(scopes));
+
+function ofScopes(security: Record<string, string[]>[], scopes: Map<string, string[]>): string[] {
+  return security
+    .flatMap(Object.entries<string[]>)
+    .flatMap(([scheme, needed]) =>
+      needed
+        .filter((scope) => scopes.has(scheme) && !scopes.get(scheme)?.includes(scope))
+        .map((scope) => `security: no flow of ${scheme} has the scope ${scope}`),
+    );
+}
+
+function schemasOf({ parameters, body, replies }: Operation): Json[] {
+  return [...parameters, ...(body?.contents ?? []), ...replies].map(({ schema }) => schema);
+}
+
+function ofSchema(schema: Json, seen: Set<Json>): string[] {
+  if (typeof schema !== 'object' || schema === null || seen.has(schema)) return [];
+  seen.add(schema);
+  const { type, minimum, maximum, minLength, maxLength } = schema;
+  const crossed = minimum > maximum ? 'minimum' : minLength > maxLength ? 'minLength' : undefined;
+  const idle = type ? Object.keys(schema).filter((keyword) => speaksOfOthers(keyword, schema)) : [];
+  return [
+    ...(crossed ? [`no value fits a schema whose ${crossed} is above its ${crossed.replace('min', 'max')}`] : []),
+    ...idle.map((keyword) => `${keyword} says nothing about what is of type ${[type].flat().join(' or ')}`),
+    ...[targetOf(schema), ...subschemasOf(schema).map(({ subschema }) => subschema)].flatMap((one) =>
+      ofSchema(one, seen),
+    ),
+  ];
+}

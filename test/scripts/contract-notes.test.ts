@@ -1,0 +1,95 @@
+import t, { type Test } from 'tap';
+import { parse, stringify } from 'yaml';
+import { describeNotes } from '../../scripts/contract-notes.ts';
+import { buildTypes } from '../../scripts/contract-types.ts';
+import { use } from '../../scripts/contract-use.ts';
+import { loadContract } from '../../src/engine/contract/load-contract.ts';
+import type { Json } from '../../src/engine/schema/json.ts';
+import { load } from '../added-operations.ts';
+
+const DONE = { '200': { description: 'Done.' } };
+const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
+const securitySchemes = {
+  login: { type: 'oauth2', flows: { implicit: { authorizationUrl: 'https://a.example', scopes: { read: '' } } } },
+};
+
+const contractOf = (paths: Json) =>
+  stringify({ openapi: '3.1.0', info: { title: 'Other', version: '1' }, paths, components: { securitySchemes } });
+
+/** What is noted of one operation, without its name. */
+async function noted(t: Test, source: Json, item: Json = {}): Promise<string[]> {
+  const yaml = contractOf({ '/a': { ...item, get: { operationId: 'find', responses: DONE, ...source } } });
+  return describeNotes(await load(t, yaml)).map((note) => note.replace('operation find: ', ''));
+}
+
+t.test('what the server does otherwise than a contract says is named', async (t) => {
+  const servers = [{ url: '/other' }];
+  const several = { content: { 'text/csv': {}, 'application/json': {} } };
+  const cases: [source: Json, note: string, item?: Json][] = [
+    [{ servers }, 'its own servers are not served: it has the path of all others'],
+    [{}, 'its own servers are not served: it has the path of all others', { servers }],
+    [{ requestBody: { required: true, ...json({}) } }, 'its body is ignored: that of GET means nothing'],
+    [
+      { responses: { '204': { description: '', ...json({}) } } },
+      'response 204: its content is never sent: such a reply has no body',
+    ],
+    [{ responses: { '200': { description: '', ...several } } }, 'response 200: of its types, application/json is sent'],
+    [{ security: [{ login: ['read', 'write'] }] }, 'security: no flow of login has the scope write'],
+  ];
+  for (const [source, note, item] of cases) t.strictSame(await noted(t, source, item), [note]);
+  t.strictSame(await noted(t, { security: [{ login: ['read'] }] }), []);
+  t.strictSame(describeNotes(await loadContract()), [], 'of ours there is nothing to say');
+});
+
+t.test('and what says nothing about values, or leaves none', async (t) => {
+  const ofSchema = (schema: Json) => noted(t, { parameters: [{ name: 'q', in: 'query', schema }] });
+  t.strictSame(await ofSchema({ type: 'integer', minLength: 1 }), [
+    'minLength says nothing about what is of type integer',
+  ]);
+  t.strictSame(await ofSchema({ type: ['boolean', 'null'], maximum: 1 }), [
+    'maximum says nothing about what is of type boolean or null',
+  ]);
+  t.strictSame(await ofSchema({ type: 'integer', minimum: 2, maximum: 1 }), [
+    'no value fits a schema whose minimum is above its maximum',
+  ]);
+  t.strictSame(await ofSchema({ items: { minLength: 2, maxLength: 1 } }), [
+    'no value fits a schema whose minLength is above its maxLength',
+  ]);
+  t.strictSame(await ofSchema({ minLength: 1, type: 'string' }), []);
+});
+
+t.test('an operation that is called otherwise than in the contract is named', async (t) => {
+  const yaml = contractOf({
+    '/a/{b-c}': {
+      get: {
+        operationId: 'get pets x',
+        responses: DONE,
+        parameters: [{ name: 'b-c', in: 'path', required: true, schema: {} }],
+      },
+    },
+  });
+  t.strictSame(describeNotes(await load(t, yaml)), [
+    'operation getPetsX: it is get pets x in the contract, which cannot name a file of its own',
+  ]);
+});
+
+t.test('contract:use shows them below its table', async (t) => {
+  const file = `${t.testdir({ 'a.yaml': contractOf({ '/a': { get: { operationId: 'find', responses: DONE, servers: [{ url: '/b' }] } } }) })}/a.yaml`;
+  t.match(
+    (await use([file])).text,
+    /served\n\nnote: operation find: its own servers are not served: it has the path of all others\n\nAll of it/,
+  );
+});
+
+t.test('an operation that stands in another place, without responses, has nothing to note', async (t) => {
+  const pathItems = { shared: { get: {} } };
+  const document = { openapi: '3.1.0', info: { title: 'Other', version: '1' }, components: { pathItems } };
+  const paths = { '/a': { $ref: '#/components/pathItems/shared' } };
+  t.strictSame(describeNotes(await load(t, stringify({ ...document, paths }))), []);
+});
+
+t.test('JSON in a parameter has the type of its schema, since it is read', async (t) => {
+  const q = { name: 'q', in: 'query', ...json({ type: 'object', properties: { b: { type: 'integer' } } }) };
+  const document = parse(contractOf({ '/a': { get: { operationId: 'find', parameters: [q], responses: DONE } } }));
+  t.match(await buildTypes(document), /q\?: \{\s+b\?: number;/);
+});
