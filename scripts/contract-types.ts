@@ -24,6 +24,7 @@ export async function buildTypes(contract: Json): Promise<string> {
   }
   markReferences(document, document);
   dropExternal(document);
+  pointMappings(document);
   const nodes = await openapiTS(document as OpenAPI3, {
     alphabetize: false,
     emptyObjectsUnknown: true,
@@ -70,6 +71,16 @@ function dropExternal(node: Json): void {
   if (typeof node !== 'object' || node === null) return;
   if (typeof node.externalValue === 'string') delete node.externalValue;
   for (const child of Object.values(node)) dropExternal(child);
+}
+
+/** A name in the mapping of a discriminator is that of a schema (OpenAPI 3.1, section 4.8.25). */
+function pointMappings(node: Json): void {
+  if (typeof node !== 'object' || node === null) return;
+  const mapping = node.discriminator?.mapping ?? {};
+  for (const [name, schema] of Object.entries<string>(mapping)) {
+    if (/^[\w-]+$/.test(schema)) mapping[name] = `#/components/schemas/${schema}`;
+  }
+  for (const child of Object.values(node)) pointMappings(child);
 }
 
 /** A field is read-only or write-only also where the schema that it refers to says so. */

@@ -62,7 +62,9 @@ function startGenerator(): ChildProcess {
 async function generate(): Promise<void> {
   if (!generator.connected) generator = startGenerator();
   generator.send('generate');
-  const [code] = await Promise.race([once(generator, 'message'), once(generator, 'exit')]);
+  const either = new AbortController();
+  const [code] = await Promise.race(['message', 'exit'].map((event) => once(generator, event, either)));
+  either.abort();
   // What it writes is compiled like any other change.
   if (code !== 0) tellErrors(1);
 }

@@ -5,16 +5,18 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { ContractError } from '../src/engine/contract/contract.ts';
-import { loadContract } from '../src/engine/contract/load-contract.ts';
+import { CONTRACT_FILE, loadContract } from '../src/engine/contract/load-contract.ts';
 import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
 import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
 import { buildDomain, buildTransactions } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
+import { buildToLocated } from './located.ts';
 import { describeSlowPatterns } from './patterns.ts';
 import { buildScopes } from './scopes.ts';
 
 const ROOT = new URL('..', import.meta.url);
+const CONTRACT = 'openapi/petstore.yaml';
 const HEADER = '// Made from openapi/petstore.yaml by `npm run generate`. Never edited.\n\n';
 
 const isCheck = process.argv.includes('--check');
@@ -30,7 +32,10 @@ async function run(): Promise<number> {
     for (const problem of problems) console.error(problem);
     return isCheck && problems.length > 0 ? 1 : 0;
   } catch (error) {
-    console.error(error);
+    if (!(error instanceof ContractError)) console.error(error);
+    if (!(error instanceof ContractError)) return 1;
+    const toLocated = buildToLocated(readFileSync(CONTRACT_FILE, 'utf8'), CONTRACT);
+    for (const problem of error.problems) console.error(toLocated(problem));
     return 1;
   }
 }

@@ -88,6 +88,18 @@ t.test('an operation that stands in another place, without responses, has nothin
   t.strictSame(describeNotes(await load(t, stringify({ ...document, paths }))), []);
 });
 
+t.test('a mapping may name a schema, as the specification has it', async (t) => {
+  const of = (kind: string) => ({ type: 'object', properties: { kind: { const: kind } } });
+  const oneOf = [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }];
+  const Pet = {
+    oneOf,
+    discriminator: { propertyName: 'kind', mapping: { cat: 'Cat', dog: '#/components/schemas/Dog' } },
+  };
+  const document = parse(contractOf({}));
+  const types = await buildTypes({ ...document, components: { schemas: { Cat: of('cat'), Dog: of('dog'), Pet } } });
+  t.match(types, /Pet: components\["schemas"\]\["Cat"\] \| components\["schemas"\]\["Dog"\];/);
+});
+
 t.test('JSON in a parameter has the type of its schema, since it is read', async (t) => {
   const q = { name: 'q', in: 'query', ...json({ type: 'object', properties: { b: { type: 'integer' } } }) };
   const document = parse(contractOf({ '/a': { get: { operationId: 'find', parameters: [q], responses: DONE } } }));

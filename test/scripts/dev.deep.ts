@@ -22,10 +22,12 @@ function startNpm(t: Test, folder: string, ...args: string[]) {
   // Its whole group: npm, and all that it started.
   t.teardown(() => child.exitCode === null && process.kill(-(child.pid as number), 'SIGKILL'));
   let output = '';
+  let isLeaking = false;
   let origin = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text) => {
       output += text;
+      isLeaking ||= text.includes('MaxListenersExceededWarning');
       origin = /.*"origin":"([^"]+)"/s.exec(output)?.[1] ?? origin;
       child.emit('output');
     });
@@ -56,7 +58,7 @@ function startNpm(t: Test, folder: string, ...args: string[]) {
     await next(ORIGIN);
     return origin;
   };
-  return { child, next, listening, statusOf };
+  return { child, next, listening, statusOf, isLeaking: () => isLeaking };
 }
 
 async function statusAt(origin: string, path: string): Promise<number> {
@@ -89,6 +91,12 @@ t.test('npm run dev follows each change, and keeps the last good server; npm sta
   await dev.next(/operation fetchPet has no handlers\/fetchPet\.ts/);
   await dev.next(/The last good server goes on\./);
   t.equal(await dev.statusOf('/v1/animals'), 200);
+  for (let save = 0; save < 12; save++) {
+    edit('openapi/petstore.yaml', save === 0 ? 'openapi: 3.1.0' : `openapi: 3.2.${save - 1}`, `openapi: 3.2.${save}`);
+    await dev.next(/Errors: 1\./);
+  }
+  t.notOk(dev.isLeaking(), 'listeners go with the save that they are for');
+  edit('openapi/petstore.yaml', 'openapi: 3.2.11', 'openapi: 3.1.0');
   dev.child.kill('SIGTERM');
   t.strictSame(await once(dev.child, 'close'), [0, null]);
   await t.rejects(statusAt(second, '/v1/animals'));

@@ -48,6 +48,21 @@ export const isNames = (key: string): boolean => NAMES.test(key);
 /** Whether below this key are values. */
 export const isValue = (key: string): boolean => VALUES.test(key);
 
+/** Without those among paths and among responses, where each other key is one. */
+export function withoutWords(document: Json): Json {
+  const paths = Object.entries<Json>(dropWords(document.paths ?? {})).map(([path, item]) => {
+    const entries = Object.entries<Json>(item).map(([key, node]) => [
+      key,
+      node?.responses ? { ...node, responses: dropWords(node.responses) } : node,
+    ]);
+    return [path, Object.fromEntries(entries)];
+  });
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+const dropWords = (node: Json): Json =>
+  Object.fromEntries(Object.entries(node).filter(([key]) => !key.startsWith('x-')));
+
 export function checkExtensions(node: Json, refuse: Refuse, place = '#'): void {
   if (typeof node !== 'object' || node === null) return;
   const hasNames = isNames(place.slice(place.lastIndexOf('/') + 1)) && !Array.isArray(node);

@@ -4,7 +4,7 @@ import type { Json } from '../schema/json.ts';
 import { type Contract, ContractError } from './contract.ts';
 import { toDigest } from './digest.ts';
 import { buildToErrorBody } from './error-body.ts';
-import { checkExtensions } from './extensions.ts';
+import { checkExtensions, withoutWords } from './extensions.ts';
 import { withGetAndHead } from './get-and-head.ts';
 import { checkNumbers, parseWithBounds } from './numbers.ts';
 import { withIds } from './operation-ids.ts';
@@ -48,7 +48,7 @@ export async function readContract(
   const digest = toDigest(json);
   const isChecked = digest === checked;
   const dangling = isChecked ? undefined : await checkValidity(await toCurrentVersion(JSON.parse(json)));
-  const document = withGetAndHead(withIds(withPathNames(current)));
+  const document = withGetAndHead(withIds(withPathNames(withoutWords(current))));
 
   const problems: string[] = [];
   const refuse = (problem: string) => problems.push(problem);
@@ -61,7 +61,7 @@ export async function readContract(
   const operations = toOperations({ resolved, keyPlaces, isComplete }, refuse);
   if (!isChecked) {
     checkNumbers(parse(json, null, parseNumberAndBigInt), '#', refuse);
-    checkExtensions(document, refuse);
+    checkExtensions(current, refuse);
   }
   const prefix = toPrefix(document, refuse);
   checkOwnPaths(prefix, operations.values(), refuse);

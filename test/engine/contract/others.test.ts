@@ -194,6 +194,15 @@ t.test('a path may have encoded characters, and is found by them', async (t) => 
   ]);
 });
 
+t.test('words of others may stand among paths and responses', async (t) => {
+  const yaml = contractOf({ 'x-note': 'Of the team.', '/a': get({ responses: { 'x-note': 'Of the team.', ...OK } }) });
+  const { request } = await serve(t, yaml);
+  t.equal((await request('/a')).status, 200);
+  t.match(await problemsOf(t, contractOf({ '/a': get({ responses: { ...OK, 'x-sunset': '2030-01-01' } }) })), [
+    /x-sunset means nothing here/,
+  ]);
+});
+
 t.test('merge keys bring the fields of what they name, and no field of their own', async (t) => {
   const yaml = `openapi: 3.1.1
 info: { title: Merged, version: '1' }

@@ -113,7 +113,10 @@ t.test('a contract that has changed since the build, or cannot be served, is rep
   t.match(stderr, /^The contract cannot be served:\n {2}- security scheme bearerAuth: only bearer tokens/);
   const generate = startProgram(t, 'scripts/generate.ts', { root });
   t.equal(await generate.exit, 1);
-  t.equal(generate.output.stderr, stderr);
+  t.match(
+    generate.output.stderr,
+    /^openapi\/petstore\.yaml:\d+:5: security scheme bearerAuth: only bearer tokens[^\n]*\n$/,
+  );
   t.notOk(existsSync(`${root}/data`), 'nothing was begun');
 });
 
