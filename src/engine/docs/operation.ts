@@ -40,13 +40,14 @@ function toNotice({ at, sunset, successor }: Deprecation): Html {
   }.</p>`;
 }
 
+/** The body of an error is that of all, which stands where its code leads. */
 function toReply(status: string, { description, headers = {}, content = {} }: Json, targets: Targets): Html {
   const { schema, examples = {} } = Object.values<Json>(content)[0] ?? {};
   const errors = Object.values<Json>(examples).filter(({ value }) => targets.has(value?.code));
   return html`<details><summary>${status}: ${toInline(description)}</summary>
 ${errors.map(({ value }) => html`<p><a href="#${targets.get(value.code)}"><code>${value.code}</code></a>: ${value.message}</p>`)}
 ${Object.keys(headers).length > 0 && html`<p>Headers: ${Object.keys(headers).join(', ')}</p>`}
-${schema && toFields(schema)}
+${schema && errors.length === 0 && toFields(schema)}
 </details>`;
 }
 

@@ -7,7 +7,7 @@ export default {
         const toggle = createElement(
           'button',
           { type: 'button', className: 'reply-toggle', 'aria-expanded': isOpen, onClick: () => setOpen(!isOpen) },
-          `${props.code} ${isOpen ? '' : (props.response.get('description') ?? '').split('\n', 1)[0]}`,
+          `${props.code} ${isOpen ? '' : (props.response.get('description') ?? '').split('\n', 1)[0].replaceAll('`', '')}`,
         );
         const row = createElement('tr', { className: 'reply-fold' }, createElement('td', { colSpan: 3 }, toggle));
         return createElement(Fragment, null, row, isOpen && createElement(Original, props));

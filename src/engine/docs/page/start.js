@@ -1,9 +1,11 @@
 /** Starts Swagger UI, with what is added to it. */
 import accessible from './accessible.js';
+import arrayTypes from './array-types.js';
 import deprecationNotice from './deprecation-notice.js';
 import exactExamples from './exact-examples.js';
 import exactReplies from './exact-replies.js';
 import otherServers from './other-servers.js';
+import problems from './problems.js';
 import rememberKey from './remember-key.js';
 import replies from './replies.js';
 import requests from './requests.js';
@@ -18,5 +20,16 @@ SwaggerUIBundle({
   showExtensions: false,
   showCommonExtensions: true,
   validatorUrl: null,
-  plugins: [accessible, deprecationNotice, exactExamples, exactReplies, otherServers, rememberKey, replies, requests],
+  plugins: [
+    accessible,
+    arrayTypes,
+    deprecationNotice,
+    exactExamples,
+    exactReplies,
+    otherServers,
+    problems,
+    rememberKey,
+    replies,
+    requests,
+  ],
 });

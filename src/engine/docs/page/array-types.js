@@ -1,0 +1,12 @@
+/** An array names the schema of its items, also before that is resolved: `array<Pet>`, not `array<any>`. */
+export default {
+  wrapComponents: {
+    withJSONSchema202012SystemContext(original, { fn }) {
+      function getType(schema, ...rest) {
+        const name = schema?.items?.$ref?.split('/').at(-1);
+        return name ? `array<${name}>` : fn.jsonSchema202012.getType(schema, ...rest);
+      }
+      return (Component, overrides) => original(Component, { ...overrides, fn: { ...overrides.fn, getType } });
+    },
+  },
+};
