@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { openConnection } from '../../src/store/sqlite/connection.ts';
+import { isSpent, openConnection } from '../../src/store/sqlite/connection.ts';
 import { keep, Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { openUrl } from '../database.ts';
 
@@ -58,3 +58,20 @@ t.test('a pragma is read and set as by better-sqlite3, however often', async (t)
   t.equal(db.pragma('synchronous', { simple: true }), 2);
   t.throws(() => db.pragma('user_version = ?'), { code: 'SQLITE_ERROR' });
 });
+
+t.test(
+  'a connection is used again where a new one could do no more: when the disk is full, others write, or a row does not fit',
+  (t) => {
+    for (const code of ['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_CONSTRAINT_UNIQUE'])
+      t.equal(isSpent(code), false, code);
+    for (const code of [
+      'SQLITE_READONLY',
+      'SQLITE_READONLY_DBMOVED',
+      'SQLITE_IOERR_WRITE',
+      'SQLITE_CORRUPT',
+      undefined,
+    ])
+      t.equal(isSpent(code), true, code);
+    t.end();
+  },
+);

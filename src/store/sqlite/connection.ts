@@ -118,6 +118,12 @@ function tryCreate(db: Database, table: Table): void {
   }
 }
 
+/**
+ * Whether a new connection may do what this one could not: one that was opened read-only stays so. Otherwise it is used again, for
+ * on Node 24 each one, and each of its statements, is kept for ever.
+ */
+export const isSpent = (code: string | undefined) => !/^SQLITE_(BUSY|FULL|CONSTRAINT)/.test(String(code));
+
 /** SQLite's result codes (sqlite.org/rescode.html) that are about the disk or other processes, not about the statement. */
 const OUTAGES = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN|NOMEM|PROTOCOL|CORRUPT|NOTADB)/;
 

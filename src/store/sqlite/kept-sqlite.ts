@@ -4,7 +4,7 @@
  */
 import Better, { type Options, type Statement } from 'better-sqlite3';
 
-/** A few KB for each connection of this thread. A server opens one; one more in its writing thread, and after each failed write. */
+/** A few KB for each connection of this thread. A server opens one, and one more in its writing thread, again after a write that has failed in a way that another may not. */
 const KEPT: object[] = [];
 
 /** Keeps it for as long as the thread lives, where that is needed: Node 20 and 22 collect it safely. */

@@ -5,7 +5,15 @@ import { toKept } from '../kept.ts';
 import { type OutageKind, StoreUnavailable } from '../store.ts';
 import type { Table } from '../table.ts';
 import type { TransactionsModule } from '../transactions.ts';
-import { checkInodes, type Inodes, openConnection, proveWritable, toStoreError, tryCreates } from './connection.ts';
+import {
+  checkInodes,
+  type Inodes,
+  isSpent,
+  openConnection,
+  proveWritable,
+  toStoreError,
+  tryCreates,
+} from './connection.ts';
 import { TURN_INTERVAL, takeTurn } from './turns.ts';
 import { prepareAddUses } from './uses.ts';
 import { type Batch, prepareWriteAll, type Written } from './writes.ts';
@@ -87,10 +95,10 @@ function run(task: Task): Answer {
       return writeAll(task);
     });
   } catch (thrown) {
-    close();
     const error = toStoreError(thrown);
     const kind = error instanceof StoreUnavailable ? error.kind : undefined;
     const { code, message } = (kind ? (error as Error).cause : error) as { code?: string; message: string };
+    if (isSpent(code)) close();
     return { kind, code, message };
   }
 }
