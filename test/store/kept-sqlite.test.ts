@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { isSpent, openConnection } from '../../src/store/sqlite/connection.ts';
-import { keep, Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
+import { buildStatements, keep, Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { openUrl } from '../database.ts';
 
 setFlagsFromString('--expose-gc');
@@ -75,3 +75,18 @@ t.test(
     t.end();
   },
 );
+
+t.test('a statement is prepared once where all are kept, and otherwise again when others were used since', (t) => {
+  const db = new Sqlite(':memory:');
+  t.teardown(() => db.close());
+  for (const [node, isThere] of [
+    ['20.20.0', false],
+    ['24.21.0', true],
+  ] as const) {
+    const statements = buildStatements(2, node);
+    for (const sql of ['SELECT 1', 'SELECT 2', 'SELECT 3']) statements.set(sql, db.prepare(sql));
+    t.equal(statements.get('SELECT 1') !== undefined, isThere, node);
+    t.ok(statements.get('SELECT 3'), node);
+  }
+  t.end();
+});

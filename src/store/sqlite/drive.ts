@@ -1,9 +1,9 @@
 /** Runs what asks for statements, on one connection. */
-import type { Database, Statement } from 'better-sqlite3';
-import { LRUCache } from 'lru-cache';
+import type { Database } from 'better-sqlite3';
 import type { Ask, Asking } from '../asking.ts';
 import type { Dialect } from '../statement.ts';
 import { toBound } from './insert.ts';
+import { buildStatements } from './kept-sqlite.ts';
 import { toJsonSql } from './record-json.ts';
 
 export const DIALECT: Dialect = {
@@ -29,7 +29,7 @@ const STATEMENTS = 200;
 
 export class Driver {
   readonly #db: Database;
-  readonly #statements = new LRUCache<string, Statement<unknown[], unknown[]>>({ max: STATEMENTS });
+  readonly #statements = buildStatements(STATEMENTS);
 
   constructor(db: Database) {
     this.#db = db;
