@@ -118,6 +118,7 @@ t.test('a contract may be at a URL; where nothing comes from there, one line say
     if (url === '/contract.yaml') response.end(readFileSync(fileOf('api-with-examples')));
     else if (url === '/cut.yaml')
       response.writeHead(200, { 'content-length': 9 }).write('short', () => response.destroy());
+    else if (url === '/none.yaml') response.writeHead(204).end();
     else if (url === '/bomb.yaml') response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB);
     else if (url !== '/silent.yaml') response.writeHead(404).end();
   });
@@ -140,7 +141,7 @@ t.test('a contract may be at a URL; where nothing comes from there, one line say
   t.equal(await why('/nothing.yaml'), 'the server answers 404');
   t.match(await why('/silent.yaml', { timeLimit: 100 }), /^The operation was aborted due to timeout$/);
   t.equal(await why('/bomb.yaml', { sizeLimit: 1_000_000 }), 'it has more than 1000000 bytes');
-  t.equal(await why('/bomb.yaml', { sizeLimit: BOMB_SIZE }), 'a contract');
+  for (const path of ['/bomb.yaml', '/none.yaml']) t.equal(await why(path, { sizeLimit: BOMB_SIZE }), 'a contract');
   t.match(await why('/cut.yaml'), /^(other side closed|Response body length .*)$/);
   const gone = createServer();
   await once(gone.listen(0, '127.0.0.1'), 'listening');

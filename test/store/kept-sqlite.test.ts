@@ -71,7 +71,7 @@ t.test(
       'SQLITE_CORRUPT',
       undefined,
     ])
-      t.equal(isSpent(code), true, code);
+      t.equal(isSpent(code), true, String(code));
     t.end();
   },
 );

@@ -31,7 +31,7 @@ export function buildIsReady(store: Store, services: object, logger: Logger): Is
 
 function toCause(error: unknown): unknown {
   const isOurs = error instanceof StoreUnavailable || error instanceof Failure;
-  return isOurs ? (error.cause ?? error) : error;
+  return isOurs ? error.cause : error;
 }
 
 export function addHealth(app: FastifyInstance, isReady: IsReady, isDraining: () => boolean): void {
