@@ -33,8 +33,11 @@ t.test('requests ahead of their answers are answered up to the bound; then it sa
   const service = await startLimited(t, { MAX_PIPELINED: '16' });
   for (const url of ['/v1/pets', '/livez']) {
     const socket = await open(t, service);
+    let made = 0;
+    service.app.server.on('request', () => made++);
     socket.write(get(url).repeat(5000));
     t.strictSame(await statusesOf(socket), [...Array(16).fill('200'), '503'], url);
+    t.equal(made, 17, 'those behind are not even parsed');
   }
   const expecting = await open(t, service);
   expecting.write(get('/livez').replace('Host', 'Expect: x\r\nHost').repeat(5000));

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { loadConfig } from '../../../src/operate/config.ts';
 import { listPets } from '../../database.ts';
@@ -92,6 +93,19 @@ t.test('a client that sends its body slowly behind a refusal is not waited for',
   await closed;
   clearInterval(drip);
   t.ok(socket.bytesWritten < 600);
+});
+
+t.test('a client that is refused, and sends on, is not reset before it has read why', async (t) => {
+  const { port } = await startService(t);
+  const { socket, replies } = connectRaw(port, head('POST /v1/pets', 'Content-Length: 20000', 'Connection: close'));
+  const errors: unknown[] = [];
+  socket.on('error', (error) => errors.push(error));
+  for (let count = 0; count < 20 && socket.writable; count++) {
+    socket.write('x'.repeat(1000));
+    await wait(10);
+  }
+  t.match(await replies(), [{ status: 401 }]);
+  t.strictSame(errors, []);
 });
 
 t.test('what is sent behind a reply that ends the connection is not done', async (t) => {
