@@ -1,0 +1,18 @@
+/** A store in memory, for tests of a domain without HTTP. */
+import type { AnyDomain, CollectionsOf } from './description.ts';
+import type { Shapes } from './shape.ts';
+import { openSqlite } from './sqlite/open-sqlite.ts';
+import type { AnyTransactions, CallsOf } from './transactions.ts';
+
+const LIMITS = { createTimeout: 1000, maxCreates: 1000 };
+
+/** The collections as handlers are given them, with their transactions. Without shapes, records are what the columns take. */
+export function openTestStore<Domain extends AnyDomain, All extends AnyTransactions = Record<never, never>>(
+  domain: Domain,
+  all?: All,
+  shapes?: Shapes<Domain>,
+): CollectionsOf<Domain> & CallsOf<All> {
+  const transactions = { all: all ?? {}, source: '' };
+  const { collections } = openSqlite(':memory:', domain, LIMITS, { shapes, transactions });
+  return collections as CollectionsOf<Domain> & CallsOf<All>;
+}

@@ -1,0 +1,251 @@
+/**
+ * A second team's service, made in a copy of the project by a contract, handlers and a folder: what it promises while its servers are killed,
+ * on both databases; and how many orders a second it places.
+ */
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parse } from 'lossless-json';
+import t, { type Test } from 'tap';
+import type { Reply } from '../contract-check.ts';
+import { FILES, YAML } from '../orders/service.ts';
+import { startPostgres } from '../postgres.ts';
+import { type Server, startServer } from '../program.ts';
+import { type RequestOptions, send } from '../service.ts';
+import { copyProject, generate } from './project-copy.ts';
+
+const CLIENTS = 64;
+const KILLS = Number(process.env.ROUNDS ?? 3);
+/** For the figures, and for the drill, in which three clients want each pet. */
+const [MEASURED, WANTED] = [640, 160];
+
+interface Place {
+  folder: string;
+  url: string;
+  servers: number;
+  workers: number;
+}
+
+/** The servers of one place, each of which is started again when it is killed. */
+class Fleet {
+  readonly #t: Test;
+  readonly #place: Place;
+  readonly #servers: Server[] = [];
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+  #turn = 0;
+
+  constructor(t: Test, place: Place) {
+    this.#t = t;
+    this.#place = place;
+    t.teardown(() => this.#agent.destroy());
+  }
+
+  async start(): Promise<void> {
+    for (let index = 0; index < this.#place.servers; index++) this.#servers[index] = await this.#startOne();
+  }
+
+  /** One after the other is asked. */
+  send(path: string, options: RequestOptions = {}): Promise<Reply> {
+    const { port } = this.#servers[this.#turn++ % this.#servers.length] as Server;
+    return send(port, `/v1${path}`, options, this.#agent);
+  }
+
+  /** Sent again until it is answered. */
+  async sendUntilDone(path: string, options?: RequestOptions): Promise<Reply> {
+    for (;;) {
+      const reply = await this.send(path, options).catch(() => undefined);
+      if (reply && reply.status < 500) return reply;
+      await wait(20);
+    }
+  }
+
+  async kill(): Promise<void> {
+    const index = Math.floor(Math.random() * this.#servers.length);
+    const { child, exit } = this.#servers[index] as Server;
+    child.kill('SIGKILL');
+    await exit;
+    this.#servers[index] = await this.#startOne();
+  }
+
+  #startOne(): Promise<Server> {
+    const { folder, url, workers } = this.#place;
+    const env = { DATABASE_URL: url, WORKERS: String(workers), CREATE_TIMEOUT: '10000' };
+    return startServer(this.#t, { root: folder, env });
+  }
+}
+
+/** As many at once as there are clients. */
+async function forAll(count: number, work: (index: number) => Promise<void>): Promise<number> {
+  let next = 0;
+  const began = performance.now();
+  const client = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  return Math.round((count / (performance.now() - began)) * 1000);
+}
+
+const post = (body: string, key: string): RequestOptions => ({
+  method: 'POST',
+  body,
+  headers: { 'idempotency-key': key },
+});
+const read = (text: string) => parse(text, undefined, BigInt) as Record<string, bigint | string>;
+
+/** The ids of new pets, and how many a second were added, each with a key. */
+async function addPets(fleet: Fleet, count: number): Promise<{ ids: bigint[]; rate: number }> {
+  const ids: bigint[] = [];
+  const rate = await forAll(count, async (index) => {
+    const { status, text } = await fleet.sendUntilDone(
+      '/pets',
+      post('{"name":"Rex","categoryId":7,"status":"available"}', `${randomUUID()}`),
+    );
+    if (status !== 201) throw new Error(`${index}: ${status} ${text}`);
+    ids.push(read(text).id as bigint);
+  });
+  return { ids, rate };
+}
+
+async function readAll(fleet: Fleet, path: string): Promise<string[]> {
+  const found: string[] = [];
+  for (let next: string | undefined = path; next; ) {
+    const { status, text, headers }: Reply = await fleet.sendUntilDone(next);
+    if (status !== 200) throw new Error(`${next}: ${status} ${text}`);
+    for (const [record] of text.matchAll(/\{[^}]*\}/g)) found.push(record);
+    next = headers.link?.match(/<\/v1(.*)>/)?.[1];
+  }
+  return found;
+}
+
+/** What was acknowledged: the order of each pet as text, and the key that it was placed with. */
+type Placed = Map<bigint, { text: string; options: RequestOptions }>;
+
+/** Three clients want each pet, while servers are killed. */
+async function placeUnderKills(fleet: Fleet, ids: readonly bigint[]): Promise<{ placed: Placed; again: number }> {
+  const placed: Placed = new Map();
+  let [again, isOver] = [0, false];
+  const killing = (async () => {
+    for (let kill = 0; kill < KILLS && !isOver; kill++) {
+      await wait(300);
+      await fleet.kill();
+    }
+  })();
+  await forAll(3 * ids.length, async (index) => {
+    const petId = ids[Math.floor(index / 3)] as bigint;
+    const options = post(`{"petId":${petId},"price":${index % 50}}`, randomUUID());
+    const { status, text, headers } = await fleet.sendUntilDone('/orders', options);
+    if (headers['idempotency-replayed']) again++;
+    if (status !== 201 && status !== 409) throw new Error(`${status} ${text}`);
+    if (status === 409) return;
+    if (placed.has(petId)) throw new Error(`the pet ${petId} was sold twice`);
+    placed.set(petId, { text, options });
+  });
+  isOver = true;
+  await killing;
+  return { placed, again };
+}
+
+async function checkDrill(t: Test, fleet: Fleet, ids: readonly bigint[]): Promise<void> {
+  const { placed, again } = await placeUnderKills(fleet, ids);
+  t.equal(placed.size, ids.length, 'each pet is sold once');
+  const orders = new Map((await readAll(fleet, '/orders?limit=100')).map((text) => [read(text).petId as bigint, text]));
+  t.strictSame(
+    [...placed].filter(([id, { text }]) => orders.get(id) !== text),
+    [],
+    'each acknowledged order is there',
+  );
+  const sold = (await readAll(fleet, '/pets?limit=100&status=sold')).map((text) => read(text).id as bigint);
+  t.strictSame(
+    sold.toSorted(),
+    [...orders.keys()].toSorted(),
+    'a pet is sold where it has an order, and nothing is half done',
+  );
+  for (const { text, options } of [...placed.values()].slice(0, 20)) {
+    const reply = await fleet.sendUntilDone('/orders', options);
+    t.match(reply, { status: 201, text, headers: { 'idempotency-replayed': 'true' } });
+  }
+  t.comment(`${KILLS} kills, ${placed.size} orders, ${again} of them answered when they were sent again`);
+}
+
+async function checkChanges(t: Test, fleet: Fleet): Promise<void> {
+  const [order = ''] = await readAll(fleet, '/orders?limit=1&status=placed&maxPrice=1');
+  const path = `/orders/${read(order).number}`;
+  const { headers } = await fleet.send(path);
+  t.match(await fleet.send(path, { headers: { 'if-none-match': String(headers.etag) } }), { status: 304 });
+  const change = (body: string, more = {}) =>
+    fleet.sendUntilDone(path, {
+      method: 'PATCH',
+      body,
+      headers: { 'content-type': 'application/merge-patch+json', ...more },
+    });
+  t.match(await change('{"note":"Gift"}'), { status: 428 });
+  const changes = Array.from({ length: 50 }, () =>
+    change('{"status":"paid","note":"Gift"}', { 'if-match': String(headers.etag) }),
+  );
+  const statuses = (await Promise.all(changes)).map(({ status }) => status).toSorted();
+  t.strictSame(statuses, [200, ...Array(49).fill(412)], 'of 50 changes of one revision one wins');
+  const changed = await change('{"note":null}', { 'if-match': '*' });
+  t.match(changed, { status: 200, headers: { etag: '"3"' }, text: /"status":"paid"/ });
+  t.notMatch(changed.text, 'note');
+  const totals = parse((await fleet.send('/order-totals')).text, undefined, Number);
+  t.match(totals, [{ status: 'paid', count: 1 }, { status: 'placed' }]);
+}
+
+/** Pages by price while orders are placed. */
+async function checkPages(t: Test, fleet: Fleet, ids: readonly bigint[]): Promise<void> {
+  const before = (await readAll(fleet, '/orders?limit=100')).map((text) => read(text).number);
+  const placing = forAll(ids.length, async (index) => {
+    await fleet.sendUntilDone('/orders', post(`{"petId":${ids[index]},"price":${index % 50}}`, randomUUID()));
+  });
+  const found = (await readAll(fleet, '/orders?limit=7&order=cheapest&minPrice=0&maxPrice=50')).map(read);
+  await placing;
+  const numbers = found.map(({ number }) => number);
+  t.equal(new Set(numbers).size, numbers.length, 'no order is listed twice');
+  t.strictSame(
+    before.filter((number) => !numbers.includes(number)),
+    [],
+    'no order is left out',
+  );
+  const prices = found.map(({ price }) => price as bigint);
+  t.strictSame(
+    prices,
+    prices.toSorted((one, other) => Number(one - other)),
+  );
+}
+
+async function drill(t: Test, place: Place): Promise<void> {
+  const fleet = new Fleet(t, place);
+  await fleet.start();
+  // The first round warms the servers up.
+  for (const round of [1, 2]) {
+    const { ids, rate } = await addPets(fleet, MEASURED);
+    const orders = await forAll(MEASURED, async (index) => {
+      const options = post(`{"petId":${ids[index]},"price":5}`, randomUUID());
+      const { status, text } = await fleet.sendUntilDone('/orders', options);
+      if (status !== 201) throw new Error(`${status} ${text}`);
+    });
+    t.comment(`round ${round}: ${orders} orders a second beside ${rate} creates with a key, ${CLIENTS} clients`);
+  }
+  await checkDrill(t, fleet, (await addPets(fleet, WANTED)).ids);
+  await checkChanges(t, fleet);
+  await checkPages(t, fleet, (await addPets(fleet, CLIENTS)).ids);
+}
+
+t.test('a service of pets and orders keeps its promises while its servers are killed', async (t) => {
+  const folder = copyProject(t, YAML);
+  for (const [name, text] of Object.entries(FILES)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  const generated = generate(folder);
+  t.equal(generated.status, 0);
+  t.equal(generated.stderr, '');
+  const compiled = spawnSync('npx', ['tsc', '--noEmit', '-p', '.'], { cwd: folder, encoding: 'utf8' });
+  t.equal(compiled.stdout, '');
+  await t.test('SQLite', (t) => drill(t, { folder, url: `sqlite:${t.testdir()}/shop.db`, servers: 1, workers: 1 }));
+  const postgres = await startPostgres(t);
+  await t.test('PostgreSQL', (t) => drill(t, { folder, url: postgres.newUrl(), servers: 1, workers: 1 }));
+});
