@@ -15,9 +15,6 @@ import { handlersFor, startService } from '../service.ts';
 const SOURCES = new URL('../../src/', import.meta.url);
 const FORMATS = new URL('../../node_modules/ajv-formats/dist/formats.js', import.meta.url);
 
-// Where no verdict is kept yet, all of them take a minute on a slow machine.
-t.setTimeout(300_000);
-
 function check(t: Test, expressions: RegExp[]): void {
   t.not(expressions.length, 0);
   for (const expression of expressions) t.ok(isLinear(expression), String(expression));
