@@ -1,4 +1,4 @@
-/** An array names the schema of its items, also before that is resolved: `array<Pet>`, not `array<any>`. */
+/** An array names the schema of its items, also before that is resolved: `array<Order>`, not `array<any>`. */
 export default {
   wrapComponents: {
     withJSONSchema202012SystemContext(original, { fn }) {
