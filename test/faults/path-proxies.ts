@@ -71,7 +71,8 @@ export async function startProxy(t: Test, name: string, servers: number[]): Prom
   writeFileSync(`${folder}/proxy.conf`, toFile(port, servers, folder));
   const child = spawn(command, [...parts, `${folder}/proxy.conf`], { stdio: ['ignore', 'inherit', 'inherit'] });
   t.teardown(async () => {
-    child.kill('SIGKILL');
+    // So that nginx ends its worker, too.
+    child.kill('SIGTERM');
     if (child.exitCode === null) await once(child, 'close');
   });
   while (!(await listens(port))) await wait(50);

@@ -150,7 +150,7 @@ for (const isMigrated of [false, true]) {
     async (t) => {
       const url = server.newUrl().replace(/@[^/]*/, '@127.0.0.1:1,127.0.0.1:2');
       const limits = { createTimeout: 60_000, maxCreates: 10_000, isMigrated };
-      const opening = openPostgresUrl(url, limits, 1700, 200);
+      const opening = openPostgresUrl(url, limits, 1700, 1000);
       const refused = (port: number) => `127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`;
       await t.rejects(opening, new Error(`${refused(1)}; ${refused(2)}`));
     },
