@@ -26,7 +26,8 @@ t.test('no text of a contract becomes a statement of the types', async (t) => {
       summary: evil,
       get: { operationId: 'read', summary: evil, description: evil, responses: RESPONSES, 'x-evil': evil },
     },
-    [`/${evil}`]: { get: { operationId: evil, responses: RESPONSES } },
+    // A path with a * is refused.
+    [`/${evil.replace('*', '')}`]: { get: { operationId: evil, responses: RESPONSES } },
   };
   const webhooks = { [evil]: { 'x-nothing': null, post: { operationId: evil, responses: RESPONSES } } };
   const schemas = { Evil: { type: 'string', enum: [evil], description: evil, 'x-extensible-enum': [evil] } };
