@@ -63,10 +63,9 @@ export const PROXIES: Record<string, [toFile: ToFile, command: string, ...parts:
   haproxy: [haproxy, 'haproxy', '-q', '-db', '-f'],
 };
 
-/** The port of a proxy that listens, for these servers. */
-export async function startProxy(t: Test, name: string, servers: number[]): Promise<number> {
+/** The port of a proxy that listens, for these servers; its files are in the folder. */
+export async function startProxy(t: Test, name: string, servers: number[], folder: string): Promise<number> {
   const [toFile, command, ...parts] = PROXIES[name] as (typeof PROXIES)[string];
-  const folder = t.testdir();
   const port = await findPort();
   writeFileSync(`${folder}/proxy.conf`, toFile(port, servers, folder));
   const child = spawn(command, [...parts, `${folder}/proxy.conf`], { stdio: ['ignore', 'inherit', 'inherit'] });

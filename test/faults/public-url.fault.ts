@@ -10,8 +10,8 @@ const CLIENTS = 8;
 const RESTARTS = 6;
 
 /** Two servers on one database, each on its port, which know the URL that clients call. */
-async function startTwo(t: Test) {
-  const databaseUrl = `sqlite:${t.testdir()}/pets.db`;
+async function startTwo(t: Test, folder: string) {
+  const databaseUrl = `sqlite:${folder}/pets.db`;
   const ports = [await findPort(), await findPort()];
   const start = (port: number) =>
     startServer(t, {
@@ -38,8 +38,9 @@ for (const name of Object.keys(PROXIES)) {
   t.test(
     `below a path that ${name} strips, every URL that the server gives leads to it, also while it restarts`,
     async (t) => {
-      const { ports, restart } = await startTwo(t);
-      const port = await startProxy(t, name, ports);
+      const folder = t.testdir();
+      const { ports, restart } = await startTwo(t, folder);
+      const port = await startProxy(t, name, ports, folder);
       const origin = `http://127.0.0.1:${port}`;
       const front = await send(port, '/petstore/', { headers: { accept: 'text/html' } });
       t.equal(new URL(front.headers.location as string, `${origin}/petstore/`).pathname, '/petstore/docs');
