@@ -30,6 +30,8 @@ async function startTwo(t: Test, folder: string) {
     server.child.kill('SIGTERM');
     t.equal(await server.exit, 0);
     servers[index] = await start(server.port);
+    // Before the next one goes, the proxy must have seen that this one is ready again.
+    await wait(500);
   };
   return { ports, restart };
 }
