@@ -69,6 +69,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
         { order: 'lightest', weight: { from: 9, below: 11 } },
         [9, 10].flatMap((weight) => all.filter((one) => one.weight === weight)),
       ],
+      [{ pieces: { from: 2 } }, all.filter(({ pieces }) => pieces === 2)],
       [{ price: { from: 9n } }, all.filter((one) => price(one) >= 9n)],
       [{ price: { below: 2n }, status: 'placed' }, all.filter((one) => price(one) < 2n)],
       [

@@ -23,7 +23,7 @@ export const orders = {
   },
   lists: {
     equal: ['status', 'pieces'],
-    range: ['price', 'weight', 'dueAt'],
+    range: ['price', 'weight', 'dueAt', 'pieces'],
     prefix: ['note'],
     orders: {
       newest: '-placedAt',

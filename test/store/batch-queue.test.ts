@@ -121,6 +121,18 @@ t.test('a batch proves for a while that the writer can write, and an outage ends
   }
 });
 
+t.test('a batch of which nothing was done proves nothing: a check writes', async (t) => {
+  const { queue, next } = openQueue();
+  const refused = outcomesOf([queue.add(1), queue.add(2)]);
+  await next();
+  queue.end((items) => items.map(() => new Error('bad')));
+  t.strictSame(await refused, ['bad', 'bad']);
+  const checked = queue.check();
+  t.strictSame(await next(), []);
+  queue.end(toTexts);
+  await checked;
+});
+
 t.test('a check fails with the fault of the writer', async (t) => {
   const { queue, next } = openQueue();
   const checked = t.rejects(queue.check(), { kind: 'unavailable', cause: { message: 'no table' } });

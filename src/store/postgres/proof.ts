@@ -16,15 +16,8 @@ const DONE = 'PT001';
 export function buildProveWritable(schema: string, tables: readonly Table[]): AskAll<undefined, unknown> {
   const tries = tables.map((table) => {
     const { columns, values } = toTrialRow(table);
-    const isGiven = columns.includes(table.sequence);
-    const [all, row] = isGiven
-      ? [columns, values]
-      : [
-          [table.sequence, ...columns],
-          [LAST_ID, ...values],
-        ];
     return `BEGIN
-      INSERT INTO ${schema}.${table.name} (${all}) OVERRIDING SYSTEM VALUE VALUES (${row});
+      INSERT INTO ${schema}.${table.name} (${[table.sequence, ...columns]}) OVERRIDING SYSTEM VALUE VALUES (${[LAST_ID, ...values]});
       RAISE SQLSTATE '${DONE}';
     EXCEPTION WHEN SQLSTATE '${DONE}' OR integrity_constraint_violation OR data_exception THEN NULL;
     END;`;
