@@ -22,6 +22,8 @@ const PLACES = [
     'src/store/{description,index}.ts',
     'src/engine/schema/json.ts',
     'src/engine/routes/handler.ts',
+    'src/engine/tokens.ts',
+    'src/store/asking.ts',
     'src/engine/docs/page/**',
   ].map((it) => `--exclude=${it}`),
 ];
