@@ -48,7 +48,7 @@ export const isNames = (key: string): boolean => NAMES.test(key);
 /** Whether below this key are values. */
 export const isValue = (key: string): boolean => VALUES.test(key);
 
-/** Without those among paths and among responses, where each other key is one. */
+/** Without those among paths and among responses, where each other key is one. Paths that are absent are none. */
 export function withoutWords(document: Json): Json {
   const paths = Object.entries<Json>(dropWords(document.paths ?? {})).map(([path, item]) => {
     const entries = Object.entries<Json>(item).map(([key, node]) => [

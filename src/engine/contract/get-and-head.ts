@@ -5,7 +5,7 @@
 import type { Json } from '../schema/json.ts';
 
 export function withGetAndHead(document: Json): Json {
-  const paths = Object.entries<Json>(document.paths ?? {}).map(([path, { head, ...item }]) => [
+  const paths = Object.entries<Json>(document.paths).map(([path, { head, ...item }]) => [
     path,
     { ...(head && { head: withoutBody(head) }), ...item, ...(item.get && { get: withoutBody(item.get) }) },
   ]);

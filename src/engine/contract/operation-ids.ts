@@ -6,9 +6,7 @@ const ID = /^[A-Za-z][\w-]*$/;
 
 /** The document, each operation with an id of its own. */
 export function withIds(document: Json): Json {
-  const items = Object.entries<Json>(document.paths ?? {}).map(
-    ([path, item]) => [path, inPlace(item, document)] as const,
-  );
+  const items = Object.entries<Json>(document.paths).map(([path, item]) => [path, inPlace(item, document)] as const);
   const all = items.flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => ({ path, method, operation: item[method] })),
   );

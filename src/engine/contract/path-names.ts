@@ -12,7 +12,7 @@ export const encodePath = (path: string): string =>
 /** The document with such names. */
 export function withPathNames(document: Json): Json {
   const isOdd = (path: string) => [...path.matchAll(NAME)].some(([, name]) => /\W/.test(name as string));
-  const odd = Object.keys(document.paths ?? {}).filter(isOdd);
+  const odd = Object.keys(document.paths).filter(isOdd);
   if (odd.length === 0) return document;
   const paths = Object.entries<Json>(document.paths).map(([path, item]) => {
     const rewritten = path.replace(NAME, (_, name) => `{${toName(name)}}`);

@@ -152,6 +152,13 @@ t.test('what is wrong where no operation uses it is left alone', async (t) => {
   t.match(await problemsOf(t, contractOf({ '/a': { get: 'a' } }, { openapi: '3.0.0' })), [/get must be object/]);
 });
 
+t.test('a contract may have no paths: its documents are served, and no operation', async (t) => {
+  const contract = await load(t, contractOf(undefined, { webhooks: {} }));
+  t.equal(contract.operations.size, 0);
+  const { request } = await startService(t, { contract, handlers: {} });
+  t.equal((await request('/docs')).status, 200);
+});
+
 t.test('servers may have variables, and prefixes of their own: the first one is served', async (t) => {
   const servers = [{ url: 'https://a/{base}/', variables: { base: { default: 'v2' } } }, { url: '/v3' }];
   const { request } = await serve(t, contractOf({ '/a': get() }, { servers }));
