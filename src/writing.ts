@@ -5,8 +5,6 @@ import { domain } from './generated/domain.ts';
 import { transactions as all } from './generated/transactions.ts';
 import type { Transactions } from './store/transactions.ts';
 
-const hasSome = Object.keys(all).length > 0;
-
-export const transactions: Transactions = { all, source: hasSome ? import.meta.url : '' };
+export const transactions: Transactions = { all, source: import.meta.url };
 
 export const loadShapes = async () => buildShapes(await loadContract(), domain);

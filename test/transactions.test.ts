@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { type Fields, isRefused, KeyReused, type Page } from '../src/store/collection.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { Store } from '../src/store/store.ts';
+import { loadShapes } from '../src/writing.ts';
 import { domain } from './orders/domain.ts';
 import { LIMITS, type Open, onBoth, onceOf, type Shop, toShop } from './orders/shops.ts';
 import { transactions } from './orders/writing.ts';
@@ -189,4 +190,10 @@ t.test('memory has transactions too', async (t) => {
   const { id: petId } = await pets.create(PET);
   t.match(await orders.place?.({ petId, price: 1n }), { petId });
   t.match(await orders.place?.({ petId, price: 1n }), { refused: 'pet_not_available' });
+});
+
+t.test('the thread that writes refuses the records of a transaction that the contract does not allow', async (t) => {
+  const { pets } = await loadShapes();
+  t.equal(pets.check({ id: 1n, ...PET }), undefined);
+  t.match(pets.check({ id: 1n, ...PET, status: 'lost' }), [/status/]);
 });

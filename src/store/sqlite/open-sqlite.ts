@@ -68,6 +68,9 @@ function makeFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
 }
 
+/** Where there are none, the thread that writes need not load the domain and its contract. */
+const toLoad = (calls: AnyTransactions, source: string) => (Object.keys(calls).length > 0 ? source : '');
+
 function buildStore(
   medium: Medium,
   kept: readonly Kept[],
@@ -80,7 +83,7 @@ function buildStore(
   const keys = prepareKeys(db);
   const writer = medium.isMemory
     ? writeInPlace(db, kept, calls)
-    : startWriter({ file, inodes: medium.inodes, tables, source }, limits, counts);
+    : startWriter({ file, inodes: medium.inodes, tables, source: toLoad(calls, source) }, limits, counts);
   const driver = new Driver(db);
   const read = guard(<Found>(toAsking: () => Asking<Found>) => {
     snapshots?.enter();
