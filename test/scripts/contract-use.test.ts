@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { withFile } from '../../scripts/contract-use/fetching.ts';
+import { judge } from '../../scripts/contract-use/judgement.ts';
 import { use } from '../../scripts/contract-use.ts';
 import type { Json } from '../../src/engine/schema/json.ts';
 import { fileOf } from '../other-contracts.ts';
@@ -84,6 +85,7 @@ t.test(
     t.match(await refusalsOf(file), [/^refused: it is OpenAPI 2\.0; convert it to 3\.1: npx @scalar/]);
     await t.rejects(use([]), { message: 'npm run contract:use -- <file or URL>' });
     await t.rejects(use([fileOf('nothing')]), { message: /no such file/ });
+    await t.rejects(judge(fileOf('nothing')), { message: /no such file/ }, 'also where it is gone by then');
   },
 );
 
