@@ -4,6 +4,10 @@ import { readdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { domain } from '../../../src/generated/domain.ts';
+import { loadParts, newestOf } from '../../../src/store/migrations.ts';
+import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
+import { migrateParts } from '../../../src/store/sqlite/migrate.ts';
 import { type ProgramOptions, startProgram, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 
@@ -61,6 +65,25 @@ t.test('wrong variables are listed, all at once', async (t) => {
   for (const name of ['PORT', 'LOG_LEVEL', 'API_KEYS']) t.match(stderr, `  - ${name}`);
   t.notMatch(stderr, 'short ');
   t.notMatch(stderr, /\n {4}at /);
+});
+
+t.test('the database of an older program is migrated, and the log says from which version', async (t) => {
+  const file = `${t.testdir()}/pets.db`;
+  const parts = loadParts('sqlite', domain);
+  const db = new Sqlite(file);
+  migrateParts(
+    db,
+    parts.map(({ name, migrations }) => ({
+      name,
+      migrations: name === 'engine' ? migrations.slice(0, -1) : migrations,
+    })),
+  );
+  db.close();
+  const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}` }, isCovered: true });
+  const to = newestOf(parts);
+  t.match(server.output.stdout, `"from":${to - 1},"to":${to},"msg":"the database was migrated"`);
+  server.child.kill('SIGTERM');
+  t.equal(await server.exit, 0);
 });
 
 t.test('an address that cannot be listened on is reported in one line, and the store is closed', async (t) => {
