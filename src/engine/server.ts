@@ -83,7 +83,9 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const nextRequestId = buildRequestIds();
   const toLogged = buildToLogged(keysInQueries(contract), options.apiKeys);
   const refusedLog = buildRefusedLog(logger);
-  const arrive = buildArrive(buildWatch({ logger, lines: options.lines, toLogged, refused: refusedLog, counts }));
+  const ownLog = buildFastifyLog(logger, toLogged);
+  const watch = buildWatch({ logger, lines: options.lines, toLogged, refused: refusedLog, counts });
+  const arrive = buildArrive(ownLog.addLog, watch);
   // Where nobody asks, what is refused and dropped is counted all the same: that costs less than to ask each time.
   const counted = counts ?? buildCounts(String);
   const bareHeaders = toBareHeaders(options.corsOrigins);
@@ -93,7 +95,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     arrive(request, reply);
     sendFailure(error, request, reply.headers(raw.bareHeaders));
   };
-  const app = createApp(options, raw, buildFastifyLog(logger, toLogged), frameworkErrors);
+  const app = createApp(options, raw, ownLog, frameworkErrors);
   app.addHook('onClose', async () => refusedLog.end());
   const auth = { ...options, realm: contract.title, rates: limits, onRead: noteRead(counted) };
 
@@ -180,13 +182,13 @@ const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 function createApp(
   { trustProxy, requestTimeout, keepAliveTimeout, isDraining }: ServerOptions,
   raw: RawRepliesOptions,
-  own: ReturnType<typeof buildFastifyLog>,
+  { log, logController }: ReturnType<typeof buildFastifyLog>,
   frameworkErrors: SendFailure,
 ): FastifyInstance {
   // A Unix socket has a path in place of an address.
   const isProxy = buildIsProxy(trustProxy, () => typeof app.server.address() === 'string');
   const app: FastifyInstance = fastify({
-    ...own.options,
+    logController,
     frameworkErrors,
     genReqId: raw.nextRequestId,
     trustProxy: isProxy ?? false,
@@ -210,7 +212,7 @@ function createApp(
     return503OnClosing: false,
     clientErrorHandler: buildSendClientError(raw),
   });
-  app.log = own.log;
+  app.log = log;
   ignoreUpgrades(app.server);
   hearErrors(app.server);
   // Node would drop the rest in silence. How long they may be has a bound, and so their number.

@@ -9,8 +9,9 @@ import { secureInjected } from './security-headers.ts';
 
 /** What comes before all else, also where Fastify refuses a URL before any hook. */
 export const buildArrive =
-  (watch: Watch | undefined): Watch =>
+  (addLog: Watch, watch: Watch | undefined): Watch =>
   (request, reply) => {
+    addLog(request, reply);
     watch?.(request, reply);
     secureInjected(reply);
   };

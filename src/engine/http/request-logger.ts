@@ -1,5 +1,5 @@
 /** Fastify's own log: `app.log` and `request.log` write to ours, with the id of the request. The line of each request stays ours. */
-import { type FastifyBaseLogger, type FastifyServerOptions, LogController } from 'fastify';
+import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { ToLogged } from './logged-urls.ts';
 
@@ -11,37 +11,35 @@ class OwnLines extends LogController {
 }
 
 /**
- * Fastify's options, and what `app.log` is to be. It is no `loggerInstance`: Fastify would listen for the end of each reply, which takes a
- * get 4 % longer, to log what our own line says. A plugin may log a whole request, whose URL may have a key.
+ * The log of the server, those of its requests, and the part of it that is an option. Fastify itself gets no logger: it would listen for the
+ * end of each reply, to log what our own line says, and make and check a logger for each request, a tenth of a get. A plugin may
+ * log a whole request, whose URL may have a key.
  */
 export function buildFastifyLog(logger: Logger, toLogged: ToLogged) {
   const req = ({ method, url }: { method: string; url: string }) => ({ method, url: toLogged(url) });
   const log = logger.child({}, { serializers: { req } }) as FastifyBaseLogger;
-  const options = {
-    logController: new OwnLines({ disableRequestLogging: true }),
-    childLoggerFactory: ((_parent, bindings, options) => {
-      const child: unknown = new RequestLogger(log, bindings, options);
-      return child as FastifyBaseLogger;
-    }) as NonNullable<FastifyServerOptions['childLoggerFactory']>,
-  };
-  return { log, options };
+  function addLog(request: FastifyRequest, reply: FastifyReply): void {
+    const own: unknown = new RequestLogger(log, request);
+    request.log = own as FastifyBaseLogger;
+    reply.log = own as FastifyBaseLogger;
+  }
+  return { log, addLog, logController: new OwnLines({ disableRequestLogging: true }) };
 }
-
-type ChildGiven = Parameters<FastifyBaseLogger['child']>;
 
 /** Made when it is first asked for: a child of pino's takes a twentieth of a get. */
 class RequestLogger {
   readonly #parent: FastifyBaseLogger;
-  readonly #given: ChildGiven;
+  readonly #request: FastifyRequest;
   #made: FastifyBaseLogger | undefined;
 
-  constructor(parent: FastifyBaseLogger, ...given: ChildGiven) {
+  constructor(parent: FastifyBaseLogger, request: FastifyRequest) {
     this.#parent = parent;
-    this.#given = given;
+    this.#request = request;
   }
 
   get own(): FastifyBaseLogger {
-    this.#made ??= this.#parent.child(...this.#given);
+    const { id, routeOptions } = this.#request;
+    this.#made ??= this.#parent.child({ reqId: id }, routeOptions.logLevel ? { level: routeOptions.logLevel } : {});
     return this.#made;
   }
 
