@@ -73,12 +73,12 @@ t.test('a status of a declared range is an answer, with the body and headers of 
   for (const other of said.slice(7)) t.match(other, /not assignable/);
 });
 
-t.test('whose key a request has is known where the operation needs one', async (t) => {
+t.test('who calls is known where the operation needs one', async (t) => {
   const answer =
-    'async ({ key, requestId, log }) => { log.info({ id: requestId }, key.name); return { status: 200, body: 1 }; }';
+    'async ({ caller, requestId, log }) => { log.info({ id: requestId }, caller.id); return { status: 200, body: 1 }; }';
   t.strictSame(await diagnose(echo({}), [answer]), ['']);
   t.match(await diagnose(echo({ security: [] }), [answer]), [
-    /'key' is possibly 'undefined'|does not exist on type 'never'/,
+    /'caller' is possibly 'undefined'|does not exist on type 'never'/,
   ]);
 });
 

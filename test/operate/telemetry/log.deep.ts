@@ -27,7 +27,7 @@ t.test('a log is whole again when its disk has space again', async (t) => {
     { msg: 'stopping' },
     { msg: 'stopped' },
   ]);
-  t.equal(lines.length, 1 + 72 + 2);
+  t.equal(lines.length, 2 + 72 + 2);
 });
 
 t.test('a log whose reader has gone delays nothing', async (t) => {
