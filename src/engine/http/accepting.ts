@@ -27,7 +27,9 @@ export function addAccepting(server: Server, connections: Connections): void {
 
   function goOnWhenQuiet(patience: number, before: number): void {
     if (accepted > before && accepted < MOST_ACCEPTED) {
-      setTimeout(goOnWhenQuiet, patience, patience, accepted);
+      // A process that stood still meanwhile has to accept before it looks: a timer comes before that, and an immediate behind it.
+      const until = accepted;
+      setTimeout(() => setImmediate(goOnWhenQuiet, patience, until), patience);
       return;
     }
     for (const socket of fresh) socket.resume();
