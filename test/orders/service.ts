@@ -202,7 +202,7 @@ export default handle('listOrders', async ({ query, orders, urlOf }) => {
   if (!page) return refuse('invalid_request', 'query.after is no cursor of this list.');
   const { body, next } = page;
   if (next === undefined) return { status: 200, body };
-  return { status: 200, body, headers: { Link: nextLink(page, () => urlOf('listOrders', {}, query, { after: next })) } };
+  return { status: 200, body, headers: { Link: nextLink(page, urlOf, 'listOrders', {}, query, { after: next }) } };
 });
 `,
   'handlers/getOrder.ts': `import { handle, isUnchanged, refuse, toTag } from '#engine';
