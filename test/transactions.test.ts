@@ -122,6 +122,9 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
   t.test('it answers with any plain data, with every digit, and knows the time of now', async (t) => {
     const { orders } = await prepare(t)();
     const output = { most: 2n ** 63n - 1n, list: [1, 1.5, null, 'text', { __proto__x: true }], none: undefined };
+    // A client may send what looks like a mark of ours.
+    const marks = [{ '\0int64': 'x' }, { '\0int64': '5' }, 'n5', 's', ''];
+    t.strictSame(await orders.add?.({ name: 'm', output: marks }, { once: onceOf('marks') }), marks);
     const { none: _none, ...kept } = output;
     t.strictSame(await orders.add?.({ name: 'a', output }, { once: onceOf('output') }), kept);
     t.strictSame(await orders.add?.({ name: 'a', output }, { once: onceOf('output') }), kept);

@@ -217,17 +217,23 @@ class Steps {
 
 const toAsk = (sql: string): Ask => ({ sql, values: [] });
 
-/** A name that no field has. */
-const INT64 = '\0int64';
+/** Before a bigint, and before any text: what a client has sent is never taken for a number. */
+const [INT64, TEXT] = ['n', 's'];
 
-/** Any plain data as JSON, with a mark on what is a bigint. */
+/** Any plain data as JSON. */
 function toOutput(output: unknown): string {
-  return JSON.stringify({ output }, (_name, value) => (typeof value === 'bigint' ? { [INT64]: String(value) } : value));
+  return JSON.stringify({ output }, (_name, value) => {
+    if (typeof value === 'bigint') return INT64 + value;
+    return typeof value === 'string' ? TEXT + value : value;
+  });
 }
 
-/** What a call has come to. */
+/** The result of a call. */
 export function fromOutput({ text, refused: why }: Outcome): unknown {
   if (why !== undefined) return new Refusal(why);
-  const { output } = JSON.parse(text as string, (_name, value) => (value?.[INT64] ? BigInt(value[INT64]) : value));
+  const { output } = JSON.parse(text as string, (_name, value) => {
+    if (typeof value !== 'string') return value;
+    return value.startsWith(INT64) ? BigInt(value.slice(INT64.length)) : value.slice(TEXT.length);
+  });
   return output;
 }
