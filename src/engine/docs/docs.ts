@@ -7,7 +7,6 @@ import type { Contract } from '../contract/contract.ts';
 import { loadClients } from './clients.ts';
 import { addDocument } from './documents.ts';
 import { addFrontDoor } from './front-door.ts';
-import { toPage, toTryPage } from './page.ts';
 
 /**
  * What OWASP's HTML list asks for, beside what every reply has. The page loads nothing from other sites, and runs no inline
@@ -44,26 +43,34 @@ const TYPES: Record<string, string> = {
   '.png': 'image/png',
 };
 
+/** A start does without: to load and make the pages takes a tenth of it. */
+const loadPages = () => import('./page.ts');
+
 export async function addDocs(app: FastifyInstance, contract: Contract): Promise<void> {
   // For plugins that ask for `app.swagger()`.
   await app.register(swagger, { mode: 'static', specification: { document: contract.document } });
-  addDocument(app, '/openapi.yaml', contract.yaml, { 'content-type': 'application/yaml' });
-  addDocument(app, '/openapi.json', Buffer.from(contract.json), { 'content-type': 'application/json; charset=utf-8' });
+  addDocument(app, '/openapi.yaml', () => contract.yaml, { 'content-type': 'application/yaml' });
+  addDocument(app, '/openapi.json', () => Buffer.from(contract.json), {
+    'content-type': 'application/json; charset=utf-8',
+  });
   addFrontDoor(app, contract);
   const clients = loadClients();
   // Relative, so that the page works below any path that a proxy strips.
   for (const [url, root] of Object.entries({ '/docs': './', '/docs/': '../' })) {
-    addDocument(app, url, toPage(contract, clients, root), {
+    addDocument(app, url, async () => (await loadPages()).toPage(contract, clients, root), {
       'content-type': 'text/html; charset=utf-8',
       ...PAGE_HEADERS,
     });
   }
-  addDocument(app, '/docs/try', toTryPage(contract, '../'), {
+  addDocument(app, '/docs/try', async () => (await loadPages()).toTryPage(contract, '../'), {
     'content-type': 'text/html; charset=utf-8',
     ...PAGE_HEADERS,
   });
   for (const { path, text } of clients) {
-    addDocument(app, `/docs/clients/${path}`, text, { 'content-type': 'text/plain; charset=utf-8', ...PAGE_HEADERS });
+    addDocument(app, `/docs/clients/${path}`, () => text, {
+      'content-type': 'text/plain; charset=utf-8',
+      ...PAGE_HEADERS,
+    });
   }
   addFiles(app, SWAGGER_UI, SWAGGER_UI_FILES);
   addFiles(app, ADDITIONS, readdirSync(ADDITIONS));
@@ -72,6 +79,7 @@ export async function addDocs(app: FastifyInstance, contract: Contract): Promise
 function addFiles(app: FastifyInstance, folder: URL, names: string[]): void {
   for (const name of names) {
     const headers = { 'content-type': TYPES[extname(name)] as string, ...PAGE_HEADERS };
-    addDocument(app, `/docs/static/${name}`, readFileSync(new URL(name, folder)), headers);
+    const file = readFileSync(new URL(name, folder));
+    addDocument(app, `/docs/static/${name}`, () => file, headers);
   }
 }

@@ -1,4 +1,4 @@
-/** Files that do not change while the server runs, sent from memory, and compressed once: when they are first asked for. */
+/** Files that do not change while the server runs, sent from memory. They are made, and compressed, once: when they are first asked for. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -18,22 +18,29 @@ const SMALLEST = 1400;
 export function addDocument(
   app: FastifyInstance,
   url: string,
-  body: Buffer,
+  make: () => Buffer | Promise<Buffer>,
   headers: { 'content-type': string; [name: string]: string },
 ): void {
-  const digest = createHash('sha256').update(body).digest('base64url');
-  const isText = body.length > SMALLEST && !headers['content-type'].startsWith('image/');
-  const codings = isText ? Object.keys(CODINGS) : [];
   const compressed = new Map<string, Promise<Buffer>>();
+  let made: ReturnType<typeof load> | undefined;
+
+  async function load() {
+    const body = await make();
+    const digest = createHash('sha256').update(body).digest('base64url');
+    const isText = body.length > SMALLEST && !headers['content-type'].startsWith('image/');
+    return { body, digest, isText, codings: isText ? Object.keys(CODINGS) : [] };
+  }
 
   /** Made by another thread. */
-  function compress(coding: string): Promise<Buffer> {
+  function compress(coding: string, body: Buffer): Promise<Buffer> {
     const known = compressed.get(coding) ?? (CODINGS[coding] as (body: Buffer) => Promise<Buffer>)(body);
     compressed.set(coding, known);
     return known;
   }
 
   app.get(url, async (request, reply) => {
+    made ??= load();
+    const { body, digest, isText, codings } = await made;
     const coding = negotiate(request.headers['accept-encoding'] ?? '', codings);
     const etag = coding ? `"${digest}-${coding}"` : `"${digest}"`;
     reply.headers({
@@ -45,7 +52,7 @@ export function addDocument(
     const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
     if (known?.includes(etag) || known?.includes('*')) return reply.code(304).removeHeader('content-type').send();
     if (!coding) return reply.send(body);
-    return reply.header('content-encoding', coding).send(await compress(coding));
+    return reply.header('content-encoding', coding).send(await compress(coding, body));
   });
 }
 
