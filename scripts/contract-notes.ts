@@ -1,4 +1,4 @@
-/** What a contract says and the server does otherwise, or what says nothing: named, since nobody else would say so. */
+/** Names the places of a contract where the server does otherwise, and words in it that say nothing: nobody else would tell. */
 import type { Contract, Operation } from '../src/engine/contract/contract.ts';
 import { METHODS } from '../src/engine/contract/operations.ts';
 import type { Json } from '../src/engine/schema/json.ts';

@@ -48,7 +48,7 @@ export async function buildTypes(contract: Json): Promise<string> {
   return `${astToString(nodes)}/** The operations that may be called without a key. */\nexport type OpenOperation = ${toOpen(document)};\n`;
 }
 
-/** Of a path item, which may have any other `x-` words, with any values. */
+/** The operations of a path item, which may have any other `x-` words, with any values. */
 const operationsOf = (item: Json): Json[] => METHODS.flatMap((method) => item[method] ?? []);
 
 function toOpen({ paths = {}, security = [] }: Json): string {

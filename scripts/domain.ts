@@ -18,7 +18,7 @@ export const errors = { ${errors.join(', ')} };
 ${hasTransactions ? 'export const transaction = transactionOf<typeof domain>();\nexport const reading = readingOf<typeof domain>();\n' : ''}`;
 }
 
-/** Those in the `transactions.ts` beside a `domain.ts`. */
+/** The transactions in the `transactions.ts` beside a `domain.ts`. */
 export function buildTransactions(source: URL): string {
   const found = findCollections(source).filter(({ hasTransactions }) => hasTransactions);
   const imports = found.map(({ folder, name }) => `import * as ${name} from '../${folder}/transactions.ts';\n`);

@@ -1,8 +1,9 @@
 /** Where a problem of the contract is: file, line and column, as editors and terminals understand them. */
 import { isMap, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
+import { fromStep } from '../src/json/pointer.ts';
 
 interface Place {
-  /** Of the text in which it stands, in characters. */
+  /** Where it begins in the text, in characters. */
   offset: number;
   node: unknown;
 }
@@ -20,7 +21,7 @@ export function buildToLocated(text: string, name: string): (problem: string) =>
   };
 }
 
-/** What stands under a key of it; as near as the text has it. */
+/** The place under a key of this node; where the text has none, the place of the node itself. */
 function step({ offset, node }: Place, key: string): Place {
   if (isSeq<Node>(node)) {
     const item = node.items[Number(key)];
@@ -32,12 +33,11 @@ function step({ offset, node }: Place, key: string): Place {
 
 const offsetOf = ({ key }: Pair) => (key as Node).range?.[0] ?? 0;
 
-/** Of a problem that says its place itself. */
+/** The keys of a problem that says its place itself. */
 function toKeys(problem: string): string[] | undefined {
   const [, pointer] = /^#?(\/\S*?)(?::|\s)/.exec(problem) ?? [];
   if (pointer) {
-    const keys = pointer.slice(1).split('/');
-    return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+    return pointer.slice(1).split('/').map(fromStep);
   }
   const [, path] = /^path (\S+): /.exec(problem) ?? [];
   const [, scheme] = /^security scheme (\S+): /.exec(problem) ?? [];

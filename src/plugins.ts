@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * They find what handlers get: `app.collections` and `app.services`, and `request.caller` once the key is checked, which is between
+ * Plugins find what handlers get: `app.collections` and `app.services`, and `request.caller` once the key is checked, which is between
  * `onRequest` and `preParsing`.
  */
 export async function addPlugins(_app: FastifyInstance): Promise<void> {}

@@ -4,7 +4,7 @@
  */
 import type { VerifyToken } from './engine/tokens.ts';
 
-/** What a token says: handlers get it as `caller.claims`. */
+/** The claims of a token: handlers get them as `caller.claims`. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 export const verifyToken: VerifyToken<Claims> | undefined = undefined;

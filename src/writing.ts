@@ -1,4 +1,4 @@
-/** What the store is given of the domain and its contract; the thread that writes loads it where there are transactions. */
+/** The parts of the domain and its contract that the store is given; the thread that writes loads it where there are transactions. */
 import { loadContract } from './engine/contract/load-contract.ts';
 import { buildShapes } from './engine/routes/stored-records.ts';
 import { domain } from './generated/domain.ts';

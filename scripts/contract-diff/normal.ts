@@ -7,7 +7,7 @@ import type { Json } from './expand.ts';
 
 export const NO_KEY = 'no key';
 
-/** Of several types of a reply, the one that the server sends. */
+/** The one of several types of a reply that the server sends. */
 export const SENT = 'content type that is sent';
 
 const DEPRECATION = ['deprecated', 'x-deprecated-at', 'x-sunset', 'x-successor'];

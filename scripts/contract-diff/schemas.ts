@@ -96,7 +96,7 @@ export function* compareSchemas(before: Json = {}, after: Json = {}, place: stri
   }
 }
 
-/** What keywords say one by one may be fine in all: `anyOf` with null, or another bound that means the same. */
+/** Two schemas with other keywords may allow the same values: by `anyOf` with null, or by another bound that means the same. */
 const isProvable = ({ effect }: Change) => [REFUSED, UNEXPECTED, UNKNOWN].includes(effect);
 
 /** Whether every request that was right still is, or every reply was right before. */

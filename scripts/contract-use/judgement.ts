@@ -20,7 +20,7 @@ export interface Judgement {
   rows: Row[];
   /** Of the operations. */
   ids: string[];
-  /** What is served otherwise than the contract says. */
+  /** The places where the server does otherwise than the contract says. */
   notes: string[];
 }
 

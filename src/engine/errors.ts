@@ -87,7 +87,7 @@ export class ErrorParts<Code extends ErrorCode> {
   readonly code: Code;
   readonly message: string;
   readonly status: StatusOf<Code>;
-  /** What the message says, for programs. */
+  /** The problems of the message, for programs. */
   declare readonly problems?: Problem[];
 
   /** A plugin may refuse with another status than the usual one of the code. */

@@ -1,4 +1,4 @@
-/** What is wrong with a request at one place: in words for people, `body.name is missing`, and in parts for programs. */
+/** A fault of a request at one place: in words for people, `body.name is missing`, and in parts for programs. */
 import { fromStep } from '../json/pointer.ts';
 
 /** How many a client is told of, how long each may be, and how many bytes of JSON all take: names that it has sent are in them. */
@@ -53,7 +53,7 @@ export const toTold = (problems: Problem[]): [message: string, problems: Problem
   problems.filter((problem) => problem !== MORE),
 ];
 
-/** Of what is too long, the start and the end. */
+/** The start and the end of a text that is too long. */
 export function cut(text: string): string {
   if (text.length <= MAX_LENGTH) return text;
   return `${text.slice(0, MAX_LENGTH / 2)} … ${text.slice(-MAX_LENGTH / 2)}`.toWellFormed();

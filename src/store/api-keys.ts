@@ -18,7 +18,7 @@ export function toPrintable(text: string): string {
   });
 }
 
-/** The same of several lines. */
+/** Does so with each of several lines. */
 export const toPrintableLines = (text: string) => text.split('\n').map(toPrintable).join('\n');
 
 /** 192 random bits. */

@@ -10,12 +10,12 @@ import { type AnyTransactions, Calls, fromOutput } from './transactions.ts';
 import type { Call, Change, Create, Created, Outcome } from './write.ts';
 import { buildMethods, checkKey, PLAIN, Writing } from './writing.ts';
 
-/** What is of one collection alone. */
+/** The parts of one collection alone. */
 interface Own extends Kept {
   reads: Pick<AnyCollection, 'get' | 'list'>;
 }
 
-/** What all collections share. */
+/** The parts that all collections share. */
 export interface ForCollections {
   calls: AnyTransactions;
   change(change: Change | Call): Promise<Outcome>;

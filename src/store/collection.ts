@@ -8,7 +8,7 @@ export type Awaitable<T> = T | Promise<T>;
 /** The fields of a record, by name. */
 export type Fields = Record<string, unknown>;
 
-/** What the methods answer: handlers wait for it, a transaction asks for it by `yield*`. */
+/** The answers of the methods: handlers wait for it, a transaction asks for it by `yield*`. */
 interface Answers<Answer> {
   promise: Promise<Answer>;
   steps: Asking<Answer>;

@@ -43,7 +43,7 @@ export interface Description<Name extends string = string> {
      * of the first filter that is given. A new one comes last, so that the cursors that clients have stay valid.
      */
     equal?: readonly FilterName<SchemaOf<Name>>[];
-    /** Those of which a range can be asked for: `{ from, below }`. */
+    /** The fields of which a range can be asked for: `{ from, below }`. */
     range?: readonly FilterName<SchemaOf<Name>>[];
     /** Texts whose beginning can be asked for: `nameBegins` of `name`. */
     prefix?: readonly FilterName<SchemaOf<Name>>[];
@@ -91,7 +91,7 @@ export type CollectionOf<Described extends AnyDescription, Referenced = never> =
   >,
   Impossible<Described>
 >;
-/** What a transaction is given. It reads records of now, with what it has changed itself. */
+/** The collections as a transaction is given them. It reads records of now, with what it has changed itself. */
 export type CollectionInTransaction<Described extends AnyDescription, Referenced = never> = Omit<
   Changing<
     SchemaOf<Described['schema']>,

@@ -112,7 +112,7 @@ export interface StoreLimits {
   checkTimeout?: number;
 }
 
-/** Of a schema, how many migrations it had had before, and has had since; none before where it was made. */
+/** How many migrations a schema had had before, and has had since; none before where it was made. */
 export interface Migrated {
   from: number;
   to: number;

@@ -10,7 +10,7 @@ export interface Table {
   /** The name of its collection. */
   collection: string;
   name: string;
-  /** What one record is called. */
+  /** The noun of one record: `order`. */
   noun: string;
   /** In the order in which they are printed. */
   fields: Field[];

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Tally } from './store.ts';
 
-/** What the ids of addresses' limits begin with, those of keys, and those of others' tokens. */
+/** The beginnings of the ids of limits: of addresses, of keys, and of tokens that others have issued. */
 export const ADDRESS = 'address ';
 export const KEY = 'key ';
 export const TOKEN = 'token ';
@@ -10,7 +10,7 @@ export const TOKEN = 'token ';
 /** How many strangers are known at a time. As a sum of sizes: for `max`, a start would fill long arrays. */
 const STRANGERS = { maxSize: 100_000, sizeCalculation: () => 1 };
 
-/** What is known of each limit. Addresses and others' tokens are any number, and push each other out; operators make keys, which stay. */
+/** The state of each limit. Addresses and others' tokens are any number, and push each other out; operators make keys, which stay. */
 export function buildKnown<Value extends object>(): (id: string) => Pick<Map<string, Value>, 'get'> & Setter<Value> {
   const keys = new Map<string, Value>();
   const strangers = new LRUCache<string, Value>(STRANGERS);

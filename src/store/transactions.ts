@@ -12,7 +12,7 @@ import type { Shapes } from './shape.ts';
 import type { Call, Change, Outcome } from './write.ts';
 import { buildMethods, Writing } from './writing.ts';
 
-/** What the function of a transaction is given: the collections as they are now, with what it has changed itself. */
+/** The first parameter of a transaction's function: the collections as they are now, with what it has changed itself. */
 export type Given<Domain extends AnyDomain> = {
   [Name in keyof Domain]: CollectionInTransaction<Domain[Name], Referenced<Domain, Name>>;
 } & {
@@ -21,7 +21,7 @@ export type Given<Domain extends AnyDomain> = {
   sql: Sql;
 };
 
-/** What a function that only reads is given: all that it reads is of one snapshot. */
+/** The first parameter of a function that only reads: all that it reads is of one snapshot. */
 export type GivenToRead<Domain extends AnyDomain> = {
   [Name in keyof Domain]: Pick<CollectionInTransaction<Domain[Name]>, 'get' | 'list'>;
 } & { sql: Sql };
@@ -50,7 +50,7 @@ export interface Transactions {
 }
 export const NO_TRANSACTIONS: Transactions = { all: {}, source: '' };
 
-/** What is made of a domain and its contract. Without shapes, records are what the columns take. */
+/** The parts that are made of a domain and its contract. Without shapes, records are what the columns take. */
 export interface OfDomain<Domain extends AnyDomain = AnyDomain> {
   shapes?: Shapes<Domain> | undefined;
   transactions?: Transactions;
@@ -61,7 +61,7 @@ export interface TransactionsModule {
   loadShapes(): Awaitable<Shapes>;
 }
 
-/** What handlers are given of transactions, beside the methods of the collections. */
+/** Transactions as handlers call them, beside the methods of the collections. */
 export type CallsOf<All> = {
   [Collection in keyof All]: {
     [Name in keyof All[Collection]]: All[Collection][Name] extends Transaction<infer Input, infer Output>
@@ -126,7 +126,7 @@ export class Calls {
     return { refused: output.refused };
   }
 
-  /** Of what only reads. */
+  /** Runs a function that only reads. */
   *read({ collection, call, input }: Call): Asking<unknown> {
     const steps = new Steps(this.#changes);
     const given: Fields = { sql: steps.sql };
@@ -141,7 +141,7 @@ export class Calls {
   }
 }
 
-/** What one run of a transaction does. */
+/** The steps of one run of a transaction. */
 class Steps {
   isDirty = false;
   readonly #changes: Changes;
@@ -174,7 +174,7 @@ class Steps {
     return buildMethods(writing, run);
   }
 
-  /** What has failed stays so, even where the function has caught it. @throws Error */
+  /** A call that has failed stays so, even where the function has caught it. @throws Error */
   check(call: string): void {
     if (this.#failures.length > 0) throw this.#failures[0];
     if (this.#open > 0) throw new Error(`${call} has a call without \`yield*\``);

@@ -1,4 +1,4 @@
-/** What each method of a collection changes, and what its outcome means, wherever the change is made. */
+/** The change that each method of a collection makes, and the meaning of its outcome, wherever it is made. */
 import { isNewText } from './changes.ts';
 import { type Fields, type HowToChange, KeyReused, type Once, Refusal } from './collection.ts';
 import type { Kept } from './kept.ts';
@@ -65,7 +65,7 @@ export class Writing {
     return { add: {}, ...made, collection: table.collection, if: condition, once };
   }
 
-  /** What the method answers. @throws KeyReused */
+  /** The answer of the method. @throws KeyReused */
   toAnswer({ kind, once }: Change, outcome: Outcome): unknown {
     const { text, refused } = outcome;
     checkKey(once, outcome);
@@ -83,7 +83,7 @@ export function checkKey(once: Once | undefined, { refused, isReplayed }: Outcom
   if (once) once.isReplayed = isReplayed === true;
 }
 
-/** What is set, and what is added to numbers. */
+/** Splits fields that are set from sums that are added to numbers. */
 function splitChanges(table: Table, changes: Fields): Pick<Change, 'record' | 'add'> {
   const [record, add]: Fields[] = [{}, {}] as [Fields, Fields];
   for (const field of table.fields) {

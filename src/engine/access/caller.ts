@@ -9,7 +9,7 @@ import type { Verified } from '../tokens.ts';
 import { Use } from './uses.ts';
 
 export interface Caller extends KeyOwner {
-  /** Of a token; a key has none. */
+  /** The claims of a token; a key has none. */
   readonly claims: Claims | undefined;
   /** Under which its requests and its `Idempotency-Key`s are counted: no key has that of a token. */
   readonly counted: string;

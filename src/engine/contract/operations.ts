@@ -44,7 +44,7 @@ export function toOperations({ resolved, keyPlaces, isComplete }: Options, refus
   return operations;
 }
 
-/** What of a path no router would find. */
+/** Why no router would find a path, in words; undefined where one does. */
 function findUnserved(path: string): string | undefined {
   if (path.includes('?')) return `its path ends before ${path.replace(/[^?]*/, '')}`;
   if (path.includes('*'))

@@ -1,5 +1,6 @@
 /** The request of an operation, as a line to copy; the page fills in the reader's key, this server and a new Idempotency-Key. */
 import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
+import { fromStep } from '../../json/pointer.ts';
 import type { Contract, Operation } from '../contract/contract.ts';
 import type { Json } from '../schema/json.ts';
 import { Html, html } from './html.ts';
@@ -14,7 +15,7 @@ export function buildToCurl({ json, prefix }: Contract): (operation: Operation, 
   function follow(node: Json): Json {
     const names: string[] | undefined = node?.$ref?.split('/').slice(1);
     if (!names) return node;
-    return follow(names.reduce((inside, name) => inside?.[name.replaceAll('~1', '/').replaceAll('~0', '~')], document));
+    return follow(names.reduce((inside, name) => inside?.[fromStep(name)], document));
   }
 
   function exampleOf(node: Json): unknown {

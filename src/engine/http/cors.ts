@@ -10,13 +10,13 @@ export async function addCors(app: FastifyInstance, origins: readonly string[] =
   await app.register(cors, toCorsOptions(new Set(origins)));
 }
 
-/** What a script of another origin may read of a reply, beside its body (Fetch Standard, section 3.3.3). */
+/** The headers of a reply that a script of another origin may read (Fetch Standard, section 3.3.3). */
 const EXPOSED_HEADERS = [
   ...['Link', 'Location', 'Retry-After', 'X-Request-Id', 'RateLimit', 'RateLimit-Policy'],
   ...['Deprecation', 'Sunset', 'Idempotency-Replayed', 'WWW-Authenticate', 'Allow', 'ETag'],
 ];
 
-/** Of replies before any hook: whose page it is is not known yet, and there is nothing in them that not everybody may read. */
+/** For replies that are sent before any hook. The origin is not known then, and everybody may read what they say. */
 export const toBareHeaders = (origins: readonly string[] = []): Record<string, string> =>
   origins.length === 0
     ? {}

@@ -84,7 +84,7 @@ export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): Send
   };
 }
 
-/** What is refused in a flood is none. */
+/** A refusal in a flood is none. */
 const isFault = ({ code, cause }: Failure) =>
   code !== 'overloaded' && (cause !== undefined || !TOLD_WITH_CAUSE.includes(code));
 

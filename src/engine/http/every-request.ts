@@ -7,7 +7,7 @@ import { keepReply } from './raw-replies.ts';
 import type { Watch } from './request-log.ts';
 import { secureInjected } from './security-headers.ts';
 
-/** What comes before all else, also where Fastify refuses a URL before any hook. */
+/** The first step of each request, also of one whose URL Fastify refuses before any hook. */
 export const buildArrive =
   (addLog: Watch, watch: Watch | undefined): Watch =>
   (request, reply) => {

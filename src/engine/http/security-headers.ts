@@ -1,4 +1,4 @@
-/** The same headers on every reply. */
+/** Headers that every reply has. */
 import type { FastifyReply } from 'fastify';
 import { isInjected } from './connections.ts';
 

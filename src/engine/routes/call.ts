@@ -89,7 +89,7 @@ export class Call implements AnyCall {
   }
 }
 
-/** Those of keys were kept by their ids alone before there were tokens. */
+/** Keys were counted by their ids alone before there were tokens. */
 const toKept = (caller: FastifyRequest['caller']) =>
   caller?.claims === undefined ? (caller?.id ?? '') : caller.counted;
 

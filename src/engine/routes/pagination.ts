@@ -24,7 +24,7 @@ export function nextLink<Id extends OperationId>(
   return link;
 }
 
-/** Of objects, by their fields. */
+/** Compares objects by their fields. */
 function isSame(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || typeof other !== 'object') return one === other;
   return holds(one as Fields, other as Fields) && holds(other as Fields, one as Fields);

@@ -36,7 +36,7 @@ export interface Run {
 
 /** Escapes, each as a whole, and classes by name. */
 const WORD = /\\(?:p\{[^}]*\}|[xu]\{|.)|\[:\^?\w+:\]/gis;
-/** Those of Java, Perl, .NET and POSIX, beside the letters that mean something in JavaScript. */
+/** Escapes of Java, Perl, .NET and POSIX, beside the letters that mean something in JavaScript. */
 const FOREIGN = /^(?:\\[A-Za-z]|\[)(?<!\\[BDSWbcdfknrstuvwx])|^\\[xu]\{/;
 const IN_JAVASCRIPT: Record<string, string> = { '\\A': '^', '\\z': '$', '\\Z': '$', '\\h': '[\\t ]', '\\R': '\\r?\\n' };
 

@@ -1,4 +1,4 @@
-/** What a value breaks, from ajv's errors: in words, with its place and the keyword. */
+/** The problems of a value, from ajv's errors: in words, with its place and the keyword. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { fromStep, toStep } from '../../json/pointer.ts';
 import { MAX_PROBLEMS, Problem, problemAt, toFew, toWords } from '../problem.ts';
@@ -80,7 +80,7 @@ function toProblem(error: ErrorObject, at: string, value: unknown): Problem {
 /** Characters that nobody sees, which are the only fault of many a text. */
 const CONTROL = /\p{Cc}/gu;
 
-/** Of a longer text it is not told: to look for it takes a match for each such character. */
+/** In a longer text no character is named: to look for it takes a match for each one. */
 const MAX_SEARCHED = 1000;
 
 /** The first control character without which the text would match, as `U+0000`. */

@@ -1,4 +1,4 @@
-/** What a schema says of values without another schema in it: their types, all of them where they are listed, their bounds. */
+/** The bounds of values that a schema states without another schema in it: their types, all of them where they are listed, their bounds. */
 import { isDeepStrictEqual } from 'node:util';
 import { isMultiple } from '../../json/exact-number.ts';
 import type { Json } from './json.ts';
@@ -64,7 +64,7 @@ const nextTo = (bound: Json, step: bigint, { type }: Json): Json =>
 
 export const isType = (type: string, wide: string) => type === wide || (type === 'integer' && wide === 'number');
 
-/** Those that a value may have, where that is said. */
+/** The types that a value may have, where that is said. */
 export function typesOf(schema: Json): string[] | undefined {
   return schema.type === undefined ? valuesOf(schema)?.map(typeOf) : [schema.type].flat();
 }

@@ -16,7 +16,7 @@ export const toDialect = (schema: string): Dialect => ({
   toOrdered: (_field, sql) => sql,
 });
 
-/** What begins a transaction in which a team's own statements find their tables. */
+/** SQL that begins a transaction in which a team's own statements find their tables. */
 export const toSetPath = (schema: string) => `set_config('search_path', '${schema.replaceAll("'", "''")}', true)`;
 
 /** Whatever is asked sees one snapshot. */
@@ -45,7 +45,7 @@ async function query(connection: Connection, { sql, values, isOwn }: Ask): Promi
 
 const toNumber = (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text));
 
-/** It is told where a statement fails. */
+/** An error of a statement is thrown into the generator, which may catch it. */
 export async function drive<Result>(connection: Connection, asking: Asking<Result>): Promise<Result> {
   let step = asking.next();
   while (!step.done) {

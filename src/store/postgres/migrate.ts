@@ -62,7 +62,7 @@ export async function migrate(
   return migrated;
 }
 
-/** What a start would do. @throws Error that says why it would fail */
+/** Finds out what a start would do. @throws Error that says why it would fail */
 export async function tryMigrate(connection: Connection, schema: string, domain: AnyDomain): Promise<Migrated> {
   const parts = loadParts('postgres', domain);
   await checkEncoding(connection);

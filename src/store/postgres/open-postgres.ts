@@ -133,7 +133,7 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
   };
 }
 
-/** What is of one collection alone. */
+/** The parts of one collection alone. */
 function buildOwn({ table, shape }: Kept, schema: string, read: Run, writes: ClientWrites) {
   const insert = writes.gatherWrites(buildInsert(schema, table), { proves: table.name });
   const reads = buildReads(read, schema, table, shape);

@@ -35,7 +35,7 @@ export class Driver {
     this.#db = db;
   }
 
-  /** It is told where a statement fails. */
+  /** An error of a statement is thrown into the generator, which may catch it. */
   drive<Result>(asking: Asking<Result>): Result {
     let step = asking.next();
     while (!step.done) {

@@ -10,7 +10,7 @@ const COUNT = `SELECT count(*) AS keys, count(*) FILTER (WHERE revoked_at IS NUL
   FROM api_keys`;
 const NO_KEYS = { validKeys: 0, keys: 0 };
 
-/** Of memory where no file is named. @throws Error when it cannot be read or made, is no database, or not one that a start would take */
+/** Inspects a database in memory where no file is named. @throws Error when it cannot be read or made, is no database, or not one that a start would take */
 export function inspectSqlite(file: string | undefined, domain: AnyDomain): Inspection {
   if (file !== undefined) checkPlace(file);
   const place = file !== undefined && existsSync(file) ? file : ':memory:';

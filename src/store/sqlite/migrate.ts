@@ -38,7 +38,7 @@ export function migrate(db: Database, domain: AnyDomain): Migrated | undefined {
   return migrated;
 }
 
-/** What a start would do. @throws Error that says why it would fail */
+/** Finds out what a start would do. @throws Error that says why it would fail */
 export function tryMigrate(db: Database, domain: AnyDomain): Migrated {
   const parts = loadParts('sqlite', domain);
   const versions = readVersions(db);

@@ -123,7 +123,7 @@ function buildStore(
   });
 }
 
-/** What is of one collection alone; `share` is its part of what is kept of all. */
+/** The parts of one collection alone; `share` is its part of what is kept of all. */
 function buildOwn({ table, shape }: Kept, { db, snapshots }: Medium, counts: StoreCounts, share: number) {
   const uncached = prepareReads(db, table, shape);
   const reads = snapshots ? new ReadCache(db, table, { snapshots, reads: uncached, counts, share }) : uncached;

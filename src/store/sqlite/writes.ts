@@ -120,7 +120,7 @@ class Changing {
     return outcomes;
   }
 
-  /** What is several statements is taken back where one of them is refused. */
+  /** Several statements are taken back where one of them is refused. */
   #try(change: Change | Call, running: Running): Outcome | Fault {
     const hasSavepoint = isCall(change) || isMany(change);
     if (hasSavepoint) this.#db.exec('SAVEPOINT change');
