@@ -5,7 +5,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
 import { loadClients } from './clients.ts';
-import { addDocument } from './documents.ts';
+import { addDocument, addPage } from './documents.ts';
 import { addFrontDoor } from './front-door.ts';
 
 /**
@@ -49,25 +49,25 @@ const loadPages = () => import('./page.ts');
 export async function addDocs(app: FastifyInstance, contract: Contract): Promise<void> {
   // For plugins that ask for `app.swagger()`.
   await app.register(swagger, { mode: 'static', specification: { document: contract.document } });
-  addDocument(app, '/openapi.yaml', () => contract.yaml, { 'content-type': 'application/yaml' });
-  addDocument(app, '/openapi.json', () => Buffer.from(contract.json), {
+  addDocument(app, '/openapi.yaml', contract.yaml, { 'content-type': 'application/yaml' });
+  addDocument(app, '/openapi.json', Buffer.from(contract.json), {
     'content-type': 'application/json; charset=utf-8',
   });
   addFrontDoor(app, contract);
   const clients = loadClients();
   // Relative, so that the page works below any path that a proxy strips.
   for (const [url, root] of Object.entries({ '/docs': './', '/docs/': '../' })) {
-    addDocument(app, url, async () => (await loadPages()).toPage(contract, clients, root), {
+    addPage(app, url, async () => (await loadPages()).toPage(contract, clients, root), {
       'content-type': 'text/html; charset=utf-8',
       ...PAGE_HEADERS,
     });
   }
-  addDocument(app, '/docs/try', async () => (await loadPages()).toTryPage(contract, '../'), {
+  addPage(app, '/docs/try', async () => (await loadPages()).toTryPage(contract, '../'), {
     'content-type': 'text/html; charset=utf-8',
     ...PAGE_HEADERS,
   });
   for (const { path, text } of clients) {
-    addDocument(app, `/docs/clients/${path}`, () => text, {
+    addDocument(app, `/docs/clients/${path}`, text, {
       'content-type': 'text/plain; charset=utf-8',
       ...PAGE_HEADERS,
     });
@@ -79,7 +79,6 @@ export async function addDocs(app: FastifyInstance, contract: Contract): Promise
 function addFiles(app: FastifyInstance, folder: URL, names: string[]): void {
   for (const name of names) {
     const headers = { 'content-type': TYPES[extname(name)] as string, ...PAGE_HEADERS };
-    const file = readFileSync(new URL(name, folder));
-    addDocument(app, `/docs/static/${name}`, () => file, headers);
+    addDocument(app, `/docs/static/${name}`, readFileSync(new URL(name, folder)), headers);
   }
 }

@@ -36,7 +36,7 @@ export function addFrontDoor(app: FastifyInstance, { publicPath, prefix }: Contr
       },
     ],
   };
-  addDocument(app, CATALOGUE, () => Buffer.from(JSON.stringify(catalogue)), {
+  addDocument(app, CATALOGUE, Buffer.from(JSON.stringify(catalogue)), {
     'content-type': 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
     link: `<${publicPath}${CATALOGUE}>; rel="api-catalog"`,
   });

@@ -325,3 +325,28 @@ function openFiles(): string[] {
     return [];
   }
 }
+
+t.test(
+  'a body that breaks off while a document is made or compressed is refused, and nothing else is sent',
+  async (t) => {
+    const lines: string[] = [];
+    const { app, port } = await startService(t, { log: { write: (line: string) => lines.push(line) } });
+    for (const [url, coding] of [
+      ['/docs', 'identity'],
+      ['/openapi.json', 'br'],
+    ]) {
+      const head = `GET ${url} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: ${coding}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+      const { socket, ended, received } = connectRaw(port, head);
+      await new Promise((resolve) => setImmediate(resolve));
+      socket.write('no chunk\r\n');
+      await ended;
+      t.match(received().text, /^HTTP\/1\.1 400 /);
+      t.equal(received().text.match(/HTTP\/1\.1 /g)?.length, 1);
+      t.equal((await app.inject(url as string)).statusCode, 200);
+    }
+    t.strictSame(
+      lines.filter((line) => JSON.parse(line).level > 30),
+      [],
+    );
+  },
+);
