@@ -4,16 +4,20 @@ import { parseInt64 } from '../../json/int64.ts';
 /** The entity tag of a record at this revision: `"5"`. */
 export const toTag = (revision: bigint) => `"${revision}"`;
 
+/** How many tags of a list a change looks at: each is a part of its statement, and databases have bounds for these. */
+const MOST_TAGS = 100;
+
 /**
  * `If-Match` as the condition of a change: `{ if: ifMatch(header) }`. `*` is met by any record that is there, a list by one of its tags; tags that
- * are weak, or of others, by none. A field of another name than `revision` is named.
+ * are weak, or of others, by none. Of a longer list the first hundred count. A field of another name than `revision` is named.
  */
 export function ifMatch(header: string): { revision?: bigint[] };
 export function ifMatch<const Name extends string>(header: string, name: Name): { [Field in Name]?: bigint[] };
 export function ifMatch(header: string, name = 'revision'): Record<string, bigint[]> {
   if (header.trim() === '*') return {};
   const strong = toTags(header).filter(({ isWeak }) => !isWeak);
-  return { [name]: strong.map(({ revision }) => revision) };
+  const revisions = new Set(strong.map(({ revision }) => revision));
+  return { [name]: [...revisions].slice(0, MOST_TAGS) };
 }
 
 /** Whether `If-None-Match` names this revision, weak or strong, or any: then a GET is answered with 304. */

@@ -96,3 +96,15 @@ t.test('a condition names the field that holds the revision', (t) => {
   t.strictSame(ifMatch(' * '), {});
   t.end();
 });
+
+t.test(
+  'of a very long list of tags the first are looked at: a change is made, or is 412, and no fault of the server',
+  async (t) => {
+    const { patch } = await serveAnimals(t);
+    const others = Array.from({ length: 2000 }, (_, index) => `"${index + 100}"`).join();
+    t.match(await patch({ name: 'Max' }, { 'If-Match': others }), { status: 412 });
+    t.match(await patch({ name: 'Max' }, { 'If-Match': `${others},"5"` }), { status: 412 });
+    t.match(await patch({ name: 'Max' }, { 'If-Match': `"5",${others}` }), { status: 200, body: { name: 'Max' } });
+    t.match(await patch({ name: 'Moritz' }, { 'If-Match': `${'"6",'.repeat(2000)}"5"` }), { status: 200 });
+  },
+);
