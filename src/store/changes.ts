@@ -112,7 +112,7 @@ function toWhere({ id, fields }: Table, { id: value, if: wanted = {} }: Change, 
 
 function toCondition(field: Field, value: unknown, statement: Statement): string {
   if (field.type === 'json' || !Array.isArray(value))
-    return `${field.column} IS NOT DISTINCT FROM ${statement.bind(field, value)}`;
+    return `${statement.toCompared(field)} IS NOT DISTINCT FROM ${statement.toCompared(field, value)}`;
   return `(${['1 = 0', ...value.map((one) => toCondition(field, one, statement))].join(' OR ')})`;
 }
 

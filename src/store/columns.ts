@@ -1,6 +1,7 @@
 /** Whether a table is the one that is described, with its columns, indexes and foreign keys. */
 import type { ColumnType } from './description.ts';
-import type { Table } from './table.ts';
+import type { Dialect } from './statement.ts';
+import type { Field, Table } from './table.ts';
 
 /** A column that the database has. */
 export interface FoundColumn {
@@ -35,7 +36,7 @@ export function checkColumns(
 export interface FoundConstraints {
   /** The columns of each unique index, in their order, with commas. */
   unique: string[];
-  /** Of each foreign key its column, and behind a space the table that it refers to. */
+  /** Of each foreign key its column, behind a space the table that it refers to, and `CASCADE` where rows go with those there. */
   references: string[];
 }
 
@@ -44,14 +45,24 @@ export const isConstrained = ({ id, sequence, unique, relations }: Table): boole
   id.column !== sequence || unique.length + relations.length > 0;
 
 /** Without them, what is promised would not hold, and nobody would notice. @throws Error that lists all that are missing */
-export function checkConstraints({ name, id, sequence, unique, relations }: Table, found: FoundConstraints): void {
+export function checkConstraints(
+  { name, fields, id, sequence, unique, relations }: Table,
+  found: FoundConstraints,
+  toCompared: Dialect['toCompared'],
+): void {
   const known = new Set(found.unique.map((columns) => columns.split(',').sort().join()));
-  const wanted = [...(id.column === sequence ? [] : [[id.column]]), ...unique.map(({ columns }) => columns)];
+  const toOwn = (column: string) => toCompared(fields.find((field) => field.column === column) as Field, column);
+  const sets = [...(id.column === sequence ? [] : [[id.column]]), ...unique.map(({ columns }) => columns)];
+  const wanted = sets.map((columns) => columns.map(toOwn));
   const indexes = wanted.filter((columns) => !known.has(columns.toSorted().join()));
-  const keys = relations.filter(({ field, parent }) => !found.references.includes(`${field.column} ${parent.name}`));
+  const keys = relations.filter(({ field, parent }) => {
+    return !found.references.includes(`${field.column} ${parent.name}${field.onDelete ? ' CASCADE' : ''}`);
+  });
   const problems = [
     ...indexes.map((columns) => `${name} has no unique index on (${columns.join(', ')})`),
-    ...keys.map(({ field, parent }) => `${name}.${field.column} is no foreign key to ${parent.name}`),
+    ...keys.map(({ field: { column, onDelete }, parent }) => {
+      return `${name}.${column} is no foreign key to ${parent.name} ${onDelete ? 'with' : 'without'} ON DELETE CASCADE`;
+    }),
   ];
   if (problems.length > 0) throw new Error(problems.join('; '));
 }

@@ -25,8 +25,12 @@ export interface Column {
   is?: 'id';
   /** The value of a record that is created without it. */
   first?: unknown;
+  /** The letters a to z are those of A to Z where it is compared, sorted by, or unique. Others are not. */
+  ignoresCase?: true;
   /** The collection whose ids it has: the table has a foreign key. */
   of?: string;
+  /** It is deleted with the record that it refers to, which cannot be deleted otherwise. */
+  onDelete?: 'delete';
 }
 
 /** A collection of records, which are what the contract's schema `Name` says. */
@@ -113,21 +117,26 @@ interface ReadsInTransaction<Found, Lists, Id> {
 /** An id that the store gives cannot be put. */
 type Impossible<Described extends AnyDescription> = FieldsWith<Described, { is: 'id' }> extends never ? 'put' : never;
 /** Why one of a collection cannot be deleted; never where none refers to it. */
-export type Referenced<Domain extends AnyDomain, Name> =
-  Name extends ReferredIn<Domain> ? Refused<'referenced'> : never;
+export type Referenced<Domain extends AnyDomain, Name> = {
+  [Child in keyof Domain]: {
+    [Field in keyof Domain[Child]['columns']]: Domain[Child]['columns'][Field] extends { of: Name }
+      ? Domain[Child]['columns'][Field] extends { onDelete: 'delete' }
+        ? Referenced<Domain, Child>
+        : Refused<'referenced'>
+      : never;
+  }[keyof Domain[Child]['columns']];
+}[keyof Domain];
 
 /** Why a record may be refused beside those that there are; never where it cannot be. */
 type ConflictsOf<Described extends AnyDescription> =
   | RefusedIf<Described['unique'] extends readonly { code: infer Code extends string }[] ? Code : never>
-  | RefusedIf<ReferredIn<{ one: Described }> extends infer Of ? (Of extends string ? `no_such_${Of}` : never) : never>
+  | RefusedIf<ParentsOf<Described> extends infer Of ? (Of extends string ? `no_such_${Of}` : never) : never>
   | RefusedIf<FieldsWith<Described, { is: 'id' }> extends never ? never : 'exists'>;
 type RefusedIf<Why> = [Why] extends [never] ? never : Refused<Why & string>;
-/** The collections that others refer to. */
-type ReferredIn<Domain extends AnyDomain> = {
-  [Name in keyof Domain]: {
-    [Field in keyof Domain[Name]['columns']]: Domain[Name]['columns'][Field] extends { of: infer Of } ? Of : never;
-  }[keyof Domain[Name]['columns']];
-}[keyof Domain];
+/** The collections that it refers to. */
+type ParentsOf<Described extends AnyDescription> = {
+  [Field in keyof Described['columns']]: Described['columns'][Field] extends { of: infer Of } ? Of : never;
+}[keyof Described['columns']];
 
 type IdOf<Described extends AnyDescription> =
   SchemaOf<Described['schema']> extends infer Found
@@ -176,9 +185,11 @@ type Columns<Found> = Found extends NotInTheContract
   : string extends keyof Found
     ? never
     : { [Name in keyof Found]-?: ColumnFor<Found, Name> };
-type ColumnFor<Found, Name extends keyof Found> = { column: string; type: TypeOf<Found[Name]>; of?: string } & SetOf<
-  Found[Name]
+type ColumnFor<Found, Name extends keyof Found> = { column: string; type: TypeOf<Found[Name]> } & Pick<
+  Column,
+  'of' | 'onDelete' | 'ignoresCase'
 > &
+  SetOf<Found[Name]> &
   OptionalOf<Found[Name]> &
   NullableOf<Found[Name]>;
 /** What the store can set to a value of this type, or what it is. */

@@ -98,7 +98,7 @@ function toPageSql({ table, query, order: { field, isDown }, ranges, place }: As
   const conditions = [
     ...filters
       .filter(({ name }) => query[name] !== undefined && !isRange(query[name]))
-      .map((filter) => `${filter.column} = ${statement.bind(filter, query[filter.name])}`),
+      .map((filter) => `${statement.toCompared(filter)} = ${statement.toCompared(filter, query[filter.name])}`),
     ...ranges.filter((range) => range.field === field).flatMap(toConditions),
   ];
   const columns = keys.map((key) => dialect.toOrdered(key, key.column));
@@ -125,7 +125,9 @@ function toRanges(table: Table, query: PageQuery): Range[] {
     return { field, from: toKept(table, field, from), below: toKept(table, field, below) };
   });
   const prefixes = table.prefixes.map((field) => {
-    const begins = query[`${field.name}Begins`] as string | undefined;
+    const asked = query[`${field.name}Begins`] as string | undefined;
+    // In lists of any case, capitals are where the small letters are.
+    const begins = field.ignoresCase ? asked?.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : asked;
     return begins ? { field, from: begins, below: toEnd(begins) } : { field, from: undefined, below: undefined };
   });
   return [...ranges, ...prefixes].filter(({ from, below }) => from !== undefined || below !== undefined);

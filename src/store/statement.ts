@@ -15,7 +15,9 @@ export interface Dialect {
   toJsonSql(table: Table): string;
   /** SQL of a field's value with another one added, which fails where the type has no such number. */
   toSum(field: Field, bind: () => string): string;
-  /** SQL of a field's value as it is compared with others. */
+  /** SQL of a field's value as it is found equal to others. */
+  toCompared(field: Field, sql: string): string;
+  /** And as it is before or behind them. */
   toOrdered(field: Field, sql: string): string;
 }
 
@@ -31,6 +33,11 @@ export class Statement {
   bind(field: Field, value: unknown): string {
     this.values.push(this.#dialect.toValue(field, value));
     return this.#dialect.place(this.values.length, field);
+  }
+
+  /** A field's value of the row, or this one, as they are compared. */
+  toCompared(field: Field, ...values: unknown[]): string {
+    return this.#dialect.toCompared(field, values.length > 0 ? this.bind(field, values[0]) : field.column);
   }
 
   toSum(field: Field, added: unknown): string {

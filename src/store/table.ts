@@ -80,6 +80,12 @@ export function toTable(description: AnyDescription, collection = description.ta
   const odd = [table, ...fields.map(({ column }) => column)].filter((name) => !NAME.test(name));
   if (odd.length > 0) throw new Error(`tables and columns are named in small letters, digits and _, not ${odd}`);
   const [id, ...others] = fields.filter(({ set, is }) => set === 'id' || is === 'id');
+  const strict = fields.find(
+    ({ ignoresCase, type, set, is, of }) => ignoresCase && (type !== 'text' || set || is || of),
+  );
+  if (strict) throw new Error(`the case of ${table}.${strict.column} counts: it is no text, or an id`);
+  const alone = fields.find(({ of, onDelete }) => onDelete && of === undefined);
+  if (alone) throw new Error(`${table}.${alone.column} has \`onDelete\`, and refers to nothing`);
   if (!id || others.length > 0) throw new Error(`one column of ${table} has \`set: 'id'\` or \`is: 'id'\``);
   const isSequence = id.set === 'id' && id.type === 'int64';
   const newFields = isSequence ? fields.filter((field) => field !== id) : fields;

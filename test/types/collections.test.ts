@@ -1,6 +1,9 @@
 import t from 'tap';
 import { isRefused } from '../../src/store/collection.ts';
+import type { AnyDomain, Referenced } from '../../src/store/description.ts';
+import { refused } from '../../src/store/transactions.ts';
 import type { OwnStore } from '../database.ts';
+import type { domain } from '../members/domain.ts';
 
 /** Each line that is marked must not compile: `npm run types` says so where one does. */
 export async function wrong({ records }: OwnStore): Promise<void> {
@@ -33,6 +36,15 @@ export async function right({ records }: OwnStore): Promise<void> {
   const category: bigint | undefined = pet?.categoryId ?? (await records.get(id))?.read().categoryId;
   await records.replace(id, { name, categoryId: category ?? 0n }, { if: { status: undefined } });
 }
+
+type Why<All extends AnyDomain, Name extends keyof All & string> = Referenced<All, Name>;
+/** Clubs have members, who go with them, but for those who have visits. */
+export const whys: [Why<typeof domain, 'clubs'>, Why<typeof domain, 'members'>] = [
+  refused('referenced'),
+  refused('referenced'),
+];
+/** A club without such members is never refused, nor is a visit. */
+export const never = (why: Why<Omit<typeof domain, 'visits'>, 'clubs'> | Why<typeof domain, 'visits'>): never => why;
 
 t.test('what a collection takes is what its schema says', (t) => {
   t.type(wrong, 'function');

@@ -128,7 +128,10 @@ const [OUT_OF_RANGE, NO_PARENT, NOT_UNIQUE] = ['22003', '23503', '23505'];
 
 function toRefused({ code, detail = '' }: DatabaseError, change: Change, changes: Changes): string | undefined {
   if (code === OUT_OF_RANGE) return 'out_of_range';
-  const columns = /^Key \((.*?)\)=/.exec(detail)?.[1]?.split(', ');
+  const columns = /^Key \((.*?)\)=/
+    .exec(detail)?.[1]
+    ?.split(', ')
+    .map((key) => key.replace(/^lower\(|[)"]/g, ''));
   const kind = code === NO_PARENT ? 'reference' : 'unique';
   if (code !== NO_PARENT && code !== NOT_UNIQUE) return undefined;
   return toRefusal(change, changes.tableOf(change), { kind, columns });

@@ -4,6 +4,7 @@ import type { Ask, Asking } from '../asking.ts';
 import type { Dialect } from '../statement.ts';
 import { toPlace, toValue } from './arrays.ts';
 import type { Connection } from './connection.ts';
+import { toCompared } from './names.ts';
 import { toJsonSql } from './record-json.ts';
 
 export const toDialect = (schema: string): Dialect => ({
@@ -13,7 +14,8 @@ export const toDialect = (schema: string): Dialect => ({
   nameOf: ({ name }) => `${schema}.${name}`,
   toJsonSql,
   toSum: ({ column }, bind) => `${column} + ${bind()}`,
-  toOrdered: (_field, sql) => sql,
+  toCompared,
+  toOrdered: toCompared,
 });
 
 /** SQL that begins a transaction in which a team's own statements find their tables. */

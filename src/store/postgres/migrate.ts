@@ -16,7 +16,7 @@ import {
 import { type Migrated, StoreUnavailable } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import type { Connection } from './connection.ts';
-import { quote } from './names.ts';
+import { quote, toCompared } from './names.ts';
 
 /** How long to wait, in milliseconds. */
 export interface Patience {
@@ -74,20 +74,21 @@ export async function tryMigrate(connection: Connection, schema: string, domain:
 
 async function checkTables(connection: Connection, schema: string, tables: readonly Table[]): Promise<void> {
   for (const table of tables.filter(isConstrained))
-    checkConstraints(table, await readConstraints(connection, schema, table));
+    checkConstraints(table, await readConstraints(connection, schema, table), toCompared);
 }
 
 async function readConstraints(connection: Connection, schema: string, { name }: Table): Promise<FoundConstraints> {
-  const columnsOf = (table: string, numbers: string) =>
-    `(SELECT string_agg(attname, ',') FROM pg_attribute WHERE attrelid = ${table} AND attnum = ANY (${numbers}))`;
   const all = async (sql: string) =>
     (await connection.query(sql, [`${quote(schema)}.${name}`])).map(([text]) => String(text));
   return {
     unique: await all(`
-      SELECT ${columnsOf('indrelid', 'indkey')} FROM pg_index
-      WHERE indrelid = to_regclass($1) AND indisunique AND indpred IS NULL`),
+      SELECT (SELECT string_agg(replace(pg_get_indexdef(indexrelid, place, true), '"', ''), ',')
+        FROM generate_series(1, indnkeyatts) AS place)
+      FROM pg_index WHERE indrelid = to_regclass($1) AND indisunique AND indpred IS NULL`),
     references: await all(`
-      SELECT ${columnsOf('conrelid', 'conkey')} || ' ' || relname FROM pg_constraint JOIN pg_class ON pg_class.oid = confrelid
+      SELECT (SELECT string_agg(attname, ',') FROM pg_attribute WHERE attrelid = conrelid AND attnum = ANY (conkey))
+        || ' ' || relname || CASE confdeltype WHEN 'c' THEN ' CASCADE' ELSE '' END
+      FROM pg_constraint JOIN pg_class ON pg_class.oid = confrelid
       WHERE conrelid = to_regclass($1) AND contype = 'f'`),
   };
 }

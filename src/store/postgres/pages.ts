@@ -9,6 +9,7 @@ import type { Field, Table } from '../table.ts';
 import { toArraySql } from './arrays.ts';
 import type { Connection } from './connection.ts';
 import type { AskAll } from './gathering.ts';
+import { toCompared } from './names.ts';
 import { toJsonSql } from './record-json.ts';
 
 export interface PageAsked {
@@ -67,11 +68,15 @@ export function buildListRecords(schema: string, table: Table, source: TextSourc
  */
 function buildSql(schema: string, table: Table, used: Field[]): string {
   const { name, sequence: id } = table;
-  const [first, ...others] = used.map(({ column }) => column);
-  const order = first === undefined ? id : `${first}, ${id}`;
-  const range =
-    first === undefined ? `${id} > _after` : `(${first}, ${id}) > (_${first}, _after) AND ${first} <= _${first}`;
-  const conditions = [range, ...others.map((column) => `${column} = _${column}`)];
+  const [first, ...others] = used.map((field) => ({
+    own: toCompared(field, field.column),
+    asked: toCompared(field, `_${field.column}`),
+  }));
+  const order = first ? `${first.own}, ${id}` : id;
+  const range = first
+    ? `(${first.own}, ${id}) > (${first.asked}, _after) AND ${first.own} <= ${first.asked}`
+    : `${id} > _after`;
+  const conditions = [range, ...others.map(({ own, asked }) => `${own} = ${asked}`)];
   const arrays = used.map((field, index) => `, ${toArraySql(field, index + 3)}`);
   return `
     SELECT page.*

@@ -2,9 +2,12 @@
 import type { Database } from 'better-sqlite3';
 import type { Ask, Asking } from '../asking.ts';
 import type { Dialect } from '../statement.ts';
+import type { Field } from '../table.ts';
 import { toBound } from './insert.ts';
 import { buildStatements } from './kept-sqlite.ts';
 import { toJsonSql } from './record-json.ts';
+
+export const toCompared = ({ ignoresCase }: Field, sql: string) => (ignoresCase ? `${sql} COLLATE NOCASE` : sql);
 
 export const DIALECT: Dialect = {
   place: () => '?',
@@ -17,8 +20,9 @@ export const DIALECT: Dialect = {
     if (type !== 'int32') return `${column} + ${bind()}`;
     return `iif(${column} + ${bind()} BETWEEN -2147483648 AND 2147483647, ${column} + ${bind()}, 0.5)`;
   },
+  toCompared,
   // Numbers are kept as text: "10" is before "9".
-  toOrdered: ({ type }, sql) => (type === 'number' ? `CAST(${sql} AS REAL)` : sql),
+  toOrdered: (field, sql) => (field.type === 'number' ? `CAST(${sql} AS REAL)` : toCompared(field, sql)),
 };
 
 /** SQLite has no booleans. */

@@ -15,6 +15,7 @@ import {
 } from '../migrations.ts';
 import type { Migrated } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
+import { toCompared } from './drive.ts';
 import { toTriggersSql } from './triggers.ts';
 
 const [INTEGER, TEXT] = ['INTEGER', 'TEXT'];
@@ -48,16 +49,19 @@ export function tryMigrate(db: Database, domain: AnyDomain): Migrated {
 }
 
 function checkTables(db: Database, tables: readonly Table[]): void {
-  for (const table of tables.filter(isConstrained)) checkConstraints(table, readConstraints(db, table));
+  for (const table of tables.filter(isConstrained)) checkConstraints(table, readConstraints(db, table), toCompared);
 }
 
 function readConstraints(db: Database, { name }: Table): FoundConstraints {
   const all = (sql: string) => db.prepare<[string], string>(sql).pluck().all(name);
   return {
     unique: all(`
-      SELECT group_concat(info.name) FROM pragma_index_list(?) AS list, pragma_index_info(list.name) AS info
-      WHERE list."unique" AND NOT list.partial GROUP BY list.name`),
-    references: all(`SELECT "from" || ' ' || "table" FROM pragma_foreign_key_list(?)`),
+      SELECT group_concat(info.name || iif(info.coll = 'NOCASE', ' COLLATE NOCASE', ''))
+      FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS info
+      WHERE list."unique" AND NOT list.partial AND info.key GROUP BY list.name`),
+    references: all(
+      `SELECT "from" || ' ' || "table" || iif(on_delete = 'CASCADE', ' CASCADE', '') FROM pragma_foreign_key_list(?)`,
+    ),
   };
 }
 

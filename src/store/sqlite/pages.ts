@@ -4,6 +4,7 @@ import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page, PageQuery } from '../collection.ts';
 import { fromCursor, toCursor } from '../cursors.ts';
 import type { Field, Table } from '../table.ts';
+import { toCompared } from './drive.ts';
 import { toBound } from './insert.ts';
 import { toJsonSql } from './record-json.ts';
 
@@ -38,7 +39,7 @@ export function prepareReadPage(db: Database, table: Table, source: TextSource):
 
 function prepareQueries(db: Database, table: Table, used: Field[]) {
   const { name, sequence } = table;
-  const filter = used.map(({ column }) => `${column} = ? AND `).join('');
+  const filter = used.map((field) => `${toCompared(field, field.column)} = ? AND `).join('');
   return {
     // With a bare `LIMIT ?`, SQLite prepares the statement again at every bind; with an expression it does not.
     page: db
