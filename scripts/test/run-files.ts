@@ -23,14 +23,16 @@ const ROOM = '--max-semi-space-size=64';
 /** A longer line of a failure is a body or a log, not what is to be read. */
 const TOO_LONG = /^(.{2000}).+/gm;
 
-/** After so many seconds a run fails: first by tap, so that it ends what it has started, then by force. */
+/** After so many seconds a run of one file fails: first by tap, so that it ends what it has started, then by force. */
 const TIMEOUT = Number(process.env.TEST_TIMEOUT) || 300;
+const MORE_FILE = 30;
 const GRACE = 20;
 
 /** `program` is the folder of the built program. With another folder, the coverage of all processes is written there. */
 export async function runFiles({ name, files }: Run, program: string, coverageFolder?: string): Promise<Outcome> {
   const outcome: Outcome = { passed: 0, failures: [], seconds: 0 };
   const started = Date.now();
+  const timeout = TIMEOUT + (files.length - 1) * MORE_FILE;
   const args = files.length === 1 ? files : [IN_ONE_PROCESS, name];
   const child = spawn(process.execPath, [ROOM, `--import=${LOADER}`, ...args], {
     cwd: ROOT,
@@ -39,11 +41,11 @@ export async function runFiles({ name, files }: Run, program: string, coverageFo
       ...process.env,
       TEST_FILES: files.join(' '),
       TEST_PROGRAM: program,
-      TAP_TIMEOUT: String(TIMEOUT),
+      TAP_TIMEOUT: String(timeout),
       ...(coverageFolder && { NODE_V8_COVERAGE: coverageFolder }),
     },
   });
-  const force = setTimeout(() => child.kill('SIGKILL'), (TIMEOUT + GRACE) * 1000);
+  const force = setTimeout(() => child.kill('SIGKILL'), (timeout + GRACE) * 1000);
   const parser = new Parser();
   parser.on('pass', () => outcome.passed++);
   for (const kind of ['fail', 'skip', 'todo']) {
