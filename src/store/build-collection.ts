@@ -1,14 +1,15 @@
 /** A collection, as handlers see it, on what a database reads and writes of it. */
+import { JsonText } from '../json/json-text.ts';
 import type { Asking } from './asking.ts';
 import { Changes } from './changes.ts';
-import type { AnyCollection, Awaitable, Fields, HowToChange, Page, PageQuery } from './collection.ts';
+import type { AnyCollection, Awaitable, Fields, HowToChange, Once, Page, PageQuery } from './collection.ts';
 import type { Kept } from './kept.ts';
 import { hasLists, isPlain, readPage, toPage } from './lists.ts';
 import type { Dialect } from './statement.ts';
-import { isFree } from './table.ts';
+import { type Field, isFree } from './table.ts';
 import { type AnyTransactions, Calls, fromOutput } from './transactions.ts';
 import type { Call, Change, Create, Created, Outcome } from './write.ts';
-import { buildMethods, checkKey, PLAIN, Writing } from './writing.ts';
+import { buildMethods, checkKey, PLAIN, toOwn, Writing } from './writing.ts';
 
 /** The parts of one collection alone. */
 interface Own extends Kept {
@@ -36,17 +37,43 @@ export function buildCollections(
   shared: ForCollections & Partial<Pick<CollectionParts, 'create'>>,
 ): Record<string, AnyCollection> {
   const tables = all.map(({ table }) => table);
-  const readings = new Calls(all, new Changes(shared.dialect, tables), shared.calls);
+  const changes = new Changes(shared.dialect, tables);
+  const readings = new Calls(all, changes, shared.calls);
   const built = all.map((own) => {
     const parts = { ...shared, ...own } as CollectionParts;
-    return [own.table.collection, { ...buildCollection(parts), ...buildCalls(parts, readings) }];
+    const build = (tenant?: unknown) => ({
+      ...buildCollection(tenant === undefined ? parts : bindReads(parts, changes, tenant), tenant),
+      ...buildCalls(parts, readings, tenant),
+    });
+    return [own.table.collection, own.table.tenant ? { of: (tenant: unknown) => build(toTenant(tenant)) } : build()];
   });
   return Object.fromEntries(built);
 }
 
-function buildCollection(parts: CollectionParts): AnyCollection {
+/** @throws Error where there is none, as of a token without the claim that says it */
+function toTenant(tenant: unknown): unknown {
+  if (tenant === undefined || tenant === null || tenant === '') throw new Error('records of no tenant were asked for');
+  return tenant;
+}
+
+/** Reads of the records of one tenant. */
+function bindReads(parts: CollectionParts, changes: Changes, tenant: unknown): CollectionParts {
+  const { table, shape, read } = parts;
+  const { name } = table.tenant as Field;
+  const list = buildList(parts);
+  const reads: Own['reads'] = {
+    get: async (id) => {
+      const text = await read(() => changes.read(table, id, tenant));
+      return text === undefined ? undefined : JsonText.of<Fields>(text, shape);
+    },
+    list: (query) => list({ ...query, [name]: tenant }),
+  };
+  return { ...parts, reads };
+}
+
+function buildCollection(parts: CollectionParts, tenant: unknown): AnyCollection {
   const { table, reads, change } = parts;
-  const writing = new Writing(parts);
+  const writing = new Writing(parts, tenant);
   const run = async (toChange: () => Change) => {
     const made = toChange();
     return writing.toAnswer(made, await change(made));
@@ -54,7 +81,7 @@ function buildCollection(parts: CollectionParts): AnyCollection {
   const createAlone = buildCreateAlone(parts);
   const all = {
     ...reads,
-    ...(hasLists(table) && { list: buildList(parts) }),
+    ...(tenant === undefined && hasLists(table) && { list: buildList(parts) }),
     ...buildMethods(writing, run),
     create: async (given: Fields, { once }: HowToChange = PLAIN) => {
       const record = writing.toFit(given);
@@ -67,12 +94,14 @@ function buildCollection(parts: CollectionParts): AnyCollection {
 }
 
 /** Its transactions, and what reads only, by name. */
-function buildCalls({ table, calls, change, readAll }: CollectionParts, readings: Calls): object {
+function buildCalls({ table, calls, change, readAll }: CollectionParts, readings: Calls, tenant: unknown): object {
   const { collection } = table;
   const all = Object.entries(calls[collection] ?? {}).map(([call, { isReading }]) => {
-    const read = async (input: unknown) => readAll(() => readings.read({ collection, call, input, once: undefined }));
-    const run = async (input: unknown, { once }: HowToChange = PLAIN) => {
-      const outcome = await change({ collection, call, input, once });
+    const toCall = (input: unknown, once?: Once): Call => ({ collection, call, input, tenant, once });
+    const read = async (input: unknown) => readAll(() => readings.read(toCall(input)));
+    const run = async (input: unknown, { once: given }: HowToChange = PLAIN) => {
+      const once = toOwn(given, tenant);
+      const outcome = await change(toCall(input, once));
       checkKey(once, outcome);
       return fromOutput(outcome);
     };

@@ -2,7 +2,7 @@
 import type { Asking } from './asking.ts';
 import type { Fields } from './collection.ts';
 import { type Dialect, Statement } from './statement.ts';
-import type { Field, Table } from './table.ts';
+import type { Field, Relation, Table } from './table.ts';
 import type { Call, Change, KnownKey, Outcome } from './write.ts';
 
 /** Makes the statements of changes, each of one record. */
@@ -27,7 +27,7 @@ export class Changes {
     if (kind === 'create') return yield* this.#insert(table, change, now);
     const text = kind === 'delete' ? yield* this.#remove(table, change) : yield* this.#edit(table, change, now);
     if (text !== undefined) return { text };
-    if (change.if) return (yield* this.read(table, id)) === undefined ? {} : { refused: 'changed' };
+    if (change.if) return (yield* this.read(table, id, change.tenant)) === undefined ? {} : { refused: 'changed' };
     return kind === 'put' ? yield* this.#insert(table, change, now) : {};
   }
 
@@ -73,11 +73,11 @@ export class Changes {
     return rows.length > 0 ? 'true' : undefined;
   }
 
-  /** The record as JSON. */
-  *read(table: Table, id: unknown): Asking<string | undefined> {
+  /** The record as JSON, where it is the tenant's. */
+  *read(table: Table, id: unknown, tenant: unknown): Asking<string | undefined> {
     const statement = new Statement(this.dialect);
     const sql = `SELECT ${this.dialect.toJsonSql(table)} FROM ${this.#nameOf(table)}
-      WHERE ${table.id.column} = ${statement.bind(table.id, id)}`;
+      WHERE ${toWhere(table, { id, tenant, if: undefined }, statement)}`;
     const rows = yield { sql, values: statement.values };
     return rows[0]?.[0] as string | undefined;
   }
@@ -103,10 +103,15 @@ function toNewValue(field: Field, { kind, record, add }: Change, now: string, st
   return statement.bind(field, isGone ? undefined : record[name]);
 }
 
-function toWhere({ id, fields }: Table, { id: value, if: wanted = {} }: Change, statement: Statement): string {
+function toWhere(
+  { id, tenant, fields }: Table,
+  { id: value, tenant: mine, if: wanted = {} }: Pick<Change, 'id' | 'tenant' | 'if'>,
+  statement: Statement,
+): string {
   const conditions = fields
     .filter(({ name }) => name in wanted)
     .map((field) => toCondition(field, wanted[field.name], statement));
+  if (tenant) conditions.push(`${tenant.column} = ${statement.bind(tenant, mine)}`);
   return [...conditions, `${id.column} = ${statement.bind(id, value)}`].join(' AND ');
 }
 
@@ -117,28 +122,29 @@ function toCondition(field: Field, value: unknown, statement: Statement): string
 }
 
 /** What a database says of a change that its constraints do not allow. */
-export interface Violation {
-  kind: 'unique' | 'reference';
-  /** Undefined where the database does not name them. */
-  columns: string[] | undefined;
-}
+export type Violation =
+  | { kind: 'unique'; columns: string[] }
+  | { kind: 'reference'; isLost: (of: Relation) => boolean };
 
 /** Why the change is refused; undefined where its description does not say. */
 export function toRefusal(
   { kind }: Change,
-  { id, unique, relations }: Table,
+  { key, unique, relations }: Table,
   violation: Violation,
 ): string | undefined {
   if (violation.kind === 'reference') {
     if (kind === 'delete') return 'referenced';
-    const named = ({ field }: Table['relations'][0]) => !violation.columns || violation.columns.includes(field.column);
-    const parent = relations.find(named)?.parent;
+    const parent = relations.find(violation.isLost)?.parent;
     return parent && `no_such_${parent.collection}`;
   }
-  const { columns = [] } = violation;
-  if (columns.join() === id.column) return 'exists';
-  return unique.find((one) => one.columns.toSorted().join() === columns.toSorted().join())?.code;
+  const { columns } = violation;
+  if (areSame(columns, key)) return 'exists';
+  return unique.find((one) => areSame(one.columns, columns))?.code;
 }
+
+/** In any order. */
+export const areSame = (columns: readonly string[], others: readonly string[]) =>
+  columns.toSorted().join() === others.toSorted().join();
 
 /** White space before it says that `put` has created the record, also when it is answered again. */
 const toNewText = (text: string) => ` ${text}`;

@@ -36,7 +36,7 @@ export function checkColumns(
 export interface FoundConstraints {
   /** The columns of each unique index, in their order, with commas. */
   unique: string[];
-  /** Of each foreign key its column, behind a space the table that it refers to, and `CASCADE` where rows go with those there. */
+  /** Of each foreign key its columns, with commas, behind a space the table that it refers to, and `CASCADE` where rows go with those there. */
   references: string[];
 }
 
@@ -46,22 +46,24 @@ export const isConstrained = ({ id, sequence, unique, relations }: Table): boole
 
 /** Without them, what is promised would not hold, and nobody would notice. @throws Error that lists all that are missing */
 export function checkConstraints(
-  { name, fields, id, sequence, unique, relations }: Table,
+  { name, fields, id, key, sequence, unique, relations }: Table,
   found: FoundConstraints,
   toCompared: Dialect['toCompared'],
 ): void {
-  const known = new Set(found.unique.map((columns) => columns.split(',').sort().join()));
+  const sort = (columns: string) => columns.split(',').sort().join();
+  const known = new Set(found.unique.map(sort));
   const toOwn = (column: string) => toCompared(fields.find((field) => field.column === column) as Field, column);
-  const sets = [...(id.column === sequence ? [] : [[id.column]]), ...unique.map(({ columns }) => columns)];
+  const sets = [...(id.column === sequence ? [] : [key]), ...unique.map(({ columns }) => columns)];
   const wanted = sets.map((columns) => columns.map(toOwn));
   const indexes = wanted.filter((columns) => !known.has(columns.toSorted().join()));
-  const keys = relations.filter(({ field, parent }) => {
-    return !found.references.includes(`${field.column} ${parent.name}${field.onDelete ? ' CASCADE' : ''}`);
+  const references = new Set(found.references.map((text) => text.replace(/^\S+/, sort)));
+  const keys = relations.filter(({ field, columns, parent }) => {
+    return !references.has(`${columns.toSorted()} ${parent.name}${field.onDelete ? ' CASCADE' : ''}`);
   });
   const problems = [
     ...indexes.map((columns) => `${name} has no unique index on (${columns.join(', ')})`),
-    ...keys.map(({ field: { column, onDelete }, parent }) => {
-      return `${name}.${column} is no foreign key to ${parent.name} ${onDelete ? 'with' : 'without'} ON DELETE CASCADE`;
+    ...keys.map(({ field: { onDelete }, columns, parent }) => {
+      return `${name}.${columns.join(` with ${name}.`)} is no foreign key to ${parent.name} ${onDelete ? 'with' : 'without'} ON DELETE CASCADE`;
     }),
   ];
   if (problems.length > 0) throw new Error(problems.join('; '));

@@ -19,8 +19,11 @@ export interface Column {
   isOptional?: true;
   /** The field may be null. Then NULL is null; a field that may be either is `json`, whose null is a text. */
   isNullable?: true;
-  /** The store sets it: the id, the time of the create or of the last change, a number that each change raises. */
-  set?: 'id' | 'created' | 'changed' | 'revision';
+  /**
+   * The store sets it: the id, the time of the create or of the last change, a number that each change raises, or the tenant, by which
+   * all is bound: handlers are given `orders.of(tenant)`, which neither sees nor changes a record of another.
+   */
+  set?: 'id' | 'created' | 'changed' | 'revision' | 'tenant';
   /** It is the id, and given with the record. */
   is?: 'id';
   /** The value of a record that is created without it. */
@@ -80,21 +83,32 @@ export interface Lists {
 /** The collections by their names, under which handlers are given them; made by `npm run generate`. */
 export type AnyDomain = Readonly<Record<string, AnyDescription>>;
 
-/** What handlers are given of a domain. */
-export type CollectionsOf<Domain extends AnyDomain> = {
-  [Name in keyof Domain]: CollectionOf<Domain[Name], Referenced<Domain, Name>>;
+/** What handlers are given of a domain, with its transactions. */
+export type CollectionsOf<Domain extends AnyDomain, Calls = unknown> = {
+  [Name in keyof Domain]: CollectionOf<
+    Domain[Name],
+    Referenced<Domain, Name>,
+    Name extends keyof Calls ? Calls[Name] : unknown
+  >;
 };
-export type CollectionOf<Described extends AnyDescription, Referenced = never> = Omit<
-  Collection<
-    SchemaOf<Described['schema']>,
-    NewOf<Described>,
-    Described['lists'],
-    IdOf<Described>,
-    ConflictsOf<Described>,
-    Referenced
-  >,
-  Impossible<Described>
+export type CollectionOf<Described extends AnyDescription, Referenced = never, Calls = unknown> = OfTenant<
+  TenantOf<Described>,
+  Omit<
+    Collection<
+      SchemaOf<Described['schema']>,
+      NewOf<Described>,
+      Described['lists'],
+      IdOf<Described>,
+      ConflictsOf<Described>,
+      Referenced
+    >,
+    Impossible<Described>
+  > &
+    Calls
 >;
+type OfTenant<Tenant, All> = [Tenant] extends [never] ? All : { of(tenant: Tenant): All };
+/** What tells its tenants apart; never where it has none. */
+export type TenantOf<Described extends AnyDescription> = ValuesOf<Described, { set: 'tenant' }>;
 /** The collections as a transaction is given them. It reads records of now, with what it has changed itself. */
 export type CollectionInTransaction<Described extends AnyDescription, Referenced = never> = Omit<
   Changing<
@@ -138,10 +152,9 @@ type ParentsOf<Described extends AnyDescription> = {
   [Field in keyof Described['columns']]: Described['columns'][Field] extends { of: infer Of } ? Of : never;
 }[keyof Described['columns']];
 
-type IdOf<Described extends AnyDescription> =
-  SchemaOf<Described['schema']> extends infer Found
-    ? Found[(FieldsWith<Described, { set: 'id' }> | FieldsWith<Described, { is: 'id' }>) & keyof Found]
-    : never;
+type IdOf<Described extends AnyDescription> = ValuesOf<Described, { set: 'id' } | { is: 'id' }>;
+type ValuesOf<Described extends AnyDescription, Trait> =
+  SchemaOf<Described['schema']> extends infer Found ? Found[FieldsWith<Described, Trait> & keyof Found] : never;
 
 /**
  * What a record is created from: its schema without what the store sets, which may not be given; what has a first value may be left out.
@@ -194,7 +207,11 @@ type ColumnFor<Found, Name extends keyof Found> = { column: string; type: TypeOf
   NullableOf<Found[Name]>;
 /** What the store can set to a value of this type, or what it is. */
 type SetOf<Value> =
-  | { set?: 'id' | ([Value] extends [bigint] ? 'revision' : 'created' | 'changed'); is?: never; first?: never }
+  | {
+      set?: 'id' | 'tenant' | ([Value] extends [bigint] ? 'revision' : 'created' | 'changed');
+      is?: never;
+      first?: never;
+    }
   | { set?: never; is?: 'id'; first?: never }
   | { set?: never; is?: never; first?: Value };
 type OptionalOf<Value> = undefined extends Value ? { isOptional: true } : { isOptional?: never };

@@ -25,7 +25,11 @@ export interface Table {
   id: Field;
   /** The column that pages go by: an int64 id that the store gives, or one that no client sees. */
   sequence: string;
-  /** What no two records have in common, and the code of a record that would. */
+  /** The field of whom a record belongs to: all that is unique, is so for each of them. */
+  tenant: Field | undefined;
+  /** What no two records have in common: the id. */
+  key: string[];
+  /** And the rest, with the code of a record that would. */
   unique: { columns: string[]; code: string }[];
   relations: Relation[];
 }
@@ -39,7 +43,9 @@ export interface Order {
 /** A field that has the id of a record of another collection. */
 export interface Relation {
   field: Field;
-  parent: Pick<Table, 'collection' | 'name' | 'id'>;
+  /** Those of the foreign key: that of a tenant is one of them, so that nobody refers to what another has. */
+  columns: string[];
+  parent: Pick<Table, 'collection' | 'name' | 'id' | 'tenant'>;
 }
 
 /** The column of records whose ids are given, or are no int64. */
@@ -59,8 +65,11 @@ export function toTables(domain: AnyDomain): Table[] {
       throw new Error(`${way.at(-1)} refers to ${collection}, which is no other collection before it`);
     const table = toTable(description, collection);
     for (const field of table.fields.filter(({ of }) => of !== undefined)) {
-      const { name, id } = add(field.of as string, [...way, collection]);
-      table.relations.push({ field, parent: { collection: field.of as string, name, id } });
+      const { name, id, tenant } = add(field.of as string, [...way, collection]);
+      if (tenant && !table.tenant)
+        throw new Error(`${collection} refers to ${field.of}, whose records have tenants, and has none`);
+      const columns = [...(tenant ? [(table.tenant as Field).column] : []), field.column];
+      table.relations.push({ field, columns, parent: { collection: field.of as string, name, id, tenant } });
     }
     tables.set(collection, table);
     return table;
@@ -89,13 +98,17 @@ export function toTable(description: AnyDescription, collection = description.ta
   if (!id || others.length > 0) throw new Error(`one column of ${table} has \`set: 'id'\` or \`is: 'id'\``);
   const isSequence = id.set === 'id' && id.type === 'int64';
   const newFields = isSequence ? fields.filter((field) => field !== id) : fields;
-  const asked = toLists(fields, lists);
+  const tenant = fields.find(({ set }) => set === 'tenant');
+  const toKey = (all: string[]) => [...(tenant ? [tenant.column] : []), ...all];
+  const asked = toLists(fields, { ...lists, equal: [...(tenant ? [tenant.name] : []), ...(lists.equal ?? [])] });
   const sequence = isSequence ? id.column : SEQUENCE;
   const unique = (description.unique ?? []).map(({ fields: names, code }) => ({
-    columns: names.map((name) => columns[name]?.column as string),
+    columns: toKey(names.map((name) => columns[name]?.column as string)),
     code,
   }));
-  return { collection, name: table, noun, fields, newFields, ...asked, id, sequence, unique, relations: [] };
+  const key = toKey([id.column]);
+  const own = { collection, name: table, noun, fields, newFields, id, tenant, key, sequence, unique };
+  return { ...own, ...asked, relations: [] };
 }
 
 function toLists(fields: readonly Field[], { equal = [], range = [], prefix = [], orders = {} }: Lists) {

@@ -11,8 +11,8 @@ export function openTestStore<Domain extends AnyDomain, All extends AnyTransacti
   domain: Domain,
   all?: All,
   shapes?: Shapes<Domain>,
-): CollectionsOf<Domain> & CallsOf<All> {
+): CollectionsOf<Domain, CallsOf<All>> {
   const transactions = { all: all ?? {}, source: '' };
   const { collections } = openSqlite(':memory:', domain, LIMITS, { shapes, transactions });
-  return collections as CollectionsOf<Domain> & CallsOf<All>;
+  return collections as CollectionsOf<Domain, CallsOf<All>>;
 }

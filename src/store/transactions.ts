@@ -5,7 +5,7 @@
 import type { Ask, Asking } from './asking.ts';
 import type { Changes } from './changes.ts';
 import { type Awaitable, type Fields, type Once, type PageQuery, Refusal, type Refused } from './collection.ts';
-import type { AnyDomain, CollectionInTransaction, Referenced } from './description.ts';
+import type { AnyDomain, CollectionInTransaction, Referenced, TenantOf } from './description.ts';
 import type { Kept } from './kept.ts';
 import { readPage, toPage } from './lists.ts';
 import type { Shapes } from './shape.ts';
@@ -19,12 +19,15 @@ export type Given<Domain extends AnyDomain> = {
   /** The time of now, as the store sets it. */
   now: string;
   sql: Sql;
+  tenant: Tenants<Domain>;
 };
+/** Of a transaction of a collection that has tenants: all that it is given is bound to this one, but for `sql`. */
+type Tenants<Domain extends AnyDomain> = { [Name in keyof Domain]: TenantOf<Domain[Name]> }[keyof Domain];
 
 /** The first parameter of a function that only reads: all that it reads is of one snapshot. */
 export type GivenToRead<Domain extends AnyDomain> = {
   [Name in keyof Domain]: Pick<CollectionInTransaction<Domain[Name]>, 'get' | 'list'>;
-} & { sql: Sql };
+} & { sql: Sql; tenant: Tenants<Domain> };
 
 /**
  * The rows of a statement that only reads, by the names of columns: integers are bigint. Its values are bound. Of SQLite, a boolean is 0n or 1n,
@@ -105,32 +108,39 @@ export interface Running {
 export class Calls {
   readonly #changes: Changes;
   readonly #all: AnyTransactions;
-  readonly #writings: [kept: Kept, writing: Writing][];
+  readonly #kept: readonly Kept[];
 
   constructor(kept: readonly Kept[], changes: Changes, all: AnyTransactions) {
     this.#changes = changes;
     this.#all = all;
-    this.#writings = kept.map((one) => [one, new Writing(one)]);
+    this.#kept = kept;
   }
 
   /** @throws Error where it fails: then it is to be taken back */
-  *run({ collection, call, input }: Call, running: Running): Asking<Outcome> {
+  *run(made: Call, running: Running): Asking<Outcome> {
     const steps = new Steps(this.#changes, running);
-    const given: Fields = { now: running.now, sql: steps.sql };
-    for (const [kept, writing] of this.#writings)
-      given[kept.table.collection] = { ...steps.toReads(kept), ...steps.toMethods(writing) };
-    const output = yield* this.#find(collection, call).run(given as never, input);
-    steps.check(call);
+    const output = yield* this.#start(made, steps, { now: running.now });
     if (!(output instanceof Refusal)) return { text: toOutput(output) };
-    if (steps.isDirty && !running.isSafe) throw new Error(`${call} is to be taken back`);
+    if (steps.isDirty && !running.isSafe) throw new Error(`${made.call} is to be taken back`);
     return { refused: output.refused };
   }
 
   /** Runs a function that only reads. */
-  *read({ collection, call, input }: Call): Asking<unknown> {
-    const steps = new Steps(this.#changes);
-    const given: Fields = { sql: steps.sql };
-    for (const [kept] of this.#writings) given[kept.table.collection] = steps.toReads(kept);
+  read(made: Call): Asking<unknown> {
+    return this.#start(made, new Steps(this.#changes), {});
+  }
+
+  *#start({ collection, call, input, tenant }: Call, steps: Steps, more: Fields): Asking<unknown> {
+    const given: Fields = { ...more, sql: steps.sql, tenant };
+    for (const kept of this.#kept) {
+      const { table } = kept;
+      const get = () => {
+        if (table.tenant && tenant === undefined)
+          throw new Error(`${call} is of ${collection}, which has no tenants: it cannot have ${table.collection}`);
+        return steps.toMethods(kept, table.tenant && tenant);
+      };
+      Object.defineProperty(given, table.collection, { get });
+    }
     const output = yield* this.#find(collection, call).run(given as never, input);
     steps.check(call);
     return output;
@@ -155,24 +165,26 @@ class Steps {
     this.#running = running;
   }
 
-  toReads({ table, shape }: Kept): object {
+  /** Those that change, only where it does not only read. */
+  toMethods(kept: Kept, tenant: unknown): object {
+    const { table, shape } = kept;
     const get = (id: unknown) =>
-      this.#count(this.#changes.read(table, id), (text) => (text === undefined ? undefined : shape.read(text)));
-    const list = (query: PageQuery) =>
-      this.#count(readPage(table, query, this.#changes.dialect), (page) => toPage(page, shape));
-    return { get, list };
-  }
-
-  readonly sql = (texts: readonly string[], ...values: unknown[]) =>
-    this.#count(this.#changes.select(texts, values), (rows) => rows);
-
-  toMethods(writing: Writing): object {
+      this.#count(this.#changes.read(table, id, tenant), (text) => (text === undefined ? undefined : shape.read(text)));
+    const list = (asked: PageQuery) => {
+      const query = table.tenant ? { ...asked, [table.tenant.name]: tenant } : asked;
+      return this.#count(readPage(table, query, this.#changes.dialect), (page) => toPage(page, shape));
+    };
+    if (!this.#running) return { get, list };
+    const writing = new Writing(kept, tenant);
     const run = (toChange: () => Change) => {
       const change = toChange();
       return this.#count(this.#run(change), (outcome) => writing.toAnswer(change, outcome));
     };
-    return buildMethods(writing, run);
+    return { get, list, ...buildMethods(writing, run) };
   }
+
+  readonly sql = (texts: readonly string[], ...values: unknown[]) =>
+    this.#count(this.#changes.select(texts, values), (rows) => rows);
 
   /** A call that has failed stays so, even where the function has caught it. @throws Error */
   check(call: string): void {

@@ -8,11 +8,13 @@ import { type Field, isText, type Table } from './table.ts';
 const SOME_TIME = '1970-01-01T00:00:00.000Z';
 
 /** A record as it will be stored: its fields in their order; what only the database knows stands for itself. */
-export function toRecord({ fields, sequence }: Table, record: Fields): Fields {
+export function toRecord({ fields, sequence }: Table, record: Fields, tenant?: unknown): Fields {
   const written: Fields = {};
   for (const field of fields) {
     const value =
-      field.set === undefined ? toKept(field, record[field.name] ?? firstOf(field, record)) : toSet(field, sequence);
+      field.set === undefined
+        ? toKept(field, record[field.name] ?? firstOf(field, record))
+        : toSet(field, sequence, tenant);
     if (value !== undefined) written[field.name] = value;
   }
   return written;
@@ -20,7 +22,8 @@ export function toRecord({ fields, sequence }: Table, record: Fields): Fields {
 
 const firstOf = ({ name, first }: Field, record: Fields) => (record[name] === undefined ? first : record[name]);
 
-function toSet({ set, type, column }: Field, sequence: string): unknown {
+function toSet({ set, type, column }: Field, sequence: string, tenant: unknown): unknown {
+  if (set === 'tenant') return tenant;
   if (set === 'revision') return 1n;
   if (set !== 'id') return SOME_TIME;
   return type === 'int64' && column === sequence ? 1n : randomUUID();

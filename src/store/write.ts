@@ -24,6 +24,8 @@ export interface Change {
   record: Fields;
   /** Records that are created, all of them or none, in the place of one. */
   all?: Fields[] | undefined;
+  /** Whose records it meets, where they have tenants. */
+  tenant: unknown;
   /** What is added to numbers. */
   add: Fields;
   /** The values that the record must have. */
@@ -36,6 +38,8 @@ export interface Call {
   collection: string;
   call: string;
   input: unknown;
+  /** Whose records it meets, where they have tenants. */
+  tenant: unknown;
   once: Once | undefined;
 }
 

@@ -37,15 +37,17 @@ export function buildMethods<Answer>(writing: Writing, run: (toChange: () => Cha
 
 export class Writing {
   readonly #kept: Kept;
+  readonly #tenant: unknown;
 
-  constructor(kept: Kept) {
+  constructor(kept: Kept, tenant: unknown) {
     this.#kept = kept;
+    this.#tenant = tenant;
   }
 
   /** A record as it will be stored, with the id that it is given. @throws UnfitRecord */
   toFit(given: Fields, id?: unknown): Fields {
     const { table, shape } = this.#kept;
-    const record = toRecord(table, id === undefined ? given : { ...given, [table.id.name]: id });
+    const record = toRecord(table, id === undefined ? given : { ...given, [table.id.name]: id }, this.#tenant);
     checkFits(shape, table.noun, record);
     return record;
   }
@@ -62,7 +64,8 @@ export class Writing {
   toChange(made: Made, { if: wanted, once }: HowToChange = PLAIN): Change {
     const { table } = this.#kept;
     const condition = wanted && toKeptFields(table, wanted);
-    return { add: {}, ...made, collection: table.collection, if: condition, once };
+    const tenant = this.#tenant;
+    return { add: {}, ...made, collection: table.collection, tenant, if: condition, once: toOwn(once, tenant) };
   }
 
   /** The answer of the method. @throws KeyReused */
@@ -75,6 +78,15 @@ export class Writing {
     const record = this.#kept.shape.read(text);
     return kind === 'put' ? { record, isNew: isNewText(text) } : record;
   }
+}
+
+/** A key that all callers of a tenant share. */
+export function toOwn(once: Once | undefined, tenant: unknown): Once | undefined {
+  if (!once || tenant === undefined) return once;
+  const note = (isReplayed: boolean) => {
+    once.isReplayed = isReplayed;
+  };
+  return Object.defineProperty({ ...once, caller: String(tenant) }, 'isReplayed', { set: note });
 }
 
 /** Notes whether it was done before. @throws KeyReused */

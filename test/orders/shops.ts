@@ -7,6 +7,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { OfDomain } from '../../src/store/transactions.ts';
 import { startPostgres } from '../postgres.ts';
 import { domain as DOMAIN } from './domain.ts';
 import { loadShapes, transactions } from './writing.ts';
@@ -41,7 +42,7 @@ export const onceOf = (key: string, digest = ''): Once => ({
 export const keyOf = (order: unknown) => (order as Fields).number as string;
 
 /** Runs the tests on a file, and on PostgreSQL. */
-export function onBoth(t: Test, test: (t: Test, prepare: (t: Test) => Open) => void): void {
+export function onBoth(t: Test, test: (t: Test, prepare: (t: Test) => Open) => void, made: OfDomain = MADE): void {
   t.test('a file', async (t) => {
     let count = 0;
     test(t, (t) => {
@@ -49,7 +50,7 @@ export function onBoth(t: Test, test: (t: Test, prepare: (t: Test) => Open) => v
       const folder = count++ && existsSync(t.testdirName) ? t.testdirName : t.testdir();
       const file = `${folder}/${count}.db`;
       return async (domain = DOMAIN) => {
-        const store = openStore({ kind: 'sqlite', file }, domain, LIMITS, MADE) as unknown as Store;
+        const store = openStore({ kind: 'sqlite', file }, domain, LIMITS, made) as unknown as Store;
         t.teardown(() => store.close());
         return toShop(store);
       };
@@ -60,7 +61,7 @@ export function onBoth(t: Test, test: (t: Test, prepare: (t: Test) => Open) => v
     test(t, (t) => {
       const settings = parsePostgresUrl(server.newUrl()) as PostgresSettings;
       return async (domain = DOMAIN) => {
-        const store = await openPostgres(settings, domain, LIMITS, MADE, 60_000);
+        const store = await openPostgres(settings, domain, LIMITS, made, 60_000);
         t.teardown(() => store.close());
         return toShop(store);
       };

@@ -16,7 +16,8 @@ t.test(
     migrate(db, domain);
     const writeAll = prepareWriteAll(db, toKept(toTables(domain), {}), {});
     const toCreate = (name: string): Change => ({
-      ...{ collection: 'pets', kind: 'create', record: { name, categoryId: 7n }, add: {}, if: undefined },
+      ...{ collection: 'pets', kind: 'create', record: { name, categoryId: 7n }, add: {} },
+      ...{ if: undefined, tenant: undefined },
       once: { caller: 'a', operation: 'createPet', key: name.slice(0, 5), digest: name.slice(0, 5), hours: 24 },
     });
     const batch = { rows: {}, changes: [toCreate('small'), toCreate('large'.repeat(100_000))] };

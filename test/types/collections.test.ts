@@ -1,6 +1,7 @@
 import t from 'tap';
+import { pets } from '../../src/pets/domain.ts';
 import { isRefused } from '../../src/store/collection.ts';
-import type { AnyDomain, Referenced } from '../../src/store/description.ts';
+import type { AnyDomain, CollectionOf, Referenced } from '../../src/store/description.ts';
 import { refused } from '../../src/store/transactions.ts';
 import type { OwnStore } from '../database.ts';
 import type { domain } from '../members/domain.ts';
@@ -45,6 +46,24 @@ export const whys: [Why<typeof domain, 'clubs'>, Why<typeof domain, 'members'>] 
 ];
 /** A club without such members is never refused, nor is a visit. */
 export const never = (why: Why<Omit<typeof domain, 'visits'>, 'clubs'> | Why<typeof domain, 'visits'>): never => why;
+
+const { name, ...columns } = pets.columns;
+const shared = { ...pets, columns: { ...columns, name: { ...name, set: 'tenant' } } } as const;
+type Shared = CollectionOf<typeof shared>;
+
+export async function wrongOfTenants(records: Shared): Promise<void> {
+  // @ts-expect-error: whose?
+  await records.get(1n);
+  // @ts-expect-error: a claim that may be absent is no tenant
+  records.of(undefined as string | undefined);
+  // @ts-expect-error: the tenant is set by the store
+  await records.of('Rex').create({ name: 'Max', categoryId: 7n });
+  // @ts-expect-error: and stays
+  await records.of('Rex').update(1n, { name: 'Max' });
+}
+
+export const rightOfTenants = async (records: Shared): Promise<string> =>
+  (await records.of('Rex').create({ categoryId: 7n })).name;
 
 t.test('what a collection takes is what its schema says', (t) => {
   t.type(wrong, 'function');

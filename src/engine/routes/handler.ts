@@ -93,8 +93,7 @@ export type CallOf<Id extends OperationId> = Call<
   HeadersOf<Id>,
   Id extends OpenOperation ? undefined : CallerOf
 > &
-  CollectionsOf<typeof domain> &
-  CallsOf<typeof transactions> &
+  CollectionsOf<typeof domain, CallsOf<typeof transactions>> &
   ContentOf<operations[Id]['requestBody']>;
 
 /** The headers that the server itself puts on every reply for which the contract declares them. */

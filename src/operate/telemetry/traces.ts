@@ -149,12 +149,13 @@ function toCommit({ tracer, system, commits: { spans } }: Calling, commit: Commi
   return span.spanContext();
 }
 
-/** The same object, for a handler; each call of one of its methods is a span. */
-function traceCalls<Calls extends object>(calls: Calls, calling: Calling): Calls {
+/** The same object, for a handler; each call of one of its methods is a span, also of one tenant's. */
+export function traceCalls<Calls extends object>(calls: Calls, calling: Calling): Calls {
   const { tracer, context, system, commits } = calling;
   return new Proxy(calls, {
     get: (target, name) => {
       const method = Reflect.get(target, name) as (...values: unknown[]) => unknown;
+      if (name === 'of') return (tenant: unknown) => traceCalls(method(tenant) as object, calling);
       return async (...values: unknown[]) => {
         const attributes = { 'db.system.name': system, 'db.operation.name': String(name) };
         const span = tracer.startSpan(String(name), { kind: SpanKind.CLIENT, attributes }, context);

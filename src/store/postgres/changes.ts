@@ -2,7 +2,7 @@
  * Changes of records: those that wait run one after the other in one transaction, behind the schema's lock. Where one fails, all run
  * again, each within a savepoint.
  */
-import { Changes, isKept, toKnown, toRefusal } from '../changes.ts';
+import { areSame, Changes, isKept, toKnown, toRefusal } from '../changes.ts';
 import type { Once } from '../collection.ts';
 import type { Kept } from '../kept.ts';
 import { StoreUnavailable } from '../store.ts';
@@ -128,13 +128,13 @@ const [OUT_OF_RANGE, NO_PARENT, NOT_UNIQUE] = ['22003', '23503', '23505'];
 
 function toRefused({ code, detail = '' }: DatabaseError, change: Change, changes: Changes): string | undefined {
   if (code === OUT_OF_RANGE) return 'out_of_range';
-  const columns = /^Key \((.*?)\)=/
-    .exec(detail)?.[1]
-    ?.split(', ')
-    .map((key) => key.replace(/^lower\(|[)"]/g, ''));
-  const kind = code === NO_PARENT ? 'reference' : 'unique';
-  if (code !== NO_PARENT && code !== NOT_UNIQUE) return undefined;
-  return toRefusal(change, changes.tableOf(change), { kind, columns });
+  const table = changes.tableOf(change);
+  // `Key (shop, lower(name))=`; what is a word of SQL has quotes.
+  const keys = /^Key \((.*?)\)=/.exec(detail)?.[1] ?? '';
+  const columns = keys.replace(/lower\(|[)" ]/g, '').split(',');
+  if (code === NO_PARENT)
+    return toRefusal(change, table, { kind: 'reference', isLost: (relation) => areSame(relation.columns, columns) });
+  return code === NOT_UNIQUE ? toRefusal(change, table, { kind: 'unique', columns }) : undefined;
 }
 
 /** The keys that a batch meets: those that are known, and those that it adds. */

@@ -59,9 +59,9 @@ function readConstraints(db: Database, { name }: Table): FoundConstraints {
       SELECT group_concat(info.name || iif(info.coll = 'NOCASE', ' COLLATE NOCASE', ''))
       FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS info
       WHERE list."unique" AND NOT list.partial AND info.key GROUP BY list.name`),
-    references: all(
-      `SELECT "from" || ' ' || "table" || iif(on_delete = 'CASCADE', ' CASCADE', '') FROM pragma_foreign_key_list(?)`,
-    ),
+    references: all(`
+      SELECT group_concat("from") || ' ' || "table" || iif(on_delete = 'CASCADE', ' CASCADE', '')
+      FROM pragma_foreign_key_list(?) GROUP BY id`),
   };
 }
 

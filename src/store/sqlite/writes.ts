@@ -1,10 +1,10 @@
 /** All writes that wait, in one transaction: all of them or none, one fsync however many they are (group commit). */
 import type { Database } from 'better-sqlite3';
 import { Changes, isKept, toKnown, toRefusal } from '../changes.ts';
-import type { Fields, Once } from '../collection.ts';
+import type { Once } from '../collection.ts';
 import type { Kept } from '../kept.ts';
 import { StoreUnavailable } from '../store.ts';
-import type { Table } from '../table.ts';
+import type { Relation, Table } from '../table.ts';
 import { type AnyTransactions, Calls, type Running } from '../transactions.ts';
 import { type Call, type Change, type Create, type Created, isCall, type KnownKey, type Outcome } from '../write.ts';
 import { toStoreError } from './connection.ts';
@@ -144,22 +144,21 @@ class Changing {
     if (code === 'SQLITE_CONSTRAINT_DATATYPE' || error instanceof RangeError)
       return Object.keys(change.add).length > 0 ? 'out_of_range' : undefined;
     if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') {
-      return toRefusal(change, table, { kind: 'reference', columns: this.#findLost(change, table) });
+      return toRefusal(change, table, { kind: 'reference', isLost: (relation) => this.#isLost(change, relation) });
     }
     const [, columns] = /^UNIQUE constraint failed: (.*)/.exec(message) ?? [];
     const names = columns?.split(', ').map((column) => column.slice(column.indexOf('.') + 1));
     return names && toRefusal(change, table, { kind: 'unique', columns: names });
   }
 
-  /** The columns whose values are no ids of what they refer to, for SQLite does not name them. */
-  #findLost({ record, all = [record] }: Change, { relations }: Table): string[] {
-    const isLost = ({ field, parent: { id, name } }: Table['relations'][0], one: Fields) => {
+  /** Whether there is a value that is no id of what it refers to, for SQLite does not say which. */
+  #isLost({ record, all = [record], tenant }: Change, { field, parent }: Relation): boolean {
+    const mine = parent.tenant ? [tenant] : [];
+    const sql = `SELECT 1 FROM ${parent.name} WHERE ${parent.id.column} = ?${parent.tenant ? ` AND ${parent.tenant.column} = ?` : ''}`;
+    return all.some((one) => {
       const value = toBound(field, one[field.name]);
-      const sql = `SELECT 1 FROM ${name} WHERE ${id.column} = ?`;
-      return value !== null && this.#driver.query({ sql, values: [value] }).length === 0;
-    };
-    const lost = relations.filter((relation) => all.some((one) => isLost(relation, one)));
-    return lost.map(({ field }) => field.column);
+      return value !== null && this.#driver.query({ sql, values: [value, ...mine] }).length === 0;
+    });
   }
 
   #runOnce(change: Change | Call, running: Running): Outcome {

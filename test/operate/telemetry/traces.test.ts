@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { loadConfig } from '../../../src/operate/config.ts';
+import { traceCalls } from '../../../src/operate/telemetry/traces.ts';
 import { prepareFaultyDisk } from '../../faulty-disk.ts';
 import { startPostgres } from '../../postgres.ts';
 import { startServer } from '../../program.ts';
@@ -146,6 +147,15 @@ t.test('each write links to the commit that it shared, a trace of its own', asyn
     for (const { parentSpanId } of commits) t.equal(parentSpanId, undefined);
     t.equal(spans.find(({ name }) => name === 'get')?.links?.length ?? 0, 0);
   }
+});
+
+t.test('a call of the records of one tenant is a span of that call', async (t) => {
+  const names: string[] = [];
+  const startSpan = (name: string) => ({ end: () => names.push(name) });
+  const items = { of: (tenant: string) => ({ get: (id: number) => `${tenant} ${id}` }) };
+  const traced = traceCalls(items, { tracer: { startSpan }, commits: { counts: {} } } as never);
+  t.equal(await traced.of('Ada').get(7), 'Ada 7');
+  t.strictSame(names, ['get']);
 });
 
 t.test('a collector that is dead holds up nothing, and the log says so', async (t) => {

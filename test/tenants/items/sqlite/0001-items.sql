@@ -1,0 +1,8 @@
+CREATE TABLE items (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  shop TEXT NOT NULL,
+  name TEXT NOT NULL,
+  stock INTEGER NOT NULL,
+  UNIQUE (shop, id),
+  UNIQUE (shop, name)
+) STRICT;

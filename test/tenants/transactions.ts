@@ -1,0 +1,30 @@
+/** What is done for one shop. */
+import type { Asking } from '../../src/store/asking.ts';
+import { isRefused } from '../../src/store/collection.ts';
+import { readingOf, refused, transactionOf } from '../../src/store/transactions.ts';
+import type { domain } from './domain.ts';
+
+/** Items are in no contract that the compiler knows. */
+type Method = (...values: unknown[]) => Asking<Record<string, unknown> | undefined>;
+type Methods = Record<'items' | 'lines' | 'labels', Record<'get' | 'list' | 'create' | 'update' | 'delete', Method>>;
+
+const transaction = transactionOf<typeof domain>();
+const reading = readingOf<typeof domain>();
+
+/** Takes one item of the stock. */
+export const sell = transaction(function* (given, { itemId, label }: { itemId: bigint; label?: string }) {
+  const { items, lines } = given as unknown as Methods;
+  if (!(yield* items.update(itemId, { stock: { add: -1n } }))) return refused('no_such_items');
+  const line = yield* lines.create({ itemId, price: 1n, ...(label && { label }) });
+  return isRefused(line)
+    ? line
+    : { line, item: yield* items.get(itemId), all: (yield* lines.list({ limit: 9 })) !== undefined };
+});
+
+export const see = reading(function* (given, itemId: bigint) {
+  const { items, lines } = given as unknown as Methods;
+  const page = (yield* lines.list({ limit: 9, order: 'cheapest' })) as unknown as { body: { read(): unknown[] } };
+  const { sql, tenant } = given;
+  const sums = yield* sql<{ sum: bigint }>`SELECT count(*) AS sum FROM lines WHERE shop = ${tenant as string}`;
+  return { item: yield* items.get(itemId), lines: page.body.read(), tenant, ...sums[0] };
+});

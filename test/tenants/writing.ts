@@ -1,0 +1,10 @@
+/** The transactions of the shops' domain. */
+import type { Transactions } from '../../src/store/transactions.ts';
+import * as lines from './transactions.ts';
+
+/** Clerks are of no shop. */
+const all = { lines, clerks: lines };
+
+export const transactions: Transactions = { all, source: new URL('thread.js', import.meta.url).href };
+
+export const loadShapes = () => ({});
