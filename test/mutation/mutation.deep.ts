@@ -282,6 +282,7 @@ t.test('the command judges the edits that are asked for, says how far it is, and
   t.match(stdout, /\n1 edits .*\n +1 {2}follows .*/);
   t.match(stderr, /^1 of 1\n$/);
   t.match(run(['--quick', 'no edit has this text']).stdout, '0 edits of the contract');
+  t.match(run(['--every', '100000', 'openapi']).stdout, '0 edits of the contract');
   const { components } = structuredClone(CONTRACT);
   components.securitySchemes.bearerAuth.scheme = 'digest';
   const folder = t.testdir({ 'broken.yaml': JSON.stringify({ ...CONTRACT, components }) });
