@@ -3,7 +3,7 @@ import type { Contract } from '../src/engine/contract/contract.ts';
 
 export function buildScopes({ operations }: Contract): string {
   const scopes = new Set([...operations.values()].flatMap(({ security }) => security.flatMap(({ scopes }) => scopes)));
-  return `/** Those that the operations need. */
+  return `/** The scopes that the operations need. */
 export const SCOPES: readonly string[] = [${[...scopes].map((scope) => `'${scope}'`).join(', ')}];
 `;
 }

@@ -227,3 +227,13 @@ t.test('each operation has a test of its handler', async (t) => {
       .sort();
   t.strictSame(names('test/operations'), names('handlers'));
 });
+
+t.test('a comment says what it speaks of: none begins in the middle of a thought', async (t) => {
+  for (const file of ['src', 'handlers', 'scripts', 'openapi'].flatMap(filesBelow)) {
+    t.notMatch(
+      readFileSync(join(ROOT, file), 'utf8'),
+      /(\/\*\*|^ \*|\/\/) (Those|That of|That a|The same|Whose)\b/m,
+      file,
+    );
+  }
+});

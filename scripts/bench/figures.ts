@@ -1,7 +1,7 @@
 /** One figure from all rounds: the median, with the lowest and the highest. */
 import type { Figures } from './load.ts';
 
-/** Whose figures they are. */
+/** The server that was measured, and in which round. */
 interface Source {
   round: number;
   server: string;
@@ -12,7 +12,7 @@ export interface Measurement extends Source, Figures {
   workload: string;
   /** Processor time of the server for a request, in microseconds. */
   cpu: number;
-  /** The same of the database's own processes. */
+  /** The processor time of the database's own processes. */
   databaseCpu: number;
   /** How much of a core other programs used meanwhile. */
   others: number;

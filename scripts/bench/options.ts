@@ -61,7 +61,7 @@ export function toOptions(args: string[]): Options {
   };
 }
 
-/** Those that are named, in their own order. */
+/** The named ones, in their own order. */
 function pick<T extends { name: string }>(all: T[], names: string[]): T[] {
   const unknown = names.find((name) => !namesOf(all).includes(name));
   if (unknown !== undefined) throw new Error(`There is no ${unknown}: name some of ${namesOf(all).join(', ')}.`);

@@ -31,7 +31,7 @@ export function toMedian(values: number[]): string {
   return range && !Number.isNaN(range.median) ? format(range.median) : '';
 }
 
-/** The same, with the least and the most in brackets. */
+/** The median, with the least and the most in brackets. */
 export function toRange(values: number[]): string {
   const [range, median] = [spread(values), toMedian(values)];
   return range && median && values.length > 1 ? `${median} (${format(range.least)}–${format(range.most)})` : median;

@@ -64,7 +64,7 @@ export function runsBelow(folder: string): Run[] {
 
 const toRun = (file: string): Run => ({ name: file, files: [file] });
 
-/** Those of a file, or of all below a folder. */
+/** The runs of a file, or of all below a folder. */
 export function toRuns(path: string): Run[] {
   return statSync(path).isDirectory() ? runsBelow(path.replace(/\/+$/, '')) : [toRun(path)];
 }

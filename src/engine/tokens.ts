@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Awaitable } from '../store/collection.ts';
 
-/** Whose token it is. */
+/** The owner of a token. */
 export interface Verified<Claims> {
   /** Names the caller among all callers: of several issuers, with that of the issuer. Rates and `Idempotency-Key`s are counted by it. */
   id: string;

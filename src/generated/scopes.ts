@@ -1,4 +1,4 @@
 // Made from openapi/petstore.yaml by `npm run generate`. Never edited.
 
-/** Those that the operations need. */
+/** The scopes that the operations need. */
 export const SCOPES: readonly string[] = ['pets:read', 'pets:write'];

@@ -30,7 +30,7 @@ export interface Config {
   isProduction: boolean;
   /** Whether OpenTelemetry's variables name a collector; its SDK reads them all by itself. */
   isTraced: boolean;
-  /** Which part of the requests that belong to no trace is sampled, from 0 to 1; undefined where the SDK decides. */
+  /** The part of the requests without a trace that is sampled, from 0 to 1; undefined where the SDK decides. */
   traceRatio: number | undefined;
   /** The addresses and ranges of clients whose `traceparent` makes spans. */
   trustTraces: readonly string[];
@@ -60,7 +60,7 @@ export interface Config {
   createTimeout: number;
   /** How many writes may wait at once. */
   maxCreates: number;
-  /** What looks wrong, and may be meant so: for people, without values. */
+  /** Settings that look wrong, and may be meant so: for people, without values. */
   warnings: readonly string[];
 }
 

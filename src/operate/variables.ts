@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 
 /** Notes what is `used`, by the names of the variables: without what is secret. */
 export class Variables {
-  /** What is wrong, a line each. */
+  /** The faults, a line each. */
   readonly problems: string[] = [];
   readonly warnings: string[] = [];
   readonly env: Record<string, string | undefined>;
@@ -26,7 +26,7 @@ export class Variables {
     return value;
   }
 
-  /** The same, or what is in the file that `<name>_FILE` names. */
+  /** The value, or the text of the file that `<name>_FILE` names. */
   secret(name: string, fallback = ''): string {
     const file = this.text(`${name}_FILE`);
     const value = this.text(name);

@@ -153,7 +153,7 @@ export interface Page<Found = Fields> {
 
 /** What lets a change be sent again and be done once. */
 export interface Once {
-  /** Whose key it is, as the id of an API key or a tenant: others may choose the same. */
+  /** The owner of the key, as the id of an API key or a tenant: others may choose the same. */
   readonly caller: string;
   /** Its operationId. */
   readonly operation: string;

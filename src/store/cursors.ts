@@ -22,7 +22,7 @@ export function fromCursor(cursor: string, values: readonly unknown[]): bigint |
   return id !== undefined && toCursor(id, values) === cursor ? id : undefined;
 }
 
-/** The same, of a list in another order, with the place in it. */
+/** The cursor of a list in another order, with the place in it. */
 export function fromSortedCursor(
   cursor: string,
   values: readonly unknown[],

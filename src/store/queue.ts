@@ -41,7 +41,7 @@ export class Queue<Item, Result = unknown> {
     return taken;
   }
 
-  /** Those that were taken stand again where they came. */
+  /** Puts what was taken back to where it stood. */
   putBack(taken: Waiting<Item, Result>[]): void {
     this.#all = [...taken, ...this.#all].sort((a, b) => a.since - b.since);
     this.#watch();
@@ -58,7 +58,7 @@ export class Queue<Item, Result = unknown> {
     if (first) this.#timer = setTimeout(look, first.since + this.#patience - performance.now());
   }
 
-  /** Those that came first stand first. */
+  /** The first in the queue came first. */
   #refuseLate(): void {
     const limit = performance.now() - this.#patience;
     const count = this.#all.findIndex(({ since }) => since > limit);

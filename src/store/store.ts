@@ -32,7 +32,7 @@ export interface KeyChanges {
   salt: string;
 }
 
-/** Whose key a request has, and what it is limited to. */
+/** The owner of the key of a request, and its limits. */
 export interface KeyOwner {
   readonly id: string;
   readonly name: string;
@@ -40,7 +40,7 @@ export interface KeyOwner {
   readonly scopes: readonly string[] | undefined;
 }
 
-/** That a key was used. */
+/** A use of a key. */
 export interface KeyUse {
   keyId: string;
   /** A deprecated operation; '' for any operation, whose uses are not counted. */

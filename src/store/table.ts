@@ -14,9 +14,9 @@ export interface Table {
   noun: string;
   /** In the order in which they are printed. */
   fields: Field[];
-  /** Those that are written; the database assigns the sequence. */
+  /** The fields that are written; the database assigns the sequence. */
   newFields: Field[];
-  /** Those that lists can be filtered by. */
+  /** The fields that lists can be filtered by. */
   filters: Field[];
   ranges: Field[];
   prefixes: Field[];
@@ -43,7 +43,7 @@ export interface Order {
 /** A field that has the id of a record of another collection. */
 export interface Relation {
   field: Field;
-  /** Those of the foreign key: that of a tenant is one of them, so that nobody refers to what another has. */
+  /** The columns of the foreign key: that of a tenant is one of them, so that nobody refers to what another has. */
   columns: string[];
   parent: Pick<Table, 'collection' | 'name' | 'id' | 'tenant'>;
 }

@@ -83,7 +83,7 @@ export const transactionOf =
     run: run as Transaction<Input, Output>['run'],
   });
 
-/** The same, of what only reads: it waits for no writes, and its answer may be any value. */
+/** As `transactionOf`, of a function that only reads: it waits for no writes, and its answer may be any value. */
 export const readingOf =
   <Domain extends AnyDomain>() =>
   <Input, Output>(run: (given: GivenToRead<Domain>, input: Input) => Asking<Output>): Transaction<Input, Output> => ({
@@ -165,7 +165,7 @@ class Steps {
     this.#running = running;
   }
 
-  /** Those that change, only where it does not only read. */
+  /** The methods of a collection; those that change it, only where the function may. */
   toMethods(kept: Kept, tenant: unknown): object {
     const { table, shape } = kept;
     const get = (id: unknown) =>

@@ -53,7 +53,7 @@ function toKept(field: Field, value: unknown): unknown {
   return type === 'time' && typeof value === 'string' ? toUtc(value) : value;
 }
 
-/** The same instant, so that texts are in the order of times. A leap second is the last millisecond before its end. */
+/** The instant in UTC, so that texts are in the order of times. A leap second is the last millisecond before its end. */
 function toUtc(time: string): string {
   return new Date(time.replace(/(T\d\d:\d\d:)60(\.\d+)?/i, '$159.999')).toISOString();
 }

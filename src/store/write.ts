@@ -24,7 +24,7 @@ export interface Change {
   record: Fields;
   /** Records that are created, all of them or none, in the place of one. */
   all?: Fields[] | undefined;
-  /** Whose records it meets, where they have tenants. */
+  /** The tenant whose records it meets, where they have tenants. */
   tenant: unknown;
   /** What is added to numbers. */
   add: Fields;
@@ -38,7 +38,7 @@ export interface Call {
   collection: string;
   call: string;
   input: unknown;
-  /** Whose records it meets, where they have tenants. */
+  /** The tenant whose records it meets, where they have tenants. */
   tenant: unknown;
   once: Once | undefined;
 }

@@ -32,11 +32,11 @@ interface Attempt {
   request: FastifyRequest;
   reply: FastifyReply;
   done: (failure?: Failure) => void;
-  /** Whose request it was counted as: another way in by the same key counts it no second time. */
+  /** The caller by whom it was counted: another way in by the same key does not count it again. */
   counted?: string;
   /** Why a token was refused. */
   refused?: string;
-  /** That the first key lacks scopes which the operation needs. */
+  /** The refusal of a key that lacks scopes, while another way in may still pass. */
   denied?: Failure;
 }
 

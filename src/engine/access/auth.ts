@@ -36,7 +36,7 @@ export interface AuthOptions {
   /** The `realm` in the `WWW-Authenticate` header. */
   realm: string;
   rates?: Rates;
-  /** What all processes have in common that share the limits; without, this process has them for itself. */
+  /** The count that all processes share which share the limits; without it, this process has the limits for itself. */
   tally?: Tally | undefined;
   /** Called whenever the stored keys have been read. */
   onRead?: () => void;

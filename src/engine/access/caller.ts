@@ -36,7 +36,7 @@ export type NoteCaller = (request: FastifyRequest, hash: string) => Failure | un
 export type Identify = (request: FastifyRequest, reply: FastifyReply, done: Identified) => void;
 type Identified = (failure?: Failure, refused?: string) => void;
 
-/** What is to be known of a key. */
+/** The parts of a stored key that a request needs. */
 export type CallerKey = Pick<StoredKey, 'id' | 'name' | 'scopes' | 'expiresAt' | 'rate'>;
 
 /** `keyRate` is that of keys that have none of their own. @throws Error where a rate was edited and is none */
@@ -59,6 +59,6 @@ export function toTokenCaller({ id, claims, scopes }: Verified<Claims>, rate: Ra
   return { id, name: id, scopes, expiry, use: new Use(), logged, claims, counted: TOKEN + id, rate };
 }
 
-/** Those of the needed scopes that the caller lacks. */
+/** The needed scopes that the caller lacks. */
 export const missingScopes = ({ scopes }: Caller, needed: readonly string[]): string[] =>
   scopes === undefined ? [] : needed.filter((scope) => !scopes.includes(scope));

@@ -1,4 +1,4 @@
-/** What a client without a right key is told: how to send one, or what its own lacks. */
+/** The challenge to a client without a right key: how to send one, or what its own lacks. */
 import type { FastifyRequest } from 'fastify';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
 import { Failure } from '../errors.ts';
@@ -9,7 +9,7 @@ export const placesOf = (security: Requirement[]): KeyPlace[] => [
   ...new Set(security.flatMap(({ place, others }) => [place, ...others.map((other) => other.place)])),
 ];
 
-/** Those of 401, each as sent without a key and with a wrong one, and those of 403. */
+/** The challenges of a 401, each as sent without a key and with a wrong one, and those of a 403. */
 export function challengesOf(security: Requirement[], realm: string): Record<401 | 403, string[]> {
   const places = placesOf(security);
   const wrong = places.map((place) => toChallenge(place, realm, place.in === 'bearer' ? invalid(place) : {}));

@@ -46,7 +46,7 @@ export function buildFairShares(tally: Tally) {
   };
 }
 
-/** What happens when it is known how a limit stands. */
+/** The next step, once it is known how a limit stands. */
 interface Continuation {
   passed: () => void;
   over: RefuseOver;

@@ -31,7 +31,7 @@ interface Share {
   left: number;
   /** When the window ends. */
   end: number;
-  /** Those that wait for the shared count. */
+  /** The requests that wait for the shared count. */
   waiting: ((standing: Standing) => void)[];
 }
 

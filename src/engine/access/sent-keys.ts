@@ -1,4 +1,4 @@
-/** What clients send as keys, and the texts of which it is known what they come to. */
+/** The keys that clients send, and the texts whose result is known already. */
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { KeyPlace } from '../contract/contract.ts';
@@ -20,7 +20,7 @@ export function buildVerified() {
   };
 }
 
-/** What is sent as the key, in any place but that of a bearer; empty where nothing is, or where it is sent several times. */
+/** The text that is sent as the key, in any place but that of a bearer; empty where there is none, or several. */
 export function buildKeyOf({ in: place, name }: KeyPlace): (request: FastifyRequest) => string {
   const header = name.toLowerCase();
   const sentIn: Record<string, (request: FastifyRequest) => unknown> = {

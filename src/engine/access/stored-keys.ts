@@ -47,12 +47,12 @@ export class StoredKeys {
     this.#stopping.abort();
   }
 
-  /** That of the store. */
+  /** The salt of the store. */
   get salt(): string {
     return this.#salt;
   }
 
-  /** Whose key has this hash; undefined where none is valid. @throws Failure while the keys cannot be read */
+  /** The caller whose key has this hash; undefined where none is valid. @throws Failure while the keys cannot be read */
   find(hash: string): Caller | undefined {
     if (performance.now() - this.#readAt > this.#maxAge) {
       throw new Failure('unavailable', 'The API keys cannot be read now.');

@@ -5,7 +5,7 @@ import type { KeyUse, Store } from '../../store/store.ts';
 /** How often they are written, in milliseconds. What a process that is killed has not written is lost. */
 const INTERVAL = 60_000;
 
-/** What a key was used for since it was written last. */
+/** The uses of a key since they were last written. */
 export class Use {
   isNew = false;
   readonly deprecated = new Map<string, number>();

@@ -107,7 +107,7 @@ export interface Operation {
 export interface Contract {
   /** The file, byte for byte. */
   yaml: Buffer;
-  /** The same as JSON, every digit kept. */
+  /** The contract as JSON, every digit kept. */
   json: string;
   /** SHA-256 of `json`. */
   digest: string;
@@ -115,9 +115,9 @@ export interface Contract {
   isChecked: boolean;
   /** Set by the lint: what is an annotation elsewhere is refused. */
   isStrict?: boolean;
-  /** The same as an object, references in place. */
+  /** The contract as an object, references in place. */
   document: Json;
-  /** The same, with every reference replaced by its target. */
+  /** The contract with every reference replaced by its target. */
   resolved: Json;
   title: string;
   /** The start of every path: `/v1`; empty where there is none. */
@@ -125,7 +125,7 @@ export interface Contract {
   /** What stands before it for clients, where a proxy in front strips that: `/petstore`; empty where there is none. */
   publicPath: string;
   toErrorBody: ToErrorBody;
-  /** Those of all security schemes. */
+  /** The places of keys of all security schemes. */
   keyPlaces: KeyPlace[];
   operations: Map<string, Operation>;
   /** Whether it says that it declares all that the server sends (`x-complete`): then more is checked than what it needs to be served. */

@@ -19,7 +19,7 @@ export function kindOf(type: string, { format }: Json): Content['kind'] {
   return FORM.test(type) && format !== 'binary' ? 'form' : 'bytes';
 }
 
-/** Those of a request or of a response, each by its name in `content`. Of a range, JSON is served, unless that has its own schema. */
+/** The media types of a request or a response, each with its name in `content`. Of a range, JSON is served, unless that has its own schema. */
 export function toTypes(content: Json, place: string, refuse: Refuse): { type: string; name: string }[] {
   const names = Object.keys(content).filter((name) => !RANGE.test(name) || !(PLAIN_JSON in content));
   return names.map((name) => {

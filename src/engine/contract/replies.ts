@@ -1,7 +1,7 @@
 /** Which reply of an operation a status has. */
 import type { Reply } from './contract.ts';
 
-/** That of the status, of its range, or the default. The server itself may refuse with a status that is not declared. */
+/** The reply of the status, of its range, or the default. The server itself may refuse with a status that is not declared. */
 export function replyFor(replies: Reply[], status: number): Reply | undefined {
   const names = [`${status}`, `${status}`.replace(/..$/, 'XX'), 'DEFAULT'];
   const declared = new Map(replies.map((reply) => [reply.status.toUpperCase(), reply]));

@@ -68,7 +68,7 @@ export function addClientAddresses(app: FastifyInstance, isProxy: IsProxy | unde
 /** A request of Fastify's, or of Node's with the app: Fastify's own address of one with a bad URL is that of the proxy. */
 type Sent = { raw: IncomingMessage; server: FastifyInstance };
 
-/** What the last trusted proxy told; its own address where that is none. Undefined where a connection has none. */
+/** The address that the last trusted proxy told; the proxy's own where it told none. Undefined where the connection has no address. */
 export function toClientAddress({ raw, server }: Sent): string | undefined {
   const { isProxy } = server;
   if (isProxy === undefined) return raw.socket.remoteAddress;

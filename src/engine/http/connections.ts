@@ -34,7 +34,7 @@ export interface ConnectionState {
   /** The last turn of the event loop in which requests came, and how many did. */
   turn: number;
   requests: number;
-  /** That of the last request, for a second at least. */
+  /** The response to the last request, for a second at least. */
   response: ServerResponse | undefined;
   /** How many requests wait until the replies before them have been sent. */
   held: number;

@@ -1,5 +1,5 @@
 /**
- * What is counted of requests and connections, for operators: plain numbers, which cost a request next to nothing, and are read when
+ * Counts of requests and connections, for operators: plain numbers, which cost a request next to nothing, and are read when
  * somebody asks. What they are counted by comes from the contract and the catalogue of errors, so no client can add to it.
  */
 import type { FastifyRequest } from 'fastify';
@@ -39,7 +39,7 @@ export interface Counts {
   end(request: FastifyRequest, status: number | undefined, ms: number): void;
 }
 
-/** Those that a contract or our own routes may have; any other is one. */
+/** The methods that a contract or our own routes may have; all others are counted as one. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']);
 
 type ByEnd = Map<string | number, Duration>;

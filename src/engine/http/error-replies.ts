@@ -35,7 +35,7 @@ const TOLD_WITH_CAUSE: ErrorCode[] = ['unavailable', 'not_implemented', 'http_ve
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the failures of an operation have beside those of all. */
+    /** How the failures of one operation differ from those of all. */
     failures?: {
       bodyOf: ((parts: ErrorParts) => { body: unknown; type: string }) | undefined;
       headers: Record<string, string>;
@@ -46,7 +46,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whether its handler has answered: the status of its reply is that of the answer. */
     isAnswered: boolean;
-    /** What a plugin has refused it with, for the log. */
+    /** The error with which a plugin refused it, for the log. */
     refusal: unknown;
   }
 }

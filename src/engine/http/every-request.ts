@@ -1,4 +1,4 @@
-/** What every request passes: before the hooks of plugins, and after them. */
+/** The hooks that every request passes: before those of plugins, and after them. */
 import type { FastifyInstance } from 'fastify';
 import type { Failure } from '../errors.ts';
 import type { LetIn } from './draining.ts';

@@ -98,7 +98,7 @@ function buildToLine(toLogged: ToLogged, refused: RefusedLog) {
 }
 
 /**
- * What a line of level info begins with, as pino writes it (a test compares them). pino takes twice as long for a line: it asks each
+ * The beginning of a line of level info, as pino writes it (a test compares them). pino takes twice as long for a line: it asks each
  * time what never changes.
  */
 function buildBegin(): () => string {

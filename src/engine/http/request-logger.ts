@@ -3,7 +3,7 @@ import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogCont
 import type { Logger } from 'pino';
 import type { ToLogged } from './logged-urls.ts';
 
-/** What Fastify logs by itself of a request is in its line; only what fails behind its reply is not. */
+/** Fastify's own lines of a request are left out, since ours says it all, but for an error behind its reply. */
 class OwnLines extends LogController {
   override requestCompleted(...[error, request]: Parameters<LogController['requestCompleted']>): void {
     if (error) request.log.error({ err: error }, 'a hook failed behind the reply');

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { isInjected } from './connections.ts';
 
 /**
- * What OWASP's REST list asks of every reply: replies are made for one key, are no pages, and are what they say they are.
+ * The headers that OWASP's REST list asks of every reply: replies are made for one key, are no pages, and are what they say they are.
  * Constants, so @fastify/helmet would add a hook to each request and nothing else. `Strict-Transport-Security` is for the
  * proxy that has the TLS (RFC 6797, section 7.2).
  */

@@ -101,7 +101,7 @@ function toOwn(status: number): CodeAndMessage {
   return [CODE_OF[status] ?? 'bad_request', `The request was refused with status ${status}.`];
 }
 
-/** Those of http-errors, as far as they can be sent. */
+/** The headers of an error of http-errors, as far as they can be sent. */
 function toHeaders({ headers }: Told): Record<string, string> {
   if (typeof headers !== 'object' || headers === null) return {};
   const sendable = Object.entries(headers).filter(([name, value]) => isSendable(name, value) && !isOfBody(name));

@@ -184,7 +184,7 @@ function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepl
 /** A list's own link to its next page must be a request that it takes. */
 function checkCursors(buildCheck: BuildCheck, { contract, operation }: OwnRepliesOptions, refuse: Refuse): void {
   const { method, parameters } = operation;
-  // That of a page is one whether it says so or not.
+  // The cursor of a page is opaque whether it says so or not.
   const ofPage = contract.isComplete && findLimit(parameters) ? 'after' : undefined;
   const isCursor = ({ name, in: place, isOpaque }: Parameter) => isOpaque || (place === 'query' && name === ofPage);
   for (const { name, in: place, required, schema, int64s } of parameters.filter(isCursor)) {

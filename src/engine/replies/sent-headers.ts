@@ -37,7 +37,7 @@ export function sentHeaders(reply: Reply, operation: Operation, contract: Contra
   };
 }
 
-/** Those of a list to its next page. */
+/** The links of a list to its next page. */
 function nextLinks({ path, parameters, deprecation }: Operation, { prefix }: Contract): string[] {
   if (deprecation?.successor !== undefined) return [];
   const cursors = parameters.filter(({ isOpaque, in: place }) => isOpaque && place === 'query');

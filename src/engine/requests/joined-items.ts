@@ -1,6 +1,6 @@
 /** The items of `?ids=1,2` and `/1,2`. A comma within an item is percent-encoded (RFC 6570, section 3.2.8): they are parted before they are decoded. */
 
-/** Those of the first parameter with this name. */
+/** The items of the first parameter with this name. */
 export function toJoined(url: string, name: string): string[] {
   // Where the router and Fastify's parser see the parts, too.
   const pairs = url.replace(/^.[^?]*./, '').split('&');
@@ -13,7 +13,7 @@ export function toJoined(url: string, name: string): string[] {
   );
 }
 
-/** Those of the part of a path that has so many others behind it. */
+/** The items of the part of a path that has so many others behind it. */
 export function toJoinedPart(url: string, fromEnd: number): string[] {
   const parts = url.replace(/[?#].*/s, '').split('/');
   return (parts.at(-1 - fromEnd) as string).split(',').map(decodeURIComponent);

@@ -16,7 +16,7 @@ const MARKED: CodeAndMessage = ['malformed_json', 'The body begins with a byte o
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 export function addJsonBody(app: FastifyInstance, contract: Contract): void {
-  // Those of Fastify, which round numbers.
+  // Fastify's own parsers round numbers.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(typesOf(contract).filter(isJson), { parseAs: 'buffer' }, (request, body, done) => {
     try {

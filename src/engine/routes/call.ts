@@ -65,7 +65,7 @@ export class Call implements AnyCall {
     return this.#request.caller;
   }
 
-  /** The same object each time: the store notes there whether it was done before. */
+  /** One object for all calls: the store notes there whether it was done before. */
   get once(): Once | undefined {
     this.#once ??= this.#toOnce();
     return this.#once;
@@ -100,7 +100,7 @@ export function withGiven(given: object): typeof Call {
   return DomainCall;
 }
 
-/** The same for the same values, in whatever order their fields are. */
+/** A digest of the values, in whatever order their fields are. */
 function toDigest(values: unknown[]): string {
   return hash('sha256', JSON.stringify(values, toCanonical), 'base64url');
 }

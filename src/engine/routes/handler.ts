@@ -72,7 +72,7 @@ interface Call<Params, Query, Headers, Sender> {
   /** The header parameters, by their names as the contract has them. */
   headers: Headers;
   urlOf: UrlOf;
-  /** Whose key or token it has; undefined where the operation needs none. */
+  /** The owner of its key or token; undefined where the operation needs none. */
   caller: Sender;
   /** What `src/services.ts` has built. */
   services: Services;
@@ -83,7 +83,7 @@ interface Call<Params, Query, Headers, Sender> {
   /** Writes lines with the request's id. */
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
-/** Whose key it is, or whose token, which has claims: those of `src/tokens.ts`. */
+/** The owner of a key or a token; a token has claims: those of `src/tokens.ts`. */
 type CallerOf = KeyOwner & { readonly claims: Claims | undefined };
 
 /** What the handler of an operation is given. */
@@ -206,7 +206,7 @@ type FaultInParts<Given, Allowed, Place extends string, Left extends unknown[]> 
 type Missing<Key, Place extends string> = [Key] extends [never]
   ? `${Place} is not what the contract says`
   : `${Place}.${Key & (string | number)} is missing`;
-/** Those that every alternative has; of a list, none. */
+/** The fields that every alternative requires; of a list, none. */
 type RequiredOf<T> = [T] extends [readonly unknown[]]
   ? never
   : { [Key in keyof T]-?: Record<never, never> extends Pick<T, Key> ? never : Key }[keyof T];

@@ -27,7 +27,7 @@ export function discriminated(source: Json, resolved: Json, refuse: Refuse): Jso
   return { ...others, allOf: [...(others.allOf ?? []), tagged, ...chosen] };
 }
 
-/** Those that the mapping gives to its reference; else those in the schema itself; else the last part of its reference. */
+/** The names of a branch: those that the mapping gives to its reference; else those in the schema itself; else the last part of its reference. */
 function namesOf({ $ref }: Json, branch: Json, propertyName: string, mapping: Record<string, string>): string[] {
   const last = $ref?.split('/').at(-1);
   const mapped = Object.keys(mapping).filter((name) => $ref && [$ref, last].includes(mapping[name]));

@@ -15,7 +15,7 @@ export interface Int64Place {
   fields: Map<string, Int64Place>;
   /** Every field and item that has no place of its own. */
   rest: Int64Place | undefined;
-  /** Those of the schemas that refer to themselves, and describe this value, too. */
+  /** The places of the schemas that refer to themselves, and describe this value, too. */
   recursions: Set<Int64Place>;
 }
 

@@ -7,7 +7,7 @@ import { toRegExp } from './ajv.ts';
 /** Keywords whose problems are those of a schema within them. */
 const SUMMARIES = ['if', 'propertyNames'];
 
-/** Those that a value of another type breaks in any case. */
+/** The keywords that a value of another type breaks in any case. */
 const OF_VALUES = ['enum', 'const', 'equals'];
 
 /** Each once. `at` is the place of the `value` that was checked, as a JSON Pointer. */

@@ -36,7 +36,7 @@ export class Recursions {
     return number;
   }
 
-  /** Those that were asked for since the last time, and those that are met on the way. */
+  /** Compiles the recursions that were asked for since the last time, and those that are met on the way. */
   compileNew(compile: (target: Json) => ValidateFunction): void {
     for (const recursion of this.#known) recursion.check ??= compile(recursion.target);
   }

@@ -30,7 +30,7 @@ export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
 interface Subschema {
   subschema: Json;
   keyword: string;
-  /** That of a field, or an index; '' where the keyword has one schema. */
+  /** The name of a field, or an index; '' where the keyword has one schema. */
   name: string;
 }
 

@@ -18,7 +18,7 @@ export interface CommandOptions {
   readCommand: () => Command | Promise<Command>;
   env: NodeJS.ProcessEnv;
   tell: (text: string) => void;
-  /** What to say when what was asked may have been done or not. */
+  /** The advice where it is unknown whether it was done. */
   ifUnknown?: string;
 }
 

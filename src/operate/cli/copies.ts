@@ -1,4 +1,4 @@
-/** What backup, verify and restore have in common: the database's file, the description beside a copy, and files that are complete or absent. */
+/** Backup, verify and restore share this: the database's file, the description beside a copy, and files that are complete or absent. */
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { lookInto } from '../../store/sqlite/copies.ts';
 import { loadConfig } from '../config.ts';
 import { readFileName } from './command.ts';
 
-/** What stands beside a copy, as JSON. */
+/** The description beside a copy, as JSON. */
 export interface Description {
   /** ISO 8601, in UTC: what was answered before is in the copy. */
   begunAt: string;
@@ -70,14 +70,14 @@ export function openPart(part: string): Promise<FileHandle> {
   return open(part, 'wx', 0o600);
 }
 
-/** What was renamed in a folder is on disk. */
+/** Writes the names in a folder to the disk, such as a renamed file's. */
 export async function syncFolder(file: string): Promise<void> {
   const folder = await open(dirname(file));
   await folder.sync();
   await folder.close();
 }
 
-/** What is wrong with the file, by the description of a copy, each with its place. */
+/** The faults of the file, by the description of a copy, each with its place. */
 export async function toFaults(file: string, copy: string): Promise<string[]> {
   const described = readDescription(copy);
   const { size } = statSync(file);

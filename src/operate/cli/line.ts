@@ -27,7 +27,7 @@ export interface Line {
   export?: { version: number; lastId: Record<string, bigint> };
   key?: StoredKey;
   record?: Fields;
-  /** That of the record. */
+  /** The collection of the record. */
   collection?: string;
   /** How many there are: an export without this line is not complete. */
   end?: Counts;

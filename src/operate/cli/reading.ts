@@ -47,7 +47,7 @@ export async function* toParts(
   if (!isComplete) throw new Error(`The export is cut off after line ${number}: its last line, "end", is missing.`);
 }
 
-/** What a line may not be after those before it. */
+/** Refuses a line that may not come after those before it. */
 function buildCheckOrder(domain: AnyDomain): (line: Line) => void {
   const seen = new Set<string>();
   const counts: Counts = { keys: 0, records: {} };

@@ -9,7 +9,7 @@ const USAGE = `Usage:
   npm run restore -- <file>             puts a backup in the place of the database, while no server runs
   node dist/src/operate/cli/restore.js <file>   the same without development tools`;
 
-/** What SQLite writes beside a database. */
+/** The files that SQLite writes beside a database. */
 const LOGS = ['-wal', '-shm', '-journal'];
 
 await runOnCopy(USAGE, restore);

@@ -5,7 +5,7 @@ import type { AnyDomain } from '../../store/description.ts';
 import type { Part } from '../../store/store.ts';
 import { type Counts, VERSION } from './line.ts';
 
-/** What every export begins with. */
+/** The beginning of every export. */
 export const EXPORT_START = '{"export":';
 
 /** Several lines at a time, each with its end. `counts` are those of the parts that were read. */

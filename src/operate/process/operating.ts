@@ -1,4 +1,4 @@
-/** What operators see of a process, where they want to see it: otherwise nothing of it is loaded. */
+/** Metrics, health and traces of a process, for operators who ask for them: otherwise none of this is loaded. */
 import cluster from 'node:cluster';
 import { arch, platform } from 'node:process';
 import type { Logger } from 'pino';

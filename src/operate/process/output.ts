@@ -1,5 +1,5 @@
 /**
- * What the workers write, on its way to the output of the first process, which alone writes there. When several processes
+ * The way of the workers' output to that of the first process, which alone writes there. When several processes
  * share a pipe, each makes it blocking for all of them as it starts (libuv) and as it ends (Node): a write of the log would hang.
  */
 import type { Worker } from 'node:cluster';

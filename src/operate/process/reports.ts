@@ -1,4 +1,4 @@
-/** What the first process asks the others on behalf of operators: their metrics, and whether they are ready. */
+/** The first process asks the others on behalf of operators: for their metrics, and whether they are ready. */
 import type { Worker } from 'node:cluster';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keepCounts, type Snapshot } from '../telemetry/metrics.ts';

@@ -1,8 +1,8 @@
-/** What a signal does: the first asks for a graceful stop, a second one for a stop at once. */
+/** A signal asks for a graceful stop, a second one for a stop at once. */
 import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 
-/** Those that ask for a stop: of a terminal, of a supervisor, of nodemon. */
+/** The signals of a terminal, of a supervisor, and of nodemon that ask for a stop. */
 export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 
 /** Ctrl-C on `npm start` comes twice, from the terminal and from npm: within this time, in milliseconds, it counts once. */

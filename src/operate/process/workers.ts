@@ -16,7 +16,7 @@ export interface WorkersOptions {
   /** Variables that are added to the environment of every worker. */
   env: Record<string, string>;
   log: Log;
-  /** What operators ask of the workers. */
+  /** The answers of the workers to operators. */
   reports: Reports | undefined;
   /** How long workers may take to stop, in milliseconds; then they are killed. */
   deadline: number;

@@ -41,7 +41,7 @@ class Lines {
   /** Parts of whole lines before them, and the bytes of all. */
   readonly #parts: Buffer[] = [];
   #length = 0;
-  /** What is left of a piece that was written in part, or not at all. */
+  /** The rest of a piece that was written in part, or not at all. */
   #left: Buffer = Buffer.alloc(0);
   #lost = 0;
   #isDue = false;

@@ -199,7 +199,7 @@ function withoutTotal<Of extends Description>(metric: Of): Of {
   return metric.type === 'counter' ? { ...metric, name: metric.name.replace(/_total$/, '') } : metric;
 }
 
-/** What a process that has ended leaves: its counts, which may not fall, added to those before. */
+/** The counts of processes that have ended, added up: they may not fall. */
 export async function keepCounts(snapshots: Snapshot[]): Promise<Snapshot> {
   const counted = snapshots.map((each) => each.filter(({ type }) => type !== 'gauge'));
   const registry = client.AggregatorRegistry.aggregate(counted);

@@ -46,7 +46,7 @@ export interface TracesParts {
   version: string;
   /** The kind of the database, as OpenTelemetry names it. */
   system: string;
-  /** Which part of the requests that belong to no trace is sampled; without, the SDK decides, as its variables say. */
+  /** The part of the requests without a trace that is sampled, from 0 to 1; without it, the SDK decides, as its variables say. */
   ratio: number | undefined;
   /** The addresses and ranges of clients whose `traceparent` makes spans. */
   trusted: readonly string[];
@@ -129,7 +129,7 @@ interface Commits {
 
 interface Calling {
   tracer: Tracer;
-  /** That of the request's span. */
+  /** The context of the request's span. */
   context: Context;
   system: string;
   commits: Commits;
@@ -149,7 +149,7 @@ function toCommit({ tracer, system, commits: { spans } }: Calling, commit: Commi
   return span.spanContext();
 }
 
-/** The same object, for a handler; each call of one of its methods is a span, also of one tenant's. */
+/** The object as a handler gets it: each call of one of its methods is a span, also of one tenant's. */
 export function traceCalls<Calls extends object>(calls: Calls, calling: Calling): Calls {
   const { tracer, context, system, commits } = calling;
   return new Proxy(calls, {

@@ -16,7 +16,7 @@ export interface Connection {
   readonly isOpen: boolean;
   /** Whether the server could only be read when it answered last. */
   readonly isReadOnly: boolean;
-  /** The same for all connections to one server, until it restarts. */
+  /** One text for all connections to a server, until it restarts. */
   readonly server: string;
   /** Resolves when the connection is no longer open. */
   readonly ended: Promise<void>;
@@ -31,7 +31,7 @@ const AS_TEXT = { getTypeParser: () => (text: string) => text };
 const OUTAGES = /^(53|57|58|40001|40P01|55P03|25006)/;
 /** This server is not the one to write to: the next connection may find another. */
 const READ_ONLY = '25006';
-/** Those after which the connection is gone, and it is not known what became of the statement. */
+/** The codes after which the connection is gone, and the outcome of the statement is unknown. */
 const LOSSES = /^(|08.*|25P04|57P.*|XX.*)$/;
 
 /** PgBouncer drops that of the connection when it is told to ignore it. */

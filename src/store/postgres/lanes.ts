@@ -61,7 +61,7 @@ export class Lanes {
    */
   readonly run: Run = (task) => this.#add({ task, isRepeatable: true });
 
-  /** The same, but when its connection is lost, its outcome is unknown. */
+  /** Runs a task whose outcome is unknown when its connection is lost. */
   readonly runOnce: Run = (task) => this.#add({ task, isRepeatable: false });
 
   /** Resolves when all connections have been open. @throws Error that says why not, after so many milliseconds */

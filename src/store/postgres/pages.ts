@@ -15,7 +15,7 @@ import { toJsonSql } from './record-json.ts';
 export interface PageAsked {
   limit: number;
   after: bigint;
-  /** Those of the table's filters, in their order; undefined where one is not used. */
+  /** The values of the table's filters, in their order; undefined where one is not used. */
   values: readonly unknown[];
 }
 

@@ -136,7 +136,7 @@ class Medium {
   readonly isMemory: boolean;
   /** The files that were opened. */
   readonly inodes: Inodes;
-  /** Those that the reads of a turn share. */
+  /** The snapshots that the reads of a turn share. */
   readonly snapshots: Snapshots | undefined;
   readonly db: Database;
   readonly file: string;
@@ -160,7 +160,7 @@ class Medium {
     };
   }
 
-  /** The same, and only where the files are those that were opened. */
+  /** As `alone`, and only where the files are those that were opened. */
   checked<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
     return this.alone((...values) => {
       checkInodes(this.inodes);

@@ -17,7 +17,7 @@ export type Write = Create | Change | Call;
 const isChange = (write: Write): write is Change | Call => 'once' in write;
 
 export interface Batch {
-  /** Those that are created without a key, by the names of their collections. */
+  /** The records that are created without a key, by the names of their collections. */
   rows: Record<string, Rows>;
   changes: (Change | Call)[];
 }
