@@ -4,12 +4,9 @@ import addFormats from 'ajv-formats';
 import { contains, whileRoom } from './bounded-keywords.ts';
 import { hidden, nullable } from './contract-keywords.ts';
 import { equals, type Keys } from './equality.ts';
+import type { Functions } from './functions.ts';
 import { bounds, int64, largeDefaults, multiple, numeric } from './int64-keywords.ts';
-import type { Recursions } from './recursions.ts';
 import { countWhereIfFits, seenFields } from './seen-fields.ts';
-
-/** Keywords of OpenAPI's schemas that say nothing about validity (OpenAPI 3.1, section 4.8.24). */
-const OPENAPI_ANNOTATIONS = ['discriminator', 'example', 'externalDocs', 'xml'];
 
 /** Checks schemas of all contracts: ajv would compile the schema of schemas for each instance that does so. */
 let ofSchemas: Ajv2020 | undefined;
@@ -30,7 +27,7 @@ export interface SchemaSource {
 
 /** What a run has found, and forgets at its end. */
 export interface Run {
-  recursions: Recursions;
+  functions: Functions;
   keys: Keys;
 }
 
@@ -68,7 +65,8 @@ export function addKnownFormats(ajv: Ajv2020): void {
 
 export function buildAjv({ isChecked, isStrict = false }: SchemaSource, useDefaults: boolean, run: Run): Ajv2020 {
   const strictness = { strict: isStrict, strictNumbers: true, strictTypes: false, strictRequired: false } as const;
-  const checks = { meta: false, validateSchema: !isChecked, ...(!isStrict && { code: { regExp: toRegExp } }) };
+  const code = { optimize: false, ...(!isStrict && { regExp: toRegExp }) };
+  const checks = { meta: false, validateSchema: !isChecked, code };
   const ajv = new Ajv2020({ allErrors: true, ...strictness, useDefaults, logger: false, ...checks });
   ajv.validateSchema = (...args) => {
     ofSchemas ??= buildAjvOfSchemas();
@@ -83,7 +81,6 @@ export function buildAjv({ isChecked, isStrict = false }: SchemaSource, useDefau
     ajv.addKeyword(keyword);
   }
   countWhereIfFits(ajv.getKeyword('if') as CodeKeywordDefinition);
-  ajv.addKeyword(run.recursions.keyword);
-  ajv.addVocabulary(OPENAPI_ANNOTATIONS);
+  ajv.addKeyword(run.functions.keyword);
   return ajv;
 }

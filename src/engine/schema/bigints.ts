@@ -6,24 +6,24 @@ import type { Int64Place } from './int64-places.ts';
 /** Changes the value in place. */
 export type ToBigints = (value: unknown) => unknown;
 
-/** Undefined where the value has no numbers. `known` has those that are being built: a place may be within itself. */
-export function buildToBigints(
-  place: Int64Place | undefined,
-  known = new Map<Int64Place, ToBigints>(),
-): ToBigints | undefined {
-  if (!place || !hasNumbers(place, new Set())) return undefined;
+/** Also those that are being built: a place may be within itself. */
+const known = new WeakMap<Int64Place, ToBigints>();
+
+/** Undefined where the value has no numbers. */
+export function buildToBigints(place: Int64Place | undefined): ToBigints | undefined {
+  if (!place || !hasNumbers(place)) return undefined;
   const { isInt64, isOtherNumber, fields, rest, recursions } = place;
   const begun = known.get(place);
   if (begun) return begun;
   known.set(place, convert);
   const ofFields = [...fields].flatMap(([name, inside]): [string, ToBigints][] => {
-    const ofField = buildToBigints(inside, known);
+    const ofField = buildToBigints(inside);
     return ofField ? [[name, ofField]] : [];
   });
-  const ofRest = buildToBigints(rest, known);
+  const ofRest = buildToBigints(rest);
   // What a place refers back to is around it, and has its integers too.
   const ofRecursions = [...recursions].map((recursion) => ({
-    ofRecursion: buildToBigints(recursion, known) as ToBigints,
+    ofRecursion: buildToBigints(recursion) as ToBigints,
     done: new WeakSet<object>(),
   }));
   return convert;
@@ -51,8 +51,17 @@ export function buildToBigints(
   }
 }
 
-function hasNumbers({ isInt64, isOtherNumber, fields, rest, recursions }: Int64Place, seen: Set<Int64Place>): boolean {
-  const inside = [...fields.values(), ...(rest ? [rest] : []), ...recursions].filter((place) => !seen.has(place));
-  for (const place of inside) seen.add(place);
-  return isInt64 || isOtherNumber || inside.some((place) => hasNumbers(place, seen));
+const numberless = new WeakSet<Int64Place>();
+
+/** Where none has been found, there are none in all that were seen. */
+function hasNumbers(place: Int64Place): boolean {
+  const seen = new Set([place]);
+  for (const { isInt64, isOtherNumber, fields, rest, recursions } of seen) {
+    if (isInt64 || isOtherNumber) return true;
+    for (const inside of [...fields.values(), ...(rest ? [rest] : []), ...recursions]) {
+      if (!numberless.has(inside)) seen.add(inside);
+    }
+  }
+  for (const one of seen) numberless.add(one);
+  return false;
 }

@@ -3,11 +3,11 @@ import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Problem } from '../problem.ts';
 import { buildAjv, type SchemaSource } from './ajv.ts';
 import { Keys } from './equality.ts';
+import { Functions } from './functions.ts';
 import { fieldPlace, findInt64s, type Int64Place, placeUnder } from './int64-places.ts';
 import type { Json, Refuse } from './json.ts';
-import { prepare } from './prepared.ts';
+import { buildPrepare } from './prepared.ts';
 import { toProblems } from './problems.ts';
-import { Recursions } from './recursions.ts';
 import { subschemasOf } from './subschemas.ts';
 
 export interface CheckOptions {
@@ -36,7 +36,7 @@ export function buildChecks(source: SchemaSource): BuildCheck {
     const validate = compile(schema, options, refuse);
     return (value) => {
       const problems = validate(value) ? undefined : toProblems(validate.errors as ErrorObject[], options.at, value);
-      run.recursions.forget();
+      run.functions.forget();
       run.keys.forget();
       return problems;
     };
@@ -45,25 +45,27 @@ export function buildChecks(source: SchemaSource): BuildCheck {
 
 type Compile = (schema: Json, place: Int64Place) => ValidateFunction;
 
-function buildCompile(source: SchemaSource, useDefaults: boolean) {
-  const run = { recursions: new Recursions(), keys: new Keys() };
-  const prepareOwn = (schema: Json, place: Int64Place) =>
-    prepare(schema, place, (target) => run.recursions.numberOf(target));
+function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
   let made: Ajv2020 | undefined;
+  const functions = new Functions({
+    prepare: buildPrepare({ fillsDefaults, isStrict: source.isStrict }),
+    compile: (prepared) => {
+      made ??= buildAjv(source, fillsDefaults, run);
+      return made.compile(prepared);
+    },
+  });
+  const run = { functions, keys: new Keys() };
+  const compileOwn: Compile = (schema, place) =>
+    functions.compileWhole(functions.of({ schema, place, isTried: false }));
 
   function compile(schema: Json, { name, int64s = placesOf(schema) }: CheckOptions, refuse: Refuse): ValidateFunction {
-    made ??= buildAjv(source, useDefaults, run);
-    const ajv = made;
-    const compileOwn: Compile = (own, place) => ajv.compile(prepareOwn(own, place));
     try {
-      const validate = compileOwn(schema, int64s);
-      run.recursions.compileNew((target) => compileOwn(target, placesOf(target)));
-      return validate;
+      return compileOwn(schema, int64s);
     } catch (error) {
       // Without ajv's own words for the place.
       const message = (error as Error).message.replace(/ in schema at path .*|(?<= for: )data\d*\./, '');
       refuse(`${name}${findFault(schema, int64s, compileOwn)}: ${message}`);
-      return ajv.compile(true);
+      return compileOwn(true, int64s);
     }
   }
   return { compile, run };

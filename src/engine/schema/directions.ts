@@ -8,27 +8,28 @@ type Word = 'readOnly' | 'writeOnly';
 /** What the fields of a request, or of a reply, must not be. */
 export const HIDDEN = { readOnly: 'read-only', writeOnly: 'write-only' };
 
+/** Schemas as they hold, and schemas without the word: each may be in many others. */
+const known = {
+  readOnly: { hidden: new WeakMap<object, Json>(), silent: new WeakSet<object>() },
+  writeOnly: { hidden: new WeakMap<object, Json>(), silent: new WeakSet<object>() },
+};
+
 /** The schema with `hidden` in place of each field with this word, which is not required either. The same object where there is none. */
 export function withoutFields(word: Word, schema: Json): Json {
-  return mentions(word, schema, new Set()) ? hide(word, schema, namesOf(word, schema)) : schema;
-}
-
-const targets = { readOnly: new WeakMap<object, Json>(), writeOnly: new WeakMap<object, Json>() };
-
-/** Once for each target, which may refer to itself. */
-function hideInTarget(word: Word, target: Json): Json {
-  const hidden = targets[word].get(target) ?? hide(word, target, namesOf(word, target));
-  targets[word].set(target, hidden);
-  return hidden;
+  if (!mentions(word, schema)) return schema;
+  const { hidden } = known[word];
+  const made = hidden.get(schema) ?? hide(word, schema, namesOf(word, schema));
+  hidden.set(schema, made);
+  return made;
 }
 
 /** `names` are those of all parts of a schema that describe the same value: `required` may stand in another one. */
 function hide(word: Word, schema: Json, names: string[]): Json {
   const target = targetOf(schema);
-  if (target) return toRecursion(schema.$ref, () => hideInTarget(word, target));
+  if (target) return toRecursion(schema.$ref, () => withoutFields(word, target));
   const hidden = mapSubschemas(schema, (subschema, keyword) => {
     if (keyword === 'properties' && subschema[word]) return { hidden: HIDDEN[word] };
-    return hide(word, subschema, scopeOf(keyword) === 'value' ? names : namesOf(word, subschema));
+    return scopeOf(keyword) === 'value' ? hide(word, subschema, names) : withoutFields(word, subschema);
   });
   if (schema.required) hidden.required = schema.required.filter((name: string) => !names.includes(name));
   return hidden;
@@ -41,10 +42,15 @@ function namesOf(word: Word, schema: Json): string[] {
   });
 }
 
-function mentions(word: Word, schema: Json, seen: Set<Json>): boolean {
-  if (seen.has(schema)) return false;
-  seen.add(schema);
-  const target = targetOf(schema);
-  if (schema[word] || (target && mentions(word, target, seen))) return true;
-  return subschemasOf(schema).some(({ subschema }) => mentions(word, subschema, seen));
+/** Where none does, none that was seen does. */
+function mentions(word: Word, schema: Json): boolean {
+  const { silent } = known[word];
+  const seen = new Set<Json>([schema]);
+  for (const one of seen) {
+    if (one[word]) return true;
+    const inside = [targetOf(one) ?? [], subschemasOf(one).map(({ subschema }) => subschema)].flat();
+    for (const next of inside) if (!silent.has(next)) seen.add(next);
+  }
+  for (const one of seen) if (typeof one === 'object') silent.add(one);
+  return false;
 }

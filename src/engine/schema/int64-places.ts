@@ -3,7 +3,7 @@ import type { Json, Refuse } from './json.ts';
 import { targetOf } from './recursion.ts';
 import { scopeOf, subschemasOf } from './subschemas.ts';
 
-/** A value, or one within it. */
+/** A value, or one within it. It is made once for each schema, and never changed. */
 export interface Int64Place {
   isInt64: boolean;
   /** Whether it is a 64-bit integer in every alternative. */
@@ -21,23 +21,16 @@ export interface Int64Place {
 
 /** Refuses what would have two types, or could not be compared. `name` is the value's name in problems. */
 export function findInt64s(schema: Json, name: string, refuse: Refuse): Int64Place {
-  const root = newPlace();
-  collect(schema, root, true);
-  checkPlace(root, name, refuse);
-  return root;
+  const place = placeOf(schema, true);
+  checkPlace(place, name, refuse);
+  return place;
 }
 
 /** The place that a schema under this keyword describes. */
 export function placeUnder(place: Int64Place, keyword: string, name: string): Int64Place {
   const scope = scopeOf(keyword);
   if (scope === 'value') return place;
-  if (scope === 'fields') {
-    place.rest ??= newPlace();
-    return place.rest;
-  }
-  const field = place.fields.get(name) ?? newPlace();
-  place.fields.set(name, field);
-  return field;
+  return (scope === 'field' ? place.fields.get(name) : place.rest) ?? NOWHERE;
 }
 
 /** Of an object with this field. */
@@ -57,37 +50,66 @@ function newPlace(): Int64Place {
   };
 }
 
-function collect(schema: Json, place: Int64Place, isAlways: boolean): void {
-  if (typeof schema === 'boolean') return;
+const NOWHERE = newPlace();
+
+/** Of schemas in every alternative, and of those in one of several. */
+const known = { always: new WeakMap<object, Int64Place>(), sometimes: new WeakMap<object, Int64Place>() };
+
+/** A schema that refers to itself meets its own place, which is not complete then, among its recursions only. */
+function placeOf(schema: Json, isAlways: boolean): Int64Place {
+  if (typeof schema === 'boolean') return NOWHERE;
+  const places = isAlways ? known.always : known.sometimes;
+  const made = places.get(schema);
+  if (made) return made;
+  const place = newPlace();
+  places.set(schema, place);
   const target = targetOf(schema);
-  if (target) place.recursions.add(placeOfTarget(target));
+  if (target) place.recursions.add(placeOf(target, true));
   const { type, format } = schema;
   if ([type].flat().some((name) => name === 'integer' || name === 'number')) {
     if (format === 'int64') place.isInt64 = true;
     else place.isOtherNumber = true;
-    place.isAlwaysInt64 ||= isAlways && format === 'int64';
+    place.isAlwaysInt64 = isAlways && format === 'int64';
   }
   for (const keyword of ['enum', 'const', 'multipleOf']) {
     if ([schema[keyword]].flat().some((value) => typeof value === 'number')) place.comparisons.add(keyword);
   }
   for (const { subschema, keyword, name } of subschemasOf(schema)) {
-    const isStill = isAlways && (keyword === 'allOf' || scopeOf(keyword) !== 'value');
-    collect(subschema, placeUnder(place, keyword, name), isStill);
+    const scope = scopeOf(keyword);
+    const inside = placeOf(subschema, isAlways && (keyword === 'allOf' || scope !== 'value'));
+    if (scope === 'value') add(place, inside);
+    else if (scope === 'field') place.fields.set(name, join(place.fields.get(name), inside));
+    else place.rest = join(place.rest, inside);
   }
-}
-
-const ofTargets = new WeakMap<object, Int64Place>();
-
-function placeOfTarget(target: Json): Int64Place {
-  const known = ofTargets.get(target);
-  if (known) return known;
-  const place = newPlace();
-  ofTargets.set(target, place);
-  collect(target, place, true);
   return place;
 }
 
-function checkPlace(place: Int64Place, name: string, refuse: Refuse): void {
+/** Both are parts of one schema, and describe the same value. */
+function join(one: Int64Place | undefined, other: Int64Place): Int64Place {
+  if (one === undefined || one === other) return other;
+  const place = newPlace();
+  add(place, one);
+  add(place, other);
+  return place;
+}
+
+function add(place: Int64Place, part: Int64Place): void {
+  for (const word of ['isInt64', 'isAlwaysInt64', 'isOtherNumber'] as const) place[word] ||= part[word];
+  for (const keyword of part.comparisons) place.comparisons.add(keyword);
+  for (const [name, inside] of part.fields) place.fields.set(name, join(place.fields.get(name), inside));
+  if (part.rest) place.rest = join(place.rest, part.rest);
+  for (const recursion of part.recursions) place.recursions.add(recursion);
+}
+
+const sound = new WeakSet<Int64Place>();
+
+function checkPlace(place: Int64Place, name: string, refuseAny: Refuse): void {
+  if (sound.has(place)) return;
+  let isSound = true;
+  const refuse = (problem: string) => {
+    isSound = false;
+    refuseAny(problem);
+  };
   if (place.isInt64) {
     for (const keyword of place.comparisons) refuse(`${name}: ${keyword} is not supported for int64`);
     if (place.isOtherNumber && !place.isAlwaysInt64) refuse(`${name}: is int64 in one alternative and not in another`);
@@ -95,6 +117,7 @@ function checkPlace(place: Int64Place, name: string, refuse: Refuse): void {
   for (const recursion of place.recursions) checkRecursion(place, recursion, name, refuse);
   for (const [field, inside] of place.fields) checkPlace(inside, `${name}.${field}`, refuse);
   if (place.rest) checkPlace(place.rest, `${name}.*`, refuse);
+  if (isSound) sound.add(place);
 }
 
 /** What is in a recursion was checked where it begins. */

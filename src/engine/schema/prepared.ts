@@ -1,11 +1,13 @@
 /** A schema as ajv takes it: with our own keywords where its own know no bigint, or may take far longer than the value is worth. */
 import { isDeepStrictEqual } from 'node:util';
+import type { Compiler } from './functions.ts';
 import { BOUND_NAMES } from './int64-keywords.ts';
 import { findInt64s, type Int64Place, placeUnder } from './int64-places.ts';
 import type { Json } from './json.ts';
-import { targetOf } from './recursion.ts';
+import { isRecursion } from './recursion.ts';
+import { ANNOTATION } from './references.ts';
 import { withBranch, withSeenFields } from './seen-fields.ts';
-import { mapSubschemas, SUBSCHEMA_KEYWORDS, scopeOf, subschemasOf } from './subschemas.ts';
+import { mapSubschemas, SUBSCHEMA_KEYWORDS, subschemasOf } from './subschemas.ts';
 
 /** Keywords whose schemas are tried on any number of items or fields. */
 const REPEATED = ['items', 'additionalProperties', 'patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];
@@ -17,46 +19,76 @@ const DEEP = [
   ...SUBSCHEMA_KEYWORDS,
 ];
 
-/** How many schemas a function may check: V8 has no stack for one that checks ten thousands. */
-const LARGEST = 300;
+/** A schema that is made of more has a function of its own. A larger bound compiles the same more often, a smaller one calls more often. */
+const LARGEST = 20;
 
 const sizes = new WeakMap<object, number>();
 
-/** How many schemas it is made of, each as often as it stands there. */
+/** How many schemas it is made of, without those that have functions of their own. */
 function sizeOf(schema: Json): number {
   if (typeof schema === 'boolean') return 1;
   const known = sizes.get(schema);
   if (known !== undefined) return known;
-  const size = subschemasOf(schema).reduce((sum, { subschema }) => sum + sizeOf(subschema), 1);
+  const size = subschemasOf(schema).reduce(
+    (sum, { subschema }) => sum + (isLarge(subschema) ? 1 : sizeOf(subschema)),
+    1,
+  );
   sizes.set(schema, size);
   return size;
 }
 
-/** The defaults of required fields are left out: ajv would fill in what must be refused. */
-export function prepare(schema: Json, place: Int64Place, numberOf: (target: Json) => number): Json {
-  if (typeof schema === 'boolean') return schema;
-  const target = targetOf(schema);
-  if (target) return { recursion: numberOf(target) };
-  const prepared = mapSubschemas(schema, (subschema, keyword, name) => {
-    const isApart = scopeOf(keyword) !== 'value' && sizeOf(subschema) > LARGEST;
-    const inside = isApart
-      ? { recursion: numberOf(subschema) }
-      : prepare(subschema, placeUnder(place, keyword, name), numberOf);
-    return REPEATED.includes(keyword) && typeof inside === 'object' ? { whileRoom: inside } : inside;
-  });
-  const { propertyNames } = schema;
-  if (propertyNames) {
-    prepared.propertyNames = prepare(
-      propertyNames,
-      findInt64s(propertyNames, '', () => {}),
-      numberOf,
-    );
-  }
-  for (const key of Object.keys(prepared)) if (key.startsWith('x-')) delete prepared[key];
-  for (const name of schema.required ?? []) delete prepared.properties?.[name]?.default;
-  const typed = place.isInt64 ? withInt64(prepared) : withNumeric(prepared);
-  const own = withBranch(withEquals(withLargeDefaults(withExactBounds(typed))));
-  return withSeenFields(withSizesFirst(withSeenFields(own)));
+const isLarge = (schema: Json) => isRecursion(schema) || sizeOf(schema) > LARGEST;
+
+/** Keywords whose schemas a value need not fit. */
+const TRIED = ['anyOf', 'oneOf', 'not', 'if', 'contains', 'propertyNames'];
+
+/** Words about a schema say nothing about values. The types that they must have: one of another type is refused. */
+const TYPES = new Map([
+  ...['title', 'description'].map((keyword) => [keyword, 'string'] as const),
+  ...['deprecated', 'readOnly', 'writeOnly'].map((keyword) => [keyword, 'boolean'] as const),
+]);
+const isSilent = (keyword: string, value: unknown) =>
+  ANNOTATION.test(keyword) &&
+  (keyword === 'examples' ? Array.isArray(value) : typeof value === (TYPES.get(keyword) ?? typeof value));
+
+export interface Filling {
+  /** Whether defaults are filled in. */
+  fillsDefaults: boolean;
+  /** Refuses those that cannot be. */
+  isStrict: boolean | undefined;
+}
+
+export function buildPrepare({ fillsDefaults, isStrict }: Filling): Compiler['prepare'] {
+  return function prepare(part, call) {
+    const { schema, place, isTried } = part;
+    if (typeof schema === 'boolean') return schema;
+    const inside = (schema: Json, keyword: string, place: Int64Place): Json => {
+      const own = { schema, place, isTried: isTried || (fillsDefaults && TRIED.includes(keyword)) };
+      return isLarge(schema) ? call(own) : prepare(own, call);
+    };
+    const prepared = mapSubschemas(schema, (subschema, keyword, name) => {
+      const made = inside(subschema, keyword, placeUnder(place, keyword, name));
+      return REPEATED.includes(keyword) && typeof made === 'object' ? { whileRoom: made } : made;
+    });
+    const { propertyNames, properties = {} } = schema;
+    if (propertyNames) {
+      prepared.propertyNames = inside(
+        propertyNames,
+        'propertyNames',
+        findInt64s(propertyNames, '', () => {}),
+      );
+    }
+    for (const [key, value] of Object.entries(prepared)) if (isSilent(key, value)) delete prepared[key];
+    for (const [name, field] of Object.entries<Json>(fillsDefaults ? properties : {})) {
+      // ajv would fill in what must be refused.
+      if (field?.default === undefined || schema.required?.includes(name)) continue;
+      if (isTried && isStrict) throw new Error(`strict mode: default is ignored for: ${name}`);
+      if (!isTried) prepared.properties[name] = { ...prepared.properties[name], default: field.default };
+    }
+    const typed = place.isInt64 ? withInt64(prepared) : withNumeric(prepared);
+    const own = withBranch(withEquals(withLargeDefaults(withExactBounds(typed))));
+    return withSeenFields(withSizesFirst(withSeenFields(own)));
+  };
 }
 
 /** Types other than numbers stay: in `anyOf` a 64-bit integer or a string, the string is unchanged. */

@@ -1,0 +1,122 @@
+/** Large schemas, and those that stand in many places: each is compiled once, and checks as it would where it stands. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import t, { type Test } from 'tap';
+import { buildChecks, type CheckOptions } from '../../../src/engine/schema/checks.ts';
+import { findInt64s } from '../../../src/engine/schema/int64-places.ts';
+import type { Json } from '../../../src/engine/schema/json.ts';
+import { buildResolve } from '../../../src/engine/schema/references.ts';
+
+const object = (properties: Json, more: Json = {}): Json => ({ type: 'object', properties, ...more });
+const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+const string = { type: 'string' };
+
+/** With so many fields that it is large. */
+const large = (fields: Json = {}): Json =>
+  object({ ...Object.fromEntries(Array.from({ length: 310 }, (_, index) => [`text${index}`, string])), ...fields });
+
+interface Source {
+  isChecked?: boolean;
+  isStrict?: boolean;
+  schemas?: Record<string, Json>;
+}
+
+/** The checks of a document, what they refuse, and how many functions are compiled. */
+function open(t: Test, { isChecked = false, isStrict = false, schemas = {} }: Source = {}) {
+  const compiled = t.capture(Ajv2020.prototype, 'compile', Ajv2020.prototype.compile);
+  const buildCheck = buildChecks({ isChecked, isStrict });
+  const resolve = buildResolve({ components: { schemas } });
+  const refused: string[] = [];
+  const build = (schema: Json, options: Partial<CheckOptions> = {}) =>
+    buildCheck(resolve({ schema }, t.fail).schema, { name: 'value', ...options }, (problem) => refused.push(problem));
+  let count = 0;
+  const counted = () => {
+    count += compiled().length;
+    return count;
+  };
+  return { build, refused, counted };
+}
+
+t.test('equal schemas are compiled once, wherever and however often they stand', async (t) => {
+  const { build, refused, counted } = open(t);
+  const first = build(object({ error: large(), others: { type: 'array', items: large() } }));
+  const before = counted();
+  const others = Array.from({ length: 20 }, (_, index) => build(object({ error: large({}), [`own${index}`]: string })));
+  t.equal(before, 2);
+  t.equal(counted(), before + others.length, 'their own ones, which are small');
+  build({
+    description: 'The first, in other words',
+    ...object({ error: large(), others: { type: 'array', items: large() } }),
+  });
+  t.equal(counted(), before + others.length);
+  t.strictSame(refused, []);
+  for (const check of [first, ...others]) {
+    t.equal(check({ error: { text3: 'x' } }), undefined);
+    t.strictSame(check({ error: { text3: 3 } })?.map(String), ['error.text3 must be of type string']);
+  }
+});
+
+t.test('a schema that stands in a million places takes no more than the schemas of which it is made', async (t) => {
+  const depths = Array.from({ length: 20 }, (_, depth) => depth);
+  const schemas = Object.fromEntries(
+    depths.map((depth) => [
+      `At${depth}`,
+      object({ left: ref(`At${depth + 1}`), right: ref(`At${depth + 1}`), deep: { type: 'integer', format: 'int64' } }),
+    ]),
+  );
+  const { build, refused, counted } = open(t, {
+    schemas: { ...schemas, At20: object({ name: { ...string, readOnly: true } }) },
+  });
+  const check = build(ref('At0'));
+  t.ok(counted() <= depths.length, 'functions');
+  t.strictSame(refused, []);
+  const nest = (steps: number, inner: Json): Json => (steps === 0 ? inner : { right: nest(steps - 1, inner) });
+  t.equal(check(nest(20, { name: 'x' })), undefined);
+  t.match(check(nest(20, { name: 1 }))?.join(), /^(right\.){20}name must be of type string$/);
+});
+
+t.test('a default that is large is filled in, and none within a large alternative', async (t) => {
+  const { build, refused } = open(t);
+  const fillsDefaults = true;
+  const place = large({ city: { ...string, default: 'Rome' } });
+  const check = build(object({ place: { ...place, default: {} }, other: { anyOf: [place, string] } }), {
+    fillsDefaults,
+  });
+  const value: Json = { other: {} };
+  t.equal(check(value), undefined);
+  t.strictSame(value, { place: { city: 'Rome' }, other: {} });
+  t.strictSame(refused, []);
+  const strict = open(t, { isStrict: true });
+  strict.build(object({ other: { anyOf: [place, string] } }), { fillsDefaults });
+  t.strictSame(strict.refused, ['value.other: strict mode: default is ignored for: city']);
+});
+
+t.test('64-bit integers of a large schema are exact where another part says so', async (t) => {
+  const { build, refused } = open(t);
+  const schema = {
+    allOf: [
+      object({ owner: large({ id: { type: 'integer', format: 'int64' } }) }),
+      object({ owner: large({ id: { type: 'integer' } }) }),
+    ],
+  };
+  const check = build(schema, { int64s: findInt64s(schema, '', t.fail) });
+  t.equal(check({ owner: { id: 9007199254740993n } }), undefined);
+  t.match(check({ owner: { id: 2n ** 63n } })?.join(), /owner\.id must be a 64-bit integer/);
+  t.strictSame(refused, []);
+});
+
+t.test('a large schema that cannot be compiled is refused wherever it stands, and nowhere else', async (t) => {
+  const bad = large({ code: { ...string, pattern: '(' }, child: ref('Bad') });
+  const { build, refused } = open(t, { schemas: { Bad: bad } });
+  build(object({ a: ref('Bad') }));
+  build(object({ a: large() }));
+  build(object({ b: ref('Bad') }));
+  t.match(refused, [/^value\.a.*code: Invalid regular expression/, /^value\.b.*code: Invalid regular expression/]);
+});
+
+t.test('words about a schema are not compiled, and those of a wrong type are refused', async (t) => {
+  for (const words of [{ title: 5 }, { description: [] }, { examples: {} }, { deprecated: 'yes' }]) {
+    const { build, refused } = open(t);
+    build(object({ name: { ...string, ...words } }));
+    t.match(refused, [/^value\.name: schema is invalid: data\/.*must be/], JSON.stringify(words));
+  }
+});
