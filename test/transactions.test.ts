@@ -193,7 +193,27 @@ t.test('memory has transactions too', async (t) => {
   const { id: petId } = await pets.create(PET);
   t.match(await orders.place?.({ petId, price: 1n }), { petId });
   t.match(await orders.place?.({ petId, price: 1n }), { refused: 'pet_not_available' });
+  // One that asks without an end is ended, too, and cannot catch it.
+  await t.rejects(orders.loop?.('asks') as Promise<unknown>, { message: /^orders\.loop: it has not ended/ });
+  t.match(await orders.loop?.('ends'), 'done');
 });
+
+t.test(
+  'the thread that writes ends a transaction that does not end, and the error names it; others are done',
+  async (t) => {
+    const place = { kind: 'sqlite', file: `${t.testdir()}/shop.db` } as const;
+    const store = openStore(place, domain, LIMITS, { transactions }) as unknown as Store;
+    t.teardown(() => store.close());
+    const shop = toShop(store);
+    const { orders } = shop;
+    const ended = orders.loop?.('spins') as Promise<unknown>;
+    const others = [orders.add?.({ name: 'Max' }), orders.loop?.('ends'), shop.pets.create(PET)];
+    await t.rejects(ended, { message: /^orders\.loop: it has not ended in \d+ ms$/ });
+    t.match(await Promise.all(others), [undefined, 'done', { name: 'Rex' }]);
+    t.same((await namesIn(shop)).sort(), ['Half', 'Max', 'Rex']);
+    await store.check();
+  },
+);
 
 t.test('the thread that writes refuses the records of a transaction that the contract does not allow', async (t) => {
   const { pets } = await loadShapes();

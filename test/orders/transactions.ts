@@ -99,3 +99,15 @@ export const addToSum = transaction(function* ({ sql, orders }, price: bigint) {
   const page = yield* orders.list({ limit: 1, order: 'dearest' } as never);
   return { sum: row?.sum, dearest: page?.body.read() };
 });
+
+/** Ends, or does not. */
+export const loop = transaction(function* ({ pets }, how: 'ends' | 'spins' | 'asks') {
+  yield* pets.create({ name: 'Half', categoryId: 1n });
+  try {
+    while (how === 'spins');
+    while (how === 'asks') yield* pets.get(1n);
+  } catch {
+    return 'caught';
+  }
+  return 'done';
+});

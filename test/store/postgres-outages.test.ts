@@ -1,9 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { toStoredKey } from '../../src/store/api-keys.ts';
+import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
 import { type StoreLimits, StoreUnavailable } from '../../src/store/store.ts';
 import { startCuttingProxy } from '../cutting-proxy.ts';
 import { listPets, type NewPet, type OwnStore } from '../database.ts';
+import { domain as orders } from '../orders/domain.ts';
+import { toShop } from '../orders/shops.ts';
+import { transactions } from '../orders/writing.ts';
 import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
@@ -355,4 +360,59 @@ t.test('a server that has no place left lets nobody in; when it has, all is well
   await failsInAll(t, store);
   await server.execute('ALTER ROLE limited CONNECTION LIMIT -1');
   await worksAgain(store);
+});
+
+t.test('what conflicts with another program is written again, a few times', async (t) => {
+  const url = server.newUrl();
+  const store = await openOne(t, url, {}, 60_000);
+  const schema = schemaOf(url);
+  const conflictUntil = (last: number, state: string) =>
+    server.execute(`
+      DROP SEQUENCE IF EXISTS ${schema}.tries; CREATE SEQUENCE ${schema}.tries;
+      CREATE OR REPLACE FUNCTION ${schema}.conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('${schema}.tries') < ${last} THEN RAISE SQLSTATE '${state}'; END IF;
+        RETURN NEW;
+      END $$;
+      CREATE OR REPLACE TRIGGER conflict BEFORE INSERT OR UPDATE ON ${schema}.pets FOR EACH ROW
+      EXECUTE FUNCTION ${schema}.conflict()`);
+  await conflictUntil(5, '40001');
+  const { id } = await store.records.create(REX);
+  await conflictUntil(5, '40P01');
+  const changes = ['Ada', 'Bob'].map((name) => store.records.update(id, { name }));
+  t.match(await Promise.all(changes), [{ name: 'Ada' }, { name: 'Bob' }]);
+  t.equal((await idsIn(store)).length, 1);
+  for (const state of ['40001', '40P01']) {
+    await conflictUntil(1000, state);
+    await failsSoon(t, 'unavailable', () => store.records.create(REX));
+    await failsSoon(t, 'unavailable', () => store.records.update(id, { name: 'Cleo' }));
+  }
+});
+
+t.test('a deadlock with another program ends, and the change is done', async (t) => {
+  const url = server.newUrl();
+  await server.execute("ALTER DATABASE postgres SET deadlock_timeout = '100ms'");
+  const store = await openOne(t, url, {}, 60_000);
+  const { id } = await store.records.create(REX);
+  const other = await server.connect(t, url);
+  for (let round = 0; round < 3; round++) {
+    await other.query('BEGIN; SELECT FROM pets FOR UPDATE');
+    const changed = store.records.update(id, { name: `Round ${round}` });
+    await wait(20);
+    // It has the row and waits for the lock, the change has the lock and waits for the row.
+    await other.query('UPDATE pets SET category_id = 9').catch(() => {});
+    await other.query('COMMIT');
+    t.match(await changed, { name: `Round ${round}` });
+  }
+});
+
+t.test('a transaction that asks without an end is given up, and the outage names it', async (t) => {
+  const settings = parsePostgresUrl(server.newUrl()) as PostgresSettings;
+  const limits = { createTimeout: 60_000, maxCreates: 10_000 };
+  const store = await openPostgres(settings, orders, limits, { transactions }, 600);
+  t.teardown(() => store.close());
+  const shop = toShop(store);
+  const message = /^orders\.loop: the database has not answered in time/;
+  await t.rejects(shop.orders.loop?.('asks') as Promise<unknown>, { name: 'StoreUnavailable', cause: { message } });
+  while (!(await shop.pets.create(REX).catch(() => undefined))) await wait(50);
+  t.equal((await shop.pets.list({ limit: 9 }))?.body.read().length, 1);
 });

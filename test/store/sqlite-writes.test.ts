@@ -5,7 +5,8 @@ import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { migrate } from '../../src/store/sqlite/migrate.ts';
 import { prepareWriteAll } from '../../src/store/sqlite/writes.ts';
 import { toTables } from '../../src/store/table.ts';
-import type { Change } from '../../src/store/write.ts';
+import { transactionOf } from '../../src/store/transactions.ts';
+import type { Call, Change } from '../../src/store/write.ts';
 
 t.test(
   'where the disk is full within a change, nothing of its batch is stored, and the same is stored later',
@@ -30,3 +31,28 @@ t.test(
     t.strictSame(names(), ['small', 'large']);
   },
 );
+
+t.test('where several transactions have taken the time of a batch, none of them is to blame', async (t) => {
+  const db = new Sqlite(':memory:');
+  t.teardown(() => db.close());
+  db.defaultSafeIntegers();
+  migrate(db, domain);
+  const spend = transactionOf<typeof domain>()(function* ({ pets }, time: number) {
+    yield* pets.create({ name: 'Rex', categoryId: 7n });
+    const until = performance.now() + time;
+    while (performance.now() < until);
+  });
+  const writeAll = prepareWriteAll(db, toKept(toTables(domain), {}), { pets: { spend } });
+  const toCall = (input: number): Call => ({
+    collection: 'pets',
+    call: 'spend',
+    input,
+    tenant: undefined,
+    once: undefined,
+  });
+  const write = (...times: number[]) => writeAll({ rows: {}, changes: times.map(toCall) });
+  t.throws(() => write(400, 400, 400), { message: 'pets.spend: it has not ended in 1003 ms', at: undefined });
+  t.throws(() => write(0, 2000), { message: 'pets.spend: it has not ended in 1002 ms', at: 1 });
+  t.equal(write(0, 0).changes.length, 2);
+  t.equal(db.prepare('SELECT count(*) FROM pets').pluck().get(), 2n);
+});

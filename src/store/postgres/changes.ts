@@ -93,10 +93,21 @@ class Batches {
     const { once } = change;
     const before = once && toKnown(change, known.get(toKeyText(once)));
     if (before) return before;
-    const asking = isCall(change) ? this.#calls.run(change, running) : this.#changes.run(change, running.now);
-    const outcome = await drive(connection, asking);
+    const outcome = isCall(change)
+      ? await this.#call(connection, change, running)
+      : await drive(connection, this.#changes.run(change, running.now));
     if (once && isKept(outcome)) known.add(once, outcome.text as string);
     return outcome;
+  }
+
+  /** An outage within a transaction names it: one that asks without an end is given up with its connection. */
+  async #call(connection: Connection, made: Call, running: Running): Promise<Outcome> {
+    try {
+      return await drive(connection, this.#calls.run(made, running));
+    } catch (error) {
+      if (connection.isOpen) throw error;
+      throw new Error(`${made.collection}.${made.call}: ${(error as Error).message}`, { cause: error });
+    }
   }
 }
 

@@ -38,7 +38,7 @@ export class ClientWrites {
     writeAll: AskAll<Question, Outcome | Error>,
     { most, proves = [] }: { most?: number; proves?: string | string[] },
   ): (question: Question) => Promise<Exclude<Outcome, Error>> {
-    const proving = this.proving([proves].flat(), writeAll);
+    const proving = this.proving([proves].flat(), untilNoConflict(writeAll));
     const write = gather(this.#lanes.runOnce, this.#counting(proving), undefined, most);
     return async (question) => {
       if (this.#waiting >= this.#most) throw new StoreUnavailable(TOO_MANY, 'overloaded');
@@ -76,4 +76,22 @@ export class ClientWrites {
       return answers;
     };
   }
+}
+
+/** SQLSTATEs of a deadlock with another program, and of a transaction that only could not be serialized: nothing was done. */
+const CONFLICTS = /^40(001|P01)$/;
+const TRIES = 5;
+
+const isConflict = (answer: unknown) =>
+  answer instanceof StoreUnavailable && CONFLICTS.test(String((answer.cause as { code?: unknown }).code));
+
+/** Writes again, a few times, what conflicts with other programs. */
+function untilNoConflict<Question, Answer>(writeAll: AskAll<Question, Answer>, tries = 1): AskAll<Question, Answer> {
+  return async (connection, questions) => {
+    const answers = await writeAll(connection, questions);
+    const refused = questions.filter((_, index) => isConflict(answers[index]));
+    if (refused.length === 0 || tries === TRIES) return answers;
+    const again = await untilNoConflict(writeAll, tries + 1)(connection, refused);
+    return answers.map((answer) => (isConflict(answer) ? (again.shift() as Answer) : answer));
+  };
 }

@@ -47,7 +47,7 @@ async function query(connection: Connection, { sql, values, isOwn }: Ask): Promi
 
 const toNumber = (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text));
 
-/** An error of a statement is thrown into the generator, which may catch it. */
+/** An error of a statement is thrown into the generator, which may catch it, while there is a connection. */
 export async function drive<Result>(connection: Connection, asking: Asking<Result>): Promise<Result> {
   let step = asking.next();
   while (!step.done) {
@@ -55,6 +55,7 @@ export async function drive<Result>(connection: Connection, asking: Asking<Resul
     try {
       rows = await query(connection, step.value);
     } catch (error) {
+      if (!connection.isOpen) throw error;
       step = asking.throw(error);
       continue;
     }

@@ -102,10 +102,17 @@ export class BatchQueue<Item, Result> {
     this.resume();
   }
 
-  /** Nothing of the batch is written, and one item of it is at fault: halves the batch until that one is alone. */
-  blame(error: Error): void {
+  /** Nothing of the batch is written, and one item of it is at fault. Where it is not known which, halves the batch until that one is alone. */
+  blame(error: Error, find?: (items: Item[]) => Item | undefined): void {
+    const culprit = find?.(itemsOf(this.#batch));
     if (this.#batch.length === 0) {
       this.#refuseAll(error);
+    } else if (culprit) {
+      refuse(
+        this.#batch.filter(({ item }) => item === culprit),
+        error,
+      );
+      this.#waiting.putBack(this.#batch.filter(({ item }) => item !== culprit));
     } else if (this.#batch.length > 1) {
       this.#batchSize = Math.ceil(this.#batch.length / 2);
       this.#waiting.putBack(this.#batch);

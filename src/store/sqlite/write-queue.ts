@@ -4,7 +4,7 @@ import { type StoreLimits, StoreUnavailable } from '../store.ts';
 import type { Call, Change, Create, Created, Outcome } from '../write.ts';
 import { BatchQueue } from './batch-queue.ts';
 import type { Answer, Target } from './writer.ts';
-import { toBatch, toOutcomes, type Write } from './writes.ts';
+import { isChange, toBatch, toOutcomes, type Write } from './writes.ts';
 import { WritingThread } from './writing-thread.ts';
 
 export interface Writer {
@@ -52,9 +52,9 @@ function tell(queue: BatchQueue<Write, Created | Outcome>, answer: Answer): void
     queue.end((writes) => toOutcomes(writes, answer));
     return;
   }
-  const { kind, code, message } = answer;
+  const { kind, code, message, at } = answer;
   const cause = Object.assign(new Error(message), { code });
-  if (kind === undefined) queue.blame(cause);
+  if (kind === undefined) queue.blame(cause, at === undefined ? undefined : (writes) => writes.filter(isChange)[at]);
   else if (kind === 'ids_used_up') queue.blame(new StoreUnavailable(cause, kind));
   // Where another process holds the lock for too long, the disk is not at fault.
   else queue.fail(cause, kind, code?.startsWith('SQLITE_BUSY'));

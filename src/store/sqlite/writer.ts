@@ -16,7 +16,7 @@ import {
 } from './connection.ts';
 import { TURN_INTERVAL, takeTurn } from './turns.ts';
 import { prepareAddUses } from './uses.ts';
-import { type Batch, prepareWriteAll, type Written } from './writes.ts';
+import { type Batch, prepareWriteAll, TooLong, type Written } from './writes.ts';
 
 /** What the thread writes to. */
 export interface Target {
@@ -38,7 +38,14 @@ type Task = Batch | Uses | 'hold';
 const isUses = (task: Task): task is Uses => typeof task === 'object' && 'uses' in task;
 
 /** What comes back for a task: what its writes have come to, or why nothing was done; `kind` is absent where one of them is to blame. */
-export type Answer = Written | { kind: OutageKind | undefined; code: string | undefined; message: string };
+export type Answer = Written | NotDone;
+/** `at` is the number of the change that is to blame, where that is known. */
+interface NotDone {
+  kind: OutageKind | undefined;
+  code: string | undefined;
+  message: string;
+  at: number | undefined;
+}
 
 /** How often the thread checks that the files are in place, beside each write, in milliseconds. */
 const LOOK_INTERVAL = 1000;
@@ -99,7 +106,7 @@ function run(task: Task): Answer {
     const kind = error instanceof StoreUnavailable ? error.kind : undefined;
     const { code, message } = (kind ? (error as Error).cause : error) as { code?: string; message: string };
     if (isSpent(code)) close();
-    return { kind, code, message };
+    return { kind, code, message, at: error instanceof TooLong ? error.at : undefined };
   }
 }
 

@@ -9,12 +9,13 @@ import { type AnyTransactions, Calls, type Running } from '../transactions.ts';
 import { type Call, type Change, type Create, type Created, isCall, type KnownKey, type Outcome } from '../write.ts';
 import { toStoreError } from './connection.ts';
 import { DIALECT, Driver } from './drive.ts';
+import { inTime, NotEnded } from './in-time.ts';
 import { type Insert, prepareInsert, type Rows, toBound, toRow, toRows } from './insert.ts';
 import { inTransaction } from './transaction.ts';
 
 export type Write = Create | Change | Call;
 
-const isChange = (write: Write): write is Change | Call => 'once' in write;
+export const isChange = (write: Write): write is Change | Call => 'once' in write;
 
 export interface Batch {
   /** The records that are created without a key, by the names of their collections. */
@@ -26,6 +27,19 @@ export interface Batch {
 interface Fault {
   code: string | undefined;
   message: string;
+}
+
+/** How long the changes of a batch may take, in milliseconds, and one more for each: nobody else can write meanwhile. */
+const MOST_TIME = 1000;
+
+export class TooLong extends Error {
+  /** The number of the change that is to blame; undefined where several have taken their time. */
+  readonly at: number | undefined;
+
+  constructor({ collection, call }: Call, why: string, at: number | undefined) {
+    super(`${collection}.${call}: ${why}`);
+    this.at = at;
+  }
 }
 
 /** What the writes of a batch have come to. */
@@ -90,6 +104,8 @@ class Changing {
   readonly #calls: Calls;
   readonly #keys: ReturnType<typeof prepareKnownKeys>;
   readonly #inserts: ReadonlyMap<string, Insert>;
+  /** When the change that is tried was begun. */
+  #began = 0;
 
   constructor(parts: { db: Database; kept: readonly Kept[]; calls: AnyTransactions; inserts: Map<string, Insert> }) {
     const { db, kept, calls, inserts } = parts;
@@ -115,9 +131,32 @@ class Changing {
       if (isCall(change)) for (const insert of this.#inserts.values()) insert.checkLeft(most);
       else if (change.kind === 'create' || change.kind === 'put') this.#inserts.get(change.collection)?.checkLeft(most);
     }
-    const outcomes = changes.map((change) => this.#try(change, running));
+    const outcomes = changes.some(isCall) ? this.#tryInTime(changes, running) : this.#tryAll(changes, running);
     if (changes.some(({ once }) => once)) this.#keys.forget(changes.length + 1);
     return outcomes;
+  }
+
+  #tryAll(changes: Batch['changes'], running: Running, outcomes: (Outcome | Fault)[] = []): (Outcome | Fault)[] {
+    for (const change of changes) {
+      this.#began = performance.now();
+      outcomes.push(this.#try(change, running));
+    }
+    return outcomes;
+  }
+
+  /** @throws TooLong where one does not end: then nothing of the batch is done */
+  #tryInTime(changes: Batch['changes'], running: Running): (Outcome | Fault)[] {
+    const outcomes: (Outcome | Fault)[] = [];
+    const time = MOST_TIME + changes.length;
+    try {
+      return inTime(() => this.#tryAll(changes, running, outcomes), time);
+    } catch (error) {
+      if (!(error instanceof NotEnded)) throw error;
+      const at = outcomes.length;
+      // Another one may have had most of the time.
+      const isToBlame = performance.now() - this.#began > time / 2;
+      throw new TooLong(changes[at] as Call, error.message, isToBlame ? at : undefined);
+    }
   }
 
   /** Several statements are taken back where one of them is refused. */
