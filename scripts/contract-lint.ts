@@ -14,6 +14,7 @@ import {
 } from '@redocly/openapi-core';
 import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
+import { toErrorBody } from '../src/errors.ts';
 import { toPrintableLines } from '../src/store/api-keys.ts';
 
 const CONTRACT = fileURLToPath(new URL('../openapi/petstore.yaml', import.meta.url));
@@ -35,7 +36,7 @@ export async function lint(...files: string[]): Promise<string> {
       const found = await lintFile({ ref, config, externalRefResolver: new FilesOnly() });
       if (found.length > 0) reports.push(`${ref}:\n${found.map(toLine).join('')}`);
       // Formats and defaults that the server would take as annotations.
-      else compileOperations({ ...(await loadContract(ref)), isStrict: true });
+      else compileOperations({ ...(await loadContract(ref)), isStrict: true }, toErrorBody);
     } catch (error) {
       // It is not there, it is no YAML, or it cannot be served.
       reports.push(`${ref}:\n  ${(error as Error).message}\n`);

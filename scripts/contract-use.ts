@@ -1,7 +1,8 @@
 /**
  * Shows what of a contract is served, what is refused, why, and what to change: `npm run contract:use -- <file or URL>`. With
- * `--write`, puts it in the place of ours, and makes a handler that answers 501 for each operation without one. Where handlers would be left
- * without an operation, nothing is written; `--replace-handlers` removes all that there are.
+ * `--write`, puts it in the place of ours, makes a handler that answers 501 for each operation without one, and a first `src/errors.ts`,
+ * where there is none. Where handlers would be left without an operation, nothing is written; `--replace-handlers` removes all that
+ * there are, and writes `src/errors.ts` anew.
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -29,7 +30,7 @@ async function useFile(file: string, values: { write?: boolean; 'replace-handler
   const table = toTable(judgement);
   if (judgement.rows.some(({ problems }) => problems.length > 0)) return { text: table, code: 1 };
   if (!values.write) return { text: `${table}\n\nTo put it in place: --write`, code: 0 };
-  const { text, isDone } = place(file, judgement.ids, root, values['replace-handlers'] === true);
+  const { text, isDone } = place(file, judgement, root, values['replace-handlers'] === true);
   return { text: `${table}\n\n${text}`, code: isDone ? 0 : 1 };
 }
 

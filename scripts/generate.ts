@@ -48,9 +48,10 @@ async function generate(): Promise<string[]> {
   if (staleDomain.length > 0) return staleDomain;
   // They import the domain, whose folder may have just been replaced.
   const { compileOperations } = await import('../src/engine/routes/compiled-operations.ts');
+  const { toErrorBody } = await import('../src/errors.ts');
   const { describeUndeclared } = await import('../src/engine/replies/own-replies.ts');
   // What the server would refuse at its start is refused here, in the same words.
-  compileOperations(contract);
+  compileOperations(contract, toErrorBody);
   for (const note of describeNotes(contract)) console.error(`note: ${note}`);
   const slow = describeSlowPatterns(contract);
   if (slow.length > 0) throw new ContractError(slow);

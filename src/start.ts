@@ -11,6 +11,7 @@ import { withPublicPath } from './engine/contract/public-path.ts';
 import { listen } from './engine/http/listening.ts';
 import type { AddTraces } from './engine/http/trace-context.ts';
 import { buildShapes, checkStoredRecords } from './engine/routes/stored-records.ts';
+import { toErrorBody } from './errors.ts';
 import { domain } from './generated/domain.ts';
 import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
 import { type Config, ConfigError, type ConfigWith, loadConfig } from './operate/config.ts';
@@ -83,10 +84,9 @@ async function serve(config: ConfigWith<typeof settings>, contract: Contract, st
   const app = await buildServer({
     addTraces,
     contract,
-    handlers,
+    ...{ handlers, toErrorBody, verifyToken, addPlugins },
     store,
     services,
-    verifyToken,
     apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys,
     trustProxy: config.trustProxy,
     logger,
@@ -95,7 +95,6 @@ async function serve(config: ConfigWith<typeof settings>, contract: Contract, st
     requestTimeout: config.requestTimeout,
     keepAliveTimeout: config.keepAliveTimeout,
     corsOrigins: config.corsOrigins,
-    addPlugins,
     limits: config,
     tally: store.tally ?? (cluster.isWorker ? askFirstProcess() : undefined),
     isDraining: () => stop.isAsked,

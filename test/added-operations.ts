@@ -6,6 +6,7 @@ import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
 import type { Handlers } from '../src/engine/routes/operations.ts';
 import type { Json } from '../src/engine/schema/json.ts';
+import { toErrorBody as ownErrorBody } from '../src/errors.ts';
 import { type Edit, edited } from './edited-contract.ts';
 import { handlersFor, type Service, type StartOptions, startService } from './service.ts';
 
@@ -38,9 +39,14 @@ export const load = (t: Test, yaml: string): Promise<Contract> =>
   loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
 
 /** What a start says of this contract; empty where it starts. */
-export async function problemsOf(t: Test, yaml: string, isStrict = false): Promise<string[]> {
+export async function problemsOf(
+  t: Test,
+  yaml: string,
+  isStrict = false,
+  toErrorBody = ownErrorBody,
+): Promise<string[]> {
   try {
-    compileOperations({ ...(await load(t, yaml)), isStrict });
+    compileOperations({ ...(await load(t, yaml)), isStrict }, toErrorBody);
     return [];
   } catch (error) {
     if (error instanceof ContractError) return error.problems;

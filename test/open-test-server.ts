@@ -3,16 +3,8 @@ import { stringify } from 'lossless-json';
 import type { Test } from 'tap';
 import type { Contract } from '../src/engine/contract/contract.ts';
 import { replyFor } from '../src/engine/contract/replies.ts';
-import type {
-  HeadersOf,
-  InReply,
-  InRequest,
-  OperationId,
-  PathOf,
-  QueryOf,
-  Responses,
-  StatusIn,
-} from '../src/engine/routes/handler.ts';
+import type { InReply, InRequest, OperationId } from '../src/engine/routes/directed.ts';
+import type { HeadersOf, PathOf, QueryOf, Responses, StatusIn } from '../src/engine/routes/handler.ts';
 import { buildUrlOf } from '../src/engine/routes/urls.ts';
 import { buildToBigints } from '../src/engine/schema/bigints.ts';
 import type { operations } from '../src/generated/contract.ts';

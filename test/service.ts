@@ -11,6 +11,7 @@ import { type Address, listen } from '../src/engine/http/listening.ts';
 import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
 import type { Handlers } from '../src/engine/routes/operations.ts';
 import { buildServer, type ServerOptions } from '../src/engine/server.ts';
+import { toErrorBody } from '../src/errors.ts';
 import { CONTRACT_DIGEST, handlers } from '../src/generated/handlers.ts';
 import { loadConfig } from '../src/operate/config.ts';
 import { ContractCheck, type Reply } from './contract-check.ts';
@@ -73,7 +74,7 @@ let ours: Promise<Pick<ServerOptions, 'contract' | 'compiled'>> | undefined;
 export function loadOurs() {
   ours ??= loadContract(CONTRACT_FILE, CONTRACT_DIGEST).then((contract) => ({
     contract,
-    compiled: compileOperations(contract),
+    compiled: compileOperations(contract, toErrorBody),
   }));
   return ours;
 }
@@ -84,6 +85,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const app = await buildServer({
     ...(rest.contract ? { contract: rest.contract } : await loadOurs()),
     handlers: rest.contract ? handlersFor(rest.contract) : handlers,
+    toErrorBody,
     store,
     apiKeys: [KEY],
     trustProxy: [],

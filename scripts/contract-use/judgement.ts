@@ -6,6 +6,7 @@ import { compileOperations } from '../../src/engine/routes/compiled-operations.t
 import { describeNotes } from '../contract-notes.ts';
 import { describeSlowPatterns } from '../patterns.ts';
 import { toAdvice } from './advice.ts';
+import { buildErrorsFile, loadErrors } from './errors-file.ts';
 
 export interface Row {
   /** The operationId, or what stands in its place; `the contract` for what is about no operation. */
@@ -18,6 +19,8 @@ export interface Row {
 
 export interface Judgement {
   rows: Row[];
+  /** The first `src/errors.ts` for it. */
+  errors: string;
   /** Of the operations. */
   ids: string[];
   /** The places where the server does otherwise than the contract says. */
@@ -25,26 +28,31 @@ export interface Judgement {
 }
 
 export async function judge(file: string): Promise<Judgement> {
-  const { contract, problems } = await readAll(file);
+  const { contract, errors, problems } = await readAll(file);
   const left = new Set(problems);
-  const take = (start: string, source: { method: string; path: string; id: string }) =>
+  const take = (start: string) =>
     problems
       .filter((problem) => problem.startsWith(start) && left.delete(problem))
       .map((problem) => problem.slice(start.length))
-      .map((problem) => ({ problem, advice: toAdvice(problem, source, contract) }));
+      .map((problem) => ({ problem, advice: toAdvice(problem) }));
 
   const rows = sourcesOf(contract).map(({ method, path, id }): Row => {
     const start = `${nameOf(id)}: `;
     const request = `${method.toUpperCase()} ${path}`;
-    return { name: id, request, problems: take(start, { method, path, id }) };
+    return { name: id, request, problems: take(start) };
   });
-  const general = [...left].map((problem) => ({ problem, advice: toAdvice(problem, undefined, contract) }));
+  const general = [...left].map((problem) => ({ problem, advice: toAdvice(problem) }));
   if (general.length > 0) rows.unshift({ name: 'the contract', request: '', problems: general });
-  return { rows, ids: [...(contract?.operations.keys() ?? [])], notes: contract ? describeNotes(contract) : [] };
+  return {
+    rows,
+    errors,
+    ids: [...(contract?.operations.keys() ?? [])],
+    notes: contract ? describeNotes(contract) : [],
+  };
 }
 
 /** Each operation that can be compiled is, beside others that cannot be read. */
-async function readAll(file: string): Promise<{ contract: Contract | undefined; problems: string[] }> {
+async function readAll(file: string): Promise<{ contract?: Contract; errors: string; problems: string[] }> {
   const problems: string[] = [];
   try {
     const read = await readContract(file);
@@ -53,11 +61,13 @@ async function readAll(file: string): Promise<{ contract: Contract | undefined; 
     const isRefused = (id: string) => problems.some((problem) => problem.startsWith(`operation ${id}: `));
     const sound = [...operations].filter(([id]) => id !== '' && !isRefused(id));
     const contract = { ...read.contract, operations: new Map(sound) };
-    collect(problems, () => compileOperations(contract));
+    const errors = buildErrorsFile(contract);
+    const toErrorBody = await loadErrors(errors);
+    collect(problems, () => compileOperations(contract, toErrorBody));
     collect(problems, () => problems.push(...describeSlowPatterns(contract)));
-    return { contract: read.contract, problems };
+    return { contract: read.contract, errors, problems };
   } catch (error) {
-    return { contract: undefined, problems: problemsOf(error) };
+    return { errors: '', problems: problemsOf(error) };
   }
 }
 

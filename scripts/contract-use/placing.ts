@@ -1,6 +1,7 @@
 /** Puts a contract in the place of ours, its text exactly as it is, with a handler for each operation. */
 import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
+import type { Judgement } from './judgement.ts';
 
 /** The handler of an operation that is not made yet. */
 export const toHandler = (id: string) => `import { handle, notImplemented } from '#engine';
@@ -8,7 +9,12 @@ export const toHandler = (id: string) => `import { handle, notImplemented } from
 export default handle('${id}', notImplemented);
 `;
 
-export function place(file: string, ids: string[], root: URL, replaces: boolean): { text: string; isDone: boolean } {
+export function place(
+  file: string,
+  { ids, errors }: Pick<Judgement, 'ids' | 'errors'>,
+  root: URL,
+  replaces: boolean,
+): { text: string; isDone: boolean } {
   const handlers = new URL('handlers/', root);
   const present = readdirSync(handlers).filter((name) => name.endsWith('.ts'));
   const others = present.filter((name) => !ids.includes(parse(name).name));
@@ -21,8 +27,14 @@ export function place(file: string, ids: string[], root: URL, replaces: boolean)
   copyFileSync(file, new URL('openapi/petstore.yaml', root));
   const made = ids.filter((id) => !existsSync(new URL(`${id}.ts`, handlers)));
   for (const id of made) writeFileSync(new URL(`${id}.ts`, handlers), toHandler(id));
+  const own = new URL('src/errors.ts', root);
+  const isKept = existsSync(own) && !replaces;
+  if (!isKept) writeFileSync(own, errors);
+  const ofErrors = isKept
+    ? 'src/errors.ts is kept: npm run generate says where it does not fit.'
+    : 'src/errors.ts has its errors: go through it.';
   const counts = `${made.length} handlers made, ${ids.length - made.length} kept, ${removed.length} removed.`;
-  return { text: `openapi/petstore.yaml is this contract. ${counts}\n${NEXT}`, isDone: true };
+  return { text: `openapi/petstore.yaml is this contract. ${counts}\n${ofErrors}\n${NEXT}`, isDone: true };
 }
 
 const NEXT = `Next:

@@ -9,7 +9,7 @@ interface OwnError {
   status: number;
 }
 
-/** The contract's Error; ours where it has another (`x-error-body`). */
+/** The contract's Error; ours where it has another (`src/errors.ts`). */
 export type ErrorBody = components extends { schemas: { Error: infer Declared extends OwnError } }
   ? Declared
   : OwnError;
@@ -82,7 +82,7 @@ export const kindOf = (code: ErrorCode): Kind => CATALOGUE[code];
 
 type BodyOf<Code extends ErrorCode> = ErrorBody & { status: StatusOf<Code> };
 
-/** What is to be said of an error, before it has the contract's form (`x-error-body`). */
+/** Code, message and status of an error, before `src/errors.ts` gives them the contract's form. */
 export class ErrorParts<Code extends ErrorCode> {
   readonly code: Code;
   readonly message: string;
@@ -154,8 +154,8 @@ export class Failure extends Error {
     this.headers = retryAfter === undefined ? headers : { 'retry-after': String(retryAfter), ...headers };
   }
 
-  get body(): ErrorBody {
-    return new ErrorParts(this.code, this.message, this) as ErrorBody;
+  get body(): ErrorParts<ErrorCode> {
+    return new ErrorParts(this.code, this.message, this);
   }
 }
 

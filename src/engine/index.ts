@@ -6,14 +6,12 @@ export { type ErrorBody, type ErrorCode, Failure, notImplemented, refuse, refuse
 export type { PassedOn } from './replies/passed-on-replies.ts';
 export { ifMatch, isUnchanged, toTag } from './requests/conditions.ts';
 export type { Bytes, FormField, FormFile } from './requests/form-parts.ts';
+export type { InReply, InRequest, OperationId } from './routes/directed.ts';
 export {
   type AnswerOf,
   type CallOf,
   type Handler,
   handle,
-  type InReply,
-  type InRequest,
-  type OperationId,
   type UrlOf,
 } from './routes/handler.ts';
 export { nextLink } from './routes/pagination.ts';

@@ -7,6 +7,7 @@ import type { Claims } from '../tokens.ts';
 import { addAuth, type Rates } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { addDocs } from './docs/docs.ts';
+import type { ToErrorBody } from './error-body.ts';
 import { addAccepting } from './http/accepting.ts';
 import { addClientAddresses, buildIsProxy } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
@@ -18,6 +19,7 @@ import { addArrival, addEntrance, buildArrive } from './http/every-request.ts';
 import { addHealth, buildIsReady } from './http/health.ts';
 import { ignoreUpgrades } from './http/ignored-upgrades.ts';
 import { buildToLogged } from './http/logged-urls.ts';
+import { buildMakeError } from './http/made-errors.ts';
 import { buildNotFound } from './http/not-found.ts';
 import { addNullErrors } from './http/null-errors.ts';
 import { addOverload, type RequestLimits } from './http/overload.ts';
@@ -30,6 +32,7 @@ import { hearErrors } from './http/socket-errors.ts';
 import { MAX_URL_LENGTH } from './http/thrown.ts';
 import type { AddTraces } from './http/trace-context.ts';
 import { takeBody } from './http/unwanted-bodies.ts';
+import { buildErrorFormOf } from './replies/error-bodies.ts';
 import { addJsonBody } from './requests/json-body.ts';
 import { addPassedOnBodies } from './requests/passed-on-bodies.ts';
 import type { CompiledOperations } from './routes/compiled-operations.ts';
@@ -42,6 +45,8 @@ export interface ServerOptions {
   handlers: Handlers;
   /** The contract's, where it was compiled before: the checks of one serve any number of servers. */
   compiled?: CompiledOperations;
+  /** The bodies of the server's own errors. */
+  toErrorBody: ToErrorBody;
   store: Store;
   /** What handlers get beside what is kept: those with `check` are asked by `/readyz`, those with `close` are closed at the stop. */
   services?: object;
@@ -78,7 +83,7 @@ export interface ServerOptions {
 
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { contract, handlers, store, services = {}, logger, counts, limits, isDraining } = options;
+  const { contract, store, services = {}, logger, counts, limits, isDraining } = options;
   const given = { ...store.collections, services };
   const nextRequestId = buildRequestIds();
   const toLogged = buildToLogged(keysInQueries(contract), options.apiKeys);
@@ -88,9 +93,9 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const arrive = buildArrive(ownLog.addLog, watch);
   // Where nobody asks, what is refused and dropped is counted all the same: that costs less than to ask each time.
   const counted = counts ?? buildCounts(String);
-  const bareHeaders = toBareHeaders(options.corsOrigins);
-  const raw = { logger, nextRequestId, toErrorBody: contract.toErrorBody, counts: counted, bareHeaders };
-  const sendFailure = buildSendFailure(logger, contract.toErrorBody);
+  const makeError = buildMakeError(logger, buildErrorFormOf(options.toErrorBody));
+  const sendFailure = buildSendFailure(logger, makeError);
+  const raw = { logger, nextRequestId, makeError, counts: counted, bareHeaders: toBareHeaders(options.corsOrigins) };
   const frameworkErrors: SendFailure = (error, request, reply) => {
     arrive(request, reply);
     sendFailure(error, request, reply.headers(raw.bareHeaders));
@@ -115,7 +120,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await add('entrance', (app) => addEntrance(app, toNotFound, letIn, sendFailure));
   const authFor = await add('auth', (app) => addAuth(app, auth));
   const contracts = fastifyPlugin(addContract, { name: 'contract', ...NEEDED.contract, encapsulate: true });
-  await app.register(contracts, { contract, compiled: options.compiled, handlers, given, authFor, logger });
+  await app.register(contracts, { ...options, given, authFor });
   await add('docs', (app) => addDocs(app, contract));
   await add('health', (app) => addHealth(app, buildIsReady(store, services, logger), isDraining));
   return app;

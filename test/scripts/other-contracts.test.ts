@@ -1,5 +1,6 @@
 /** Other people's contracts: what is refused is changed as the table of `npm run contract:use` says, and all operations answer 501. */
 import t, { type Test } from 'tap';
+import { buildErrorsFile, loadErrors } from '../../scripts/contract-use/errors-file.ts';
 import { judge } from '../../scripts/contract-use/judgement.ts';
 import { notImplemented } from '../../src/engine/errors.ts';
 import { load } from '../added-operations.ts';
@@ -14,7 +15,8 @@ import { type Service, startService } from '../service.ts';
 async function start(t: Test, yaml: string): Promise<Service> {
   const contract = await load(t, yaml);
   const handlers = Object.fromEntries([...contract.operations.keys()].map((id) => [id, notImplemented]));
-  return startService(t, { contract, handlers, yaml, keepAlive: true });
+  const toErrorBody = await loadErrors(buildErrorsFile(contract));
+  return startService(t, { contract, toErrorBody, handlers, yaml, keepAlive: true });
 }
 
 const refusedIn = async (file: string) => {

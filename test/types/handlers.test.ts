@@ -171,3 +171,26 @@ t.test('a new field of Error does not compile until every failure has it', async
   t.not(withHint, errors);
   t.strictSame(diagnose({ [TYPES]: types, [ERRORS]: withHint }), { [TYPES]: '', [ERRORS]: '' });
 });
+
+t.test('an error body that no reply of the contract has does not compile in src/errors.ts', async (t) => {
+  const bodies: [body: string, message: RegExp | ''][] = [
+    ['{ code, message, status }', ''],
+    ['{ code, message, status, problems: [] }', ''],
+    ['{ code, message }', /'status' is missing/],
+    ['{ code, message, status: String(status) }', /'string' is not assignable to type 'number'/],
+    ['{ code, message, status, detail: message }', /'detail' does not exist/],
+    ['{ code, message, status, problems: [requestId, operation, reply] }', /'string' is not assignable/],
+  ];
+  const sources = bodies.map(([body], index) => [
+    `src/errors${index}.ts`,
+    `import type { OwnError, OwnErrorBody } from './engine/error-body.ts';
+export function toErrorBody({ code, message, status, requestId, operation, reply }: OwnError): OwnErrorBody {
+  return ${body};
+}`,
+  ]);
+  const said = Object.values(diagnose(Object.fromEntries(sources)));
+  for (const [index, [body, message]] of bodies.entries()) {
+    if (message === '') t.equal(said[index], '', body);
+    else t.match(said[index], message, body);
+  }
+});

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { buildTypes } from '../../scripts/contract-types.ts';
+import { buildErrorsFile } from '../../scripts/contract-use/errors-file.ts';
 import { toHandler } from '../../scripts/contract-use/placing.ts';
 import { buildHandlersMap } from '../../scripts/handlers-map.ts';
 import { load } from '../added-operations.ts';
@@ -11,6 +12,7 @@ import { changed, OTHERS } from '../other-contracts.ts';
 const TYPED = [
   'src/generated/handlers.ts',
   'src/engine/errors.ts',
+  'src/errors.ts',
   'src/pets/domain.ts',
   'src/engine/routes/handler.ts',
 ];
@@ -28,6 +30,7 @@ t.test('the handlers that are made for them compile, and so does the server', as
       'src/generated/contract.ts': await buildTypes(contract.document),
       'src/generated/handlers.ts': buildHandlersMap(contract),
       'src/pets/domain.ts': LEFT_BEHIND,
+      'src/errors.ts': buildErrorsFile(contract),
     };
     const files = [...ids.map((id) => `handlers/${id}.ts`), ...TYPED];
     t.strictSame([...diagnose(files, texts)], [], name);

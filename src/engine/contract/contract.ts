@@ -2,7 +2,6 @@
 import { OperatorError } from '../../operator-error.ts';
 import type { Int64Place } from '../schema/int64-places.ts';
 import type { Json } from '../schema/json.ts';
-import type { ToErrorBody } from './error-body.ts';
 
 /** How a value is written: as one text; an array as `a=1&a=2` or `a=1,2`; an object as `a[b]=1` or as `b=1`; or any value as JSON. */
 export type Writing = 'text' | 'repeated' | 'joined' | 'deep' | 'fields' | 'json';
@@ -124,7 +123,6 @@ export interface Contract {
   prefix: string;
   /** What stands before it for clients, where a proxy in front strips that: `/petstore`; empty where there is none. */
   publicPath: string;
-  toErrorBody: ToErrorBody;
   /** The places of keys of all security schemes. */
   keyPlaces: KeyPlace[];
   operations: Map<string, Operation>;

@@ -34,7 +34,6 @@ const EXTENSIONS: Record<string, Extension> = {
     fits: (value) => typeof value === 'boolean',
     words: 'true or false',
   },
-  'x-error-body': { where: /^#$/, place: 'the root', fits: (value) => value !== null, words: 'the body of an error' },
 };
 
 const NAMES = /^(properties|patternProperties|dependentSchemas|headers|schemas|parameters|examples|content|mapping)$/;

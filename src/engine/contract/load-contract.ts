@@ -3,7 +3,6 @@ import { parse, parseNumberAndBigInt } from 'lossless-json';
 import type { Json } from '../schema/json.ts';
 import { type Contract, ContractError } from './contract.ts';
 import { toDigest } from './digest.ts';
-import { buildToErrorBody } from './error-body.ts';
 import { checkExtensions, withoutWords } from './extensions.ts';
 import { withGetAndHead } from './get-and-head.ts';
 import { checkNumbers, parseWithBounds } from './numbers.ts';
@@ -68,7 +67,6 @@ export async function readContract(
   const contract = {
     ...{ yaml, json, digest, isChecked, document, resolved, title: document.info.title, prefix },
     ...{ operations, isComplete, publicPath: '' },
-    toErrorBody: buildToErrorBody(document['x-error-body']),
     keyPlaces: [...keyPlaces.values()].filter((place) => place !== undefined),
   };
   return { contract, problems };

@@ -2,9 +2,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { ErrorParts, ToErrorBody } from '../contract/error-body.ts';
+import type { ErrorFormOf } from '../error-body.ts';
 import { type CodeAndMessage, type ErrorCode, Failure } from '../errors.ts';
 import { sendAtLast } from './last-resort.ts';
+import type { MakeError } from './made-errors.ts';
 import { BAD_URL, describe, MALFORMED, MAX_URL_LENGTH, NO_VERSION, toFailure, URI_TOO_LONG } from './thrown.ts';
 import { continueWhenRead } from './unwanted-bodies.ts';
 
@@ -25,8 +26,6 @@ const HOST = /^(?:\[[\w:.~!$&'()*+,;=%-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/;
 /** Statuses whose replies say how to send a key. */
 const CHALLENGED = [401, 403];
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-
 /**
  * Without a cause, their lines as requests say enough: that the server stops or that keys cannot be read was told before, once; the
  * others are no faults.
@@ -37,7 +36,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** How the failures of one operation differ from those of all. */
     failures?: {
-      bodyOf: ((parts: ErrorParts) => { body: unknown; type: string }) | undefined;
+      formOf: ErrorFormOf | undefined;
       headers: Record<string, string>;
       challenge: string | undefined;
       accept: string | undefined;
@@ -52,7 +51,7 @@ declare module 'fastify' {
 }
 
 const PLAIN: NonNullable<FastifyContextConfig['failures']> = {
-  bodyOf: undefined,
+  formOf: undefined,
   headers: {},
   challenge: undefined,
   accept: undefined,
@@ -62,11 +61,11 @@ const PLAIN: NonNullable<FastifyContextConfig['failures']> = {
 export type SendFailure = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /** For Fastify's option `frameworkErrors` and its error handlers. */
-export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): SendFailure {
+export function buildSendFailure(logger: Logger, makeError: MakeError): SendFailure {
   return (thrown, request, reply) => {
     const isSecond = request.errorCode !== undefined;
     const failure = toFailure(thrown, isSecond || request.isAnswered ? 500 : reply.statusCode);
-    const { bodyOf, headers, challenge, accept } = request.routeOptions.config.failures ?? PLAIN;
+    const { formOf, headers, challenge, accept } = request.routeOptions.config.failures ?? PLAIN;
     request.errorCode = failure.code;
     if (failure.status < 500) request.refusal = failure.cause;
     else if (isFault(failure)) logFailure(logger, request, failure);
@@ -77,8 +76,7 @@ export function buildSendFailure(logger: Logger, toErrorBody: ToErrorBody): Send
       reply.header('www-authenticate', challenge);
     }
     if (accept && failure.status === 415 && !reply.hasHeader('accept-encoding')) reply.header('accept', accept);
-    const { body, type } = bodyOf?.(failure.body) ?? { body: toErrorBody(failure.body), type: JSON_TYPE };
-    const write = type.startsWith('text/') ? String : JSON.stringify;
+    const { body, type, write } = makeError(failure, request.id, formOf);
     if (isSecond) sendAtLast(reply, type, write(body));
     else reply.type(type).serializer(write).send(body);
   };

@@ -2,11 +2,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { ToErrorBody } from '../contract/error-body.ts';
 import { Failure } from '../errors.ts';
 import { type ConnectionState, type Connections, stateOf } from './connections.ts';
 import type { Counts } from './counts.ts';
 import { isFaultilyFramed } from './error-replies.ts';
+import type { MakeError } from './made-errors.ts';
 import { isLast, keepAlive, stopParsing } from './node-internals.ts';
 import { boundBody } from './unwanted-bodies.ts';
 
@@ -26,7 +26,7 @@ export interface OverloadOptions extends RequestLimits {
   connections: Connections;
   nextRequestId: () => string;
   logger: Logger;
-  toErrorBody: ToErrorBody;
+  makeError: MakeError;
   counts: Counts;
   bareHeaders: Readonly<Record<string, string>>;
 }
@@ -57,21 +57,25 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
   });
 }
 
-function buildRefuse({ connections, nextRequestId, logger, toErrorBody, counts, bareHeaders }: OverloadOptions) {
-  const text = JSON.stringify(toErrorBody(OVERLOADED.body));
-  const headers = {
-    ...OVERLOADED.headers,
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-    connection: 'close',
-  };
+function buildRefuse({ connections, nextRequestId, logger, makeError, counts, bareHeaders }: OverloadOptions) {
   let refused = 0;
   let told = 0;
 
   return ({ socket }: IncomingMessage, response: ServerResponse): void => {
     stopParsing(socket);
     socket.pause();
-    response.writeHead(OVERLOADED.status, { ...bareHeaders, 'x-request-id': nextRequestId(), ...headers }).end(text);
+    const requestId = nextRequestId();
+    const { body, type, write } = makeError(OVERLOADED, requestId);
+    const text = write(body);
+    const headers = {
+      ...bareHeaders,
+      'x-request-id': requestId,
+      ...OVERLOADED.headers,
+      'content-type': type,
+      'content-length': Buffer.byteLength(text),
+      connection: 'close',
+    };
+    response.writeHead(OVERLOADED.status, headers).end(text);
     refused++;
     counts.refuse(OVERLOADED.code);
     // At most one line a second.

@@ -3,13 +3,13 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { ToErrorBody } from '../contract/error-body.ts';
 import { type CodeAndMessage, Failure, kindOf } from '../errors.ts';
 import { toClientAddress } from './client-address.ts';
 import { boundReading, linger } from './closing.ts';
 import { stateOf, whenAnswered } from './connections.ts';
 import type { Counts } from './counts.ts';
 import type { ToLogged } from './logged-urls.ts';
+import type { MakeError } from './made-errors.ts';
 import { endBy } from './node-internals.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import { MALFORMED, NO_VERSION, URI_TOO_LONG } from './thrown.ts';
@@ -34,7 +34,7 @@ type Request = IncomingMessage & { [REPLY]?: FastifyReply };
 export interface RawRepliesOptions {
   logger: Logger;
   nextRequestId: () => string;
-  toErrorBody: ToErrorBody;
+  makeError: MakeError;
   counts: Counts;
   /** Of what is refused before any hook: what is no HTTP, a URL that cannot be read, requests beyond the limits. */
   bareHeaders: Readonly<Record<string, string>>;
@@ -133,21 +133,23 @@ function isUrlTooLong(error: ConnectionError): boolean {
 function sendRaw(
   socket: Socket,
   reqId: string,
-  { toErrorBody, bareHeaders }: RawRepliesOptions,
+  { makeError, bareHeaders }: RawRepliesOptions,
   told: CodeAndMessage,
   headers: Record<string, string> = {},
 ): void {
-  const { status, body: parts } = new Failure(...told);
-  const body = JSON.stringify(toErrorBody(parts));
+  const failure = new Failure(...told);
+  const { status } = failure;
+  const { body, type, write } = makeError(failure, reqId);
+  const text = write(body);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `Date: ${new Date().toUTCString()}`,
     `X-Request-Id: ${reqId}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
+    `Content-Type: ${type}`,
+    `Content-Length: ${Buffer.byteLength(text)}`,
     ...Object.entries({ ...SECURITY_HEADERS, ...bareHeaders, ...headers }).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
   ];
-  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${text}`);
   linger(socket);
 }

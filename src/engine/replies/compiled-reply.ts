@@ -1,24 +1,20 @@
 /** Compiles the bodies of replies: their checks and their writers. */
-import type { Contract, Reply } from '../contract/contract.ts';
-import type { ToErrorBody } from '../contract/error-body.ts';
+import type { Reply } from '../contract/contract.ts';
 import type { BuildCheck, Check } from '../schema/checks.ts';
 import { buildWriteDeclared } from '../schema/declared-json.ts';
 import type { Json, Refuse } from '../schema/json.ts';
 import { buildWritePlain } from '../schema/plain-json.ts';
-import { buildToErrorBodyOf } from './error-bodies.ts';
 
 export interface CompiledReply {
   check: Check;
   /** For a body that is valid. */
   write: (body: unknown) => string;
-  /** How an error of the server is such a body. */
-  toErrorBody: ToErrorBody;
 }
 
 /** Compiles the body of a reply, the same schema once for all replies that have it. */
 export type CompileReply = (reply: Reply, refuse: Refuse) => CompiledReply;
 
-export function buildCompileReply(buildCheck: BuildCheck, contract: Contract): CompileReply {
+export function buildCompileReply(buildCheck: BuildCheck): CompileReply {
   const compiled = new Map<Json, CompiledReply>();
   return (reply, refuse) => {
     const { status, schema, int64s } = reply;
@@ -26,7 +22,7 @@ export function buildCompileReply(buildCheck: BuildCheck, contract: Contract): C
     if (known) return known;
     const check = buildCheck(schema, { name: `response ${status}: body`, at: '/body', int64s }, refuse);
     const write = buildWritePlain(schema) ?? buildWriteDeclared(int64s);
-    const made = { check, write, toErrorBody: buildToErrorBodyOf(reply, contract, check) };
+    const made = { check, write };
     compiled.set(schema, made);
     return made;
   };

@@ -1,12 +1,11 @@
 /** What all failures of an operation have, whoever is the cause. */
 import { challengesOf } from '../access/challenges.ts';
 import type { Contract, Operation } from '../contract/contract.ts';
+import type { ErrorFormOf } from '../error-body.ts';
 import { deprecationHeaders } from './deprecation.ts';
-import type { ErrorOf } from './error-bodies.ts';
 
 export interface FailureForm {
-  /** How their bodies are written, where that is not as those of all. */
-  bodyOf: ErrorOf | undefined;
+  formOf: ErrorFormOf;
   /** On each of them, also on one from before the operation is entered, as by a plugin. */
   headers: Record<string, string>;
   /** How to send a key (RFC 9110, section 11.6.1), where a plugin that refuses does not say it. */
@@ -15,8 +14,8 @@ export interface FailureForm {
   accept: string | undefined;
 }
 
-export function toFailureForm(operation: Operation, contract: Contract, bodyOf: ErrorOf | undefined): FailureForm {
+export function toFailureForm(operation: Operation, contract: Contract, formOf: ErrorFormOf): FailureForm {
   const [challenge] = challengesOf(operation.security, contract.title)[401];
   const accept = operation.body?.contents.map(({ type }) => type).join(', ');
-  return { bodyOf, headers: deprecationHeaders(operation, contract), challenge, accept };
+  return { formOf, headers: deprecationHeaders(operation, contract), challenge, accept };
 }

@@ -2,45 +2,41 @@
 
 import { EXTREME_CURSORS } from '../../store/cursors.ts';
 import type { Contract, Operation, Parameter, Reply } from '../contract/contract.ts';
-import type { ToErrorBody } from '../contract/error-body.ts';
 import { PLAIN_JSON } from '../contract/media-types.ts';
 import { findLimit } from '../contract/parameters.ts';
 import { encodePath } from '../contract/path-names.ts';
 import { replyFor } from '../contract/replies.ts';
-import { CODES, type ErrorCode, Failure, GENERAL, kindOf } from '../errors.ts';
-import { Problem } from '../problem.ts';
-import type { BuildCheck, Check } from '../schema/checks.ts';
+import type { ToErrorBody } from '../error-body.ts';
+import { type ErrorCode, kindOf } from '../errors.ts';
+import type { BuildCheck } from '../schema/checks.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';
 import { deprecationHeaders } from './deprecation.ts';
-import { toErrorText } from './error-bodies.ts';
+import { buildToBody } from './error-bodies.ts';
+import { checkErrors, codesOf, OWN_CODES } from './own-errors.ts';
 import { CHALLENGED, OWN_HEADERS, RETRIED, sentHeaders } from './sent-headers.ts';
-
-/** Only handlers, plugins and the router answer with these. */
-const OTHERS = [404, 405];
-const OWN_CODES = CODES.filter((code) => !(code in GENERAL) && !OTHERS.includes(kindOf(code).status));
 
 export interface OwnRepliesOptions {
   buildCheck: BuildCheck;
   compileReply: CompileReply;
   contract: Contract;
   operation: Operation;
+  toErrorBody: ToErrorBody;
+  /** What was found of errors in other replies. */
+  told: Set<string>;
 }
 
 export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): void {
-  const { buildCheck, compileReply, contract, operation } = options;
+  const { buildCheck, compileReply, contract, operation, toErrorBody, told } = options;
   const announced = deprecationHeaders(operation, contract);
   for (const reply of operation.replies) {
     const refuseReply = (problem: string) => refuse(`response ${reply.status}: ${problem}`);
     const codes = codesOf(reply, operation);
-    const isText = /^text\/(plain|html)$/.test(reply.type);
-    if (codes.length > 0 && !reply.isJson && !isText) {
+    if (codes.length > 0 && !reply.isJson && !/^text\/(plain|html)$/.test(reply.type)) {
       refuseReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
-    }
-    if (reply.isJson || isText) {
-      const { check, toErrorBody } = compileReply(reply, refuse);
-      const toText: ToErrorBody = (parts) => toErrorText(parts, reply);
-      checkErrorBody(check, isText ? toText : toErrorBody, codes, refuseReply);
+    } else if (codes.length > 0) {
+      const toBody = buildToBody(toErrorBody, operation.id, reply);
+      checkErrors(compileReply(reply, refuse), toBody, codes, told, refuseReply);
     }
     checkRequiredHeaders(reply, operation, Object.keys(announced), refuseReply);
     for (const [name, value] of Object.entries(announced)) {
@@ -85,7 +81,7 @@ export function describeUndeclared({ operations, isComplete }: Contract): string
 }
 
 /** Whether a request of this operation may be answered with this error; `ids_used_up` is left to the operations that create. */
-function isMet(code: ErrorCode, { security, parameters, body, deprecation }: Operation): boolean {
+function isMet(code: ErrorCode, { path, security, parameters, body, deprecation }: Operation): boolean {
   const isKeyed = security.length > 0;
   const isOnce = parameters.some(({ keptHours }) => keptHours !== undefined);
   const met: Partial<Record<ErrorCode, boolean>> = {
@@ -94,6 +90,7 @@ function isMet(code: ErrorCode, { security, parameters, body, deprecation }: Ope
     ...{ idempotency_key_reused: isOnce, outcome_unknown: isOnce, gone: deprecation?.sunset !== undefined },
     ...{ ids_used_up: false, not_implemented: false, http_version_not_supported: false },
   };
+  if (kindOf(code).status === 404) return code === 'route_not_found' && path.includes('{');
   return met[code] ?? true;
 }
 
@@ -107,37 +104,6 @@ function undeclaredHeaders(reply: Reply, { replies, security }: Operation, statu
     ...(RETRIED.some(isFor) ? ['Retry-After'] : []),
   ];
   return sent.filter((name) => !declaredHeader(reply, name.toLowerCase()));
-}
-
-/** The error codes sent with this reply: those of its status; for `4XX` and `default` those without a reply of their own. */
-function codesOf(reply: Reply, { replies, deprecation }: Operation) {
-  return OWN_CODES.filter(
-    (code) => (code !== 'gone' || deprecation?.sunset) && replyFor(replies, kindOf(code).status) === reply,
-  );
-}
-
-/** Fields of a body may have any name, and a reply of 8 KB may name them. Other messages are ours, and short. */
-const LONGEST = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
-/** As many as there may be, in each part of a request. */
-const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
-  const place = ['', '/x', `/${'x'.repeat(390)}`, '/~1\u0000', '/0'][index % 5];
-  const code = ['required', 'unknown', 'maxLength', 'inexact', 'not'][index % 5] as string;
-  return new Problem(`/${['body', 'path', 'query', 'header'][index % 4]}${place}`, code, LONGEST.invalid_request);
-});
-const OTHER = 'What went wrong, and what to do: '.padEnd(160, 'x');
-
-function checkErrorBody(check: Check, toErrorBody: ToErrorBody, codes: ErrorCode[], refuse: Refuse): void {
-  for (const code of codes) {
-    const isLong = code in LONGEST;
-    const bodies = [
-      new Failure(code, 'x').body,
-      new Failure(code, isLong ? LONGEST.invalid_request : OTHER, isLong ? { problems: PROBLEMS } : {}).body,
-    ];
-    const problems = bodies.map((body) => check(toErrorBody(body))).find(Boolean);
-    if (!problems) continue;
-    refuse(`its body cannot be the Error ${code} of the server: ${problems.join('; ')}`);
-    return;
-  }
 }
 
 function checkRequiredHeaders(reply: Reply, operation: Operation, announced: string[], refuse: Refuse): void {

@@ -3,17 +3,18 @@
 import { parseExactJson } from '../../json/exact-json.ts';
 import { JsonText } from '../../json/json-text.ts';
 import type { Operation, Reply } from '../contract/contract.ts';
-import type { ToErrorBody } from '../contract/error-body.ts';
 import { replyFor } from '../contract/replies.ts';
+import type { ErrorForm, ToErrorBody } from '../error-body.ts';
 import { ErrorParts } from '../errors.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';
+import { buildToBody } from './error-bodies.ts';
 import type { IsProven } from './stored-replies.ts';
 
 export interface ReplyWriter {
   /** The body as it is to be written. @throws Error that says where it breaks the contract, for the log */
-  check: (body: unknown) => unknown;
+  check: (body: unknown, request: { id: string }) => unknown;
   /** Writes such a body. */
   write: (body: unknown) => string;
 }
@@ -23,22 +24,25 @@ export type WriterOf = (status: number) => ReplyWriter;
 export interface WriterOptions {
   compileReply: CompileReply;
   isProven: IsProven;
-  /** For a status that is not declared. */
   toErrorBody: ToErrorBody;
 }
 
 export function buildWriterOf(options: WriterOptions, { id, replies }: Operation, refuse: Refuse): WriterOf {
-  const { toErrorBody } = options;
   const written = replies.filter(({ isJson }) => isJson);
   const writers = new Map(written.map((reply) => [reply, buildWriter(id, reply, options, refuse)]));
+  const toBody = buildToBody(options.toErrorBody, id, undefined);
   /** The server itself may refuse with a status that is not declared. */
-  const undeclared: ReplyWriter = { check: (body) => toContractsOwn(body, toErrorBody), write: JSON.stringify };
+  const undeclared: ReplyWriter = {
+    check: (body, request) => toContractsOwn(body, request, toBody),
+    write: JSON.stringify,
+  };
   return (status) => writers.get(replyFor(replies, status) as Reply) ?? undeclared;
 }
 
 function buildWriter(id: string, reply: Reply, options: WriterOptions, refuse: Refuse): ReplyWriter {
-  const { compileReply, isProven } = options;
-  const { check: problemsOf, write, toErrorBody } = compileReply(reply, refuse);
+  const { compileReply, isProven, toErrorBody } = options;
+  const { check: problemsOf, write } = compileReply(reply, refuse);
+  const toBody = buildToBody(toErrorBody, id, reply);
   const proven = new Map<string, boolean>();
   const isTextProven = ({ source: { name } }: JsonText<unknown>): boolean => {
     const known = proven.get(name) ?? isProven(reply, name);
@@ -47,10 +51,10 @@ function buildWriter(id: string, reply: Reply, options: WriterOptions, refuse: R
   };
   const toBigints = buildToBigints(reply.int64s) ?? ((value: unknown) => value);
 
-  function check(answered: unknown): unknown {
+  function check(answered: unknown, request: { id: string }): unknown {
     const isText = answered instanceof JsonText;
     if (isText && isTextProven(answered)) return answered;
-    const body = isText ? toBigints(parseExactJson(answered.text)) : toContractsOwn(answered, toErrorBody);
+    const body = isText ? toBigints(parseExactJson(answered.text)) : toContractsOwn(answered, request, toBody);
     const problems = problemsOf(body);
     if (!problems) return body;
     throw new Error(`${id} has answered ${reply.status} against the contract: ${problems.join('; ')}`);
@@ -59,5 +63,5 @@ function buildWriter(id: string, reply: Reply, options: WriterOptions, refuse: R
 }
 
 /** What `refuse` makes, as the contract has its errors. */
-const toContractsOwn = (body: unknown, toErrorBody: ToErrorBody): unknown =>
-  body instanceof ErrorParts ? toErrorBody(body) : body;
+const toContractsOwn = (body: unknown, { id }: { id: string }, toBody: ErrorForm['toBody']): unknown =>
+  body instanceof ErrorParts ? toBody(body, id) : body;

@@ -71,7 +71,7 @@ export function buildSend({ replies }: Operation, { writerOf, checkHeadersOf, su
     if (answer.body === undefined) addHead(reply, answer, successor).send();
     else if (passedOn) return sendPassedOn(reply, answer, type, passedOn);
     else {
-      const body = check(answer.body);
+      const body = check(answer.body, reply.request);
       addHead(reply, answer, successor).type(type).serializer(write).send(body);
     }
     return reply.sent ? undefined : reply;

@@ -4,8 +4,9 @@ import { domain } from '../../generated/domain.ts';
 import type { AnyDescription } from '../../store/description.ts';
 import { type Contract, ContractError, type Operation, type Reply } from '../contract/contract.ts';
 import { replyFor } from '../contract/replies.ts';
+import type { ErrorFormOf, ToErrorBody } from '../error-body.ts';
 import { buildCompileReply } from '../replies/compiled-reply.ts';
-import { buildErrorOf, type ErrorOf } from '../replies/error-bodies.ts';
+import { buildErrorFormOf } from '../replies/error-bodies.ts';
 import { checkOwnReplies } from '../replies/own-replies.ts';
 import { buildCheckHeaders, type CheckHeaders } from '../replies/reply-headers.ts';
 import { buildWriterOf, type WriterOf } from '../replies/reply-writers.ts';
@@ -22,23 +23,23 @@ export interface CompiledOperation {
   check: CheckRequest;
   writerOf: WriterOf;
   checkHeadersOf: (status: number) => CheckHeaders | undefined;
-  /** Where its errors are not those of all operations. */
-  errorOf: ErrorOf | undefined;
+  errorFormOf: ErrorFormOf;
 }
 
 /** By their ids. */
 export type CompiledOperations = ReadonlyMap<string, CompiledOperation>;
 
 /** @throws ContractError */
-export function compileOperations(contract: Contract): CompiledOperations {
+export function compileOperations(contract: Contract, toErrorBody: ToErrorBody): CompiledOperations {
   const buildCheck = buildChecks(contract);
-  const compileReply = buildCompileReply(buildCheck, contract);
+  const compileReply = buildCompileReply(buildCheck);
   // A contract without a collection's schema keeps nothing of it.
   const kept = Object.entries<AnyDescription>(domain)
     .filter(([, { schema }]) => contract.document.components?.schemas?.[schema] !== undefined)
     .map(([name, description]) => ({ name, description, stored: recordSchema(contract, description.schema) }));
-  const writers = { compileReply, isProven: buildIsProven(kept), toErrorBody: contract.toErrorBody };
+  const writers = { compileReply, isProven: buildIsProven(kept), toErrorBody };
   const problems: string[] = [];
+  const told = new Set<string>();
   const compiled = [...contract.operations.values()].map((operation): [string, CompiledOperation] => {
     const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
     const check = buildCheckRequest(buildCheck, operation, refuse);
@@ -48,15 +49,15 @@ export function compileOperations(contract: Contract): CompiledOperations {
     );
     const checkHeadersOf = (status: number) => ofHeaders.get(replyFor(operation.replies, status) as Reply);
     if (!contract.isChecked) {
-      checkOwnReplies({ buildCheck, compileReply, contract, operation }, refuse);
+      checkOwnReplies({ buildCheck, compileReply, contract, operation, toErrorBody, told }, refuse);
       if (contract.isComplete) checkPossible(operation, buildCheck, refuse);
       if (contract.isStrict) checkStrictly(operation, refuse);
     }
     if (!contract.isChecked && problems.length === 0) {
       for (const { stored } of kept) checkPages(operation, stored, refuse);
     }
-    const errorOf = buildErrorOf(contract, operation, (reply) => compileReply(reply, refuse).toErrorBody);
-    return [operation.id, { check, writerOf, checkHeadersOf, errorOf }];
+    const errorFormOf = buildErrorFormOf(toErrorBody, operation);
+    return [operation.id, { check, writerOf, checkHeadersOf, errorFormOf }];
   });
   if (!contract.isChecked) {
     const refuse = (problem: string) => problems.push(problem);

@@ -1,6 +1,6 @@
 /** How a handler is written: `handle('getItem', async (call) => answer)`, with the types of both from the contract. */
 import type { Logger } from 'pino';
-import type { $Read, $Write, OpenOperation, operations } from '../../generated/contract.ts';
+import type { OpenOperation, operations } from '../../generated/contract.ts';
 import type { domain } from '../../generated/domain.ts';
 import type { transactions } from '../../generated/transactions.ts';
 import type { JsonText } from '../../json/json-text.ts';
@@ -14,28 +14,13 @@ import type { ErrorBody } from '../errors.ts';
 import type { PassedOn } from '../replies/passed-on-replies.ts';
 import type { AnyAnswer } from '../replies/sending.ts';
 import type { Bytes, FormField, FormFile } from '../requests/form-parts.ts';
-
-export type OperationId = keyof operations;
+import type { InReply, InRequest, IsJson, OperationId } from './directed.ts';
 
 type ParametersOf<Id extends OperationId> = operations[Id]['parameters'];
 export type PathOf<Id extends OperationId> = Present<ParametersOf<Id>['path']>;
 export type QueryOf<Id extends OperationId> = Present<ParametersOf<Id>['query']>;
 export type HeadersOf<Id extends OperationId> = Present<ParametersOf<Id>['header']>;
 type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
-
-/** A schema's type in a request, without its read-only fields, and in a reply, without its write-only ones. */
-export type InRequest<T> = Directed<T, $Read<unknown>>;
-export type InReply<T> = Directed<T, $Write<unknown>>;
-type Directed<T, Hidden> = T extends $Read<infer Inside> | $Write<infer Inside>
-  ? Directed<Inside, Hidden>
-  : T extends Bytes
-    ? T
-    : T extends readonly unknown[]
-      ? { [Index in keyof T]: Directed<T[Index], Hidden> }
-      : T extends object
-        ? { [Key in keyof T as IsHidden<T[Key], Hidden> extends true ? never : Key]: Directed<T[Key], Hidden> }
-        : T;
-type IsHidden<T, Hidden> = [NonNullable<T>] extends [never] ? false : [NonNullable<T>] extends [Hidden] ? true : false;
 
 /** The body, by its media type; both are `undefined` where there is no body, or where it may be left out. */
 type ContentOf<Request> = Request extends { content: infer Content }
@@ -122,7 +107,6 @@ type WithBody<Response, Status> = Response extends { content: infer Content }
   : { body?: never };
 type BodyOf<Type, Body, Status> =
   IsJson<Type> extends true ? Repeated<InReply<Body>, Status> | JsonText<InReply<Body>> : PassedOn;
-type IsJson<Type> = Lowercase<Type & string> extends `${string}/json` | `${string}+json` ? true : false;
 
 export type Responses<Id extends OperationId> = operations[Id]['responses'];
 type AnswerTo<Status, Response> = Response extends { headers: infer Headers }

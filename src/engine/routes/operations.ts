@@ -5,6 +5,7 @@ import { type Contract, ContractError, type Operation } from '../contract/contra
 import { withDoubles } from '../contract/numbers.ts';
 import { decodePath } from '../contract/operations.ts';
 import { whileTrusted } from '../contract/validity.ts';
+import type { ToErrorBody } from '../error-body.ts';
 import { toFailureForm } from '../replies/failure-form.ts';
 import { refuseOtherTypes } from '../requests/json-body.ts';
 import { type CompiledOperation, type CompiledOperations, compileOperations } from './compiled-operations.ts';
@@ -18,7 +19,8 @@ export type Handlers = Readonly<Record<string, AnyHandler>>;
 
 export interface OperationsOptions extends Pick<RouteParts, 'given' | 'authFor' | 'logger'> {
   contract: Contract;
-  compiled: CompiledOperations | undefined;
+  compiled?: CompiledOperations;
+  toErrorBody: ToErrorBody;
   handlers: Handlers;
 }
 
@@ -29,7 +31,7 @@ export async function addOperations(
 ): Promise<void> {
   const problems = describeUnmatched([...contract.operations.keys()], Object.keys(handlers));
   if (problems.length > 0) throw new ContractError(problems);
-  const compiled = others.compiled ?? compileOperations(contract);
+  const compiled = others.compiled ?? compileOperations(contract, others.toErrorBody);
   const urlOf = buildUrlOf(contract);
 
   function routeOf(operation: Operation, config: FastifyContextConfig | undefined): Partial<RouteOptions> {
@@ -38,7 +40,7 @@ export async function addOperations(
       ...others,
       handler: handlers[operation.id] as AnyHandler,
       compiled: own,
-      failures: toFailureForm(operation, contract, own.errorOf),
+      failures: toFailureForm(operation, contract, own.errorFormOf),
       config,
       onlyOwnTypes: refuseOtherTypes(operation, contract),
       urlOf,

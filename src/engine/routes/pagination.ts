@@ -1,5 +1,6 @@
 /** The `Link` to the next page (RFC 8288). */
-import type { OperationId, PathOf, QueryOf, UrlOf } from './handler.ts';
+import type { OperationId } from './directed.ts';
+import type { PathOf, QueryOf, UrlOf } from './handler.ts';
 
 /** By page: one that the store keeps is sent again and again, and to make its link takes longer than to find the page. */
 const links = new WeakMap<object, { madeOf: unknown[]; link: string }>();

@@ -3,6 +3,7 @@ import t from 'tap';
 import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { describeUndeclared } from '../../../src/engine/replies/own-replies.ts';
 import { compileOperations } from '../../../src/engine/routes/compiled-operations.ts';
+import { toErrorBody } from '../../../src/errors.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 import { fileOf } from '../../other-contracts.ts';
 
@@ -79,7 +80,7 @@ const refusals: Refusal[] = [
   ],
   [
     'an Error with a required field of which the server knows nothing',
-    'operation getPet: response 400: its body cannot be the Error invalid_request of the server: body.hint is missing',
+    'operation getPet: response 400: what toErrorBody in src/errors.ts makes of invalid_request is no such body: body.hint is missing',
     ({ getPet, components }) => {
       const hint = { type: 'integer' };
       const schema = { ...components.schemas.Error, required: ['hint'], properties: { hint } };
@@ -108,7 +109,7 @@ const refusals: Refusal[] = [
   ],
   [
     'an Error whose message may not be as long as the problems of a request',
-    'operation getPet: response 400: its body cannot be the Error invalid_request of the server: body.message must have at most 1000 characters',
+    'operation getPet: response 400: what toErrorBody in src/errors.ts makes of invalid_request is no such body: body.message must have at most 1000 characters',
     ({ getPet, components }) => {
       const { properties } = components.schemas.Error;
       const schema = {
@@ -163,7 +164,10 @@ for (const [sentence, problem, edit] of refusals) {
   t.test(`${sentence} is refused`, async (t) => {
     const file = join(t.testdir({ 'petstore.yaml': edited(edit) }), 'petstore.yaml');
     const contract = await loadContract(file);
-    t.throws(() => compileOperations({ ...contract, isStrict: true }), { name: 'ContractError', problems: [problem] });
+    t.throws(() => compileOperations({ ...contract, isStrict: true }, toErrorBody), {
+      name: 'ContractError',
+      problems: [problem],
+    });
   });
 }
 
@@ -177,7 +181,7 @@ t.test('a failure has the reply of its status, of its range, or the default', as
     responses['5XX'] = { description: 'No JSON.' };
   });
   const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
-  t.equal(compileOperations(contract).size, 3);
+  t.equal(compileOperations(contract, toErrorBody).size, 3);
 });
 
 t.test('what the server sends, and the contract does not declare, is named by generate', async (t) => {

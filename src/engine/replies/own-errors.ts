@@ -1,0 +1,69 @@
+/** Checks that what the team's `errors.ts` makes of each error of the server is what the contract says of its reply. */
+import { isDeepStrictEqual } from 'node:util';
+import { stringify } from 'lossless-json';
+import type { Operation, Reply } from '../contract/contract.ts';
+import { replyFor } from '../contract/replies.ts';
+import type { ErrorForm } from '../error-body.ts';
+import { CODES, type ErrorCode, Failure, GENERAL, kindOf } from '../errors.ts';
+import { Problem } from '../problem.ts';
+import type { Json, Refuse } from '../schema/json.ts';
+import type { CompiledReply } from './compiled-reply.ts';
+
+/** The others are of handlers and plugins; the router asks no operation for its 405. */
+export const OWN_CODES = CODES.filter((code) => !(code in GENERAL) && kindOf(code).status !== 405);
+
+/** Whether there is a reason for it: a path with a parameter may be one where that is empty. */
+const mayBe = (code: ErrorCode, { path, deprecation }: Operation) =>
+  (code !== 'gone' || deprecation?.sunset !== undefined) && (kindOf(code).status !== 404 || path.includes('{'));
+
+/** The error codes sent with this reply: those of its status; for `4XX` and `default` those without a reply of their own. */
+export const codesOf = (reply: Reply, operation: Operation): ErrorCode[] =>
+  OWN_CODES.filter((code) => mayBe(code, operation) && replyFor(operation.replies, kindOf(code).status) === reply);
+
+/** Fields of a body may have any name, and a reply of 8 KB may name them. Other messages are ours, and short. */
+const LONGEST = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
+/** As many as there may be, in each part of a request. */
+const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
+  const place = ['', '/x', `/${'x'.repeat(390)}`, '/~1\u0000', '/0'][index % 5];
+  const code = ['required', 'unknown', 'maxLength', 'inexact', 'not'][index % 5] as string;
+  return new Problem(`/${['body', 'path', 'query', 'header'][index % 4]}${place}`, code, LONGEST.invalid_request);
+});
+const OTHER = 'What went wrong, and what to do: '.padEnd(160, 'x');
+const REQUEST_ID = 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c';
+
+/** A fault is told for the first of its replies: most have all of them. */
+export function checkErrors(
+  compiled: CompiledReply,
+  toBody: ErrorForm['toBody'],
+  codes: ErrorCode[],
+  told: Set<string>,
+  refuse: Refuse,
+): void {
+  for (const code of codes) {
+    const isLong = code in LONGEST;
+    const failures = [
+      new Failure(code, 'x'),
+      new Failure(code, isLong ? LONGEST.invalid_request : OTHER, isLong ? { problems: PROBLEMS } : {}),
+    ];
+    const problem = failures.map(({ body }) => findProblem(compiled, () => toBody(body, REQUEST_ID))).find(Boolean);
+    if (problem === undefined) continue;
+    if (!told.has(problem)) refuse(`what toErrorBody in src/errors.ts makes of ${code} is no such body: ${problem}`);
+    told.add(problem);
+    return;
+  }
+}
+
+function findProblem({ check, write }: CompiledReply, make: () => unknown): string | undefined {
+  let body: Json;
+  try {
+    body = make();
+  } catch (error) {
+    return `it throws ${error}`;
+  }
+  const problems = check(body);
+  if (problems) return problems.join('; ');
+  const [made, written] = [stringify(body), write(body)].map((text) => JSON.parse(text as string));
+  if (isDeepStrictEqual(made, written)) return undefined;
+  const lost = Object.keys(made).filter((name) => !isDeepStrictEqual(made[name], written[name]));
+  return `${lost.map((name) => `body.${name}`).join(', ')} would not be sent as it is: the contract does not name all of it`;
+}

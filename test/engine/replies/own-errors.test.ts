@@ -1,0 +1,189 @@
+/** Errors as another contract has them: `src/errors.ts`. */
+import t, { type Test } from 'tap';
+import type { OwnError, ToErrorBody } from '../../../src/engine/error-body.ts';
+import { CATALOGUE, CODES, type ErrorCode, GENERAL, notImplemented, refuse } from '../../../src/engine/errors.ts';
+import type { AnyHandler } from '../../../src/engine/routes/handler.ts';
+import type { Json } from '../../../src/engine/schema/json.ts';
+import { loadConfig } from '../../../src/operate/config.ts';
+import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
+import { StoreUnavailable } from '../../../src/store/store.ts';
+import { load, problemsOf } from '../../added-operations.ts';
+import type { Reply } from '../../contract-check.ts';
+import { openUrl } from '../../database.ts';
+import { edited } from '../../edited-contract.ts';
+import { connectRaw } from '../../raw-client.ts';
+import { handlersFor, KEY, loadOurs, send, startService } from '../../service.ts';
+
+const toErrorBody = (({ code, message, status, requestId, operation, reply }) => ({
+  errors: [{ number: status, text: `${code} (${status}): ${message}` }],
+  isFault: true,
+  request_id: requestId,
+  at: `${operation} ${reply}`,
+})) as (error: OwnError) => unknown as ToErrorBody;
+
+const CONTRACT = edited(({ schemas, getPet }) => {
+  getPet['x-sunset'] = '2026-11-21';
+  const string = { type: 'string' };
+  const item = { type: 'object', properties: { number: { type: 'integer' }, text: { type: 'string' } } };
+  const properties = {
+    errors: { type: 'array', items: item },
+    isFault: { type: 'boolean' },
+    request_id: string,
+    at: string,
+  };
+  Object.assign(schemas.Error, { required: ['errors', 'isFault', 'request_id', 'at'], properties });
+});
+
+const withText = (number: number, code: string) => ({
+  errors: [{ number, text: new RegExp(`^${code} `) }],
+  isFault: true,
+});
+
+/** What makes each error; those that handlers throw come from listPets. */
+const THROWN: Partial<Record<ErrorCode, () => unknown>> = {
+  internal_error: () => {
+    throw new Error('a slip');
+  },
+  not_implemented: () => notImplemented(),
+  idempotency_key_reused: () => refuse('idempotency_key_reused', 'No.'),
+  ids_used_up: () => refuse('ids_used_up', 'No.'),
+  pet_not_found: () => refuse('pet_not_found', 'No.'),
+  unavailable: () => Promise.reject(new StoreUnavailable('gone')),
+  outcome_unknown: () => Promise.reject(new StoreUnavailable('gone', 'outcome_unknown')),
+  ...Object.fromEntries(Object.entries(GENERAL).map(([code, { status }]) => [code, () => Promise.reject({ status })])),
+};
+const POST = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
+const GET = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n`;
+const SENT: Partial<Record<ErrorCode, string>> = {
+  invalid_request: `${GET.replace('pets', 'pets?limit=0')}\r\n`,
+  malformed_json: `${POST}Content-Length: 1\r\n\r\n{`,
+  malformed_request: 'GET / HTTP/1.1\r\n: :\r\n\r\n',
+  unauthorized: 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n',
+  route_not_found: `${GET.replace('pets', 'nothing')}\r\n`,
+  method_not_allowed: 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n',
+  request_timeout: 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n',
+  gone: `${GET.replace('pets', 'pets/1')}\r\n`,
+  payload_too_large: `${POST}Content-Length: 99999\r\n\r\n`,
+  uri_too_long: `${GET.replace('pets', 'x'.repeat(9000))}\r\n`,
+  unsupported_media_type: `${POST.replace('/json', '/xml')}Content-Length: 1\r\n\r\n1`,
+  expectation_failed: `${GET}Expect: x\r\n\r\n`,
+  headers_too_large: `${GET}X: ${'x'.repeat(20_000)}\r\n\r\n`,
+  http_version_not_supported: `${GET.replace('1.1', '2.0')}\r\n`,
+  overloaded: `${GET}\r\n`.repeat(3),
+};
+
+t.test('every error has the body that the contract makes of it', async (t) => {
+  const contract = await load(t, CONTRACT);
+  let answer = (): unknown => ({ status: 200, body: [] });
+  const listPets = Object.assign(async () => answer(), { operation: 'listPets' });
+  const store = openUrl('sqlite::memory:');
+  const [reader, rare] = [makeKey(), makeKey()];
+  await store.createKey(toStoredKey(reader, 'reads', undefined, ['pets:read']));
+  await store.createKey(toStoredKey(rare, 'rare', undefined, undefined, '1/d'));
+  const { port } = await startService(t, {
+    contract,
+    toErrorBody,
+    store,
+    handlers: { ...handlersFor(contract), listPets: listPets as AnyHandler },
+    requestTimeout: 500,
+    limits: { ...loadConfig({}), maxPipelined: 2 },
+  });
+  const seen = new Set<string>();
+  function check(code: string, { status, headers, text }: Reply) {
+    const { errors, isFault, request_id } = JSON.parse(text);
+    t.equal(request_id, headers['x-request-id'], code);
+    t.match(
+      { status, errors, isFault },
+      { ...withText(CATALOGUE[code as ErrorCode].status, code), status: CATALOGUE[code as ErrorCode].status },
+      code,
+    );
+    t.equal(errors[0].text.split(' ')[0], code);
+    seen.add(code);
+  }
+  for (const [code, bytes] of Object.entries(SENT)) {
+    const { socket, replies } = connectRaw(port, bytes);
+    const all = await replies(code === 'overloaded' ? 3 : 1);
+    socket.destroy();
+    check(code, all.at(-1) as Reply);
+  }
+  for (const [code, act] of Object.entries(THROWN)) {
+    answer = act;
+    check(code, await send(port, '/v1/pets'));
+  }
+  const denied = await send(port, '/v1/pets', { method: 'POST', key: reader, body: {} });
+  check('forbidden', denied);
+  await send(port, '/v1/pets', { key: rare });
+  const limited = await send(port, '/v1/pets', { key: rare });
+  check('rate_limited', limited);
+  t.strictSame([...seen].sort(), [...CODES].sort(), 'each code of the catalogue was provoked');
+});
+
+/** What a start says of getPet's 400 with this function and this Error. */
+async function problemOf(t: Test, schema: Json, toBody: (error: Json) => unknown): Promise<string | undefined> {
+  const yaml = edited(({ schemas }) => {
+    schemas.Error = schema;
+  });
+  const [problem] = await problemsOf(t, yaml, false, toBody as ToErrorBody);
+  return problem?.replace('operation listPets: response 400: what toErrorBody in src/errors.ts makes of ', '');
+}
+
+t.test('a body that its own contract does not describe is refused at the start', async (t) => {
+  const field = { type: 'object', properties: { error: { type: 'string' } } };
+  const isThere = { ...field, required: ['error'] };
+  const none = 'invalid_request is no such body: ';
+  t.equal(await problemOf(t, isThere, () => ({})), `${none}body.error is missing`);
+  t.equal(await problemOf(t, isThere, ({ code }) => code), `${none}body must be of type object`);
+  t.equal(
+    await problemOf(t, field, ({ code, message }) => ({ code, message })),
+    `${none}body.code, body.message would not be sent as it is: the contract does not name all of it`,
+  );
+  t.equal(
+    await problemOf(t, field, ({ nothing }) => ({ error: nothing.code })),
+    `${none}it throws TypeError: Cannot read properties of undefined (reading 'code')`,
+  );
+  const short = { type: 'object', properties: { error: { type: 'string', maxLength: 100 } } };
+  t.equal(
+    await problemOf(t, short, ({ message }) => ({ error: message })),
+    `${none}body.error must have at most 100 characters`,
+  );
+  t.equal(await problemOf(t, field, ({ message }) => ({ error: message })), undefined);
+});
+
+t.test('a function that fails at run time ends nothing: the client is answered, and the log says why', async (t) => {
+  // It is not checked again: a program that was built has been.
+  const { contract } = await loadOurs();
+  const lines: string[] = [];
+  const { port } = await startService(t, {
+    contract,
+    toErrorBody: () => {
+      throw new Error('a slip of the team');
+    },
+    log: { write: (line) => void lines.push(line) },
+  });
+  const body = { code: 'invalid_request', status: 400 };
+  const refused = await send(port, '/v1/pets?limit=0');
+  t.match(refused, { status: 500, headers: { 'content-type': /^application\/json/ } });
+  t.match(JSON.parse(refused.text), { code: 'internal_error' }, 'as a handler that fails');
+  const thrown = await send(port, '/v1/pets', { method: 'POST', body: '{' });
+  t.match(JSON.parse(thrown.text), { code: 'malformed_json', status: 400 });
+  const { socket, replies } = connectRaw(port, 'GET / HTTP/1.1\r\n: :\r\n\r\n');
+  const [raw] = await replies(1);
+  socket.destroy();
+  t.match(JSON.parse((raw as Reply).text), { ...body, code: 'malformed_request' });
+  t.match(
+    lines.join(''),
+    /src\/errors\.ts has failed.*a slip of the team|a slip of the team.*src\/errors\.ts has failed/,
+  );
+});
+
+t.test('64-bit integers of an error are sent with every digit', async (t) => {
+  const int64 = { type: 'integer', format: 'int64' };
+  const yaml = edited(({ schemas }) => {
+    schemas.Error = { type: 'object', properties: { number: int64 } };
+  });
+  const toBody = (() => ({ number: 9007199254740993n })) as () => unknown as ToErrorBody;
+  t.strictSame(await problemsOf(t, yaml, false, toBody), []);
+  const { port } = await startService(t, { contract: await load(t, yaml), toErrorBody: toBody });
+  t.equal((await send(port, '/v1/pets?limit=0')).text, '{"number":9007199254740993}');
+  t.equal((await send(port, '/v1/pets', { key: null })).text, '{"number":9007199254740993}');
+});
