@@ -97,7 +97,7 @@ class Filler {
   #fillOne(schema: Json, name: string, depth: number): Filled | undefined {
     const { const: only, enum: values = 'const' in schema ? [only] : undefined, 'x-extensible-enum': codes } = schema;
     if (values ?? codes) return this.#fillEnum(values ?? codes, name);
-    const types: string[] = [schema.type ?? typeOf(schema)].flat();
+    const types: string[] = [schema.type ?? typeOf(schema, name)].flat();
     if (types.includes('object')) return this.#fillObject(schema, name, depth);
     if (types.includes('array')) return this.#fillArray(schema, name, depth);
     if (types.includes('string')) return this.#fillText(schema, name);
@@ -199,8 +199,11 @@ class Filler {
   }
 }
 
-const typeOf = ({ properties, required, additionalProperties, items }: Json) =>
-  properties || required || additionalProperties ? 'object' : items ? 'array' : 'string';
+/** Of a schema that does not say it; an error itself is an object. */
+function typeOf({ properties, required, additionalProperties, items }: Json, name: string): string {
+  if (Object.keys(properties).length > 0 || required.length > 0 || additionalProperties) return 'object';
+  return items ? 'array' : name === '' ? 'object' : 'string';
+}
 
 const SAMPLES = [
   ...[

@@ -386,6 +386,16 @@ t.test('an error has the type of its reply, as JSON or as text', async (t) => {
   t.match(await errorOf(t, short), { type: /^text\/plain/, text: /^query\.q$/ });
 });
 
+t.test('an error that a handler throws has the type of its reply, too', async (t) => {
+  const responses = { ...OK, '500': { description: 'Wrong.', content: { 'text/plain': {} } } };
+  const { request } = await serve(t, contractOf({ '/a': get({ operationId: 'fail', responses }) }), {
+    fail: () => {
+      throw new Error('a slip');
+    },
+  });
+  t.match(await request('/a'), { status: 500, headers: { 'content-type': /^text\/plain/ }, text: /^[A-Z][^{]+$/ });
+});
+
 t.test('an error as text whose reply is said to be no text is refused', async (t) => {
   const text = { '400': { description: 'Wrong.', content: { 'text/plain': { schema: object({ message: string }) } } } };
   t.match(await problemsOf(t, contractOf({ '/a': get({ responses: { ...OK, ...text } }) })), [
