@@ -1,2 +1,2 @@
-/** The same text with blanks where types stand. */
+/** Puts blanks where types stand. */
 export function toJavaScript(source: string): Promise<string>;
