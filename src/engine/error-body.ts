@@ -10,7 +10,7 @@ export interface OwnError {
   /** For people. */
   message: string;
   status: number;
-  /** The same as the message, for programs, where a request breaks the contract. */
+  /** Says the same as the message, for programs, where a request breaks the contract. */
   problems: Problem[] | undefined;
   /** The reply has it as `X-Request-Id`, and the log. */
   requestId: string;
