@@ -2,7 +2,7 @@
 import type { Asking } from './asking.ts';
 import type { Fields } from './collection.ts';
 import { type Dialect, Statement } from './statement.ts';
-import type { Field, Relation, Table } from './table.ts';
+import { type Field, perTable, type Relation, type Table } from './table.ts';
 import type { Call, Change, KnownKey, Outcome } from './write.ts';
 
 /** Makes the statements of changes, each of one record. */
@@ -38,13 +38,17 @@ export class Changes {
   }
 
   *#insert(table: Table, { kind, record }: Change, now: string): Asking<Outcome> {
-    const statement = new Statement(this.dialect);
-    const values = table.newFields.map((field) => statement.bind(field, toFirst(field, record[field.name], now)));
-    const sql = `INSERT INTO ${this.#nameOf(table)} (${table.newFields.map(({ column }) => column)})
-      VALUES (${values}) RETURNING ${this.dialect.toJsonSql(table)}`;
-    const [[text]] = (yield { sql, values: statement.values }) as [[string]];
+    const values = table.newFields.map((field) => this.dialect.toValue(field, toFirst(field, record[field.name], now)));
+    const [[text]] = (yield { sql: this.#toInsertSql(table), values }) as [[string]];
     return { text: kind === 'put' ? toNewText(text) : text };
   }
+
+  readonly #toInsertSql = perTable((table) => {
+    const { newFields } = table;
+    const places = newFields.map((field, index) => this.dialect.place(index + 1, field));
+    return `INSERT INTO ${this.#nameOf(table)} (${newFields.map(({ column }) => column)})
+      VALUES (${places}) RETURNING ${this.dialect.toJsonSql(table)}`;
+  });
 
   *#insertAll(table: Table, change: Change, all: Fields[], now: string): Asking<Outcome> {
     const texts: unknown[] = [];

@@ -138,6 +138,16 @@ export interface JsonDialect {
   unlessNull(column: string, text: string): string;
 }
 
+/** A text of each table, made once. */
+export function perTable(make: (table: Table) => string): (table: Table) => string {
+  const known = new WeakMap<Table, string>();
+  return (table) => {
+    const text = known.get(table) ?? make(table);
+    known.set(table, text);
+    return text;
+  };
+}
+
 /** SQL: a row as the contract's JSON, without the fields that are absent. */
 export function toRecordJson({ fields }: Table, dialect: JsonDialect): string {
   const members = fields.map((field, index) => {

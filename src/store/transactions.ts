@@ -108,12 +108,12 @@ export interface Running {
 export class Calls {
   readonly #changes: Changes;
   readonly #all: AnyTransactions;
-  readonly #kept: readonly Kept[];
+  readonly #kept: ReadonlyMap<unknown, Kept>;
 
   constructor(kept: readonly Kept[], changes: Changes, all: AnyTransactions) {
     this.#changes = changes;
     this.#all = all;
-    this.#kept = kept;
+    this.#kept = new Map(kept.map((one) => [one.table.collection, one]));
   }
 
   /** @throws Error where it fails: then it is to be taken back */
@@ -131,16 +131,15 @@ export class Calls {
   }
 
   *#start({ collection, call, input, tenant }: Call, steps: Steps, more: Fields): Asking<unknown> {
-    const given: Fields = { ...more, sql: steps.sql, tenant };
-    for (const kept of this.#kept) {
-      const { table } = kept;
-      const get = () => {
-        if (table.tenant && tenant === undefined)
-          throw new Error(`${call} is of ${collection}, which has no tenants: it cannot have ${table.collection}`);
-        return steps.toMethods(kept, table.tenant && tenant);
-      };
-      Object.defineProperty(given, table.collection, { get });
-    }
+    // Each function takes a few of the collections.
+    const get = (own: Fields, name: string | symbol) => {
+      const kept = this.#kept.get(name);
+      if (!kept) return own[String(name)];
+      if (kept.table.tenant && tenant === undefined)
+        throw new Error(`${call} is of ${collection}, which has no tenants: it cannot have ${String(name)}`);
+      return steps.toMethods(kept, kept.table.tenant && tenant);
+    };
+    const given = new Proxy<Fields>({ ...more, sql: steps.sql, tenant }, { get });
     const output = yield* this.#find(collection, call).run(given as never, input);
     steps.check(call);
     return output;

@@ -22,17 +22,19 @@ const METHODS: Record<string, (writing: Writing, first: never, second: never) =>
   delete: (_writing, id) => ({ kind: 'delete', id, record: {} }),
 };
 
+const MAKERS = Object.entries(METHODS);
+
 /** The methods, on what makes a change and runs it. */
 export function buildMethods<Answer>(writing: Writing, run: (toChange: () => Change) => Answer) {
-  const methods = Object.entries(METHODS).map(([name, make]) => {
-    const method = (...values: unknown[]) => {
+  const methods: Record<string, (...values: unknown[]) => Answer> = {};
+  for (const [name, make] of MAKERS) {
+    methods[name] = (...values) => {
       const [first, second] = values as [never, never];
       const how = values[make.length - 1] as HowToChange | undefined;
       return run(() => writing.toChange(make(writing, first, second), how));
     };
-    return [name, method];
-  });
-  return Object.fromEntries(methods) as Record<string, (...values: unknown[]) => Answer>;
+  }
+  return methods;
 }
 
 export class Writing {

@@ -127,10 +127,10 @@ class Changing {
       toRefusal: (error, change) => this.#toRefusal(change, error as Thrown),
     };
     const most = changes.reduce((sum, change) => sum + (isCall(change) ? 1 : (change.all?.length ?? 1)), 0);
-    for (const change of changes) {
-      if (isCall(change)) for (const insert of this.#inserts.values()) insert.checkLeft(most);
-      else if (change.kind === 'create' || change.kind === 'put') this.#inserts.get(change.collection)?.checkLeft(most);
-    }
+    const isAdding = (change: Call | Change, name: string) =>
+      isCall(change) || ((change.kind === 'create' || change.kind === 'put') && change.collection === name);
+    for (const [name, insert] of this.#inserts)
+      if (changes.some((change) => isAdding(change, name))) insert.checkLeft(most);
     const outcomes = changes.some(isCall) ? this.#tryInTime(changes, running) : this.#tryAll(changes, running);
     if (changes.some(({ once }) => once)) this.#keys.forget(changes.length + 1);
     return outcomes;
@@ -162,10 +162,11 @@ class Changing {
   /** Several statements are taken back where one of them is refused. */
   #try(change: Change | Call, running: Running): Outcome | Fault {
     const hasSavepoint = isCall(change) || isMany(change);
-    if (hasSavepoint) this.#db.exec('SAVEPOINT change');
+    if (hasSavepoint) this.#driver.query({ sql: 'SAVEPOINT change', values: [] });
     try {
       const outcome = this.#runOnce(change, running);
-      if (hasSavepoint) this.#db.exec(outcome.refused === undefined ? 'RELEASE change' : TAKE_BACK);
+      if (hasSavepoint && outcome.refused === undefined) this.#driver.query({ sql: 'RELEASE change', values: [] });
+      else if (hasSavepoint) this.#db.exec(TAKE_BACK);
       return outcome;
     } catch (error) {
       if (hasSavepoint && this.#db.inTransaction) this.#db.exec(TAKE_BACK);
