@@ -16,7 +16,9 @@ async function start(t: Test, yaml: string): Promise<Service> {
   const contract = await load(t, yaml);
   const handlers = Object.fromEntries([...contract.operations.keys()].map((id) => [id, notImplemented]));
   const toErrorBody = await loadErrors(buildErrorsFile(contract));
-  return startService(t, { contract, toErrorBody, handlers, yaml, keepAlive: true });
+  const service = await startService(t, { contract, toErrorBody, handlers, yaml, keepAlive: true });
+  t.match(await service.app.inject('/docs'), { statusCode: 200 }, 'its page can be made');
+  return service;
 }
 
 const refusedIn = async (file: string) => {

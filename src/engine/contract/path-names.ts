@@ -3,7 +3,8 @@ import type { Json } from '../schema/json.ts';
 import { METHODS } from './operations.ts';
 
 const NAME = /\{([^{}]*)\}/g;
-const toName = (name: string) => name.replace(/\W/g, '_');
+export const toName = (name: string) => name.replace(/\W/g, '_');
+export const withNames = (path: string) => path.replace(NAME, (_, name) => `{${toName(name)}}`);
 
 /** A path as it stands in URLs, where other characters than those of ASCII are percent-encoded (RFC 3986, section 2.5). */
 export const encodePath = (path: string): string =>
@@ -15,7 +16,7 @@ export function withPathNames(document: Json): Json {
   const odd = Object.keys(document.paths).filter(isOdd);
   if (odd.length === 0) return document;
   const paths = Object.entries<Json>(document.paths).map(([path, item]) => {
-    const rewritten = path.replace(NAME, (_, name) => `{${toName(name)}}`);
+    const rewritten = withNames(path);
     // Where that is another path, both are refused, as the same one.
     if (!odd.includes(path) || rewritten in document.paths) return [path, item];
     const renamed = Object.entries<Json>(item).map(([key, node]) => {

@@ -2,6 +2,7 @@
 import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
 import { fromStep } from '../../json/pointer.ts';
 import type { Contract, Operation } from '../contract/contract.ts';
+import { toName, withNames } from '../contract/path-names.ts';
 import type { Json } from '../schema/json.ts';
 import { Html, html } from './html.ts';
 
@@ -11,6 +12,7 @@ const fill = (name: string, text: string) => html`<span data-fill="${name}">${te
 /** Examples with every digit: a contract's own numbers may be larger than JavaScript's. */
 export function buildToCurl({ json, prefix }: Contract): (operation: Operation, name?: string) => Html {
   const document = parse(json, null, parseNumberAndBigInt) as Json;
+  const items = new Map(Object.entries<Json>(document.paths ?? {}).map(([path, item]) => [withNames(path), item]));
 
   function follow(node: Json): Json {
     const names: string[] | undefined = node?.$ref?.split('/').slice(1);
@@ -24,14 +26,14 @@ export function buildToCurl({ json, prefix }: Contract): (operation: Operation, 
   }
 
   return ({ id, method, path, security }, name = id) => {
-    const item = follow(document.paths?.[path]);
-    const source = follow(item?.[method.toLowerCase()]) ?? {};
-    const parameters: Json[] = [...(item?.parameters ?? []), ...(source.parameters ?? [])].map(follow);
+    const item = follow(items.get(path));
+    const source = item[method.toLowerCase()];
+    const parameters: Json[] = [...(item.parameters ?? []), ...(source.parameters ?? [])].map(follow);
     const once = parameters.find((parameter) => parameter['x-kept-hours']);
     const [type, media] = Object.entries<Json>(follow(source.requestBody)?.content ?? {})[0] ?? [];
     const body = media && exampleOf(media);
     const url = path.replace(/\{(\w+)\}/g, (whole, field) => {
-      const parameter = parameters.find((one) => one.name === field);
+      const parameter = parameters.find((one) => toName(one.name) === field);
       return String((parameter && (exampleOf(parameter) ?? follow(parameter.schema)?.examples?.[0])) ?? whole);
     });
     const place = security[0]?.place;

@@ -27,7 +27,9 @@ async function serve(t: Test, yaml: string, answers: Record<string, (call: Json)
     body: { params, query, body, caller: caller ?? null },
   });
   const handlers = Object.fromEntries([...contract.operations.keys()].map((id) => [id, answers[id] ?? tell]));
-  return startService(t, { contract, handlers, yaml: toOpen(yaml) });
+  const service = await startService(t, { contract, handlers, yaml: toOpen(yaml) });
+  t.match(await service.app.inject('/docs'), { statusCode: 200 }, 'its page can be made');
+  return service;
 }
 
 /** For the check of replies: here they tell more than their contract has. */

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { parse as parseYaml } from 'yaml';
 import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { loadClients } from '../../../src/engine/docs/clients.ts';
+import { buildToCurl } from '../../../src/engine/docs/curl.ts';
 import { toPage } from '../../../src/engine/docs/page.ts';
 import { connectRaw, sendRaw } from '../../raw-client.ts';
 import { startService } from '../../service.ts';
@@ -348,5 +349,77 @@ t.test(
       lines.filter((line) => JSON.parse(line).level > 30),
       [],
     );
+  },
+);
+
+t.test(
+  'a request to copy is that of the operation, with the examples that the contract has, also by reference',
+  async (t) => {
+    const key = { type: 'apiKey', in: 'header', name: 'X-Key' };
+    const item = {
+      parameters: [{ $ref: '#/components/parameters/Id' }],
+      put: {
+        operationId: 'putItem',
+        parameters: [
+          { name: 'part-number', in: 'path', required: true, schema: { $ref: '#/components/schemas/Part' } },
+        ],
+        requestBody: { $ref: '#/components/requestBodies/Item' },
+        responses: { '204': { description: 'Done' } },
+      },
+      delete: {
+        operationId: 'deleteItem',
+        parameters: [
+          { name: 'part-number', in: 'path', required: true, schema: { type: 'string' } },
+          { name: 'once', in: 'query', schema: { type: 'string' } },
+        ],
+        security: [],
+        responses: { '204': { description: 'Done' } },
+      },
+    };
+    const listItems = {
+      operationId: 'listItems',
+      responses: { '204': { description: 'Done' } },
+    };
+    const components = {
+      securitySchemes: { key },
+      parameters: {
+        Id: {
+          name: 'id',
+          in: 'path',
+          required: true,
+          schema: { type: 'string' },
+          examples: { one: { $ref: '#/components/examples/a~1b' } },
+        },
+      },
+      examples: { 'a/b': { value: 'a' } },
+      schemas: { Part: { type: 'integer', format: 'int64', examples: [7] } },
+      requestBodies: {
+        Item: { content: { 'application/json': { schema: { type: 'object' }, example: { name: "Rex's" } } } },
+      },
+    };
+    const contract = {
+      openapi: '3.1.0',
+      info: { title: 'Items', version: '1.0.0' },
+      security: [{ key: [] }],
+      paths: { '/items/{id}/{part-number}': item, '/items': { get: listItems } },
+      components,
+    };
+    const folder = t.testdir({ 'items.json': JSON.stringify(contract) });
+    const loaded = await loadContract(`${folder}/items.json`);
+    const toCurl = buildToCurl(loaded);
+    const texts = [...loaded.operations.values()].map((operation) => toCurl(operation).text.replaceAll(/<[^>]*>/g, ''));
+    const [putItem, deleteItem, listing] = texts.map((text) => text.replaceAll('&#60;', '<').replaceAll('&#62;', '>'));
+    t.equal(
+      putItem,
+      [
+        'curl -i -X PUT',
+        "-H 'X-Key: <API_KEY>'",
+        "-H 'Content-Type: application/json'",
+        `-d '{&#34;name&#34;:&#34;Rex&#39;\\&#39;&#39;s&#34;}'`,
+        "'https://SERVER/items/a/7'\nCopy",
+      ].join(' \\\n  '),
+    );
+    t.equal(deleteItem, "curl -i -X DELETE \\\n  'https://SERVER/items/a/{part_number}'\nCopy");
+    t.equal(listing, "curl -i \\\n  -H 'X-Key: <API_KEY>' \\\n  'https://SERVER/items'\nCopy");
   },
 );
