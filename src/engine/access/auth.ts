@@ -75,9 +75,14 @@ export async function addAuth(
 
   const identifyToken = verifyToken && buildIdentifyToken(verifyToken, (told) => toTokenCaller(told, keyRate));
 
+  /** One for all operations: each remembers keys. */
+  const identifies = new Map<KeyPlace, Identify>();
   function identifyBy(place: KeyPlace): Identify {
     if (place.isToken && identifyToken) return identifyToken;
-    return place.in === 'bearer' ? identifyBearer : buildIdentifyApiKey(place, note);
+    if (place.in === 'bearer') return identifyBearer;
+    const identify = identifies.get(place) ?? buildIdentifyApiKey(place, note);
+    identifies.set(place, identify);
+    return identify;
   }
 
   return (security, over, isKeyOptional = false) => {

@@ -12,7 +12,7 @@ import { buildCheckHeaders, type CheckHeaders } from '../replies/reply-headers.t
 import { buildWriterOf, type WriterOf } from '../replies/reply-writers.ts';
 import { buildIsProven, checkPages } from '../replies/stored-replies.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
-import { type BuildCheck, buildChecks } from '../schema/checks.ts';
+import { type BuildCheck, buildChecks, type Checks } from '../schema/checks.ts';
 import { refuseImpossible } from '../schema/impossible.ts';
 import type { Refuse } from '../schema/json.ts';
 import { checkRequired } from '../schema/required-fields.ts';
@@ -26,8 +26,8 @@ export interface CompiledOperation {
   errorFormOf: ErrorFormOf;
 }
 
-/** By their ids. */
-export type CompiledOperations = ReadonlyMap<string, CompiledOperation>;
+/** By their ids, with what compiles them ahead of their first call. */
+export type CompiledOperations = ReadonlyMap<string, CompiledOperation> & Pick<Checks, 'compileNext'>;
 
 /** @throws ContractError */
 export function compileOperations(contract: Contract, toErrorBody: ToErrorBody): CompiledOperations {
@@ -64,7 +64,7 @@ export function compileOperations(contract: Contract, toErrorBody: ToErrorBody):
     for (const { description, stored } of kept) checkKeptFields(description, { stored, buildCheck }, refuse);
   }
   if (problems.length > 0) throw new ContractError(problems);
-  return new Map(compiled);
+  return Object.assign(new Map(compiled), { compileNext: buildCheck.compileNext });
 }
 
 function checkPossible({ parameters, body, replies }: Operation, buildCheck: BuildCheck, refuse: Refuse): void {

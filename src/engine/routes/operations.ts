@@ -32,6 +32,7 @@ export async function addOperations(
   const problems = describeUnmatched([...contract.operations.keys()], Object.keys(handlers));
   if (problems.length > 0) throw new ContractError(problems);
   const compiled = others.compiled ?? compileOperations(contract, others.toErrorBody);
+  compileAhead(app, compiled);
   const urlOf = buildUrlOf(contract);
 
   function routeOf(operation: Operation, config: FastifyContextConfig | undefined): Partial<RouteOptions> {
@@ -58,6 +59,18 @@ export async function addOperations(
       },
     }),
   );
+}
+
+/** Part by part, between what clients ask, so that no first call waits for all that it needs. */
+function compileAhead(app: FastifyInstance, { compileNext }: CompiledOperations): void {
+  let isClosed = false;
+  const step = () => {
+    if (!isClosed && compileNext()) setImmediate(step);
+  };
+  app.addHook('onListen', async () => step());
+  app.addHook('onClose', async () => {
+    isClosed = true;
+  });
 }
 
 /** A colon begins a parameter in Fastify: one that is only a colon is written as two. */

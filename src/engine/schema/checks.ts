@@ -27,21 +27,47 @@ export type Check = (value: unknown) => Problem[] | undefined;
 /** A schema that does not compile is refused in one line. */
 export type BuildCheck = (schema: Json, options: CheckOptions, refuse: Refuse) => Check;
 
-/** For the schemas of one document. */
-export function buildChecks(source: SchemaSource): BuildCheck {
+export interface Checks extends BuildCheck {
+  /** Compiles a part of one that was not called yet, in a few milliseconds; false where nothing is left. */
+  compileNext: () => boolean;
+}
+
+/** For the schemas of one document. Those of a checked document are compiled when they are first called, part by part. */
+export function buildChecks(source: SchemaSource): Checks {
   const withDefaults = buildCompile(source, true);
   const without = buildCompile(source, false);
-  return (schema, options, refuse) => {
+  const waiting: (() => unknown)[] = [];
+
+  function buildCheck(schema: Json, options: CheckOptions, refuse: Refuse): Check {
     const { compile, run } = options.fillsDefaults ? withDefaults : without;
-    const validate = compile(schema, options, refuse);
+    let made: ValidateFunction | undefined;
+    const make = () => {
+      made ??= compile(schema, options, source.isChecked ? refuseNow : refuse);
+      return made;
+    };
+    if (source.isChecked) waiting.push(make);
+    else make();
     return (value) => {
+      const validate = made ?? make();
       const problems = validate(value) ? undefined : toProblems(validate.errors as ErrorObject[], options.at, value);
       run.functions.forget();
       run.keys.forget();
       return problems;
     };
-  };
+  }
+
+  function compileNext(): boolean {
+    const next = waiting.shift();
+    next?.();
+    return next !== undefined || [withDefaults, without].some(({ run }) => run.functions.compileNext());
+  }
+  return Object.assign(buildCheck, { compileNext });
 }
+
+/** A check that took everything would be worse. */
+const refuseNow: Refuse = (problem) => {
+  throw new Error(problem);
+};
 
 type Compile = (schema: Json, place: Int64Place) => ValidateFunction;
 
@@ -55,8 +81,10 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
     },
   });
   const run = { functions, keys: new Keys() };
-  const compileOwn: Compile = (schema, place) =>
-    functions.compileWhole(functions.of({ schema, place, isTried: false }));
+  const compileOwn: Compile = (schema, place) => {
+    const own = functions.of({ schema, place, isTried: false });
+    return source.isChecked ? functions.compile(own) : functions.compileWhole(own);
+  };
 
   function compile(schema: Json, { name, int64s = placesOf(schema) }: CheckOptions, refuse: Refuse): ValidateFunction {
     try {

@@ -5,6 +5,7 @@
  */
 import { _, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
+import { stringify } from 'lossless-json';
 import { MAX_ERRORS } from './bounded-keywords.ts';
 import { findInt64s, type Int64Place } from './int64-places.ts';
 import type { Json } from './json.ts';
@@ -50,6 +51,8 @@ export class Functions {
   readonly #ofSchemas = { tried: new Map<Json, OfPlaces>(), sure: new Map<Json, OfPlaces>() };
   readonly #ofTexts = new Map<string, SchemaFunction>();
   readonly #whole = new Set<SchemaFunction>();
+  /** All before it are compiled. */
+  #next = 0;
   /** Where this run has found something. */
   readonly #found: Map<unknown, Outcome>[] = [];
 
@@ -93,6 +96,14 @@ export class Functions {
     }
     for (const one of seen) this.#whole.add(one);
     return this.compile(made);
+  }
+
+  /** One of those that were not called yet; false where there is none. */
+  compileNext(): boolean {
+    const next = this.#known.slice(this.#next).find(({ check }) => !check);
+    this.#next = next ? next.number : this.#known.length;
+    if (next) this.compile(next);
+    return next !== undefined;
   }
 
   /** At the end of a run: the next one is about other objects. */
@@ -149,6 +160,11 @@ export class Functions {
 
 type OfPlaces = Map<Int64Place, SchemaFunction>;
 
-/** The text of a number and that of a bigint are others. */
-const toText = (prepared: Json) =>
-  JSON.stringify(prepared, (_name, value) => (typeof value === 'bigint' ? { bigint: String(value) } : value));
+/** Numbers that are bigint are those that no double holds: their digits tell them apart. */
+function toText(prepared: Json): string {
+  try {
+    return JSON.stringify(prepared);
+  } catch {
+    return stringify(prepared) as string;
+  }
+}

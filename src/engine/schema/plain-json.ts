@@ -9,7 +9,12 @@ const PLAIN = ['properties', 'items', 'additionalProperties'];
 /** Undefined where the schema says what fast-json-stringify does not know, such as which alternative a bigint belongs to. */
 export function buildWritePlain(schema: Json): ((value: unknown) => string) | undefined {
   const plain = toPlain(schema);
-  return plain && fastJson(plain);
+  let write: ((value: unknown) => string) | undefined;
+  const writeFirst = (value: unknown) => {
+    write ??= fastJson(plain);
+    return write(value);
+  };
+  return plain && writeFirst;
 }
 
 /** The types alone: fast-json-stringify would fill in defaults, too. */

@@ -1,11 +1,15 @@
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
-import { loadContract } from '../../../src/engine/contract/load-contract.ts';
+import { CONTRACT_FILE, loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { describeUndeclared } from '../../../src/engine/replies/own-replies.ts';
 import { compileOperations } from '../../../src/engine/routes/compiled-operations.ts';
 import { toErrorBody } from '../../../src/errors.ts';
+import { CONTRACT_DIGEST } from '../../../src/generated/handlers.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 import { fileOf } from '../../other-contracts.ts';
+import { loadOurs, startService } from '../../service.ts';
 
 /** What the contract says after the edit, which the server could not keep. */
 type Refusal = [sentence: string, problem: string, edit: Edit];
@@ -210,4 +214,31 @@ t.test('what the server sends, and the contract does not declare, is named by ge
   t.strictSame(describeUndeclared(await loadContract()), []);
   const others = await loadContract(fileOf('tictactoe'));
   t.strictSame(describeUndeclared(others), [], 'a contract that was written without this server in mind');
+});
+
+t.test('a start compiles no check of the contract that it was built for, and all of another one', async (t) => {
+  const compiled = t.capture(Ajv2020.prototype, 'compile', Ajv2020.prototype.compile);
+  const { compileNext } = compileOperations(await loadContract(CONTRACT_FILE, CONTRACT_DIGEST), toErrorBody);
+  t.equal(compiled().length, 0);
+  compileOperations(await loadContract(CONTRACT_FILE, 'of another one'), toErrorBody);
+  const { length } = compiled();
+  t.ok(length > 3, `${length} checks`);
+  while (compileNext());
+  t.ok(compiled().length > 3);
+});
+
+t.test('a server that listens compiles ahead of first calls, until nothing is left or it is closed', async (t) => {
+  const { contract, compiled } = await loadOurs();
+  const start = (compileNext: () => boolean) =>
+    startService(t, { contract, compiled: Object.assign(new Map(compiled), { compileNext }) });
+  const parts = ['first', 'second', 'third'];
+  const { request } = await start(() => parts.shift() !== undefined);
+  while (parts.length > 0) t.equal((await request('/v1/pets')).status, 200);
+  let count = 0;
+  const { app } = await start(() => ++count > 0);
+  while (count < 3) await setImmediate();
+  await app.close();
+  const atClose = count;
+  for (let turn = 0; turn < 3; turn++) await setImmediate();
+  t.equal(count, atClose);
 });

@@ -33,7 +33,7 @@ function open(t: Test, { isChecked = false, isStrict = false, schemas = {} }: So
     count += compiled().length;
     return count;
   };
-  return { build, refused, counted };
+  return { build, refused, counted, compileNext: buildCheck.compileNext };
 }
 
 t.test('equal schemas are compiled once, wherever and however often they stand', async (t) => {
@@ -118,5 +118,37 @@ t.test('words about a schema are not compiled, and those of a wrong type are ref
     const { build, refused } = open(t);
     build(object({ name: { ...string, ...words } }));
     t.match(refused, [/^value\.name: schema is invalid: data\/.*must be/], JSON.stringify(words));
+  }
+});
+
+t.test(
+  'the checks of a checked document are compiled when they are first called, part by part, or ahead of that',
+  async (t) => {
+    const schemas = { Node: large({ child: ref('Node'), id: { type: 'integer' } }) };
+    const schema = object({ first: ref('Node'), second: large() });
+    const called = open(t, { isChecked: true, schemas });
+    const check = called.build(schema);
+    called.build(object({ other: string }));
+    t.equal(called.counted(), 0);
+    t.equal(check({}), undefined);
+    t.equal(called.counted(), 1, 'no part that the value does not have');
+    t.match(check({ first: { child: { id: 'x' } } })?.join(), /^first\.child\.id must be of type integer$/);
+    t.equal(called.counted(), 2);
+
+    const ahead = open(t, { isChecked: true, schemas });
+    const later = ahead.build(schema, { fillsDefaults: true });
+    const parts: number[] = [];
+    while (ahead.compileNext()) parts.push(ahead.counted());
+    t.strictSame(parts, [1, 2, 3], 'each part by itself');
+    t.match(later({ first: { child: { id: 'x' } } })?.join(), /^first\.child\.id must be of type integer$/);
+    t.equal(ahead.counted(), 3);
+  },
+);
+
+t.test('a check that cannot be compiled when it is called takes nothing', async (t) => {
+  const { build } = open(t, { isChecked: true });
+  const check = build(object({ code: { ...string, pattern: '(' } }));
+  for (const value of [{ code: 'x' }, {}]) {
+    t.throws(() => check(value), { message: /^value\.code: Invalid regular expression/ });
   }
 });
