@@ -1,7 +1,13 @@
 /** Names the places of a contract where the server does otherwise, and words in it that say nothing: nobody else would tell. */
 import type { Contract, Operation } from '../src/engine/contract/contract.ts';
-import { METHODS } from '../src/engine/contract/operations.ts';
-import type { Json } from '../src/engine/schema/json.ts';
+import {
+  type Document,
+  nodesOf,
+  type OperationNode,
+  operationsOf,
+  type SchemeNode,
+} from '../src/engine/contract/document.ts';
+import type { Schema } from '../src/engine/schema/json.ts';
 import { targetOf } from '../src/engine/schema/recursion.ts';
 import { subschemasOf } from '../src/engine/schema/subschemas.ts';
 import { speaksOfOthers } from '../src/engine/schema/value-bounds.ts';
@@ -13,14 +19,13 @@ const BODILESS = /^(1..|204|205|304)$/;
 export function describeNotes(contract: Contract): string[] {
   const { operations, resolved, json } = contract;
   const sources = sourcesOf(JSON.parse(json));
-  const flows = Object.entries<Json>(resolved.components.securitySchemes ?? {}).flatMap(([name, scheme]) =>
+  const flows = Object.entries(resolved.components?.securitySchemes ?? {}).flatMap(([name, scheme]) =>
     scheme.flows ? [[name, scopesOf(scheme.flows)] as const] : [],
   );
   const scopes = new Map(flows);
-  const seen = new Set<Json>();
+  const seen = new Set<Schema>();
   const notes = [...operations.values()].flatMap((operation) => {
-    const item = resolved.paths[operation.path];
-    const source = item[operation.method.toLowerCase()];
+    const { item, source } = nodesOf(resolved, operation);
     return [
       ...ofSource(operation, sources),
       ...(source.servers || item.servers ? ['its own servers are not served: it has the path of all others'] : []),
@@ -33,16 +38,16 @@ export function describeNotes(contract: Contract): string[] {
 }
 
 /** The operations as they are written, by method and path without names. */
-function sourcesOf({ paths = {} }: Json): Map<string, Json> {
-  const entries = Object.entries<Json>(paths).flatMap(([path, item]) =>
-    METHODS.map((method): [string, Json] => [toName(method, path), item[method]]),
+function sourcesOf({ paths = {} }: Document): Map<string, OperationNode> {
+  const entries = Object.entries(paths).flatMap(([path, item]) =>
+    operationsOf(item).map(([method, operation]) => [toName(method, path), operation] as const),
   );
   return new Map(entries);
 }
 
 const toName = (method: string, path: string) => `${method.toLowerCase()} ${path.replace(/\{[^{}]*\}/g, '{}')}`;
 
-function ofSource({ id, method, path }: Operation, sources: Map<string, Json>): string[] {
+function ofSource({ id, method, path }: Operation, sources: Map<string, OperationNode>): string[] {
   const { operationId, requestBody } = sources.get(toName(method, path)) ?? {};
   return [
     ...(operationId && operationId !== id
@@ -52,8 +57,8 @@ function ofSource({ id, method, path }: Operation, sources: Map<string, Json>): 
   ];
 }
 
-function ofReplies({ responses = {} }: Json): string[] {
-  return Object.entries<Json>(responses).flatMap(([status, { content = {} }]) => {
+function ofReplies({ responses = {} }: OperationNode): string[] {
+  return Object.entries(responses).flatMap(([status, { content = {} }]) => {
     const [type, ...others] = Object.keys(content);
     if (type && BODILESS.test(status))
       return [`response ${status}: its content is never sent: such a reply has no body`];
@@ -62,8 +67,8 @@ function ofReplies({ responses = {} }: Json): string[] {
   });
 }
 
-const scopesOf = (flows: Json): string[] =>
-  Object.values<Json>(flows).flatMap(({ scopes = {} }) => Object.keys(scopes));
+const scopesOf = (flows: NonNullable<SchemeNode['flows']>): string[] =>
+  Object.values(flows).flatMap(({ scopes = {} }) => Object.keys(scopes));
 
 function ofScopes(security: Record<string, string[]>[], scopes: Map<string, string[]>): string[] {
   return security
@@ -75,20 +80,22 @@ function ofScopes(security: Record<string, string[]>[], scopes: Map<string, stri
     );
 }
 
-function schemasOf({ parameters, body, replies }: Operation): Json[] {
+function schemasOf({ parameters, body, replies }: Operation): Schema[] {
   return [...parameters, ...(body?.contents ?? []), ...replies].map(({ schema }) => schema);
 }
 
-function ofSchema(schema: Json, seen: Set<Json>): string[] {
+const isAbove = (low: number | bigint = -Infinity, high: number | bigint = Infinity) => low > high;
+
+function ofSchema(schema: Schema, seen: Set<Schema>): string[] {
   if (typeof schema !== 'object' || schema === null || seen.has(schema)) return [];
   seen.add(schema);
   const { type, minimum, maximum, minLength, maxLength } = schema;
-  const crossed = minimum > maximum ? 'minimum' : minLength > maxLength ? 'minLength' : undefined;
+  const crossed = isAbove(minimum, maximum) ? 'minimum' : isAbove(minLength, maxLength) ? 'minLength' : undefined;
   const idle = type ? Object.keys(schema).filter((keyword) => speaksOfOthers(keyword, schema)) : [];
   return [
     ...(crossed ? [`no value fits a schema whose ${crossed} is above its ${crossed.replace('min', 'max')}`] : []),
     ...idle.map((keyword) => `${keyword} says nothing about what is of type ${[type].flat().join(' or ')}`),
-    ...[targetOf(schema), ...subschemasOf(schema).map(({ subschema }) => subschema)].flatMap((one) =>
+    ...[targetOf(schema) ?? true, ...subschemasOf(schema).map(({ subschema }) => subschema)].flatMap((one) =>
       ofSchema(one, seen),
     ),
   ];

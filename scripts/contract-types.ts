@@ -1,8 +1,8 @@
 /** The contract as TypeScript types, with 64-bit integers as bigint, as they are inside the server. */
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
-import { METHODS } from '../src/engine/contract/operations.ts';
-import type { Json } from '../src/engine/schema/json.ts';
+import { type Document, operationsOf, type ParameterNode } from '../src/engine/contract/document.ts';
+import { isNode, type Keywords, keywordsOf, type Schema } from '../src/engine/schema/json.ts';
 import { lookUp } from '../src/engine/schema/references.ts';
 
 /** The types of a 64-bit integer, and of what the schema may allow instead. */
@@ -13,14 +13,14 @@ const INT64_TYPES = {
   null: ts.factory.createLiteralTypeNode(ts.factory.createNull()),
 };
 
-export async function buildTypes(contract: Json): Promise<string> {
+export async function buildTypes(contract: Document): Promise<string> {
   const document = structuredClone(contract);
   const { paths = {}, components = {}, webhooks = {} } = document;
   // The server sends nothing to them: they have no handlers.
-  for (const operation of Object.values<Json>(webhooks).flatMap(operationsOf)) delete operation.operationId;
-  Object.values<Json>(components.parameters ?? {}).forEach(plain);
-  for (const path of Object.values<Json>(paths)) {
-    for (const node of [path, ...operationsOf(path)]) node.parameters?.forEach(plain);
+  for (const [, operation] of Object.values(webhooks).flatMap(operationsOf)) delete operation.operationId;
+  Object.values(components.parameters ?? {}).forEach(plain);
+  for (const item of Object.values(paths)) {
+    for (const node of [item, ...operationsOf(item).map(([, operation]) => operation)]) node.parameters?.forEach(plain);
   }
   markReferences(document, document);
   dropExternal(document);
@@ -31,15 +31,15 @@ export async function buildTypes(contract: Json): Promise<string> {
     readWriteMarkers: true,
     transform(schema) {
       // It may be true or false.
-      const { type = [], format, 'x-extensible-enum': codes }: Json = Object(schema);
-      const types: string[] = [type].flat();
+      const { type = [], format, 'x-extensible-enum': codes }: Keywords = Object(schema);
+      const types = [type].flat();
       if (types.includes('integer') && format === 'int64') {
         return ts.factory.createUnionTypeNode(types.map((type) => INT64_TYPES[type as keyof typeof INT64_TYPES]));
       }
       if (format === 'binary') return ts.factory.createTypeReferenceNode('AsyncIterable<Uint8Array>');
       if (codes) {
         return ts.factory.createUnionTypeNode(
-          codes.map((code: string) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(code))),
+          codes.map((code) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(code))),
         );
       }
       return undefined;
@@ -48,46 +48,47 @@ export async function buildTypes(contract: Json): Promise<string> {
   return `${astToString(nodes)}/** The operations that may be called without a key. */\nexport type OpenOperation = ${toOpen(document)};\n`;
 }
 
-/** The operations of a path item, which may have any other `x-` words, with any values. */
-const operationsOf = (item: Json): Json[] => METHODS.flatMap((method) => item[method] ?? []);
-
-function toOpen({ paths = {}, security = [] }: Json): string {
-  const sources = Object.values<Json>(paths).flatMap(operationsOf);
-  const isOpen = (ways: Json[]) => ways.length === 0 || ways.some((way) => Object.keys(way).length === 0);
+function toOpen({ paths = {}, security = [] }: Document): string {
+  const sources = Object.values(paths)
+    .flatMap(operationsOf)
+    .map(([, operation]) => operation);
+  const isOpen = (ways: object[]) => ways.length === 0 || ways.some((way) => Object.keys(way).length === 0);
   const open = sources.filter((source) => source.operationId && isOpen(source.security ?? security));
   return open.map(({ operationId }) => `'${operationId}'`).join(' | ') || 'never';
 }
 
 /** JSON in a parameter is read. A default is filled in before a handler is called, so the handler always finds the parameter. */
-function plain(parameter: Json): void {
-  const [media] = Object.values<Json>(parameter.content ?? {});
-  if (media) parameter.schema = media.schema;
+function plain(parameter: ParameterNode): void {
+  const [media] = Object.values(parameter.content ?? {});
+  if (media?.schema !== undefined) parameter.schema = media.schema;
   delete parameter.content;
-  if (parameter.schema?.default !== undefined) parameter.required = true;
+  if (keywordsOf(parameter.schema).default !== undefined) parameter.required = true;
 }
 
 /** Examples that stand elsewhere: openapi-typescript would fetch them, and no type depends on one. */
-function dropExternal(node: Json): void {
-  if (typeof node !== 'object' || node === null) return;
+function dropExternal(node: unknown): void {
+  if (!isNode(node)) return;
   if (typeof node.externalValue === 'string') delete node.externalValue;
   for (const child of Object.values(node)) dropExternal(child);
 }
 
 /** A name in the mapping of a discriminator is that of a schema (OpenAPI 3.1, section 4.8.25). */
-function pointMappings(node: Json): void {
-  if (typeof node !== 'object' || node === null) return;
-  const mapping = node.discriminator?.mapping ?? {};
-  for (const [name, schema] of Object.entries<string>(mapping)) {
+function pointMappings(node: unknown): void {
+  if (!isNode(node)) return;
+  const { discriminator }: Keywords = node;
+  const mapping = discriminator?.mapping ?? {};
+  for (const [name, schema] of Object.entries(mapping)) {
     if (/^[\w-]+$/.test(schema)) mapping[name] = `#/components/schemas/${schema}`;
   }
   for (const child of Object.values(node)) pointMappings(child);
 }
 
 /** A field is read-only or write-only also where the schema that it refers to says so. */
-function markReferences(node: Json, document: Json): void {
-  if (typeof node !== 'object' || node === null) return;
-  for (const field of Object.values<Json>(node.properties ?? {})) {
-    const { readOnly, writeOnly } = lookUp(document, String(field.$ref)) ?? {};
+function markReferences(node: unknown, document: Document): void {
+  if (!isNode(node)) return;
+  const { properties }: Keywords = node;
+  for (const field of Object.values(properties ?? {}).map(keywordsOf)) {
+    const { readOnly, writeOnly } = keywordsOf(lookUp(document, String(field.$ref)) as Schema | undefined);
     if (readOnly) field.readOnly = true;
     if (writeOnly) field.writeOnly = true;
   }

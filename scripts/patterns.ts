@@ -1,7 +1,7 @@
 /** The patterns of a contract that could stop the server: a text that meets one takes far longer than it is long. */
 import type { Contract } from '../src/engine/contract/contract.ts';
 import { toRegExp } from '../src/engine/schema/ajv.ts';
-import type { Json } from '../src/engine/schema/json.ts';
+import type { Schema } from '../src/engine/schema/json.ts';
 import { targetOf } from '../src/engine/schema/recursion.ts';
 import { subschemasOf } from '../src/engine/schema/subschemas.ts';
 import { degreeOf } from './linear.ts';
@@ -11,7 +11,7 @@ const STEPS = 1_000_000;
 
 /** Each in one line, with the first operation that has it. Headers of replies are no text of clients. */
 export function describeSlowPatterns({ operations }: Contract): string[] {
-  const seen = new Set<Json>();
+  const seen = new Set<Schema>();
   const told = new Map<string, string>();
   for (const { id, parameters, body, replies } of operations.values()) {
     const schemas = [...parameters, ...(body?.contents ?? []), ...replies].map(({ schema }) => schema);
@@ -19,7 +19,7 @@ export function describeSlowPatterns({ operations }: Contract): string[] {
   }
   return [...told.values()];
 
-  function visit(schema: Json, owner: string): void {
+  function visit(schema: Schema | undefined, owner: string): void {
     if (typeof schema !== 'object' || seen.has(schema)) return;
     seen.add(schema);
     const { pattern, maxLength, patternProperties = {}, propertyNames } = schema;

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Contract } from '../src/engine/contract/contract.ts';
+import type { MediaNode, ParameterNode } from '../src/engine/contract/document.ts';
 import { loadContract } from '../src/engine/contract/load-contract.ts';
-import type { Json } from '../src/engine/schema/json.ts';
 import { toJsonText } from '../src/store/table.ts';
 
 const KEY = 'key-of-the-smoke-test';
@@ -31,7 +31,7 @@ async function expect(status: number, url: string, init?: RequestInit): Promise<
 }
 
 /** What creates comes first, so that the others find it. */
-const METHODS = ['post', 'get', 'put', 'patch', 'delete'];
+const METHODS = ['post', 'get', 'put', 'patch', 'delete'] as const;
 
 interface SmokeRequest {
   status: number;
@@ -40,20 +40,23 @@ interface SmokeRequest {
   body?: string;
 }
 
-const exampleIn = ({ example, examples = {} }: Json): Json => example ?? Object.values<Json>(examples)[0]?.value;
+const exampleIn = ({ example, examples = {} }: Pick<MediaNode, 'example' | 'examples'>): unknown =>
+  example ?? Object.values(examples)[0]?.value;
 
 /** Each operation, with the contract's examples, whose ids must be those of the first record; and the success that it declares. */
 function toRequests({ resolved, prefix }: Contract): SmokeRequest[] {
   return METHODS.flatMap((method) =>
-    Object.entries<Json>(resolved.paths).flatMap(([template, item]) => {
+    Object.entries(resolved.paths).flatMap(([template, item]) => {
       const operation = item[method];
       if (!operation) return [];
-      const parameters: Json[] = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
+      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
       const path = template.replace(/\{(.*?)\}/g, (_, name) =>
-        encodeURIComponent(exampleIn(parameters.find((one) => one.in === 'path' && one.name === name))),
+        encodeURIComponent(
+          String(exampleIn(parameters.find((one) => one.in === 'path' && one.name === name) as ParameterNode)),
+        ),
       );
       const media = operation.requestBody?.content['application/json'];
-      const status = Number(Object.keys(operation.responses).find((name) => name.startsWith('2')));
+      const status = Number(Object.keys(operation.responses ?? {}).find((name) => name.startsWith('2')));
       const request = { status, path: prefix + path, method: method.toUpperCase() };
       return [media ? { ...request, body: toJsonText(exampleIn(media)) } : request];
     }),

@@ -5,8 +5,8 @@ import { type Contract, ContractError } from '../src/engine/contract/contract.ts
 import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
 import type { Handlers } from '../src/engine/routes/operations.ts';
-import type { Json } from '../src/engine/schema/json.ts';
 import { toErrorBody as ownErrorBody } from '../src/errors.ts';
+import type { Json } from './any-json.ts';
 import { type Edit, edited } from './edited-contract.ts';
 import { handlersFor, type Service, type StartOptions, startService } from './service.ts';
 

@@ -6,10 +6,8 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
+import type { Json } from './any-json.ts';
 import { prefixOf } from './properties/operations.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: the contract is any JSON
-type Json = any;
 
 export interface Reply {
   status: number;

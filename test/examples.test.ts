@@ -2,10 +2,10 @@
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { resolveDocument } from '../src/engine/contract/resolved.ts';
-import type { Json } from '../src/engine/schema/json.ts';
 import { loadConfig } from '../src/operate/config.ts';
 import { makeKey, toStoredKey } from '../src/store/api-keys.ts';
 import { StoreUnavailable } from '../src/store/store.ts';
+import type { Json } from './any-json.ts';
 import { openUrl } from './database.ts';
 import { CONTRACT } from './properties/operations.ts';
 import { type Received, type RequestOptions, startService } from './service.ts';

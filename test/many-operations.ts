@@ -1,7 +1,7 @@
 /** A contract with 120 operations; run as a program, it prints it. */
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import type { Json } from '../src/engine/schema/json.ts';
+import type { Json } from './any-json.ts';
 
 /** Forty resources, each listed, added and fetched, with schemas of their own. */
 export function withManyOperations(): string {

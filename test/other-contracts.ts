@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
-import type { Json } from '../src/engine/schema/json.ts';
+import type { Json } from './any-json.ts';
 
 interface Other {
   /** What is refused, by operation. */

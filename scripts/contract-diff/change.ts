@@ -1,7 +1,6 @@
 /** A change of the contract: where it is, what it is, and what it does to clients. */
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'lossless-json';
-import type { Json } from './expand.ts';
 
 export interface Change {
   /** As messages of the service name it: `createPet body.name`. */
@@ -29,19 +28,22 @@ export const FINE: Effect = { verdict: 'compatible', why: 'Clients work as befor
 export const READ: Effect = { verdict: 'documentation', why: 'Only people read it.' };
 
 /** The parts by their names; undefined in the version that has none of this name. */
-export function pairs(before: Json = {}, after: Json = {}): [name: string, before: Json, after: Json][] {
+export function pairs<Part>(
+  before: Record<string, Part> = {},
+  after: Record<string, Part> = {},
+): [name: string, before: Part | undefined, after: Part | undefined][] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  const of = (parts: Json, name: string) => (Object.hasOwn(parts, name) ? parts[name] : undefined);
+  const of = (parts: Record<string, Part>, name: string) => (Object.hasOwn(parts, name) ? parts[name] : undefined);
   return [...names].map((name) => [name, of(before, name), of(after, name)]);
 }
 
-export function compareLists(before: Json[] = [], after: Json[] = []): { lost: Json[]; gained: Json[] } {
-  const without = (list: Json[], other: Json[]) =>
+export function compareLists<Item>(before: Item[] = [], after: Item[] = []): { lost: Item[]; gained: Item[] } {
+  const without = (list: Item[], other: Item[]) =>
     list.filter((item) => !other.some((same) => isDeepStrictEqual(item, same)));
   return { lost: without(before, after), gained: without(after, before) };
 }
 
-export function describe(key: string, before: Json, after: Json): string {
+export function describe(key: string, before: unknown, after: unknown): string {
   if (after === true) return `became ${key}`;
   if (before === true) return `is no longer ${key}`;
   if (before === undefined) return `${key} ${show(after)} was added`;
@@ -53,6 +55,6 @@ export function describe(key: string, before: Json, after: Json): string {
   return `${key} ${parts.filter(Boolean).join(' and ')}`;
 }
 
-function show(value: Json): string {
+function show(value: unknown): string {
   return typeof value === 'string' ? value : (stringify(value) as string);
 }

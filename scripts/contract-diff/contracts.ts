@@ -1,7 +1,15 @@
 /** Compares two versions of the contract: what has changed, and what each change does to clients. */
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
-import { MAX_BYTES, METHODS } from '../../src/engine/contract/operations.ts';
+import {
+  type Document,
+  METHODS,
+  type MediaNode,
+  type ResponseNode,
+  type ServerNode,
+} from '../../src/engine/contract/document.ts';
+import { MAX_BYTES } from '../../src/engine/contract/operations.ts';
+import { keywordsOf } from '../../src/engine/schema/json.ts';
 import {
   type Change,
   compareLists,
@@ -17,20 +25,20 @@ import {
   UNEXPECTED,
   UNKNOWN,
 } from './change.ts';
-import { expandContract, type Json, NAME } from './expand.ts';
-import { inOneVersion, isOver, NO_KEY, SENT, toComparable, toScheme } from './normal.ts';
+import { expandContract, NAME } from './expand.ts';
+import { type Comparable, inOneVersion, isOver, NO_KEY, SENT, toComparable, toScheme } from './normal.ts';
 import { byKey, type Changes, growing, ignored, keyword, named, type Rule, required, value } from './rules.ts';
 import { compareSchemas, schema } from './schemas.ts';
 
 const { POSITIVE_INFINITY } = Number;
 const body = (place: string) => `${place} body`;
-const always = (effect: Effect) => value(() => effect);
+const always = (effect: Effect) => value<unknown>(() => effect);
 
 /** The largest number allowed, or `usual` where none is said. */
 const atMost = (usual: number) =>
-  keyword((before = usual, after = usual) => (after < before ? 'fewer' : after > before ? 'more' : undefined));
+  keyword<number>((before = usual, after = usual) => (after < before ? 'fewer' : after > before ? 'more' : undefined));
 
-const content: Rule = function* (before, after, place, direction) {
+const content: Rule<Record<string, MediaNode>> = function* (before, after, place, direction) {
   for (const [type, old, now] of pairs(before, after)) {
     if (old && now) yield* byKey({ schema })(old, now, place, direction, '');
     else if (now) yield { place, what: `content type ${type} was added`, effect: FINE };
@@ -41,28 +49,31 @@ const content: Rule = function* (before, after, place, direction) {
 const deprecated = always(FINE);
 const SCHEME = byKey({}, REFUSED);
 
+const inBody =
+  <Value>(rule: Rule<Value>): Rule<Value> =>
+  (before, after, place, ...rest) =>
+    rule(before, after, body(place), ...rest);
+
 /** The server sends them: they are replies as all others, and clients may ignore a new one. */
-const sent = (name: string): Rule =>
+const sent = (name: string): Rule<Record<string, Record<string, unknown>>> =>
   function* (before, after, place, _direction, key) {
     yield* named((there, own) => `${there} ${name} ${own}`, byKey({}))(before, after, place, 'response', key);
   };
 
 const RESPONSE = byKey({
   headers: named((place, name) => `${place} header ${name}`, byKey({ required, schema, deprecated })),
-  [SENT]: value((before, after) => (before && after ? UNEXPECTED : undefined)),
+  [SENT]: value<string>((before, after) => (before && after ? UNEXPECTED : undefined)),
   links: named((place, name) => `${place} link ${name}`, byKey({}, MISSING)),
-  content: (before, after, place, direction, key) => content(before, after, body(place), direction, key),
+  content: inBody(content),
 });
 
 const OPERATION = byKey({
   operationId: always(RENAMED),
   tags: growing(RENAMED),
-  deprecation: function* (before, after, place) {
-    yield* compareDeprecations(before, after, place);
-  },
-  security: value((before, after) => {
+  deprecation: compareDeprecations,
+  security: value<string[]>((before = [], after = []) => {
     const { lost, gained } = compareLists(before, after);
-    if (!lost.every((way) => after.some((now: string) => asksLess(now, way)))) return REFUSED;
+    if (!lost.every((way) => after.some((now) => asksLess(now, way)))) return REFUSED;
     return lost.length + gained.length > 0 ? FINE : undefined;
   }),
   parameters: named(
@@ -71,14 +82,12 @@ const OPERATION = byKey({
   ),
   requestBody: named(body, byKey({ required, 'x-max-bytes': atMost(MAX_BYTES), content })),
   callbacks: sent('callback'),
-  responses: function* (before, after, place) {
-    yield* compareResponses(before, after, place);
-  },
+  responses: compareResponses,
 });
 
 const SERVER = byKey({
   url: ignored,
-  variables: function* (before, after, place) {
+  variables: function* (before: ServerNode['variables'], after: ServerNode['variables'], place: string) {
     for (const [name, old, now] of pairs(before, after)) {
       yield* byKey({}, MISSING)(old, now, `${place}: variable ${name}`, 'request', '');
     }
@@ -86,8 +95,8 @@ const SERVER = byKey({
 });
 
 const CONTRACT = byKey({
-  openapi: value((before, after) => {
-    const release = (version: Json) => String(version).split('.', 2).join('.');
+  openapi: value<string>((before, after) => {
+    const release = (version: unknown) => String(version).split('.', 2).join('.');
     return release(before) === release(after) ? undefined : UNEXPECTED;
   }),
   info: byKey({}, READ),
@@ -101,10 +110,10 @@ const CONTRACT = byKey({
 });
 
 /** A contract as it is compared: its integers are bigint, since two large ones that differ could be the same double. */
-export const readContract = (yaml: string): Json => parse(yaml, { intAsBigInt: true, merge: true });
+export const readContract = (yaml: string): Document => parse(yaml, { intAsBigInt: true, merge: true });
 
 /** The changes from one contract to the other. `today` (2026-11-20) decides whether a deprecated operation may go. */
-export function compareContracts(before: Json, after: Json, today: string): Change[] {
+export function compareContracts(before: Document, after: Document, today: string): Change[] {
   const [old, now] = [expandContract(inOneVersion(before)), expandContract(inOneVersion(after))];
   // Whether the version fits is for the gate to say.
   old.info.version = now.info.version;
@@ -120,18 +129,15 @@ export function compareContracts(before: Json, after: Json, today: string): Chan
 }
 
 /** The changes of the schema Pet that some of the stored pets may not fit. */
-export function compareStoredPets(before: Json, after: Json): Change[] {
+export function compareStoredPets(before: Partial<Document>, after: Partial<Document>): Change[] {
   // A pet is stored with the fields that it has a column for, and no other.
-  const toStored = (contract: Json) => {
-    const {
-      [NAME]: _name,
-      properties = {},
-      ...pet
-    } = expandContract(inOneVersion(contract)).components?.schemas?.Pet ?? {};
+  const toStored = (contract: Partial<Document>) => {
+    const { components } = expandContract(inOneVersion(contract));
+    const { [NAME]: _name, properties = {}, ...pet } = keywordsOf(components?.schemas?.Pet);
     // Read-only fields are stored as all others.
-    const fields = Object.entries<Json>(properties).map(([name, field]) => [
+    const fields = Object.entries(properties).map(([name, field]) => [
       name,
-      field && { ...field, readOnly: false },
+      field && { ...keywordsOf(field), readOnly: false },
     ]);
     return { ...pet, properties: Object.fromEntries(fields), additionalProperties: false };
   };
@@ -139,11 +145,11 @@ export function compareStoredPets(before: Json, after: Json): Change[] {
   return changes.filter(({ effect }) => effect === REFUSED || effect === UNKNOWN);
 }
 
-function* compareOperations(before: Json, after: Json, today: string): Changes {
+function* compareOperations(before: Document, after: Document, today: string): Changes {
   for (const [name, old, now] of pairs(...toComparable(before, after, today))) {
     if (old && now) yield* OPERATION(old, now, old.operationId, 'request', '');
     else if (now) yield { place: now.operationId, what: `was added, as ${name}`, effect: FINE };
-    else {
+    else if (old) {
       const effect = isOver(old, today) ? FINE : MISSING;
       yield { place: old.operationId, what: `was removed from ${name}`, effect };
     }
@@ -152,9 +158,15 @@ function* compareOperations(before: Json, after: Json, today: string): Changes {
   for (const [path, old = {}, now = {}] of pairs(before.paths, after.paths)) yield* PATH(old, now, path, 'request', '');
 }
 
-function* compareDeprecations(before: Json, after: Json, place: string): Changes {
-  const { deprecated, 'x-sunset': sunset } = before;
-  const isShorter = after['x-sunset'] < sunset || (after['x-sunset'] && !sunset);
+type Deprecation = Comparable['deprecation'];
+
+/** Later than all dates. */
+const NEVER = '9999';
+
+function* compareDeprecations(before: Deprecation = {}, after: Deprecation = {}, place: string): Changes {
+  const { deprecated, 'x-sunset': sunset = NEVER } = before;
+  const { 'x-sunset': end = NEVER } = after;
+  const isShorter = end < sunset;
   if (Boolean(deprecated) !== Boolean(after.deprecated)) {
     const what = after.deprecated ? `is deprecated, until ${after['x-sunset']}` : 'is no longer deprecated';
     yield { place, what, effect: after.deprecated ? FINE : SOONER };
@@ -172,7 +184,9 @@ function* compareDeprecations(before: Json, after: Json, place: string): Changes
 const asksLess = (now: string, before: string) =>
   now === NO_KEY || now.split(' ').every((word) => before.split(' ').includes(word));
 
-function* compareResponses(before: Json, after: Json, operation: string): Changes {
+type Responses = Record<string, ResponseNode>;
+
+function* compareResponses(before: Responses = {}, after: Responses = {}, operation: string): Changes {
   for (const [status, old, now] of pairs(before, after)) {
     const place = `${operation} ${status}`;
     if (old && now) yield* RESPONSE(old, now, place, 'response', '');
@@ -193,17 +207,17 @@ function* compareResponses(before: Json, after: Json, operation: string): Change
 const ROOT = { url: '/' };
 
 /** The environments that clients know, and the one path prefix that all share. */
-function* compareServers(before: Json[] = [ROOT], after: Json[] = [ROOT]): Changes {
+function* compareServers(before: ServerNode[] = [ROOT], after: ServerNode[] = [ROOT]): Changes {
   const [was, is] = [prefixesOf(before).join(', '), prefixesOf(after).join(', ')];
   if (was !== is) yield { place: 'servers', what: describe('path prefix', was, is), effect: MISSING };
-  const byOrigin = (servers: Json[]) =>
+  const byOrigin = (servers: ServerNode[]) =>
     Object.fromEntries(servers.map((server) => [splitUrl(server.url).origin, server]));
   const servers = named((_, origin) => `server ${origin || 'of this document'}`, SERVER);
   yield* servers(byOrigin(before), byOrigin(after), '', 'response', '');
 }
 
 /** The path prefixes of the servers: `/v1` once, when they agree. */
-export function prefixesOf(servers: Json[] = [ROOT]): string[] {
+export function prefixesOf(servers: ServerNode[] = [ROOT]): string[] {
   return [...new Set(servers.map(({ url }) => splitUrl(url).prefix))];
 }
 
@@ -214,7 +228,7 @@ function splitUrl(url: string): { origin: string; prefix: string } {
 }
 
 /** What is used of the other components has been compared where it is used. */
-function* compareSchemes(before: Json, after: Json): Changes {
+function* compareSchemes(before: Document, after: Document): Changes {
   for (const [name, old, now] of pairs(before.components?.securitySchemes, after.components?.securitySchemes)) {
     if (old && now) yield* SCHEME(toScheme(old), toScheme(now), `security scheme ${name}`, 'request', '');
   }

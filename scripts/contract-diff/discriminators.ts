@@ -1,5 +1,6 @@
 /** A `discriminator` beside `oneOf` or `anyOf`, as the schemas that its field chooses by name. */
-import { type Json, NAME } from './expand.ts';
+import { type Keywords, keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
+import { NAME } from './expand.ts';
 import { type Relation, relateSets } from './rules.ts';
 
 interface Choice {
@@ -9,20 +10,19 @@ interface Choice {
 }
 
 /** Nothing where it is for people only: there is no choice, or each alternative itself requires its names in the field. */
-export function toChoice({ discriminator, oneOf, anyOf }: Json): Choice | undefined {
-  const branches: Json[] = oneOf ?? anyOf ?? [];
+export function toChoice({ discriminator, oneOf, anyOf }: Keywords): Choice | undefined {
+  const branches = (oneOf ?? anyOf ?? []).map(keywordsOf);
   if (!discriminator) return undefined;
   const { propertyName, mapping = {} } = discriminator;
-  const isTold = ({ properties = {}, required = [] }: Json) =>
+  const isTold = ({ properties = {}, required = [] }: Keywords) =>
     required.includes(propertyName) && tagsOf(properties[propertyName]).length > 0;
   if (branches.every(isTold)) return undefined;
   const chosen = branches.flatMap((branch) => {
     // Within itself, a schema stays a reference.
-    const { [NAME]: name = '', $ref = name } = branch;
-    const schema: string = $ref.split('/').at(-1);
-    const mapped = Object.keys(mapping).filter((name) =>
-      [schema, `#/components/schemas/${schema}`].includes(mapping[name]),
-    );
+    const { [NAME]: name = '', $ref = String(name) } = branch;
+    const schema = $ref.replace(/.*\//, '');
+    const named = [schema, `#/components/schemas/${schema}`];
+    const mapped = Object.keys(mapping).filter((name) => named.includes(mapping[name] as string));
     const own = tagsOf(branch.properties?.[propertyName]);
     const names = mapped.length > 0 ? mapped : own.length > 0 ? own : [schema];
     return names.map((name) => [name, schema]);
@@ -30,7 +30,10 @@ export function toChoice({ discriminator, oneOf, anyOf }: Json): Choice | undefi
   return { propertyName, chosen: Object.fromEntries(chosen) };
 }
 
-const tagsOf = ({ const: only, enum: several }: Json = {}): Json[] => several ?? [only ?? []].flat();
+function tagsOf(field: Schema | undefined): string[] {
+  const { const: only, enum: several } = keywordsOf(field);
+  return (several ?? [only ?? []].flat()).map(String);
+}
 
 /** Without it, or by another field, other values fit; a name that chooses another schema says something else. */
 export function relateChoices(before: Choice | undefined, after: Choice | undefined): Relation {

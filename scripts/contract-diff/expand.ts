@@ -1,9 +1,7 @@
 /** A contract with every `$ref` and `allOf` replaced by what it stands for, so that rearranging it is no change. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Json } from '../../src/engine/schema/json.ts';
+import { isNode, type Keywords, keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
 import { lookUp } from '../../src/engine/schema/references.ts';
-
-export type { Json };
 
 /** Keys whose values are for people only. */
 export const WORDS = new Set([
@@ -27,69 +25,75 @@ const VALUES = new Set(['example', 'value', 'default', 'enum', 'const']);
 /** Keywords that depend on others beside them, and would say something else beside those of another part. */
 const COUPLED = ['if', 'then', 'else', 'contains', 'prefixItems', 'unevaluatedItems', 'patternProperties'];
 
-export function expandContract(contract: Json): Json {
-  function expand(node: Json, trail: string[]): Json {
+export function expandContract<Contract extends object>(contract: Contract): Contract {
+  function expand<Kind>(node: Kind, trail: string[]): Kind;
+  function expand(node: unknown, trail: string[]): unknown {
     if (Array.isArray(node)) return node.map((item) => expand(item, trail));
-    if (typeof node !== 'object' || node === null) return node;
-    const { $ref, allOf = [], ...rest } = node;
-    const parts = allOf.map((part: Json) => withoutName(expand(part, trail)));
+    if (!isNode(node)) return node;
+    const { $ref, allOf = [], ...rest }: Keywords = node;
+    const parts = allOf.map((part) => withoutName(expand(part, trail)));
     const whole = merge([...parts, expandEntries(rest, trail)]);
     return typeof $ref === 'string' ? merge([follow($ref, trail), whole]) : whole;
   }
 
   /** A schema that contains itself is the same as before if it is the same down to where it begins again. */
-  function follow($ref: string, trail: string[]): Json {
+  function follow($ref: string, trail: string[]): Schema {
     if (trail.includes($ref)) return { $ref };
-    const target = lookUp(contract, $ref);
+    const target = lookUp(contract, $ref) as Schema | undefined;
     if (target === undefined) throw new Error(`The contract has nothing at ${$ref}.`);
     const node = expand(target, [...trail, $ref]);
     const [, name] = $ref.match(/^#\/components\/schemas\/(.*)$/) ?? [];
-    return name && node ? { ...node, [NAME]: name } : node;
+    return name && typeof node === 'object' ? { ...node, [NAME]: name } : node;
   }
 
-  function expandEntries(node: Json, trail: string[]): Json {
-    return mapValues(node, (value, key) => {
+  function expandEntries(node: object, trail: string[]): Keywords {
+    return mapValues({ ...node }, (value: unknown, key) => {
       if (VALUES.has(key) || (key === 'examples' && Array.isArray(value))) return value;
-      if (!NAMING.has(key) || Array.isArray(value)) return expand(value, trail);
+      if (!NAMING.has(key) || !isNode(value) || Array.isArray(value)) return expand(value, trail);
       return mapValues(value, (child) => expand(child, trail));
     });
   }
 
-  return expandEntries(contract, []);
+  return { ...contract, ...expandEntries(contract, []) };
 }
 
-function withoutName(part: Json): Json {
-  const { [NAME]: _name, ...rest } = part;
+function withoutName(part: Schema): Schema {
+  const { [NAME]: _name, ...rest } = keywordsOf(part);
   return part && rest;
 }
 
 /** One schema that allows what all parts allow. What cannot be said in one stays in `allOf`. */
-function merge(parts: Json[]): Json {
+function merge(parts: Schema[]): Schema {
   if (parts.includes(false)) return false;
-  const filled = parts.filter((part) => Object.keys(part).length > 0);
+  const filled = parts.map(keywordsOf).filter((part) => Object.keys(part).length > 0);
   if (filled.length < 2) return filled[0] ?? {};
   if (!filled.every(isMergeable)) return { allOf: filled };
-  const whole: Json = {};
-  const rest: Json[] = [];
-  for (const [key, value] of filled.flatMap((part) => Object.entries<Json>(part))) {
+  const whole: Keywords = {};
+  const rest: Schema[] = [];
+  for (const [key, value] of filled.flatMap((part) => Object.entries(part))) {
     if (!(key in whole) || WORDS.has(key)) whole[key] = value;
-    else if (key === 'required') whole.required = [...new Set([...whole.required, ...value])];
+    else if (key === 'required')
+      whole.required = [...new Set([...(whole.required as string[]), ...(value as string[])])];
     else if (key === 'properties') {
-      const both = mapValues(value, (field, name) => merge([whole.properties[name] ?? {}, field]));
-      whole.properties = { ...whole.properties, ...both };
-    } else if (key === 'allOf') rest.push(...value);
+      const known = whole.properties;
+      const fields = value as Record<string, Schema>;
+      whole.properties = { ...known, ...mapValues(fields, (field, name) => merge([known?.[name] ?? {}, field])) };
+    } else if (key === 'allOf') rest.push(...(value as Schema[]));
     else if (!isDeepStrictEqual(whole[key], value)) rest.push({ [key]: value });
   }
   if (rest.length > 0) whole.allOf = [...(whole.allOf ?? []), ...rest];
   return whole;
 }
 
-function isMergeable(part: Json, index: number, parts: Json[]): boolean {
+function isMergeable(part: Keywords, index: number, parts: Keywords[]): boolean {
   if (COUPLED.some((key) => key in part)) return false;
   const isScoped = 'additionalProperties' in part || ('unevaluatedProperties' in part && index < parts.length - 1);
   return !isScoped || parts.every((other) => other === part || !('properties' in other));
 }
 
-function mapValues(node: Json, map: (value: Json, key: string) => Json): Json {
-  return Object.fromEntries(Object.entries<Json>(node).map(([key, value]) => [key, map(value, key)]));
+function mapValues<Value, Made>(
+  node: Record<string, Value>,
+  map: (value: Value, key: string) => Made,
+): Record<string, Made> {
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, map(value, key)]));
 }

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Document } from '../../src/engine/contract/document.ts';
 import type { Change, Effect } from './change.ts';
 import { compareContracts, compareStoredPets, prefixesOf, readContract } from './contracts.ts';
-import type { Json } from './expand.ts';
 
 export interface Judgement {
   version: string;
@@ -29,8 +29,8 @@ export function toFiles([contract, folder]: string[]): [contract: string, folder
   return [contract ?? ours('petstore.yaml'), folder ?? ours('released/')];
 }
 
-function read(file: string): Json {
-  let contract: Json;
+function read(file: string): Document {
+  let contract: Document | null;
   try {
     contract = readContract(readFileSync(file, 'utf8'));
   } catch (error) {

@@ -14,13 +14,25 @@ import {
   UNEXPECTED,
   UNKNOWN,
 } from './change.ts';
-import { type Json, WORDS } from './expand.ts';
+import { WORDS } from './expand.ts';
 
 export type Direction = 'request' | 'response';
 export type Changes = Generator<Change, void>;
 
+/** Anything that has fields, or is a schema. */
+type Node = boolean | { required?: unknown };
+
 /** Called where the values under a key differ. */
-export type Rule = (before: Json, after: Json, place: string, direction: Direction, key: string) => Changes;
+export type Rule<Value> = (
+  before: Value | undefined,
+  after: Value | undefined,
+  place: string,
+  direction: Direction,
+  key: string,
+) => Changes;
+
+/** By their keys, each of the values that OpenAPI has under its key. */
+export type Rules = Record<string, Rule<never>>;
 
 /** How the allowed values have changed; `other` where neither the old nor the new ones have all of the others. */
 export type Relation = 'fewer' | 'more' | 'other' | undefined;
@@ -38,11 +50,12 @@ export function effectOf(relation: NonNullable<Relation>, direction: Direction):
 const isOfOthers = (key: string) => key.startsWith('x-') && !isOurs(key);
 
 /** The keys of a node, each by its rule. One without a rule is for people, or breaking: so a key that nobody thought of fails. */
-export function byKey(rules: Record<string, Rule>, otherwise: Effect = UNKNOWN): Rule {
+export function byKey(rules: Rules, otherwise: Effect = UNKNOWN): Rule<Record<string, unknown>> {
   return function* (before, after, place, direction) {
     for (const [key, old, now] of pairs(before, after)) {
       if (isDeepStrictEqual(old, now)) continue;
-      if (rules[key]) yield* rules[key](old, now, place, direction, key);
+      const rule = rules[key] as Rule<unknown> | undefined;
+      if (rule) yield* rule(old, now, place, direction, key);
       else if (WORDS.has(key) || isOfOthers(key)) yield { place, what: `${key} changed`, effect: READ };
       else yield { place, what: describe(key, old, now), effect: otherwise };
     }
@@ -50,7 +63,9 @@ export function byKey(rules: Record<string, Rule>, otherwise: Effect = UNKNOWN):
 }
 
 /** A value that means one thing; nothing where the old and the new one mean the same. */
-export function value(judge: (before: Json, after: Json, direction: Direction) => Effect | undefined): Rule {
+export function value<Value>(
+  judge: (before: Value | undefined, after: Value | undefined, direction: Direction) => Effect | undefined,
+): Rule<Value> {
   return function* (before, after, place, direction, key) {
     const effect = judge(before, after, direction);
     if (effect) yield { place, what: describe(key, before, after), effect };
@@ -58,7 +73,9 @@ export function value(judge: (before: Json, after: Json, direction: Direction) =
 }
 
 /** A keyword that says which values are allowed. */
-export function keyword(relate: (before: Json, after: Json, direction: Direction) => Relation): Rule {
+export function keyword<Value>(
+  relate: (before: Value | undefined, after: Value | undefined, direction: Direction) => Relation,
+): Rule<Value> {
   return value((before, after, direction) => {
     const relation = relate(before, after, direction);
     return relation && effectOf(relation, direction);
@@ -66,27 +83,31 @@ export function keyword(relate: (before: Json, after: Json, direction: Direction
 }
 
 /** A list that may grow, and not lose an item. */
-export function growing(loss: Effect): Rule {
+export function growing(loss: Effect): Rule<unknown[]> {
   return value((before, after) => {
     const { lost, gained } = compareLists(before, after);
     return lost.length > 0 ? loss : gained.length > 0 ? FINE : undefined;
   });
 }
 
-export function relateSets(before: Json[], after: Json[]): Relation {
+export function relateSets(before: unknown[], after: unknown[]): Relation {
   const { lost, gained } = compareLists(before, after);
   if (lost.length > 0) return gained.length > 0 ? 'other' : 'fewer';
   return gained.length > 0 ? 'more' : undefined;
 }
 
-export const required: Rule = keyword((before = false, after = false) => {
+export const required = keyword<boolean>((before = false, after = false) => {
   return before === after ? undefined : after ? 'fewer' : 'more';
 });
 
-export const ignored: Rule = function* () {};
+export const ignored: Rule<unknown> = function* () {};
 
 /** The things in a node, each by its name. Of one that was added, `added` says the effect. */
-export function named(toPlace: (place: string, name: string) => string, rule: Rule, added = toAddition): Rule {
+export function named<Part extends Node>(
+  toPlace: (place: string, name: string) => string,
+  rule: Rule<Part>,
+  added: (part: Part, direction: Direction) => Omit<Change, 'place'> = toAddition,
+): Rule<Record<string, Part>> {
   return function* (before, after, place, direction, key) {
     for (const [name, old, now] of pairs(before, after)) {
       const there = toPlace(place, name);
@@ -98,9 +119,9 @@ export function named(toPlace: (place: string, name: string) => string, rule: Ru
 }
 
 /** Clients may leave out what is optional, and ignore what they do not know. */
-export function toAddition(node: Json, direction: Direction): Omit<Change, 'place'> {
+export function toAddition(node: Node, direction: Direction): Omit<Change, 'place'> {
   if (direction === 'response') return { what: 'was added', effect: FINE };
-  return node.required
+  return typeof node === 'object' && node.required
     ? { what: 'was added, and is required', effect: REFUSED }
     : { what: 'was added, and is optional', effect: FINE };
 }

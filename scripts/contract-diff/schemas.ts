@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { HIDDEN as HIDDEN_AS, withoutFields } from '../../src/engine/schema/directions.ts';
+import { type Keywords, keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
 import { mapSubschemas } from '../../src/engine/schema/subschemas.ts';
 import { isSubset } from '../../src/engine/schema/subsets.ts';
 import {
@@ -22,7 +23,7 @@ import {
   UNKNOWN,
 } from './change.ts';
 import { relateChoices, toChoice } from './discriminators.ts';
-import { type Json, NAME, WORDS } from './expand.ts';
+import { NAME, WORDS } from './expand.ts';
 import {
   byKey,
   type Changes,
@@ -33,6 +34,7 @@ import {
   keyword,
   named,
   type Rule,
+  type Rules,
   relateSets,
   required,
   toAddition,
@@ -40,8 +42,9 @@ import {
 } from './rules.ts';
 
 /** A keyword that says by itself which values fit: what it says is compared by its meaning. */
-const limit: Rule = function* (before, after, place, direction, key) {
-  const [old, now] = [before, after].map((said) => (said === undefined ? {} : { [key]: said }));
+const limit: Rule<unknown> = function* (before, after, place, direction, key) {
+  const toSchema = (said: unknown): Schema => (said === undefined ? {} : { [key]: said });
+  const [old, now] = [toSchema(before), toSchema(after)];
   const [isNarrower, isWider] = [isSubset(now, old), isSubset(old, now)];
   if (isNarrower && isWider) return;
   const effect = effectOf(isNarrower ? 'fewer' : isWider ? 'more' : 'other', direction);
@@ -53,12 +56,12 @@ const LIMITS = (
   'minProperties maxProperties uniqueItems not propertyNames dependentRequired'
 ).split(' ');
 
-const subschema = (suffix: string): Rule =>
+const subschema = (suffix: string): Rule<Schema> =>
   function* (before, after, place, direction) {
     yield* compareSchemas(before, after, place + suffix, direction);
   };
 
-const KEYWORDS: Record<string, Rule> = {
+const KEYWORDS: Rules = {
   type: value(judgeTypes),
   format: value(judgeFormats),
   ...Object.fromEntries(LIMITS.map((key) => [key, limit])),
@@ -79,7 +82,7 @@ const KEYWORDS: Record<string, Rule> = {
 };
 
 /** A schema that is not there allows anything, as `{}` does. */
-export function* compareSchemas(before: Json = {}, after: Json = {}, place: string, direction: Direction): Changes {
+export function* compareSchemas(before: Schema = {}, after: Schema = {}, place: string, direction: Direction): Changes {
   if (isDeepStrictEqual(before, after)) return;
   if (before === false) yield { place, what: 'may be there now', effect: effectOf('more', direction) };
   else if (after === false) yield { place, what: 'may no longer be there', effect: effectOf('fewer', direction) };
@@ -100,17 +103,19 @@ export function* compareSchemas(before: Json = {}, after: Json = {}, place: stri
 const isProvable = ({ effect }: Change) => [REFUSED, UNEXPECTED, UNKNOWN].includes(effect);
 
 /** Whether every request that was right still is, or every reply was right before. */
-function isHarmless(before: Json, after: Json, direction: Direction): boolean {
-  const [old, now] = [before, after].map((one) => toPlain(withoutFields(HIDDEN[direction], one)));
+function isHarmless(before: Schema, after: Schema, direction: Direction): boolean {
+  const toSent = (schema: Schema) => toPlain(withoutFields(HIDDEN[direction], schema));
+  const [old, now] = [toSent(before), toSent(after)];
   return direction === 'request' ? isSubset(old, now) : isSubset(now, old);
 }
 
 /** Without names; a field that is not there in this direction is one that never fits, and a choice by name is only like itself. */
-function toPlain(schema: Json): Json {
-  if (Object.values(HIDDEN_AS).includes(schema.hidden)) return false;
+function toPlain(schema: Schema): Schema {
+  if (typeof schema === 'boolean') return schema;
+  if (Object.values<unknown>(HIDDEN_AS).includes(schema.hidden)) return false;
   const plain = mapSubschemas(schema, toPlain);
   const choice = toChoice(schema);
-  if (typeof plain === 'object') for (const key of [NAME, ...WORDS]) delete plain[key];
+  for (const key of [NAME, ...WORDS]) delete plain[key];
   return choice ? { chosen: { ...plain, choice } } : plain;
 }
 
@@ -123,7 +128,8 @@ const FIELD = byKey({ required, schema });
 const HIDDEN = { request: 'readOnly', response: 'writeOnly' } as const;
 
 /** The schema with what one rule judges under one key: each field, and the schema of the fields that it does not name. */
-function toJudged(schema: Json, direction: Direction): Json {
+function toJudged(source: Schema, direction: Direction): Keywords {
+  const schema = keywordsOf(source);
   const {
     properties = {},
     required = [],
@@ -134,9 +140,9 @@ function toJudged(schema: Json, direction: Direction): Json {
   } = schema;
   const others = additionalProperties ?? unevaluatedProperties;
   const choice = toChoice(schema);
-  const all = { ...Object.fromEntries(required.map((name: string) => [name, {}])), ...properties };
-  const fields = Object.entries<Json>(all).flatMap(([name, field]) => {
-    if (!field[HIDDEN[direction]]) return [[name, { required: required.includes(name), schema: field }]];
+  const all: Record<string, Schema> = { ...Object.fromEntries(required.map((name) => [name, {}])), ...properties };
+  const fields = Object.entries(all).flatMap(([name, field]) => {
+    if (!keywordsOf(field)[HIDDEN[direction]]) return [[name, { required: required.includes(name), schema: field }]];
     // A request is refused for it, as for any field that is not named where those are.
     return direction === 'request' && others !== false ? [[name, { required: false, schema: false }]] : [];
   });
@@ -151,25 +157,27 @@ function toJudged(schema: Json, direction: Direction): Json {
 }
 
 /** Its own, or that of the one alternative to null: clients have that type for both. */
-function nameOf({ [NAME]: own, anyOf, oneOf }: Json): string | undefined {
-  const [one, ...others]: Json[] = (anyOf ?? oneOf ?? []).filter(({ type }: Json) => type !== 'null');
+function nameOf({ [NAME]: own, anyOf, oneOf }: Keywords): unknown {
+  const [one, ...others] = (anyOf ?? oneOf ?? []).map(keywordsOf).filter(({ type }) => type !== 'null');
   return own ?? (others.length === 0 ? one?.[NAME] : undefined);
 }
 
-const isClosed = ({ others }: Json) => others === false;
+const isClosed = ({ others }: Keywords) => others === false;
 
-function toAdditionToClosed(field: Json, direction: Direction) {
+function toAdditionToClosed(field: { required?: unknown }, direction: Direction) {
   return direction === 'request' ? toAddition(field, direction) : { what: 'was added', effect: UNEXPECTED };
 }
 
 /** Before, requests could have a field of this name with any value. */
-function toAdditionToOpen(field: Json, direction: Direction) {
+function toAdditionToOpen(field: { required?: unknown }, direction: Direction) {
   return direction === 'request' ? { what: 'was added', effect: REFUSED } : toAddition(field, direction);
 }
 
+type Types = string | string[];
+
 /** A number may be sent as an integer. Received as one, it changes the types of generated clients. */
-function judgeTypes(before: Json, after: Json, direction: Direction): Effect | undefined {
-  const types = (type: Json) =>
+function judgeTypes(before: Types | undefined, after: Types | undefined, direction: Direction): Effect | undefined {
+  const types = (type: Types) =>
     [type].flat().flatMap((name) => (name === 'number' && direction === 'request' ? ['number', 'integer'] : name));
   const relation = before && after ? relateSets(types(before), types(after)) : before ? 'more' : 'fewer';
   if (relation === 'other' && direction === 'response') return RETYPED;
@@ -177,7 +185,7 @@ function judgeTypes(before: Json, after: Json, direction: Direction): Effect | u
 }
 
 /** Clients are generated with types that follow the format, so a reply keeps it, even where its values would fit. */
-function judgeFormats(before: Json, after: Json, direction: Direction): Effect | undefined {
+function judgeFormats(before: string | undefined, after: string | undefined, direction: Direction): Effect | undefined {
   if (direction === 'response') return RETYPED;
   const isWider = after === undefined || FREE.test(after) || (before === 'int32' && after === 'int64');
   return isWider ? FINE : REFUSED;
@@ -187,7 +195,13 @@ function judgeFormats(before: Json, after: Json, direction: Direction): Effect |
 const FREE = /^(float|double|decimal|password|binary)$/;
 
 /** The parts of `allOf`, `anyOf` or `oneOf`. Those that differ are compared in their order. */
-function* parts(before: Json, after: Json, place: string, direction: Direction, key: string): Changes {
+function* parts(
+  before: Schema[] | undefined,
+  after: Schema[] | undefined,
+  place: string,
+  direction: Direction,
+  key: string,
+): Changes {
   const isChoice = key !== 'allOf';
   if (isChoice && !(before && after)) {
     yield { place, what: describe(key, before, after), effect: effectOf(after ? 'fewer' : 'more', direction) };

@@ -1,7 +1,7 @@
 /** The text of a function that fills the schema of one error reply, such as that of RFC 9457. */
 import type { Reply } from '../../src/engine/contract/contract.ts';
 import type { BuildCheck, Check } from '../../src/engine/schema/checks.ts';
-import type { Json } from '../../src/engine/schema/json.ts';
+import { type Keywords, keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
 import { targetOf } from '../../src/engine/schema/recursion.ts';
 import { toFlat } from '../../src/engine/schema/subsets.ts';
 
@@ -74,15 +74,15 @@ class Filler {
     this.#buildCheck = buildCheck;
   }
 
-  #checkOf(schema: Json): Check {
+  #checkOf(schema: Schema): Check {
     return this.#buildCheck(schema, { name: 'it', at: '/it' }, () => {});
   }
 
   /** Undefined where nothing is known that fits. */
-  fill(schema: Json = {}, name: string, depth: number): Filled | undefined {
+  fill(schema: Schema = {}, name: string, depth: number): Filled | undefined {
     if (schema === false || depth === 0) return undefined;
     const { oneOf, anyOf, ...whole } = toFlat(targetOf(schema) ?? schema);
-    const alternatives: Json[] = oneOf ?? anyOf ?? [{}];
+    const alternatives = oneOf ?? anyOf ?? [{}];
     const isTold = this.#isTold;
     const filled: Filled[] = [];
     for (const one of alternatives) {
@@ -94,10 +94,11 @@ class Filler {
     return filled[0];
   }
 
-  #fillOne(schema: Json, name: string, depth: number): Filled | undefined {
+  #fillOne(schema: Keywords, name: string, depth: number): Filled | undefined {
     const { const: only, enum: values = 'const' in schema ? [only] : undefined, 'x-extensible-enum': codes } = schema;
-    if (values ?? codes) return this.#fillEnum(values ?? codes, name);
-    const types: string[] = [schema.type ?? typeOf(schema, name)].flat();
+    const listed = values ?? codes;
+    if (listed) return this.#fillEnum(listed, name);
+    const types = [schema.type ?? typeOf(schema, name)].flat();
     if (types.includes('object')) return this.#fillObject(schema, name, depth);
     if (types.includes('array')) return this.#fillArray(schema, name, depth);
     if (types.includes('string')) return this.#fillText(schema, name);
@@ -115,10 +116,10 @@ class Filler {
     };
   }
 
-  #fillObject(schema: Json, name: string, depth: number): Filled | undefined {
+  #fillObject(schema: Keywords, name: string, depth: number): Filled | undefined {
     const { properties = {}, required = [], additionalProperties = {} } = schema;
     if (name === '' && Object.keys(properties).length === 0 && required.length === 0) {
-      if (Object.keys(Object(additionalProperties)).length === 0)
+      if (Object.keys(keywordsOf(additionalProperties)).length === 0)
         return { code: additionalProperties === false ? [] : ANY, open: [] };
       return { code: [['message', MESSAGE_OF]], open: [] };
     }
@@ -128,10 +129,10 @@ class Filler {
     ]);
     const filled = new Map<string, Filled | undefined>();
     for (const field of names) {
-      const inside = Object.hasOwn(properties, field) ? properties[field] : Object(additionalProperties);
+      const inside = Object.hasOwn(properties, field) ? properties[field] : keywordsOf(additionalProperties);
       if (required.includes(field) || isTelling(field, inside)) filled.set(field, this.fill(inside, field, depth - 1));
     }
-    if (required.some((field: string) => !filled.get(field))) return undefined;
+    if (required.some((field) => !filled.get(field))) return undefined;
     const known = [...names].filter((field) => {
       const one = filled.get(field);
       return one && (required.includes(field) || one.open.length === 0);
@@ -147,19 +148,19 @@ class Filler {
     };
   }
 
-  #isFree(schema: Json): boolean {
+  #isFree(schema: Schema = {}): boolean {
     const { type, enum: values, format, pattern, maxLength } = toFlat(targetOf(schema) ?? schema);
     return type === 'string' && !values && !format && !pattern && !maxLength;
   }
 
-  #fillArray({ items, minItems = 0 }: Json, name: string, depth: number): Filled | undefined {
+  #fillArray({ items, minItems = 0 }: Keywords, name: string, depth: number): Filled | undefined {
     const item = this.fill(items, name, depth - 1);
     if (item && (item.open.length === 0 || minItems > 0))
       return { code: `[${toText(item.code, '  ')}]`, open: item.open };
     return minItems > 0 ? undefined : { code: '[]', open: [] };
   }
 
-  #fillText(schema: Json, name: string): Filled | undefined {
+  #fillText(schema: Keywords, name: string): Filled | undefined {
     const check = this.#checkOf(schema);
     const fits = (...texts: string[]) => !texts.some(check);
     const { minLength = 0, maxLength = Infinity, format = '' } = schema;
@@ -185,7 +186,7 @@ class Filler {
     return sample === undefined ? undefined : { code: quoted(sample as string), open: [name] };
   }
 
-  #fillNumber(schema: Json, name: string): Filled | undefined {
+  #fillNumber(schema: Keywords, name: string): Filled | undefined {
     const check = this.#checkOf(schema);
     const isInt64 = schema.format === 'int64' && [schema.type].flat().includes('integer');
     const fits = (value: number) => !check(isInt64 ? BigInt(value) : value);
@@ -200,7 +201,7 @@ class Filler {
 }
 
 /** Of a schema that does not say it; an error itself is an object. */
-function typeOf({ properties, required, additionalProperties, items }: Json, name: string): string {
+function typeOf({ properties = {}, required = [], additionalProperties, items }: Keywords, name: string): string {
   if (Object.keys(properties).length > 0 || required.length > 0 || additionalProperties) return 'object';
   return items ? 'array' : name === '' ? 'object' : 'string';
 }
@@ -237,12 +238,13 @@ const SAMPLES = [
   ],
 ];
 
-const samplesOf = ({ example, examples = [], default: usual }: Json): unknown[] => [
+const samplesOf = ({ example, examples = [], default: usual }: Keywords): unknown[] => [
   usual,
   example,
   ...Object.values(examples),
 ];
 
 /** A link or a time that need not be there is left out. */
-const isTelling = (name: string, { format }: Json) =>
-  !format && [STATUS, CODE, MESSAGE, DONE, REQUEST_ID, /^errors?$/i].some((known) => known.test(name));
+const isTelling = (name: string, schema: Schema | undefined) =>
+  !keywordsOf(schema).format &&
+  [STATUS, CODE, MESSAGE, DONE, REQUEST_ID, /^errors?$/i].some((known) => known.test(name));

@@ -2,7 +2,7 @@
 import type { Contract, Reply } from '../../src/engine/contract/contract.ts';
 import type { ToErrorBody } from '../../src/engine/error-body.ts';
 import { buildChecks } from '../../src/engine/schema/checks.ts';
-import type { Json } from '../../src/engine/schema/json.ts';
+import type { Schema } from '../../src/engine/schema/json.ts';
 import { toJavaScript } from '../typescript/erase-types.js';
 import { quoted, toErrorCode } from './error-code.ts';
 
@@ -50,7 +50,7 @@ const isError = ({ status, isJson, hasContent }: Reply) => isJson && hasContent 
 
 function findForms(contract: Contract): Map<string, Form> {
   const forms = new Map<string, Form>();
-  const made = new Map<Json, Map<string, string>>();
+  const made = new Map<Schema, Map<string, string>>();
   const buildCheck = buildChecks(contract);
   for (const operation of contract.operations.values()) {
     for (const reply of operation.replies.filter(isError)) {

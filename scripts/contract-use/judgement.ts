@@ -1,7 +1,8 @@
 /** What a start would say of a contract, by operation, all of it at once. */
 import { type Contract, ContractError } from '../../src/engine/contract/contract.ts';
+import { operationsOf } from '../../src/engine/contract/document.ts';
 import { readContract } from '../../src/engine/contract/load-contract.ts';
-import { METHODS, nameOf } from '../../src/engine/contract/operations.ts';
+import { nameOf } from '../../src/engine/contract/operations.ts';
 import { compileOperations } from '../../src/engine/routes/compiled-operations.ts';
 import { describeNotes } from '../contract-notes.ts';
 import { describeSlowPatterns } from '../patterns.ts';
@@ -85,8 +86,7 @@ function problemsOf(error: unknown): string[] {
 }
 
 function sourcesOf(contract: Contract | undefined): { method: string; path: string; id: string }[] {
-  return Object.entries<Record<string, { operationId: string }>>(contract?.resolved.paths ?? {}).flatMap(
-    ([path, item]) =>
-      METHODS.flatMap((method) => (item[method] ? [{ method, path, id: item[method].operationId }] : [])),
+  return Object.entries(contract?.resolved.paths ?? {}).flatMap(([path, item]) =>
+    operationsOf(item).map(([method, { operationId }]) => ({ method, path, id: operationId as string })),
   );
 }

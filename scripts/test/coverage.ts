@@ -20,7 +20,6 @@ const PLACES = [
   ...[
     'src/generated/**',
     'src/store/{description,index}.ts',
-    'src/engine/schema/json.ts',
     'src/engine/routes/handler.ts',
     'src/engine/{tokens,error-body}.ts',
     'src/engine/routes/directed.ts',

@@ -1,6 +1,7 @@
 /** The edits of each kind of node: by its keys, the values that take the place of what stands there. */
-import type { Json } from '../../src/engine/schema/json.ts';
+
 import { lookUp } from '../../src/engine/schema/references.ts';
+import type { Json } from '../any-json.ts';
 
 /** Other values, undefined to remove it, in classes of those that are much alike: a quick run takes one of each. */
 type Changes = (value: Json, node: Json, contract: Json) => Json[][];

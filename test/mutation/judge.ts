@@ -7,7 +7,7 @@ import type { Contract } from '../../src/engine/contract/contract.ts';
 import { loadContract } from '../../src/engine/contract/load-contract.ts';
 import { describeUndeclared } from '../../src/engine/replies/own-replies.ts';
 import type { Handlers } from '../../src/engine/routes/operations.ts';
-import type { Json } from '../../src/engine/schema/json.ts';
+import type { Json } from '../any-json.ts';
 import { buildDiagnose, type Diagnose, filesIn } from '../compiler.ts';
 import { type Findings, type Run, startProbedServer } from './probed-server.ts';
 import { probesOf } from './probes.ts';

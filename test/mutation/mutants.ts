@@ -1,6 +1,6 @@
 /** All meaningful edits of a contract, found by walking through it; what only people read is left out. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Json } from '../../src/engine/schema/json.ts';
+import type { Json } from '../any-json.ts';
 import { EDITS, type Kind } from './edits.ts';
 
 /** A contract with one edit. */

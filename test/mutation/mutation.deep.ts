@@ -9,6 +9,7 @@ import listPets from '../../handlers/listPets.ts';
 import type { Handlers } from '../../src/engine/routes/operations.ts';
 import { handlers as ours } from '../../src/generated/handlers.ts';
 import { JsonText } from '../../src/json/json-text.ts';
+import type { Json } from '../any-json.ts';
 import { NODE_ARGS } from '../program.ts';
 import { NEW_HANDLERS, withNewOperations } from '../properties/new-operations.ts';
 import { buildJudge, type Verdict } from './judge.ts';
@@ -19,8 +20,6 @@ const SCRIPT = fileURLToPath(new URL('./mutate.ts', import.meta.url));
 const CONTRACT = parse(readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8'));
 const MUTANTS = mutantsOf(CONTRACT);
 
-// biome-ignore lint/suspicious/noExplicitAny: any part of a contract
-type Json = any;
 // biome-ignore lint/suspicious/noExplicitAny: handlers that are wrong, or of operations that the contract does not have
 type AnyHandler = (call: any) => any;
 

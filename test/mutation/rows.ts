@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { compareContracts, readContract } from '../../scripts/contract-diff/contracts.ts';
 import { lint } from '../../scripts/contract-lint.ts';
-import type { Json } from '../../src/engine/schema/json.ts';
+import type { Json } from '../any-json.ts';
 import type { Verdict } from './judge.ts';
 import type { Mutant } from './mutants.ts';
 

@@ -1,6 +1,7 @@
 /** A service of pets and orders, as another team would write it: its contract, and the files that it adds to the project. */
-import type { Json } from '../../src/engine/schema/json.ts';
+
 import { operation, withPaths } from '../added-operations.ts';
+import type { Json } from '../any-json.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const content = (name: string) => ({ 'application/json': { schema: ref(name) } });

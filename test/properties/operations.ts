@@ -1,11 +1,11 @@
 /** The operations of the contract as its own words describe them, with references replaced; without any code of `src/`. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import type { Json } from '../any-json.ts';
 import type { KeyPlace } from './keys.ts';
 import { resolve, withoutReadOnly } from './references.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a JSON Schema, or any other node of the contract, is any JSON.
-export type Json = any;
+export type { Json };
 
 export interface Parameter {
   name: string;

@@ -7,7 +7,7 @@ import { compareContracts, compareStoredPets, readContract } from '../../scripts
 import { judgeContract, toFiles } from '../../scripts/contract-diff/gate.ts';
 import { toReport } from '../../scripts/contract-diff/report.ts';
 import { release } from '../../scripts/contract-release.ts';
-import type { Json } from '../../src/engine/schema/json.ts';
+import type { Json } from '../any-json.ts';
 import { type Edit, edited, rename, SOURCE, withPrefix } from '../edited-contract.ts';
 import { NODE_ARGS } from '../program.ts';
 import { CHANGES } from './contract-changes.ts';

@@ -11,7 +11,7 @@ import { parse, stringify } from 'yaml';
 import { withFile } from '../../scripts/contract-use/fetching.ts';
 import { judge } from '../../scripts/contract-use/judgement.ts';
 import { use } from '../../scripts/contract-use.ts';
-import type { Json } from '../../src/engine/schema/json.ts';
+import type { Json } from '../any-json.ts';
 import { fileOf } from '../other-contracts.ts';
 
 /** The contract in a file of its own, after an edit. */

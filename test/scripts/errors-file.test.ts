@@ -6,8 +6,8 @@ import { buildErrorsFile, loadErrors } from '../../scripts/contract-use/errors-f
 import { judge } from '../../scripts/contract-use/judgement.ts';
 import type { OwnError } from '../../src/engine/error-body.ts';
 import { compileOperations } from '../../src/engine/routes/compiled-operations.ts';
-import type { Json } from '../../src/engine/schema/json.ts';
 import { load } from '../added-operations.ts';
+import type { Json } from '../any-json.ts';
 import { buildDiagnose } from '../compiler.ts';
 
 const string = { type: 'string' };

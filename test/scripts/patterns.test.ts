@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { describeSlowPatterns } from '../../scripts/patterns.ts';
-import type { Json } from '../../src/engine/schema/json.ts';
 import { load, operation, withPaths } from '../added-operations.ts';
+import type { Json } from '../any-json.ts';
 
 const text = (pattern: string, others: Json = {}) => ({ type: 'string', pattern, ...others });
 const json = (schema: Json) => ({ content: { 'application/json': { schema } } });

@@ -3,10 +3,8 @@ import t from 'tap';
 import { parse } from 'yaml';
 import { buildTypes } from '../../scripts/contract-types.ts';
 import { operation, withPaths } from '../added-operations.ts';
+import type { Json } from '../any-json.ts';
 import { buildDiagnose } from '../compiler.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: any part of a contract
-type Json = any;
 
 const compiler = buildDiagnose({ noUnusedLocals: false, noUnusedParameters: false });
 

@@ -1,7 +1,8 @@
 /** The contract as the server is wired from it. */
 import { OperatorError } from '../../operator-error.ts';
 import type { Int64Place } from '../schema/int64-places.ts';
-import type { Json } from '../schema/json.ts';
+import type { Schema } from '../schema/json.ts';
+import type { Document, EncodingNode, HeaderNode, ResolvedDocument } from './document.ts';
 
 /** How a value is written: as one text; an array as `a=1&a=2` or `a=1,2`; an object as `a[b]=1` or as `b=1`; or any value as JSON. */
 export type Writing = 'text' | 'repeated' | 'joined' | 'deep' | 'fields' | 'json';
@@ -10,7 +11,7 @@ export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   required: boolean;
-  schema: Json;
+  schema: Schema;
   int64s: Int64Place;
   writing: Writing;
   /** Its values are given out by the server, never made up by a client: `x-opaque`. */
@@ -43,9 +44,9 @@ export interface Content {
   type: string;
   /** JSON is checked as a whole, a form part by part; all else is passed on as bytes. */
   kind: 'json' | 'form' | 'bytes';
-  schema: Json;
+  schema: Schema;
   /** How fields of a form are written, by their names. */
-  encoding?: Json;
+  encoding?: Record<string, EncodingNode> | undefined;
 }
 
 export interface Reply {
@@ -57,10 +58,10 @@ export interface Reply {
   hasContent: boolean;
   /** Whether it is JSON, which is checked and written; anything else is passed on as the handler answers it. */
   isJson: boolean;
-  schema: Json;
+  schema: Schema;
   int64s: Int64Place;
   /** By their names as the contract has them. */
-  headers: Record<string, { required?: boolean; schema?: Json }>;
+  headers: Record<string, HeaderNode>;
 }
 
 /**
@@ -115,9 +116,9 @@ export interface Contract {
   /** Set by the lint: what is an annotation elsewhere is refused. */
   isStrict?: boolean;
   /** The contract as an object, references in place. */
-  document: Json;
+  document: Document;
   /** The contract with every reference replaced by its target. */
-  resolved: Json;
+  resolved: ResolvedDocument;
   title: string;
   /** The start of every path: `/v1`; empty where there is none. */
   prefix: string;

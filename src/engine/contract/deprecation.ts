@@ -1,17 +1,19 @@
 /** What the contract says of deprecated operations: `x-deprecated-at`, `x-sunset` and `x-successor`. */
 import { OperatorError } from '../../operator-error.ts';
-import type { Json, Refuse } from '../schema/json.ts';
+import type { Refuse } from '../schema/json.ts';
 import type { Contract, Deprecation, Operation } from './contract.ts';
+import type { OperationNode } from './document.ts';
 
-export function toDeprecation(source: Json, refuse: Refuse): Deprecation | undefined {
+export function toDeprecation(source: OperationNode, refuse: Refuse): Deprecation | undefined {
   if (!source.deprecated) return undefined;
   return { at: dateIn('x-deprecated-at'), sunset: dateIn('x-sunset'), successor: source['x-successor'] };
 
-  function dateIn(key: string): Date | undefined {
-    if (source[key] === undefined) return undefined;
-    const date = new Date(source[key]);
+  function dateIn(key: 'x-deprecated-at' | 'x-sunset'): Date | undefined {
+    const said = source[key];
+    if (said === undefined) return undefined;
+    const date = new Date(said);
     // `new Date` takes 30 February for 2 March.
-    const day = String(source[key]).slice(0, 10);
+    const day = String(said).slice(0, 10);
     const isDate = !Number.isNaN(date.getTime()) && new Date(day).toISOString().startsWith(day);
     if (!isDate) refuse(`${key} is no date`);
     return date;

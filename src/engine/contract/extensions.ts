@@ -1,5 +1,6 @@
 /** The `x-` words that mean something to the server: where each may stand, and what it may say. Those of others are left alone. */
-import type { Json, Refuse } from '../schema/json.ts';
+import { isNode, type Refuse } from '../schema/json.ts';
+import { type Document, mapOperations } from './document.ts';
 
 interface Extension {
   /** Of the place, as a JSON Pointer. */
@@ -48,22 +49,21 @@ export const isNames = (key: string): boolean => NAMES.test(key);
 export const isValue = (key: string): boolean => VALUES.test(key);
 
 /** Without those among paths and among responses, where each other key is one. Paths that are absent are none. */
-export function withoutWords(document: Json): Json {
-  const paths = Object.entries<Json>(dropWords(document.paths ?? {})).map(([path, item]) => {
-    const entries = Object.entries<Json>(item).map(([key, node]) => [
-      key,
-      node?.responses ? { ...node, responses: dropWords(node.responses) } : node,
-    ]);
-    return [path, Object.fromEntries(entries)];
-  });
+export function withoutWords(document: Document): Document {
+  const paths = Object.entries(dropWords(document.paths ?? {})).map(([path, item]) => [
+    path,
+    mapOperations(item, ({ responses, ...operation }) =>
+      responses ? { ...operation, responses: dropWords(responses) } : operation,
+    ),
+  ]);
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-const dropWords = (node: Json): Json =>
+const dropWords = <Value>(node: Record<string, Value>): Record<string, Value> =>
   Object.fromEntries(Object.entries(node).filter(([key]) => !key.startsWith('x-')));
 
-export function checkExtensions(node: Json, refuse: Refuse, place = '#'): void {
-  if (typeof node !== 'object' || node === null) return;
+export function checkExtensions(node: unknown, refuse: Refuse, place = '#'): void {
+  if (!isNode(node)) return;
   const hasNames = isNames(place.slice(place.lastIndexOf('/') + 1)) && !Array.isArray(node);
   for (const [key, value] of Object.entries(node)) {
     if (!hasNames && key.startsWith('x-')) checkExtension(key, value, place, refuse);

@@ -2,37 +2,42 @@
  * Forms (`multipart/form-data`, `application/x-www-form-urlencoded`): each field is text of simple types, JSON, or a file, or several of
  * one kind.
  */
-import type { Json, Refuse } from '../schema/json.ts';
+import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
+import type { EncodingNode } from './document.ts';
 import { checkPassedOn, isJson } from './media-types.ts';
 import { isSimple, itemsOf, typesOf } from './parameters.ts';
 
 /** What a part may be: OpenAPI 3.1, section 4.8.15.1, has objects as JSON where no other type is named. */
 export type PartKind = 'text' | 'json' | 'file';
 
-export function kindOfPart(part: Json): PartKind | undefined {
+export function kindOfPart(part: Schema): PartKind | undefined {
   if (fileOf(part)) return 'file';
   if (isSimple(part)) return 'text';
   return typesOf(part).every((type) => type === 'object') ? 'json' : undefined;
 }
 
 /** The alternative that is a file. */
-const fileOf = (part: Json): Json | undefined =>
-  part.format === 'binary' ? part : [...(part.anyOf ?? []), ...(part.oneOf ?? [])].find(fileOf);
+function fileOf(part: Schema): Schema | undefined {
+  const { format, anyOf = [], oneOf = [] } = keywordsOf(part);
+  return format === 'binary' ? part : [...anyOf, ...oneOf].find(fileOf);
+}
 
-export const isRepeated = (field: Json): boolean => typesOf(field).join() === 'array';
+export const isRepeated = (field: Schema): boolean => typesOf(field).join() === 'array';
 
 /** The schema of one part: that of an item, where there may be several. */
-export const partOf = (field: Json): Json => (isRepeated(field) ? (itemsOf(field) ?? field) : field);
+export const partOf = (field: Schema): Schema => (isRepeated(field) ? (itemsOf(field) ?? field) : field);
 
-export function checkForm({ type = 'object', properties }: Json, encoding: Json, refuse: Refuse): void {
+export function checkForm(schema: Schema, encoding: Record<string, EncodingNode> | undefined, refuse: Refuse): void {
+  const { type = 'object', properties } = keywordsOf(schema);
   if (type !== 'object' || !properties) {
     refuse('its body: a form needs a schema of type: object with properties');
     return;
   }
-  for (const [name, field] of Object.entries<Json>(properties)) {
+  for (const [name, field] of Object.entries(properties)) {
     const part = partOf(field);
     const kind = kindOfPart(part);
-    if (kind === 'file') checkPassedOn(fileOf(part), `file ${name}`, 'its body', refuse);
+    const file = fileOf(part);
+    if (file !== undefined) checkPassedOn(file, `file ${name}`, 'its body', refuse);
     if (kind === undefined) {
       refuse(`its body: field ${name} of a form needs a schema of simple types, or of an array of them`);
     } else if (!isUsual(encoding?.[name] ?? {}, kind)) refuse(`its body: encoding of ${name} is not supported`);
@@ -40,7 +45,7 @@ export function checkForm({ type = 'object', properties }: Json, encoding: Json,
 }
 
 /** Whether a part is written as its kind is. */
-function isUsual({ style = 'form', explode = true, headers, contentType }: Json, kind: PartKind): boolean {
+function isUsual({ style = 'form', explode = true, headers, contentType }: EncodingNode, kind: PartKind): boolean {
   if (style !== 'form' || !explode || headers) return false;
   if (kind === 'file' || contentType === undefined) return true;
   return kind === 'json' ? isJson(contentType) : contentType === 'text/plain';

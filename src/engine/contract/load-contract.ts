@@ -1,8 +1,9 @@
 /** `openapi/petstore.yaml`, read once. What the server cannot serve is refused here, with every problem at once. */
 import { parse, parseNumberAndBigInt } from 'lossless-json';
-import type { Json } from '../schema/json.ts';
+import { isNode } from '../schema/json.ts';
 import { type Contract, ContractError } from './contract.ts';
 import { toDigest } from './digest.ts';
+import type { Document } from './document.ts';
 import { checkExtensions, withoutWords } from './extensions.ts';
 import { withGetAndHead } from './get-and-head.ts';
 import { checkNumbers, parseWithBounds } from './numbers.ts';
@@ -30,7 +31,7 @@ export async function loadContract(file: URL | string = CONTRACT_FILE, checked?:
 }
 
 /** In the one version inside. */
-async function toCurrentVersion(source: Json): Promise<Json> {
+async function toCurrentVersion(source: Record<string, unknown>): Promise<Record<string, unknown>> {
   const isOlder = typeof source.openapi === 'string' && source.openapi.startsWith('3.0.');
   return isOlder ? (await import('./older-version.ts')).toCurrent(source) : source;
 }
@@ -42,12 +43,12 @@ export async function readContract(
 ): Promise<{ contract: Contract; problems: string[] }> {
   const { yaml, json } = await readSource(file);
   const source = parseWithBounds(json);
-  if (typeof source !== 'object' || source === null) throw new ContractError([EMPTY]);
+  if (!isNode(source)) throw new ContractError([EMPTY]);
   const current = await toCurrentVersion(source);
   const digest = toDigest(json);
   const isChecked = digest === checked;
   const dangling = isChecked ? undefined : await checkValidity(await toCurrentVersion(JSON.parse(json)));
-  const document = withGetAndHead(withIds(withPathNames(withoutWords(current))));
+  const document = withGetAndHead(withIds(withPathNames(withoutWords(current as Document))));
 
   const problems: string[] = [];
   const refuse = (problem: string) => problems.push(problem);

@@ -1,8 +1,9 @@
 /** The media types of bodies. JSON, by any of its names (RFC 6839, section 3.1), is understood; all others are passed on as they are. */
 
-import type { Json, Refuse } from '../schema/json.ts';
+import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { ANNOTATION } from '../schema/references.ts';
 import type { Content } from './contract.ts';
+import type { MediaNode } from './document.ts';
 
 export const PLAIN_JSON = 'application/json';
 const JSON_TYPE = /^[a-z]+\/([\w.!#$&^-]+\+)?json$/i;
@@ -14,24 +15,26 @@ const TYPE = /^[a-z]+\/[\w.!#$&^+-]+$/i;
 export const isJson = (type: string): boolean => JSON_TYPE.test(type);
 
 /** A form whose schema is that of bytes is not taken apart. */
-export function kindOf(type: string, { format }: Json): Content['kind'] {
+export function kindOf(type: string, schema: Schema): Content['kind'] {
   if (isJson(type)) return 'json';
-  return FORM.test(type) && format !== 'binary' ? 'form' : 'bytes';
+  return FORM.test(type) && keywordsOf(schema).format !== 'binary' ? 'form' : 'bytes';
 }
 
-/** The media types of a request or a response, each with its name in `content`. Of a range, JSON is served, unless that has its own schema. */
-export function toTypes(content: Json, place: string, refuse: Refuse): { type: string; name: string }[] {
-  const names = Object.keys(content).filter((name) => !RANGE.test(name) || !(PLAIN_JSON in content));
-  return names.map((name) => {
+type Contents = Record<string, MediaNode>;
+
+/** The media types of a request or a response. Of a range, JSON is served, unless that has its own schema. */
+export function toTypes(content: Contents, place: string, refuse: Refuse): { type: string; media: MediaNode }[] {
+  const served = Object.entries(content).filter(([name]) => !RANGE.test(name) || !(PLAIN_JSON in content));
+  return served.map(([name, media]) => {
     const type = RANGE.test(name) ? PLAIN_JSON : toMediaType(name);
     if (!TYPE.test(type)) refuse(`${place}: ${name} is not a media type, such as ${PLAIN_JSON}`);
-    return { type, name };
+    return { type, media };
   });
 }
 
 /** What is passed on as it is, is not checked: so its schema must not say anything that could be broken. */
-export function checkPassedOn(schema: Json, type: string, name: string, refuse: Refuse): void {
-  const { type: kind = 'string', format = 'binary', contentMediaType: _type, ...others } = schema;
+export function checkPassedOn(schema: Schema, type: string, name: string, refuse: Refuse): void {
+  const { type: kind = 'string', format = 'binary', contentMediaType: _type, ...others } = keywordsOf(schema);
   const isFree =
     kind === 'string' &&
     (format === 'binary' || format === 'byte') &&

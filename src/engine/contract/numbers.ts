@@ -1,8 +1,9 @@
 /** The numbers in the contract: each must be exact, and `int64` must be of type integer. */
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { toDouble } from '../../json/exact-number.ts';
-import type { Json, Refuse } from '../schema/json.ts';
+import { isNode, type Keywords, type Refuse } from '../schema/json.ts';
 import type { Contract } from './contract.ts';
+import type { Document } from './document.ts';
 
 const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
 
@@ -11,7 +12,7 @@ const EXACT = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'mu
 const LARGE = new RegExp(`"(${EXACT.join('|')})":-?[0-9]{16}`);
 
 /** JSON as JSON.parse reads it, but for whole numbers beyond 2^53 in bounds and defaults: they are `bigint`. */
-export function parseWithBounds(json: string): Json {
+export function parseWithBounds(json: string): unknown {
   if (!LARGE.test(json)) return JSON.parse(json);
   const toNumber = (key: string, value: unknown) => {
     const isKept = EXACT.includes(key) && !Number.isSafeInteger(Number(value));
@@ -21,26 +22,28 @@ export function parseWithBounds(json: string): Json {
 }
 
 /** The document for what knows no bigint. */
-export const withDoubles = ({ json, document }: Pick<Contract, 'json' | 'document'>): Json =>
+export const withDoubles = ({ json, document }: Pick<Contract, 'json' | 'document'>): Document =>
   LARGE.test(json) ? toDoubles(document) : document;
 
-function toDoubles(node: Json): Json {
+function toDoubles<Kind>(node: Kind): Kind;
+function toDoubles(node: unknown): unknown {
   if (typeof node === 'bigint') return Number(node);
-  if (typeof node !== 'object' || node === null) return node;
   if (Array.isArray(node)) return node.map(toDoubles);
+  if (!isNode(node)) return node;
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, toDoubles(value)]));
 }
 
 /** A number that a double cannot hold is allowed in an example, but among other values it would be rounded. */
-export function checkNumbers(node: Json, place: string, refuse: Refuse): void {
+export function checkNumbers(node: unknown, place: string, refuse: Refuse): void {
   if (typeof node === 'bigint') {
     const isKept = EXACT.includes(place.slice(place.lastIndexOf('/') + 1)) || toDouble(node) !== undefined;
     if (!isKept) refuse(`${place}: ${node} is too large to be kept exactly`);
     return;
   }
-  if (typeof node !== 'object' || node === null) return;
-  const types: string[] = [node.type ?? []].flat();
-  if (node.format === 'int64' && !(types.includes('integer') && types.every((type) => INT64_TYPES.includes(type)))) {
+  if (!isNode(node)) return;
+  const { type, format }: Keywords = node;
+  const types = [type ?? []].flat();
+  if (format === 'int64' && !(types.includes('integer') && types.every((type) => INT64_TYPES.includes(type)))) {
     refuse(`${place}: int64 needs type: integer, alone or beside string, boolean or null`);
   }
   for (const [key, value] of Object.entries(node)) {

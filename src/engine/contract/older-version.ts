@@ -1,17 +1,18 @@
 /** OpenAPI 3.0 as 3.1. What differs is in schemas and beside references (OpenAPI 3.0.3, sections 4.7.23 and 4.7.24). */
-import type { Json } from '../schema/json.ts';
+import { isNode, type Keywords } from '../schema/json.ts';
 import { isNames, isValue } from './extensions.ts';
 
-export function toCurrent(document: Json): Json {
+export function toCurrent<Document extends object>(document: Document): Document {
   return { ...toCurrentNode(document, ''), openapi: '3.1.1' };
 }
 
 /** `key` is that of the node in its parent. */
-function toCurrentNode(node: Json, key: string): Json {
+function toCurrentNode<Kind>(node: Kind, key: string): Kind;
+function toCurrentNode(node: unknown, key: string): unknown {
   if (Array.isArray(node)) return node.map((item) => toCurrentNode(item, ''));
-  if (typeof node !== 'object' || node === null) return node;
+  if (!isNode(node)) return node;
   const hasNames = isNames(key);
-  const entries = Object.entries<Json>(node).map(([name, value]) => [
+  const entries = Object.entries(node).map(([name, value]) => [
     name,
     !hasNames && isValue(name) ? value : toCurrentNode(value, hasNames ? '' : name),
   ]);
@@ -20,7 +21,7 @@ function toCurrentNode(node: Json, key: string): Json {
 }
 
 /** What is no schema has none of these words. */
-function toCurrentSchema({ nullable, ...schema }: Json): Json {
+function toCurrentSchema({ nullable, ...schema }: Keywords): Keywords {
   // What stands beside a reference is ignored; that of a path goes to another place.
   if (typeof schema.$ref === 'string' && schema.$ref.startsWith('#/components/')) return { $ref: schema.$ref };
   if (nullable === true && typeof schema.type === 'string') schema.type = [schema.type, 'null'];
@@ -28,7 +29,7 @@ function toCurrentSchema({ nullable, ...schema }: Json): Json {
 }
 
 /** In 3.0 a bound is said to be exclusive, in 3.1 an exclusive bound stands in its place. */
-function withBound(exclusive: string, inclusive: string, schema: Json): Json {
+function withBound(exclusive: string, inclusive: string, schema: Keywords): Keywords {
   const { [exclusive]: isExclusive, [inclusive]: bound, ...others } = schema;
   if (typeof isExclusive !== 'boolean' || bound === undefined) return schema;
   return { ...others, [isExclusive ? exclusive : inclusive]: bound };

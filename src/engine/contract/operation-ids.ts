@@ -1,14 +1,13 @@
 /** Ids for operations that have none, one that cannot name a file, or that of another: they name handlers, routes and types. */
-import type { Json } from '../schema/json.ts';
-import { METHODS } from './operations.ts';
+import { type Document, mapOperations, operationsOf, type PathItem } from './document.ts';
 
 const ID = /^[A-Za-z][\w-]*$/;
 
 /** The document, each operation with an id of its own. */
-export function withIds(document: Json): Json {
-  const items = Object.entries<Json>(document.paths).map(([path, item]) => [path, inPlace(item, document)] as const);
+export function withIds(document: Document): Document {
+  const items = Object.entries(document.paths).map(([path, item]) => [path, inPlace(item, document)] as const);
   const all = items.flatMap(([path, item]) =>
-    METHODS.filter((method) => item[method]).map((method) => ({ path, method, operation: item[method] })),
+    operationsOf(item).map(([method, operation]) => ({ path, method, operation })),
   );
   // Some file systems take `findItem.ts` and `finditem.ts` for the same file.
   const taken = new Set<string>();
@@ -24,19 +23,17 @@ export function withIds(document: Json): Json {
   }
   const named = items.map(([path, item]) => [
     path,
-    Object.fromEntries(
-      Object.entries<Json>(item).map(([key, node]) => [
-        key,
-        ids.has(`${key} ${path}`) ? { ...node, operationId: ids.get(`${key} ${path}`) } : node,
-      ]),
-    ),
+    mapOperations(item, (operation, method) => {
+      const operationId = ids.get(`${method} ${path}`);
+      return operationId === undefined ? operation : { ...operation, operationId };
+    }),
   ]);
   return { ...document, paths: { ...document.paths, ...Object.fromEntries(named) } };
 }
 
 /** Two paths may refer to the same item, whose operations have one id. */
-function inPlace(item: Json, { components = {} }: Json): Json {
-  const [, name = ''] = /^#\/components\/pathItems\/(.*)/.exec(item.$ref) ?? [];
+function inPlace(item: PathItem, { components = {} }: Document): PathItem {
+  const [, name = ''] = /^#\/components\/pathItems\/(.*)/.exec(String(item.$ref)) ?? [];
   return components.pathItems?.[name] ?? item;
 }
 

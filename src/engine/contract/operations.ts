@@ -1,9 +1,18 @@
 /** The operations of the contract, by their ids. */
 import { withoutFields } from '../schema/directions.ts';
 import { findInt64s } from '../schema/int64-places.ts';
-import type { Json, Refuse } from '../schema/json.ts';
+import type { Refuse } from '../schema/json.ts';
 import type { Body, Content, Operation, Reply } from './contract.ts';
 import { checkSuccessors, toDeprecation } from './deprecation.ts';
+import {
+  type BodyNode,
+  type Method,
+  type OperationNode,
+  operationsOf,
+  type PathItem,
+  type ResolvedDocument,
+  type ResponseNode,
+} from './document.ts';
 import { checkForm } from './forms.ts';
 import { checkLinks } from './links.ts';
 import { checkPassedOn, isJson, kindOf, PLAIN_JSON, toTypes } from './media-types.ts';
@@ -13,13 +22,11 @@ import { isNoKey, type KeyPlaces, toSecurity } from './security.ts';
 /** The largest body, where nothing is said: Fastify has the same bound for JSON. */
 export const MAX_BYTES = 1_048_576;
 
-export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
-
 /** An operation's name in problems. */
 export const nameOf = (id: string) => `operation ${id}`;
 
 interface Options {
-  resolved: Json;
+  resolved: ResolvedDocument;
   keyPlaces: KeyPlaces;
   isComplete: boolean;
 }
@@ -27,9 +34,10 @@ interface Options {
 export function toOperations({ resolved, keyPlaces, isComplete }: Options, refuse: Refuse): Map<string, Operation> {
   const operations = new Map<string, Operation>();
   const byRoute = new Map<string, Operation>();
-  for (const [path, item] of Object.entries<Json>(resolved.paths)) {
-    for (const method of METHODS.filter((name) => item[name])) {
-      const operation = toOperation(method, path, { security: resolved.security, ...item }, keyPlaces, refuse);
+  for (const [path, item] of Object.entries(resolved.paths)) {
+    for (const [method, { ...source }] of operationsOf(item)) {
+      source.security ??= resolved.security ?? [];
+      const operation = toOperation({ method, path, item, source }, keyPlaces, refuse);
       operations.set(operation.id, operation);
       const route = `${method} ${toRoutePath(path)}`;
       const problem = method === 'trace' ? 'TRACE is not served' : findUnserved(path);
@@ -64,13 +72,19 @@ export function decodePath(path: string): string | undefined {
 /** Names tell no paths apart, nor does what stands behind `?` or `#`. */
 const toRoutePath = (path: string) => path.replace(/[?#].*/, '').replace(/\{[^{}]*\}/g, '{}');
 
-function toOperation(method: string, path: string, item: Json, keyPlaces: KeyPlaces, refuseAny: Refuse): Operation {
-  const source = item[method];
-  const id: string = source.operationId;
+interface Source {
+  method: Method;
+  path: string;
+  item: PathItem;
+  source: OperationNode;
+}
+
+function toOperation({ method, path, item, source }: Source, keyPlaces: KeyPlaces, refuseAny: Refuse): Operation {
+  const id = source.operationId as string;
   const refuse = (problem: string) => refuseAny(`${nameOf(id)}: ${problem}`);
-  const security: Record<string, string[]>[] = source.security ?? item.security ?? [];
+  const { security = [] } = source;
   const ways = toSecurity(security, keyPlaces, refuse);
-  const sources: Json[] = [...(item.parameters ?? []), ...(source.parameters ?? [])];
+  const sources = [...(item.parameters ?? []), ...(source.parameters ?? [])];
   const parameters = toParameters(path, sources.filter(isNoKey(ways)), refuse);
   return {
     id,
@@ -85,33 +99,33 @@ function toOperation(method: string, path: string, item: Json, keyPlaces: KeyPla
   };
 }
 
-function toReply(status: string, { content = {}, headers = {} }: Json, refuse: Refuse): Reply {
+function toReply(status: string, { content = {}, headers = {} }: ResponseNode, refuse: Refuse): Reply {
   const name = `response ${status}`;
   // A handler answers one of them: JSON, where that is among them.
   const types = toTypes(content, name, refuse);
-  const { type, name: key } = types.find((one) => isJson(one.type)) ?? types[0] ?? { type: PLAIN_JSON, name: '' };
-  const schema = withoutFields('writeOnly', content[key]?.schema ?? {});
+  const { type, media } = types.find((one) => isJson(one.type)) ?? types[0] ?? { type: PLAIN_JSON, media: {} };
+  const schema = withoutFields('writeOnly', media?.schema ?? {});
   const int64s = findInt64s(schema, `${name}: body`, refuse);
   return { status, type, hasContent: types.length > 0, isJson: isJson(type), schema, int64s, headers };
 }
 
 /** Where there is JSON, a type that could not be checked is not taken: 415. */
-function toBody(source: Json, refuse: Refuse): Body | undefined {
+function toBody(source: BodyNode | undefined, refuse: Refuse): Body | undefined {
   if (!source) return undefined;
   const { required = false, content, 'x-max-bytes': ownMaxBytes } = source;
   const types = toTypes(content, 'its body', refuse);
   const hasJson = types.some(({ type }) => isJson(type));
-  const contents = types.flatMap(({ type, name }): Content[] => {
-    const schema = withoutFields('readOnly', content[name].schema ?? {});
+  const contents = types.flatMap(({ type, media: { schema: own = {}, encoding } }): Content[] => {
+    const schema = withoutFields('readOnly', own);
     const kind = kindOf(type, schema);
     const problems: string[] = [];
     const note = (problem: string) => problems.push(problem);
     if (kind === 'bytes') checkPassedOn(schema, type, 'its body', note);
-    if (kind === 'form') checkForm(schema, content[name].encoding, note);
+    if (kind === 'form') checkForm(schema, encoding, note);
     if (problems.length > 0 && hasJson) return [];
     problems.forEach(refuse);
     findInt64s(schema, 'body', refuse);
-    return [{ type, kind, schema, ...(kind === 'form' && { encoding: content[name].encoding }) }];
+    return [{ type, kind, schema, ...(kind === 'form' && { encoding }) }];
   });
   const isJsonOnly = contents.every(({ kind }) => kind === 'json');
   return { required, maxBytes: ownMaxBytes ?? (isJsonOnly ? undefined : MAX_BYTES), contents };

@@ -1,9 +1,10 @@
 /** The parameters of an operation, and whether they fit its path. */
 
 import { findInt64s } from '../schema/int64-places.ts';
-import type { Json, Refuse } from '../schema/json.ts';
+import { type Keywords, keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { toFlat } from '../schema/subsets.ts';
 import type { Parameter, Writing } from './contract.ts';
+import type { ParameterNode } from './document.ts';
 import { PLAIN_JSON } from './media-types.ts';
 
 /** How values are written in each place, where no style is named; no other is supported, beside `deepObject`. */
@@ -14,18 +15,20 @@ const TYPES = ['string', 'integer', 'number', 'boolean'];
 const IGNORED = ['accept', 'content-type', 'authorization'];
 
 /** `sources` has those of the path item first: an operation's parameter overrides the one of the same name and place. */
-export function toParameters(path: string, sources: Json[], refuse: Refuse): Parameter[] {
+export function toParameters(path: string, sources: ParameterNode[], refuse: Refuse): Parameter[] {
   const byName = new Map<string, Parameter>();
   for (const source of sources.filter((one) => !isIgnored(one))) {
     const { name, in: place, required = false, content } = source;
     const { 'x-opaque': isOpaque = false, 'x-kept-hours': keptHours } = source;
-    const schema: Json = content ? content[PLAIN_JSON]?.schema : source.schema;
-    const writing = toWriting({ ...source, schema });
+    const said = content ? content[PLAIN_JSON]?.schema : source.schema;
+    const writing = toWriting({ ...source, schema: said });
     const problem =
-      findUnsupported({ ...source, schema }, writing) ?? findUnkept(source) ?? findShared(path, source, writing);
+      findUnsupported({ ...source, schema: said }, writing) ?? findUnkept(source) ?? findShared(path, source, writing);
     if (problem) refuse(`parameter ${name}: ${problem}`);
-    const int64s = findInt64s(schema ?? true, `parameter ${name}`, refuse);
-    const parameter = { name, in: place, required, schema, int64s, writing: writing ?? 'text', isOpaque, keptHours };
+    const schema = said ?? true;
+    const int64s = findInt64s(schema, `parameter ${name}`, refuse);
+    const read = { int64s, writing: writing ?? 'text', isOpaque, keptHours };
+    const parameter = { name, in: place as Parameter['in'], required, schema, ...read };
     byName.set(`${place} ${place === 'header' ? name.toLowerCase() : name}`, parameter);
   }
   const parameters = [...byName.values()];
@@ -34,19 +37,19 @@ export function toParameters(path: string, sources: Json[], refuse: Refuse): Par
   return parameters;
 }
 
-const isIgnored = ({ name, in: place }: Json) => place === 'header' && IGNORED.includes(name.toLowerCase());
+const isIgnored = ({ name, in: place }: ParameterNode) => place === 'header' && IGNORED.includes(name.toLowerCase());
 
-function findUnsupported(source: Json, writing: Writing | undefined): string | undefined {
+function findUnsupported(source: ParameterNode, writing: Writing | undefined): string | undefined {
   const { in: place, schema, style = STYLES[place], allowEmptyValue, 'x-opaque': isOpaque } = source;
   if (!(place in STYLES)) return `in ${place} is not supported`;
   if (style !== STYLES[place] && writing !== 'deep') return `style ${style} is not supported`;
   if (allowEmptyValue) return 'allowEmptyValue is not supported';
-  if (isOpaque && schema?.default !== undefined) return 'x-opaque is given out by the server: no default';
+  if (isOpaque && keywordsOf(schema).default !== undefined) return 'x-opaque is given out by the server: no default';
   return writing ? undefined : 'needs a schema of simple types, or of an array of them';
 }
 
 /** Undefined where it is not known. */
-function toWriting({ in: place, schema, content, style = STYLES[place], explode }: Json): Writing | undefined {
+function toWriting({ in: place, schema, content, style = STYLES[place], explode }: ParameterNode): Writing | undefined {
   if (schema === undefined) return undefined;
   if (content) return place === 'query' ? 'json' : undefined;
   if (isSimple(schema)) return 'text';
@@ -56,11 +59,10 @@ function toWriting({ in: place, schema, content, style = STYLES[place], explode 
   return explode === false ? undefined : 'fields';
 }
 
-export const isSimple = (schema: Json): boolean =>
-  schema !== undefined && typesOf(schema).every((type) => TYPES.includes(type));
+export const isSimple = (schema: Schema): boolean => typesOf(schema).every((type) => TYPES.includes(type));
 
 /** Whether its values are arrays of simple ones; beside arrays, it may allow simple values, too. */
-export function isList(schema: Json): boolean {
+export function isList(schema: Schema): boolean {
   const types = typesOf(schema);
   const others = types.filter((type) => type !== 'array');
   const items = itemsOf(schema);
@@ -73,41 +75,48 @@ export function isList(schema: Json): boolean {
 }
 
 /** Of the arrays that a schema allows; undefined where their places are not alike. */
-export function itemsOf(schema: Json): Json | undefined {
+export function itemsOf(schema: Schema): Schema | undefined {
   const all = partsOf(schema);
-  const items: Json[] = all.flatMap((part) => part.items ?? []);
+  const items = all.flatMap(({ items: own }): Schema[] => (own === undefined ? [] : [own]));
   if (all.some(({ prefixItems }) => prefixItems)) return undefined;
   return items.length > 1 ? { anyOf: items } : (items[0] ?? {});
 }
 
 /** An object whose fields are simple, or arrays of simple values. */
-function isFlat(schema: Json): boolean {
-  const { properties, additionalProperties = {} } = toFlat(schema);
-  const isField = (field: Json) => isSimple(field) || isList(field);
-  const isObject = typesOf(schema).every((type) => type === 'object') && !schema.anyOf && !schema.oneOf;
-  return isObject && [...Object.values<Json>(properties ?? {}), additionalProperties].every(isField);
+function isFlat(schema: Schema): boolean {
+  const { properties = {}, additionalProperties = {} } = toFlat(schema);
+  const { anyOf, oneOf } = keywordsOf(schema);
+  const isField = (field: Schema) => isSimple(field) || isList(field);
+  const isObject = typesOf(schema).every((type) => type === 'object') && !anyOf && !oneOf;
+  return isObject && [...Object.values(properties), additionalProperties].every(isField);
 }
 
 /** A schema, and those in it that speak of the same value. */
-function partsOf(schema: Json): Json[] {
-  const { allOf = [], anyOf = [], oneOf = [] } = schema;
-  return [schema, ...[...allOf, ...anyOf, ...oneOf].flatMap(partsOf)];
+function partsOf(schema: Schema): Keywords[] {
+  const keywords = keywordsOf(schema);
+  const { allOf = [], anyOf = [], oneOf = [] } = keywords;
+  return [keywords, ...[...allOf, ...anyOf, ...oneOf].flatMap(partsOf)];
 }
 
 /** Which a value may have; text, where its schema says nothing. */
-export function typesOf(schema: Json): string[] {
+export function typesOf(schema: Schema): string[] {
   const types = [...new Set(saidTypes(schema))].filter((type) => type !== 'null');
   return types.length > 0 ? types : ['string'];
 }
 
-function saidTypes({ type, properties, enum: values = [], allOf = [], anyOf = [], oneOf = [] }: Json): string[] {
-  const parts: string[] = [...allOf, ...anyOf, ...oneOf].flatMap(saidTypes);
-  const own: string[] = [type ?? (properties ? 'object' : [])].flat();
-  return own.length + parts.length > 0 ? [...own, ...parts] : values.map((value: unknown) => typeof value);
+function saidTypes(schema: Schema): string[] {
+  const { type, properties, enum: values = [], allOf = [], anyOf = [], oneOf = [] } = keywordsOf(schema);
+  const parts = [...allOf, ...anyOf, ...oneOf].flatMap(saidTypes);
+  const own = [type ?? (properties ? 'object' : [])].flat();
+  return own.length + parts.length > 0 ? [...own, ...parts] : values.map((value) => typeof value);
 }
 
 /** The items of an array are told apart before they are decoded, in a part of the path of their own. */
-function findShared(path: string, { name, in: place }: Json, writing: Writing | undefined): string | undefined {
+function findShared(
+  path: string,
+  { name, in: place }: ParameterNode,
+  writing: Writing | undefined,
+): string | undefined {
   const isAlone = path.split('/').includes(`{${name}}`);
   return place === 'path' && writing === 'joined' && !isAlone
     ? 'an array needs a part of the path of its own'
@@ -115,7 +124,7 @@ function findShared(path: string, { name, in: place }: Json, writing: Writing | 
 }
 
 /** A key that is kept for no time would promise that a request is done once, and not keep it. */
-function findUnkept({ name, in: place, 'x-kept-hours': hours }: Json): string | undefined {
+function findUnkept({ name, in: place, 'x-kept-hours': hours }: ParameterNode): string | undefined {
   if (place !== 'header' || name.toLowerCase() !== 'idempotency-key') {
     return hours === undefined ? undefined : 'x-kept-hours is for the header Idempotency-Key only';
   }
@@ -133,7 +142,7 @@ export function findLimit(parameters: Parameter[]): Parameter | undefined {
 function checkLimit(parameters: Parameter[], refuse: Refuse): void {
   const limit = findLimit(parameters);
   if (!limit || !parameters.some(({ isOpaque }) => isOpaque)) return;
-  const { type, minimum = 0 } = limit.schema;
+  const { type, minimum = 0 } = keywordsOf(limit.schema);
   if (type !== 'integer' || minimum < 1) refuse('parameter limit: a page needs type: integer and minimum: 1 or more');
 }
 

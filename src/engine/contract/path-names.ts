@@ -1,6 +1,5 @@
 /** Names of path parameters that a router can take: they are never sent, so that `{team-id}` may be `{team_id}` inside. */
-import type { Json } from '../schema/json.ts';
-import { METHODS } from './operations.ts';
+import { type Document, mapOperations, type ParameterNode } from './document.ts';
 
 const NAME = /\{([^{}]*)\}/g;
 export const toName = (name: string) => name.replace(/\W/g, '_');
@@ -11,28 +10,23 @@ export const encodePath = (path: string): string =>
   path.replace(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()));
 
 /** The document with such names. */
-export function withPathNames(document: Json): Json {
+export function withPathNames(document: Document): Document {
   const isOdd = (path: string) => [...path.matchAll(NAME)].some(([, name]) => /\W/.test(name as string));
   const odd = Object.keys(document.paths).filter(isOdd);
   if (odd.length === 0) return document;
-  const paths = Object.entries<Json>(document.paths).map(([path, item]) => {
+  const paths = Object.entries(document.paths).map(([path, item]) => {
     const rewritten = withNames(path);
     // Where that is another path, both are refused, as the same one.
     if (!odd.includes(path) || rewritten in document.paths) return [path, item];
-    const renamed = Object.entries<Json>(item).map(([key, node]) => {
-      if (key === 'parameters') return [key, rename(node, document)];
-      return [
-        key,
-        METHODS.includes(key) && node.parameters ? { ...node, parameters: rename(node.parameters, document) } : node,
-      ];
-    });
-    return [rewritten, Object.fromEntries(renamed)];
+    const renamed = <Node extends { parameters?: ParameterNode[] }>(node: Node): Node =>
+      node.parameters ? { ...node, parameters: rename(node.parameters, document) } : node;
+    return [rewritten, mapOperations(renamed(item), renamed)];
   });
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
 /** References are followed: another path may have the parameter by its own name. */
-function rename(parameters: Json[], document: Json): Json[] {
+function rename(parameters: ParameterNode[], document: Document): ParameterNode[] {
   return parameters.map((parameter) => {
     const [, key] = /^#\/components\/parameters\/([^/]+)$/.exec(parameter.$ref ?? '') ?? [];
     const source = key === undefined ? parameter : document.components?.parameters?.[key];

@@ -1,7 +1,7 @@
 /** The contract as clients see it behind a proxy that strips a path. */
 import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
-import type { Json } from '../schema/json.ts';
 import type { Contract } from './contract.ts';
+import type { Document } from './document.ts';
 
 /**
  * Clients find the paths of its servers, and all that the server refers to, below `publicPath`, such as `/petstore`. Its YAML is JSON
@@ -9,8 +9,8 @@ import type { Contract } from './contract.ts';
  */
 export function withPublicPath(contract: Contract, publicPath: string): Contract {
   if (publicPath === '') return contract;
-  const source = parse(contract.json, null, parseNumberAndBigInt) as Json;
-  const servers = (source.servers ?? [{ url: '' }]).map((server: Json) =>
+  const source = parse(contract.json, null, parseNumberAndBigInt) as Document;
+  const servers = (source.servers ?? [{ url: '' }]).map((server) =>
     /^(\/(?!\/)|$)/.test(server.url) ? { ...server, url: publicPath + server.url } : server,
   );
   const json = stringify({ ...source, servers }) as string;

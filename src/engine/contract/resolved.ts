@@ -1,19 +1,24 @@
 /** The parts of the document that are served, with their references replaced. */
-import type { Json, Refuse } from '../schema/json.ts';
+import type { Refuse } from '../schema/json.ts';
 import { buildResolve } from '../schema/references.ts';
-import { METHODS, nameOf } from './operations.ts';
+import { type Document, operationsOf, type PathItem, type ResolvedDocument } from './document.ts';
+import { nameOf } from './operations.ts';
 
 /** The result is a valid OpenAPI document, too. Problems name their operation. */
-export function resolveDocument({ openapi, info, security, components = {}, ...rest }: Json, refuse: Refuse): Json {
+export function resolveDocument(document: Document, refuse: Refuse): ResolvedDocument {
+  const { openapi, info, security, components = {}, ...rest } = document;
   const resolve = buildResolve({ components, ...rest });
-  const paths = Object.entries<Json>(rest.paths).map(([path, item]) => [path, resolveItem(path, item)]);
+  const paths = Object.entries(rest.paths).map(([path, item]) => [path, resolveItem(path, item)]);
   const securitySchemes = resolve(components.securitySchemes ?? {}, refuse);
   return { openapi, info, security, paths: Object.fromEntries(paths), components: { securitySchemes } };
 
-  function resolveItem(path: string, item: Json): Json {
+  function resolveItem(path: string, item: PathItem): PathItem {
     if (item.$ref) return resolve(item, (problem) => refuse(`path ${path}: ${problem}`));
-    const entries = Object.entries<Json>(item).map(([key, node]) => {
-      const owner = METHODS.includes(key) ? nameOf(node.operationId) : `path ${path}`;
+    const owners = new Map<string, string>(
+      operationsOf(item).map(([method, { operationId }]) => [method, nameOf(operationId as string)]),
+    );
+    const entries = Object.entries(item).map(([key, node]) => {
+      const owner = owners.get(key) ?? `path ${path}`;
       return [key, resolve(node, (problem) => refuse(`${owner}: ${problem}`))];
     });
     return Object.fromEntries(entries);

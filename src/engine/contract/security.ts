@@ -1,6 +1,7 @@
 /** Who may call an operation: everyone, or clients with keys in some places, and their scopes. Any other security is refused. */
-import type { Json, Refuse } from '../schema/json.ts';
+import type { Refuse } from '../schema/json.ts';
 import type { KeyPlace, NeededKey, Requirement } from './contract.ts';
+import type { SchemeNode, SecurityNode } from './document.ts';
 
 /** A name of a scope, as RFC 6749, section 3.3, without quotes and commas, which stand around and between scopes elsewhere. */
 const SCOPE = /^[!#-&(-+\--[\]-~]+$/;
@@ -11,7 +12,7 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 /** By the names of their schemes; undefined where a scheme is refused. Schemes with their keys in the same place share it. */
 export type KeyPlaces = Map<string, KeyPlace | undefined>;
 
-export function toKeyPlaces(schemes: Record<string, Json>, refuse: Refuse): KeyPlaces {
+export function toKeyPlaces(schemes: Record<string, SchemeNode>, refuse: Refuse): KeyPlaces {
   const places: KeyPlaces = new Map();
   const shared = new Map<string, KeyPlace>();
   for (const [scheme, source] of Object.entries(schemes)) {
@@ -29,11 +30,11 @@ export function toKeyPlaces(schemes: Record<string, Json>, refuse: Refuse): KeyP
 export const BEARER: KeyPlace = { in: 'bearer', name: 'Authorization' };
 const TOKEN: KeyPlace = { ...BEARER, isToken: true };
 
-function toKeyPlace({ type, scheme, bearerFormat, in: place, name }: Json): KeyPlace | undefined {
+function toKeyPlace({ type, scheme, bearerFormat = '', in: place, name = '' }: SchemeNode): KeyPlace | undefined {
   if (type === 'oauth2' || type === 'openIdConnect') return TOKEN;
   if (type === 'http' && scheme?.toLowerCase() === 'bearer') return /^jwt$/i.test(bearerFormat) ? TOKEN : BEARER;
   if (type === 'http' && scheme?.toLowerCase() === 'basic') return { in: 'basic', name: 'Authorization' };
-  return type === 'apiKey' && NAME.test(name) ? { in: place, name } : undefined;
+  return type === 'apiKey' && place && NAME.test(name) ? { in: place, name } : undefined;
 }
 
 /** What tells places apart: the names of headers have no case. */
@@ -41,7 +42,7 @@ const toText = ({ in: place, name, isToken }: { in: string; name: string; isToke
   `${place} ${place === 'header' ? name.toLowerCase() : name} ${isToken ?? false}`;
 
 /** The ways in, one of which is enough; none where no key is needed. */
-export function toSecurity(requirements: Record<string, string[]>[], places: KeyPlaces, refuse: Refuse): Requirement[] {
+export function toSecurity(requirements: SecurityNode[], places: KeyPlaces, refuse: Refuse): Requirement[] {
   return requirements.flatMap((requirement): Requirement[] => {
     const keys = Object.entries(requirement).flatMap(([scheme, scopes]): NeededKey[] => {
       if (!places.has(scheme)) refuse(`security: ${scheme} is not in components.securitySchemes`);

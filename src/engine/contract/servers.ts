@@ -1,19 +1,15 @@
 /** The path that the servers of the contract have, whatever their origin. */
 
-import type { Json, Refuse } from '../schema/json.ts';
+import type { Refuse } from '../schema/json.ts';
 import type { Operation } from './contract.ts';
-
-interface Server {
-  url: string;
-  variables?: Record<string, { default: string }>;
-}
+import type { Document, ServerNode } from './document.ts';
 
 /** OpenAPI 3.1, section 4.8.1.1: what holds where no server is named. */
-const ROOT: Server = { url: '/' };
+const ROOT: ServerNode = { url: '/' };
 
 /** `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`; may be empty. That of the first server, its variables with their defaults. */
-export function toPrefix({ servers = [] }: Json, refuse: Refuse): string {
-  const { url, variables = {} }: Server = servers[0] ?? ROOT;
+export function toPrefix({ servers = [] }: Document, refuse: Refuse): string {
+  const { url, variables = {} } = servers[0] ?? ROOT;
   const filled = url.replace(/\{([^{}]*)\}/g, (_, name) => variables[name]?.default ?? '');
   const prefix = filled.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '').replace(/(?<!\/)\/+$/, '');
   if (!/^(\/[\w.~:@!$&'()+,;=-]+)*$/.test(prefix))

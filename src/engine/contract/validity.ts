@@ -1,7 +1,7 @@
 /** Whether a document is valid OpenAPI. */
 import { Validator } from '@seriousme/openapi-schema-validator';
-import type { Json } from '../schema/json.ts';
 import { ContractError } from './contract.ts';
+import type { Document } from './document.ts';
 
 /** One for all: compiling the schema of OpenAPI takes longer than everything else at a start. */
 const VALIDATOR = new Validator();
@@ -12,10 +12,13 @@ const DANGLING = /^Can't resolve /;
 const CONVERT = 'convert it to 3.1: npx @scalar/cli document upgrade <file> --output <file>';
 
 /** What schemas are written in where nothing is said (OpenAPI 3.1, section 4.8.24.5), and what that is made of. */
-const DIALECTS = ['https://spec.openapis.org/oas/3.1/dialect/base', 'https://json-schema.org/draft/2020-12/schema'];
+const DIALECTS: unknown[] = [
+  'https://spec.openapis.org/oas/3.1/dialect/base',
+  'https://json-schema.org/draft/2020-12/schema',
+];
 
 /** Returns a problem where the only one is a reference to nothing. @throws ContractError that lists all others */
-export async function checkValidity(document: Json): Promise<string | undefined> {
+export async function checkValidity(document: Record<string, unknown>): Promise<string | undefined> {
   const { openapi, swagger, jsonSchemaDialect = DIALECTS[0] } = document;
   if (swagger !== undefined) throw new ContractError([`it is OpenAPI ${swagger}; ${CONVERT}`]);
   if (typeof openapi === 'string' && !openapi.startsWith('3.1.')) {
@@ -37,7 +40,7 @@ export async function checkValidity(document: Json): Promise<string | undefined>
 /** Places that no operation is served by: what is wrong there is for the lint. What is wrong in a component is told by those that use it. */
 const UNUSED = /^\/(info|servers|tags|externalDocs|webhooks|components|security|x-[^/]*)\//;
 
-function describe(errors: Json): string[] {
+function describe(errors: unknown): string[] {
   if (!Array.isArray(errors)) return [String(errors)];
   const used = errors.filter(({ instancePath = '' }) => !UNUSED.test(`${instancePath}/`));
   return [...new Set(used.map(({ instancePath, message }) => `${instancePath || '/'} ${message}`))];
@@ -48,7 +51,7 @@ function describe(errors: Json): string[] {
  * OpenAPI again, and has no option against it. It is given a contract that was checked above, at this start or when the program was built.
  */
 export async function whileTrusted(work: () => PromiseLike<unknown>): Promise<void> {
-  Validator.prototype.validate = async function trust(document: Json) {
+  Validator.prototype.validate = async function trust(document: Document) {
     this.specification = document;
     this.version = document.openapi.slice(0, '3.1'.length);
     return { valid: true };

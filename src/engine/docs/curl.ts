@@ -1,9 +1,10 @@
 /** The request of an operation, as a line to copy; the page fills in the reader's key, this server and a new Idempotency-Key. */
 import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
-import { fromStep } from '../../json/pointer.ts';
 import type { Contract, Operation } from '../contract/contract.ts';
+import type { Document, MediaNode, Method, OperationNode, PathItem } from '../contract/document.ts';
 import { toName, withNames } from '../contract/path-names.ts';
-import type { Json } from '../schema/json.ts';
+import { isNode, keywordsOf } from '../schema/json.ts';
+import { lookUp } from '../schema/references.ts';
 import { Html, html } from './html.ts';
 
 /** What stands there until the page has filled it in, and where it has no JavaScript. */
@@ -11,30 +12,30 @@ const fill = (name: string, text: string) => html`<span data-fill="${name}">${te
 
 /** Examples with every digit: a contract's own numbers may be larger than JavaScript's. */
 export function buildToCurl({ json, prefix }: Contract): (operation: Operation, name?: string) => Html {
-  const document = parse(json, null, parseNumberAndBigInt) as Json;
-  const items = new Map(Object.entries<Json>(document.paths ?? {}).map(([path, item]) => [withNames(path), item]));
+  const document = parse(json, null, parseNumberAndBigInt) as Document;
+  const items = new Map(Object.entries(document.paths).map(([path, item]) => [withNames(path), item]));
 
-  function follow(node: Json): Json {
-    const names: string[] | undefined = node?.$ref?.split('/').slice(1);
-    if (!names) return node;
-    return follow(names.reduce((inside, name) => inside?.[fromStep(name)], document));
+  function follow<Kind>(node: Kind): Kind;
+  function follow(node: unknown): unknown {
+    return isNode(node) && typeof node.$ref === 'string' ? follow(lookUp(document, node.$ref)) : node;
   }
 
-  function exampleOf(node: Json): unknown {
-    const { example, examples } = node;
-    return example ?? (follow(Object.values<Json>(examples ?? {})[0])?.value as unknown);
+  function exampleOf({ example, examples = {} }: Pick<MediaNode, 'example' | 'examples'>): unknown {
+    return example ?? follow(Object.values(examples)[0])?.value;
   }
 
   return ({ id, method, path, security }, name = id) => {
-    const item = follow(items.get(path));
-    const source = item[method.toLowerCase()];
-    const parameters: Json[] = [...(item.parameters ?? []), ...(source.parameters ?? [])].map(follow);
+    const item = follow(items.get(path)) as PathItem;
+    const source = item[method.toLowerCase() as Method] as OperationNode;
+    const parameters = [...(item.parameters ?? []), ...(source.parameters ?? [])].map(follow);
     const once = parameters.find((parameter) => parameter['x-kept-hours']);
-    const [type, media] = Object.entries<Json>(follow(source.requestBody)?.content ?? {})[0] ?? [];
+    const [type, media] = Object.entries(follow(source.requestBody)?.content ?? {})[0] ?? [];
     const body = media && exampleOf(media);
     const url = path.replace(/\{(\w+)\}/g, (whole, field) => {
       const parameter = parameters.find((one) => toName(one.name) === field);
-      return String((parameter && (exampleOf(parameter) ?? follow(parameter.schema)?.examples?.[0])) ?? whole);
+      return String(
+        (parameter && (exampleOf(parameter) ?? keywordsOf(follow(parameter.schema)).examples?.[0])) ?? whole,
+      );
     });
     const place = security[0]?.place;
     const key = fill('key', '<API_KEY>');

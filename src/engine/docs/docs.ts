@@ -1,7 +1,7 @@
 /** The contract, served: byte for byte as YAML, without loss as JSON, and as a page to read and try, with Swagger UI. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import swagger from '@fastify/swagger';
+import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
 import { loadClients } from './clients.ts';
@@ -48,7 +48,8 @@ const loadPages = () => import('./page.ts');
 
 export async function addDocs(app: FastifyInstance, contract: Contract): Promise<void> {
   // For plugins that ask for `app.swagger()`.
-  await app.register(swagger, { mode: 'static', specification: { document: contract.document } });
+  const specification = { document: contract.document } as StaticDocumentSpec;
+  await app.register(swagger, { mode: 'static', specification });
   addDocument(app, '/openapi.yaml', contract.yaml, { 'content-type': 'application/yaml' });
   addDocument(app, '/openapi.json', Buffer.from(contract.json), {
     'content-type': 'application/json; charset=utf-8',

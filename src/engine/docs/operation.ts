@@ -1,6 +1,7 @@
 /** An operation to read: its request, parameters, body and replies. */
 import type { Deprecation, Operation } from '../contract/contract.ts';
-import type { Json } from '../schema/json.ts';
+import type { ExampleNode, MediaNode, nodesOf, ResponseNode } from '../contract/document.ts';
+import { keywordsOf, type Schema } from '../schema/json.ts';
 import { type Html, html } from './html.ts';
 import { type Targets, toInline, toProse } from './prose.ts';
 
@@ -11,11 +12,12 @@ interface Page {
   toCurl: (operation: Operation) => Html;
 }
 
-export function buildToSection({ prefix, root, targets, toCurl }: Page): (operation: Operation, item: Json) => Html {
-  return (operation, item) => {
+type ToSection = (operation: Operation, nodes: ReturnType<typeof nodesOf>) => Html;
+
+export function buildToSection({ prefix, root, targets, toCurl }: Page): ToSection {
+  return (operation, { item, source }) => {
     const { id, method, path, deprecation } = operation;
-    const source = item[method.toLowerCase()];
-    const parameters: Json[] = [...(item.parameters ?? []), ...(source.parameters ?? [])];
+    const parameters = [...(item.parameters ?? []), ...(source.parameters ?? [])];
     return html`<section id="${id}">
 <h2>${source.summary ?? id}</h2>
 <p><code>${method} ${prefix}${path}</code> <a href="${root}docs/try#/${source.tags?.[0] ?? 'default'}/${id}">Try it</a></p>
@@ -24,11 +26,11 @@ ${toProse(source.description, targets)}
 ${toCurl(operation)}
 ${parameters.length > 0 && html`<h3>Parameters</h3>`}
 <dl>${parameters.map((parameter) => toTerm(`${parameter.name} (${parameter.in})`, parameter.schema, parameter))}</dl>
-${Object.entries<Json>(source.requestBody?.content ?? {}).map(
+${Object.entries(source.requestBody?.content ?? {}).map(
   ([type, { schema }]) => html`<h3>Body: <code>${type}</code></h3>${toFields(schema)}`,
 )}
 <h3>Replies</h3>
-${Object.entries<Json>(source.responses ?? {}).map(([status, response]) => toReply(status, response, targets))}
+${Object.entries(source.responses ?? {}).map(([status, response]) => toReply(status, response, targets))}
 </section>`;
   };
 }
@@ -41,28 +43,36 @@ function toNotice({ at, sunset, successor }: Deprecation): Html {
 }
 
 /** The body of an error is that of all, which stands where its code leads. */
-function toReply(status: string, { description, headers = {}, content = {} }: Json, targets: Targets): Html {
-  const { schema, examples = {} } = Object.values<Json>(content)[0] ?? {};
-  const errors = Object.values<Json>(examples).filter(({ value }) => targets.has(value?.code));
+function toReply(status: string, { description, headers = {}, content = {} }: ResponseNode, targets: Targets): Html {
+  const { schema, examples = {} }: MediaNode = Object.values(content)[0] ?? {};
+  const errors = Object.values(examples)
+    .map(toError)
+    .filter(({ code }) => targets.has(code));
   return html`<details><summary>${status}: ${toInline(description)}</summary>
-${errors.map(({ value }) => html`<p><a href="#${targets.get(value.code)}"><code>${value.code}</code></a>: ${value.message}</p>`)}
+${errors.map(({ code, message }) => html`<p><a href="#${targets.get(code)}"><code>${code}</code></a>: ${message}</p>`)}
 ${Object.keys(headers).length > 0 && html`<p>Headers: ${Object.keys(headers).join(', ')}</p>`}
 ${schema && errors.length === 0 && toFields(schema)}
 </details>`;
 }
 
+/** Others have a code or a message of another kind, or none. */
+const toError = ({ value }: ExampleNode): { code: string; message: string } => Object(value);
+
 /** One level of fields: a schema may refer to itself. */
-function toFields(schema: Json): Html {
-  const { properties, required = [], items } = Object(schema);
-  if (items?.properties) return html`<p>An array of:</p>${toFields({ ...items, items: undefined })}`;
-  const fields = Object.entries<Json>(properties ?? {});
+function toFields(schema: Schema | undefined): Html {
+  const { properties = {}, required = [], items } = keywordsOf(schema);
+  const ofItem = keywordsOf(items);
+  if (ofItem.properties) return html`<p>An array of:</p>${toFields({ ...ofItem, items: undefined })}`;
+  const fields = Object.entries(properties);
   if (fields.length === 0) return html`<p>${describe(schema)}</p>`;
   return html`<dl>${fields.map(([name, field]) =>
-    toTerm(name, field, { required: required.includes(name), description: field.description }),
+    toTerm(name, field, { required: required.includes(name), description: keywordsOf(field).description }),
   )}</dl>`;
 }
 
-function toTerm(name: string, schema: Json, { required, description }: Json): Html {
+type Words = { required?: boolean; description?: string | undefined };
+
+function toTerm(name: string, schema: Schema | undefined, { required, description }: Words): Html {
   return html`<dt><code>${name}</code> ${describe(schema)}${required ? ', required' : ''}</dt><dd>${toProse(description)}</dd>`;
 }
 
@@ -70,8 +80,8 @@ function toTerm(name: string, schema: Json, { required, description }: Json): Ht
 const WORDS: Record<string, string> = { enum: 'one of', minLength: 'length from', maxLength: 'length up to' };
 
 /** What a value may be, in words: `integer, minimum 1, maximum 100, default 20`. What a pattern means, the description says. */
-function describe(any: Json): string {
-  const schema = Object(any);
+function describe(any: Schema | undefined): string {
+  const schema = keywordsOf(any);
   const type = [schema.type ?? 'any'].flat().join(' or ');
   const limits = ['format', 'minimum', 'maximum', 'minLength', 'maxLength', 'enum', 'default'].filter(
     (name) => schema[name] !== undefined,

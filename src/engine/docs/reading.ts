@@ -1,5 +1,6 @@
 /** The contract to read: a first request, each operation, and the topics of its description; made at the start. */
 import type { Contract, Operation } from '../contract/contract.ts';
+import { nodesOf } from '../contract/document.ts';
 import type { ClientFile } from './clients.ts';
 import { buildToCurl } from './curl.ts';
 import { type Html, html } from './html.ts';
@@ -23,7 +24,7 @@ export function toReading(contract: Contract, clients: ClientFile[], root: strin
 <h1>${title}</h1>
 ${toProse(intro?.text, targets)}
 ${first && toFirstRequest(first, toCurl(first, 'first'), prefix)}
-${operations.map((operation) => toSection(operation, resolved.paths[operation.path]))}
+${operations.map((operation) => toSection(operation, nodesOf(resolved, operation)))}
 ${topics.map((topic) => html`<section id="${topic.id}"><h2>${topic.title}</h2>${toProse(topic.text, targets)}</section>`)}
 ${clients.length > 0 && toClients(clients, root)}
 </main>

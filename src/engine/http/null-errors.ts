@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 
 const KINDS = ['onRequest', 'preParsing', 'preValidation', 'preHandler', 'preSerialization', 'onSend'] as const;
 
-// biome-ignore lint/suspicious/noExplicitAny: of any kind
+// biome-ignore lint/suspicious/noExplicitAny: a hook of any kind, each with parameters of its own
 type Any = (this: unknown, ...args: any[]) => any;
 
 /** For what is added from now on, until the function that it returns is called. */

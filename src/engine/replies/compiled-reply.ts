@@ -2,7 +2,7 @@
 import type { Reply } from '../contract/contract.ts';
 import type { BuildCheck, Check } from '../schema/checks.ts';
 import { buildWriteDeclared } from '../schema/declared-json.ts';
-import type { Json, Refuse } from '../schema/json.ts';
+import type { Refuse, Schema } from '../schema/json.ts';
 import { buildWritePlain } from '../schema/plain-json.ts';
 
 export interface CompiledReply {
@@ -15,7 +15,7 @@ export interface CompiledReply {
 export type CompileReply = (reply: Reply, refuse: Refuse) => CompiledReply;
 
 export function buildCompileReply(buildCheck: BuildCheck): CompileReply {
-  const compiled = new Map<Json, CompiledReply>();
+  const compiled = new Map<Schema, CompiledReply>();
   return (reply, refuse) => {
     const { status, schema, int64s } = reply;
     const known = compiled.get(schema);

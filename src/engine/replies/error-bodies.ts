@@ -4,6 +4,7 @@ import type { Operation, Reply } from '../contract/contract.ts';
 import { PLAIN_JSON, toContentType } from '../contract/media-types.ts';
 import { replyFor } from '../contract/replies.ts';
 import type { ErrorForm, ErrorFormOf, OwnError, ToErrorBody } from '../error-body.ts';
+import { keywordsOf } from '../schema/json.ts';
 
 /** For one operation; without, for requests that are for none. */
 export function buildErrorFormOf(toErrorBody: ToErrorBody, { id, replies }: Partial<Operation> = {}): ErrorFormOf {
@@ -48,5 +49,5 @@ export function buildToBody(
 export function toErrorText({ message }: Pick<OwnError, 'message'>, { type, schema }: Reply): string {
   const text = type === 'text/html' ? message.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`) : message;
   // Lengths of JSON Schema are in characters, not in UTF-16.
-  return [...text].slice(0, schema.maxLength).join('');
+  return [...text].slice(0, keywordsOf(schema).maxLength).join('');
 }

@@ -6,7 +6,7 @@ import { replyFor } from '../contract/replies.ts';
 import type { ErrorForm } from '../error-body.ts';
 import { CODES, type ErrorCode, Failure, GENERAL, kindOf } from '../errors.ts';
 import { Problem } from '../problem.ts';
-import type { Json, Refuse } from '../schema/json.ts';
+import type { Refuse } from '../schema/json.ts';
 import type { CompiledReply } from './compiled-reply.ts';
 
 /** The others are of handlers and plugins; the router asks no operation for its 405. */
@@ -54,7 +54,7 @@ export function checkErrors(
 }
 
 function findProblem({ check, write }: CompiledReply, make: () => unknown): string | undefined {
-  let body: Json;
+  let body: unknown;
   try {
     body = make();
   } catch (error) {

@@ -9,7 +9,7 @@ import { replyFor } from '../contract/replies.ts';
 import type { ToErrorBody } from '../error-body.ts';
 import { type ErrorCode, kindOf } from '../errors.ts';
 import type { BuildCheck } from '../schema/checks.ts';
-import type { Refuse } from '../schema/json.ts';
+import { keywordsOf, type Refuse } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { buildToBody } from './error-bodies.ts';
@@ -124,7 +124,7 @@ const declaredHeader = ({ headers }: Reply, name: string) =>
 function checkHeader(buildCheck: BuildCheck, reply: Reply, name: string, values: string[], refuse: Refuse): void {
   const { schema = true } = declaredHeader(reply, name) ?? {};
   const check = buildCheck(schema, { name: `header ${name}`, at: '/it' }, refuse);
-  const isNumber = [schema.type].flat().some((type) => type === 'integer' || type === 'number');
+  const isNumber = [keywordsOf(schema).type].flat().some((type) => type === 'integer' || type === 'number');
   for (const value of values) {
     const problems = check(isNumber ? Number(value) : value);
     if (!problems) continue;

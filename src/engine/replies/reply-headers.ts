@@ -1,7 +1,8 @@
 /** The headers that handlers answer, checked against the contract as bodies are. */
 import type { Operation, Reply } from '../contract/contract.ts';
+import type { HeaderNode } from '../contract/document.ts';
 import type { BuildCheck } from '../schema/checks.ts';
-import type { Json, Refuse } from '../schema/json.ts';
+import { keywordsOf, type Refuse } from '../schema/json.ts';
 import { OWN_HEADERS } from './sent-headers.ts';
 
 /** @throws Error that says where they break the contract, for the log */
@@ -39,9 +40,10 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 export const UNSENDABLE = /[^\t -~\x80-\xff]/;
 
 /** A name or a value that the contract wants, and no header may have. */
-function findUnsendable([name, { schema = {} }]: [string, Json]): string[] {
+function findUnsendable([name, { schema }]: [string, HeaderNode]): string[] {
   if (!NAME.test(name)) return [`header ${name}: no header may have this name`];
-  const values: unknown[] = [schema.const ?? [], schema.enum ?? []].flat();
+  const { const: only = [], enum: several = [] } = keywordsOf(schema);
+  const values = [only, several].flat();
   const value = values.find((one) => UNSENDABLE.test(String(one)));
   return value === undefined ? [] : [`header ${name}: no header may have the value ${JSON.stringify(value)}`];
 }

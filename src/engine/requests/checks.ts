@@ -8,7 +8,7 @@ import { type Problem, toFew } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { findInt64s } from '../schema/int64-places.ts';
-import type { Json, Refuse } from '../schema/json.ts';
+import { type Keywords, keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { isRecursion } from '../schema/recursion.ts';
 import { mapSubschemas } from '../schema/subschemas.ts';
 import { type Bytes, buildToParts, type ToParts } from './form-parts.ts';
@@ -61,7 +61,7 @@ export function buildCheckRequest(buildCheck: BuildCheck, operation: Operation, 
   return (sent) => (byType.get(toMediaType(sent.headers['content-type'] ?? '')) ?? check)(sent);
 }
 
-function withoutDefaults(schema: Json): Json {
+function withoutDefaults(schema: Schema): Schema {
   if (typeof schema === 'boolean' || isRecursion(schema)) return schema;
   const { default: _default, ...others } = mapSubschemas(schema, withoutDefaults);
   return others;
@@ -81,7 +81,7 @@ const WITHIN = ['json', 'deep', 'fields'];
 
 interface OneBody {
   required: boolean;
-  schema: Json;
+  schema: Schema;
 }
 
 function buildOne(
@@ -127,7 +127,8 @@ function buildOne(
 /** Where a number may be of the other kind at first: a default, or in JSON. One that is sent as text is what it should be already. */
 function findNumbers(parameters: Parameter[]) {
   return parameters.flatMap(({ name, in: place, schema, int64s, writing }) => {
-    const isDefault = 'default' in schema && (int64s.isInt64 || typeof schema.default !== 'number');
+    const { default: own } = keywordsOf(schema);
+    const isDefault = own !== undefined && (int64s.isInt64 || typeof own !== 'number');
     const convert = (isDefault || WITHIN.includes(writing)) && buildToBigints(int64s);
     return convert ? [{ name, place, convert }] : [];
   });
@@ -137,7 +138,7 @@ function findNumbers(parameters: Parameter[]) {
 function toRequestSchema(
   { inPath, inQuery, inHeader }: Record<'inPath' | 'inQuery' | 'inHeader', Parameter[]>,
   body: OneBody | undefined,
-): Json {
+): Schema {
   const ofParameters = {
     path: toObjectSchema(inPath),
     query: toObjectSchema(inQuery),
@@ -150,7 +151,7 @@ function toRequestSchema(
   };
 }
 
-function toObjectSchema(parameters: Parameter[]): object {
+function toObjectSchema(parameters: Parameter[]): Keywords {
   return {
     type: 'object',
     properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),

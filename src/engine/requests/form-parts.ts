@@ -10,6 +10,7 @@ import type { BusboyInstance } from '@fastify/busboy';
 import { Bare } from '../../json/bare.ts';
 import { toStep } from '../../json/pointer.ts';
 import type { Content } from '../contract/contract.ts';
+import type { EncodingNode } from '../contract/document.ts';
 import { isRepeated, kindOfPart, partOf } from '../contract/forms.ts';
 import { Failure, TOO_LARGE, toInvalid } from '../errors.ts';
 import { onPartHeaders } from '../http/node-internals.ts';
@@ -17,7 +18,7 @@ import { Problem, problemAt } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { findInt64s, placeUnder } from '../schema/int64-places.ts';
-import type { Json, Refuse } from '../schema/json.ts';
+import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import type { Values } from './parameter-values.ts';
 import { buildToValue, parseInner, REPEATED } from './spelling.ts';
 
@@ -57,7 +58,7 @@ type Take = (part: Part, given: Values) => void;
 export function buildToParts(buildCheck: BuildCheck, { schema, encoding = {} }: Content, refuse: Refuse): ToParts {
   const takes = new Map<string, Take>();
   const checkAll = buildCheckForm(buildCheck, schema, refuse);
-  const fields = Object.entries<Json>(schema.properties);
+  const fields = fieldsOf(schema);
   for (const [name, field] of fields) {
     takes.set(name, buildTake(buildCheck, { name, field, form: schema, types: toTypes(encoding[name]) }));
   }
@@ -204,12 +205,12 @@ async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {
 }
 
 /** Checks what is known at the end only, which fields are missing and how many there are of each, and fills in defaults. */
-function buildCheckForm(buildCheck: BuildCheck, schema: Json, refuse: Refuse): (given: Values) => void {
-  const properties = Object.entries<Json>(schema.properties).map(([name, field]) => {
+function buildCheckForm(buildCheck: BuildCheck, schema: Schema, refuse: Refuse): (given: Values) => void {
+  const properties = fieldsOf(schema).map(([name, field]) => {
     if (!isFile(field)) return [name, field];
-    return [name, isRepeated(field) ? { ...field, items: true } : true];
+    return [name, isRepeated(field) ? { ...keywordsOf(field), items: true } : true];
   });
-  const body = { ...schema, properties: Object.fromEntries(properties) };
+  const body = { ...keywordsOf(schema), properties: Object.fromEntries(properties) };
   const check = buildCheck(body, { name: 'request.body', at: '/body', fillsDefaults: true }, refuse);
   return (given) => {
     const problems = check(given);
@@ -219,18 +220,20 @@ function buildCheckForm(buildCheck: BuildCheck, schema: Json, refuse: Refuse): (
 
 interface TakeOptions {
   name: string;
-  field: Json;
+  field: Schema;
   /** The schema of them all. */
-  form: Json;
+  form: Schema;
   /** What a file may be; empty where it may be anything. */
   types: string[];
 }
 
-const isFile = (field: Json) => kindOfPart(partOf(field)) === 'file';
+const fieldsOf = (form: Schema) => Object.entries(keywordsOf(form).properties as Record<string, Schema>);
+
+const isFile = (field: Schema) => kindOfPart(partOf(field)) === 'file';
 
 /** Of `encoding` (OpenAPI 3.1, section 4.8.15): `image/png, image/*`. */
-const toTypes = ({ contentType = '' }: Json = {}): string[] =>
-  contentType.split(',').flatMap((type: string) => type.trim() || []);
+const toTypes = ({ contentType = '' }: EncodingNode = {}): string[] =>
+  contentType.split(',').flatMap((type) => type.trim() || []);
 
 const isAmong = (types: string[], type: string) =>
   types.length === 0 || types.some((one) => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))));
@@ -238,7 +241,7 @@ const isAmong = (types: string[], type: string) =>
 function buildTake(buildCheck: BuildCheck, { name, field, form, types }: TakeOptions): Take {
   const part = partOf(field);
   const isList = isRepeated(field);
-  const { maxItems = MAX_ITEMS } = field;
+  const { maxItems = MAX_ITEMS } = keywordsOf(field);
   const place = placeUnder(
     findInt64s(form, '', () => {}),
     'properties',

@@ -5,6 +5,7 @@ import { toStep } from '../../json/pointer.ts';
 import type { Parameter } from '../contract/contract.ts';
 import { itemsOf } from '../contract/parameters.ts';
 import { type Problem, problemAt } from '../problem.ts';
+import type { Schema } from '../schema/json.ts';
 import type { Raw, Values } from './parameter-values.ts';
 import { type BuildIsValid, buildToValue, REPEATED } from './spelling.ts';
 
@@ -33,7 +34,7 @@ type Add = (values: Values, text: string, problems: Problem[]) => void;
 
 function buildAdd({ name, schema, int64s, writing }: Parameter, buildIsValid: BuildIsValid): Add {
   if (writing === 'joined') {
-    const toValue = buildToValue(itemsOf(schema), int64s.rest?.isInt64 === true, buildIsValid);
+    const toValue = buildToValue(itemsOf(schema) as Schema, int64s.rest?.isInt64 === true, buildIsValid);
     return (values, text) => {
       const items = text.split(',').flatMap((item) => item.trim() || []);
       values[name] = [...((values[name] as unknown[]) ?? []), ...items.map(toValue)];

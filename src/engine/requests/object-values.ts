@@ -1,7 +1,7 @@
 /** Objects in the query: each field is a parameter of its own, `filter[name]=x` (deepObject) or `name=x` (form). */
 import type { Parameter } from '../contract/contract.ts';
 import { type Int64Place, placeUnder } from '../schema/int64-places.ts';
-import type { Json } from '../schema/json.ts';
+import type { Schema } from '../schema/json.ts';
 import { toFlat } from '../schema/subsets.ts';
 
 interface Field<Read> {
@@ -19,14 +19,14 @@ const IN_BRACKETS = /^([^[]*)\[([^[\]]+)\]$/;
 /** What a name in the query stands for, if it is that of a field. Declared ones come before those that an object is open for. */
 export function buildFindField<Read>(
   parameters: Parameter[],
-  toRead: (name: string, schema: Json, place: Int64Place) => Read,
+  toRead: (name: string, schema: Schema, place: Int64Place) => Read,
 ): (text: string) => Field<Read> | undefined {
   const declared = new Map<string, Field<Read>>();
   const open: ((text: string) => Field<Read> | undefined)[] = [];
   for (const { name: object, schema, int64s, writing } of parameters.filter(hasFields)) {
     const { properties = {}, additionalProperties = {} } = toFlat(schema);
     const toText = (field: string) => (writing === 'deep' ? `${object}[${field}]` : field);
-    for (const [name, field] of Object.entries<Json>(properties)) {
+    for (const [name, field] of Object.entries(properties)) {
       const read = toRead(toText(name), field, placeUnder(int64s, 'properties', name));
       declared.set(toText(name), { object, name, read });
     }

@@ -5,6 +5,7 @@ import { toStep } from '../../json/pointer.ts';
 import type { Operation, Parameter } from '../contract/contract.ts';
 import { isSimple, itemsOf, typesOf } from '../contract/parameters.ts';
 import { Problem, problemAt } from '../problem.ts';
+import type { Schema } from '../schema/json.ts';
 import { toJoined, toJoinedPart } from './joined-items.ts';
 import { buildFindField, hasFields } from './object-values.ts';
 import { type BuildIsValid, buildToValue, parseInner, REPEATED, type ToValue } from './spelling.ts';
@@ -64,7 +65,7 @@ function buildRead(parameter: Parameter, path: string, buildIsValid: BuildIsVali
   const at = `/${place}/${toStep(name)}`;
   if (writing === 'json') return buildReadJson(at);
   if (writing === 'text') return buildReadOne(at, buildToValue(schema, int64s.isInt64, buildIsValid));
-  const toItem = buildToValue(itemsOf(schema), int64s.rest?.isInt64 === true, buildIsValid);
+  const toItem = buildToValue(itemsOf(schema) as Schema, int64s.rest?.isInt64 === true, buildIsValid);
   if (writing === 'repeated') return buildReadRepeated(parameter, toItem, buildIsValid);
   if (place === 'path') {
     const fromEnd = path.split('/').reverse().indexOf(`{${name}}`);

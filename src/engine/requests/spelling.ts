@@ -5,12 +5,12 @@ import { toDouble, toExactNumber } from '../../json/exact-number.ts';
 import { isCanonical, parseInt64 } from '../../json/int64.ts';
 import { typesOf } from '../contract/parameters.ts';
 import { type Problem, problemAt } from '../problem.ts';
-import type { Json } from '../schema/json.ts';
+import type { Schema } from '../schema/json.ts';
 
 export type ToValue = (text: string) => unknown;
 
 /** Of several types, it is the first one whose value the schema allows. */
-export function buildToValue(schema: Json, isInt64: boolean, buildIsValid: BuildIsValid): ToValue {
+export function buildToValue(schema: Schema, isInt64: boolean, buildIsValid: BuildIsValid): ToValue {
   const types = typesOf(schema);
   if (isInt64 || types.length === 1) return buildToOne(types[0] as string, isInt64);
   const ways = ORDER.filter((type) => types.includes(type)).map((type) => buildToOne(type, false));
@@ -18,7 +18,7 @@ export function buildToValue(schema: Json, isInt64: boolean, buildIsValid: Build
   return (text) => ways.map((toOne) => toOne(text)).find(isValid) ?? text;
 }
 
-export type BuildIsValid = (schema: Json) => (value: unknown) => boolean;
+export type BuildIsValid = (schema: Schema) => (value: unknown) => boolean;
 
 /** Code and words of a problem: a value has one place. */
 export const REPEATED = ['repeated', 'is given more than once'] as const;

@@ -2,22 +2,22 @@
 
 import type { AnyDescription } from '../../store/description.ts';
 import type { BuildCheck } from '../schema/checks.ts';
-import type { Json, Refuse } from '../schema/json.ts';
+import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { toFlat } from '../schema/subsets.ts';
 
 /** `stored` is the schema of what is kept. A collection that the contract no longer has is not asked. */
 export function checkKeptFields(
   { schema, columns }: AnyDescription,
-  { stored, buildCheck }: { stored: Json; buildCheck: BuildCheck },
+  { stored, buildCheck }: { stored: Schema; buildCheck: BuildCheck },
   refuse: Refuse,
 ): void {
   const { properties = {} } = toFlat(stored);
   if (!Object.keys(columns).every((name) => name in properties)) return;
-  for (const [name, field] of Object.entries<Json>(properties)) {
+  for (const [name, field] of Object.entries(properties)) {
     const place = `schema ${schema}: field ${name}`;
     if (columns[name]?.type !== 'text') continue;
     const check = buildCheck(field, { name: place }, () => {});
-    const isTaken = (text: string) => !check(text.padStart(field.minLength ?? 1, 'x'));
+    const isTaken = (text: string) => !check(text.padStart(keywordsOf(field).minLength ?? 1, 'x'));
     if (['\0', 'x\0', '\0x', 'x\0x'].some(isTaken)) {
       refuse(`${place}: may have U+0000, which PostgreSQL does not keep: give it a pattern such as ^[^\\x00]*$`);
     }

@@ -2,6 +2,7 @@
 import type { FastifyContextConfig, FastifyInstance, RouteOptions } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
+import { nodesOf } from '../contract/document.ts';
 import { withDoubles } from '../contract/numbers.ts';
 import { decodePath } from '../contract/operations.ts';
 import { whileTrusted } from '../contract/validity.ts';
@@ -54,7 +55,7 @@ export async function addOperations(
       specification: withDoubles(contract),
       prefix: toText(contract.prefix),
       operationResolver: (id, method, path) => {
-        const { 'x-fastify-config': config } = contract.resolved.paths[path][method.toLowerCase()];
+        const { 'x-fastify-config': config } = nodesOf(contract.resolved, { path, method }).source;
         return routeOf(contract.operations.get(id) as Operation, config) as RouteOptions;
       },
     }),

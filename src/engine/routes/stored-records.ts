@@ -9,7 +9,7 @@ import type { Problem } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import { buildChecks, type Check } from '../schema/checks.ts';
 import { findInt64s } from '../schema/int64-places.ts';
-import type { Json } from '../schema/json.ts';
+import type { Schema } from '../schema/json.ts';
 import { ANNOTATION, buildResolve } from '../schema/references.ts';
 import { toFlat } from '../schema/subsets.ts';
 
@@ -45,8 +45,8 @@ function toFirst(noun: string, record: unknown, problems: Problem[]): string {
 }
 
 /** What every stored record must fit. */
-export function recordSchema(contract: Contract, name: string): Json {
-  const record = { schema: { $ref: `#/components/schemas/${name}` } };
+export function recordSchema(contract: Contract, name: string): Schema {
+  const record: { schema: Schema } = { schema: { $ref: `#/components/schemas/${name}` } };
   return buildResolve(contract.document)(record, () => {}).schema;
 }
 
@@ -97,9 +97,9 @@ const inWords = (check: Check) => (value: unknown) => check(value)?.map(String);
 const OF_ONE = /^(type|properties|required|additionalProperties|unevaluatedProperties)$/;
 
 function buildCheckFields(
-  schema: Json,
+  schema: Schema,
   columns: AnyDescription['columns'],
-  buildCheck: (schema: Json) => Check,
+  buildCheck: (schema: Schema) => Check,
 ): Shape['checkFields'] {
   const { properties, ...others } = toFlat(schema);
   const rules = Object.keys(others).filter((keyword) => !OF_ONE.test(keyword) && !ANNOTATION.test(keyword));

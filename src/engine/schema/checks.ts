@@ -5,7 +5,7 @@ import { buildAjv, type SchemaSource } from './ajv.ts';
 import { Keys } from './equality.ts';
 import { Functions } from './functions.ts';
 import { fieldPlace, findInt64s, type Int64Place, placeUnder } from './int64-places.ts';
-import type { Json, Refuse } from './json.ts';
+import type { Refuse, Schema } from './json.ts';
 import { buildPrepare } from './prepared.ts';
 import { toProblems } from './problems.ts';
 import { subschemasOf } from './subschemas.ts';
@@ -25,7 +25,7 @@ export interface CheckOptions {
 export type Check = (value: unknown) => Problem[] | undefined;
 
 /** A schema that does not compile is refused in one line. */
-export type BuildCheck = (schema: Json, options: CheckOptions, refuse: Refuse) => Check;
+export type BuildCheck = (schema: Schema, options: CheckOptions, refuse: Refuse) => Check;
 
 export interface Checks extends BuildCheck {
   /** Compiles a part of one that was not called yet, in a few milliseconds; false where nothing is left. */
@@ -38,7 +38,7 @@ export function buildChecks(source: SchemaSource): Checks {
   const without = buildCompile(source, false);
   const waiting: (() => unknown)[] = [];
 
-  function buildCheck(schema: Json, options: CheckOptions, refuse: Refuse): Check {
+  function buildCheck(schema: Schema, options: CheckOptions, refuse: Refuse): Check {
     const { compile, run } = options.fillsDefaults ? withDefaults : without;
     let made: ValidateFunction | undefined;
     const make = () => {
@@ -69,7 +69,7 @@ const refuseNow: Refuse = (problem) => {
   throw new Error(problem);
 };
 
-type Compile = (schema: Json, place: Int64Place) => ValidateFunction;
+type Compile = (schema: Schema, place: Int64Place) => ValidateFunction;
 
 function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
   let made: Ajv2020 | undefined;
@@ -86,7 +86,11 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
     return source.isChecked ? functions.compile(own) : functions.compileWhole(own);
   };
 
-  function compile(schema: Json, { name, int64s = placesOf(schema) }: CheckOptions, refuse: Refuse): ValidateFunction {
+  function compile(
+    schema: Schema,
+    { name, int64s = placesOf(schema) }: CheckOptions,
+    refuse: Refuse,
+  ): ValidateFunction {
     try {
       return compileOwn(schema, int64s);
     } catch (error) {
@@ -100,10 +104,10 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
 }
 
 /** What is amiss with them was refused before. */
-const placesOf = (schema: Json): Int64Place => findInt64s(schema, '', () => {});
+const placesOf = (schema: Schema): Int64Place => findInt64s(schema, '', () => {});
 
 /** The place of the innermost schema that cannot be compiled by itself. */
-function findFault(schema: Json, place: Int64Place, compile: Compile): string {
+function findFault(schema: Schema, place: Int64Place, compile: Compile): string {
   for (const { subschema, keyword, name } of subschemasOf(schema)) {
     const inside = placeUnder(place, keyword, name);
     if (isSound(subschema, inside, compile)) continue;
@@ -114,7 +118,7 @@ function findFault(schema: Json, place: Int64Place, compile: Compile): string {
 }
 
 /** Not as the root, where a default means nothing and is refused. */
-function isSound(schema: Json, place: Int64Place, compile: Compile): boolean {
+function isSound(schema: Schema, place: Int64Place, compile: Compile): boolean {
   try {
     compile({ properties: { value: schema } }, fieldPlace('value', place));
     return true;

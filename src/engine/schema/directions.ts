@@ -1,5 +1,5 @@
 /** `readOnly` and `writeOnly` fields: a schema as it holds for requests, or for replies. */
-import type { Json } from './json.ts';
+import { type Keywords, keywordsOf, type Schema } from './json.ts';
 import { targetOf, toRecursion } from './recursion.ts';
 import { mapSubschemas, scopeOf, subschemasOf } from './subschemas.ts';
 
@@ -10,13 +10,15 @@ export const HIDDEN = { readOnly: 'read-only', writeOnly: 'write-only' };
 
 /** Schemas as they hold, and schemas without the word: each may be in many others. */
 const known = {
-  readOnly: { hidden: new WeakMap<object, Json>(), silent: new WeakSet<object>() },
-  writeOnly: { hidden: new WeakMap<object, Json>(), silent: new WeakSet<object>() },
+  readOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
+  writeOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
 };
 
 /** The schema with `hidden` in place of each field with this word, which is not required either. The same object where there is none. */
-export function withoutFields(word: Word, schema: Json): Json {
-  if (!mentions(word, schema)) return schema;
+export function withoutFields(word: Word, schema: Keywords): Keywords;
+export function withoutFields(word: Word, schema: Schema): Schema;
+export function withoutFields(word: Word, schema: Schema): Schema {
+  if (typeof schema === 'boolean' || !mentions(word, schema)) return schema;
   const { hidden } = known[word];
   const made = hidden.get(schema) ?? hide(word, schema, namesOf(word, schema));
   hidden.set(schema, made);
@@ -24,33 +26,34 @@ export function withoutFields(word: Word, schema: Json): Json {
 }
 
 /** `names` are those of all parts of a schema that describe the same value: `required` may stand in another one. */
-function hide(word: Word, schema: Json, names: string[]): Json {
+function hide(word: Word, schema: Keywords, names: string[]): Keywords {
   const target = targetOf(schema);
-  if (target) return toRecursion(schema.$ref, () => withoutFields(word, target));
+  if (target) return toRecursion(schema.$ref as string, () => withoutFields(word, target));
   const hidden = mapSubschemas(schema, (subschema, keyword) => {
+    if (typeof subschema === 'boolean') return subschema;
     if (keyword === 'properties' && subschema[word]) return { hidden: HIDDEN[word] };
     return scopeOf(keyword) === 'value' ? hide(word, subschema, names) : withoutFields(word, subschema);
   });
-  if (schema.required) hidden.required = schema.required.filter((name: string) => !names.includes(name));
+  if (schema.required) hidden.required = schema.required.filter((name) => !names.includes(name));
   return hidden;
 }
 
-function namesOf(word: Word, schema: Json): string[] {
+function namesOf(word: Word, schema: Schema): string[] {
   return subschemasOf(schema).flatMap(({ subschema, keyword, name }) => {
-    if (keyword === 'properties' && subschema[word]) return [name];
+    if (keyword === 'properties' && keywordsOf(subschema)[word]) return [name];
     return scopeOf(keyword) === 'value' ? namesOf(word, subschema) : [];
   });
 }
 
 /** Where none does, none that was seen does. */
-function mentions(word: Word, schema: Json): boolean {
+function mentions(word: Word, schema: Keywords): boolean {
   const { silent } = known[word];
-  const seen = new Set<Json>([schema]);
+  const seen = new Set([schema]);
   for (const one of seen) {
     if (one[word]) return true;
-    const inside = [targetOf(one) ?? [], subschemasOf(one).map(({ subschema }) => subschema)].flat();
-    for (const next of inside) if (!silent.has(next)) seen.add(next);
+    const inside = [targetOf(one) ?? true, ...subschemasOf(one).map(({ subschema }) => subschema)];
+    for (const next of inside) if (typeof next === 'object' && !silent.has(next)) seen.add(next);
   }
-  for (const one of seen) if (typeof one === 'object') silent.add(one);
+  for (const one of seen) silent.add(one);
   return false;
 }

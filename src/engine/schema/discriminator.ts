@@ -2,14 +2,15 @@
  * `discriminator` beside `oneOf` or `anyOf` (OpenAPI 3.1, section 4.8.25): the field names the one schema that is meant, and only
  * that one is checked, so that errors are about nothing else.
  */
-import type { Json, Refuse } from './json.ts';
+import { type Keywords, keywordsOf, type Refuse, type Schema } from './json.ts';
+
+export type Discriminated = Keywords & Required<Pick<Keywords, 'discriminator'>>;
 
 /** `source` still has its references, whose names are the values of the field; `resolved` is the same without them. */
-export function discriminated(source: Json, resolved: Json, refuse: Refuse): Json {
-  const { oneOf, anyOf, discriminator, ...others } = resolved;
+export function discriminated(source: Keywords, resolved: Discriminated, refuse: Refuse): Keywords {
+  const { anyOf = [], oneOf: branches = anyOf, discriminator, ...others } = resolved;
   const { propertyName, mapping = {} } = discriminator;
-  const references: Json[] = source.oneOf ?? source.anyOf;
-  const branches: Json[] = oneOf ?? anyOf;
+  const references = (source.oneOf ?? source.anyOf) as Schema[];
   const named = branches.map((branch, index) => ({
     names: namesOf(references[index], branch, propertyName, mapping),
     branch,
@@ -28,10 +29,16 @@ export function discriminated(source: Json, resolved: Json, refuse: Refuse): Jso
 }
 
 /** The names of a branch: those that the mapping gives to its reference; else those in the schema itself; else the last part of its reference. */
-function namesOf({ $ref }: Json, branch: Json, propertyName: string, mapping: Record<string, string>): string[] {
+function namesOf(
+  reference: Schema | undefined,
+  branch: Schema,
+  propertyName: string,
+  mapping: Record<string, string>,
+): unknown[] {
+  const { $ref } = keywordsOf(reference);
   const last = $ref?.split('/').at(-1);
-  const mapped = Object.keys(mapping).filter((name) => $ref && [$ref, last].includes(mapping[name]));
+  const mapped = Object.keys(mapping).filter((name) => $ref && [$ref, last].includes(mapping[name] as string));
   if (mapped.length > 0) return mapped;
-  const { const: only, enum: several } = branch.properties?.[propertyName] ?? {};
+  const { const: only, enum: several } = keywordsOf(keywordsOf(branch).properties?.[propertyName]);
   return several ?? (only === undefined ? [last ?? []].flat() : [only]);
 }

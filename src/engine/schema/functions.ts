@@ -8,12 +8,12 @@ import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
 import { stringify } from 'lossless-json';
 import { MAX_ERRORS } from './bounded-keywords.ts';
 import { findInt64s, type Int64Place } from './int64-places.ts';
-import type { Json } from './json.ts';
+import type { Schema } from './json.ts';
 import { targetOf } from './recursion.ts';
 
 /** A schema where it stands. */
 export interface Part {
-  schema: Json;
+  schema: Schema;
   place: Int64Place;
   /** Whether a value need not fit it, as in `anyOf`: then no default is filled in. */
   isTried: boolean;
@@ -22,8 +22,8 @@ export interface Part {
 /** How ajv takes a schema, and compiles it. */
 export interface Compiler {
   /** With what `call` gives in the place of each part that has a function of its own. */
-  prepare: (part: Part, call: (part: Part) => Json) => Json;
-  compile: (prepared: Json) => ValidateFunction;
+  prepare: (part: Part, call: (part: Part) => Schema) => Schema;
+  compile: (prepared: Schema) => ValidateFunction;
 }
 
 /** The errors of an object in this run, and the fields that were seen. */
@@ -40,7 +40,7 @@ export interface SchemaFunction extends Partial<Outcome> {
   part: Part;
   number: number;
   /** Undefined until it is known which functions it calls. */
-  prepared: Json;
+  prepared: Schema | undefined;
   calls: Set<SchemaFunction>;
   check: ValidateFunction | undefined;
 }
@@ -48,7 +48,7 @@ export interface SchemaFunction extends Partial<Outcome> {
 export class Functions {
   readonly #compiler: Compiler;
   readonly #known: SchemaFunction[] = [];
-  readonly #ofSchemas = { tried: new Map<Json, OfPlaces>(), sure: new Map<Json, OfPlaces>() };
+  readonly #ofSchemas = { tried: new Map<Schema, OfPlaces>(), sure: new Map<Schema, OfPlaces>() };
   readonly #ofTexts = new Map<string, SchemaFunction>();
   readonly #whole = new Set<SchemaFunction>();
   /** All before it are compiled. */
@@ -122,7 +122,7 @@ export class Functions {
     return made;
   }
 
-  #prepare(made: SchemaFunction): Json {
+  #prepare(made: SchemaFunction): Schema {
     made.prepared = this.#compiler.prepare(made.part, (part) => {
       const called = this.of(part);
       made.calls.add(called);
@@ -161,7 +161,7 @@ export class Functions {
 type OfPlaces = Map<Int64Place, SchemaFunction>;
 
 /** Numbers that are bigint are those that no double holds: their digits tell them apart. */
-function toText(prepared: Json): string {
+function toText(prepared: Schema): string {
   try {
     return JSON.stringify(prepared);
   } catch {

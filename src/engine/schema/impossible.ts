@@ -1,14 +1,15 @@
 /** Schemas that allow nothing, because each value that they name breaks another keyword of theirs. */
 import type { BuildCheck } from './checks.ts';
-import type { Json, Refuse } from './json.ts';
+import { keywordsOf, type Refuse, type Schema } from './json.ts';
 import { subschemasOf } from './subschemas.ts';
 
 /** Where these stand, a schema that allows nothing may be meant. */
 const CONDITIONS = ['not', 'if'];
 
-export function refuseImpossible(schema: Json, name: string, buildCheck: BuildCheck, refuse: Refuse): void {
-  const { enum: ofEnum, 'x-extensible-enum': known = [] } = schema;
-  const values: Json[] = ofEnum ?? ('const' in Object(schema) ? [schema.const] : known);
+export function refuseImpossible(schema: Schema, name: string, buildCheck: BuildCheck, refuse: Refuse): void {
+  const keywords = keywordsOf(schema);
+  const { enum: ofEnum, 'x-extensible-enum': known = [] } = keywords;
+  const values = ofEnum ?? ('const' in keywords ? [keywords.const] : known);
   if (values.length > 0) {
     const check = buildCheck(schema, { name, at: '/it' }, () => {});
     const problems = values.map((value) => check(value));

@@ -1,5 +1,5 @@
 /** Where 64-bit integers are in the values that a schema describes, also when a part such as `allOf` says so. */
-import type { Json, Refuse } from './json.ts';
+import type { Refuse, Schema } from './json.ts';
 import { targetOf } from './recursion.ts';
 import { scopeOf, subschemasOf } from './subschemas.ts';
 
@@ -20,7 +20,7 @@ export interface Int64Place {
 }
 
 /** Refuses what would have two types, or could not be compared. `name` is the value's name in problems. */
-export function findInt64s(schema: Json, name: string, refuse: Refuse): Int64Place {
+export function findInt64s(schema: Schema, name: string, refuse: Refuse): Int64Place {
   const place = placeOf(schema, true);
   checkPlace(place, name, refuse);
   return place;
@@ -56,7 +56,7 @@ const NOWHERE = newPlace();
 const known = { always: new WeakMap<object, Int64Place>(), sometimes: new WeakMap<object, Int64Place>() };
 
 /** A schema that refers to itself meets its own place, which is not complete then, among its recursions only. */
-function placeOf(schema: Json, isAlways: boolean): Int64Place {
+function placeOf(schema: Schema, isAlways: boolean): Int64Place {
   if (typeof schema === 'boolean') return NOWHERE;
   const places = isAlways ? known.always : known.sometimes;
   const made = places.get(schema);

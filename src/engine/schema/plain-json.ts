@@ -1,33 +1,37 @@
 /** Writes values of plain schemas quickly: objects, arrays and scalars of one type each. */
-import fastJson from 'fast-json-stringify';
-import type { Json } from './json.ts';
+import fastJson, { type AnySchema } from 'fast-json-stringify';
+import type { Keywords, Schema } from './json.ts';
 import { SUBSCHEMA_KEYWORDS } from './subschemas.ts';
 
 const SCALARS = ['string', 'integer', 'number', 'boolean', 'null'];
 const PLAIN = ['properties', 'items', 'additionalProperties'];
 
 /** Undefined where the schema says what fast-json-stringify does not know, such as which alternative a bigint belongs to. */
-export function buildWritePlain(schema: Json): ((value: unknown) => string) | undefined {
+export function buildWritePlain(schema: Schema): ((value: unknown) => string) | undefined {
   const plain = toPlain(schema);
   let write: ((value: unknown) => string) | undefined;
   const writeFirst = (value: unknown) => {
-    write ??= fastJson(plain);
+    write ??= fastJson(plain as AnySchema);
     return write(value);
   };
   return plain && writeFirst;
 }
 
 /** The types alone: fast-json-stringify would fill in defaults, too. */
-function toPlain(schema: Json): Json | undefined {
+function toPlain(schema: Schema): Keywords | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
   if (SUBSCHEMA_KEYWORDS.some((keyword) => keyword in schema && !PLAIN.includes(keyword))) return undefined;
-  const { type, items, properties, required, additionalProperties = false } = schema;
-  if (SCALARS.includes(type)) return { type };
+  const { type, items = false, properties, required, additionalProperties = false } = schema;
+  if (SCALARS.includes(type as string)) return { type };
   if (type === 'array') {
-    const plain = items && toPlain(items);
+    const plain = toPlain(items);
     return plain && { type, items: plain };
   }
   if (type !== 'object' || !properties || additionalProperties) return undefined;
-  const fields = Object.entries<Json>(properties).map(([name, field]) => [name, toPlain(field)]);
-  return fields.every(([, field]) => field) ? { type, required, properties: Object.fromEntries(fields) } : undefined;
+  const fields = Object.entries(properties).flatMap(([name, field]) => {
+    const plain = toPlain(field);
+    return plain ? [[name, plain] as const] : [];
+  });
+  if (fields.length < Object.keys(properties).length) return undefined;
+  return { type, required, properties: Object.fromEntries(fields) };
 }

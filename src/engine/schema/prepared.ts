@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Compiler } from './functions.ts';
 import { BOUND_NAMES } from './int64-keywords.ts';
 import { findInt64s, type Int64Place, placeUnder } from './int64-places.ts';
-import type { Json } from './json.ts';
+import { type Keywords, keywordsOf, type Schema } from './json.ts';
 import { isRecursion } from './recursion.ts';
 import { ANNOTATION } from './references.ts';
 import { withBranch, withSeenFields } from './seen-fields.ts';
@@ -25,7 +25,7 @@ const LARGEST = 20;
 const sizes = new WeakMap<object, number>();
 
 /** How many schemas it is made of, without those that have functions of their own. */
-function sizeOf(schema: Json): number {
+function sizeOf(schema: Schema): number {
   if (typeof schema === 'boolean') return 1;
   const known = sizes.get(schema);
   if (known !== undefined) return known;
@@ -37,7 +37,7 @@ function sizeOf(schema: Json): number {
   return size;
 }
 
-const isLarge = (schema: Json) => isRecursion(schema) || sizeOf(schema) > LARGEST;
+const isLarge = (schema: Schema) => isRecursion(schema) || sizeOf(schema) > LARGEST;
 
 /** Keywords whose schemas a value need not fit. */
 const TRIED = ['anyOf', 'oneOf', 'not', 'if', 'contains', 'propertyNames'];
@@ -62,7 +62,7 @@ export function buildPrepare({ fillsDefaults, isStrict }: Filling): Compiler['pr
   return function prepare(part, call) {
     const { schema, place, isTried } = part;
     if (typeof schema === 'boolean') return schema;
-    const inside = (schema: Json, keyword: string, place: Int64Place): Json => {
+    const inside = (schema: Schema, keyword: string, place: Int64Place): Schema => {
       const own = { schema, place, isTried: isTried || (fillsDefaults && TRIED.includes(keyword)) };
       return isLarge(schema) ? call(own) : prepare(own, call);
     };
@@ -79,11 +79,13 @@ export function buildPrepare({ fillsDefaults, isStrict }: Filling): Compiler['pr
       );
     }
     for (const [key, value] of Object.entries(prepared)) if (isSilent(key, value)) delete prepared[key];
-    for (const [name, field] of Object.entries<Json>(fillsDefaults ? properties : {})) {
+    const { properties: fields = {} } = prepared;
+    for (const [name, field] of Object.entries(fillsDefaults ? properties : {})) {
+      const { default: own } = keywordsOf(field);
       // ajv would fill in what must be refused.
-      if (field?.default === undefined || schema.required?.includes(name)) continue;
+      if (own === undefined || schema.required?.includes(name)) continue;
       if (isTried && isStrict) throw new Error(`strict mode: default is ignored for: ${name}`);
-      if (!isTried) prepared.properties[name] = { ...prepared.properties[name], default: field.default };
+      if (!isTried) fields[name] = { ...keywordsOf(fields[name]), default: own };
     }
     const typed = place.isInt64 ? withInt64(prepared) : withNumeric(prepared);
     const own = withBranch(withEquals(withLargeDefaults(withExactBounds(typed))));
@@ -92,23 +94,23 @@ export function buildPrepare({ fillsDefaults, isStrict }: Filling): Compiler['pr
 }
 
 /** Types other than numbers stay: in `anyOf` a 64-bit integer or a string, the string is unchanged. */
-function withInt64(schema: Json): Json {
+function withInt64(schema: Keywords): Keywords {
   const { type, format, ...others } = schema;
-  const types: string[] = [type ?? []].flat();
+  const types = [type ?? []].flat();
   const rest = types.filter((name) => name !== 'integer' && name !== 'number');
   return rest.length === types.length ? schema : { ...others, int64: rest };
 }
 
-function withNumeric(schema: Json): Json {
+function withNumeric(schema: Keywords): Keywords {
   const { type, ...others } = schema;
-  const types: string[] = [type ?? []].flat();
+  const types = [type ?? []].flat();
   const isNumeric = types.some((name) => name === 'integer' || name === 'number');
   return isNumeric ? { ...others, numeric: types } : schema;
 }
 
 const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint';
 
-function withExactBounds(schema: Json): Json {
+function withExactBounds(schema: Keywords): Keywords {
   const names = BOUND_NAMES.filter((name) => isNumber(schema[name]));
   const made = { ...schema };
   if (names.length > 0) made.bounds = Object.fromEntries(names.map((name) => [name, schema[name]]));
@@ -117,20 +119,20 @@ function withExactBounds(schema: Json): Json {
   return made;
 }
 
-function withLargeDefaults(schema: Json): Json {
-  const fields = Object.entries<Json>(schema.properties ?? {}).filter(
-    ([, field]) => typeof field?.default === 'bigint',
-  );
+function withLargeDefaults(schema: Keywords): Keywords {
+  const fields = Object.entries(schema.properties ?? {})
+    .map(([name, field]) => [name, keywordsOf(field)] as const)
+    .filter(([, field]) => typeof field.default === 'bigint');
   if (fields.length === 0) return schema;
   const largeDefaults = Object.fromEntries(fields.map(([name, field]) => [name, field.default]));
   for (const [, field] of fields) delete field.default;
   return { ...schema, largeDefaults };
 }
 
-function withEquals(schema: Json): Json {
+function withEquals(schema: Keywords): Keywords {
   const { const: only, enum: listed, ...others } = schema;
   const isOnly = (value: unknown) => !('const' in schema) || isDeepStrictEqual(value, only);
-  const several: unknown[] = listed?.filter(isOnly) ?? [only];
+  const several = listed?.filter(isOnly) ?? [only];
   return [only, ...(listed ?? [])].some(isNoScalar) ? { ...others, equals: several } : schema;
 }
 
@@ -139,7 +141,7 @@ const isNoScalar = (value: unknown) =>
   typeof value === 'number' ? Math.abs(value) > Number.MAX_SAFE_INTEGER : typeof value === 'object' && value !== null;
 
 /** What is too long is not looked at any further, by this schema's keywords or by its parts. */
-function withSizesFirst(schema: Json): Json {
+function withSizesFirst(schema: Keywords): Keywords {
   const keys = Object.keys(schema);
   const pick = (names: string[]) => Object.fromEntries(names.map((name) => [name, schema[name]]));
   const sizes = keys.filter((key) => SIZES.includes(key));

@@ -1,8 +1,8 @@
 /** Replaces each `$ref` by its target, unless it refers to itself. Keywords beside the `$ref` count, too. */
 
 import { fromStep } from '../../json/pointer.ts';
-import { discriminated } from './discriminator.ts';
-import type { Json, Refuse } from './json.ts';
+import { type Discriminated, discriminated } from './discriminator.ts';
+import { isNode, type Keywords, type Refuse, type Schema } from './json.ts';
 import { isRecursion, toRecursion } from './recursion.ts';
 
 /** Keywords that say nothing about which values are valid (JSON Schema 2020-12, Validation, section 9; OpenAPI 3.1, 4.8.24). */
@@ -12,36 +12,38 @@ export const ANNOTATION =
 /** Keywords that other code reads without looking into `allOf`. */
 const KIND = /^(type|format)$/;
 
-export type Resolve = (node: Json, refuse: Refuse) => Json;
+/** A node, and all that it refers to, is of the kind that stands there. */
+export type Resolve = <Kind>(node: Kind, refuse: Refuse) => Kind;
 
 /** Resolves the same reference to the same object, so that it is compiled once. */
-export function buildResolve(document: Json): Resolve {
-  const targets = new Map<string, Json>();
+export function buildResolve(document: unknown): Resolve {
+  const targets = new Map<string, Schema>();
   const open = new Set<string>();
 
-  return function resolveNode(node, refuse) {
-    return resolve(node, false);
+  return function resolveNode(root, refuse) {
+    return resolve(root, false);
 
-    function resolve(node: Json, isSchema: boolean): Json {
-      if (typeof node !== 'object' || node === null) return node;
+    function resolve<Kind>(node: Kind, isSchema: boolean): Kind;
+    function resolve(node: unknown, isSchema: boolean): unknown {
       if (Array.isArray(node)) return node.map((item) => resolve(item, isSchema));
+      if (!isNode(node)) return node;
       const { $ref, ...others } = node;
       const isReference = typeof $ref === 'string';
       const entries = Object.entries(isReference ? others : node);
       const resolved = entries.map(([key, value]) => [key, resolve(value, isSchema || key === 'schema')]);
-      const beside = Object.fromEntries(resolved);
-      if (!isReference) return isSchema && isDiscriminated(node) ? discriminated(node, beside, refuse) : beside;
+      const beside: Keywords = Object.fromEntries(resolved);
+      if (!isReference) return isSchema && isDiscriminated(beside) ? discriminated(node, beside, refuse) : beside;
       const target = targetOf($ref, isSchema);
       if (entries.length === 0 || typeof target === 'boolean') return target;
       if (isRecursion(target)) return beyond(target, beside);
       return isSchema ? combine(target, beside) : { ...target, ...beside };
     }
 
-    function targetOf($ref: string, isSchema: boolean): Json {
+    function targetOf($ref: string, isSchema: boolean): Schema {
       const known = targets.get($ref);
       if (known !== undefined) return known;
-      const node = lookUp(document, $ref);
-      if (open.has($ref) && isSchema) return toRecursion($ref, () => targets.get($ref));
+      const node = lookUp(document, $ref) as Schema | undefined;
+      if (open.has($ref) && isSchema) return toRecursion($ref, () => targets.get($ref) as Keywords);
       if (open.has($ref)) refuse(`${$ref} refers to itself, which only a schema may do`);
       else if (node === undefined) refuse(`$ref ${$ref} is not in this document`);
       else if (isSchema && Object(node) !== node && typeof node !== 'boolean')
@@ -58,26 +60,26 @@ export function buildResolve(document: Json): Resolve {
   };
 }
 
-const isDiscriminated = ({ discriminator, oneOf, anyOf }: Json) =>
-  Boolean(discriminator?.propertyName && Array.isArray(oneOf ?? anyOf));
+const isDiscriminated = (schema: Keywords): schema is Discriminated =>
+  Boolean(schema.discriminator?.propertyName && Array.isArray(schema.oneOf ?? schema.anyOf));
 
 /** The node at a JSON Pointer of the document (RFC 6901, section 6), not followed further. */
-export function lookUp(document: Json, $ref: string): Json {
+export function lookUp(document: unknown, $ref: string): unknown {
   if (!$ref.startsWith('#/')) return undefined;
   const keys = decodeURIComponent($ref.slice(2)).split('/');
-  return keys.reduce((node, key) => ownOf(node, fromStep(key)), document);
+  return keys.reduce<unknown>((node, key) => ownOf(node, fromStep(key)), document);
 }
 
 /** A name such as `toString` is in a document only where the document says so. */
-const ownOf = (node: Json, name: string): Json => (Object.hasOwn(Object(node), name) ? node[name] : undefined);
+const ownOf = (node: unknown, name: string) => (isNode(node) && Object.hasOwn(node, name) ? node[name] : undefined);
 
 /** A schema that refers to itself, with more words. */
-function beyond(target: Json, { allOf = [], ...beside }: Json): Json {
+function beyond(target: Keywords, { allOf = [], ...beside }: Keywords): Keywords {
   return { ...beside, allOf: [target, ...allOf] };
 }
 
 /** A schema that demands what both demand. The target goes into `allOf`, because some keywords change their meaning beside others. */
-function combine(target: Json, beside: Json): Json {
+function combine(target: Keywords, beside: Keywords): Keywords {
   if (Object.keys(beside).every((key) => ANNOTATION.test(key))) return { ...target, ...beside };
   const { allOf = [], ...others } = beside;
   const ofTarget = Object.entries(target);

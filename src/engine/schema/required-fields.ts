@@ -1,10 +1,10 @@
 /** `required` names fields that some part of a value's schema describes: a misspelt name would refuse every value. */
-import type { Json, Refuse } from './json.ts';
+import type { Keywords, Refuse, Schema } from './json.ts';
 import { targetOf } from './recursion.ts';
 import { scopeOf, subschemasOf } from './subschemas.ts';
 
 /** The names may stand in another part: `anyOf: [{ required: [mail] }, { required: [phone] }]`. `name` is the value's name in problems. */
-export function checkRequired(schema: Json, name: string, refuse: Refuse, seen = new Set<Json>()): void {
+export function checkRequired(schema: Schema, name: string, refuse: Refuse, seen = new Set<Schema>()): void {
   if (seen.has(schema)) return;
   seen.add(schema);
   const parts = partsOf(schema, new Set());
@@ -22,7 +22,7 @@ export function checkRequired(schema: Json, name: string, refuse: Refuse, seen =
 }
 
 /** The schema, and those within it that describe the same value, each once. */
-function partsOf(schema: Json, seen: Set<Json>): Json[] {
+function partsOf(schema: Schema, seen: Set<Schema>): Keywords[] {
   if (typeof schema === 'boolean' || seen.has(schema)) return [];
   seen.add(schema);
   const inValue = subschemasOf(schema).filter(({ keyword }) => scopeOf(keyword) === 'value');

@@ -1,6 +1,6 @@
 /** Which fields a part of a schema has seen, for `unevaluatedProperties`: those of alternatives that do not fit do not count. */
 import { _, type CodeKeywordDefinition, type KeywordCxt, type Name } from 'ajv/dist/2020.js';
-import type { Json } from './json.ts';
+import type { Keywords } from './json.ts';
 
 /** Keywords whose schemas are about the same value. */
 const PARTS = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
@@ -18,12 +18,12 @@ export const seenFields: CodeKeywordDefinition = {
   },
 };
 
-export function withSeenFields(schema: Json): Json {
+export function withSeenFields(schema: Keywords): Keywords {
   return PARTS.some((keyword) => keyword in schema) ? { ...schema, seenFields: true } : schema;
 }
 
 /** ajv leaves out an `if` without a branch that says something, and with it what it has seen: `not: false` says as little as can be said. */
-export function withBranch(schema: Json): Json {
+export function withBranch(schema: Keywords): Keywords {
   if (!('if' in schema) || schema.then === false) return schema;
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   return { ...schema, then: { not: false, ...Object(schema.then) } };

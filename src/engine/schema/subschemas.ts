@@ -1,5 +1,5 @@
 /** The schemas within a schema (JSON Schema 2020-12, Core, section 10), and what each of them describes. */
-import type { Json } from './json.ts';
+import { isNode, type Keywords, type Schema } from './json.ts';
 
 /** Keywords with one schema, and with several in an array or by name. */
 const ONE = [
@@ -28,36 +28,41 @@ export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
 }
 
 interface Subschema {
-  subschema: Json;
+  subschema: Schema;
   keyword: string;
   /** The name of a field, or an index; '' where the keyword has one schema. */
   name: string;
 }
 
 /** The schemas that stand in this one, without those in them. */
-export function subschemasOf(schema: Json): Subschema[] {
+export function subschemasOf(schema: Schema): Subschema[] {
   if (typeof schema === 'boolean') return [];
   const one = ONE.filter((keyword) => keyword in schema);
   const several = SEVERAL.filter((keyword) => keyword in schema);
   return [
     ...one.map((keyword) => ({ subschema: schema[keyword], keyword, name: '' })),
     ...several.flatMap((keyword) =>
-      Object.entries(schema[keyword]).map(([name, subschema]) => ({ subschema, keyword, name })),
+      Object.entries<unknown>(Object(schema[keyword])).map(([name, subschema]) => ({ subschema, keyword, name })),
     ),
-  ].filter(({ subschema }) => isSchema(subschema));
+  ].filter((one): one is Subschema => isSchema(one.subschema));
 }
 
 /** Anything else, which is refused when it is compiled, stays as it is. */
-const isSchema = (node: Json) => typeof node === 'boolean' || (typeof node === 'object' && node !== null);
+const isSchema = (node: unknown): node is Schema => typeof node === 'boolean' || isNode(node);
+
+type Make = (subschema: Schema, keyword: string, name: string) => Schema;
 
 /** The schema, with each schema within it replaced by what `make` makes of it. */
-export function mapSubschemas(schema: Json, make: (subschema: Json, keyword: string, name: string) => Json): Json {
+export function mapSubschemas(schema: Keywords, make: Make): Keywords;
+export function mapSubschemas(schema: Schema, make: Make): Schema;
+export function mapSubschemas(schema: Schema, make: Make): Schema {
   if (typeof schema === 'boolean') return schema;
-  const map: typeof make = (one, ...where) => (isSchema(one) ? make(one, ...where) : one);
+  const map = (one: unknown, ...where: [string, string]) => (isSchema(one) ? make(one, ...where) : one);
   const mapped = { ...schema };
   for (const keyword of ONE.filter((name) => name in schema)) mapped[keyword] = map(schema[keyword], keyword, '');
   for (const keyword of SEVERAL.filter((name) => name in schema)) {
-    const entries = Object.entries(schema[keyword]).map(([name, subschema]) => [name, map(subschema, keyword, name)]);
+    const several = Object.entries<unknown>(Object(schema[keyword]));
+    const entries = several.map(([name, subschema]) => [name, map(subschema, keyword, name)] as const);
     mapped[keyword] = Array.isArray(schema[keyword]) ? entries.map(([, made]) => made) : Object.fromEntries(entries);
   }
   return mapped;

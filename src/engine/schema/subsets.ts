@@ -1,22 +1,22 @@
 /** Whether all values of one schema are values of another: true only where that is plain to see. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Json } from './json.ts';
+import { type Keywords, keywordsOf, type Schema } from './json.ts';
 import { targetOf } from './recursion.ts';
 import { ANNOTATION } from './references.ts';
 import { mapSubschemas } from './subschemas.ts';
 import { isBounded, isType, JOINT, speaksOfOthers, typesOf, valuesOf } from './value-bounds.ts';
 
 /** Whether what fits `inner` fits `outer`, and has no field that `outer` does not name. */
-export function isWithin(inner: Json, outer: Json): boolean {
+export function isWithin(inner: Schema, outer: Schema): boolean {
   const [given, wanted] = [toBare(inner), toBare(outer)];
   return isNamed(given, wanted) && fits(given, wanted);
 }
 
 /** Whether what fits `inner` fits `outer`. */
-export const isSubset = (inner: Json, outer: Json): boolean => fits(toBare(inner), toBare(outer));
+export const isSubset = (inner: Schema, outer: Schema): boolean => fits(toBare(inner), toBare(outer));
 
 /** Without what says nothing about values; what refers to itself is known by its target. */
-function toBare(schema: Json): Json {
+function toBare(schema: Schema): Schema {
   if (typeof schema === 'boolean') return schema;
   const target = targetOf(schema);
   if (target) return { recursion: numberOf(target) };
@@ -27,34 +27,36 @@ function toBare(schema: Json): Json {
 const numbers = new WeakMap<object, number>();
 let next = 0;
 
-function numberOf(target: Json): number {
+function numberOf(target: Keywords): number {
   const number = numbers.get(target) ?? next++;
   numbers.set(target, number);
   return number;
 }
 
 /** The parts of `allOf` in one. What two of them say of the same keyword, the first says: enough for what is known of a value. */
-export function toFlat(schema: Json): Json {
-  if (!schema.allOf) return schema === true ? {} : schema;
-  const { allOf, ...own } = schema;
-  const parts: Json[] = [own, ...allOf.map(toFlat)];
+export function toFlat(schema: Schema): Keywords {
+  const keywords = keywordsOf(schema);
+  const { allOf, ...own } = keywords;
+  if (!allOf) return keywords;
+  const parts = [own, ...allOf.map(toFlat)];
   const properties = Object.assign({}, ...parts.toReversed().map((part) => part.properties));
   const required = parts.flatMap((part) => part.required ?? []);
   return { ...Object.assign({}, ...parts.toReversed()), properties, required };
 }
 
 /** Whether what fits `inner` has no field that `outer` does not name; one that names none is free to have any. */
-function isNamed(inner: Json, outer: Json): boolean {
+function isNamed(inner: Schema, outer: Schema): boolean {
   if (typeof outer === 'boolean' || inner === false) return true;
   const [given, known] = [toFlat(inner), toFlat(outer)];
   if (known.items && mayBe('array', given) && !isNamed(given.items ?? {}, known.items)) return false;
   if (!mayBe('object', given)) return true;
-  const names = Object.keys(known.properties ?? {});
+  const { properties: fields = {} } = known;
+  const names = Object.keys(fields);
   if (names.length === 0) return !PARTS.some((keyword) => keyword in known);
   return (
     isClosed(given) &&
     Object.entries(given.properties ?? {}).every(
-      ([name, field]) => names.includes(name) && isNamed(field, known.properties[name]),
+      ([name, field]) => names.includes(name) && isNamed(field, fields[name] as Schema),
     )
   );
 }
@@ -63,15 +65,16 @@ function isNamed(inner: Json, outer: Json): boolean {
 const PARTS = ['anyOf', 'oneOf', 'if', 'dependentSchemas', 'patternProperties', 'prefixItems', 'recursion'];
 
 /** Whether a value of this type may fit. */
-function mayBe(type: string, { type: types = type, anyOf, oneOf }: Json): boolean {
-  const choices: Json[] | undefined = anyOf ?? oneOf;
+function mayBe(type: string, schema: Schema): boolean {
+  const { type: types = type, anyOf, oneOf } = keywordsOf(schema);
+  const choices = anyOf ?? oneOf;
   return [types].flat().includes(type) && (!choices || choices.some((choice) => mayBe(type, choice)));
 }
 
-const isClosed = ({ additionalProperties, patternProperties }: Json) =>
+const isClosed = ({ additionalProperties, patternProperties }: Keywords) =>
   additionalProperties === false && patternProperties === undefined;
 
-function fits(inner: Json, outer: Json): boolean {
+function fits(inner: Schema, outer: Schema): boolean {
   if (outer === true || inner === false) return true;
   if (outer === false) return false;
   const given = toFlat(inner);
@@ -80,66 +83,69 @@ function fits(inner: Json, outer: Json): boolean {
 }
 
 /** Each alternative of what is given proves them by itself. */
-function proves(given: Json, keywords: string[], outer: Json): boolean {
+function proves(given: Keywords, keywords: string[], outer: Keywords): boolean {
   const alternatives = keywords.length > 0 ? alternativesOf(given) : [];
   if (alternatives.length > 0) return alternatives.every((one) => proves(one, keywords, outer));
-  return keywords.every((keyword) => speaksOfOthers(keyword, given) || holds(keyword, outer[keyword], outer, given));
+  return keywords.every((keyword) => speaksOfOthers(keyword, given) || holds(keyword, outer, given));
 }
 
-function alternativesOf({ anyOf, oneOf, ...rest }: Json): Json[] {
-  const choices: Json[] = anyOf ?? oneOf ?? [];
+function alternativesOf({ anyOf, oneOf, ...rest }: Keywords): Keywords[] {
+  const choices = anyOf ?? oneOf ?? [];
   if (choices.length > 0) return choices.map((choice) => toFlat({ allOf: [choice, rest] }));
-  return Array.isArray(rest.type) ? rest.type.map((type: string) => ({ ...rest, type })) : [];
+  return Array.isArray(rest.type) ? rest.type.map((type) => ({ ...rest, type })) : [];
 }
 
 /** Whether a keyword of `outer` holds for all that fits a schema. */
-function holds(keyword: string, value: Json, outer: Json, given: Json): boolean {
-  const own = given[keyword];
+function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
+  const { allOf = [], anyOf = [], oneOf = [], not = false, type = [], required = [], properties = {} } = outer;
+  const { additionalProperties: others = true, items = true, propertyNames = true } = outer;
   switch (keyword) {
     case 'allOf':
-      return value.every((part: Json) => fits(given, part));
+      return allOf.every((part) => fits(given, part));
     case 'anyOf':
-      return value.some((part: Json) => fits(given, part));
+      return anyOf.some((part) => fits(given, part));
     case 'oneOf':
-      return value.some(
-        (part: Json, index: number) =>
-          fits(given, part) && value.every((other: Json, at: number) => at === index || isApart(given, other)),
+      return oneOf.some(
+        (part, index) => fits(given, part) && oneOf.every((other, at) => at === index || isApart(given, other)),
       );
     case 'not':
-      return isApart(given, value) || (own !== undefined && fits(value, own));
+      return isApart(given, not) || (given.not !== undefined && fits(not, given.not));
     case 'type':
-      return typesOf(given)?.every((type) => [value].flat().some((wide) => isType(type, wide))) ?? false;
+      return typesOf(given)?.every((own) => [type].flat().some((wide) => isType(own, wide))) ?? false;
     case 'required':
-      return value.every((name: string) => given.required?.includes(name));
+      return required.every((name) => given.required?.includes(name));
     case 'const':
-    case 'enum': {
-      const values = keyword === 'const' ? [value] : value;
-      return valuesOf(given)?.every((one) => values.some((other: Json) => isDeepStrictEqual(one, other))) ?? false;
-    }
+      return isAmong(given, [outer.const]);
+    case 'enum':
+      return isAmong(given, outer.enum);
     case 'properties':
-      return Object.entries(value).every(([name, field]) => fits(fieldOf(name, given), field));
+      return Object.entries(properties).every(([name, field]) => fits(fieldOf(name, given), field));
     case 'additionalProperties': {
-      const others = Object.entries(given.properties ?? {}).filter(([name]) => !(name in (outer.properties ?? {})));
+      const unnamed = Object.entries(given.properties ?? {}).filter(([name]) => !(name in properties));
       const rest = fieldOf('', { ...given, properties: {} });
-      return fits(rest, value) && others.every(([, field]) => fits(field, value));
+      return fits(rest, others) && unnamed.every(([, field]) => fits(field, others));
     }
     case 'items':
-      return value === true || (own !== undefined && !given.prefixItems && !outer.prefixItems && fits(own, value));
+      if (items === true) return true;
+      return given.items !== undefined && !given.prefixItems && !outer.prefixItems && fits(given.items, items);
     case 'propertyNames':
-      return fits(own ?? true, value);
+      return fits(given.propertyNames ?? true, propertyNames);
     default:
-      return isBounded(keyword, value, given);
+      return isBounded(keyword, outer[keyword], given);
   }
 }
 
+const isAmong = (given: Keywords, values: unknown[] = []): boolean =>
+  valuesOf(given)?.every((one) => values.some((other) => isDeepStrictEqual(one, other))) ?? false;
+
 /** What is known of a field. */
-function fieldOf(name: string, { properties = {}, patternProperties, additionalProperties = {} }: Json): Json {
-  if (Object.hasOwn(properties, name)) return properties[name];
+function fieldOf(name: string, { properties = {}, patternProperties, additionalProperties = {} }: Keywords): Schema {
+  if (Object.hasOwn(properties, name)) return properties[name] as Schema;
   return patternProperties === undefined ? additionalProperties : {};
 }
 
 /** Where no value fits both: their types are others. */
-function isApart(one: Json, other: Json): boolean {
+function isApart(one: Keywords, other: Schema): boolean {
   if (typeof other === 'boolean') return !other;
   const [types, others] = [typesOf(one), typesOf(toFlat(other))];
   if (!types || !others) return false;

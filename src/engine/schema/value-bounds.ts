@@ -1,7 +1,7 @@
 /** The bounds of values that a schema states without another schema in it: their types, all of them where they are listed, their bounds. */
 import { isDeepStrictEqual } from 'node:util';
 import { isMultiple } from '../../json/exact-number.ts';
-import type { Json } from './json.ts';
+import type { Keywords } from './json.ts';
 
 /** Keywords that are understood by others beside them: an equal one may mean something else there. */
 export const JOINT =
@@ -18,54 +18,59 @@ const TYPES: [keywords: RegExp, types: string[]][] = [
   ],
 ];
 
-export function speaksOfOthers(keyword: string, given: Json): boolean {
+export function speaksOfOthers(keyword: string, given: Keywords): boolean {
   const types = TYPES.find(([keywords]) => keywords.test(keyword))?.[1];
   return types !== undefined && (typesOf(given)?.every((type) => !types.includes(type)) ?? false);
 }
 
-function isMultipleOf(value: Json, { multipleOf, type }: Json): boolean {
+type Bound = number | bigint | undefined;
+
+const isAtLeast = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one >= other;
+const isMore = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one > other;
+
+function isMultipleOf(value: Bound, { multipleOf, type }: Keywords): boolean {
   const own = multipleOf ?? (type === 'integer' ? 1 : undefined);
-  return own !== undefined && isMultiple(own, value);
+  return own !== undefined && value !== undefined && isMultiple(own, value);
 }
 
 /** Whether a keyword that has no schemas in it holds for all that fits one. */
-export function isBounded(keyword: string, value: Json, given: Json): boolean {
+export function isBounded(keyword: string, value: unknown, given: Keywords): boolean {
   const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = given;
-  const own = given[keyword];
+  const [limit, own] = [value, given[keyword]] as [Bound, Bound];
   switch (keyword) {
     case 'minimum':
-      return minimum >= value || nextTo(exclusiveMinimum, 1n, given) >= value;
+      return isAtLeast(minimum, limit) || isAtLeast(nextTo(exclusiveMinimum, 1n, given), limit);
     case 'exclusiveMinimum':
-      return exclusiveMinimum >= value || minimum > value;
+      return isAtLeast(exclusiveMinimum, limit) || isMore(minimum, limit);
     case 'maximum':
-      return maximum <= value || nextTo(exclusiveMaximum, -1n, given) <= value;
+      return isAtLeast(limit, maximum) || isAtLeast(limit, nextTo(exclusiveMaximum, -1n, given));
     case 'exclusiveMaximum':
-      return exclusiveMaximum <= value || maximum < value;
+      return isAtLeast(limit, exclusiveMaximum) || isMore(limit, maximum);
     case 'multipleOf':
-      return isMultipleOf(value, given);
+      return isMultipleOf(limit, given);
     case 'uniqueItems':
-      return own === true || value === false;
+      return given.uniqueItems === true || value === false;
     case 'minLength':
     case 'minItems':
     case 'minProperties':
-      return own >= value || Number(value) === 0;
+      return isAtLeast(own, limit) || Number(value) === 0;
     case 'maxLength':
     case 'maxItems':
     case 'maxProperties':
-      return own <= value;
+      return isAtLeast(limit, own);
     default:
-      return !JOINT.test(keyword) && isDeepStrictEqual(own, value);
+      return !JOINT.test(keyword) && isDeepStrictEqual(given[keyword], value);
   }
 }
 
 /** The first value beyond an exclusive bound, where there is one: that of whole numbers. */
-const nextTo = (bound: Json, step: bigint, { type }: Json): Json =>
-  type === 'integer' && Number.isInteger(Number(bound)) ? BigInt(bound) + step : bound;
+const nextTo = (bound: Bound, step: bigint, { type }: Keywords): Bound =>
+  type === 'integer' && bound !== undefined && Number.isInteger(Number(bound)) ? BigInt(bound) + step : bound;
 
 export const isType = (type: string, wide: string) => type === wide || (type === 'integer' && wide === 'number');
 
 /** The types that a value may have, where that is said. */
-export function typesOf(schema: Json): string[] | undefined {
+export function typesOf(schema: Keywords): string[] | undefined {
   return schema.type === undefined ? valuesOf(schema)?.map(typeOf) : [schema.type].flat();
 }
 
@@ -76,7 +81,7 @@ function typeOf(value: unknown): string {
 }
 
 /** All that may fit, where they are listed. */
-export function valuesOf(schema: Json): unknown[] | undefined {
+export function valuesOf(schema: Keywords): unknown[] | undefined {
   if ('const' in schema) return [schema.const];
   return schema.enum ?? (schema.type === 'null' ? [null] : undefined);
 }

@@ -8,7 +8,7 @@ import { recordSchema } from '../../engine/routes/stored-records.ts';
 import { buildToBigints, type ToBigints } from '../../engine/schema/bigints.ts';
 import { buildChecks } from '../../engine/schema/checks.ts';
 import { findInt64s } from '../../engine/schema/int64-places.ts';
-import type { Json } from '../../engine/schema/json.ts';
+import type { Keywords, Schema } from '../../engine/schema/json.ts';
 import { parseExactJson } from '../../json/exact-json.ts';
 import { CONFIGURED, NAME_PATTERN } from '../../store/api-keys.ts';
 import type { Fields } from '../../store/collection.ts';
@@ -50,7 +50,7 @@ const COUNT = { type: 'integer', minimum: 0 };
 
 const KEY = toObject({ id: ID, name: NAME, hash: { type: 'string', pattern: '^[0-9a-f]{64}$' }, createdAt: TIME });
 
-function toObject(properties: Json): Json {
+function toObject(properties: Record<string, Schema>): Keywords {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
 }
 
@@ -97,11 +97,11 @@ export function buildReadLine(contract: Contract, domain: AnyDomain): ReadLine {
 
 type Collections = [name: string, AnyDescription][];
 
-const toFields = (collections: Collections, toSchema: () => Json): Json =>
+const toFields = (collections: Collections, toSchema: () => Schema): Record<string, Schema> =>
   Object.fromEntries(collections.map(([name]) => [name, toSchema()]));
 
 /** Ids that the store gives begin with 1. */
-function toRecordSchema(contract: Contract, { schema, columns }: AnyDescription, id: Json): Json {
+function toRecordSchema(contract: Contract, { schema, columns }: AnyDescription, id: Schema): Schema {
   const [name, column] = Object.entries(columns).find(([, { set }]) => set === 'id') ?? [];
   const own = column?.type === 'int64' ? { type: 'object', properties: { [name as string]: id } } : {};
   return { allOf: [recordSchema(contract, schema), own], unevaluatedProperties: false };

@@ -1,9 +1,9 @@
 /** Contracts with API keys in headers and queries: each operation takes the keys of its own schemes. */
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
-import type { Json } from '../../../src/engine/schema/json.ts';
 import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
 import { load } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 import { openUrl } from '../../database.ts';
 import { edited } from '../../edited-contract.ts';
 import { readOperations } from '../../properties/operations.ts';

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
 import { buildIdentifyToken } from '../../../src/engine/access/token-auth.ts';
-import type { Json } from '../../../src/engine/schema/json.ts';
 import { handlers } from '../../../src/generated/handlers.ts';
 import { loadConfig } from '../../../src/operate/config.ts';
 import { serve } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 import { edited } from '../../edited-contract.ts';
 import { KEY, type StartOptions } from '../../service.ts';
 

@@ -1,8 +1,8 @@
 /** openapi/features.md is true: each line in it that refuses something is what a start says of such a contract. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import type { Json } from '../../../src/engine/schema/json.ts';
 import { operation, problemsOf, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 import { type Edit, withPrefix } from '../../edited-contract.ts';
 
 const PAGE = readFileSync(new URL('../../../openapi/features.md', import.meta.url), 'utf8');

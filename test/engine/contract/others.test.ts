@@ -4,9 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { buildUrlOf } from '../../../src/engine/routes/urls.ts';
-import type { Json } from '../../../src/engine/schema/json.ts';
 import { toStoredKey } from '../../../src/store/api-keys.ts';
 import { load, problemsOf } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 import { connectRaw } from '../../raw-client.ts';
 import { KEY, startService } from '../../service.ts';
 

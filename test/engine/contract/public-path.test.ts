@@ -32,7 +32,7 @@ t.test(
   async (t) => {
     const loaded = await loadContract();
     const { app } = await startService(t, { contract: withPublicPath(loaded, PUBLIC) });
-    const [here, ...others] = loaded.document.servers;
+    const [here, ...others] = loaded.document.servers ?? [];
     const expected = { ...JSON.parse(loaded.json), servers: [{ ...here, url: `${PUBLIC}/v1` }, ...others] };
     for (const url of ['/openapi.json', '/openapi.yaml']) t.strictSame((await app.inject(url)).json(), expected, url);
     t.equal(withPublicPath(loaded, ''), loaded);

@@ -2,8 +2,8 @@ import { EventEmitter, on, once } from 'node:events';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import t from 'tap';
-import type { Json } from '../../../src/engine/schema/json.ts';
 import { operation, serve, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 import { connectRaw } from '../../raw-client.ts';
 import { KEY } from '../../service.ts';
 

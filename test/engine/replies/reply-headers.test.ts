@@ -1,7 +1,7 @@
 /** The headers that a handler answers are sent as the contract says, or not at all. */
 import t from 'tap';
-import type { Json } from '../../../src/engine/schema/json.ts';
 import { operation, serve, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 
 const header = (schema: Json, others: Json = {}) => ({ description: 'A header.', schema, ...others });
 const headers = {

@@ -4,13 +4,14 @@ import { type Accepted, buildCheckRequest, type Refused } from '../../../src/eng
 import type { Texts } from '../../../src/engine/requests/parameter-values.ts';
 import { buildChecks } from '../../../src/engine/schema/checks.ts';
 import { findInt64s } from '../../../src/engine/schema/int64-places.ts';
+import type { Keywords } from '../../../src/engine/schema/json.ts';
 
 export interface Sent {
   query?: Texts;
   body?: unknown;
 }
 
-export function build(query: Record<string, object>, body?: object, isStrict = false) {
+export function build(query: Record<string, Keywords>, body?: object, isStrict = false) {
   const problems: string[] = [];
   const refuse = (problem: string) => problems.push(problem);
   const parameters = Object.entries(query).map(([name, schema]): Parameter => {

@@ -1,7 +1,7 @@
 /** Forms to their last byte: each field is checked wherever it stands, and no byte changes in silence. */
 import t from 'tap';
-import type { Json } from '../../../src/engine/schema/json.ts';
 import { operation, serve, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 import { sendRaw } from '../../raw-client.ts';
 import { KEY } from '../../service.ts';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { Json } from '../../../src/engine/schema/json.ts';
 import { operation, problemsOf, serve, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 
 const PATCH = 'application/merge-patch+json';
 const json = { type: 'object', required: ['size'], properties: { size: { type: 'integer', format: 'int64' } } };

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import t from 'tap';
-import type { Json } from '../../../src/engine/schema/json.ts';
 import { operation, serve, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 import { connectRaw } from '../../raw-client.ts';
 import { KEY, type RequestOptions } from '../../service.ts';
 

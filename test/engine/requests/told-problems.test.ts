@@ -1,7 +1,7 @@
 /** An error for programs: what is wrong with a request, each with its part, its place, and the rule that it breaks. */
 import t from 'tap';
-import type { Json } from '../../../src/engine/schema/json.ts';
 import { operation, serve, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 import { startService } from '../../service.ts';
 
 const INNER = { type: 'object', properties: { 'a/b': { type: 'array', items: { type: 'number', minimum: 3 } } } };

@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { Json } from '../../../src/engine/schema/json.ts';
 import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
 import { operation, serve, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 import { openUrl } from '../../database.ts';
 import { KEY } from '../../service.ts';
 

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
 import { buildShapes } from '../../../src/engine/routes/stored-records.ts';
-import type { Json } from '../../../src/engine/schema/json.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { isRefused } from '../../../src/store/collection.ts';
 import { load, operation, serve, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 import { openUrl } from '../../database.ts';
 import type { Edit } from '../../edited-contract.ts';
 

@@ -2,9 +2,9 @@
 import t, { type Test } from 'tap';
 import { ifMatch, isRefused, isUnchanged, toTag } from '../../../src/engine/index.ts';
 import { buildShapes } from '../../../src/engine/routes/stored-records.ts';
-import type { Json } from '../../../src/engine/schema/json.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { load, operation, serve, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 import { openUrl } from '../../database.ts';
 
 const HEADERS = { ETag: { description: 'The revision.', schema: { type: 'string' } } };

@@ -2,10 +2,10 @@
 import type { Test } from 'tap';
 import type { Handlers } from '../../../src/engine/routes/operations.ts';
 import { load, operation, withPaths } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
 import { handlersFor, startService } from '../../service.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a schema, or a value of it, is any JSON
-export type Json = any;
+export type { Json };
 
 export interface EchoOptions {
   /** The schemas of the body, of the reply, and of the query parameter `q`. */

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { buildChecks } from '../../../src/engine/schema/checks.ts';
-import type { Json } from '../../../src/engine/schema/json.ts';
+import type { Json } from '../../any-json.ts';
 
 const check = (schema: Json) => {
   const problemsOf = buildChecks({ isChecked: false })(schema, { name: 'body', at: '/body' }, t.fail);

@@ -2,9 +2,9 @@ import { inspect } from 'node:util';
 import { type Schema, Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import t from 'tap';
-import type { Json } from '../../../src/engine/schema/json.ts';
 import { toRecursion } from '../../../src/engine/schema/recursion.ts';
 import { isSubset, isWithin } from '../../../src/engine/schema/subsets.ts';
+import type { Json } from '../../any-json.ts';
 import { pair, value } from '../../schema-pairs.ts';
 
 const text = { type: 'string' };

@@ -1,0 +1,125 @@
+/** The nodes of an OpenAPI document, with the fields that are read. OpenAPI's own schema has checked them (`validity.ts`). */
+import type { Schema } from '../schema/json.ts';
+
+export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
+export type Method = (typeof METHODS)[number];
+
+type Named<Node> = Record<string, Node>;
+
+/** Each may have other words, and a reference in place of itself. */
+interface Node {
+  $ref?: string;
+  [other: string]: unknown;
+}
+
+export interface Document extends Node {
+  openapi: string;
+  info: { title: string; version: string; description?: string };
+  servers?: ServerNode[];
+  paths: Named<PathItem>;
+  webhooks?: Named<PathItem>;
+  components?: {
+    schemas?: Named<Schema>;
+    parameters?: Named<ParameterNode>;
+    pathItems?: Named<PathItem>;
+    securitySchemes?: Named<SchemeNode>;
+  };
+  security?: SecurityNode[] | undefined;
+}
+
+/** Without references. */
+export interface ResolvedDocument extends Document {
+  components: { securitySchemes: Named<SchemeNode> };
+}
+
+export interface ServerNode extends Node {
+  url: string;
+  description?: string;
+  variables?: Named<{ default: string }>;
+}
+
+/** Scopes by the names of schemes. */
+export type SecurityNode = Named<string[]>;
+
+export interface SchemeNode extends Node {
+  type: string;
+  scheme?: string;
+  bearerFormat?: string;
+  in?: 'query' | 'header' | 'cookie';
+  name?: string;
+  flows?: Named<{ scopes?: Named<string> }>;
+}
+
+export interface PathItem extends Node, Partial<Record<Method, OperationNode>> {
+  parameters?: ParameterNode[];
+  servers?: ServerNode[];
+}
+
+export interface OperationNode extends Node {
+  /** There is one since `operation-ids.ts`. */
+  operationId?: string;
+  summary?: string;
+  description?: string;
+  tags?: string[];
+  parameters?: ParameterNode[];
+  requestBody?: BodyNode;
+  responses?: Named<ResponseNode>;
+  security?: SecurityNode[];
+  deprecated?: boolean;
+  'x-deprecated-at'?: string;
+  'x-sunset'?: string;
+  'x-successor'?: string;
+  'x-fastify-config'?: object;
+}
+
+/** With examples. */
+interface ValueNode extends Node {
+  schema?: Schema | undefined;
+  example?: unknown;
+  examples?: Named<ExampleNode>;
+}
+
+export interface ParameterNode extends ValueNode {
+  name: string;
+  in: 'path' | 'query' | 'header' | 'cookie';
+  description?: string;
+  required?: boolean;
+  content?: Named<MediaNode>;
+  style?: string;
+  explode?: boolean;
+  'x-opaque'?: boolean;
+  'x-kept-hours'?: number;
+}
+
+export interface MediaNode extends ValueNode {
+  encoding?: Named<EncodingNode>;
+}
+
+export type ExampleNode = Node & { value?: unknown };
+export type EncodingNode = Node & { contentType?: string; style?: string; explode?: boolean };
+export type BodyNode = Node & { required?: boolean; content: Named<MediaNode>; 'x-max-bytes'?: number };
+export type HeaderNode = Node & { required?: boolean; schema?: Schema };
+export type LinkNode = Node & { operationId?: string; operationRef?: string; parameters?: Named<unknown> };
+
+export interface ResponseNode extends Node {
+  description: string;
+  headers?: Named<HeaderNode>;
+  content?: Named<MediaNode>;
+  links?: Named<LinkNode>;
+}
+
+/** The operations of a path item. */
+export const operationsOf = (item: PathItem): [Method, OperationNode][] =>
+  METHODS.flatMap((method) => (item[method] ? [[method, item[method]] as [Method, OperationNode]] : []));
+
+/** The path item, with each operation replaced by what `make` makes of it. */
+export function mapOperations(item: PathItem, make: (one: OperationNode, method: Method) => OperationNode): PathItem {
+  const made = operationsOf(item).map(([method, operation]) => [method, make(operation, method)]);
+  return { ...item, ...Object.fromEntries(made) };
+}
+
+/** The nodes that an operation was read from. */
+export function nodesOf({ paths }: Document, { path, method }: { path: string; method: string }) {
+  const item = paths[path] as PathItem;
+  return { item, source: item[method.toLowerCase() as Method] as OperationNode };
+}
