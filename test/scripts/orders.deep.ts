@@ -1,16 +1,18 @@
 /**
- * A second team's service, made in a copy of the project by a contract, handlers and a folder: what it promises while its servers are killed,
- * on both databases; and how many orders a second it places.
+ * A second team's service, made in a copy of the project by a contract, handlers and a folder: what it promises while its servers are killed
+ * and its database is away, on both databases; how many orders a second it places; and what it moves from one database to the other.
  */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'lossless-json';
 import t, { type Test } from 'tap';
 import type { Reply } from '../contract-check.ts';
+import { prepareFaultyDisk } from '../faulty-disk.ts';
+import { run } from '../operate/cli/moving.ts';
 import { FILES, YAML } from '../orders/service.ts';
 import { startPostgres } from '../postgres.ts';
 import { type Server, startServer } from '../program.ts';
@@ -22,11 +24,18 @@ const KILLS = Number(process.env.ROUNDS ?? 3);
 /** For the figures, and for the drill, in which three clients want each pet. */
 const [MEASURED, WANTED] = [320, 80];
 
+/** For how long the database is away, in milliseconds. */
+const OUTAGE = 500;
+
 interface Place {
   folder: string;
   url: string;
   servers: number;
   workers: number;
+  /** Of the programs that have its disk. */
+  env?: Record<string, string>;
+  fail(): unknown;
+  mend(): unknown;
 }
 
 /** The servers of one place, each of which is started again when it is killed. */
@@ -36,6 +45,8 @@ class Fleet {
   readonly #servers: Server[] = [];
   readonly #agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
   #turn = 0;
+  /** How many requests were answered with 503. */
+  unavailable = 0;
 
   constructor(t: Test, place: Place) {
     this.#t = t;
@@ -57,9 +68,18 @@ class Fleet {
   async sendUntilDone(path: string, options?: RequestOptions): Promise<Reply> {
     for (;;) {
       const reply = await this.send(path, options).catch(() => undefined);
+      if (reply?.status === 503) this.unavailable++;
       if (reply && reply.status < 500) return reply;
       await wait(20);
     }
+  }
+
+  /** Nothing can be written, until clients have been told so, and for a while more. */
+  async endure(): Promise<void> {
+    await this.#place.fail();
+    for (const before = this.unavailable; this.unavailable === before; ) await wait(20);
+    await wait(OUTAGE);
+    await this.#place.mend();
   }
 
   async kill(): Promise<void> {
@@ -71,8 +91,8 @@ class Fleet {
   }
 
   #startOne(): Promise<Server> {
-    const { folder, url, workers } = this.#place;
-    const env = { DATABASE_URL: url, WORKERS: String(workers), CREATE_TIMEOUT: '10000' };
+    const { folder, url, workers, env: disk } = this.#place;
+    const env = { ...disk, DATABASE_URL: url, WORKERS: String(workers), CREATE_TIMEOUT: '10000' };
     return startServer(this.#t, { root: folder, env });
   }
 }
@@ -123,11 +143,12 @@ async function readAll(fleet: Fleet, path: string): Promise<string[]> {
 /** What was acknowledged: the order of each pet as text, and the key that it was placed with. */
 type Placed = Map<bigint, { text: string; options: RequestOptions }>;
 
-/** Three clients want each pet, while servers are killed. */
+/** Three clients want each pet, while servers are killed, and the database is away. */
 async function placeUnderKills(fleet: Fleet, ids: readonly bigint[]): Promise<{ placed: Placed; again: number }> {
   const placed: Placed = new Map();
   let [again, isOver] = [0, false];
   const killing = (async () => {
+    await fleet.endure();
     for (let kill = 0; kill < KILLS && !isOver; kill++) {
       await wait(300);
       await fleet.kill();
@@ -167,7 +188,11 @@ async function checkDrill(t: Test, fleet: Fleet, ids: readonly bigint[]): Promis
     const reply = await fleet.sendUntilDone('/orders', options);
     t.match(reply, { status: 201, text, headers: { 'idempotency-replayed': 'true' } });
   }
-  t.comment(`${KILLS} kills, ${placed.size} orders, ${again} of them answered when they were sent again`);
+  const { unavailable } = fleet;
+  t.ok(unavailable > 0, 'the outage was told');
+  t.comment(
+    `${KILLS} kills, ${placed.size} orders, ${again} of them answered when they were sent again; ${unavailable} were 503`,
+  );
 }
 
 async function checkChanges(t: Test, fleet: Fleet): Promise<void> {
@@ -245,11 +270,34 @@ t.test('a service of pets and orders keeps its promises while its servers are ki
   t.equal(generated.stderr, '');
   const compiled = spawnSync('npx', ['tsc', '--noEmit', '-p', '.'], { cwd: folder, encoding: 'utf8' });
   t.equal(compiled.stdout, '');
-  const testOn = (t: Test, name: string, url: string, servers: number, workers: number) =>
-    t.test(name, (t) => drill(t, { folder, url, servers, workers }));
+  const toUrl = (name: string | number) => `sqlite:${folder}/${name}.db`;
   for (const workers of [1, 2]) {
-    await testOn(t, `SQLite, workers: ${workers}`, `sqlite:${folder}/${workers}.db`, 1, workers);
+    await t.test(`SQLite, workers: ${workers}`, (t) => {
+      const { env, fail, mend } = prepareFaultyDisk(t);
+      return drill(t, { folder, url: toUrl(workers), servers: 1, workers, env, fail, mend });
+    });
   }
   const postgres = await startPostgres(t);
-  for (const servers of [1, 3]) await testOn(t, `PostgreSQL, servers: ${servers}`, postgres.newUrl(), servers, 1);
+  const [fail, mend] = [() => postgres.stop(), () => postgres.start()];
+  const urls = [1, 3].map((servers) => ({ servers, url: postgres.newUrl() }));
+  for (const { servers, url } of urls) {
+    await t.test(`PostgreSQL, servers: ${servers}`, (t) => drill(t, { folder, url, servers, workers: 1, fail, mend }));
+  }
+  await t.test('all of it moves from SQLite to PostgreSQL and back, equal to the byte', async (t) => {
+    const [first, ...others] = [toUrl(1), postgres.newUrl(), toUrl('moved')] as [string, ...string[]];
+    const command = (name: 'export' | 'import', file: string, url: string) =>
+      run(t, name, join(folder, file), url, { root: folder, isCovered: false });
+    t.match(await command('export', 'from', first), { code: 0, stderr: /^Exported .*orders.*pets/ });
+    const text = readFileSync(join(folder, 'from'), 'utf8');
+    t.ok(text.split('\n').length > MEASURED);
+    for (const url of others) {
+      t.match(await command('import', 'from', url), { code: 0 });
+      t.match(await command('export', 'to', url), { code: 0 });
+      t.ok(readFileSync(join(folder, 'to'), 'utf8') === text);
+    }
+    const moved = new Fleet(t, { folder, url: others.at(-1) as string, servers: 1, workers: 1, fail, mend });
+    await moved.start();
+    const orders = await readAll(moved, '/orders?limit=100');
+    t.equal(orders.length, text.match(/^\{"order":/gm)?.length);
+  });
 });
