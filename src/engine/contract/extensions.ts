@@ -52,9 +52,10 @@ export const isValue = (key: string): boolean => VALUES.test(key);
 export function withoutWords(document: Document): Document {
   const paths = Object.entries(dropWords(document.paths ?? {})).map(([path, item]) => [
     path,
-    mapOperations(item, ({ responses, ...operation }) =>
-      responses ? { ...operation, responses: dropWords(responses) } : operation,
-    ),
+    mapOperations(item, ({ responses, ...operation }) => ({
+      ...operation,
+      ...(responses && { responses: dropWords(responses) }),
+    })),
   ]);
   return { ...document, paths: Object.fromEntries(paths) };
 }

@@ -126,8 +126,10 @@ function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
       return fits(rest, others) && unnamed.every(([, field]) => fits(field, others));
     }
     case 'items':
-      if (items === true) return true;
-      return given.items !== undefined && !given.prefixItems && !outer.prefixItems && fits(given.items, items);
+      return (
+        items === true ||
+        (given.items !== undefined && !given.prefixItems && !outer.prefixItems && fits(given.items, items))
+      );
     case 'propertyNames':
       return fits(given.propertyNames ?? true, propertyNames);
     default:

@@ -160,6 +160,12 @@ t.test('what means nothing is an annotation, and the lint refuses it with its op
   }
 });
 
+t.test('a parameter whose schema is true takes any text', async (t) => {
+  const { send, given } = await startEcho(t, { q: true });
+  await send('{}', '?q=007');
+  t.equal(given[0]?.query.q, '007');
+});
+
 t.test('a field may be required in one part of a schema, and described in another', async (t) => {
   const mail = { type: 'object', properties: { mail: { type: 'string' } } };
   const address = {
