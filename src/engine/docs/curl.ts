@@ -12,8 +12,9 @@ const fill = (name: string, text: string) => html`<span data-fill="${name}">${te
 
 /** Examples with every digit: a contract's own numbers may be larger than JavaScript's. */
 export function buildToCurl({ json, prefix }: Contract): (operation: Operation, name?: string) => Html {
-  const document = parse(json, null, parseNumberAndBigInt) as Document;
-  const items = new Map(Object.entries(document.paths).map(([path, item]) => [withNames(path), item]));
+  const document = parse(json, null, parseNumberAndBigInt) as Partial<Document>;
+  const { paths = {} } = document;
+  const items = new Map(Object.entries(paths).map(([path, item]) => [withNames(path), item]));
 
   function follow<Kind>(node: Kind): Kind;
   function follow(node: unknown): unknown {
