@@ -28,14 +28,14 @@ export function addJsonBody(app: FastifyInstance, contract: Contract): void {
 }
 
 /** `application/json` also where no operation takes it: then it is refused as any other. */
-function typesOf({ operations }: Contract): string[] {
+export function typesOf({ operations }: Contract): string[] {
   const contents = [...operations.values()].flatMap(({ body }) => body?.contents ?? []);
   return [...new Set([PLAIN_JSON, ...contents.map(({ type }) => type)])];
 }
 
-/** Refuses what only other operations take; nothing where all take the same, since other types have no parser. */
-export function refuseOtherTypes({ body }: Operation, contract: Contract): onRequestHookHandler[] {
-  if (!body || typesOf(contract).length === 1) return [];
+/** Refuses what only other operations take, `all` being the types of all; nothing where all take the same, since other types have no parser. */
+export function refuseOtherTypes({ body }: Operation, all: string[]): onRequestHookHandler[] {
+  if (!body || all.length === 1) return [];
   const types = body.contents.map(({ type }) => type);
   const message = `The body must be ${types.join(' or ')}.`;
   return [

@@ -8,7 +8,7 @@ import { decodePath } from '../contract/operations.ts';
 import { whileTrusted } from '../contract/validity.ts';
 import type { ToErrorBody } from '../error-body.ts';
 import { toFailureForm } from '../replies/failure-form.ts';
-import { refuseOtherTypes } from '../requests/json-body.ts';
+import { refuseOtherTypes, typesOf } from '../requests/json-body.ts';
 import { type CompiledOperation, type CompiledOperations, compileOperations } from './compiled-operations.ts';
 import type { AnyHandler } from './handler.ts';
 import { type RouteParts, toRoute } from './route.ts';
@@ -35,6 +35,7 @@ export async function addOperations(
   const compiled = others.compiled ?? compileOperations(contract, others.toErrorBody);
   compileAhead(app, compiled);
   const urlOf = buildUrlOf(contract);
+  const bodyTypes = typesOf(contract);
 
   function routeOf(operation: Operation, config: FastifyContextConfig | undefined): Partial<RouteOptions> {
     const own = compiled.get(operation.id) as CompiledOperation;
@@ -44,7 +45,7 @@ export async function addOperations(
       compiled: own,
       failures: toFailureForm(operation, contract, own.errorFormOf),
       config,
-      onlyOwnTypes: refuseOtherTypes(operation, contract),
+      onlyOwnTypes: refuseOtherTypes(operation, bodyTypes),
       urlOf,
     });
     return { ...options, url: toUrl(operation.path) };
