@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { ContractError } from '../src/engine/contract/contract.ts';
 import { CONTRACT_FILE, loadContract } from '../src/engine/contract/load-contract.ts';
+import { checkTokens } from '../src/engine/contract/security.ts';
 import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
 import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
@@ -49,9 +50,11 @@ async function generate(): Promise<string[]> {
   // They import the domain, whose folder may have just been replaced.
   const { compileOperations } = await import('../src/engine/routes/compiled-operations.ts');
   const { toErrorBody } = await import('../src/errors.ts');
+  const { verifyToken } = await import('../src/tokens.ts');
   const { describeUndeclared } = await import('../src/engine/replies/own-replies.ts');
   // What the server would refuse at its start is refused here, in the same words.
   compileOperations(contract, toErrorBody);
+  checkTokens(contract, verifyToken);
   for (const note of describeNotes(contract)) console.error(`note: ${note}`);
   const slow = describeSlowPatterns(contract);
   if (slow.length > 0) throw new ContractError(slow);

@@ -1,6 +1,6 @@
 /**
  * Tokens that others have issued, where the contract has bearer tokens in the format JWT, OAuth 2 or OpenID Connect. Yours; without a
- * `verifyToken`, such a token is one of the server's own keys.
+ * `verifyToken`, OAuth 2 and OpenID Connect are refused, and a JWT is one of the server's own keys.
  */
 import type { VerifyToken } from './engine/tokens.ts';
 

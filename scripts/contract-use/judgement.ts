@@ -3,6 +3,7 @@ import { type Contract, ContractError } from '../../src/engine/contract/contract
 import { operationsOf } from '../../src/engine/contract/document.ts';
 import { readContract } from '../../src/engine/contract/load-contract.ts';
 import { nameOf } from '../../src/engine/contract/operations.ts';
+import { toTokenSchemes } from '../../src/engine/contract/security.ts';
 import { compileOperations } from '../../src/engine/routes/compiled-operations.ts';
 import { describeNotes } from '../contract-notes.ts';
 import { describeSlowPatterns } from '../patterns.ts';
@@ -24,6 +25,8 @@ export interface Judgement {
   errors: string;
   /** Of the operations. */
   ids: string[];
+  /** Whether it needs tokens of others. */
+  needsTokens: boolean;
   /** The places where the server does otherwise than the contract says. */
   notes: string[];
 }
@@ -44,11 +47,16 @@ export async function judge(file: string): Promise<Judgement> {
   });
   const general = [...left].map((problem) => ({ problem, advice: toAdvice(problem) }));
   if (general.length > 0) rows.unshift({ name: 'the contract', request: '', problems: general });
+  const schemes = contract ? toTokenSchemes(contract.resolved) : [];
+  const unchecked = schemes.map(
+    (name) => `security scheme ${name}: src/tokens.ts is to check its tokens; the first one refuses them all`,
+  );
   return {
     rows,
     errors,
+    needsTokens: schemes.length > 0,
     ids: [...(contract?.operations.keys() ?? [])],
-    notes: contract ? describeNotes(contract) : [],
+    notes: contract ? [...unchecked, ...describeNotes(contract)] : [],
   };
 }
 

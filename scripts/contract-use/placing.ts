@@ -1,5 +1,5 @@
 /** Puts a contract in the place of ours, its text exactly as it is, with a handler for each operation. */
-import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import type { Judgement } from './judgement.ts';
 
@@ -11,7 +11,7 @@ export default handle('${id}', notImplemented);
 
 export function place(
   file: string,
-  { ids, errors }: Pick<Judgement, 'ids' | 'errors'>,
+  { ids, errors, needsTokens }: Pick<Judgement, 'ids' | 'errors' | 'needsTokens'>,
   root: URL,
   replaces: boolean,
 ): { text: string; isDone: boolean } {
@@ -30,12 +30,25 @@ export function place(
   const own = new URL('src/errors.ts', root);
   const isKept = existsSync(own) && !replaces;
   if (!isKept) writeFileSync(own, errors);
+  const tokens = new URL('src/tokens.ts', root);
+  const isUnchecked = !existsSync(tokens) || /verifyToken\b.*= undefined;/.test(readFileSync(tokens, 'utf8'));
+  if (needsTokens && isUnchecked) writeFileSync(tokens, TOKENS);
   const ofErrors = isKept
     ? 'src/errors.ts is kept: npm run generate says where it does not fit.'
     : 'src/errors.ts has its errors: go through it.';
   const counts = `${made.length} handlers made, ${ids.length - made.length} kept, ${removed.length} removed.`;
   return { text: `openapi/petstore.yaml is this contract. ${counts}\n${ofErrors}\n${NEXT}`, isDone: true };
 }
+
+/** Of a contract that has OAuth 2 or OpenID Connect. */
+const TOKENS = `/** Tokens that others have issued. Yours: until you check them here, none opens anything. */
+import type { VerifyToken } from './engine/tokens.ts';
+
+/** The claims of a token: handlers get them as \`caller.claims\`. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+export const verifyToken: VerifyToken<Claims> | undefined = () => ({ refused: 'tokens are not checked yet' });
+`;
 
 const NEXT = `Next:
   npm run generate   writes its types

@@ -6,6 +6,7 @@ import type { Store, Tally } from '../store/store.ts';
 import type { Claims } from '../tokens.ts';
 import { addAuth, type Rates } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
+import { checkTokens } from './contract/security.ts';
 import { addDocs } from './docs/docs.ts';
 import type { ToErrorBody } from './error-body.ts';
 import { addAccepting } from './http/accepting.ts';
@@ -127,7 +128,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 }
 
 /** Its parsers are those of its own routes: a plugin's route has Fastify's. */
-async function addContract(app: FastifyInstance, options: OperationsOptions): Promise<void> {
+async function addContract(app: FastifyInstance, options: OperationsOptions & ServerOptions): Promise<void> {
+  checkTokens(options.contract, options.verifyToken);
   addJsonBody(app, options.contract);
   addPassedOnBodies(app, options.contract, takeBody);
   await addOperations(app, options);

@@ -1,7 +1,7 @@
 /** `npm run contract:use`: its table, and what it writes. The contracts are in `test/other-contracts/`. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
@@ -97,6 +97,27 @@ t.test('with --write it is put in place, its text as it is, with a handler for e
   t.match(again, '0 handlers made, 2 kept, 0 removed.');
   t.match(again, 'src/errors.ts is kept: npm run generate says where it does not fit.');
 });
+
+t.test(
+  'a contract with OAuth 2 gets a check of tokens that refuses them all, unless there is one already',
+  async (t) => {
+    const root = pathToFileURL(`${t.testdir({ openapi: {}, handlers: {}, src: {} })}/`);
+    const tokens = new URL('src/tokens.ts', root);
+    const file = fileOf('tictactoe');
+    const { text } = await use([file, '--write'], root);
+    t.match(
+      text,
+      'note: security scheme app2AppOauth: src/tokens.ts is to check its tokens; the first one refuses them all',
+    );
+    t.match(readFileSync(tokens, 'utf8'), "({ refused: 'tokens are not checked yet' })");
+    writeFileSync(tokens, 'export const verifyToken: VerifyToken<Claims> | undefined = undefined;');
+    await use([file, '--write'], root);
+    t.match(readFileSync(tokens, 'utf8'), 'tokens are not checked yet');
+    writeFileSync(tokens, 'ours');
+    await use([file, '--write'], root);
+    t.equal(readFileSync(tokens, 'utf8'), 'ours');
+  },
+);
 
 /** A thousandth of its size when it is sent. */
 const BOMB_SIZE = 4_000_000;

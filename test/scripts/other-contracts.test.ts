@@ -3,20 +3,36 @@ import t, { type Test } from 'tap';
 import { buildErrorsFile, loadErrors } from '../../scripts/contract-use/errors-file.ts';
 import { judge } from '../../scripts/contract-use/judgement.ts';
 import { notImplemented } from '../../src/engine/errors.ts';
+import type { VerifyToken } from '../../src/engine/tokens.ts';
+import { hashKey } from '../../src/store/api-keys.ts';
+import type { Claims } from '../../src/tokens.ts';
 import { load } from '../added-operations.ts';
+import { type OwnStore, openUrl } from '../database.ts';
 import { withManyOperations } from '../many-operations.ts';
 import { changed, fileOf, OTHERS } from '../other-contracts.ts';
 import { readOperations } from '../properties/operations.ts';
 import { requestProperties } from '../properties/request-properties.ts';
 import { runProperties } from '../properties/run.ts';
-import { type Service, startService } from '../service.ts';
+import { KEY, type Service, startService } from '../service.ts';
+
+/** Takes the key of the tests as a token with all scopes, and stored ones as tokens with none. */
+const buildVerifyToken =
+  (store: OwnStore): VerifyToken<Claims> =>
+  async (token) => {
+    const { keys } = await store.readKeys();
+    const isStored = keys.some(({ hash }) => hash === hashKey(token));
+    if (token !== KEY && !isStored) return { refused: 'it is unknown' };
+    return { id: token, claims: {}, scopes: isStored ? [] : ['write:pets', 'read:pets', 'board:read'] };
+  };
 
 /** Served by handlers that answer 501, as those that are generated. */
 async function start(t: Test, yaml: string): Promise<Service> {
   const contract = await load(t, yaml);
   const handlers = Object.fromEntries([...contract.operations.keys()].map((id) => [id, notImplemented]));
+  const store = openUrl('sqlite::memory:');
   const toErrorBody = await loadErrors(buildErrorsFile(contract));
-  const service = await startService(t, { contract, toErrorBody, handlers, yaml, keepAlive: true });
+  const verifyToken = buildVerifyToken(store);
+  const service = await startService(t, { contract, toErrorBody, store, verifyToken, handlers, yaml, keepAlive: true });
   t.match(await service.app.inject('/docs'), { statusCode: 200 }, 'its page can be made');
   return service;
 }

@@ -1,7 +1,7 @@
 /** Who may call an operation: everyone, or clients with keys in some places, and their scopes. Any other security is refused. */
 import type { Refuse } from '../schema/json.ts';
-import type { KeyPlace, NeededKey, Requirement } from './contract.ts';
-import type { SchemeNode, SecurityNode } from './document.ts';
+import { type Contract, ContractError, type KeyPlace, type NeededKey, type Requirement } from './contract.ts';
+import { operationsOf, type ResolvedDocument, type SchemeNode, type SecurityNode } from './document.ts';
 
 /** A name of a scope, as RFC 6749, section 3.3, without quotes and commas, which stand around and between scopes elsewhere. */
 const SCOPE = /^[!#-&(-+\--[\]-~]+$/;
@@ -59,3 +59,20 @@ export function toSecurity(requirements: SecurityNode[], places: KeyPlaces, refu
 /** A parameter in the place of a key is that key, which no handler is given. */
 export const isNoKey = (ways: Requirement[]) => (parameter: { in: string; name: string }) =>
   !ways.some((way) => [way, ...way.others].some(({ place }) => toText(place) === toText(parameter)));
+
+/** The schemes of operations whose tokens others issue, whatever the server's own keys are: OAuth 2 and OpenID Connect. */
+export function toTokenSchemes({ paths, security = [], components }: ResolvedDocument): string[] {
+  const operations = Object.values(paths).flatMap(operationsOf);
+  const needed = operations.flatMap(([, operation]) => operation.security ?? security).flatMap(Object.keys);
+  const isToken = (name: string) => /^(oauth2|openIdConnect)$/.test(components.securitySchemes[name]?.type ?? '');
+  return [...new Set(needed)].filter(isToken);
+}
+
+/** @throws ContractError where tokens are needed that nobody checks: a key of the server is none */
+export function checkTokens({ resolved }: Contract, verifyToken: unknown): void {
+  const unchecked = verifyToken === undefined ? toTokenSchemes(resolved) : [];
+  if (unchecked.length === 0) return;
+  throw new ContractError(
+    unchecked.map((name) => `security scheme ${name}: its tokens are not checked: write verifyToken in src/tokens.ts`),
+  );
+}

@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { extendSunsets } from '../../engine/contract/deprecation.ts';
 import { checkDigest } from '../../engine/contract/digest.ts';
 import { CONTRACT_FILE, loadContract } from '../../engine/contract/load-contract.ts';
+import { checkTokens } from '../../engine/contract/security.ts';
 import type { Settings } from '../../engine/services.ts';
 import { domain } from '../../generated/domain.ts';
 import { CONTRACT_DIGEST } from '../../generated/handlers.ts';
@@ -32,7 +33,7 @@ export async function checkStart(
   );
   const contract = await findings.check(
     'contract',
-    () => findContract(config),
+    () => findContract(config, verifyToken),
     ({ title, operations, digest }) => {
       return `${title}, ${operations.size} operations, digest ${digest.slice(0, 12)}`;
     },
@@ -86,12 +87,13 @@ function toSettings(used: Map<string, string>, { warnings }: Config): string {
   return ['as follows', ...settings, ...warnings.map((warning) => `  Warning: ${warning}`)].join('\n');
 }
 
-async function findContract(config: Config | undefined) {
+async function findContract(config: Config | undefined, verifyToken: unknown) {
   const contract = extendSunsets(
     await loadContract(CONTRACT_FILE, CONTRACT_DIGEST),
     config?.extendedSunsets ?? new Map(),
   );
   checkDigest(contract, CONTRACT_DIGEST);
+  checkTokens(contract, verifyToken);
   return contract;
 }
 

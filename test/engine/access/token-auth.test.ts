@@ -119,8 +119,21 @@ t.test('rates and Idempotency-Keys are counted by the id that the check names', 
   t.match(JSON.parse(lines.find((line) => line.includes('beyond a limit')) as string), { tokenId: 'ada', count: 2 });
 });
 
-t.test('without a check of its own, a server takes its keys as tokens', async (t) => {
+t.test('without a check of its own, a server takes its keys as tokens in the format JWT', async (t) => {
   const { request } = await start(t, { verifyToken: undefined });
   t.match(await request('/v1/pets', { key: KEY }), { status: 200 });
   t.match(await request('/v1/pets', { key: null }), { status: 401, body: { message: /^The API key is missing/ } });
+});
+
+t.test('OAuth 2 and OpenID Connect are refused by name until the team checks their tokens', async (t) => {
+  for (const name of ['OAuth 2', 'OpenID Connect']) {
+    await t.rejects(start(t, { verifyToken: undefined }, FORMS[name]), {
+      message: /- security scheme bearerAuth: its tokens are not checked: write verifyToken in src\/tokens\.ts$/,
+    });
+  }
+  const unused = edited(({ securitySchemes }) => {
+    securitySchemes.other = FORMS['OAuth 2'];
+  });
+  const { request } = await serve(t, unused, handlers as never);
+  t.match(await request('/v1/pets'), { status: 200 }, 'one that no operation has needs no check');
 });

@@ -316,15 +316,15 @@ t.test('forms of both types have fields of their types, and defaults come last',
 });
 
 const SCHEMES = {
-  oauth: { type: 'oauth2', flows: {} },
+  token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
   basic: { type: 'http', scheme: 'basic' },
   cookie: { type: 'apiKey', in: 'cookie', name: 'key' },
   header: { type: 'apiKey', in: 'header', name: 'X-Key' },
 };
 
-t.test('keys are sent by OAuth 2, basic authentication and cookies, two at once, or not at all', async (t) => {
+t.test('keys are sent as tokens, by basic authentication and cookies, two at once, or not at all', async (t) => {
   const paths = {
-    '/oauth': get({ security: [{ oauth: [] }] }),
+    '/token': get({ security: [{ token: [] }] }),
     '/basic': get({ security: [{ basic: [] }] }),
     '/cookie': get({ security: [{ cookie: [] }] }),
     '/two': get({ security: [{ cookie: [], header: ['write'] }, { basic: [] }] }),
@@ -337,7 +337,7 @@ t.test('keys are sent by OAuth 2, basic authentication and cookies, two at once,
     (await request(path, { key: null, headers })).status;
   const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
 
-  t.equal(await send('/oauth', { authorization: `Bearer ${KEY}` }), 200);
+  t.equal(await send('/token', { authorization: `Bearer ${KEY}` }), 200);
   t.equal(await send('/basic', basic(`team:${KEY}`)), 200);
   t.equal(await send('/basic', basic(`${KEY}:`)), 200);
   t.equal(await send('/basic', basic('team:wrong')), 401);
