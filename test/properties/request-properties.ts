@@ -108,5 +108,7 @@ function send(service: Service, request: Request): Promise<Received> {
 /** What the error says; other people's contracts have their own fields. */
 function expectError({ status, text, body }: Received, expected: number): string {
   if (status !== expected) throw new Error(`the reply is ${status}, not ${expected}: ${text}`);
-  return typeof body === 'string' ? body : Object.values(body as object).join(' ');
+  // A text as JSON has its characters escaped.
+  const error = text.startsWith('"') ? JSON.parse(text) : body;
+  return typeof error === 'string' ? error : Object.values(error).join(' ');
 }
