@@ -307,6 +307,14 @@ t.test('a collection without an id, or with two, is refused', async (t) => {
     t.throws(() => toTable({ ...books, columns, lists: {} }), { message: /^one column of books has `set: 'id'`/ });
 });
 
+t.test('an id of another type than the store can set is refused, with what to write', async (t) => {
+  for (const type of ['int32', 'number'] as const) {
+    const columns = { ...books.columns, id: { ...books.columns.id, type } } as const;
+    const message = `the store sets no id of books that is ${type}: in the contract it is a string, or has \`format: int64\``;
+    t.throws(() => toTable({ ...books, columns }), { message });
+  }
+});
+
 t.test('without a contract, records are read by their columns: int64 as bigint, and other numbers not', async (t) => {
   const { read } = toPlainShape(toTable(books));
   const records = read('[{"id":1,"price":5},{"id":2,"price":1.5}]') as Fields[];

@@ -208,7 +208,9 @@ type ColumnFor<Found, Name extends keyof Found> = { column: string; type: TypeOf
 /** What the store can set to a value of this type, or what it is. */
 type SetOf<Value> =
   | {
-      set?: 'id' | 'tenant' | ([Value] extends [bigint] ? 'revision' : 'created' | 'changed');
+      set?:
+        | ([Value] extends [bigint | string] ? 'id' | 'tenant' : never)
+        | ([Value] extends [bigint] ? 'revision' : 'created' | 'changed');
       is?: never;
       first?: never;
     }

@@ -96,6 +96,10 @@ export function toTable(description: AnyDescription, collection = description.ta
   const alone = fields.find(({ of, onDelete }) => onDelete && of === undefined);
   if (alone) throw new Error(`${table}.${alone.column} has \`onDelete\`, and refers to nothing`);
   if (!id || others.length > 0) throw new Error(`one column of ${table} has \`set: 'id'\` or \`is: 'id'\``);
+  if (id.set === 'id' && id.type !== 'int64' && !isText(id.type))
+    throw new Error(
+      `the store sets no id of ${table} that is ${id.type}: in the contract it is a string, or has \`format: int64\``,
+    );
   const isSequence = id.set === 'id' && id.type === 'int64';
   const newFields = isSequence ? fields.filter((field) => field !== id) : fields;
   const tenant = fields.find(({ set }) => set === 'tenant');

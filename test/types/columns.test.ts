@@ -78,6 +78,12 @@ t.test('a field that may be null is kept as the domain says it', (t) => {
   t.end();
 });
 
+t.test('an id that is an integer without `format: int64` does not compile as one that the store sets', (t) => {
+  const types = [edited(['Pet', /id: .*;/, 'id: number;'])];
+  t.match(diagnose(types, DOMAIN.replace("type: 'int64', set: 'id'", "type: 'int32', set: 'id'")), [/"id"/]);
+  t.end();
+});
+
 t.test('a filter that is no field, and an error that the contract does not have, do not compile', (t) => {
   t.match(diagnose([GENERATED], DOMAIN.replace("equal: ['", "equal: ['colour', '")), [/colour/]);
   t.match(diagnose([GENERATED], DOMAIN.replace('pet_not_found:', 'pet_is_lost:')), [/pet_is_lost/]);
