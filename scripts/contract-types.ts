@@ -22,6 +22,7 @@ export async function buildTypes(contract: Document): Promise<string> {
   for (const item of Object.values(paths)) {
     for (const node of [item, ...operationsOf(item).map(([, operation]) => operation)]) node.parameters?.forEach(plain);
   }
+  inlineHeaders(document, document);
   markReferences(document, document);
   dropExternal(document);
   pointMappings(document);
@@ -63,6 +64,19 @@ function plain(parameter: ParameterNode): void {
   if (media?.schema !== undefined) parameter.schema = media.schema;
   delete parameter.content;
   if (keywordsOf(parameter.schema).default !== undefined) parameter.required = true;
+}
+
+/** A header that need not be there: openapi-typescript takes one that is referred to for required. */
+function inlineHeaders(node: unknown, document: Document): void {
+  if (!isNode(node)) return;
+  const { headers } = node;
+  for (const [name, header] of Object.entries(isNode(headers) ? headers : {})) {
+    const target = isNode(header) && typeof header.$ref === 'string' ? lookUp(document, header.$ref) : undefined;
+    if (!isNode(target) || target.required) continue;
+    const type = Object.entries(target).filter(([key]) => key === 'schema' || key === 'content');
+    (headers as Record<string, unknown>)[name] = Object.fromEntries(type);
+  }
+  for (const child of Object.values(node)) inlineHeaders(child, document);
 }
 
 /** Examples that stand elsewhere: openapi-typescript would fetch them, and no type depends on one. */

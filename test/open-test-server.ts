@@ -1,14 +1,20 @@
 /** For tests of operations: a server on a database of its own, and a client with the types of the contract. */
 import { stringify } from 'lossless-json';
+import { pino } from 'pino';
 import type { Test } from 'tap';
 import type { Contract } from '../src/engine/contract/contract.ts';
 import { replyFor } from '../src/engine/contract/replies.ts';
 import type { InReply, InRequest, OperationId } from '../src/engine/routes/directed.ts';
 import type { HeadersOf, PathOf, QueryOf, Responses, StatusIn } from '../src/engine/routes/handler.ts';
+import { buildShapes } from '../src/engine/routes/stored-records.ts';
 import { buildUrlOf } from '../src/engine/routes/urls.ts';
 import { buildToBigints } from '../src/engine/schema/bigints.ts';
 import type { operations } from '../src/generated/contract.ts';
+import { domain } from '../src/generated/domain.ts';
 import { addPlugins } from '../src/plugins.ts';
+import { openStore } from '../src/store/open-store.ts';
+import { transactions } from '../src/writing.ts';
+import { type OwnStore, withRecords } from './database.ts';
 import { KEY, loadOurs, type Request, type Service, type StartOptions, startService } from './service.ts';
 
 /** A body of another type than JSON is sent as it is, with the `content-type` among the headers. */
@@ -59,11 +65,20 @@ export interface TestServer extends Service {
   key: string;
 }
 
-/** Ends with the test. */
+const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
+
+/** With all that the domain has, its transactions too. Ends with the test, whose output has the cause of a 500. */
 export async function openTestServer(t: Test, options: StartOptions = {}): Promise<TestServer> {
-  const service = await startService(t, { addPlugins, ...options });
   const { contract } = await loadOurs();
+  const store = options.store ?? openOwn(contract);
+  const logger = pino({ level: 'error' }, process.stderr);
+  const service = await startService(t, { addPlugins, logger, ...options, store });
   return { ...service, key: KEY, client: buildClient(contract, service.request) };
+}
+
+function openOwn(contract: Contract): OwnStore {
+  const shapes = buildShapes(contract, domain);
+  return withRecords(openStore({ kind: 'memory' }, domain, LIMITS, { shapes, transactions })) as OwnStore;
 }
 
 interface AnySent {

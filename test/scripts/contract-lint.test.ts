@@ -145,7 +145,9 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   [
     'an example of a reply without an example of its required header is refused',
     ({ paths }) => delete paths['/pets'].post.responses['201'].headers.Location.examples.added,
-    ['The required header Location has no example named added.'],
+    [
+      'The required header Location has no example named added: its examples have one for each example of the body, by the same name.',
+    ],
   ],
   [
     'a required header without any example is refused where the reply has some, an optional one is not',
@@ -157,7 +159,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     },
     [
       'Response object must contain a "X-Request-Id" header.',
-      'The required header Location has no example named added.',
+      'The required header Location has no example named added: its examples have one for each example of the body, by the same name.',
     ],
   ],
   [

@@ -46,7 +46,11 @@ t.test('a status of a declared range is an answer, with the body and headers of 
   const json = (schema: Json) => ({ 'application/json': { schema } });
   const error = { $ref: '#/components/schemas/Error' };
   const responses = {
-    '2XX': { content: json({ type: 'string' }), headers: { 'X-A': { schema: { type: 'string' } } } },
+    '2XX': {
+      content: json({ type: 'string' }),
+      // One that is not required need not be there, also where it is referred to.
+      headers: { 'X-A': { schema: { type: 'string' } }, RateLimit: { $ref: '#/components/headers/RateLimit' } },
+    },
     '4XX': { content: json(error) },
     '422': { content: json({ type: 'boolean' }) },
     '5XX': {},

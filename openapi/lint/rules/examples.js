@@ -65,7 +65,10 @@ export default function examples() {
         const { node: header } = follow(source, location, ctx);
         const missing = names.filter((example) => header.required && !header.examples?.[example]);
         if (missing.length === 0) continue;
-        ctx.report({ message: `The required header ${name} has no example named ${missing.join(', ')}.`, location });
+        ctx.report({
+          message: `The required header ${name} has no example named ${missing.join(', ')}: its examples have one for each example of the body, by the same name.`,
+          location,
+        });
       }
     },
     Schema(schema, ctx) {
