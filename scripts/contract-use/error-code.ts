@@ -63,6 +63,22 @@ export const quoted = (text: string) =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 const literal = (value: unknown) => (typeof value === 'string' ? quoted(value) : JSON.stringify(value));
 
+/** The parts of `allOf` in one; a field that several of them describe is all that they say. */
+function toWhole(schema: Schema): Keywords {
+  const flat = toFlat(targetOf(schema) ?? schema);
+  const parts = partsOf(schema).map(({ properties = {} }) => properties);
+  const fields = Object.keys(flat.properties ?? {}).map((name): [string, Schema] => {
+    const own = parts.flatMap((properties) => (Object.hasOwn(properties, name) ? [properties[name] as Schema] : []));
+    return [name, own.length === 1 ? (own[0] as Schema) : { allOf: own }];
+  });
+  return { ...flat, properties: Object.fromEntries(fields) };
+}
+
+function partsOf(schema: Schema): Keywords[] {
+  const keywords = keywordsOf(targetOf(schema) ?? schema);
+  return [keywords, ...(keywords.allOf ?? []).flatMap(partsOf)];
+}
+
 class Filler {
   readonly #status: number;
   readonly #buildCheck: BuildCheck;
@@ -81,13 +97,13 @@ class Filler {
   /** Undefined where nothing is known that fits. */
   fill(schema: Schema = {}, name: string, depth: number): Filled | undefined {
     if (schema === false || depth === 0) return undefined;
-    const { oneOf, anyOf, ...whole } = toFlat(targetOf(schema) ?? schema);
+    const { oneOf, anyOf, ...whole } = toWhole(schema);
     const alternatives = oneOf ?? anyOf ?? [{}];
     const isTold = this.#isTold;
     const filled: Filled[] = [];
     for (const one of alternatives) {
       this.#isTold = isTold;
-      const made = this.#fillOne(toFlat({ allOf: [targetOf(one) ?? one, whole] }), name, depth);
+      const made = this.#fillOne(toWhole({ allOf: [one, whole] }), name, depth);
       if (made?.open.length === 0) return made;
       if (made) filled.push(made);
     }

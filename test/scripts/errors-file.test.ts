@@ -123,6 +123,16 @@ const FILLED: [sentence: string, schema: Json, body: Json, open?: string][] = [
     { allOf: [{ required: ['status', 'message'] }], type: 'object', properties: { status: integer, message: string } },
     { status: 400, message: MESSAGE },
   ],
+  [
+    'parts that say more of a field than one of them',
+    {
+      allOf: [
+        object({ status: integer, message: string }),
+        { type: 'object', properties: { status: { enum: [400] } } },
+      ],
+    },
+    { status: 400, message: MESSAGE },
+  ],
   ['no schema', object({ message: {}, list: { items: integer } }), { message: MESSAGE, list: [] }],
   ['nothing said', {}, { code: 'invalid_request', message: MESSAGE, status: 400 }],
   ['any object', { type: 'object' }, { code: 'invalid_request', message: MESSAGE, status: 400 }],
