@@ -17,7 +17,7 @@ import { CONTRACT_DIGEST, handlers } from './generated/handlers.ts';
 import { type Config, ConfigError, type ConfigWith, loadConfig } from './operate/config.ts';
 import { makeOneRunKey, showOneRunKey, takesKeys } from './operate/process/one-run-key.ts';
 import { startOperating, startReports } from './operate/process/operating.ts';
-import { askFirstProcess } from './operate/process/shared-tally.ts';
+import { askFirstProcess } from './operate/process/shared-window-counter.ts';
 import { onStopSignals } from './operate/process/signals.ts';
 import { buildForcedEnd, prepareStop, stopDeadline } from './operate/process/stopping.ts';
 import { tellSystemd } from './operate/process/watchdog.ts';
@@ -96,7 +96,7 @@ async function serve(config: ConfigWith<typeof settings>, contract: Contract, st
     keepAliveTimeout: config.keepAliveTimeout,
     corsOrigins: config.corsOrigins,
     limits: config,
-    tally: store.tally ?? (cluster.isWorker ? askFirstProcess() : undefined),
+    countWindow: store.countWindow ?? (cluster.isWorker ? askFirstProcess() : undefined),
     isDraining: () => stop.isAsked,
     untilNoneListens: async () => cluster.isWorker && untilNoneListens(config.stopTimeout / 4),
   });

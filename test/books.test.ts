@@ -30,7 +30,7 @@ async function testMissingField(t: Test, { open, execute }: Place): Promise<void
   await store.records.create(book);
   await store.records.create(book);
   await execute('UPDATE books SET isbn = NULL WHERE id = 1');
-  t.equal(await store.countMisfits('a contract', (text) => text !== 'null'), 1);
+  t.equal(await store.countInvalidRecords('a contract', (text) => text !== 'null'), 1);
   await store.close();
 }
 

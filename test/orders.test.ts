@@ -264,7 +264,10 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     }
     await t.rejects(to.store.writeContents(parts(), 'contract'), { message: /has coupons and orders already/ });
     const seen: string[] = [];
-    t.equal(await to.store.countMisfits('other', (text, collection) => seen.push(`${collection} ${text}`) > 2), 2);
+    t.equal(
+      await to.store.countInvalidRecords('other', (text, collection) => seen.push(`${collection} ${text}`) > 2),
+      2,
+    );
     t.match(seen, [/^coupons \{"code"/, /^orders \{"number"/, /^orders/, /^orders/]);
   });
 }

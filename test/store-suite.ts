@@ -309,7 +309,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
       const isNotFirst = (text: string) => seen.push(text) > 0 && text !== texts[0];
       for (let count = 0; count < 2; count++) {
         seen = [];
-        t.equal(await store.countMisfits('first', isNotFirst), 1);
+        t.equal(await store.countInvalidRecords('first', isNotFirst), 1);
         t.strictSame(seen.sort(), [...texts].sort());
       }
       for (const [contract, read] of [
@@ -319,7 +319,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
         ['second', 8],
       ] as const) {
         seen = [];
-        t.equal(await store.countMisfits(contract, (text) => seen.push(text) > 0), 0);
+        t.equal(await store.countInvalidRecords(contract, (text) => seen.push(text) > 0), 0);
         t.equal(seen.length, read, contract);
       }
     },

@@ -2,7 +2,7 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import fastifyPlugin, { type PluginMetadata } from 'fastify-plugin';
 import type { DestinationStream, Logger } from 'pino';
-import type { Store, Tally } from '../store/store.ts';
+import type { Store, WindowCounter } from '../store/store.ts';
 import type { Claims } from '../tokens.ts';
 import { addAuth, type Rates } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
@@ -16,7 +16,7 @@ import { addCors, toBareHeaders } from './http/cors.ts';
 import { buildCounts, type Counts } from './http/counts.ts';
 import { addDraining } from './http/draining.ts';
 import { addErrorReplies, buildSendFailure, type SendFailure } from './http/error-replies.ts';
-import { addArrival, addEntrance, buildArrive } from './http/every-request.ts';
+import { addPreBodyChecks, addRequestStart, buildArrive } from './http/every-request.ts';
 import { addHealth, buildIsReady } from './http/health.ts';
 import { ignoreUpgrades } from './http/ignored-upgrades.ts';
 import { buildToLogged } from './http/logged-urls.ts';
@@ -26,7 +26,7 @@ import { addNullErrors } from './http/null-errors.ts';
 import { addOverload, type RequestLimits } from './http/overload.ts';
 import { addRawReplies, buildSendClientError, type RawRepliesOptions } from './http/raw-replies.ts';
 import { buildRefusedLog } from './http/refused-log.ts';
-import { buildRequestIds, buildWatch } from './http/request-log.ts';
+import { buildRequestIds, buildRequestObserver } from './http/request-log.ts';
 import { buildFastifyLog } from './http/request-logger.ts';
 import { buildServerResponse } from './http/server-response.ts';
 import { hearErrors } from './http/socket-errors.ts';
@@ -73,7 +73,7 @@ export interface ServerOptions {
   /** How much the server takes from its clients at a time. */
   limits: ConnectionLimits & RequestLimits & Rates;
   /** What all processes have in common that share the limits of keys; without, this process has them for itself. */
-  tally?: Tally | undefined;
+  countWindow?: WindowCounter | undefined;
   /** Without, nothing is traced. */
   addTraces?: AddTraces | undefined;
   /** True from the moment the server is asked to stop. */
@@ -90,7 +90,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const toLogged = buildToLogged(keysInQueries(contract), options.apiKeys);
   const refusedLog = buildRefusedLog(logger);
   const ownLog = buildFastifyLog(logger, toLogged);
-  const watch = buildWatch({ logger, lines: options.lines, toLogged, refused: refusedLog, counts });
+  const watch = buildRequestObserver({ logger, lines: options.lines, toLogged, refused: refusedLog, counts });
   const arrive = buildArrive(ownLog.addLog, watch);
   // Where nobody asks, what is refused and dropped is counted all the same: that costs less than to ask each time.
   const counted = counts ?? buildCounts(String);
@@ -114,11 +114,11 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await add('services', (app) => addServices(app, store.collections, services));
   await add('raw-replies', (app) => addRawReplies(app, raw, toLogged));
   const toNotFound = await add('not-found', buildNotFound);
-  const letIn = await add('draining', (app) => addDraining(app, connections, isDraining, options.untilNoneListens));
-  await add('arrival', (app) => addArrival(app, arrive, beginTrace));
+  const resume = await add('draining', (app) => addDraining(app, connections, isDraining, options.untilNoneListens));
+  await add('request-start', (app) => addRequestStart(app, arrive, beginTrace));
   await add('cors', (app) => addCors(app, options.corsOrigins));
   await add('plugins', (app) => addTeamsPlugins(app, options));
-  await add('entrance', (app) => addEntrance(app, toNotFound, letIn, sendFailure));
+  await add('pre-body-checks', (app) => addPreBodyChecks(app, toNotFound, resume, sendFailure));
   const authFor = await add('auth', (app) => addAuth(app, auth));
   const contracts = fastifyPlugin(addContract, { name: 'contract', ...NEEDED.contract, encapsulate: true });
   await app.register(contracts, { ...options, given, authFor });
@@ -150,11 +150,14 @@ const NEEDED: Record<string, PluginMetadata> = {
   overload: { dependencies: ['connections'] },
   'raw-replies': { dependencies: ['connections'] },
   draining: { dependencies: ['connections'] },
-  arrival: { dependencies: ['error-replies', 'traces'], decorators: { request: ['errorCode', 'refusal'] } },
-  cors: { dependencies: ['arrival'], decorators: { fastify: ['methodsAt'] } },
-  plugins: { dependencies: ['arrival'], decorators: { fastify: ['collections', 'services'], request: ['caller'] } },
-  entrance: { dependencies: ['not-found', 'draining'] },
-  auth: { dependencies: ['entrance'], decorators: { request: ['caller'] } },
+  'request-start': { dependencies: ['error-replies', 'traces'], decorators: { request: ['errorCode', 'refusal'] } },
+  cors: { dependencies: ['request-start'], decorators: { fastify: ['methodsAt'] } },
+  plugins: {
+    dependencies: ['request-start'],
+    decorators: { fastify: ['collections', 'services'], request: ['caller'] },
+  },
+  'pre-body-checks': { dependencies: ['not-found', 'draining'] },
+  auth: { dependencies: ['pre-body-checks'], decorators: { request: ['caller'] } },
   contract: { dependencies: ['auth'], ...CALLED },
   docs: { dependencies: ['contract'] },
   health: { decorators: { fastify: ['services'] } },

@@ -6,8 +6,9 @@
  *
  * It looks at each character once, as JSON.parse does, and takes as long.
  */
-import { Bare } from './bare.ts';
+
 import { toExactNumber } from './exact-number.ts';
+import { NullProtoObject } from './null-proto-object.ts';
 import { toStep } from './pointer.ts';
 
 const MAX_DEPTH = 64;
@@ -84,7 +85,7 @@ class Reader {
   }
 
   private object(depth: number): object {
-    const result = new Bare();
+    const result = new NullProtoObject();
     if (this.isEmpty(OBJECT_END)) return result;
     do {
       if (this.next() !== QUOTE) this.malformed();

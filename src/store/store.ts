@@ -57,13 +57,13 @@ export interface Rate {
 }
 
 /** What was used of a limit in the window of now, with what was just added, and in how many milliseconds the window ends. */
-export interface Tallied {
+export interface WindowCount {
   total: number;
   ends: number;
 }
 
 /** Adds to what was used of a limit in the window of now, which is one of so many seconds. */
-export type Tally = (id: string, window: number, amount: number) => Awaitable<Tallied>;
+export type WindowCounter = (id: string, window: number, amount: number) => Awaitable<WindowCount>;
 
 /** A part of all that a store holds. */
 export interface Part<Form> {
@@ -161,7 +161,7 @@ export interface Contents {
    * How many records, as JSON, do not fit the contract with this digest. Once all of them fit, that is remembered, and they are not
    * read again for this contract.
    */
-  countMisfits(contract: string, fits: Fits): Awaitable<number>;
+  countInvalidRecords(contract: string, fits: Fits): Awaitable<number>;
   /** All that is stored, as it is when the first part is read; others go on writing. That part tells the last ids. */
   readContents(): AsyncIterable<Part<JsonText<Fields>>>;
   /**
@@ -182,7 +182,7 @@ export interface Store<Collections extends object = object> extends Keys, Conten
   /** What the domain keeps, by name. */
   readonly collections: Collections;
   /** For all servers that share the store; undefined where only processes of one machine can. One call at a time for each limit. */
-  readonly tally: Tally | undefined;
+  readonly countWindow: WindowCounter | undefined;
   readonly counts: StoreCounts;
   /** Waits for writes in progress. The store cannot be used afterwards. */
   close(): Awaitable<void>;

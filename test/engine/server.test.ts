@@ -18,9 +18,9 @@ t.test('printPlugins() is a table of contents, in the order of effect', async (t
         'raw-replies',
         'not-found',
         'draining',
-        'arrival',
+        'request-start',
       ],
-      ...['cors', 'plugins', 'entrance', 'auth', 'contract', 'docs', 'health'],
+      ...['cors', 'plugins', 'pre-body-checks', 'auth', 'contract', 'docs', 'health'],
     ],
   );
 });

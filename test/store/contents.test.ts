@@ -174,10 +174,10 @@ for (const [name, prepare] of Object.entries(KINDS)) {
 
   t.test(`${name}: pets that a store was filled with are not checked again under their contract`, async (t) => {
     const store = await prepare(t).open();
-    t.equal(await store.countMisfits('earlier', () => true), 0);
+    t.equal(await store.countInvalidRecords('earlier', () => true), 0);
     await store.writeContents(toParts([{ records: [{ id: 1n, ...REX }] }]), 'later');
-    t.equal(await store.countMisfits('later', () => false), 0);
-    t.equal(await store.countMisfits('earlier', () => false), 1);
+    t.equal(await store.countInvalidRecords('later', () => false), 0);
+    t.equal(await store.countInvalidRecords('earlier', () => false), 1);
   });
 
   t.test(`${name}: reading can end early`, async (t) => {

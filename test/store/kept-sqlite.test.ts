@@ -37,7 +37,7 @@ t.test('a process lives on when a store that is closed has become garbage', asyn
   for (const url of ['sqlite::memory:', `sqlite:${t.testdir()}/pets.db`]) {
     const store = openUrl(url);
     await store.records.create({ name: 'Rex', categoryId: 7n });
-    t.equal(await store.countMisfits('a contract', () => false), 1);
+    t.equal(await store.countInvalidRecords('a contract', () => false), 1);
     await store.check();
     await store.close();
   }

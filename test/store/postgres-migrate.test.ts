@@ -95,7 +95,7 @@ t.test('a program that runs goes on when a newer one migrates, and does not star
   await store.createKey(toStoredKey('key', 'Ada'));
   t.not((await store.readKeys()).version, version);
   t.match(await store.listKeys(), [{ name: 'Ada' }]);
-  t.equal(await store.countMisfits('another contract', () => true), 0);
+  t.equal(await store.countInvalidRecords('another contract', () => true), 0);
 
   await t.rejects(open(t, url), NEWER);
   // A worker that is replaced.

@@ -145,7 +145,7 @@ for (const isMigrated of [false, true]) {
       await Promise.race([opening, wait(2500)]);
       await server.signal('SIGCONT');
       const store = await opening;
-      t.equal(await store.countMisfits('a contract', () => true), 0);
+      t.equal(await store.countInvalidRecords('a contract', () => true), 0);
       t.ok(await store.records.create(REX));
     },
   );

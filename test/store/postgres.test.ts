@@ -42,18 +42,19 @@ const idsIn = async (store: OwnStore, status?: PetStatus): Promise<bigint[]> => 
 t.test('what is used of a limit in its window is counted for all servers', async (t) => {
   const url = server.newUrl();
   const stores = [await openOne(t, url), await openOne(t, url)];
-  const add = (id: string, amount: number) => Promise.all(stores.map(({ tally }) => tally?.(id, 86_400, amount)));
+  const add = (id: string, amount: number) =>
+    Promise.all(stores.map(({ countWindow }) => countWindow?.(id, 86_400, amount)));
   const [ofAda, ofBen] = await Promise.all([add('Ada', 3), add('Ben', 5)]);
-  t.strictSame(new Set(ofAda.map((tallied) => tallied?.total)), new Set([3, 6]));
-  t.strictSame(new Set(ofBen.map((tallied) => tallied?.total)), new Set([5, 10]));
-  for (const tallied of ofAda) t.ok(tallied && tallied.ends > 0 && tallied.ends <= 86_400_000);
+  t.strictSame(new Set(ofAda.map((counted) => counted?.total)), new Set([3, 6]));
+  t.strictSame(new Set(ofBen.map((counted) => counted?.total)), new Set([5, 10]));
+  for (const counted of ofAda) t.ok(counted && counted.ends > 0 && counted.ends <= 86_400_000);
   await server.execute(
     `UPDATE ${schemaOf(url)}.tallies SET began = began - 86400, ends = ends - 86400 WHERE id = 'Ada'`,
   );
-  t.equal((await stores[0]?.tally?.('Ada', 86_400, 1))?.total, 1);
+  t.equal((await stores[0]?.countWindow?.('Ada', 86_400, 1))?.total, 1);
   await server.execute(`UPDATE ${schemaOf(url)}.tallies SET ends = ends - 86400`);
   const [, again] = [await openOne(t, url), await openOne(t, url)];
-  t.equal((await again?.tally?.('Cleo', 60, 1))?.total, 1);
+  t.equal((await again?.countWindow?.('Cleo', 60, 1))?.total, 1);
   const left = await server.execute(`SELECT id FROM ${schemaOf(url)}.tallies`);
   t.strictSame(left.rows, [{ id: 'Cleo' }]);
 });

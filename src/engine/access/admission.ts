@@ -5,7 +5,7 @@ import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
 import type { Failure } from '../errors.ts';
 import { type Caller, type Identify, missingScopes } from './caller.ts';
 import { forbidden, placesOf, unauthorized } from './challenges.ts';
-import type { FairShares, RefuseOver } from './fair-shares.ts';
+import type { RateLimits, RefuseOver } from './rate-limits.ts';
 import { takeFromQuery } from './sent-keys.ts';
 
 export interface AdmissionOptions {
@@ -15,7 +15,7 @@ export interface AdmissionOptions {
   identifyBy: (place: KeyPlace) => Identify;
   /** How often an address may send requests without a valid key. */
   unauthorizedRate: Rate | undefined;
-  shares: FairShares;
+  shares: RateLimits;
   over: RefuseOver;
   isKeyOptional: boolean;
 }

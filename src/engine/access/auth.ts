@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { Logger } from 'pino';
 import { CONFIGURED, hashKey } from '../../store/api-keys.ts';
-import type { Rate, Store, Tally } from '../../store/store.ts';
-import { buildTally } from '../../store/tally.ts';
+import type { Rate, Store, WindowCounter } from '../../store/store.ts';
+import { buildWindowCounter } from '../../store/window-counter.ts';
 import type { Claims } from '../../tokens.ts';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
 import { BEARER } from '../contract/security.ts';
@@ -14,7 +14,7 @@ import { Admission } from './admission.ts';
 import { buildIdentifyApiKey } from './api-key-auth.ts';
 import { buildIdentifyBearer } from './bearer-auth.ts';
 import { type CallerKey, type Identify, type NoteCaller, toCaller, toTokenCaller } from './caller.ts';
-import { buildFairShares, type RefuseOver } from './fair-shares.ts';
+import { buildRateLimits, type RefuseOver } from './rate-limits.ts';
 import { StoredKeys } from './stored-keys.ts';
 import { buildIdentifyToken } from './token-auth.ts';
 import { buildUses } from './uses.ts';
@@ -37,7 +37,7 @@ export interface AuthOptions {
   realm: string;
   rates?: Rates;
   /** The count that all processes share which share the limits; without it, this process has the limits for itself. */
-  tally?: Tally | undefined;
+  countWindow?: WindowCounter | undefined;
   /** Called whenever the stored keys have been read. */
   onRead?: () => void;
   /** How long the last stored keys that were read stay valid while the store cannot be read, in milliseconds. */
@@ -50,7 +50,17 @@ export interface AuthOptions {
  */
 export async function addAuth(
   app: FastifyInstance,
-  { logger, store, verifyToken, apiKeys, realm, rates = {}, tally = buildTally(), maxKeyAge, onRead }: AuthOptions,
+  {
+    logger,
+    store,
+    verifyToken,
+    apiKeys,
+    realm,
+    rates = {},
+    countWindow = buildWindowCounter(),
+    maxKeyAge,
+    onRead,
+  }: AuthOptions,
 ): Promise<(security: Requirement[], over: RefuseOver, isKeyOptional?: boolean) => onRequestHookHandler> {
   const { keyRate, unauthorizedRate } = rates;
   const uses = buildUses(store, logger);
@@ -58,7 +68,7 @@ export async function addAuth(
   const stored = new StoredKeys({ store, logger, toCaller: toOurs, maxAge: maxKeyAge, onRead });
   await stored.start();
   const configured = new Map(apiKeys.map((key) => [hashKey(key), toOurs(toConfigured(key, stored.salt))]));
-  const shares = buildFairShares(tally);
+  const shares = buildRateLimits(countWindow);
   app.addHook('onClose', async () => {
     stored.stop();
     await uses.stop();

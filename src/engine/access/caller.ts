@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseRate } from '../../store/rate.ts';
 import type { KeyOwner, Rate, StoredKey } from '../../store/store.ts';
-import { KEY, TOKEN } from '../../store/tally.ts';
+import { KEY, TOKEN } from '../../store/window-counter.ts';
 import type { Claims } from '../../tokens.ts';
 import type { Failure } from '../errors.ts';
 import type { Verified } from '../tokens.ts';

@@ -3,8 +3,8 @@
  * given out here. So the sum never exceeds the limit, few requests wait for the count, and refusals cost no question.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Rate, Tallied, Tally } from '../../store/store.ts';
-import { buildKnown, buildTally } from '../../store/tally.ts';
+import type { Rate, WindowCount, WindowCounter } from '../../store/store.ts';
+import { buildKnown, buildWindowCounter } from '../../store/window-counter.ts';
 
 /** The part of what is left that is asked for at once. As much may stay unused in each process whose clients go elsewhere. */
 const PART = 0.01;
@@ -35,15 +35,15 @@ interface Share {
   waiting: ((standing: Standing) => void)[];
 }
 
-export function buildLimiter(tally: Tally): Limiter {
+export function buildLimiter(countWindow: WindowCounter): Limiter {
   const sharesOf = buildKnown<Share>();
-  const tallyHere = buildTally();
+  const countHere = buildWindowCounter();
 
   function ask(id: string, rate: Rate, share: Share): void {
     const { limit, window } = rate;
     const left = isOpen(share) ? share.left : limit;
     const amount = Math.max(share.waiting.length, Math.ceil(left * PART));
-    const settle = ({ total, ends }: Tallied) => {
+    const settle = ({ total, ends }: WindowCount) => {
       share.granted = Math.max(0, Math.min(amount, limit - total + amount));
       share.left = Math.max(0, limit - total);
       share.end = performance.now() + ends;
@@ -52,9 +52,9 @@ export function buildLimiter(tally: Tally): Limiter {
       if (share.waiting.length > 0) ask(id, rate, share);
       for (const [index, answer] of answered.entries()) answer(standings[index] as Standing);
     };
-    const tallied = tally(id, window, amount);
-    if (!(tallied instanceof Promise)) settle(tallied);
-    else inTime(tallied).then(settle, () => settle(tallyHere(id, window, amount) as Tallied));
+    const counted = countWindow(id, window, amount);
+    if (!(counted instanceof Promise)) settle(counted);
+    else inTime(counted).then(settle, () => settle(countHere(id, window, amount) as WindowCount));
   }
 
   return (id, rate, answer) => {
@@ -75,8 +75,8 @@ function pass(share: Share): Standing {
   return { isOver, left: share.granted + share.left, reset };
 }
 
-function inTime(tallied: Promise<Tallied>): Promise<Tallied> {
-  return Promise.race([tallied, wait(PATIENCE, undefined, { ref: false }).then(() => Promise.reject(LATE))]);
+function inTime(counted: Promise<WindowCount>): Promise<WindowCount> {
+  return Promise.race([counted, wait(PATIENCE, undefined, { ref: false }).then(() => Promise.reject(LATE))]);
 }
 
 const LATE = new Error('the shared count has not come in time');

@@ -14,14 +14,14 @@ const LATE = 50;
 const MOST_CALLS = 10;
 
 /** Lets a request go on: at once, or at the end of a stop when the last call is over. */
-export type LetIn = (goOn: () => void) => void;
+export type ResumeUnlessDraining = (goOn: () => void) => void;
 
 export function addDraining(
   app: FastifyInstance,
   connections: Connections,
   isDraining: () => boolean,
   untilNoneListens: () => Promise<unknown>,
-): LetIn {
+): ResumeUnlessDraining {
   /** Requests that wait for the end of the last call; undefined before it. */
   let waiting: (() => void)[] | undefined;
 

@@ -38,9 +38,9 @@ export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) 
 }
 
 /** Sees to a request that has just come: when it is answered, or its client has gone, it is logged and counted. */
-export type Watch = (request: FastifyRequest, reply: FastifyReply) => void;
+export type RequestObserver = (request: FastifyRequest, reply: FastifyReply) => void;
 
-export interface WatchParts {
+export interface RequestObserverParts {
   logger: Logger;
   /** Where the logger writes. */
   lines: DestinationStream;
@@ -50,7 +50,13 @@ export interface WatchParts {
 }
 
 /** Undefined where the log's level leaves such lines out, and nobody counts. */
-export function buildWatch({ logger, lines, toLogged, refused, counts }: WatchParts): Watch | undefined {
+export function buildRequestObserver({
+  logger,
+  lines,
+  toLogged,
+  refused,
+  counts,
+}: RequestObserverParts): RequestObserver | undefined {
   const toLine = logger.isLevelEnabled('info') ? buildToLine(toLogged, refused) : undefined;
   if (!toLine && !counts) return undefined;
   const begin = buildBegin();

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BusboyInstance } from '@fastify/busboy';
-import { Bare } from '../../json/bare.ts';
+import { NullProtoObject } from '../../json/null-proto-object.ts';
 import { toStep } from '../../json/pointer.ts';
 import type { Content } from '../contract/contract.ts';
 import type { EncodingNode } from '../contract/document.ts';
@@ -87,7 +87,7 @@ interface Form {
 }
 
 async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): AsyncGenerator<Part> {
-  const given: Values = new Bare();
+  const given: Values = new NullProtoObject();
   // It emits errors also when nobody waits for a part.
   busboy.on('error', () => {});
   const arriving = takeAsTheyArrive(busboy, form, given);

@@ -1,6 +1,6 @@
 /** The header parameters of a request, from text to the values that their schemas speak of. */
 
-import { Bare } from '../../json/bare.ts';
+import { NullProtoObject } from '../../json/null-proto-object.ts';
 import { toStep } from '../../json/pointer.ts';
 import type { Parameter } from '../contract/contract.ts';
 import { itemsOf } from '../contract/parameters.ts';
@@ -19,7 +19,7 @@ export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsVal
   );
   const names = [...adds.keys()];
   return (headers, { rawHeaders }, problems) => {
-    const values: Values = new Bare();
+    const values: Values = new NullProtoObject();
     if (!names.some((name) => name in headers)) return values;
     for (let index = 0; index < rawHeaders.length; index += 2) {
       const add = adds.get((rawHeaders[index] as string).toLowerCase());

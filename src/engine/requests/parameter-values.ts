@@ -1,6 +1,6 @@
 /** The parameters of a path or query, from text to the values that their schemas speak of. */
 
-import { Bare } from '../../json/bare.ts';
+import { NullProtoObject } from '../../json/null-proto-object.ts';
 import { toStep } from '../../json/pointer.ts';
 import type { Operation, Parameter } from '../contract/contract.ts';
 import { isSimple, itemsOf, typesOf } from '../contract/parameters.ts';
@@ -38,7 +38,7 @@ export function buildToValues(
     readOf({ ...(own[0] as Parameter), name, schema, int64s, writing: isSimple(schema) ? 'text' : 'repeated' }),
   );
   return (texts, problems, raw) => {
-    const values: Values = new Bare();
+    const values: Values = new NullProtoObject();
     for (const name in texts) {
       const read = reads.get(name);
       if (read) values[name] = read(texts[name] as string | string[], problems, raw);
@@ -51,7 +51,7 @@ export function buildToValues(
   function addOther(values: Values, name: string, ...given: Parameters<Read>): void {
     const field = findField(name);
     if (field) {
-      values[field.object] ??= new Bare();
+      values[field.object] ??= new NullProtoObject();
       (values[field.object] as Values)[field.name] = field.read(...given);
     } else {
       const readUnknown: Read = buildReadOne(`/${place}/${toStep(name)}`, (text) => text);

@@ -16,7 +16,7 @@ import { toFlat } from '../schema/subsets.ts';
 /** @throws ContractError that says how many records could not be sent as the contract says */
 export async function checkStoredRecords(contract: Contract, domain: AnyDomain, store: Contents): Promise<void> {
   const checks = new Map<string, Check>();
-  const misfits = new Map<string, { count: number; first: string }>();
+  const invalidRecords = new Map<string, { count: number; first: string }>();
   const checkOf = (schema: string): Check => {
     const known =
       checks.get(schema) ?? buildChecks(contract)(recordSchema(contract, schema), { name: schema }, () => {});
@@ -28,13 +28,13 @@ export async function checkStoredRecords(contract: Contract, domain: AnyDomain, 
     const record: unknown = parseExactJson(text);
     const problems = checkOf(schema)(record);
     if (!problems) return true;
-    const known = misfits.get(collection) ?? { count: 0, first: toFirst(noun, record, problems) };
-    misfits.set(collection, { ...known, count: known.count + 1 });
+    const known = invalidRecords.get(collection) ?? { count: 0, first: toFirst(noun, record, problems) };
+    invalidRecords.set(collection, { ...known, count: known.count + 1 });
     return false;
   };
-  await store.countMisfits(contract.digest, fits);
+  await store.countInvalidRecords(contract.digest, fits);
   const advice = 'correct them, or undo the edit of the contract';
-  const problems = [...misfits].map(([name, { count, first }]) => {
+  const problems = [...invalidRecords].map(([name, { count, first }]) => {
     return `stored ${name} that do not fit its schema ${domain[name]?.schema}: ${count} (${first}); ${advice}`;
   });
   if (problems.length > 0) throw new ContractError(problems);

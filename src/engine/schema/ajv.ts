@@ -1,9 +1,9 @@
 /** ajv, as the contract's schemas need it. */
 import { Ajv2020, type CodeKeywordDefinition } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { contains, whileRoom } from './bounded-keywords.ts';
+import { contains, untilMaxErrors } from './bounded-keywords.ts';
 import { hidden, nullable } from './contract-keywords.ts';
-import { equals, type Keys } from './equality.ts';
+import { type CanonicalKeys, equals } from './equality.ts';
 import type { Functions } from './functions.ts';
 import { bounds, int64, largeDefaults, multiple, numeric } from './int64-keywords.ts';
 import { countWhereIfFits, seenFields } from './seen-fields.ts';
@@ -28,7 +28,7 @@ export interface SchemaSource {
 /** What a run has found, and forgets at its end. */
 export interface Run {
   functions: Functions;
-  keys: Keys;
+  keys: CanonicalKeys;
 }
 
 /** Escapes, each as a whole, and classes by name. */
@@ -77,7 +77,7 @@ export function buildAjv({ isChecked, isStrict = false }: SchemaSource, useDefau
   for (const keyword of ['nullable', 'uniqueItems', 'contains']) ajv.removeKeyword(keyword);
   if (isStrict) ajv.addKeyword(nullable);
   const ofNumbers = [int64, numeric, bounds, multiple, largeDefaults];
-  for (const keyword of [hidden, ...ofNumbers, contains, uniqueItems, equals, whileRoom, seenFields]) {
+  for (const keyword of [hidden, ...ofNumbers, contains, uniqueItems, equals, untilMaxErrors, seenFields]) {
     ajv.addKeyword(keyword);
   }
   countWhereIfFits(ajv.getKeyword('if') as CodeKeywordDefinition);

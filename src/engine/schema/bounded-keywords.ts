@@ -6,13 +6,13 @@ import { Type } from 'ajv/dist/compile/util.js';
 /** How many errors are collected. Alternatives and conditions have several for one problem. */
 export const MAX_ERRORS = 100;
 
-/** `whileRoom: schema` is the schema for items and fields, of which there may be very many: it is not tried any more when enough is wrong. */
-export const whileRoom: CodeKeywordDefinition = {
-  keyword: 'whileRoom',
+/** `untilMaxErrors: schema` is the schema for items and fields, of which there may be very many: it is not tried any more when enough is wrong. */
+export const untilMaxErrors: CodeKeywordDefinition = {
+  keyword: 'untilMaxErrors',
   schemaType: 'object',
   code: (cxt) => {
     const valid = cxt.gen.name('valid');
-    cxt.gen.if(_`${names.default.errors} < ${MAX_ERRORS}`, () => cxt.subschema({ keyword: 'whileRoom' }, valid));
+    cxt.gen.if(_`${names.default.errors} < ${MAX_ERRORS}`, () => cxt.subschema({ keyword: 'untilMaxErrors' }, valid));
   },
 };
 

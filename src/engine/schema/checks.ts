@@ -2,7 +2,7 @@
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Problem } from '../problem.ts';
 import { buildAjv, type SchemaSource } from './ajv.ts';
-import { Keys } from './equality.ts';
+import { CanonicalKeys } from './equality.ts';
 import { Functions } from './functions.ts';
 import { fieldPlace, findInt64s, type Int64Place, placeUnder } from './int64-places.ts';
 import type { Refuse, Schema } from './json.ts';
@@ -80,7 +80,7 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
       return made.compile(prepared);
     },
   });
-  const run = { functions, keys: new Keys() };
+  const run = { functions, keys: new CanonicalKeys() };
   const compileOwn: Compile = (schema, place) => {
     const own = functions.of({ schema, place, isTried: false });
     return source.isChecked ? functions.compile(own) : functions.compileWhole(own);

@@ -23,7 +23,7 @@ function isEqual(other: unknown, value: unknown): boolean {
 }
 
 /** Equal values have equal keys. What is within an object is looked at once in a run, however many lists it is in. */
-export class Keys {
+export class CanonicalKeys {
   /** Of objects and arrays; and their names, by the keys of what they have. */
   readonly #known = new Map<object, string>();
   readonly #names = new Map<string, string>();

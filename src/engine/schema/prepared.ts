@@ -68,7 +68,7 @@ export function buildPrepare({ fillsDefaults, isStrict }: Filling): Compiler['pr
     };
     const prepared = mapSubschemas(schema, (subschema, keyword, name) => {
       const made = inside(subschema, keyword, placeUnder(place, keyword, name));
-      return REPEATED.includes(keyword) && typeof made === 'object' ? { whileRoom: made } : made;
+      return REPEATED.includes(keyword) && typeof made === 'object' ? { untilMaxErrors: made } : made;
     });
     const { propertyNames, properties = {} } = schema;
     if (propertyNames) {

@@ -1,11 +1,11 @@
 /** Several processes on one port and one database: the first starts the others, keeps them running, and stops them. */
 import cluster, { type Worker } from 'node:cluster';
 import { format } from 'node:url';
-import { buildTally } from '../../store/tally.ts';
+import { buildWindowCounter } from '../../store/window-counter.ts';
 import type { Log } from '../telemetry/log.ts';
 import { passOutput, WORKER_STDIO } from './output.ts';
 import type { Reports } from './reports.ts';
-import { answerWorker } from './shared-tally.ts';
+import { answerWorker } from './shared-window-counter.ts';
 import { onStopSignals } from './signals.ts';
 import { closeUntaken } from './untaken.ts';
 import { Watchdog } from './watchdog.ts';
@@ -53,7 +53,7 @@ class Supervisor {
   readonly #listening = new Set<Worker>();
   readonly #closed = new Set<Worker>();
   readonly #delayed = new Set<NodeJS.Timeout>();
-  readonly #tally = buildTally();
+  readonly #countWindow = buildWindowCounter();
   readonly #watchdog: Watchdog;
   #hasListened = false;
   #isStopping = false;
@@ -70,7 +70,7 @@ class Supervisor {
     const started = Date.now();
     this.#workers.add(worker);
     closeUntaken(worker);
-    answerWorker(worker, this.#tally);
+    answerWorker(worker, this.#countWindow);
     reports?.add(worker);
     passOutput(worker, log.write);
     // Sending to a worker that is dying fails: its `exit` event is enough.

@@ -8,9 +8,9 @@ import type { Kept } from '../kept.ts';
 import { StoreUnavailable } from '../store.ts';
 import { type AnyTransactions, Calls, type Running } from '../transactions.ts';
 import { type Call, type Change, isCall, type KnownKey, type Outcome, toKeyText } from '../write.ts';
+import type { AskAll } from './coalescing.ts';
 import type { Connection, Row } from './connection.ts';
 import { drive, toDialect, toSetPath } from './drive.ts';
-import type { AskAll } from './gathering.ts';
 import { toFault } from './insert.ts';
 import { lockOf, NOW } from './names.ts';
 

@@ -1,8 +1,8 @@
 /** What clients write: how much of it may wait, what it says of the database, and what operators see of it. */
 import type { StoreCounts } from '../counts.ts';
 import { StoreUnavailable } from '../store.ts';
-import { type AskAll, gather } from './gathering.ts';
-import type { Lanes } from './lanes.ts';
+import { type AskAll, coalesce } from './coalescing.ts';
+import type { ConnectionPool } from './connection-pool.ts';
 
 /** How long a successful write proves that the database can be written, in milliseconds. */
 const PROOF_AGE = 10_000;
@@ -10,7 +10,7 @@ const PROOF_AGE = 10_000;
 const TOO_MANY = new Error('too many writes wait');
 
 export class ClientWrites {
-  readonly #lanes: Lanes;
+  readonly #pool: ConnectionPool;
   readonly #most: number;
   readonly #counts: StoreCounts;
   #waiting = 0;
@@ -18,8 +18,8 @@ export class ClientWrites {
   #provenAt: ReadonlyMap<string, number> = new Map();
 
   /** At most so many wait at once. */
-  constructor(lanes: Lanes, most: number, counts: StoreCounts) {
-    this.#lanes = lanes;
+  constructor(pool: ConnectionPool, most: number, counts: StoreCounts) {
+    this.#pool = pool;
     this.#most = most;
     this.#counts = counts;
   }
@@ -39,7 +39,7 @@ export class ClientWrites {
     { most, proves = [] }: { most?: number; proves?: string | string[] },
   ): (question: Question) => Promise<Exclude<Outcome, Error>> {
     const proving = this.proving([proves].flat(), untilNoConflict(writeAll));
-    const write = gather(this.#lanes.runOnce, this.#counting(proving), undefined, most);
+    const write = coalesce(this.#pool.runOnce, this.#counting(proving), undefined, most);
     return async (question) => {
       if (this.#waiting >= this.#most) throw new StoreUnavailable(TOO_MANY, 'overloaded');
       this.#waiting++;

@@ -70,7 +70,7 @@ async function* readChunks(connection: Connection, schema: string, table: Table)
 }
 
 /** Counts the stored records that do not fit a contract. Reads them only until all have been found to fit it. */
-export function buildCountMisfits(schema: string, tables: readonly Table[]) {
+export function buildCountInvalidRecords(schema: string, tables: readonly Table[]) {
   const selectPassed = `SELECT 1 FROM ${schema}.passed_check WHERE contract = $1`;
   const updatePassed = `UPDATE ${schema}.passed_check SET contract = $1`;
 

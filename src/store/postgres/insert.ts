@@ -4,8 +4,8 @@ import { StoreUnavailable } from '../store.ts';
 import type { Table } from '../table.ts';
 import type { Created } from '../write.ts';
 import { toArrays, toArraysSql } from './arrays.ts';
+import type { AskAll } from './coalescing.ts';
 import type { Connection } from './connection.ts';
-import type { AskAll } from './gathering.ts';
 import { NOW } from './names.ts';
 
 export function buildInsert(schema: string, { name, newFields, sequence }: Table): AskAll<Fields, Created | Error> {

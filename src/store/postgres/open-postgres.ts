@@ -12,13 +12,13 @@ import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain } from '../transac
 import type { Create } from '../write.ts';
 import { buildRunChanges, MOST_CHANGES } from './changes.ts';
 import { ClientWrites } from './client-writes.ts';
+import { coalesce } from './coalescing.ts';
 import type { Connection } from './connection.ts';
-import { buildCountMisfits, buildReadContents, buildWriteContents } from './contents.ts';
+import { ConnectionPool, type Run, type Task } from './connection-pool.ts';
+import { buildCountInvalidRecords, buildReadContents, buildWriteContents } from './contents.ts';
 import { drive, driveReading, toDialect } from './drive.ts';
-import { gather } from './gathering.ts';
 import { buildInsert } from './insert.ts';
 import { buildKeys } from './keys.ts';
-import { Lanes, type Run, type Task } from './lanes.ts';
 import { migrate } from './migrate.ts';
 import { quote } from './names.ts';
 import { buildListRecords } from './pages.ts';
@@ -26,8 +26,8 @@ import { buildConnect, buildRead } from './primary.ts';
 import { buildProveWritable } from './proof.ts';
 import { buildGetRecords } from './records.ts';
 import type { PostgresSettings } from './settings.ts';
-import { buildTallies } from './tallies.ts';
 import { buildUses } from './uses.ts';
+import { buildWindowCounters } from './window-counters.ts';
 
 /** How many connections read, beside the one that writes. More do not help: each takes all that waits. */
 const READERS = 3;
@@ -60,11 +60,16 @@ export async function openPostgres(
   }
   const readLimit = Math.ceil(READ * timeout);
   const connectToRead = () => connect({ toConnect: readLimit, toAnswer: readLimit });
-  const reading = new Lanes({ connect: connectToRead, count: READERS, patience: timeout, timeout });
+  const reading = new ConnectionPool({ connect: connectToRead, count: READERS, patience: timeout, timeout });
   const writeTimeout = Math.min(timeout, limits.createTimeout);
   const writeLimit = Math.ceil(WRITE * writeTimeout);
   const connectToWrite = () => connect({ toConnect: readLimit, toAnswer: writeLimit });
-  const writing = new Lanes({ connect: connectToWrite, count: 1, patience: writeLimit, timeout: writeTimeout });
+  const writing = new ConnectionPool({
+    connect: connectToWrite,
+    count: 1,
+    patience: writeLimit,
+    timeout: writeTimeout,
+  });
   const close = async () => {
     await Promise.all([reading.close(), writing.close()]);
   };
@@ -79,8 +84,8 @@ export async function openPostgres(
 }
 
 interface Opened {
-  reading: Lanes;
-  writing: Lanes;
+  reading: ConnectionPool;
+  writing: ConnectionPool;
   connectToStart: () => Promise<Connection>;
   connectToRead: () => Promise<Connection>;
   schema: string;
@@ -103,14 +108,14 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
     change: writes.gatherWrites(buildRunChanges(schema, kept, calls), { most: MOST_CHANGES }),
   });
   const names = tables.map(({ name }) => name);
-  const proveWritable = gather(writing.run, writes.proving(names, buildProveWritable(schema, tables)));
-  const tally = gather(reading.run, buildTallies(schema));
+  const proveWritable = coalesce(writing.run, writes.proving(names, buildProveWritable(schema, tables)));
+  const countWindow = coalesce(reading.run, buildWindowCounters(schema));
   const keys = buildKeys(schema);
-  const countMisfits = buildCountMisfits(schema, tables);
+  const countInvalidRecords = buildCountInvalidRecords(schema, tables);
   return {
     collections,
-    countMisfits: (contract, fits) =>
-      onConnection(connectToStart, (connection) => countMisfits(connection, contract, fits)),
+    countInvalidRecords: (contract, fits) =>
+      onConnection(connectToStart, (connection) => countInvalidRecords(connection, contract, fits)),
     readContents: buildReadContents(connectToRead, schema, tables),
     writeContents: buildWriteContents(connectToRead, schema, tables),
     createKey: (key) => writing.runOnce((connection) => keys.insert(connection, key)),
@@ -125,7 +130,7 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
     addUses: (added) => reading.runOnce((connection) => buildUses(schema).add(connection, added)),
     listUses: () => read(buildUses(schema).list),
     counts,
-    tally: (id, window, amount) => tally({ id, window, amount }),
+    countWindow: (id, window, amount) => countWindow({ id, window, amount }),
     check: async () => {
       await Promise.all([...all.map(({ prove }) => prove()), !writes.areProven(names) && proveWritable(undefined)]);
     },
@@ -143,9 +148,9 @@ function buildOwn({ table, shape }: Kept, schema: string, read: Run, writes: Cli
 
 function buildReads(read: Run, schema: string, table: Table, shape: Shape): Pick<AnyCollection, 'get' | 'list'> {
   const reads = { latest: Promise.resolve() };
-  const list = gather(read, buildListRecords(schema, table, shape), reads);
+  const list = coalesce(read, buildListRecords(schema, table, shape), reads);
   return {
-    get: gather(read, buildGetRecords(schema, table, shape), reads),
+    get: coalesce(read, buildGetRecords(schema, table, shape), reads),
     list: async (query) => {
       const values = table.filters.map(({ name }) => query[name]);
       const after = query.after === undefined ? 0n : fromCursor(query.after, values);

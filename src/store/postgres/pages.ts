@@ -7,8 +7,8 @@ import type { Fields, Page } from '../collection.ts';
 import { toCursor } from '../cursors.ts';
 import type { Field, Table } from '../table.ts';
 import { toArraySql } from './arrays.ts';
+import type { AskAll } from './coalescing.ts';
 import type { Connection } from './connection.ts';
-import type { AskAll } from './gathering.ts';
 import { toCompared } from './names.ts';
 import { toJsonSql } from './record-json.ts';
 

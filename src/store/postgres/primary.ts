@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { type Connection, type ConnectionTimes, connectTo } from './connection.ts';
-import type { Run, Task } from './lanes.ts';
+import type { Run, Task } from './connection-pool.ts';
 import type { PostgresSettings } from './settings.ts';
 
 /** Each host may take its time to let a connection in. @throws Error that says of each host why it cannot be written */

@@ -1,7 +1,7 @@
 /** Whether records can be created, by trying to. */
 import type { Table } from '../table.ts';
 import { toTrialRow } from '../trial.ts';
-import type { AskAll } from './gathering.ts';
+import type { AskAll } from './coalescing.ts';
 
 /** No other record has it, and the sequence goes on as if nothing had been. */
 const LAST_ID = '9223372036854775807';

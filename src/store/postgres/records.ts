@@ -2,7 +2,7 @@
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields } from '../collection.ts';
 import type { Table } from '../table.ts';
-import type { AskAll } from './gathering.ts';
+import type { AskAll } from './coalescing.ts';
 import { toJsonSql } from './record-json.ts';
 
 /** The records as one text, a line for each: rows cost more than to split it. JSON has no line breaks of its own. */

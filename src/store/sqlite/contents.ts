@@ -120,7 +120,7 @@ function keepIdsAbove(db: Database, { name }: Table, id: bigint): void {
 }
 
 /** Counts the stored records that do not fit a contract. Reads them only until all have been found to fit it. */
-export function prepareCountMisfits(db: Database, tables: readonly Table[]) {
+export function prepareCountInvalidRecords(db: Database, tables: readonly Table[]) {
   const selects = tables.map((table) => ({
     collection: table.collection,
     // NULL where a field is missing that the description calls required.

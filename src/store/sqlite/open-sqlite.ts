@@ -23,7 +23,7 @@ import {
   toStoreError,
   useWal,
 } from './connection.ts';
-import { type Aside, prepareCountMisfits, readContents, writeContents } from './contents.ts';
+import { type Aside, prepareCountInvalidRecords, readContents, writeContents } from './contents.ts';
 import { DIALECT, Driver } from './drive.ts';
 import { toBound } from './insert.ts';
 import { prepareKeys } from './keys.ts';
@@ -54,7 +54,7 @@ export function openSqlite(
     const migrated = isMigrated ? undefined : migrate(db, domain);
     if (migrated) limits.onMigrated?.(migrated);
     useWal(db);
-    return buildStore(new Medium(db, file), kept, transactions, limits);
+    return buildStore(new SqliteAccess(db, file), kept, transactions, limits);
   } catch (error) {
     db.close();
     throw error;
@@ -72,24 +72,24 @@ function makeFile(file: string): void {
 const toLoad = (calls: AnyTransactions, source: string) => (Object.keys(calls).length > 0 ? source : '');
 
 function buildStore(
-  medium: Medium,
+  access: SqliteAccess,
   kept: readonly Kept[],
   { all: calls, source }: Transactions,
   limits: StoreLimits,
 ): Store {
   const counts = new StoreCounts();
-  const { db, file, leave, snapshots } = medium;
+  const { db, file, leave, snapshots } = access;
   const tables = kept.map(({ table }) => table);
   const keys = prepareKeys(db);
-  const writer = medium.isMemory
+  const writer = access.isMemory
     ? writeInPlace(db, kept, calls)
-    : startWriter({ file, inodes: medium.inodes, tables, source: toLoad(calls, source) }, limits, counts);
+    : startWriter({ file, inodes: access.inodes, tables, source: toLoad(calls, source) }, limits, counts);
   const driver = new Driver(db);
   const read = guard(<Found>(toAsking: () => Asking<Found>) => {
     snapshots?.enter();
     return driver.drive(toAsking());
   }) as ForCollections['read'];
-  const all = kept.map((one) => buildOwn(one, medium, counts, 1 / kept.length));
+  const all = kept.map((one) => buildOwn(one, access, counts, 1 / kept.length));
   const collections = buildCollections(all, {
     calls,
     read,
@@ -100,31 +100,31 @@ function buildStore(
 
   return guardAll({
     collections,
-    countMisfits: medium.alone(prepareCountMisfits(db, tables)),
-    readContents: () => readContents(medium.openAside, tables),
+    countInvalidRecords: access.alone(prepareCountInvalidRecords(db, tables)),
+    readContents: () => readContents(access.openAside, tables),
     writeContents: async (parts, contract) => {
-      await writeContents(medium.openAside, tables, parts, contract);
+      await writeContents(access.openAside, tables, parts, contract);
       leave();
     },
-    createKey: medium.checked(keys.insert),
-    listKeys: medium.alone(keys.list),
-    readKeys: medium.checked(keys.readChanges),
-    revokeKey: medium.checked(keys.revoke),
-    replaceKey: medium.checked(keys.replace),
+    createKey: access.checked(keys.insert),
+    listKeys: access.alone(keys.list),
+    readKeys: access.checked(keys.readChanges),
+    revokeKey: access.checked(keys.revoke),
+    replaceKey: access.checked(keys.replace),
     addUses: (uses) => writer.addUses(JSON.stringify(uses)),
-    listUses: medium.alone(prepareListUses(db)),
-    tally: undefined,
+    listUses: access.alone(prepareListUses(db)),
+    countWindow: undefined,
     counts,
-    check: medium.checked(() => {
+    check: access.checked(() => {
       for (const { prove } of all) prove();
       return writer.check();
     }),
-    close: () => medium.close(writer),
+    close: () => access.close(writer),
   });
 }
 
 /** The parts of one collection alone; `share` is its part of what is kept of all. */
-function buildOwn({ table, shape }: Kept, { db, snapshots }: Medium, counts: StoreCounts, share: number) {
+function buildOwn({ table, shape }: Kept, { db, snapshots }: SqliteAccess, counts: StoreCounts, share: number) {
   const uncached = prepareReads(db, table, shape);
   const reads = snapshots ? new ReadCache(db, table, { snapshots, reads: uncached, counts, share }) : uncached;
   const prove = () => uncached.readRecord(NO_ID[table.id.type]);
@@ -132,7 +132,7 @@ function buildOwn({ table, shape }: Kept, { db, snapshots }: Medium, counts: Sto
 }
 
 /** Where the records are: in files, or in memory, where there are no locks to take, and nobody else who writes. */
-class Medium {
+class SqliteAccess {
   readonly isMemory: boolean;
   /** The files that were opened. */
   readonly inodes: Inodes;

@@ -345,8 +345,8 @@ t.test(
     await store.createKey(toStoredKey(key, 'Ada', undefined, [], '9/d'));
     // From the second time on, the shared count comes too late, and the keys are too old before this process counts by itself.
     let count = 0;
-    const tally = () => wait(count++ * 1000, { total: 1, ends: 60_000 });
-    const send = await startWithWays(t, WAYS, { store, tally, maxKeyAge: 240 });
+    const countWindow = () => wait(count++ * 1000, { total: 1, ends: 60_000 });
+    const send = await startWithWays(t, WAYS, { store, countWindow, maxKeyAge: 240 });
     t.equal(await send({ authorization: `Bearer ${key}` }), 403);
     t.equal(await send({ 'x-key': key, authorization: `Bearer ${key}` }), 503);
   },

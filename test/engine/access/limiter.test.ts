@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { toNetwork } from '../../../src/engine/access/fair-shares.ts';
 import { buildLimiter, type Limiter, type Standing } from '../../../src/engine/access/limiter.ts';
-import type { Tally } from '../../../src/store/store.ts';
-import { buildTally } from '../../../src/store/tally.ts';
+import { toNetwork } from '../../../src/engine/access/rate-limits.ts';
+import type { WindowCounter } from '../../../src/store/store.ts';
+import { buildWindowCounter } from '../../../src/store/window-counter.ts';
 
 const DAY = 86_400;
 
@@ -16,7 +16,7 @@ const checkMany = (limiter: Limiter, count: number, limit: number) =>
 const passed = (standings: Standing[]) => standings.filter(({ isOver }) => !isOver).length;
 
 t.test('each limit lets through as many as it says, and tells how many are left', async (t) => {
-  const limiter = buildLimiter(buildTally());
+  const limiter = buildLimiter(buildWindowCounter());
   for (const id of ['one', 'other']) {
     const standings: Standing[] = [];
     for (let count = 0; count < 6; count++) standings.push(await check(limiter, 4, id));
@@ -29,7 +29,7 @@ t.test('each limit lets through as many as it says, and tells how many are left'
 });
 
 t.test('when its window ends, a limit begins again', async (t) => {
-  const limiter = buildLimiter(buildTally());
+  const limiter = buildLimiter(buildWindowCounter());
   const until = Date.now() + 2200;
   const seconds = new Map<number, number>();
   while (Date.now() < until) {
@@ -46,15 +46,15 @@ t.test('when its window ends, a limit begins again', async (t) => {
 });
 
 t.test('a limit that is lowered holds at once, when the next part is asked for', async (t) => {
-  const limiter = buildLimiter(buildTally());
+  const limiter = buildLimiter(buildWindowCounter());
   t.equal(passed(await checkMany(limiter, 50, 200)), 50);
   t.equal(passed(await checkMany(limiter, 50, 10)) <= 2, true);
 });
 
 t.test('several that share a count let through what the limit says in all, with few questions', async (t) => {
-  const shared = buildTally();
+  const shared = buildWindowCounter();
   let questions = 0;
-  const slow: Tally = async (...ask) => {
+  const slow: WindowCounter = async (...ask) => {
     questions++;
     await wait(1);
     return shared(...ask);
@@ -74,8 +74,8 @@ t.test('several that share a count let through what the limit says in all, with 
 });
 
 t.test('requests that come while the count is asked get their answers from the next question', async (t) => {
-  const shared = buildTally();
-  const slow: Tally = async (...ask) => {
+  const shared = buildWindowCounter();
+  const slow: WindowCounter = async (...ask) => {
     await wait(5);
     return shared(...ask);
   };
@@ -89,9 +89,9 @@ t.test('requests that come while the count is asked get their answers from the n
 t.test('where the shared count fails or does not answer in time, each counts by itself', async (t) => {
   const alive = setInterval(() => {}, 1000);
   t.teardown(() => clearInterval(alive));
-  const broken: Tally[] = [() => Promise.reject(new Error('away')), () => new Promise(() => {})];
-  for (const tally of broken) {
-    const limiter = buildLimiter(tally);
+  const broken: WindowCounter[] = [() => Promise.reject(new Error('away')), () => new Promise(() => {})];
+  for (const countWindow of broken) {
+    const limiter = buildLimiter(countWindow);
     t.equal(passed(await checkMany(limiter, 30, 20)), 20);
   }
 });
@@ -112,10 +112,10 @@ t.test('an address of IPv6 stands for its network, of which a client may have ev
 });
 
 t.test('however many addresses come, the window of a key goes on counting', async (t) => {
-  const tally = buildTally();
-  const limiter = buildLimiter(tally);
+  const countWindow = buildWindowCounter();
+  const limiter = buildLimiter(countWindow);
   for (let count = 0; count < 5; count++) t.notOk((await check(limiter, 5, 'key Ada')).isOver);
   for (let count = 0; count < 104_000; count++) await check(limiter, 9, `address ${count}`);
   t.ok((await check(limiter, 5, 'key Ada')).isOver);
-  t.strictSame((await tally('key Ada', DAY, 0)).total, 5);
+  t.strictSame((await countWindow('key Ada', DAY, 0)).total, 5);
 });

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
+import { coalesce } from '../../src/store/postgres/coalescing.ts';
 import type { Connection } from '../../src/store/postgres/connection.ts';
-import { gather } from '../../src/store/postgres/gathering.ts';
 
 t.test(
   'calls that come while a statement of their kind runs are one statement; one that never ends holds up no others',
   async (t) => {
     const statements: number[][] = [];
     const ends: (() => void)[] = [];
-    const ask = gather<number, string>(
+    const ask = coalesce<number, string>(
       (task) => task({} as Connection),
       async (_connection, questions) => {
         statements.push([...questions]);

@@ -1,18 +1,18 @@
 /** Nobody takes more than their share: limits of keys, and of addresses that send requests without a valid one. */
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Rate, Tally } from '../../store/store.ts';
-import { ADDRESS } from '../../store/tally.ts';
+import type { Rate, WindowCounter } from '../../store/store.ts';
+import { ADDRESS } from '../../store/window-counter.ts';
 import { toClientAddress } from '../http/client-address.ts';
 import { buildLimiter, type Standing } from './limiter.ts';
 
 /** Answers a request that is beyond a limit, with these headers. */
 export type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
 
-export type FairShares = ReturnType<typeof buildFairShares>;
+export type RateLimits = ReturnType<typeof buildRateLimits>;
 
-export function buildFairShares(tally: Tally) {
-  const count = buildLimiter(tally);
+export function buildRateLimits(countWindow: WindowCounter) {
+  const count = buildLimiter(countWindow);
 
   /**
    * Goes on, or refuses; does nothing where the request was answered meanwhile. Refusals wait for the end of the turn, so that what

@@ -1,23 +1,23 @@
 /** The count that several processes of one machine share: the first of them keeps it. */
 import type { Worker } from 'node:cluster';
-import type { Tallied, Tally } from '../../store/store.ts';
+import type { WindowCount, WindowCounter } from '../../store/store.ts';
 
 interface Question {
-  ask: Parameters<Tally>;
+  ask: Parameters<WindowCounter>;
   number: number;
 }
 
 interface Answer {
-  tallied: Tallied;
+  counted: WindowCount;
   number: number;
 }
 
 /** In a worker. */
-export function askFirstProcess(): Tally {
-  const waiting = new Map<number, (tallied: Tallied) => void>();
+export function askFirstProcess(): WindowCounter {
+  const waiting = new Map<number, (counted: WindowCount) => void>();
   let count = 0;
-  process.on('message', ({ tallied, number }: Answer) => {
-    waiting.get(number)?.(tallied);
+  process.on('message', ({ counted, number }: Answer) => {
+    waiting.get(number)?.(counted);
     waiting.delete(number);
   });
   return (...ask) =>
@@ -28,9 +28,9 @@ export function askFirstProcess(): Tally {
 }
 
 /** In the first process. */
-export function answerWorker(worker: Worker, tally: Tally): void {
+export function answerWorker(worker: Worker, countWindow: WindowCounter): void {
   worker.on('message', async ({ ask, number }: Question) => {
     // No error where the worker has just died.
-    if (ask) worker.send({ tallied: await tally(...ask), number } satisfies Answer, () => {});
+    if (ask) worker.send({ counted: await countWindow(...ask), number } satisfies Answer, () => {});
   });
 }

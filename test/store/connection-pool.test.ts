@@ -1,8 +1,8 @@
-/** Lanes without a server: the connections are the test's own. */
+/** ConnectionPool without a server: the connections are the test's own. */
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Connection } from '../../src/store/postgres/connection.ts';
-import { Lanes, type LanesOptions } from '../../src/store/postgres/lanes.ts';
+import { ConnectionPool, type ConnectionPoolOptions } from '../../src/store/postgres/connection-pool.ts';
 
 function newConnection(): Connection {
   let isOpen = true;
@@ -26,55 +26,55 @@ function newConnection(): Connection {
 }
 
 /** One lane, and the connections that it has opened. */
-function openLane(t: Test, options: Partial<LanesOptions> = {}) {
+function openPool(t: Test, options: Partial<ConnectionPoolOptions> = {}) {
   const opened: Connection[] = [];
   const connect = async () => {
     const connection = newConnection();
     opened.push(connection);
     return connection;
   };
-  const lanes = new Lanes({ connect, count: 1, patience: 60_000, timeout: 60_000, ...options });
-  t.teardown(() => lanes.close());
-  return { lanes, opened };
+  const pool = new ConnectionPool({ connect, count: 1, patience: 60_000, timeout: 60_000, ...options });
+  t.teardown(() => pool.close());
+  return { pool, opened };
 }
 
 t.test('a task whose time is over is refused, and costs no connection', async (t) => {
-  const { lanes, opened } = openLane(t, { patience: 100, timeout: 1000 });
-  await lanes.untilOpen(1000);
-  const first = lanes.run(async () => {
+  const { pool, opened } = openPool(t, { patience: 100, timeout: 1000 });
+  await pool.untilOpen(1000);
+  const first = pool.run(async () => {
     // The event loop stands still, so that the lane is free before any timer runs.
     const end = performance.now() + 150;
     while (performance.now() < end);
     return 'done';
   });
-  const late = lanes.runOnce(async () => 'too late');
+  const late = pool.runOnce(async () => 'too late');
   await t.rejects(late, { kind: 'unavailable', cause: { message: /are busy/ } });
   t.equal(await first, 'done');
-  t.equal(await lanes.run(async () => 'done'), 'done');
+  t.equal(await pool.run(async () => 'done'), 'done');
   t.equal(opened.length, 1);
 });
 
 t.test('a task whose connection is lost is run again, or is of unknown outcome', async (t) => {
-  const { lanes, opened } = openLane(t);
+  const { pool, opened } = openPool(t);
   let runs = 0;
   const lose = async (connection: Connection) => {
     if (++runs % 2 === 0) return 'done';
     connection.end();
     throw new Error('lost');
   };
-  t.equal(await lanes.run(lose), 'done');
-  await t.rejects(lanes.runOnce(lose), { kind: 'outcome_unknown', cause: { message: 'lost' } });
-  t.equal(await lanes.run(async () => 'again'), 'again');
+  t.equal(await pool.run(lose), 'done');
+  await t.rejects(pool.runOnce(lose), { kind: 'outcome_unknown', cause: { message: 'lost' } });
+  t.equal(await pool.run(async () => 'again'), 'again');
   t.equal(opened.length, 3);
 });
 
-t.test('lanes that close run what waits, and refuse what comes later', async (t) => {
-  const { lanes } = openLane(t);
-  const runs = [1, 2, 3].map((result) => lanes.run(() => wait(5, result)));
-  await lanes.close();
+t.test('pool that close run what waits, and refuse what comes later', async (t) => {
+  const { pool } = openPool(t);
+  const runs = [1, 2, 3].map((result) => pool.run(() => wait(5, result)));
+  await pool.close();
   t.strictSame(await Promise.all(runs), [1, 2, 3]);
   await t.rejects(
-    lanes.run(async () => 4),
+    pool.run(async () => 4),
     { kind: 'unavailable', cause: { message: 'the store is closed' } },
   );
 });

@@ -1,7 +1,7 @@
 /** How much of each limit is used, by all servers. */
-import type { Tallied } from '../store.ts';
+import type { WindowCount } from '../store.ts';
+import type { AskAll } from './coalescing.ts';
 import type { Connection } from './connection.ts';
-import type { AskAll } from './gathering.ts';
 
 interface Addition {
   id: string;
@@ -14,7 +14,7 @@ interface Addition {
 const CLEANING = 10_000;
 const MOST_REMOVED = 10_000;
 
-export function buildTallies(schema: string): AskAll<Addition, Tallied> {
+export function buildWindowCounters(schema: string): AskAll<Addition, WindowCount> {
   const table = `${schema}.tallies`;
   // In the order of the ids, so that two servers never wait for each other.
   const add = `
@@ -42,7 +42,7 @@ export function buildTallies(schema: string): AskAll<Addition, Tallied> {
     await cleanSometimes(connection);
     const columns = (['id', 'window', 'amount'] as const).map((name) => additions.map((addition) => addition[name]));
     const rows = (await connection.query(add, columns)) as [id: string, total: string, age: string][];
-    const byId = new Map(rows.map(([id, ...tallied]) => [id, tallied]));
+    const byId = new Map(rows.map(([id, ...counted]) => [id, counted]));
     return additions.map(({ id, window }) => {
       const [total, age] = byId.get(id) as [string, string];
       return { total: Number(total), ends: window * 1000 - Number(age) };

@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../../src/operate/config.ts';
 import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
-import type { Tally } from '../../../src/store/store.ts';
-import { buildTally } from '../../../src/store/tally.ts';
+import type { WindowCounter } from '../../../src/store/store.ts';
+import { buildWindowCounter } from '../../../src/store/window-counter.ts';
 import { ContractCheck } from '../../contract-check.ts';
 import { openUrl } from '../../database.ts';
 import { connectRaw } from '../../raw-client.ts';
@@ -125,14 +125,14 @@ t.test('an address that sends requests without a valid key is refused, and valid
 });
 
 t.test('a request that is answered while its limit is asked for gets no second answer', async (t) => {
-  const count = buildTally();
+  const count = buildWindowCounter();
   const asked: string[] = [];
-  const slow: Tally = async (...ask) => {
+  const slow: WindowCounter = async (...ask) => {
     asked.push(ask[0]);
     await wait(50);
     return count(...ask);
   };
-  const options = { tally: slow, ...limits({ UNAUTHORIZED_RATE: '1/d' }) };
+  const options = { countWindow: slow, ...limits({ UNAUTHORIZED_RATE: '1/d' }) };
   const { port, request, keys } = await startWithKeys(t, ['2/d'], options);
   for (const [index, key] of [keys[0], 'wrong'].entries()) {
     const head = `POST /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${key}\r\nTransfer-Encoding: chunked\r\n\r\n`;

@@ -11,7 +11,7 @@ import type { Connection } from './connection.ts';
 export type Task<Result> = (connection: Connection) => Promise<Result>;
 export type Run = <Result>(task: Task<Result>) => Promise<Result>;
 
-export interface LanesOptions {
+export interface ConnectionPoolOptions {
   connect: () => Promise<Connection>;
   count: number;
   /** How long a task may wait for a connection, in milliseconds; then nothing was done. */
@@ -32,8 +32,8 @@ const BUSY = new Error('all connections to the database are busy');
 const CLOSED = new Error('the store is closed');
 const NO_ANSWER = new Error('the database has not answered in time');
 
-export class Lanes {
-  readonly #options: LanesOptions;
+export class ConnectionPool {
+  readonly #options: ConnectionPoolOptions;
   readonly #waiting: Queue<Job>;
   /** Wakes each connection that has nothing to do. */
   readonly #idle: (() => void)[] = [];
@@ -48,7 +48,7 @@ export class Lanes {
   /** Why there is no connection. */
   #failure: unknown = BUSY;
 
-  constructor(options: LanesOptions) {
+  constructor(options: ConnectionPoolOptions) {
     this.#options = options;
     this.#unopened = options.count;
     this.#waiting = new Queue(options.patience, () => new StoreUnavailable(this.#failure));

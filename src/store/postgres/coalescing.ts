@@ -1,7 +1,7 @@
 /** Makes one statement of all calls of the same kind that wait: however many they are, they cost one round trip. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Connection } from './connection.ts';
-import type { Run } from './lanes.ts';
+import type { Run } from './connection-pool.ts';
 
 /** The answers, in the order of the questions. */
 export type AskAll<Question, Answer> = (connection: Connection, questions: Question[]) => Promise<Answer[]>;
@@ -23,7 +23,7 @@ export interface Turns {
 const PATIENCE = 5;
 
 /** A call joins those that wait, until a connection takes them: what it is answered was read after it came. */
-export function gather<Question, Answer>(
+export function coalesce<Question, Answer>(
   run: Run,
   askAll: AskAll<Question, Answer>,
   turns: Turns = { latest: Promise.resolve() },

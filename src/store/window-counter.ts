@@ -1,6 +1,6 @@
 /** How much of each limit is used in its window of time, for all that share this process. */
 import { LRUCache } from 'lru-cache';
-import type { Tally } from './store.ts';
+import type { WindowCounter } from './store.ts';
 
 /** The beginnings of the ids of limits: of addresses, of keys, and of tokens that others have issued. */
 export const ADDRESS = 'address ';
@@ -21,7 +21,7 @@ interface Setter<Value> {
   set(id: string, value: Value): unknown;
 }
 
-export function buildTally(): Tally {
+export function buildWindowCounter(): WindowCounter {
   const knownOf = buildKnown<{ began: number; total: number }>();
   return (id, window, amount) => {
     const now = Date.now();
