@@ -105,7 +105,7 @@ t.test('handlers get the claims, and the log the id of the token, never the toke
 });
 
 t.test('rates and Idempotency-Keys are counted by the id that the check names', async (t) => {
-  const limits = loadConfig({ KEY_RATE: '2/m' });
+  const limits = loadConfig({ KEY_RATE: '2/d' });
   const lines: string[] = [];
   const { request } = await start(t, { limits, log: { write: (line) => void lines.push(line) } });
   const add = (key: string, name: string) =>
