@@ -1,8 +1,11 @@
 /** ConnectionPool without a server: the connections are the test's own. */
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { StoreCounts } from '../../src/store/counts.ts';
+import { ClientWrites } from '../../src/store/postgres/client-writes.ts';
 import type { Connection } from '../../src/store/postgres/connection.ts';
 import { ConnectionPool, type ConnectionPoolOptions } from '../../src/store/postgres/connection-pool.ts';
+import { StoreUnavailable } from '../../src/store/store.ts';
 
 function newConnection(): Connection {
   let isOpen = true;
@@ -25,7 +28,7 @@ function newConnection(): Connection {
   };
 }
 
-/** One lane, and the connections that it has opened. */
+/** A pool of one connection, and those that it has opened. */
 function openPool(t: Test, options: Partial<ConnectionPoolOptions> = {}) {
   const opened: Connection[] = [];
   const connect = async () => {
@@ -42,7 +45,7 @@ t.test('a task whose time is over is refused, and costs no connection', async (t
   const { pool, opened } = openPool(t, { patience: 100, timeout: 1000 });
   await pool.untilOpen(1000);
   const first = pool.run(async () => {
-    // The event loop stands still, so that the lane is free before any timer runs.
+    // The event loop stands still, so that the connection is free before any timer runs.
     const end = performance.now() + 150;
     while (performance.now() < end);
     return 'done';
@@ -68,7 +71,7 @@ t.test('a task whose connection is lost is run again, or is of unknown outcome',
   t.equal(opened.length, 3);
 });
 
-t.test('pool that close run what waits, and refuse what comes later', async (t) => {
+t.test('a pool that closes runs what waits, and refuses what comes later', async (t) => {
   const { pool } = openPool(t);
   const runs = [1, 2, 3].map((result) => pool.run(() => wait(5, result)));
   await pool.close();
@@ -78,3 +81,23 @@ t.test('pool that close run what waits, and refuse what comes later', async (t) 
     { kind: 'unavailable', cause: { message: 'the store is closed' } },
   );
 });
+
+t.test(
+  'of writes that go together, those that conflict with another program are done again, and no others',
+  async (t) => {
+    const { pool } = openPool(t);
+    await pool.untilOpen(1000);
+    const asked: string[][] = [];
+    const conflict = new StoreUnavailable(
+      Object.assign(new Error('deadlock detected'), { code: '40P01' }),
+      'unavailable',
+    );
+    const writes = new ClientWrites(pool, 10, new StoreCounts());
+    const write = writes.gatherWrites<string, string>(async (_connection, questions) => {
+      asked.push(questions);
+      return questions.map((question) => (question === 'b' && asked.length < 3 ? conflict : question));
+    }, {});
+    t.strictSame(await Promise.all(['a', 'b', 'c'].map(write)), ['a', 'b', 'c']);
+    t.strictSame(asked, [['a', 'b', 'c'], ['b'], ['b']]);
+  },
+);

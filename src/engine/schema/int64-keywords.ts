@@ -88,8 +88,7 @@ export const multiple: KeywordDefinition = {
 export const largeDefaults: CodeKeywordDefinition = {
   keyword: 'largeDefaults',
   schemaType: 'object',
-  code: ({ gen, data, schema, schemaValue, it }) => {
-    if (!it.opts.useDefaults || it.compositeRule) return;
+  code: ({ gen, data, schema, schemaValue }) => {
     for (const name of Object.keys(schema)) {
       const field = _`${data}${getProperty(name)}`;
       const isMissing = _`${data} && typeof ${data} == 'object' && ${field} === undefined`;

@@ -53,10 +53,7 @@ const isSchema = (node: unknown): node is Schema => typeof node === 'boolean' ||
 type Make = (subschema: Schema, keyword: string, name: string) => Schema;
 
 /** The schema, with each schema within it replaced by what `make` makes of it. */
-export function mapSubschemas(schema: Keywords, make: Make): Keywords;
-export function mapSubschemas(schema: Schema, make: Make): Schema;
-export function mapSubschemas(schema: Schema, make: Make): Schema {
-  if (typeof schema === 'boolean') return schema;
+export function mapSubschemas(schema: Keywords, make: Make): Keywords {
   const map = (one: unknown, ...where: [string, string]) => (isSchema(one) ? make(one, ...where) : one);
   const mapped = { ...schema };
   for (const keyword of ONE.filter((name) => name in schema)) mapped[keyword] = map(schema[keyword], keyword, '');

@@ -17,7 +17,7 @@ t.test('a read-only field is refused in a request, and a write-only one never st
       friends: { type: 'array', items: { $ref: '#/components/schemas/Account' } },
       best: { $ref: '#/components/schemas/Account', readOnly: true },
     },
-    allOf: [{ required: ['id'], properties: { id: {} } }],
+    allOf: [true, { required: ['id'], properties: { id: {} } }],
     additionalProperties: true,
   };
   const schema = { $ref: '#/components/schemas/Account' };
