@@ -2,8 +2,9 @@
  * Shows what of a contract is served, what is refused, why, and what to change: `npm run contract:use -- <file or URL>`. With
  * `--write`, puts it in the place of ours, makes a handler that answers 501 for each operation without one, and a first `src/errors.ts`,
  * where there is none. Where handlers would be left without an operation, nothing is written; `--replace-handlers` removes all that
- * there are, and writes `src/errors.ts` anew.
+ * there are, and writes `src/errors.ts` anew, unless it makes the errors of the contract already.
  */
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { toPrintableLines } from '../src/store/api-keys.ts';
@@ -30,7 +31,9 @@ async function useFile(file: string, values: { write?: boolean; 'replace-handler
   const table = toTable(judgement);
   if (judgement.rows.some(({ problems }) => problems.length > 0)) return { text: table, code: 1 };
   if (!values.write) return { text: `${table}\n\nTo put it in place: --write`, code: 0 };
-  const { text, isDone } = place(file, judgement, root, values['replace-handlers'] === true);
+  const errors = new URL('src/errors.ts', root);
+  const keepsErrors = existsSync(errors) && (await judgement.fits(readFileSync(errors, 'utf8')));
+  const { text, isDone } = place(file, judgement, root, { replaces: values['replace-handlers'] === true, keepsErrors });
   return { text: `${table}\n\n${text}`, code: isDone ? 0 : 1 };
 }
 

@@ -124,6 +124,8 @@ class Filler {
   }
 
   #fillEnum(values: unknown[], name: string): Filled {
+    // Codes of this server, and of the team beside them.
+    if (values.includes('invalid_request')) return { code: CODE_OF, open: [] };
     const ofStatus = values.find((value) => value === this.#status);
     const value = ofStatus ?? values[0];
     return {

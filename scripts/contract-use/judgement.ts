@@ -23,6 +23,8 @@ export interface Judgement {
   rows: Row[];
   /** The first `src/errors.ts` for it. */
   errors: string;
+  /** Whether another one makes all of its errors, too. */
+  fits: (text: string) => Promise<boolean>;
   /** Of the operations. */
   ids: string[];
   /** Whether it needs tokens of others. */
@@ -32,7 +34,7 @@ export interface Judgement {
 }
 
 export async function judge(file: string): Promise<Judgement> {
-  const { contract, errors, problems } = await readAll(file);
+  const { contract, errors, fits, problems } = await readAll(file);
   const left = new Set(problems);
   const take = (start: string) =>
     problems
@@ -54,6 +56,7 @@ export async function judge(file: string): Promise<Judgement> {
   return {
     rows,
     errors,
+    fits,
     needsTokens: schemes.length > 0,
     ids: [...(contract?.operations.keys() ?? [])],
     notes: contract ? [...unchecked, ...describeNotes(contract)] : [],
@@ -61,7 +64,9 @@ export async function judge(file: string): Promise<Judgement> {
 }
 
 /** Each operation that can be compiled is, beside others that cannot be read. */
-async function readAll(file: string): Promise<{ contract?: Contract; errors: string; problems: string[] }> {
+async function readAll(
+  file: string,
+): Promise<Pick<Judgement, 'errors' | 'fits'> & { contract?: Contract; problems: string[] }> {
   const problems: string[] = [];
   try {
     const read = await readContract(file);
@@ -74,9 +79,19 @@ async function readAll(file: string): Promise<{ contract?: Contract; errors: str
     const toErrorBody = await loadErrors(errors);
     collect(problems, () => compileOperations(contract, toErrorBody));
     collect(problems, () => problems.push(...describeSlowPatterns(contract)));
-    return { contract: read.contract, errors, problems };
+    return { contract: read.contract, errors, fits: (text) => doesFit(text, contract), problems };
   } catch (error) {
-    return { errors: '', problems: problemsOf(error) };
+    return { errors: '', fits: async () => false, problems: problemsOf(error) };
+  }
+}
+
+/** One that cannot be loaded, since it is none or imports others, does not. */
+async function doesFit(text: string, contract: Contract): Promise<boolean> {
+  try {
+    compileOperations(contract, await loadErrors(text));
+    return true;
+  } catch {
+    return false;
   }
 }
 

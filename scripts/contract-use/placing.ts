@@ -13,7 +13,7 @@ export function place(
   file: string,
   { ids, errors, needsTokens }: Pick<Judgement, 'ids' | 'errors' | 'needsTokens'>,
   root: URL,
-  replaces: boolean,
+  { replaces, keepsErrors }: { replaces: boolean; keepsErrors: boolean },
 ): { text: string; isDone: boolean } {
   const handlers = new URL('handlers/', root);
   const present = readdirSync(handlers).filter((name) => name.endsWith('.ts'));
@@ -28,14 +28,16 @@ export function place(
   const made = ids.filter((id) => !existsSync(new URL(`${id}.ts`, handlers)));
   for (const id of made) writeFileSync(new URL(`${id}.ts`, handlers), toHandler(id));
   const own = new URL('src/errors.ts', root);
-  const isKept = existsSync(own) && !replaces;
+  const isKept = existsSync(own) && (!replaces || keepsErrors);
   if (!isKept) writeFileSync(own, errors);
   const tokens = new URL('src/tokens.ts', root);
   const isUnchecked = !existsSync(tokens) || /verifyToken\b.*= undefined;/.test(readFileSync(tokens, 'utf8'));
   if (needsTokens && isUnchecked) writeFileSync(tokens, TOKENS);
-  const ofErrors = isKept
-    ? 'src/errors.ts is kept: npm run generate says where it does not fit.'
-    : 'src/errors.ts has its errors: go through it.';
+  const ofErrors = keepsErrors
+    ? 'src/errors.ts is kept: it makes its errors.'
+    : isKept
+      ? 'src/errors.ts is kept: npm run generate says where it does not fit.'
+      : 'src/errors.ts has its errors: go through it.';
   const counts = `${made.length} handlers made, ${ids.length - made.length} kept, ${removed.length} removed.`;
   return { text: `openapi/petstore.yaml is this contract. ${counts}\n${ofErrors}\n${NEXT}`, isDone: true };
 }

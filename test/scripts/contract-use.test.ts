@@ -93,9 +93,20 @@ t.test('with --write it is put in place, its text as it is, with a handler for e
   t.match(readFileSync(`${folder}/handlers/listVersionsv2.ts`, 'utf8'), "handle('listVersionsv2', notImplemented)");
   t.match(text, 'src/errors.ts has its errors: go through it.');
   t.match(readFileSync(`${folder}/src/errors.ts`, 'utf8'), /export const toErrorBody\b/);
+  writeFileSync(`${folder}/src/errors.ts`, 'export const toErrorBody = 1;\n');
   const again = (await use([file, '--write'], root)).text;
   t.match(again, '0 handlers made, 2 kept, 0 removed.');
   t.match(again, 'src/errors.ts is kept: npm run generate says where it does not fit.');
+});
+
+t.test('with --write, src/errors.ts is kept where it makes the errors of the contract already', async (t) => {
+  const folder = t.testdir({ openapi: {}, handlers: {}, src: { 'errors.ts': readFileSync('src/errors.ts', 'utf8') } });
+  const root = pathToFileURL(`${folder}/`);
+  const { text } = await use(['openapi/petstore.yaml', '--write', '--replace-handlers'], root);
+  t.match(text, 'src/errors.ts is kept: it makes its errors.');
+  t.equal(readFileSync(`${folder}/src/errors.ts`, 'utf8'), readFileSync('src/errors.ts', 'utf8'));
+  const broken = t.testdir({ 'broken.json': '{"openapi":"3.1.0"}' });
+  t.equal(await (await judge(`${broken}/broken.json`)).fits('export const toErrorBody = () => ({});'), false);
 });
 
 t.test(

@@ -5,6 +5,7 @@ import { buildTypes } from '../../scripts/contract-types.ts';
 import { buildErrorsFile, loadErrors } from '../../scripts/contract-use/errors-file.ts';
 import { judge } from '../../scripts/contract-use/judgement.ts';
 import type { OwnError } from '../../src/engine/error-body.ts';
+import { CATALOGUE } from '../../src/engine/errors.ts';
 import { compileOperations } from '../../src/engine/routes/compiled-operations.ts';
 import { load } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
@@ -72,6 +73,11 @@ const FILLED: [sentence: string, schema: Json, body: Json, open?: string][] = [
       [...['type', 'title', 'status', 'detail']],
     ),
     { type: 'about:blank', title: 'invalid_request', status: 400, detail: MESSAGE },
+  ],
+  [
+    'a list of codes that has those of the server',
+    object({ code: { ...string, 'x-extensible-enum': ['pet_is_lost', ...Object.keys(CATALOGUE)] }, message: string }),
+    { code: 'invalid_request', message: MESSAGE },
   ],
   [
     'an error in an object',
