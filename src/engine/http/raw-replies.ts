@@ -92,9 +92,13 @@ export function addRawReplies(app: FastifyInstance, options: RawRepliesOptions, 
 
 /** The body has not arrived in full: the request's own reply says so, unless it has been answered already. */
 function refuseBody(request: Request, told: CodeAndMessage): void {
-  // Node forgets a request that is answered: what still reads its body would wait for ever.
-  request.socket.once('close', () => request.destroy());
   const reply = request[REPLY];
+  request.socket.once('close', () => {
+    // Fastify would warn that the body fails behind the answer.
+    if (reply) reply.log = reply.log.child({}, { level: 'silent' });
+    // Node forgets a request that is answered: what still reads its body would wait for ever.
+    request.destroy();
+  });
   if (reply && !reply.raw.headersSent) reply.header('connection', 'close').send(new Failure(...told));
   // A reply that is still being made may wait for the body for ever.
   else if (reply && !reply.raw.writableEnded) reply.raw.destroy();
