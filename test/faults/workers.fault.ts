@@ -6,7 +6,7 @@ import { KEY } from '../service.ts';
 import { startClients } from './clients.ts';
 import { addFigures } from './figures.ts';
 
-const STOPS = 10;
+const STOPS = Number(process.env.ROUNDS ?? 10);
 /** Each is followed by a longer pause: 25 seconds in all. */
 const KILLS = 8;
 const CLIENTS = 40;
