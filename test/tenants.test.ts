@@ -13,7 +13,7 @@ type Own = AnyCollection & Record<'sell' | 'see', (...values: unknown[]) => Prom
 type Shops = Record<'items' | 'labels' | 'lines', { of(tenant: unknown): Own }> & { clerks: Own };
 type Shop = Record<'items' | 'labels' | 'lines', Own>;
 
-/** What a handler has of two shops. */
+/** The collections of two shops, as a handler is given them. */
 function shopsOf({ items, labels, lines }: Shops): [mine: Shop, other: Shop] {
   const of = (tenant: string) => ({ items: items.of(tenant), labels: labels.of(tenant), lines: lines.of(tenant) });
   return [of('mine'), of('other')];

@@ -88,7 +88,7 @@ function toTable(names: Map<Form, string>, most: Form): string[] {
   });
 }
 
-/** What such a file exports: it imports nothing but types. */
+/** Loads the function that such a file exports; the file imports nothing but types. */
 export async function loadErrors(text: string): Promise<ToErrorBody> {
   const { toErrorBody } = await import(`data:text/javascript,${encodeURIComponent(await toJavaScript(text))}`);
   if (typeof toErrorBody !== 'function') throw new Error('it exports no toErrorBody');

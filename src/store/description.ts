@@ -57,7 +57,7 @@ export interface Description<Name extends string = string> {
     /** By name, a field that all records have, with `-` before it where the highest comes first. Each wants an index on (column, id). */
     orders?: Readonly<Record<string, FilterName<SchemaOf<Name>> | `-${FilterName<SchemaOf<Name>>}`>>;
   };
-  /** What no two records have in common: the table has a unique index. The code is what a second one is refused with. */
+  /** Fields that no two records have in common: the table has a unique index. A second record is refused with the code. */
   unique?: readonly { fields: readonly FilterName<SchemaOf<Name>>[]; code: ErrorCode }[];
   /** What it adds to the catalogue of errors. */
   errors: { readonly [Code in ErrorCode]?: { readonly status: number } };
@@ -83,7 +83,7 @@ export interface Lists {
 /** The collections by their names, under which handlers are given them; made by `npm run generate`. */
 export type AnyDomain = Readonly<Record<string, AnyDescription>>;
 
-/** What handlers are given of a domain, with its transactions. */
+/** The collections of a domain as handlers are given them, with its transactions. */
 export type CollectionsOf<Domain extends AnyDomain, Calls = unknown> = {
   [Name in keyof Domain]: CollectionOf<
     Domain[Name],
@@ -107,7 +107,7 @@ export type CollectionOf<Described extends AnyDescription, Referenced = never, C
     Calls
 >;
 type OfTenant<Tenant, All> = [Tenant] extends [never] ? All : { of(tenant: Tenant): All };
-/** What tells its tenants apart; never where it has none. */
+/** The type of the value that tells its tenants apart; never where it has none. */
 export type TenantOf<Described extends AnyDescription> = ValuesOf<Described, { set: 'tenant' }>;
 /** The collections as a transaction is given them. It reads records of now, with what it has changed itself. */
 export type CollectionInTransaction<Described extends AnyDescription, Referenced = never> = Omit<

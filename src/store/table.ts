@@ -27,9 +27,9 @@ export interface Table {
   sequence: string;
   /** The field of whom a record belongs to: all that is unique, is so for each of them. */
   tenant: Field | undefined;
-  /** What no two records have in common: the id. */
+  /** The columns of the id, which no two records have in common. */
   key: string[];
-  /** And the rest, with the code of a record that would. */
+  /** The other columns that no two records have in common, with the code of a record that would. */
   unique: { columns: string[]; code: string }[];
   relations: Relation[];
 }

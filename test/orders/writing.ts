@@ -7,7 +7,10 @@ import { toTable } from '../../src/store/table.ts';
 import type { Transactions } from '../../src/store/transactions.ts';
 import * as orders from './transactions.ts';
 
-export const transactions: Transactions = { all: { orders }, source: new URL('thread.js', import.meta.url).href };
+export const transactions: Transactions = {
+  all: { orders },
+  source: new URL('../domain-thread.js?orders', import.meta.url).href,
+};
 
 const plain = toPlainShape(toTable(pets));
 const check = ({ name }: Fields) => (name === 'Unfit' ? ['name is not allowed'] : undefined);

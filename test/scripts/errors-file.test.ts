@@ -49,7 +49,7 @@ const at = (operation: string, reply = '400') => ({ ...FOUND, operation, reply }
 
 const diagnose = buildDiagnose({ noUnusedLocals: false });
 
-/** What the compiler says of the file, with the types of its contract. */
+/** The compiler's words about the file, with the types of its contract. */
 async function saidOf(text: string, document: Json): Promise<string> {
   const texts = { 'src/errors.ts': text, 'src/generated/contract.ts': await buildTypes(document) };
   return [...diagnose(['src/errors.ts'], texts)].map(([, said]) => said).join(' ');

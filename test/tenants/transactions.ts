@@ -1,4 +1,4 @@
-/** What is done for one shop. */
+/** The transactions of one shop. */
 import type { Asking } from '../../src/store/asking.ts';
 import { isRefused } from '../../src/store/collection.ts';
 import { readingOf, refused, transactionOf } from '../../src/store/transactions.ts';

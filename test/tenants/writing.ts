@@ -5,6 +5,6 @@ import * as lines from './transactions.ts';
 /** Clerks are of no shop. */
 const all = { lines, clerks: lines };
 
-export const transactions: Transactions = { all, source: new URL('thread.js', import.meta.url).href };
+export const transactions: Transactions = { all, source: new URL('../domain-thread.js?tenants', import.meta.url).href };
 
 export const loadShapes = () => ({});

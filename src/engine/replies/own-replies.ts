@@ -22,7 +22,7 @@ export interface OwnRepliesOptions {
   contract: Contract;
   operation: Operation;
   toErrorBody: ToErrorBody;
-  /** What was found of errors in other replies. */
+  /** The problems of errors that were told for other replies, each once. */
   told: Set<string>;
 }
 

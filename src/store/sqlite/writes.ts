@@ -153,9 +153,10 @@ class Changing {
     } catch (error) {
       if (!(error instanceof NotEnded)) throw error;
       const at = outcomes.length;
+      const begun = changes.slice(0, at + 1).findLast(isCall) as Call;
       // Another one may have had most of the time.
       const isToBlame = performance.now() - this.#began > time / 2;
-      throw new TooLong(changes[at] as Call, error.message, isToBlame ? at : undefined);
+      throw new TooLong(begun, error.message, isToBlame ? at : undefined);
     }
   }
 

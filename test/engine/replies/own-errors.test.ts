@@ -39,7 +39,7 @@ const withText = (number: number, code: string) => ({
   isFault: true,
 });
 
-/** What makes each error; those that handlers throw come from listPets. */
+/** Requests that make each error; those that handlers throw come from listPets. */
 const THROWN: Partial<Record<ErrorCode, () => unknown>> = {
   internal_error: () => {
     throw new Error('a slip');
@@ -118,7 +118,7 @@ t.test('every error has the body that the contract makes of it', async (t) => {
   t.strictSame([...seen].sort(), [...CODES].sort(), 'each code of the catalogue was provoked');
 });
 
-/** What a start says of getPet's 400 with this function and this Error. */
+/** The problems of a start with getPet's 400, this function and this Error. */
 async function problemOf(t: Test, schema: Json, toBody: (error: Json) => unknown): Promise<string | undefined> {
   const yaml = edited(({ schemas }) => {
     schemas.Error = schema;
