@@ -1,8 +1,8 @@
 import { handle } from '#engine';
 
-export default handle('createPet', async ({ body, once, pets, urlOf }) => {
-  const pet = await pets.create(body, { once });
+export default handle('createPet', async ({ body, idempotency, pets, urlOf }) => {
+  const pet = await pets.create(body, { idempotency });
   const Location = urlOf('getPet', { petId: pet.id });
-  const headers = once?.isReplayed ? { Location, 'Idempotency-Replayed': 'true' } : { Location };
+  const headers = idempotency?.isReplayed ? { Location, 'Idempotency-Replayed': 'true' } : { Location };
   return { status: 201, body: pet, headers };
 });

@@ -10,7 +10,7 @@ const FILE = new URL('degrees-of-expressions.json', FOLDER);
 const BY_STEPS = { attackTimeout: null, incubationTimeout: null };
 
 /** Of patterns that are very large there is no verdict in this time, in milliseconds. */
-const PATIENCE = 60_000;
+const CHECK_TIMEOUT = 60_000;
 
 const { POSITIVE_INFINITY } = Number;
 
@@ -32,7 +32,7 @@ export function degreeOf(expression: RegExp): number {
 export const isLinear = (expression: RegExp): boolean => degreeOf(expression) === 1;
 
 function ask({ source, flags }: RegExp): number {
-  const found = recheck.checkSync(source, flags, { ...BY_STEPS, timeout: PATIENCE });
+  const found = recheck.checkSync(source, flags, { ...BY_STEPS, timeout: CHECK_TIMEOUT });
   if (found.status === 'safe') return 1;
   return found.status === 'vulnerable' && found.complexity.type === 'polynomial'
     ? found.complexity.degree

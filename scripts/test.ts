@@ -27,12 +27,12 @@ async function runNext(): Promise<void> {
     const record = coverage?.record();
     const outcome = await runFiles(run, program.folder, record?.folder);
     outcomes.push(outcome);
-    console.log(toText(run.name, outcome));
+    console.log(toLine(run.name, outcome));
     record?.keep();
   }
 }
 
-function toText(name: string, { passed, failures, seconds }: Outcome): string {
+function toLine(name: string, { passed, failures, seconds }: Outcome): string {
   const progress = `${String(outcomes.length).padStart(String(runs.length).length)}/${runs.length}`;
   const line = `${failures.length > 0 ? 'not ok' : '    ok'} ${progress} ${seconds.toFixed(1).padStart(6)} s  ${name}: ${passed}`;
   return [line, ...failures.map((failure) => failure.replace(/^/gm, '    '))].join('\n');

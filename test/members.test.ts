@@ -5,7 +5,7 @@ import { openStore } from '../src/store/open-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { toTable, toTables } from '../src/store/table.ts';
 import { domain } from './members/domain.ts';
-import { LIMITS, onBoth, onceOf } from './orders/shops.ts';
+import { idempotencyOf, LIMITS, onBoth } from './orders/shops.ts';
 
 type Clubs = Record<keyof typeof domain, AnyCollection>;
 
@@ -81,7 +81,7 @@ function testMembers(t: Test, open: (t: Test) => Promise<Clubs>): void {
     const { clubs, members, visits } = await open(t);
     const [a, b] = (await clubs.createAll([{ name: 'a' }, { name: 'b' }])) as [Fields, Fields];
     const all = [a, a, b].map(({ id: clubId }, index) => ({ email: `${index}`, clubId, position: BigInt(index) }));
-    await members.createAll(all, { once: onceOf('all') });
+    await members.createAll(all, { idempotency: idempotencyOf('all') });
     const visit = (await visits.create({ member: '0' })) as Fields;
     t.ok(await members.get('1'));
     t.match(await clubs.delete(a.id), { refused: 'referenced' });
@@ -89,14 +89,17 @@ function testMembers(t: Test, open: (t: Test) => Promise<Clubs>): void {
     t.match(await members.delete('0'), { refused: 'referenced' });
     t.equal(await visits.delete(visit.id), true);
     t.match(await clubs.delete(a.id, { if: { name: 'b' } }), { refused: 'changed' });
-    const deleted = await Promise.all([clubs.delete(a.id, { once: onceOf('end') }), clubs.update(b.id, { name: 'c' })]);
+    const deleted = await Promise.all([
+      clubs.delete(a.id, { idempotency: idempotencyOf('end') }),
+      clubs.update(b.id, { name: 'c' }),
+    ]);
     t.match(deleted, [true, { name: 'c' }]);
-    t.equal(await clubs.delete(a.id, { once: onceOf('end') }), true);
+    t.equal(await clubs.delete(a.id, { idempotency: idempotencyOf('end') }), true);
     t.equal(await members.get('1'), undefined);
     t.match((await members.list({ limit: 9 }))?.body.read(), [{ email: '2' }]);
     t.match(await members.create(all[0] as Fields), { refused: 'no_such_clubs' });
     // Its key is answered as it was: it was done.
-    t.match(await members.createAll(all, { once: onceOf('all') }), all);
+    t.match(await members.createAll(all, { idempotency: idempotencyOf('all') }), all);
     t.equal(await members.get('1'), undefined);
   });
 }

@@ -1,7 +1,7 @@
 /** Changes of records, on both databases: conditions, keys, sums, and what the store sets itself. */
 import t, { type Test } from 'tap';
 import { pets } from '../src/pets/domain.ts';
-import { type Fields, isRefused, KeyReused, type Once, type Put } from '../src/store/collection.ts';
+import { type Fields, type Idempotency, isRefused, KeyReused, type Put } from '../src/store/collection.ts';
 import type { AnyDomain } from '../src/store/description.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { toPlainShape } from '../src/store/shape.ts';
@@ -9,7 +9,7 @@ import type { Part, Store } from '../src/store/store.ts';
 import { toTable, toTables } from '../src/store/table.ts';
 import { books } from './books/domain.ts';
 import { coupons, domain as DOMAIN, orders } from './orders/domain.ts';
-import { keyOf, LIMITS, type Open, onBoth, onceOf, type Shop, toShop } from './orders/shops.ts';
+import { idempotencyOf, keyOf, LIMITS, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';
 
 /** The same tables, whose orders promise less: any may be added beside any others. */
 const FREE: AnyDomain = {
@@ -39,7 +39,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
       const text = await orders.get(keyOf(order));
       t.same(text?.read(), order);
       t.strictSame(Object.keys(order), Object.keys(text?.read() ?? {}));
-      t.match(await orders.create({ price: 5n }, { once: onceOf('first') }), {
+      t.match(await orders.create({ price: 5n }, { idempotency: idempotencyOf('first') }), {
         number: UUID,
         placedAt: TIME,
         revision: 1n,
@@ -122,33 +122,39 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     const shops = [await open(), await open()];
     const { orders } = shops[0] as Shop;
     const order = await orders.create({ price: 0n });
-    const onces = Array.from({ length: 20 }, () => onceOf('pay'));
-    const pay = (once: Once, index: number) =>
-      (shops[index % 2] as Shop).orders.update(keyOf(order), { price: { add: 1n } }, { once });
+    const onces = Array.from({ length: 20 }, () => idempotencyOf('pay'));
+    const pay = (idempotency: Idempotency, index: number) =>
+      (shops[index % 2] as Shop).orders.update(keyOf(order), { price: { add: 1n } }, { idempotency });
     const answers = await Promise.all(onces.map(pay));
     t.equal(onces.filter(({ isReplayed }) => isReplayed).length, 19);
     for (const answer of answers) t.match(answer, { price: 1n, revision: 2n });
-    await t.rejects(orders.update(keyOf(order), { price: 9n }, { once: onceOf('pay', 'other') }), KeyReused);
+    await t.rejects(
+      orders.update(keyOf(order), { price: 9n }, { idempotency: idempotencyOf('pay', 'other') }),
+      KeyReused,
+    );
     const change = (revision: bigint) =>
-      orders.update(keyOf(order), { price: 7n }, { if: { revision }, once: onceOf('change') });
+      orders.update(keyOf(order), { price: 7n }, { if: { revision }, idempotency: idempotencyOf('change') });
     t.match(await change(1n), { refused: 'changed' });
     t.match(await change(2n), { price: 7n, revision: 3n });
     t.match(await change(2n), { price: 7n, revision: 3n });
-    t.equal(await orders.delete(keyOf(order), { once: onceOf('end') }), true);
-    t.equal(await orders.delete(keyOf(order), { once: onceOf('end') }), true);
-    t.equal(await orders.delete(keyOf(order), { once: onceOf('other end') }), false);
+    t.equal(await orders.delete(keyOf(order), { idempotency: idempotencyOf('end') }), true);
+    t.equal(await orders.delete(keyOf(order), { idempotency: idempotencyOf('end') }), true);
+    t.equal(await orders.delete(keyOf(order), { idempotency: idempotencyOf('other end') }), false);
   });
 
   t.test('a record whose id is given is put in its place, or created, and the answer says which', async (t) => {
     const { coupons } = await prepare(t)();
     const ids = ['a', '\'"\\ \n🐕', 'A'];
     for (const code of ids) {
-      t.match(await coupons.put(code, { left: 1n }, { once: onceOf(code) }), {
+      t.match(await coupons.put(code, { left: 1n }, { idempotency: idempotencyOf(code) }), {
         record: { code, left: 1n },
         isNew: true,
       });
       t.match(await coupons.put(code, { left: 2n }), { record: { code, left: 2n }, isNew: false });
-      t.match(await coupons.put(code, { left: 1n }, { once: onceOf(code) }), { record: { left: 1n }, isNew: true });
+      t.match(await coupons.put(code, { left: 1n }, { idempotency: idempotencyOf(code) }), {
+        record: { left: 1n },
+        isNew: true,
+      });
       t.match(await coupons.put(code, { left: 3n }, { if: { left: 1n } }), { refused: 'changed' });
       t.same((await coupons.get(code))?.read(), { code, left: 2n });
     }
@@ -176,9 +182,11 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     t.match(await orders.update(keyOf(other), { note: 'Same' }), { refused: 'note_taken' });
     t.match(await orders.replace(keyOf(other), { price: 1n, note: 'Same' }), { refused: 'note_taken' });
     t.match(await orders.update(keyOf(other), { note: 'Same', status: 'paid' }), { note: 'Same' });
-    const once = onceOf('free');
-    t.match(await orders.create({ price: 1n, note: 'Same' }, { once }), { refused: 'note_taken' });
-    t.match(await orders.create({ price: 1n, note: 'Free' }, { once: onceOf('free', 'other') }), { note: 'Free' });
+    const idempotency = idempotencyOf('free');
+    t.match(await orders.create({ price: 1n, note: 'Same' }, { idempotency }), { refused: 'note_taken' });
+    t.match(await orders.create({ price: 1n, note: 'Free' }, { idempotency: idempotencyOf('free', 'other') }), {
+      note: 'Free',
+    });
     t.match(await (shops[1] as Shop).coupons.create({ code: 'a', left: 1n }), { code: 'a' });
     t.match(await (shops[0] as Shop).coupons.create({ code: 'a', left: 2n }), { refused: 'exists' });
   });
@@ -186,12 +194,12 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   t.test('several records are created in their order, all of them or none, once for each key', async (t) => {
     const { orders, coupons } = await prepare(t)();
     const toOrders = (...notes: string[]) => notes.map((note) => ({ price: 1n, note }));
-    const first = orders.createAll(toOrders('a', 'b'), { once: onceOf('all') });
+    const first = orders.createAll(toOrders('a', 'b'), { idempotency: idempotencyOf('all') });
     const outcomes = [first, orders.createAll(toOrders('c', 'a')), coupons.create({ code: 'x', left: 1n })];
     const [made, refused] = await Promise.all(outcomes);
     t.match(made, [{ note: 'a', revision: 1n }, { note: 'b' }]);
     t.match(refused, { refused: 'note_taken' });
-    t.same(await orders.createAll(toOrders('a', 'b'), { once: onceOf('all') }), made);
+    t.same(await orders.createAll(toOrders('a', 'b'), { idempotency: idempotencyOf('all') }), made);
     t.same((await orders.list({ limit: 9 }))?.body.read(), made);
     t.same((await coupons.list({ limit: 9 }))?.body.read(), [{ code: 'x', left: 1n }]);
     t.same(await orders.createAll([]), []);

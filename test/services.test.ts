@@ -1,6 +1,6 @@
 /** A team's services: what its handlers need beside what is kept. */
 import t from 'tap';
-import type { AnyCall } from '../src/engine/routes/handler.ts';
+import type { AnyContext } from '../src/engine/routes/handler.ts';
 import { checkServices, type Settings } from '../src/engine/services.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { checkStart } from '../src/operate/cli/dry-run.ts';
@@ -50,7 +50,7 @@ t.test(
       services,
       handlers: {
         ...handlers,
-        listPets: async (call: AnyCall) => {
+        listPets: async (call: AnyContext) => {
           await (call.services as unknown as typeof services).payments.charge();
           return { status: 200, body: [] };
         },

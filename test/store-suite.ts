@@ -3,7 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parse, stringify } from 'lossless-json';
 import type { Test } from 'tap';
 import { makeKey, toStoredKey } from '../src/store/api-keys.ts';
-import { type AnyCollection, type Fields, KeyReused, type Once, type PageQuery } from '../src/store/collection.ts';
+import {
+  type AnyCollection,
+  type Fields,
+  type Idempotency,
+  KeyReused,
+  type PageQuery,
+} from '../src/store/collection.ts';
 import { toCursor } from '../src/store/cursors.ts';
 import type { AnyDescription } from '../src/store/description.ts';
 import type { Store, StoredKey } from '../src/store/store.ts';
@@ -30,7 +36,7 @@ export interface StoreKind {
 
 type Stored = Fields & { id: bigint };
 
-const ONCE: Once = { caller: 'Ada', operation: 'create', key: 'first', hours: 24, digest: '' };
+const ONCE: Idempotency = { caller: 'Ada', operation: 'create', key: 'first', hours: 24, digest: '' };
 const MOST = 2n ** 63n - 1n;
 
 /** Different values of filters. */
@@ -266,7 +272,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
         { ...ONCE, operation: 'createAnother' },
         { ...ONCE, key: `'"\\; ${'~'.repeat(240)}` },
       ];
-      for (const once of others) t.match(await createOnce(records, record, once), { isReplayed: false });
+      for (const idempotency of others) t.match(await createOnce(records, record, idempotency), { isReplayed: false });
       t.equal((await readAll(records, { limit: 100 })).length, 1 + others.length);
     },
   );
@@ -703,11 +709,14 @@ export function toolsFor(domain: AnyDescription, { prepare }: Pick<StoreKind, 'p
 }
 
 /** Undefined where the key was sent before for another record; its digest is that of the record. */
-async function createOnce(records: AnyCollection, record: Fields, once: Once) {
+async function createOnce(records: AnyCollection, record: Fields, idempotency: Idempotency) {
   const fields = Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1));
-  const sent = { ...once, digest: stringify(fields) as string };
+  const sent = { ...idempotency, digest: stringify(fields) as string };
   try {
-    return { record: toPlain(await records.create(record, { once: sent })) as Fields, isReplayed: sent.isReplayed };
+    return {
+      record: toPlain(await records.create(record, { idempotency: sent })) as Fields,
+      isReplayed: sent.isReplayed,
+    };
   } catch (error) {
     if (error instanceof KeyReused) return undefined;
     throw error;

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { type AnyCollection, type Fields, KeyReused } from '../src/store/collection.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { Store } from '../src/store/store.ts';
-import { LIMITS, onBoth, onceOf } from './orders/shops.ts';
+import { idempotencyOf, LIMITS, onBoth } from './orders/shops.ts';
 import { domain } from './tenants/domain.ts';
 import { transactions } from './tenants/writing.ts';
 
@@ -81,8 +81,8 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
   t.test('a key is one of all callers of a tenant, and none of another', async (t) => {
     const [mine, other] = shopsOf(await open(t));
     const create = ({ items }: Shop, caller: string, digest = '') => {
-      const once = { ...onceOf('same', digest), caller };
-      return [once, items.create({ name: 'Ball' }, { once })] as const;
+      const idempotency = { ...idempotencyOf('same', digest), caller };
+      return [idempotency, items.create({ name: 'Ball' }, { idempotency })] as const;
     };
     const [first, made] = create(mine, 'Ada');
     const [second, again] = create(mine, 'Bob');
@@ -120,8 +120,8 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     const { id: itemId } = (await mine.items.create({ name: 'Ball' })) as Fields;
     t.match(await other.lines.sell({ itemId }), { refused: 'no_such_items' });
     t.match(await mine.lines.sell({ itemId, label: 'x' }), { refused: 'no_such_labels' });
-    const onces = ['Ada', 'Bob'].map((caller) => ({ ...onceOf('sell'), caller }));
-    const sold = await Promise.all(onces.map((once) => mine.lines.sell({ itemId }, { once })));
+    const onces = ['Ada', 'Bob'].map((caller) => ({ ...idempotencyOf('sell'), caller }));
+    const sold = await Promise.all(onces.map((idempotency) => mine.lines.sell({ itemId }, { idempotency })));
     t.match(sold[0], { line: { shop: 'mine', itemId }, item: { stock: 8n } });
     t.same(sold[1], sold[0]);
     t.strictSame(onces.filter(({ isReplayed }) => isReplayed).length, 1);

@@ -5,7 +5,7 @@ import { openStore } from '../src/store/open-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { loadShapes } from '../src/writing.ts';
 import { domain } from './orders/domain.ts';
-import { LIMITS, type Open, onBoth, onceOf, type Shop, toShop } from './orders/shops.ts';
+import { idempotencyOf, LIMITS, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';
 import { transactions } from './orders/writing.ts';
 
 const PET = { name: 'Rex', categoryId: 1n, status: 'available' };
@@ -101,20 +101,21 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
       const [{ pets, orders }] = shops;
       const { id: petId } = await pets.create({ ...PET, status: 'pending' });
       const place = (index: number) =>
-        shops[index % 2]?.orders.place?.({ petId, price: 5n }, { once: onceOf('place') });
+        shops[index % 2]?.orders.place?.({ petId, price: 5n }, { idempotency: idempotencyOf('place') });
       t.match(await place(0), { refused: 'pet_not_available' });
       await pets.update(petId, { status: 'available' });
-      const onces = Array.from({ length: 20 }, () => onceOf('place'));
+      const onces = Array.from({ length: 20 }, () => idempotencyOf('place'));
       const answers = await Promise.all(
-        onces.map((once, index) => shops[index % 2]?.orders.place?.({ petId, price: 5n }, { once })),
+        onces.map((idempotency, index) => shops[index % 2]?.orders.place?.({ petId, price: 5n }, { idempotency })),
       );
       t.equal(onces.filter(({ isReplayed }) => isReplayed).length, 19);
       t.match(answers[0], { petId, price: 5n });
       for (const answer of answers) t.strictSame(answer, answers[0]);
       t.strictSame(await place(1), answers[0]);
-      const other = orders.place?.({ petId, price: 6n }, { once: onceOf('place', 'other') });
+      const other = orders.place?.({ petId, price: 6n }, { idempotency: idempotencyOf('place', 'other') });
       await t.rejects(other as Promise<unknown>, KeyReused);
-      for (let count = 0; count < 2; count++) await orders.add?.({ name: 'Void' }, { once: onceOf('void') });
+      for (let count = 0; count < 2; count++)
+        await orders.add?.({ name: 'Void' }, { idempotency: idempotencyOf('void') });
       t.same(await namesIn(shops[0]), ['Rex', 'Void']);
     },
   );
@@ -124,10 +125,10 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     const output = { most: 2n ** 63n - 1n, list: [1, 1.5, null, 'text', { __proto__x: true }], none: undefined };
     // A client may send what looks like a mark of ours.
     const marks = [{ '\0int64': 'x' }, { '\0int64': '5' }, 'n5', 's', ''];
-    t.strictSame(await orders.add?.({ name: 'm', output: marks }, { once: onceOf('marks') }), marks);
+    t.strictSame(await orders.add?.({ name: 'm', output: marks }, { idempotency: idempotencyOf('marks') }), marks);
     const { none: _none, ...kept } = output;
-    t.strictSame(await orders.add?.({ name: 'a', output }, { once: onceOf('output') }), kept);
-    t.strictSame(await orders.add?.({ name: 'a', output }, { once: onceOf('output') }), kept);
+    t.strictSame(await orders.add?.({ name: 'a', output }, { idempotency: idempotencyOf('output') }), kept);
+    t.strictSame(await orders.add?.({ name: 'a', output }, { idempotency: idempotencyOf('output') }), kept);
     t.equal(await orders.add?.({ name: 'b' }), undefined);
     const now = Date.parse((await orders.add?.({ name: 'c', output: 'now' })) as string);
     t.ok(Math.abs(now - Date.now()) < 10_000);

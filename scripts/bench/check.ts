@@ -1,6 +1,6 @@
 /** Checks before anything is measured that every server does the whole job, and that all give the same replies. */
 import assert from 'node:assert/strict';
-import { toListText, toText } from './pets.ts';
+import { toListText, toPetText } from './pets.ts';
 import type { Running, Server } from './servers.ts';
 import { API_KEY, PREFIX } from './workloads.ts';
 
@@ -30,7 +30,7 @@ export async function checkServer(server: Server, { port }: Running, rows: numbe
   if (server.isConstant) return;
   await expect(200, JSON.parse(toListText(100)), '/pets?limit=100');
   await expect(200, JSON.parse(toListText(20, 'sold')), '/pets?status=sold');
-  await expect(200, JSON.parse(toText(rows)), `/pets/${rows}`);
+  await expect(200, JSON.parse(toPetText(rows)), `/pets/${rows}`);
   await expect(201, { id: rows + 1, ...NEW_PET }, '/pets', { post: NEW_PET });
   await expect(200, { id: rows + 1, ...NEW_PET }, `/pets/${rows + 1}`);
   await expectFailure(404, `/pets/${rows + 2}`);

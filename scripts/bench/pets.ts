@@ -4,7 +4,7 @@
 const STATUSES = [undefined, 'available', 'pending', 'sold'];
 
 /** The JSON text of a pet, as every server must send it. */
-export function toText(id: number): string {
+export function toPetText(id: number): string {
   return JSON.stringify({ id, name: `Pet ${id}`, categoryId: (id % 100) + 1, status: STATUSES[id % STATUSES.length] });
 }
 
@@ -13,7 +13,7 @@ export function toListText(limit: number, status?: string): string {
   const ids = Array.from({ length: limit }, (_, index) =>
     status ? index * STATUSES.length + STATUSES.indexOf(status) : index + 1,
   );
-  return `[${ids.map(toText)}]`;
+  return `[${ids.map(toPetText)}]`;
 }
 
 /** SQL: the columns of the pet with an id. */

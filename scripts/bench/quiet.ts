@@ -7,7 +7,7 @@ import { TICKS_PER_SECOND } from './process-usage.ts';
 const MOST = 0.15;
 /** For how long that is looked at, and how long it is waited for, in milliseconds. */
 const LOOK = 500;
-const PATIENCE = 120_000;
+const QUIET_TIMEOUT = 120_000;
 
 export const isDisturbed = (others: number): boolean => others > MOST;
 
@@ -26,6 +26,6 @@ export async function waitForQuiet(): Promise<void> {
     await sleep(LOOK);
     const now = performance.now();
     if (!isDisturbed((machineTime() - used) / (now - since))) return;
-    if (now - begin > PATIENCE) throw new Error('Other programs use this machine: measure when it is quiet.');
+    if (now - begin > QUIET_TIMEOUT) throw new Error('Other programs use this machine: measure when it is quiet.');
   }
 }

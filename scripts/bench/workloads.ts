@@ -1,5 +1,5 @@
 /** What is asked of the servers: each workload is a row of requests, the same for every server. */
-import { toListText, toText } from './pets.ts';
+import { toListText, toPetText } from './pets.ts';
 
 export const PREFIX = '/v1';
 export const API_KEY = 'key-of-the-benchmark-0123456789';
@@ -46,7 +46,7 @@ function getOne(rows: number): Next {
   const random = buildRandom();
   return () => {
     const id = 1 + Math.floor(random() * rows);
-    return { request: toRequest('GET', `/pets/${id}`), reply: toText(id) };
+    return { request: toRequest('GET', `/pets/${id}`), reply: toPetText(id) };
   };
 }
 

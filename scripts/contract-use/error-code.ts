@@ -3,7 +3,7 @@ import type { Reply } from '../../src/engine/contract/contract.ts';
 import type { BuildCheck, Check } from '../../src/engine/schema/checks.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
 import { targetOf } from '../../src/engine/schema/recursion.ts';
-import { toFlat } from '../../src/engine/schema/subsets.ts';
+import { mergeAllOf } from '../../src/engine/schema/subsets.ts';
 
 const STATUS = /^(http)?_?(status|code|status_?code|error_?code|errno)$/i;
 const CODE = /^(error_?)?(code|type|id|key|name|slug|kind|title)$|^error$/i;
@@ -33,7 +33,7 @@ const [CODE_OF, MESSAGE_OF, STATUS_OF, REQUEST_ID_OF] = ['code', 'message', 'sta
 export function toErrorCode({ status, schema }: Reply, buildCheck: BuildCheck): string {
   const filler = new Filler(status, buildCheck);
   const { code, open } = filler.fill(schema, '', DEEPEST) ?? { code: ANY, open: [] };
-  const text = toText(code, '');
+  const text = toSource(code, '');
   const used = new Set(text.match(new RegExp(`(?<=${MARK})\\w+`, 'g')));
   const comment = open.length > 0 ? `// To be decided: ${[...new Set(open)].map(quoted).join(', ')}.\n` : '';
   const given = used.size > 0 ? `{ ${[...used].join(', ')} }: OwnError` : '';
@@ -47,10 +47,10 @@ const ANY: Code = [
   ['status', STATUS_OF],
 ];
 
-function toText(code: Code, indent: string): string {
+function toSource(code: Code, indent: string): string {
   if (typeof code === 'string') return code;
   const fields = code.map(([name, value]) => {
-    const text = toText(value, `${indent}  `);
+    const text = toSource(value, `${indent}  `);
     if (text === MARK + name) return text;
     return `${/^[A-Za-z_$][\w$]*$/.test(name) && name !== '__proto__' ? name : `[${quoted(name)}]`}: ${text}`;
   });
@@ -65,7 +65,7 @@ const literal = (value: unknown) => (typeof value === 'string' ? quoted(value) :
 
 /** The parts of `allOf` in one; a field that several of them describe is all that they say. */
 function toWhole(schema: Schema): Keywords {
-  const flat = toFlat(targetOf(schema) ?? schema);
+  const flat = mergeAllOf(targetOf(schema) ?? schema);
   const parts = partsOf(schema).map(({ properties = {} }) => properties);
   const fields = Object.keys(flat.properties ?? {}).map((name): [string, Schema] => {
     const own = parts.flatMap((properties) => (Object.hasOwn(properties, name) ? [properties[name] as Schema] : []));
@@ -167,14 +167,14 @@ class Filler {
   }
 
   #isFree(schema: Schema = {}): boolean {
-    const { type, enum: values, format, pattern, maxLength } = toFlat(targetOf(schema) ?? schema);
+    const { type, enum: values, format, pattern, maxLength } = mergeAllOf(targetOf(schema) ?? schema);
     return type === 'string' && !values && !format && !pattern && !maxLength;
   }
 
   #fillArray({ items, minItems = 0 }: Keywords, name: string, depth: number): Filled | undefined {
     const item = this.fill(items, name, depth - 1);
     if (item && (item.open.length === 0 || minItems > 0))
-      return { code: `[${toText(item.code, '  ')}]`, open: item.open };
+      return { code: `[${toSource(item.code, '  ')}]`, open: item.open };
     return minItems > 0 ? undefined : { code: '[]', open: [] };
   }
 

@@ -91,7 +91,7 @@ export class ErrorParts<Code extends ErrorCode> {
   declare readonly problems?: Problem[];
 
   /** A plugin may refuse with another status than the usual one of the code. */
-  constructor(code: Code, message: string, { status, problems }: Pick<FailureOptions, 'status' | 'problems'> = {}) {
+  constructor(code: Code, message: string, { status, problems }: Pick<HttpErrorOptions, 'status' | 'problems'> = {}) {
     this.code = code;
     this.message = message;
     this.status = (status ?? CATALOGUE[code].status) as StatusOf<Code>;
@@ -119,17 +119,17 @@ export const refuseAt = (pointer: string, code: string, words: string): ErrorAns
 
 /** The handler of an operation that is described, and not made yet: a 501. */
 export async function notImplemented(): Promise<never> {
-  throw new Failure('not_implemented', 'This operation is not implemented yet.');
+  throw new HttpError('not_implemented', 'This operation is not implemented yet.');
 }
 
-/** What a Failure tells a client. */
+/** What an HttpError tells a client. */
 export type CodeAndMessage = [code: ErrorCode, message: string];
 
 export const NO_ROUTE: CodeAndMessage = ['route_not_found', 'Nothing is served at this path.'];
 
 export const TOO_LARGE: CodeAndMessage = ['payload_too_large', 'The body is larger than this operation takes.'];
 
-interface FailureOptions {
+interface HttpErrorOptions {
   headers?: Record<string, string>;
   cause?: unknown;
   /** Where it is another than that of the code. */
@@ -138,14 +138,14 @@ interface FailureOptions {
 }
 
 /** A failure before or after the handler. `message` is for the client, `cause` for the log. */
-export class Failure extends Error {
-  override name = 'Failure';
+export class HttpError extends Error {
+  override name = 'HttpError';
   readonly code: ErrorCode;
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly problems: Problem[] | undefined;
 
-  constructor(code: ErrorCode, message: string, { headers = {}, cause, status, problems }: FailureOptions = {}) {
+  constructor(code: ErrorCode, message: string, { headers = {}, cause, status, problems }: HttpErrorOptions = {}) {
     super(message, { cause });
     const { retryAfter, status: usual } = kindOf(code);
     this.code = code;
@@ -160,7 +160,7 @@ export class Failure extends Error {
 }
 
 /** A request that breaks the contract, where its check is over already. */
-export function toInvalid(found: Problem[], cause?: unknown): Failure {
+export function toInvalid(found: Problem[], cause?: unknown): HttpError {
   const [message, problems] = toTold(found);
-  return new Failure('invalid_request', message, { problems, cause });
+  return new HttpError('invalid_request', message, { problems, cause });
 }

@@ -2,15 +2,15 @@
 export type { JsonText } from '../json/json-text.ts';
 export { isRefused } from '../store/collection.ts';
 export type { SchemaOf as Schema } from '../store/description.ts';
-export { type ErrorBody, type ErrorCode, Failure, notImplemented, refuse, refuseAt } from './errors.ts';
-export type { PassedOn } from './replies/passed-on-replies.ts';
+export { type ErrorBody, type ErrorCode, HttpError, notImplemented, refuse, refuseAt } from './errors.ts';
+export type { RawBody } from './replies/raw-bodies.ts';
 export { ifMatch, isUnchanged, toTag } from './requests/conditions.ts';
 export type { Bytes, FormField, FormFile } from './requests/form-parts.ts';
 export type { InReply, InRequest, OperationId } from './routes/directed.ts';
 export {
   type AnswerOf,
-  type CallOf,
   type Handler,
+  type HandlerContext,
   handle,
   type UrlOf,
 } from './routes/handler.ts';

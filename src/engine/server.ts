@@ -15,7 +15,7 @@ import { addConnections, type ConnectionLimits } from './http/connections.ts';
 import { addCors, toBareHeaders } from './http/cors.ts';
 import { buildCounts, type Counts } from './http/counts.ts';
 import { addDraining } from './http/draining.ts';
-import { addErrorReplies, buildSendFailure, type SendFailure } from './http/error-replies.ts';
+import { addErrorReplies, buildSendError, type SendError } from './http/error-replies.ts';
 import { addPreBodyChecks, addRequestStart, buildArrive } from './http/every-request.ts';
 import { addHealth, buildIsReady } from './http/health.ts';
 import { ignoreUpgrades } from './http/ignored-upgrades.ts';
@@ -35,7 +35,7 @@ import type { AddTraces } from './http/trace-context.ts';
 import { takeBody } from './http/unwanted-bodies.ts';
 import { buildErrorFormOf } from './replies/error-bodies.ts';
 import { addJsonBody } from './requests/json-body.ts';
-import { addPassedOnBodies } from './requests/passed-on-bodies.ts';
+import { addRawBodies } from './requests/raw-bodies.ts';
 import type { CompiledOperations } from './routes/compiled-operations.ts';
 import { addOperations, type Handlers, type OperationsOptions } from './routes/operations.ts';
 import { addServices } from './services.ts';
@@ -95,11 +95,11 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   // Where nobody asks, what is refused and dropped is counted all the same: that costs less than to ask each time.
   const counted = counts ?? buildCounts(String);
   const makeError = buildMakeError(logger, buildErrorFormOf(options.toErrorBody));
-  const sendFailure = buildSendFailure(logger, makeError);
+  const sendError = buildSendError(logger, makeError);
   const raw = { logger, nextRequestId, makeError, counts: counted, bareHeaders: toBareHeaders(options.corsOrigins) };
-  const frameworkErrors: SendFailure = (error, request, reply) => {
+  const frameworkErrors: SendError = (error, request, reply) => {
     arrive(request, reply);
-    sendFailure(error, request, reply.headers(raw.bareHeaders));
+    sendError(error, request, reply.headers(raw.bareHeaders));
   };
   const app = createApp(options, raw, ownLog, frameworkErrors);
   app.addHook('onClose', async () => refusedLog.end());
@@ -110,7 +110,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await add('accepting', (app) => addAccepting(app.server, connections));
   const beginTrace = await add('traces', (app) => options.addTraces?.(app, store.collections, store.counts, toLogged));
   await add('overload', (app) => addOverload(app, { ...limits, ...raw, connections }));
-  await add('error-replies', (app) => addErrorReplies(app, sendFailure));
+  await add('error-replies', (app) => addErrorReplies(app, sendError));
   await add('services', (app) => addServices(app, store.collections, services));
   await add('raw-replies', (app) => addRawReplies(app, raw, toLogged));
   const toNotFound = await add('not-found', buildNotFound);
@@ -118,7 +118,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await add('request-start', (app) => addRequestStart(app, arrive, beginTrace));
   await add('cors', (app) => addCors(app, options.corsOrigins));
   await add('plugins', (app) => addTeamsPlugins(app, options));
-  await add('pre-body-checks', (app) => addPreBodyChecks(app, toNotFound, resume, sendFailure));
+  await add('pre-body-checks', (app) => addPreBodyChecks(app, toNotFound, resume, sendError));
   const authFor = await add('auth', (app) => addAuth(app, auth));
   const contracts = fastifyPlugin(addContract, { name: 'contract', ...NEEDED.contract, encapsulate: true });
   await app.register(contracts, { ...options, given, authFor });
@@ -131,7 +131,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 async function addContract(app: FastifyInstance, options: OperationsOptions & ServerOptions): Promise<void> {
   checkTokens(options.contract, options.verifyToken);
   addJsonBody(app, options.contract);
-  addPassedOnBodies(app, options.contract, takeBody);
+  addRawBodies(app, options.contract, takeBody);
   await addOperations(app, options);
 }
 
@@ -193,7 +193,7 @@ function createApp(
   { trustProxy, requestTimeout, keepAliveTimeout, isDraining }: ServerOptions,
   raw: RawRepliesOptions,
   { log, logController }: ReturnType<typeof buildFastifyLog>,
-  frameworkErrors: SendFailure,
+  frameworkErrors: SendError,
 ): FastifyInstance {
   // A Unix socket has a path in place of an address.
   const isProxy = buildIsProxy(trustProxy, () => typeof app.server.address() === 'string');

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Awaitable } from '../store/collection.ts';
-import { Failure } from './errors.ts';
+import { HttpError } from './errors.ts';
 
 /** A variable of the environment. One without a fallback has to be set. A secret may also be in the file that `<name>_FILE` names. */
 export type Setting =
@@ -37,14 +37,14 @@ interface Service {
 }
 
 /** How long a service may take to say that it can be used, in milliseconds. */
-const PATIENCE = 2000;
+const START_TIMEOUT = 2000;
 const LATE = Symbol('late');
 
 const all = (services: object): [string, Service][] =>
   Object.entries(services).filter(([, service]) => typeof service === 'object' && service !== null);
 
-/** @throws Failure whose cause names the service that cannot be used, or does not say so in time */
-export async function checkServices(services: object, patience = PATIENCE): Promise<void> {
+/** @throws HttpError whose cause names the service that cannot be used, or does not say so in time */
+export async function checkServices(services: object, patience = START_TIMEOUT): Promise<void> {
   await Promise.all(
     all(services).map(async ([name, service]) => {
       const late = new AbortController();
@@ -53,7 +53,7 @@ export async function checkServices(services: object, patience = PATIENCE): Prom
         if (answered === LATE) throw new Error('it does not answer in time');
       } catch (error) {
         const cause = new Error(`the service ${name} cannot be used`, { cause: error });
-        throw new Failure('unavailable', 'The service is unavailable. Try again later.', { cause });
+        throw new HttpError('unavailable', 'The service is unavailable. Try again later.', { cause });
       } finally {
         late.abort();
       }

@@ -120,7 +120,7 @@ class Reader {
 
   private escapedString(start: number): string {
     this.at = start;
-    const text = toText(this.match(ESCAPED_STRING)) ?? this.malformed(start);
+    const text = unquote(this.match(ESCAPED_STRING)) ?? this.malformed(start);
     if (!text.isWellFormed()) throw new SyntaxError('has half a surrogate pair in a string');
     return text;
   }
@@ -167,7 +167,7 @@ class Reader {
 }
 
 /** Undefined where an escape or a character is none that a string may have. */
-function toText(string: string): string | undefined {
+function unquote(string: string): string | undefined {
   try {
     return JSON.parse(string);
   } catch {

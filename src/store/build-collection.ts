@@ -2,7 +2,7 @@
 import { JsonText } from '../json/json-text.ts';
 import type { Asking } from './asking.ts';
 import { Changes } from './changes.ts';
-import type { AnyCollection, Awaitable, Fields, HowToChange, Once, Page, PageQuery } from './collection.ts';
+import type { AnyCollection, Awaitable, Fields, HowToChange, Idempotency, Page, PageQuery } from './collection.ts';
 import type { Kept } from './kept.ts';
 import { hasLists, isPlain, readPage, toPage } from './lists.ts';
 import type { Dialect } from './statement.ts';
@@ -83,10 +83,10 @@ function buildCollection(parts: CollectionParts, tenant: unknown): AnyCollection
     ...reads,
     ...(tenant === undefined && hasLists(table) && { list: buildList(parts) }),
     ...buildMethods(writing, run),
-    create: async (given: Fields, { once }: HowToChange = PLAIN) => {
+    create: async (given: Fields, { idempotency }: HowToChange = PLAIN) => {
       const record = writing.toFit(given);
-      const isAlone = once === undefined && isFree(table);
-      return isAlone ? createAlone(record) : run(() => writing.toChange({ kind: 'create', record }, { once }));
+      const isAlone = idempotency === undefined && isFree(table);
+      return isAlone ? createAlone(record) : run(() => writing.toChange({ kind: 'create', record }, { idempotency }));
     },
   };
   // The compiler checks what it is called with by the description of the collection.
@@ -97,12 +97,18 @@ function buildCollection(parts: CollectionParts, tenant: unknown): AnyCollection
 function buildCalls({ table, calls, change, readAll }: CollectionParts, readings: Calls, tenant: unknown): object {
   const { collection } = table;
   const all = Object.entries(calls[collection] ?? {}).map(([call, { isReading }]) => {
-    const toCall = (input: unknown, once?: Once): Call => ({ collection, call, input, tenant, once });
+    const toCall = (input: unknown, idempotency?: Idempotency): Call => ({
+      collection,
+      call,
+      input,
+      tenant,
+      idempotency,
+    });
     const read = async (input: unknown) => readAll(() => readings.read(toCall(input)));
-    const run = async (input: unknown, { once: given }: HowToChange = PLAIN) => {
-      const once = toOwn(given, tenant);
-      const outcome = await change(toCall(input, once));
-      checkKey(once, outcome);
+    const run = async (input: unknown, { idempotency: given }: HowToChange = PLAIN) => {
+      const idempotency = toOwn(given, tenant);
+      const outcome = await change(toCall(input, idempotency));
+      checkKey(idempotency, outcome);
       return fromOutput(outcome);
     };
     return [call, isReading ? read : run];

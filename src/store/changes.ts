@@ -155,9 +155,9 @@ const toNewText = (text: string) => ` ${text}`;
 export const isNewText = (text: string) => text.startsWith(' ');
 
 /** What its key has come to before; undefined where the change is to be done. */
-export function toKnown({ once }: Change | Call, known: KnownKey | undefined): Outcome | undefined {
+export function toKnown({ idempotency }: Change | Call, known: KnownKey | undefined): Outcome | undefined {
   if (!known) return undefined;
-  return known.digest === once?.digest ? { text: known.text, isReplayed: true } : { refused: 'key_reused' };
+  return known.digest === idempotency?.digest ? { text: known.text, isReplayed: true } : { refused: 'key_reused' };
 }
 
 /** Whether the outcome is kept with the key: what was refused, or met no record, may be tried again. */

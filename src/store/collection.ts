@@ -75,7 +75,7 @@ export type AnyCollection = Collection;
 export interface HowToChange<Found = Fields> {
   /** A list is met by any of its values. */
   if?: { [Name in keyof Found]?: Found[Name] | AnyOf<Found[Name]> | undefined } | undefined;
-  once?: Once | undefined;
+  idempotency?: Idempotency | undefined;
 }
 type AnyOf<Value> = [Exclude<Value, null | undefined>] extends [bigint | string | number | boolean]
   ? readonly Value[]
@@ -152,7 +152,7 @@ export interface Page<Found = Fields> {
 }
 
 /** What lets a change be sent again and be done once. */
-export interface Once {
+export interface Idempotency {
   /** The owner of the key, as the id of an API key or a tenant: others may choose the same. */
   readonly caller: string;
   /** Its operationId. */

@@ -63,10 +63,10 @@ export class Queue<Item, Result = unknown> {
     const limit = performance.now() - this.#patience;
     const count = this.#all.findIndex(({ since }) => since > limit);
     const late = this.#all.splice(0, count === -1 ? this.#all.length : count);
-    if (late.length > 0) refuse(late, this.#toError());
+    if (late.length > 0) rejectAll(late, this.#toError());
   }
 }
 
-export function refuse(all: Pick<Waiting<unknown>, 'reject'>[], error: unknown): void {
+export function rejectAll(all: Pick<Waiting<unknown>, 'reject'>[], error: unknown): void {
   for (const { reject } of all) reject(error);
 }

@@ -4,7 +4,7 @@
  */
 import type { Ask, Asking } from './asking.ts';
 import type { Changes } from './changes.ts';
-import { type Awaitable, type Fields, type Once, type PageQuery, Refusal, type Refused } from './collection.ts';
+import { type Awaitable, type Fields, type Idempotency, type PageQuery, Refusal, type Refused } from './collection.ts';
 import type { AnyDomain, CollectionInTransaction, Referenced, TenantOf } from './description.ts';
 import type { Kept } from './kept.ts';
 import { readPage, toPage } from './lists.ts';
@@ -68,7 +68,7 @@ export interface TransactionsModule {
 export type CallsOf<All> = {
   [Collection in keyof All]: {
     [Name in keyof All[Collection]]: All[Collection][Name] extends Transaction<infer Input, infer Output>
-      ? (input: Input, how?: { once?: Once | undefined }) => Promise<Output>
+      ? (input: Input, how?: { idempotency?: Idempotency | undefined }) => Promise<Output>
       : never;
   };
 };

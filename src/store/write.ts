@@ -1,5 +1,5 @@
 /** What is written to the records of a domain, in any store: plain data, which may be sent to a thread. */
-import type { Fields, Once } from './collection.ts';
+import type { Fields, Idempotency } from './collection.ts';
 
 /** A record to add, without a key: all that wait become one statement. */
 export interface Create {
@@ -30,7 +30,7 @@ export interface Change {
   add: Fields;
   /** The values that the record must have. */
   if: Fields | undefined;
-  once: Once | undefined;
+  idempotency: Idempotency | undefined;
 }
 
 /** A transaction, by the name of its function. */
@@ -40,7 +40,7 @@ export interface Call {
   input: unknown;
   /** The tenant whose records it meets, where they have tenants. */
   tenant: unknown;
-  once: Once | undefined;
+  idempotency: Idempotency | undefined;
 }
 
 export const isCall = (write: Create | Change | Call): write is Call => 'call' in write;
@@ -61,4 +61,4 @@ export interface KnownKey {
   text: string;
 }
 
-export const toKeyText = ({ caller, operation, key }: Once) => JSON.stringify([caller, operation, key]);
+export const toKeyText = ({ caller, operation, key }: Idempotency) => JSON.stringify([caller, operation, key]);

@@ -1,6 +1,6 @@
 /** The change that each method of a collection makes, and the meaning of its outcome, wherever it is made. */
 import { isNewText } from './changes.ts';
-import { type Fields, type HowToChange, KeyReused, type Once, Refusal } from './collection.ts';
+import { type Fields, type HowToChange, type Idempotency, KeyReused, Refusal } from './collection.ts';
 import type { Kept } from './kept.ts';
 import { checkFits, UnfitRecord } from './shape.ts';
 import type { Field, Table } from './table.ts';
@@ -63,17 +63,24 @@ export class Writing {
     return changes;
   }
 
-  toChange(made: Made, { if: wanted, once }: HowToChange = PLAIN): Change {
+  toChange(made: Made, { if: wanted, idempotency }: HowToChange = PLAIN): Change {
     const { table } = this.#kept;
     const condition = wanted && toKeptFields(table, wanted);
     const tenant = this.#tenant;
-    return { add: {}, ...made, collection: table.collection, tenant, if: condition, once: toOwn(once, tenant) };
+    return {
+      add: {},
+      ...made,
+      collection: table.collection,
+      tenant,
+      if: condition,
+      idempotency: toOwn(idempotency, tenant),
+    };
   }
 
   /** The answer of the method. @throws KeyReused */
-  toAnswer({ kind, once }: Change, outcome: Outcome): unknown {
+  toAnswer({ kind, idempotency }: Change, outcome: Outcome): unknown {
     const { text, refused } = outcome;
-    checkKey(once, outcome);
+    checkKey(idempotency, outcome);
     if (refused !== undefined) return new Refusal(refused);
     if (kind === 'delete') return text !== undefined;
     if (text === undefined) return undefined;
@@ -83,18 +90,18 @@ export class Writing {
 }
 
 /** A key that all callers of a tenant share. */
-export function toOwn(once: Once | undefined, tenant: unknown): Once | undefined {
-  if (!once || tenant === undefined) return once;
+export function toOwn(idempotency: Idempotency | undefined, tenant: unknown): Idempotency | undefined {
+  if (!idempotency || tenant === undefined) return idempotency;
   const note = (isReplayed: boolean) => {
-    once.isReplayed = isReplayed;
+    idempotency.isReplayed = isReplayed;
   };
-  return Object.defineProperty({ ...once, caller: String(tenant) }, 'isReplayed', { set: note });
+  return Object.defineProperty({ ...idempotency, caller: String(tenant) }, 'isReplayed', { set: note });
 }
 
 /** Notes whether it was done before. @throws KeyReused */
-export function checkKey(once: Once | undefined, { refused, isReplayed }: Outcome): void {
+export function checkKey(idempotency: Idempotency | undefined, { refused, isReplayed }: Outcome): void {
   if (refused === 'key_reused') throw new KeyReused('the key was sent before with another request');
-  if (once) once.isReplayed = isReplayed === true;
+  if (idempotency) idempotency.isReplayed = isReplayed === true;
 }
 
 /** Splits fields that are set from sums that are added to numbers. */

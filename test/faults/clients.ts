@@ -10,7 +10,7 @@ export interface Outcomes {
 }
 
 /** How long a client waits for an answer before it says that the request hangs, in milliseconds. */
-const PATIENCE = 20_000;
+const REQUEST_TIMEOUT = 20_000;
 
 /** Half of the clients keep their connection, half of them take a new one for each request. */
 export function startClients(port: number, count: number, key: string) {
@@ -26,7 +26,13 @@ export function startClients(port: number, count: number, key: string) {
         const headers: OutgoingHttpHeaders = isPost
           ? { ...options.headers, 'content-type': 'application/json' }
           : options.headers;
-        const request = httpRequest({ ...options, headers, agent, method: isPost ? 'POST' : 'GET', timeout: PATIENCE });
+        const request = httpRequest({
+          ...options,
+          headers,
+          agent,
+          method: isPost ? 'POST' : 'GET',
+          timeout: REQUEST_TIMEOUT,
+        });
         request.on('timeout', () => {
           resolve('hung');
           request.destroy();

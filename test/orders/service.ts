@@ -186,10 +186,10 @@ export const totals = reading(function* ({ sql }, _all: 'all') {
   }),
   'handlers/placeOrder.ts': `import { handle, isRefused, refuse } from '#engine';
 
-export default handle('placeOrder', async ({ body, orders, once }) => {
-  const order = await orders.place(body, { once });
+export default handle('placeOrder', async ({ body, orders, idempotency }) => {
+  const order = await orders.place(body, { idempotency });
   if (!isRefused(order)) {
-    return { status: 201, body: order, headers: once?.isReplayed ? { 'Idempotency-Replayed': 'true' } : {} };
+    return { status: 201, body: order, headers: idempotency?.isReplayed ? { 'Idempotency-Replayed': 'true' } : {} };
   }
   if (order.refused === 'pet_not_found') return refuse('pet_not_found', 'There is no such pet.');
   return refuse('pet_not_available', 'The pet is not available.');

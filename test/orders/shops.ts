@@ -1,7 +1,7 @@
 /** Stores of the orders' domain, on both databases. */
 import { existsSync } from 'node:fs';
 import type { Test } from 'tap';
-import type { AnyCollection, Fields, Once } from '../../src/store/collection.ts';
+import type { AnyCollection, Fields, Idempotency } from '../../src/store/collection.ts';
 import type { AnyDomain } from '../../src/store/description.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
@@ -31,7 +31,7 @@ export type Open = (domain?: AnyDomain) => Promise<Shop>;
 
 export const toShop = (store: Store): Shop => ({ store, ...(store.collections as Omit<Shop, 'store'>) });
 
-export const onceOf = (key: string, digest = ''): Once => ({
+export const idempotencyOf = (key: string, digest = ''): Idempotency => ({
   caller: 'Ada',
   operation: 'pay',
   key,

@@ -19,7 +19,7 @@ t.test(
     const toCreate = (name: string): Change => ({
       ...{ collection: 'pets', kind: 'create', record: { name, categoryId: 7n }, add: {} },
       ...{ if: undefined, tenant: undefined },
-      once: { caller: 'a', operation: 'createPet', key: name.slice(0, 5), digest: name.slice(0, 5), hours: 24 },
+      idempotency: { caller: 'a', operation: 'createPet', key: name.slice(0, 5), digest: name.slice(0, 5), hours: 24 },
     });
     const batch = { rows: {}, changes: [toCreate('small'), toCreate('large'.repeat(100_000))] };
     const names = () => db.prepare('SELECT substr(name, 1, 5) FROM pets').pluck().all();
@@ -48,7 +48,7 @@ t.test('where several transactions have taken the time of a batch, none of them 
     call: 'spend',
     input,
     tenant: undefined,
-    once: undefined,
+    idempotency: undefined,
   });
   const write = (...times: number[]) => writeAll({ rows: {}, changes: times.map(toCall) });
   t.throws(() => write(400, 400, 400), { message: 'pets.spend: it has not ended in 1003 ms', at: undefined });

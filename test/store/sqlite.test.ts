@@ -93,8 +93,8 @@ t.test('a create with a key gives the id of its pet, also where the last id was 
   const store = open();
   for (let count = 0; count < 3; count++) await store.records.create(REX);
   connect().exec('UPDATE sqlite_sequence SET seq = 1');
-  const once = { caller: 'Ada', operation: 'createPet', key: 'first', hours: 24, digest: '' };
-  const created = await store.records.create({ name: 'Mia', categoryId: 7n }, { once });
+  const idempotency = { caller: 'Ada', operation: 'createPet', key: 'first', hours: 24, digest: '' };
+  const created = await store.records.create({ name: 'Mia', categoryId: 7n }, { idempotency });
   t.equal((await store.records.get(created.id))?.text, '{"id":4,"name":"Mia","categoryId":7}');
 });
 

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Rate } from '../../store/store.ts';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
-import type { Failure } from '../errors.ts';
+import type { HttpError } from '../errors.ts';
 import { type Caller, type Identify, missingScopes } from './caller.ts';
 import { forbidden, placesOf, unauthorized } from './challenges.ts';
 import type { RateLimits, RefuseOver } from './rate-limits.ts';
@@ -25,25 +25,25 @@ interface HeldKey extends NeededKey {
   identify: Identify;
 }
 
-type Way = HeldKey & { others: HeldKey[] };
+type Alternative = HeldKey & { alsoNeeded: HeldKey[] };
 
 /** A request on its way in. */
 interface Attempt {
   request: FastifyRequest;
   reply: FastifyReply;
-  done: (failure?: Failure) => void;
+  done: (failure?: HttpError) => void;
   /** The caller by whom it was counted: another way in by the same key does not count it again. */
   counted?: string;
   /** Why a token was refused. */
   refused?: string;
   /** The refusal of a key that lacks scopes, while another way in may still pass. */
-  denied?: Failure;
+  denied?: HttpError;
 }
 
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #places: KeyPlace[];
-  readonly #ways: Way[];
+  readonly #alternatives: Alternative[];
   readonly #takeKeys: ((request: FastifyRequest) => void) | undefined;
 
   constructor(options: AdmissionOptions) {
@@ -52,7 +52,10 @@ export class Admission {
     this.#places = placesOf(security);
     const identifies = new Map(this.#places.map((place) => [place, identifyBy(place)]));
     const toHeld = (key: NeededKey): HeldKey => ({ ...key, identify: identifies.get(key.place) as Identify });
-    this.#ways = security.map((way) => ({ ...toHeld(way), others: way.others.map(toHeld) }));
+    this.#alternatives = security.map((alternative) => ({
+      ...toHeld(alternative),
+      alsoNeeded: alternative.alsoNeeded.map(toHeld),
+    }));
     this.#takeKeys = takeFromQuery(this.#places);
   }
 
@@ -60,13 +63,13 @@ export class Admission {
 
   /** Tries the ways in from this one on. */
   #tryFrom(index: number, attempt: Attempt): void {
-    const way = this.#ways[index];
-    if (!way) {
-      this.#noWayLeft(attempt);
+    const alternative = this.#alternatives[index];
+    if (!alternative) {
+      this.#refuse(attempt);
       return;
     }
     const { request, reply, done } = attempt;
-    way.identify(request, reply, (failure, refused) => {
+    alternative.identify(request, reply, (failure, refused) => {
       const { caller } = request;
       if (refused !== undefined) attempt.refused = refused;
       if (failure) done(failure);
@@ -82,14 +85,14 @@ export class Admission {
 
   /** By this way in, or by another one where its scopes are too few. */
   #admit(caller: Caller, index: number, attempt: Attempt): void {
-    const way = this.#ways[index] as Way;
-    const missing = missingScopes(caller, way.scopes);
+    const alternative = this.#alternatives[index] as Alternative;
+    const missing = missingScopes(caller, alternative.scopes);
     if (missing.length > 0) {
-      attempt.denied ??= forbidden(missing, way, this.#options.realm);
+      attempt.denied ??= forbidden(missing, alternative, this.#options.realm);
       this.#tryFrom(index + 1, attempt);
-    } else if (way.others.length === 0) this.#pass(caller, attempt);
+    } else if (alternative.alsoNeeded.length === 0) this.#pass(caller, attempt);
     else {
-      this.#needOthers(way.others, attempt, (failure, isHeld) => {
+      this.#needAlso(alternative.alsoNeeded, attempt, (failure, isHeld) => {
         attempt.request.caller = caller;
         if (failure) attempt.done(failure);
         else if (isHeld) this.#pass(caller, attempt);
@@ -99,22 +102,22 @@ export class Admission {
   }
 
   /** The keys that are needed beside the first, each with its scopes. */
-  #needOthers(
+  #needAlso(
     [other, ...rest]: HeldKey[],
     attempt: Attempt,
-    told: (failure?: Failure, isHeld?: boolean) => void,
+    done: (failure?: HttpError, isHeld?: boolean) => void,
   ): void {
     if (!other) {
-      told(undefined, true);
+      done(undefined, true);
       return;
     }
     const { request, reply } = attempt;
     other.identify(request, reply, (failure) => {
       const { caller } = request;
       const missing = caller ? missingScopes(caller, other.scopes) : [];
-      if (failure || !caller) told(failure, false);
-      else if (missing.length > 0) told(forbidden(missing, other, this.#options.realm));
-      else this.#needOthers(rest, attempt, told);
+      if (failure || !caller) done(failure, false);
+      else if (missing.length > 0) done(forbidden(missing, other, this.#options.realm));
+      else this.#needAlso(rest, attempt, done);
     });
   }
 
@@ -124,7 +127,7 @@ export class Admission {
     done();
   }
 
-  #noWayLeft({ request, reply, done, denied, refused }: Attempt): void {
+  #refuse({ request, reply, done, denied, refused }: Attempt): void {
     const { isKeyOptional, unauthorizedRate, shares, over, realm } = this.#options;
     if (isKeyOptional) {
       request.caller = undefined;

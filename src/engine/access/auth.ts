@@ -8,7 +8,7 @@ import { buildWindowCounter } from '../../store/window-counter.ts';
 import type { Claims } from '../../tokens.ts';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
 import { BEARER } from '../contract/security.ts';
-import type { Failure } from '../errors.ts';
+import type { HttpError } from '../errors.ts';
 import type { VerifyToken } from '../tokens.ts';
 import { Admission } from './admission.ts';
 import { buildIdentifyApiKey } from './api-key-auth.ts';
@@ -78,7 +78,7 @@ export async function addAuth(
       request.caller = configured.get(hash) ?? stored.find(hash);
       return undefined;
     } catch (error) {
-      return error as Failure;
+      return error as HttpError;
     }
   };
   const identifyBearer = await buildIdentifyBearer(app, note);
@@ -96,14 +96,17 @@ export async function addAuth(
   }
 
   return (security, over, isKeyOptional = false) => {
-    const ways = verifyToken ? security : security.map(asKeys);
-    const options = { security: ways, realm, identifyBy, unauthorizedRate, shares, over, isKeyOptional };
+    const alternatives = verifyToken ? security : security.map(asKeys);
+    const options = { security: alternatives, realm, identifyBy, unauthorizedRate, shares, over, isKeyOptional };
     return new Admission(options).hook;
   };
 }
 
 /** Without a check of tokens, a token is a key like any other. */
-const asKeys = (way: Requirement): Requirement => ({ ...asKey(way), others: way.others.map(asKey) });
+const asKeys = (alternative: Requirement): Requirement => ({
+  ...asKey(alternative),
+  alsoNeeded: alternative.alsoNeeded.map(asKey),
+});
 const asKey = <Needed extends NeededKey>(needed: Needed): Needed =>
   needed.place.isToken ? { ...needed, place: BEARER } : needed;
 

@@ -2,7 +2,7 @@
 import bearerAuth from '@fastify/bearer-auth';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { hashKey } from '../../store/api-keys.ts';
-import { Failure } from '../errors.ts';
+import { HttpError } from '../errors.ts';
 import type { Identify, NoteCaller } from './caller.ts';
 import { buildVerified } from './sent-keys.ts';
 
@@ -29,7 +29,7 @@ export async function buildIdentifyBearer(app: FastifyInstance, note: NoteCaller
       verify(request, reply, (error) => {
         // The plugin has set 401, but there may be another way in.
         reply.code(200);
-        done(error instanceof Failure ? error : undefined);
+        done(error instanceof HttpError ? error : undefined);
       });
     }
   };

@@ -4,7 +4,7 @@ import { parseRate } from '../../store/rate.ts';
 import type { KeyOwner, Rate, StoredKey } from '../../store/store.ts';
 import { KEY, TOKEN } from '../../store/window-counter.ts';
 import type { Claims } from '../../tokens.ts';
-import type { Failure } from '../errors.ts';
+import type { HttpError } from '../errors.ts';
 import type { Verified } from '../tokens.ts';
 import { Use } from './uses.ts';
 
@@ -30,11 +30,11 @@ declare module 'fastify' {
 }
 
 /** Notes whose key has this hash: nobody's where none is valid. Gives the failure where the keys cannot be read; never throws. */
-export type NoteCaller = (request: FastifyRequest, hash: string) => Failure | undefined;
+export type NoteCaller = (request: FastifyRequest, hash: string) => HttpError | undefined;
 
 /** Notes who sent the request, by the key in one place; `done` is told of a failure of the service, or why a token was refused. */
 export type Identify = (request: FastifyRequest, reply: FastifyReply, done: Identified) => void;
-type Identified = (failure?: Failure, refused?: string) => void;
+type Identified = (failure?: HttpError, refused?: string) => void;
 
 /** The parts of a stored key that a request needs. */
 export type CallerKey = Pick<StoredKey, 'id' | 'name' | 'scopes' | 'expiresAt' | 'rate'>;

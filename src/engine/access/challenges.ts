@@ -1,12 +1,12 @@
 /** The challenge to a client without a right key: how to send one, or what its own lacks. */
 import type { FastifyRequest } from 'fastify';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
-import { Failure } from '../errors.ts';
+import { HttpError } from '../errors.ts';
 import { buildKeyOf } from './sent-keys.ts';
 
 /** Each once. */
 export const placesOf = (security: Requirement[]): KeyPlace[] => [
-  ...new Set(security.flatMap(({ place, others }) => [place, ...others.map((other) => other.place)])),
+  ...new Set(security.flatMap(({ place, alsoNeeded }) => [place, ...alsoNeeded.map((other) => other.place)])),
 ];
 
 /** The challenges of a 401, each as sent without a key and with a wrong one, and those of a 403. */
@@ -30,7 +30,7 @@ const invalid = ({ isToken }: KeyPlace, refused = REFUSED) =>
 const lacking = (scopes: string[]) => ({ error: 'insufficient_scope', scope: scopes.join(' ') });
 
 /** 401 has a challenge for each way in (RFC 9110, section 11.6.1). */
-export function unauthorized(request: FastifyRequest, places: KeyPlace[], realm: string, refused?: string): Failure {
+export function unauthorized(request: FastifyRequest, places: KeyPlace[], realm: string, refused?: string): HttpError {
   const isMissing = places.every((place) => !isSent(place, request));
   const ways = [...new Set(places.map(toWay))].join(', or ');
   const isTwice = /^bearer\s+bearer\s/i.test(request.headers.authorization ?? '');
@@ -41,13 +41,15 @@ export function unauthorized(request: FastifyRequest, places: KeyPlace[], realm:
   const challenges = places.map((place) =>
     toChallenge(place, realm, isBearerSent(place, request) ? invalid(place, refused) : {}),
   );
-  return new Failure('unauthorized', message, { headers: { 'www-authenticate': [...new Set(challenges)].join(', ') } });
+  return new HttpError('unauthorized', message, {
+    headers: { 'www-authenticate': [...new Set(challenges)].join(', ') },
+  });
 }
 
-export function forbidden(missing: string[], { place, scopes }: NeededKey, realm: string): Failure {
+export function forbidden(missing: string[], { place, scopes }: NeededKey, realm: string): HttpError {
   const message = `The ${nounOf([place])} may not do this: it lacks the scope ${missing.join(' and ')}.`;
   const challenge = toChallenge(place, realm, lacking(scopes));
-  return new Failure('forbidden', message, { headers: { 'www-authenticate': challenge } });
+  return new HttpError('forbidden', message, { headers: { 'www-authenticate': challenge } });
 }
 
 const WAYS: Record<KeyPlace['in'], (name: string) => string> = {

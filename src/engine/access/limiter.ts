@@ -10,7 +10,7 @@ import { buildKnown, buildWindowCounter } from '../../store/window-counter.ts';
 const PART = 0.01;
 
 /** How long to wait for the shared count, in milliseconds; without an answer, this process counts by itself. */
-const PATIENCE = 250;
+const COUNT_TIMEOUT = 250;
 
 /** How a limit stands after a request. */
 export interface Standing {
@@ -76,7 +76,7 @@ function pass(share: Share): Standing {
 }
 
 function inTime(counted: Promise<WindowCount>): Promise<WindowCount> {
-  return Promise.race([counted, wait(PATIENCE, undefined, { ref: false }).then(() => Promise.reject(LATE))]);
+  return Promise.race([counted, wait(COUNT_TIMEOUT, undefined, { ref: false }).then(() => Promise.reject(LATE))]);
 }
 
 const LATE = new Error('the shared count has not come in time');

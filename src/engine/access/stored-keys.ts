@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Store, StoredKey } from '../../store/store.ts';
-import { Failure } from '../errors.ts';
+import { HttpError } from '../errors.ts';
 import type { Caller } from './caller.ts';
 
 /** How often to ask whether they have changed, in milliseconds: a revoked key is refused within a second. */
@@ -52,10 +52,10 @@ export class StoredKeys {
     return this.#salt;
   }
 
-  /** The caller whose key has this hash; undefined where none is valid. @throws Failure while the keys cannot be read */
+  /** The caller whose key has this hash; undefined where none is valid. @throws HttpError while the keys cannot be read */
   find(hash: string): Caller | undefined {
     if (performance.now() - this.#readAt > this.#maxAge) {
-      throw new Failure('unavailable', 'The API keys cannot be read now.');
+      throw new HttpError('unavailable', 'The API keys cannot be read now.');
     }
     const caller = this.#callers.get(hash);
     return caller && Date.now() < caller.expiry ? caller : undefined;

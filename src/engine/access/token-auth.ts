@@ -1,12 +1,12 @@
 /** Tokens of others (RFC 6750), which the team's `verifyToken` checks. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Claims } from '../../tokens.ts';
-import { Failure } from '../errors.ts';
+import { HttpError } from '../errors.ts';
 import type { Verified, VerifyToken } from '../tokens.ts';
 import type { Caller, Identify } from './caller.ts';
 
 /** How long a check may take, in milliseconds. */
-const PATIENCE = 5000;
+const VERIFY_TIMEOUT = 5000;
 
 /** RFC 6750, section 2.1. */
 const SENT = /^bearer +([\w~+/.-]+=*) *$/i;
@@ -14,7 +14,7 @@ const SENT = /^bearer +([\w~+/.-]+=*) *$/i;
 export function buildIdentifyToken(
   verify: VerifyToken<Claims>,
   toCaller: (verified: Verified<Claims>) => Caller,
-  patience = PATIENCE,
+  patience = VERIFY_TIMEOUT,
 ): Identify {
   return (request, _reply, done) => {
     request.caller = undefined;
@@ -35,7 +35,7 @@ export function buildIdentifyToken(
           done();
         }
       },
-      (cause) => done(new Failure('unavailable', 'The tokens cannot be checked now.', { cause })),
+      (cause) => done(new HttpError('unavailable', 'The tokens cannot be checked now.', { cause })),
     );
   };
 }

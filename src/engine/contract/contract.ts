@@ -1,6 +1,6 @@
 /** The contract as the server is wired from it. */
 import { OperatorError } from '../../operator-error.ts';
-import type { Int64Place } from '../schema/int64-places.ts';
+import type { Int64Map } from '../schema/int64-map.ts';
 import type { Schema } from '../schema/json.ts';
 import type { Document, EncodingNode, HeaderNode, ResolvedDocument } from './document.ts';
 
@@ -12,7 +12,7 @@ export interface Parameter {
   in: 'path' | 'query' | 'header';
   required: boolean;
   schema: Schema;
-  int64s: Int64Place;
+  int64s: Int64Map;
   writing: Writing;
   /** Its values are given out by the server, never made up by a client: `x-opaque`. */
   isOpaque: boolean;
@@ -59,7 +59,7 @@ export interface Reply {
   /** Whether it is JSON, which is checked and written; anything else is passed on as the handler answers it. */
   isJson: boolean;
   schema: Schema;
-  int64s: Int64Place;
+  int64s: Int64Map;
   /** By their names as the contract has them. */
   headers: Record<string, HeaderNode>;
 }
@@ -85,7 +85,7 @@ export interface NeededKey {
 /** One way in. */
 export interface Requirement extends NeededKey {
   /** Keys that are needed beside this one, in other places. */
-  others: NeededKey[];
+  alsoNeeded: NeededKey[];
 }
 
 export interface Operation {

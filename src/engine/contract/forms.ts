@@ -4,7 +4,7 @@
  */
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import type { EncodingNode } from './document.ts';
-import { checkPassedOn, isJson } from './media-types.ts';
+import { checkRawBody, isJson } from './media-types.ts';
 import { isSimple, itemsOf, typesOf } from './parameters.ts';
 
 /** What a part may be: OpenAPI 3.1, section 4.8.15.1, has objects as JSON where no other type is named. */
@@ -37,7 +37,7 @@ export function checkForm(schema: Schema, encoding: Record<string, EncodingNode>
     const part = partOf(field);
     const kind = kindOfPart(part);
     const file = fileOf(part);
-    if (file !== undefined) checkPassedOn(file, `file ${name}`, 'its body', refuse);
+    if (file !== undefined) checkRawBody(file, `file ${name}`, 'its body', refuse);
     if (kind === undefined) {
       refuse(`its body: field ${name} of a form needs a schema of simple types, or of an array of them`);
     } else if (!isUsual(encoding?.[name] ?? {}, kind)) refuse(`its body: encoding of ${name} is not supported`);

@@ -33,7 +33,7 @@ export function toTypes(content: Contents, place: string, refuse: Refuse): { typ
 }
 
 /** What is passed on as it is, is not checked: so its schema must not say anything that could be broken. */
-export function checkPassedOn(schema: Schema, type: string, name: string, refuse: Refuse): void {
+export function checkRawBody(schema: Schema, type: string, name: string, refuse: Refuse): void {
   const { type: kind = 'string', format = 'binary', contentMediaType: _type, ...others } = keywordsOf(schema);
   const isFree =
     kind === 'string' &&

@@ -1,6 +1,6 @@
 /** The operations of the contract, by their ids. */
 import { withoutFields } from '../schema/directions.ts';
-import { findInt64s } from '../schema/int64-places.ts';
+import { findInt64s } from '../schema/int64-map.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { Body, Content, Operation, Reply } from './contract.ts';
 import { checkSuccessors, toDeprecation } from './deprecation.ts';
@@ -15,7 +15,7 @@ import {
 } from './document.ts';
 import { checkForm } from './forms.ts';
 import { checkLinks } from './links.ts';
-import { checkPassedOn, isJson, kindOf, PLAIN_JSON, toTypes } from './media-types.ts';
+import { checkRawBody, isJson, kindOf, PLAIN_JSON, toTypes } from './media-types.ts';
 import { toParameters } from './parameters.ts';
 import { isNoKey, type KeyPlaces, toSecurity } from './security.ts';
 
@@ -120,7 +120,7 @@ function toBody(source: BodyNode | undefined, refuse: Refuse): Body | undefined 
     const kind = kindOf(type, schema);
     const problems: string[] = [];
     const note = (problem: string) => problems.push(problem);
-    if (kind === 'bytes') checkPassedOn(schema, type, 'its body', note);
+    if (kind === 'bytes') checkRawBody(schema, type, 'its body', note);
     if (kind === 'form') checkForm(schema, encoding, note);
     if (problems.length > 0 && hasJson) return [];
     problems.forEach(refuse);

@@ -1,8 +1,8 @@
 /** The parameters of an operation, and whether they fit its path. */
 
-import { findInt64s } from '../schema/int64-places.ts';
+import { findInt64s } from '../schema/int64-map.ts';
 import { type Keywords, keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
-import { toFlat } from '../schema/subsets.ts';
+import { mergeAllOf } from '../schema/subsets.ts';
 import type { Parameter, Writing } from './contract.ts';
 import type { ParameterNode } from './document.ts';
 import { PLAIN_JSON } from './media-types.ts';
@@ -84,7 +84,7 @@ export function itemsOf(schema: Schema): Schema | undefined {
 
 /** An object whose fields are simple, or arrays of simple values. */
 function isFlat(schema: Schema): boolean {
-  const { properties = {}, additionalProperties = {} } = toFlat(schema);
+  const { properties = {}, additionalProperties = {} } = mergeAllOf(schema);
   const { anyOf, oneOf } = keywordsOf(schema);
   const isField = (field: Schema) => isSimple(field) || isList(field);
   const isObject = typesOf(schema).every((type) => type === 'object') && !anyOf && !oneOf;

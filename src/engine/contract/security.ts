@@ -19,9 +19,9 @@ export function toKeyPlaces(schemes: Record<string, SchemeNode>, refuse: Refuse)
     const place = toKeyPlace(source);
     if (!place)
       refuse(`security scheme ${scheme}: only bearer tokens, basic authentication, and API keys are supported`);
-    const known = place && (shared.get(toText(place)) ?? place);
+    const known = place && (shared.get(placeKey(place)) ?? place);
     places.set(scheme, known);
-    if (known) shared.set(toText(known), known);
+    if (known) shared.set(placeKey(known), known);
   }
   return places;
 }
@@ -38,7 +38,7 @@ function toKeyPlace({ type, scheme, bearerFormat = '', in: place, name = '' }: S
 }
 
 /** What tells places apart: the names of headers have no case. */
-const toText = ({ in: place, name, isToken }: { in: string; name: string; isToken?: true }) =>
+const placeKey = ({ in: place, name, isToken }: { in: string; name: string; isToken?: true }) =>
   `${place} ${place === 'header' ? name.toLowerCase() : name} ${isToken ?? false}`;
 
 /** The ways in, one of which is enough; none where no key is needed. */
@@ -51,14 +51,16 @@ export function toSecurity(requirements: SecurityNode[], places: KeyPlaces, refu
       if (!place) return [];
       return [{ place, scopes }];
     });
-    const [first, ...others] = keys;
-    return first ? [{ ...first, others }] : [];
+    const [first, ...alsoNeeded] = keys;
+    return first ? [{ ...first, alsoNeeded }] : [];
   });
 }
 
 /** A parameter in the place of a key is that key, which no handler is given. */
-export const isNoKey = (ways: Requirement[]) => (parameter: { in: string; name: string }) =>
-  !ways.some((way) => [way, ...way.others].some(({ place }) => toText(place) === toText(parameter)));
+export const isNoKey = (alternatives: Requirement[]) => (parameter: { in: string; name: string }) =>
+  !alternatives.some((alternative) =>
+    [alternative, ...alternative.alsoNeeded].some(({ place }) => placeKey(place) === placeKey(parameter)),
+  );
 
 /** The schemes of operations whose tokens others issue, whatever the server's own keys are: OAuth 2 and OpenID Connect. */
 export function toTokenSchemes({ paths, security = [], components }: ResolvedDocument): string[] {

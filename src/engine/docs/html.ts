@@ -10,12 +10,12 @@ export class Html {
 type Value = Html | string | number | undefined | false | Value[];
 
 export function html(texts: TemplateStringsArray, ...values: Value[]): Html {
-  return new Html(texts.reduce((text, next, index) => text + toText(values[index - 1]) + next));
+  return new Html(texts.reduce((text, next, index) => text + toSafe(values[index - 1]) + next));
 }
 
-function toText(value: Value): string {
+function toSafe(value: Value): string {
   if (value instanceof Html) return value.text;
-  if (Array.isArray(value)) return value.map(toText).join('');
+  if (Array.isArray(value)) return value.map(toSafe).join('');
   if (value === undefined || value === false) return '';
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -8,13 +8,13 @@ import type { Socket } from 'node:net';
 export const MOST_DROPPED = 64 * 1024;
 
 /** How long a client may take to send the rest, or to close its side after the last reply, in milliseconds. */
-export const PATIENCE = 1000;
+export const LINGER_TIME = 1000;
 
 /** Closes our side; the connection is cut when the client has not closed its own in time. */
 export function linger(socket: Socket): void {
   boundReading(socket, () => socket.pause());
   socket.end();
-  setTimeout(() => socket.destroy(), PATIENCE).unref();
+  setTimeout(() => socket.destroy(), LINGER_TIME).unref();
 }
 
 /** Calls back when more than `most` bytes have come. Returns what ends the counting. */

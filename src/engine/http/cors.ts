@@ -1,7 +1,7 @@
 /** Browsers of other origins may call, where they are configured. */
 import cors from '@fastify/cors';
 import type { FastifyInstance, onRequestHookHandler, onRouteHookHandler, preParsingHookHandler } from 'fastify';
-import { Failure } from '../errors.ts';
+import { HttpError } from '../errors.ts';
 
 export async function addCors(app: FastifyInstance, origins: readonly string[] = []): Promise<void> {
   if (origins.length === 0) return;
@@ -42,7 +42,7 @@ const MOST_ASKED = 1024;
 const boundAsked: onRequestHookHandler = ({ headers }, _reply, done) => {
   const { length } = headers['access-control-request-headers'] ?? '';
   if (length > MOST_ASKED)
-    done(new Failure('headers_too_large', `No preflight asks for ${MOST_ASKED} characters of headers.`));
+    done(new HttpError('headers_too_large', `No preflight asks for ${MOST_ASKED} characters of headers.`));
   else done();
 };
 

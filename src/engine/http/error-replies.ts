@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { ErrorFormOf } from '../error-body.ts';
-import { type CodeAndMessage, type ErrorCode, Failure } from '../errors.ts';
+import { type CodeAndMessage, type ErrorCode, HttpError } from '../errors.ts';
 import { sendAtLast } from './last-resort.ts';
 import type { MakeError } from './made-errors.ts';
-import { BAD_URL, describe, MALFORMED, MAX_URL_LENGTH, NO_VERSION, toFailure, URI_TOO_LONG } from './thrown.ts';
+import { BAD_URL, describe, MALFORMED, MAX_URL_LENGTH, NO_VERSION, toHttpError, URI_TOO_LONG } from './thrown.ts';
 import { continueWhenRead } from './unwanted-bodies.ts';
 
 const NO_HOST: CodeAndMessage = ['malformed_request', 'The Host header is missing, or no host.'];
@@ -58,17 +58,17 @@ const PLAIN: NonNullable<FastifyContextConfig['failures']> = {
 };
 
 /** Answers whatever is thrown. */
-export type SendFailure = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+export type SendError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /** For Fastify's option `frameworkErrors` and its error handlers. */
-export function buildSendFailure(logger: Logger, makeError: MakeError): SendFailure {
+export function buildSendError(logger: Logger, makeError: MakeError): SendError {
   return (thrown, request, reply) => {
     const isSecond = request.errorCode !== undefined;
-    const failure = toFailure(thrown, isSecond || request.isAnswered ? 500 : reply.statusCode);
+    const failure = toHttpError(thrown, isSecond || request.isAnswered ? 500 : reply.statusCode);
     const { formOf, headers, challenge, accept } = request.routeOptions.config.failures ?? PLAIN;
     request.errorCode = failure.code;
     if (failure.status < 500) request.refusal = failure.cause;
-    else if (isFault(failure)) logFailure(logger, request, failure);
+    else if (isFault(failure)) logError(logger, request, failure);
     const retryAfter = reply.getHeader('retry-after');
     reply.code(failure.status).headers(headers).headers(failure.headers).header('x-request-id', request.id);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
@@ -83,10 +83,10 @@ export function buildSendFailure(logger: Logger, makeError: MakeError): SendFail
 }
 
 /** A refusal in a flood is none. */
-const isFault = ({ code, cause }: Failure) =>
+const isFault = ({ code, cause }: HttpError) =>
   code !== 'overloaded' && (cause !== undefined || !TOLD_WITH_CAUSE.includes(code));
 
-function logFailure(logger: Logger, { id: reqId }: FastifyRequest, failure: Failure): void {
+function logError(logger: Logger, { id: reqId }: FastifyRequest, failure: HttpError): void {
   const { message, cause = failure } = failure;
   try {
     logger.error({ reqId, err: cause }, message);
@@ -96,15 +96,15 @@ function logFailure(logger: Logger, { id: reqId }: FastifyRequest, failure: Fail
   }
 }
 
-export function addErrorReplies(app: FastifyInstance, sendFailure: SendFailure): void {
+export function addErrorReplies(app: FastifyInstance, sendError: SendError): void {
   app.decorateRequest('errorCode', undefined);
   app.decorateRequest('isAnswered', false);
   app.decorateRequest('refusal', undefined);
-  app.setErrorHandler(sendFailure);
+  app.setErrorHandler(sendError);
   const { errorHandler } = app;
   // Fastify turns to the next one when an error's own reply fails: behind that of the app it would be its own.
   app.addHook('onRoute', function (route) {
-    if (this.errorHandler === errorHandler) route.errorHandler ??= sendFailure;
+    if (this.errorHandler === errorHandler) route.errorHandler ??= sendError;
   });
   // Node itself would reply without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
@@ -115,15 +115,16 @@ export function addErrorReplies(app: FastifyInstance, sendFailure: SendFailure):
 }
 
 /** Checks that Node could make as well, but then its replies would have no body. */
-export function findMalformed({ raw, headers }: FastifyRequest): Failure | undefined {
-  if ((raw.url as string).length > MAX_URL_LENGTH) return new Failure(...URI_TOO_LONG);
-  if ((raw.url as string).includes('#')) return new Failure(...FRAGMENT);
-  if (!isDecodable(raw.url as string)) return new Failure(...BAD_URL);
-  if (raw.url === '*' && raw.method !== 'OPTIONS') return new Failure(...BAD_URL);
-  if (headers.host === undefined ? raw.httpVersion === '1.1' : !HOST.test(headers.host)) return new Failure(...NO_HOST);
-  if (headers.expect !== undefined && !isMet(headers.expect)) return new Failure(...UNMET);
-  if (isFaultilyFramed(raw)) return new Failure(...toFramingFault(raw));
-  if (isTwice(raw, 'authorization') || isTwice(raw, 'content-type')) return new Failure(...TWICE);
+export function findMalformed({ raw, headers }: FastifyRequest): HttpError | undefined {
+  if ((raw.url as string).length > MAX_URL_LENGTH) return new HttpError(...URI_TOO_LONG);
+  if ((raw.url as string).includes('#')) return new HttpError(...FRAGMENT);
+  if (!isDecodable(raw.url as string)) return new HttpError(...BAD_URL);
+  if (raw.url === '*' && raw.method !== 'OPTIONS') return new HttpError(...BAD_URL);
+  if (headers.host === undefined ? raw.httpVersion === '1.1' : !HOST.test(headers.host))
+    return new HttpError(...NO_HOST);
+  if (headers.expect !== undefined && !isMet(headers.expect)) return new HttpError(...UNMET);
+  if (isFaultilyFramed(raw)) return new HttpError(...toFramingFault(raw));
+  if (isTwice(raw, 'authorization') || isTwice(raw, 'content-type')) return new HttpError(...TWICE);
   return undefined;
 }
 

@@ -1,8 +1,8 @@
 /** The hooks that every request passes: before those of plugins, and after them. */
 import type { FastifyInstance } from 'fastify';
-import type { Failure } from '../errors.ts';
+import type { HttpError } from '../errors.ts';
 import type { ResumeUnlessDraining } from './draining.ts';
-import { findMalformed, type SendFailure } from './error-replies.ts';
+import { findMalformed, type SendError } from './error-replies.ts';
 import { keepReply } from './raw-replies.ts';
 import type { RequestObserver } from './request-log.ts';
 import { secureInjected } from './security-headers.ts';
@@ -37,9 +37,9 @@ export function addRequestStart(
 /** After the plugins, which may have headers for every reply, and before Fastify looks at the body. */
 export function addPreBodyChecks(
   app: FastifyInstance,
-  toNotFound: (url: string) => Failure,
+  toNotFound: (url: string) => HttpError,
   resume: ResumeUnlessDraining,
-  sendFailure: SendFailure,
+  sendError: SendError,
 ): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const failure = findMalformed(request) ?? (request.is404 ? toNotFound(request.url) : undefined);
@@ -47,7 +47,7 @@ export function addPreBodyChecks(
     else resume(done);
   });
   // Where a plugin finds later that it has no reply. The types do not know the option, which Fastify's own routes have.
-  app.setNotFoundHandler({ errorHandler: sendFailure } as object, ({ url }) => {
+  app.setNotFoundHandler({ errorHandler: sendError } as object, ({ url }) => {
     throw toNotFound(url);
   });
 }

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
-import { Failure } from '../errors.ts';
+import { HttpError } from '../errors.ts';
 import { checkServices } from '../services.ts';
 import { describe } from './thrown.ts';
 
@@ -30,15 +30,15 @@ export function buildIsReady(store: Store, services: object, logger: Logger): Is
 }
 
 function toCause(error: unknown): unknown {
-  const isOurs = error instanceof StoreUnavailable || error instanceof Failure;
+  const isOurs = error instanceof StoreUnavailable || error instanceof HttpError;
   return isOurs ? error.cause : error;
 }
 
 export function addHealth(app: FastifyInstance, isReady: IsReady, isDraining: () => boolean): void {
   app.get('/livez', () => ({ status: 'ok' }));
   app.get('/readyz', async () => {
-    if (isDraining()) throw new Failure('unavailable', 'The service is stopping.');
-    if (!(await isReady())) throw new Failure('unavailable', 'The service is unavailable. Try again later.');
+    if (isDraining()) throw new HttpError('unavailable', 'The service is stopping.');
+    if (!(await isReady())) throw new HttpError('unavailable', 'The service is unavailable. Try again later.');
     return { status: 'ok' };
   });
 }

@@ -1,14 +1,14 @@
 /** The body of a failure, in the form that the contract has for it. */
 import type { Logger } from 'pino';
 import type { ErrorForm, ErrorFormOf } from '../error-body.ts';
-import type { Failure } from '../errors.ts';
+import type { HttpError } from '../errors.ts';
 
 export interface MadeError extends Pick<ErrorForm, 'type' | 'write'> {
   body: unknown;
 }
 
 /** Without a form of its own, the failure is of no operation. */
-export type MakeError = (failure: Failure, requestId: string, formOf?: ErrorFormOf) => MadeError;
+export type MakeError = (failure: HttpError, requestId: string, formOf?: ErrorFormOf) => MadeError;
 
 const PLAIN = { type: 'application/json; charset=utf-8', write: JSON.stringify };
 

@@ -1,7 +1,7 @@
 /** Requests without a route: 404 for an unknown path, 405 for a method that the path does not take. */
 import type { FastifyInstance } from 'fastify';
 import findMyWay from 'find-my-way';
-import { Failure, NO_ROUTE } from '../errors.ts';
+import { HttpError, NO_ROUTE } from '../errors.ts';
 import { MAX_URL_LENGTH } from './thrown.ts';
 
 declare module 'fastify' {
@@ -18,7 +18,7 @@ const hasEmpty = (params: object): boolean => Object.values(params).includes('')
  * Why nothing is served at a URL: 404 for its path, or 405 with `Allow` (RFC 9110, section 15.5.6) for a method that the path
  * does not take.
  */
-export function buildNotFound(app: FastifyInstance): (url: string) => Failure {
+export function buildNotFound(app: FastifyInstance): (url: string) => HttpError {
   const methodsOf = new Map<string, Set<string>>();
   const paths = findMyWay({ maxParamLength: MAX_URL_LENGTH });
   app.addHook('onRoute', ({ url, method }) => {
@@ -37,7 +37,7 @@ export function buildNotFound(app: FastifyInstance): (url: string) => Failure {
   app.decorate('methodsAt', methodsAt);
   return (url) => {
     const allow = methodsAt(url);
-    if (!allow) return new Failure(...NO_ROUTE);
-    return new Failure('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
+    if (!allow) return new HttpError(...NO_ROUTE);
+    return new HttpError('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
   };
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { Failure } from '../errors.ts';
+import { HttpError } from '../errors.ts';
 import { type ConnectionState, type Connections, stateOf } from './connections.ts';
 import type { Counts } from './counts.ts';
 import { isFaultilyFramed } from './error-replies.ts';
@@ -17,7 +17,7 @@ export interface RequestLimits {
   maxRequests: number;
 }
 
-const OVERLOADED = new Failure('overloaded', 'Too many requests are waiting. Try again later.');
+const OVERLOADED = new HttpError('overloaded', 'Too many requests are waiting. Try again later.');
 
 /** Load balancers decide by these whether to send requests here. */
 const HEALTH = new Set<string | undefined>(['/livez', '/readyz']);

@@ -3,7 +3,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { type CodeAndMessage, Failure, kindOf } from '../errors.ts';
+import { type CodeAndMessage, HttpError, kindOf } from '../errors.ts';
 import { toClientAddress } from './client-address.ts';
 import { boundReading, linger } from './closing.ts';
 import { stateOf, whenAnswered } from './connections.ts';
@@ -99,7 +99,7 @@ function refuseBody(request: Request, told: CodeAndMessage): void {
     // Node forgets a request that is answered: what still reads its body would wait for ever.
     request.destroy();
   });
-  if (reply && !reply.raw.headersSent) reply.header('connection', 'close').send(new Failure(...told));
+  if (reply && !reply.raw.headersSent) reply.header('connection', 'close').send(new HttpError(...told));
   // A reply that is still being made may wait for the body for ever.
   else if (reply && !reply.raw.writableEnded) reply.raw.destroy();
 }
@@ -141,7 +141,7 @@ function sendRaw(
   told: CodeAndMessage,
   headers: Record<string, string> = {},
 ): void {
-  const failure = new Failure(...told);
+  const failure = new HttpError(...told);
   const { status } = failure;
   const { body, type, write } = makeError(failure, reqId);
   const text = write(body);

@@ -3,7 +3,7 @@
 import { inspect } from 'node:util';
 import { KeyReused } from '../../store/collection.ts';
 import { type OutageKind, StoreUnavailable } from '../../store/store.ts';
-import { type CodeAndMessage, type ErrorCode, Failure, GENERAL, NO_ROUTE, TOO_LARGE } from '../errors.ts';
+import { type CodeAndMessage, type ErrorCode, GENERAL, HttpError, NO_ROUTE, TOO_LARGE } from '../errors.ts';
 import { isOfBody, isSendable } from './last-resort.ts';
 
 /** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
@@ -17,7 +17,7 @@ export const BAD_URL: CodeAndMessage = ['malformed_request', 'The URL is not wel
 const REUSED: CodeAndMessage = ['idempotency_key_reused', 'The Idempotency-Key was sent before with another body.'];
 
 /** The store's outages, as clients are told of them. */
-const OUTAGES: Record<OutageKind, CodeAndMessage> = {
+const OUTAGE_ERRORS: Record<OutageKind, CodeAndMessage> = {
   unavailable: ['unavailable', 'The service is unavailable. Try again later.'],
   overloaded: ['overloaded', 'Too many writes are waiting. Try again later.'],
   ids_used_up: ['ids_used_up', 'Nothing more can be added: every id was given.'],
@@ -60,18 +60,22 @@ interface Told {
 }
 
 /** `replyStatus` is what a plugin may have set before it throws. */
-export function toFailure(thrown: unknown, replyStatus: number): Failure {
+export function toHttpError(thrown: unknown, replyStatus: number): HttpError {
   try {
-    if (thrown instanceof Failure) return thrown;
+    if (thrown instanceof HttpError) return thrown;
     if (thrown instanceof StoreUnavailable)
-      return new Failure(...OUTAGES[thrown.kind], { cause: thrown.cause ?? thrown });
-    if (thrown instanceof KeyReused) return new Failure(...REUSED);
+      return new HttpError(...OUTAGE_ERRORS[thrown.kind], { cause: thrown.cause ?? thrown });
+    if (thrown instanceof KeyReused) return new HttpError(...REUSED);
     const told = (thrown ?? {}) as Told;
     const status = [told.statusCode, told.status, replyStatus].find(isFailing) ?? 500;
-    return new Failure(...toCodeAndMessage(told, status), { cause: toCause(thrown), status, headers: toHeaders(told) });
+    return new HttpError(...toCodeAndMessage(told, status), {
+      cause: toCause(thrown),
+      status,
+      headers: toHeaders(told),
+    });
   } catch (error) {
     // A field that cannot be read.
-    return new Failure(...toOwn(500), { cause: toCause(error) });
+    return new HttpError(...toOwn(500), { cause: toCause(error) });
   }
 }
 
@@ -96,7 +100,7 @@ function toCodeAndMessage(told: Told, status: number): CodeAndMessage {
 }
 
 function toOwn(status: number): CodeAndMessage {
-  if (status === 503) return OUTAGES.unavailable;
+  if (status === 503) return OUTAGE_ERRORS.unavailable;
   if (status >= 500) return [CODE_OF[status] ?? 'internal_error', 'The service failed. Its log has the cause.'];
   return [CODE_OF[status] ?? 'bad_request', `The request was refused with status ${status}.`];
 }

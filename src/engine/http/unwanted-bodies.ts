@@ -1,6 +1,6 @@
 /** Bodies that nobody reads: they are not asked for, and what is sent of them all the same is read up to a bound. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { boundReading, linger, PATIENCE } from './closing.ts';
+import { boundReading, LINGER_TIME, linger } from './closing.ts';
 import { keepAlive } from './node-internals.ts';
 
 /** For requests that wait for `100 Continue`: it is sent when somebody begins to read the body (RFC 9110, section 10.1.1). */
@@ -50,7 +50,7 @@ function dropRest(request: IncomingMessage): void {
   const most = taken.get(request);
   const stopCounting = boundReading(socket, end, most);
   // Node itself ends a request that takes too long to arrive.
-  const timer = most === undefined ? setTimeout(end, PATIENCE) : undefined;
+  const timer = most === undefined ? setTimeout(end, LINGER_TIME) : undefined;
   const stop = () => {
     clearTimeout(timer);
     stopCounting();

@@ -4,7 +4,7 @@ import { stringify } from 'lossless-json';
 import type { Operation, Reply } from '../contract/contract.ts';
 import { replyFor } from '../contract/replies.ts';
 import type { ErrorForm } from '../error-body.ts';
-import { CODES, type ErrorCode, Failure, GENERAL, kindOf } from '../errors.ts';
+import { CODES, type ErrorCode, GENERAL, HttpError, kindOf } from '../errors.ts';
 import { Problem } from '../problem.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { CompiledReply } from './compiled-reply.ts';
@@ -42,8 +42,8 @@ export function checkErrors(
   for (const code of codes) {
     const isLong = code in LONGEST;
     const failures = [
-      new Failure(code, 'x'),
-      new Failure(code, isLong ? LONGEST.invalid_request : OTHER, isLong ? { problems: PROBLEMS } : {}),
+      new HttpError(code, 'x'),
+      new HttpError(code, isLong ? LONGEST.invalid_request : OTHER, isLong ? { problems: PROBLEMS } : {}),
     ];
     const problem = failures.map(({ body }) => findProblem(compiled, () => toBody(body, REQUEST_ID))).find(Boolean);
     if (problem === undefined) continue;

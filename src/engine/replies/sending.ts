@@ -7,7 +7,7 @@ import { replyFor } from '../contract/replies.ts';
 import { ErrorParts } from '../errors.ts';
 import { joinLinks } from './deprecation.ts';
 import { toErrorText } from './error-bodies.ts';
-import { toPayload } from './passed-on-replies.ts';
+import { toPayload } from './raw-bodies.ts';
 import { type CheckHeaders, UNSENDABLE } from './reply-headers.ts';
 import type { ReplyWriter, WriterOf } from './reply-writers.ts';
 
@@ -53,12 +53,7 @@ export function buildSend({ replies }: Operation, { writerOf, checkHeadersOf, su
   }
 
   /** The head comes last: an error before it is sent without these headers. */
-  async function sendPassedOn(
-    reply: FastifyReply,
-    answer: AnyAnswer,
-    type: string,
-    declared: Reply,
-  ): Promise<FastifyReply> {
+  async function sendRaw(reply: FastifyReply, answer: AnyAnswer, type: string, declared: Reply): Promise<FastifyReply> {
     const body = answer.body instanceof ErrorParts ? toErrorText(answer.body, declared) : answer.body;
     const payload = await toPayload(body, reply, logger);
     return addHead(reply, answer, successor).type(type).send(payload);
@@ -69,7 +64,7 @@ export function buildSend({ replies }: Operation, { writerOf, checkHeadersOf, su
     // What `refuse` makes is the server's own.
     if (checkHeaders && !(answer.body instanceof ErrorParts)) checkHeaders(answer.headers ?? NONE);
     if (answer.body === undefined) addHead(reply, answer, successor).send();
-    else if (passedOn) return sendPassedOn(reply, answer, type, passedOn);
+    else if (passedOn) return sendRaw(reply, answer, type, passedOn);
     else {
       const body = check(answer.body, reply.request);
       addHead(reply, answer, successor).type(type).serializer(write).send(body);

@@ -2,7 +2,7 @@
 import type { Operation, Reply } from '../contract/contract.ts';
 import { findLimit } from '../contract/parameters.ts';
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
-import { isWithin, toFlat } from '../schema/subsets.ts';
+import { isWithin, mergeAllOf } from '../schema/subsets.ts';
 
 /** Whether this reply may be any record of a collection, or any list of them; else each text must be checked. */
 export type IsProven = (reply: Reply, collection: string) => boolean;
@@ -18,7 +18,7 @@ export function buildIsProven(kept: { name: string; stored: Schema }[]): IsProve
 
 /** As the store writes it: one of its parts may be closed, and forbid what another one has. */
 function toWritten(stored: Schema): Schema {
-  const { properties = {}, required = [] } = toFlat(stored);
+  const { properties = {}, required = [] } = mergeAllOf(stored);
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
@@ -27,7 +27,7 @@ export function checkPages({ parameters, replies }: Operation, stored: Schema, r
   const limit = findLimit(parameters);
   const most = keywordsOf(limit?.schema).maximum ?? Number.POSITIVE_INFINITY;
   for (const { status, schema } of limit ? replies : []) {
-    const { items, minItems = 0, maxItems = most } = toFlat(schema);
+    const { items, minItems = 0, maxItems = most } = mergeAllOf(schema);
     if (!items || !isWithin(toWritten(stored), items)) continue;
     if (minItems > 0) refuse(`response ${status}: its minItems is ${minItems}, and a page may be empty`);
     if (maxItems < most) refuse(`response ${status}: its maxItems is ${maxItems}, and parameter limit may be ${most}`);

@@ -7,7 +7,7 @@ import { toMediaType } from '../contract/media-types.ts';
 import { type Problem, toFew } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
-import { findInt64s } from '../schema/int64-places.ts';
+import { findInt64s } from '../schema/int64-map.ts';
 import { type Keywords, keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { isRecursion } from '../schema/recursion.ts';
 import { mapSubschemas } from '../schema/subschemas.ts';

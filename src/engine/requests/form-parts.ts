@@ -12,12 +12,12 @@ import { toStep } from '../../json/pointer.ts';
 import type { Content } from '../contract/contract.ts';
 import type { EncodingNode } from '../contract/document.ts';
 import { isRepeated, kindOfPart, partOf } from '../contract/forms.ts';
-import { Failure, TOO_LARGE, toInvalid } from '../errors.ts';
+import { HttpError, TOO_LARGE, toInvalid } from '../errors.ts';
 import { onPartHeaders } from '../http/node-internals.ts';
 import { Problem, problemAt } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
-import { findInt64s, placeUnder } from '../schema/int64-places.ts';
+import { findInt64s, int64sUnder } from '../schema/int64-map.ts';
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import type { Values } from './parameter-values.ts';
 import { buildToValue, parseInner, REPEATED } from './spelling.ts';
@@ -41,7 +41,7 @@ export interface FormFile<Name = string> {
 
 export type Part = FormField | FormFile;
 
-/** The parts in the order of arrival. Taking one @throws Failure; so does the end where a required one was missing. */
+/** The parts in the order of arrival. Taking one @throws HttpError; so does the end where a required one was missing. */
 export type ToParts = (bytes: Bytes, contentType: string) => AsyncIterable<Part>;
 
 /** How much memory the fields of one form may take, beside its files, in bytes; and what each takes beside its text. */
@@ -52,7 +52,7 @@ const FIELD = 100;
 const MAX_ITEMS = 1000;
 const HEADERS = { headerPairs: 20, headerSize: 8192 };
 
-/** Adds a part to those that were given before. @throws Failure */
+/** Adds a part to those that were given before. @throws HttpError */
 type Take = (part: Part, given: Values) => void;
 
 export function buildToParts(buildCheck: BuildCheck, { schema, encoding = {} }: Content, refuse: Refuse): ToParts {
@@ -74,7 +74,7 @@ export function buildToParts(buildCheck: BuildCheck, { schema, encoding = {} }: 
       const busboy = new Busboy({ headers, limits, isPartAFile, defCharset: 'latin1' });
       return readParts(bytes, busboy, { takes, checkAll, charset: toCharset(contentType) });
     } catch (error) {
-      throw toFailure(error);
+      throw toHttpError(error);
     }
   };
 }
@@ -101,7 +101,7 @@ async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): Asy
     // The last field of a form without files is refused when all events are over.
     if (arriving.failure) throw arriving.failure;
   } catch (error) {
-    throw toFailure(error);
+    throw toHttpError(error);
   } finally {
     busboy.destroy();
   }
@@ -127,7 +127,7 @@ function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, give
 
   function fail(failure: unknown): void {
     arriving.failure ??= failure;
-    busboy.destroy(failure as Failure);
+    busboy.destroy(failure as HttpError);
   }
 
   function add(toPart: () => Part, stream?: Readable): void {
@@ -145,10 +145,10 @@ function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, give
 
   busboy.on('field', (name, value) => {
     size += value.length + FIELD;
-    if (size > MAX_FIELDS) fail(new Failure(...TOO_LARGE));
+    if (size > MAX_FIELDS) fail(new HttpError(...TOO_LARGE));
     // A part may have no name.
     else if (!busboy.destroyed)
-      add(() => ({ name: toText(String(name), name), value: toText(value, name, arriving.charset) }));
+      add(() => ({ name: decode(String(name), name), value: decode(value, name, arriving.charset) }));
   });
   busboy.on('file', (name, stream, filename, _encoding, contentType) => {
     arriving.file = stream.on('error', () => {});
@@ -157,8 +157,8 @@ function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, give
       const content = readContent(stream);
       add(
         () => ({
-          name: toText(String(name), name),
-          filename: filename && toText(filename, name),
+          name: decode(String(name), name),
+          filename: filename && decode(filename, name),
           contentType,
           content,
         }),
@@ -177,7 +177,7 @@ const toCharset = (contentType: string): string | undefined => CHARSET.exec(cont
 /** Each byte as one character. */
 const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** Busboy puts U+FFFD in place of bytes that are no text: so it gets texts as bytes, of which none is changed, for `toText`. */
+/** Busboy puts U+FFFD in place of bytes that are no text: so it gets texts as bytes, of which none is changed, for `decode`. */
 function keepBytes(busboy: BusboyInstance, arriving: Arriving): void {
   onPartHeaders(busboy, (headers) => {
     const { 'content-disposition': [disposition = ''] = [], 'content-type': [type = ''] = [] } = headers;
@@ -187,8 +187,8 @@ function keepBytes(busboy: BusboyInstance, arriving: Arriving): void {
   });
 }
 
-/** @throws Failure where the bytes are not text of this character set, one of those of the Encoding Standard. */
-function toText(bytes: string, name: string, charset = 'utf-8'): string {
+/** @throws HttpError where the bytes are not text of this character set, one of those of the Encoding Standard. */
+function decode(bytes: string, name: string, charset = 'utf-8'): string {
   try {
     return new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1'));
   } catch {
@@ -200,7 +200,7 @@ async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {
   try {
     yield* stream.iterator({ destroyOnReturn: false });
   } catch (error) {
-    throw toFailure(error);
+    throw toHttpError(error);
   }
 }
 
@@ -242,20 +242,20 @@ function buildTake(buildCheck: BuildCheck, { name, field, form, types }: TakeOpt
   const part = partOf(field);
   const isList = isRepeated(field);
   const { maxItems = MAX_ITEMS } = keywordsOf(field);
-  const place = placeUnder(
+  const place = int64sUnder(
     findInt64s(form, '', () => {}),
     'properties',
     name,
   );
-  const placeOfPart = isList ? placeUnder(place, 'items', '') : place;
+  const placeOfPart = isList ? int64sUnder(place, 'items', '') : place;
   const kind = kindOfPart(part);
   const options = { name, at: toPlace(name), int64s: placeOfPart };
   const check = buildCheck(kind === 'file' ? true : part, options, () => {});
   const isValid = (value: unknown) => check(value) === undefined;
-  const toText = kind === 'text' ? buildToValue(part, placeOfPart.isInt64, () => isValid) : undefined;
+  const read = kind === 'text' ? buildToValue(part, placeOfPart.isInt64, () => isValid) : undefined;
   const toBigints = buildToBigints(kind === 'json' ? placeOfPart : undefined);
   const toValue = (taken: Part) => {
-    if ('value' in taken) return toText ? toText(taken.value as string) : toJson(taken.value as string, name);
+    if ('value' in taken) return read ? read(taken.value as string) : toJson(taken.value as string, name);
     if (!isAmong(types, taken.contentType)) throw invalidPart(name, 'type', `must be of type ${types.join(' or ')}`);
     return true;
   };
@@ -283,7 +283,7 @@ const toPlace = (name: string) => `/body/${toStep(name)}`;
 
 const invalidPart = (name: string, code: string, words: string) => toInvalid([problemAt(toPlace(name), code, words)]);
 
-function toFailure(error: unknown): Failure {
-  if (error instanceof Failure) return error;
+function toHttpError(error: unknown): HttpError {
+  if (error instanceof HttpError) return error;
   return toInvalid([problemAt('/body', 'syntax', 'is not well-formed multipart/form-data')], error);
 }

@@ -4,7 +4,7 @@ import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import type { Contract, Operation } from '../contract/contract.ts';
 import { isJson, PLAIN_JSON, toMediaType } from '../contract/media-types.ts';
-import { type CodeAndMessage, Failure, toInvalid } from '../errors.ts';
+import { type CodeAndMessage, HttpError, toInvalid } from '../errors.ts';
 import { cut, problemAt } from '../problem.ts';
 
 export const COMPRESSED: CodeAndMessage = ['unsupported_media_type', 'The body must not be compressed.'];
@@ -22,7 +22,7 @@ export function addJsonBody(app: FastifyInstance, contract: Contract): void {
     try {
       done(null, parse(body as Buffer, request.headers['content-encoding']));
     } catch (error) {
-      done(error as Failure);
+      done(error as HttpError);
     }
   });
 }
@@ -42,22 +42,22 @@ export function refuseOtherTypes({ body }: Operation, all: string[]): onRequestH
     ({ headers }, _reply, done) => {
       const type = headers['content-type'];
       const isTaken = type === undefined || types.includes(toMediaType(type));
-      done(isTaken ? undefined : new Failure('unsupported_media_type', message));
+      done(isTaken ? undefined : new HttpError('unsupported_media_type', message));
     },
   ];
 }
 
-/** An empty body counts as none: the contract says whether one is required. @throws Failure */
+/** An empty body counts as none: the contract says whether one is required. @throws HttpError */
 function parse(body: Buffer, coding = 'identity'): unknown {
-  if (coding !== 'identity') throw new Failure(...COMPRESSED, ACCEPTED_CODING);
-  if (!isUtf8(body)) throw new Failure(...NOT_UTF8);
+  if (coding !== 'identity') throw new HttpError(...COMPRESSED, ACCEPTED_CODING);
+  if (!isUtf8(body)) throw new HttpError(...NOT_UTF8);
   if (body.length === 0) return undefined;
-  if (body.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) throw new Failure(...MARKED);
+  if (body.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) throw new HttpError(...MARKED);
   try {
     return parseExactJson(body.toString());
   } catch (error) {
     const { message } = error as Error;
     if (error instanceof InexactNumber) throw toInvalid([problemAt(`/body${error.path}`, 'inexact', message)]);
-    throw new Failure('malformed_json', `The body ${cut(message)}.`);
+    throw new HttpError('malformed_json', `The body ${cut(message)}.`);
   }
 }

@@ -1,8 +1,8 @@
 /** Objects in the query: each field is a parameter of its own, `filter[name]=x` (deepObject) or `name=x` (form). */
 import type { Parameter } from '../contract/contract.ts';
-import { type Int64Place, placeUnder } from '../schema/int64-places.ts';
+import { type Int64Map, int64sUnder } from '../schema/int64-map.ts';
 import type { Schema } from '../schema/json.ts';
-import { toFlat } from '../schema/subsets.ts';
+import { mergeAllOf } from '../schema/subsets.ts';
 
 interface Field<Read> {
   /** The name of its parameter. */
@@ -19,19 +19,19 @@ const IN_BRACKETS = /^([^[]*)\[([^[\]]+)\]$/;
 /** What a name in the query stands for, if it is that of a field. Declared ones come before those that an object is open for. */
 export function buildFindField<Read>(
   parameters: Parameter[],
-  toRead: (name: string, schema: Schema, place: Int64Place) => Read,
+  toRead: (name: string, schema: Schema, place: Int64Map) => Read,
 ): (text: string) => Field<Read> | undefined {
   const declared = new Map<string, Field<Read>>();
   const open: ((text: string) => Field<Read> | undefined)[] = [];
   for (const { name: object, schema, int64s, writing } of parameters.filter(hasFields)) {
-    const { properties = {}, additionalProperties = {} } = toFlat(schema);
-    const toText = (field: string) => (writing === 'deep' ? `${object}[${field}]` : field);
+    const { properties = {}, additionalProperties = {} } = mergeAllOf(schema);
+    const wireName = (field: string) => (writing === 'deep' ? `${object}[${field}]` : field);
     for (const [name, field] of Object.entries(properties)) {
-      const read = toRead(toText(name), field, placeUnder(int64s, 'properties', name));
-      declared.set(toText(name), { object, name, read });
+      const read = toRead(wireName(name), field, int64sUnder(int64s, 'properties', name));
+      declared.set(wireName(name), { object, name, read });
     }
     if (additionalProperties === false) continue;
-    const read = toRead(object, additionalProperties, placeUnder(int64s, 'additionalProperties', ''));
+    const read = toRead(object, additionalProperties, int64sUnder(int64s, 'additionalProperties', ''));
     open.push((text) => {
       const [, outer, inner] = IN_BRACKETS.exec(text) ?? [];
       if (writing === 'fields') return { object, name: text, read };

@@ -16,8 +16,8 @@ import { type BuildCheck, buildChecks, type Checks } from '../schema/checks.ts';
 import { refuseImpossible } from '../schema/impossible.ts';
 import type { Refuse } from '../schema/json.ts';
 import { checkRequired } from '../schema/required-fields.ts';
-import { checkKeptFields } from './kept-fields.ts';
 import { recordSchema } from './stored-records.ts';
+import { refuseUnstorableFields } from './unstorable-fields.ts';
 
 export interface CompiledOperation {
   check: CheckRequest;
@@ -61,7 +61,7 @@ export function compileOperations(contract: Contract, toErrorBody: ToErrorBody):
   });
   if (!contract.isChecked) {
     const refuse = (problem: string) => problems.push(problem);
-    for (const { description, stored } of kept) checkKeptFields(description, { stored, buildCheck }, refuse);
+    for (const { description, stored } of kept) refuseUnstorableFields(description, { stored, buildCheck }, refuse);
   }
   if (problems.length > 0) throw new ContractError(problems);
   return Object.assign(new Map(compiled), { compileNext: buildCheck.compileNext });

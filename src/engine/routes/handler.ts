@@ -5,13 +5,13 @@ import type { domain } from '../../generated/domain.ts';
 import type { transactions } from '../../generated/transactions.ts';
 import type { JsonText } from '../../json/json-text.ts';
 import type { Services } from '../../services.ts';
-import type { Awaitable, Once } from '../../store/collection.ts';
+import type { Awaitable, Idempotency } from '../../store/collection.ts';
 import type { CollectionsOf } from '../../store/description.ts';
 import type { KeyOwner } from '../../store/store.ts';
 import type { CallsOf } from '../../store/transactions.ts';
 import type { Claims } from '../../tokens.ts';
 import type { ErrorBody } from '../errors.ts';
-import type { PassedOn } from '../replies/passed-on-replies.ts';
+import type { RawBody } from '../replies/raw-bodies.ts';
 import type { AnyAnswer } from '../replies/sending.ts';
 import type { Bytes, FormField, FormFile } from '../requests/form-parts.ts';
 import type { InReply, InRequest, IsJson, OperationId } from './directed.ts';
@@ -51,7 +51,7 @@ export type UrlOf = <Id extends OperationId>(
 ) => string;
 
 /** A request that has passed the contract: parameters and body have their types, defaults are filled in. */
-interface Call<Params, Query, Headers, Sender> {
+interface Context<Params, Query, Headers, Sender> {
   params: Params;
   query: Query;
   /** The header parameters, by their names as the contract has them. */
@@ -62,7 +62,7 @@ interface Call<Params, Query, Headers, Sender> {
   /** What `src/services.ts` has built. */
   services: Services;
   /** What lets it be sent again and be done once; undefined where it has no `Idempotency-Key`. */
-  once: Once | undefined;
+  idempotency: Idempotency | undefined;
   /** The `X-Request-Id` of the reply, under which the log has its lines. */
   requestId: string;
   /** Writes lines with the request's id. */
@@ -72,7 +72,7 @@ interface Call<Params, Query, Headers, Sender> {
 type CallerOf = KeyOwner & { readonly claims: Claims | undefined };
 
 /** What the handler of an operation is given. */
-export type CallOf<Id extends OperationId> = Call<
+export type HandlerContext<Id extends OperationId> = Context<
   PathOf<Id>,
   QueryOf<Id>,
   HeadersOf<Id>,
@@ -106,7 +106,7 @@ type WithBody<Response, Status> = Response extends { content: infer Content }
   ? { [Type in keyof Content]: { body: BodyOf<Type, Content[Type], Status> } }[keyof Content]
   : { body?: never };
 type BodyOf<Type, Body, Status> =
-  IsJson<Type> extends true ? Repeated<InReply<Body>, Status> | JsonText<InReply<Body>> : PassedOn;
+  IsJson<Type> extends true ? Repeated<InReply<Body>, Status> | JsonText<InReply<Body>> : RawBody;
 
 export type Responses<Id extends OperationId> = operations[Id]['responses'];
 type AnswerTo<Status, Response> = Response extends { headers: infer Headers }
@@ -162,7 +162,7 @@ type FaultIn<Given, Allowed, Place extends string, Left extends unknown[] = Leve
     ? never
     : Given extends JsonText<infer Inside>
       ? FaultIn<Inside, InsideOf<Allowed>, Place, Left>
-      : Given extends PassedOn | number | bigint | boolean | string | null | undefined
+      : Given extends RawBody | number | bigint | boolean | string | null | undefined
         ? Given extends Allowed
           ? never
           : `${Place} has another type than in the contract`
@@ -196,7 +196,7 @@ type RequiredOf<T> = [T] extends [readonly unknown[]]
   : { [Key in keyof T]-?: Record<never, never> extends Pick<T, Key> ? never : Key }[keyof T];
 
 /** What is given is taken as a constant, so that its texts are not only `string`: its lists are read-only. */
-type Frozen<T> = T extends JsonText<unknown> | PassedOn
+type Frozen<T> = T extends JsonText<unknown> | RawBody
   ? T
   : T extends readonly unknown[]
     ? { readonly [Index in keyof T]: Frozen<T[Index]> }
@@ -204,7 +204,7 @@ type Frozen<T> = T extends JsonText<unknown> | PassedOn
       ? { [Key in keyof T]: Frozen<T[Key]> } & object
       : T;
 type InsideOf<Allowed> = Allowed extends JsonText<infer Inside> ? Inside : never;
-type KindOf<T> = T extends PassedOn ? 'passed on' : T extends readonly unknown[] ? 'list' : 'object';
+type KindOf<T> = T extends RawBody ? 'passed on' : T extends readonly unknown[] ? 'list' : 'object';
 type ItemOf<Allowed> = Allowed extends readonly (infer Item)[] ? Item : never;
 type KeyOf<T> = T extends unknown ? keyof T : never;
 type ValueOf<T, Key> = T extends unknown ? (Key extends keyof T ? T[Key] : never) : never;
@@ -234,11 +234,11 @@ type Judged<Id extends OperationId, Given> = 0 extends 1 & Given
     : unknown;
 
 /** What routes know of any handler. */
-export type AnyCall = Call<unknown, unknown, unknown, CallerOf | undefined> & {
+export type AnyContext = Context<unknown, unknown, unknown, CallerOf | undefined> & {
   contentType: string | undefined;
   body: unknown;
 };
-export type AnyHandler = (call: AnyCall) => Awaitable<AnyAnswer>;
+export type AnyHandler = (call: AnyContext) => Awaitable<AnyAnswer>;
 
 /** A handler, and the operation that it is for. */
 export interface Handler<Id extends OperationId> extends AnyHandler {
@@ -248,7 +248,7 @@ export interface Handler<Id extends OperationId> extends AnyHandler {
 /** The handler of an operation: a status, body, header or field that the contract does not declare does not compile. */
 export function handle<Id extends OperationId, const Given extends AnswerOf<Id> | AnyStatus | NotYetKnown>(
   operation: Id & Judged<Id, Given>,
-  run: (call: CallOf<Id>) => Promise<Given>,
+  run: (call: HandlerContext<Id>) => Promise<Given>,
 ): Handler<Id> {
   return Object.assign(run as unknown as AnyHandler, { operation });
 }

@@ -54,7 +54,7 @@ export async function addOperations(
   await whileTrusted(() =>
     app.register(openapiGlue, {
       specification: withDoubles(contract),
-      prefix: toText(contract.prefix),
+      prefix: escapeColons(contract.prefix),
       operationResolver: (id, method, path) => {
         const { 'x-fastify-config': config } = nodesOf(contract.resolved, { path, method }).source;
         return routeOf(contract.operations.get(id) as Operation, config) as RouteOptions;
@@ -76,14 +76,14 @@ function compileAhead(app: FastifyInstance, { compileNext }: CompiledOperations)
 }
 
 /** A colon begins a parameter in Fastify: one that is only a colon is written as two. */
-const toText = (path: string) => path.replaceAll(':', '::');
+const escapeColons = (path: string) => path.replaceAll(':', '::');
 
 /**
  * As Fastify has it: `/items/:id`. A parameter ends there at `/`, `-` or `.`; before anything else it needs a pattern. Where another
  * one follows, it ends at the first such character: where it could end anywhere, three of them would take the cube of a URL's length.
  */
 const toUrl = (path: string) =>
-  toText(decodePath(path.replace(/#.*/, '')) as string)
+  escapeColons(decodePath(path.replace(/#.*/, '')) as string)
     .replace(/\{(\w+)\}([^/.-])(?=[^/]*\{)/g, (_, name, end) => `:${name}([^/${end.replace(/\W/, '\\$&')}]+?)${end}`)
     .replace(/\{(\w+)\}(?=[/.-]|$)/g, ':$1')
     .replace(/\{(\w+)\}/g, ':$1([^/]+?)');

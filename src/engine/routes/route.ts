@@ -4,13 +4,13 @@
  */
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { Operation, Requirement } from '../contract/contract.ts';
-import { Failure, NO_ROUTE, refuse } from '../errors.ts';
+import { HttpError, NO_ROUTE, refuse } from '../errors.ts';
 import { toTold } from '../problem.ts';
 import type { FailureForm } from '../replies/failure-form.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
 import { buildIsGone } from '../replies/sunset.ts';
-import { type Call, type CallParts, withGiven } from './call.ts';
 import type { CompiledOperation } from './compiled-operations.ts';
+import { type Context, type ContextParts, withGiven } from './context.ts';
 import type { AnyHandler } from './handler.ts';
 
 /** Lets requests pass that have one of these ways in. */
@@ -19,7 +19,7 @@ export type AuthFor = (security: Requirement[], over: RefuseOver, isKeyOptional:
 /** Answers a request that is beyond a limit, with these headers. */
 type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
 
-export interface RouteParts extends Omit<CallParts, 'operation' | 'idempotencyKey'> {
+export interface RouteParts extends Omit<ContextParts, 'operation' | 'idempotencyKey'> {
   /** What handlers are given beside the request: what the domain keeps, by name, and the services. */
   given: object;
   handler: AnyHandler;
@@ -87,7 +87,7 @@ function buildEnter(
   const enter: onRequestHookHandler = function (request, reply, done) {
     // The router takes `/items/` for `/items/{itemId}`.
     if (hasParams && Object.values(request.params as object).includes('')) {
-      done(new Failure(...NO_ROUTE));
+      done(new HttpError(...NO_ROUTE));
       return;
     }
     request.operationId = id;
@@ -102,15 +102,15 @@ function buildEnter(
 function buildAnswer(operation: Operation, parts: RouteParts) {
   const { handler, compiled } = parts;
   const idempotencyKey = operation.parameters.find(({ keptHours }) => keptHours !== undefined);
-  const OwnCall: typeof Call = withGiven(parts.given);
-  const callParts: CallParts = { ...parts, operation: operation.id, idempotencyKey };
+  const OwnContext: typeof Context = withGiven(parts.given);
+  const contextParts: ContextParts = { ...parts, operation: operation.id, idempotencyKey };
   const { sunset } = operation.deprecation ?? {};
   const isGone = buildIsGone(sunset);
 
   function answer(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
     const checked = compiled.check(request);
     if ('problems' in checked) return refuse('invalid_request', ...toTold(checked.problems));
-    return handler(new OwnCall(checked, request, callParts));
+    return handler(new OwnContext(checked, request, contextParts));
   }
 
   /** Whoever still calls it can be told before it is removed. */

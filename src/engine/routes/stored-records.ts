@@ -8,10 +8,10 @@ import { type Contract, ContractError } from '../contract/contract.ts';
 import type { Problem } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import { buildChecks, type Check } from '../schema/checks.ts';
-import { findInt64s } from '../schema/int64-places.ts';
+import { findInt64s } from '../schema/int64-map.ts';
 import type { Schema } from '../schema/json.ts';
 import { ANNOTATION, buildResolve } from '../schema/references.ts';
-import { toFlat } from '../schema/subsets.ts';
+import { mergeAllOf } from '../schema/subsets.ts';
 
 /** @throws ContractError that says how many records could not be sent as the contract says */
 export async function checkStoredRecords(contract: Contract, domain: AnyDomain, store: Contents): Promise<void> {
@@ -101,7 +101,7 @@ function buildCheckFields(
   columns: AnyDescription['columns'],
   buildCheck: (schema: Schema) => Check,
 ): Shape['checkFields'] {
-  const { properties, ...others } = toFlat(schema);
+  const { properties, ...others } = mergeAllOf(schema);
   const rules = Object.keys(others).filter((keyword) => !OF_ONE.test(keyword) && !ANNOTATION.test(keyword));
   if (rules.length > 0)
     return () => [`its schema has rules over several fields (${rules}): replace the record instead`];

@@ -1,27 +1,27 @@
-/** The numbers of a body by the places where its schema has them: 64-bit integers as bigint, all others as doubles. */
+/** The numbers of a body as its schema has them: 64-bit integers as bigint, all others as doubles. */
 
 import { toInt64 } from '../../json/int64.ts';
-import type { Int64Place } from './int64-places.ts';
+import type { Int64Map } from './int64-map.ts';
 
 /** Changes the value in place. */
 export type ToBigints = (value: unknown) => unknown;
 
-/** Also those that are being built: a place may be within itself. */
-const known = new WeakMap<Int64Place, ToBigints>();
+/** Also those that are being built: a map may be within itself. */
+const known = new WeakMap<Int64Map, ToBigints>();
 
 /** Undefined where the value has no numbers. */
-export function buildToBigints(place: Int64Place | undefined): ToBigints | undefined {
-  if (!place || !hasNumbers(place)) return undefined;
-  const { isInt64, isOtherNumber, fields, rest, recursions } = place;
-  const begun = known.get(place);
+export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefined {
+  if (!int64s || !hasNumbers(int64s)) return undefined;
+  const { isInt64, isOtherNumber, fields, rest, recursions } = int64s;
+  const begun = known.get(int64s);
   if (begun) return begun;
-  known.set(place, convert);
+  known.set(int64s, convert);
   const ofFields = [...fields].flatMap(([name, inside]): [string, ToBigints][] => {
     const ofField = buildToBigints(inside);
     return ofField ? [[name, ofField]] : [];
   });
   const ofRest = buildToBigints(rest);
-  // What a place refers back to is around it, and has its integers too.
+  // The value that a recursion describes is around this one, and has its integers too.
   const ofRecursions = [...recursions].map((recursion) => ({
     ofRecursion: buildToBigints(recursion) as ToBigints,
     done: new WeakSet<object>(),
@@ -51,11 +51,11 @@ export function buildToBigints(place: Int64Place | undefined): ToBigints | undef
   }
 }
 
-const numberless = new WeakSet<Int64Place>();
+const numberless = new WeakSet<Int64Map>();
 
 /** Where none has been found, there are none in all that were seen. */
-function hasNumbers(place: Int64Place): boolean {
-  const seen = new Set([place]);
+function hasNumbers(int64s: Int64Map): boolean {
+  const seen = new Set([int64s]);
   for (const { isInt64, isOtherNumber, fields, rest, recursions } of seen) {
     if (isInt64 || isOtherNumber) return true;
     for (const inside of [...fields.values(), ...(rest ? [rest] : []), ...recursions]) {

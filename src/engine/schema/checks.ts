@@ -4,7 +4,7 @@ import type { Problem } from '../problem.ts';
 import { buildAjv, type SchemaSource } from './ajv.ts';
 import { CanonicalKeys } from './equality.ts';
 import { Functions } from './functions.ts';
-import { fieldPlace, findInt64s, type Int64Place, placeUnder } from './int64-places.ts';
+import { findInt64s, type Int64Map, int64sOfField, int64sUnder } from './int64-map.ts';
 import type { Refuse, Schema } from './json.ts';
 import { buildPrepare } from './prepared.ts';
 import { toProblems } from './problems.ts';
@@ -18,7 +18,7 @@ export interface CheckOptions {
   /** Fills in what a value leaves out: in a request, never in a reply. */
   fillsDefaults?: boolean;
   /** Where its 64-bit integers are, if another schema has a say in that. */
-  int64s?: Int64Place;
+  int64s?: Int64Map;
 }
 
 /** What is wrong with a value, each in words with its place; undefined where it fits. It takes as long as the value is large. */
@@ -69,7 +69,7 @@ const refuseNow: Refuse = (problem) => {
   throw new Error(problem);
 };
 
-type Compile = (schema: Schema, place: Int64Place) => ValidateFunction;
+type Compile = (schema: Schema, int64s: Int64Map) => ValidateFunction;
 
 function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
   let made: Ajv2020 | undefined;
@@ -81,14 +81,14 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
     },
   });
   const run = { functions, keys: new CanonicalKeys() };
-  const compileOwn: Compile = (schema, place) => {
-    const own = functions.of({ schema, place, isTried: false });
+  const compileOwn: Compile = (schema, int64s) => {
+    const own = functions.of({ schema, int64s, isTried: false });
     return source.isChecked ? functions.compile(own) : functions.compileWhole(own);
   };
 
   function compile(
     schema: Schema,
-    { name, int64s = placesOf(schema) }: CheckOptions,
+    { name, int64s = int64sOf(schema) }: CheckOptions,
     refuse: Refuse,
   ): ValidateFunction {
     try {
@@ -104,12 +104,12 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
 }
 
 /** What is amiss with them was refused before. */
-const placesOf = (schema: Schema): Int64Place => findInt64s(schema, '', () => {});
+const int64sOf = (schema: Schema): Int64Map => findInt64s(schema, '', () => {});
 
 /** The place of the innermost schema that cannot be compiled by itself. */
-function findFault(schema: Schema, place: Int64Place, compile: Compile): string {
+function findFault(schema: Schema, int64s: Int64Map, compile: Compile): string {
   for (const { subschema, keyword, name } of subschemasOf(schema)) {
-    const inside = placeUnder(place, keyword, name);
+    const inside = int64sUnder(int64s, keyword, name);
     if (isSound(subschema, inside, compile)) continue;
     const step = keyword === 'properties' ? [name] : [keyword, name].filter(Boolean);
     return `.${step.join('.')}${findFault(subschema, inside, compile)}`;
@@ -118,9 +118,9 @@ function findFault(schema: Schema, place: Int64Place, compile: Compile): string 
 }
 
 /** Not as the root, where a default means nothing and is refused. */
-function isSound(schema: Schema, place: Int64Place, compile: Compile): boolean {
+function isSound(schema: Schema, int64s: Int64Map, compile: Compile): boolean {
   try {
-    compile({ properties: { value: schema } }, fieldPlace('value', place));
+    compile({ properties: { value: schema } }, int64sOfField('value', int64s));
     return true;
   } catch {
     return false;

@@ -7,14 +7,14 @@ import { _, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction 
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
 import { stringify } from 'lossless-json';
 import { MAX_ERRORS } from './bounded-keywords.ts';
-import { findInt64s, type Int64Place } from './int64-places.ts';
+import { findInt64s, type Int64Map } from './int64-map.ts';
 import type { Schema } from './json.ts';
 import { targetOf } from './recursion.ts';
 
 /** A schema where it stands. */
 export interface Part {
   schema: Schema;
-  place: Int64Place;
+  int64s: Int64Map;
   /** Whether a value need not fit it, as in `anyOf`: then no default is filled in. */
   isTried: boolean;
 }
@@ -48,7 +48,7 @@ export interface SchemaFunction extends Partial<Outcome> {
 export class Functions {
   readonly #compiler: Compiler;
   readonly #known: SchemaFunction[] = [];
-  readonly #ofSchemas = { tried: new Map<Schema, OfPlaces>(), sure: new Map<Schema, OfPlaces>() };
+  readonly #ofSchemas = { tried: new Map<Schema, OfMaps>(), sure: new Map<Schema, OfMaps>() };
   readonly #ofTexts = new Map<string, SchemaFunction>();
   readonly #whole = new Set<SchemaFunction>();
   /** All before it are compiled. */
@@ -71,10 +71,10 @@ export class Functions {
   of(part: Part): SchemaFunction {
     const target = targetOf(part.schema);
     // It may call all that is known, so that it is prepared when it is compiled.
-    if (target) return this.#at({ ...part, schema: target, place: findInt64s(target, '', () => {}) });
+    if (target) return this.#at({ ...part, schema: target, int64s: findInt64s(target, '', () => {}) });
     const made = this.#at(part);
     if (made.prepared !== undefined) return made;
-    const text = toText(this.#prepare(made));
+    const text = writeSchema(this.#prepare(made));
     const equal = this.#ofTexts.get(text) ?? made;
     this.#ofTexts.set(text, equal);
     this.#known[made.number] = equal;
@@ -113,12 +113,12 @@ export class Functions {
   }
 
   #at(part: Part, known?: SchemaFunction): SchemaFunction {
-    const { schema, place, isTried } = part;
+    const { schema, int64s, isTried } = part;
     const ofSchemas = this.#ofSchemas[isTried ? 'tried' : 'sure'];
-    const ofPlaces: OfPlaces = ofSchemas.get(schema) ?? new Map();
-    ofSchemas.set(schema, ofPlaces);
-    const made = known ?? ofPlaces.get(place) ?? this.#add(part);
-    ofPlaces.set(place, made);
+    const ofMaps: OfMaps = ofSchemas.get(schema) ?? new Map();
+    ofSchemas.set(schema, ofMaps);
+    const made = known ?? ofMaps.get(int64s) ?? this.#add(part);
+    ofMaps.set(int64s, made);
     return made;
   }
 
@@ -158,10 +158,10 @@ export class Functions {
   }
 }
 
-type OfPlaces = Map<Int64Place, SchemaFunction>;
+type OfMaps = Map<Int64Map, SchemaFunction>;
 
 /** Numbers that are bigint are those that no double holds: their digits tell them apart. */
-function toText(prepared: Schema): string {
+function writeSchema(prepared: Schema): string {
   try {
     return JSON.stringify(prepared);
   } catch {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Compiler } from './functions.ts';
 import { BOUND_NAMES } from './int64-keywords.ts';
-import { findInt64s, type Int64Place, placeUnder } from './int64-places.ts';
+import { findInt64s, type Int64Map, int64sUnder } from './int64-map.ts';
 import { type Keywords, keywordsOf, type Schema } from './json.ts';
 import { isRecursion } from './recursion.ts';
 import { ANNOTATION } from './references.ts';
@@ -60,14 +60,14 @@ export interface Filling {
 
 export function buildPrepare({ fillsDefaults, isStrict }: Filling): Compiler['prepare'] {
   return function prepare(part, call) {
-    const { schema, place, isTried } = part;
+    const { schema, int64s, isTried } = part;
     if (typeof schema === 'boolean') return schema;
-    const inside = (schema: Schema, keyword: string, place: Int64Place): Schema => {
-      const own = { schema, place, isTried: isTried || (fillsDefaults && TRIED.includes(keyword)) };
+    const inside = (schema: Schema, keyword: string, int64s: Int64Map): Schema => {
+      const own = { schema, int64s, isTried: isTried || (fillsDefaults && TRIED.includes(keyword)) };
       return isLarge(schema) ? call(own) : prepare(own, call);
     };
     const prepared = mapSubschemas(schema, (subschema, keyword, name) => {
-      const made = inside(subschema, keyword, placeUnder(place, keyword, name));
+      const made = inside(subschema, keyword, int64sUnder(int64s, keyword, name));
       return REPEATED.includes(keyword) && typeof made === 'object' ? { untilMaxErrors: made } : made;
     });
     const { propertyNames, properties = {} } = schema;
@@ -87,7 +87,7 @@ export function buildPrepare({ fillsDefaults, isStrict }: Filling): Compiler['pr
       if (isTried && isStrict) throw new Error(`strict mode: default is ignored for: ${name}`);
       if (!isTried) fields[name] = { ...keywordsOf(fields[name]), default: own };
     }
-    const typed = place.isInt64 ? withInt64(prepared) : withNumeric(prepared);
+    const typed = int64s.isInt64 ? withInt64(prepared) : withNumeric(prepared);
     const own = withBranch(withEquals(withLargeDefaults(withExactBounds(typed))));
     return withSeenFields(withSizesFirst(withSeenFields(own)));
   };

@@ -26,14 +26,13 @@ export function toProblems(errors: readonly ErrorObject[], at = '', value?: unkn
   return toFew([...problems.values()]);
 }
 
-const toText = (value: unknown) =>
-  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+const quote = (value: unknown) => (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value));
 
 /** What a value must be, by the keyword that it breaks; for any other keyword, what ajv says. */
 const WORDS: Record<string, (params: ErrorObject['params']) => string> = {
-  enum: ({ allowedValues }) => `be one of ${allowedValues.map(toText).join(', ')}`,
-  equals: ({ allowedValues }) => `be one of ${allowedValues.map(toText).join(', ')}`,
-  const: ({ allowedValue }) => `be ${toText(allowedValue)}`,
+  enum: ({ allowedValues }) => `be one of ${allowedValues.map(quote).join(', ')}`,
+  equals: ({ allowedValues }) => `be one of ${allowedValues.map(quote).join(', ')}`,
+  const: ({ allowedValue }) => `be ${quote(allowedValue)}`,
   type: ({ type }) => `be of type ${type}`,
   minLength: ({ limit }) => `have at least ${limit} characters`,
   maxLength: ({ limit }) => `have at most ${limit} characters`,

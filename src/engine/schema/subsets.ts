@@ -34,11 +34,11 @@ function numberOf(target: Keywords): number {
 }
 
 /** The parts of `allOf` in one. What two of them say of the same keyword, the first says: enough for what is known of a value. */
-export function toFlat(schema: Schema): Keywords {
+export function mergeAllOf(schema: Schema): Keywords {
   const keywords = keywordsOf(schema);
   const { allOf, ...own } = keywords;
   if (!allOf) return keywords;
-  const parts = [own, ...allOf.map(toFlat)];
+  const parts = [own, ...allOf.map(mergeAllOf)];
   const properties = Object.assign({}, ...parts.toReversed().map((part) => part.properties));
   const required = parts.flatMap((part) => part.required ?? []);
   return { ...Object.assign({}, ...parts.toReversed()), properties, required };
@@ -47,7 +47,7 @@ export function toFlat(schema: Schema): Keywords {
 /** Whether what fits `inner` has no field that `outer` does not name; one that names none is free to have any. */
 function isNamed(inner: Schema, outer: Schema): boolean {
   if (typeof outer === 'boolean' || inner === false) return true;
-  const [given, known] = [toFlat(inner), toFlat(outer)];
+  const [given, known] = [mergeAllOf(inner), mergeAllOf(outer)];
   if (known.items && mayBe('array', given) && !isNamed(given.items ?? {}, known.items)) return false;
   if (!mayBe('object', given)) return true;
   const { properties: fields = {} } = known;
@@ -77,7 +77,7 @@ const isClosed = ({ additionalProperties, patternProperties }: Keywords) =>
 function fits(inner: Schema, outer: Schema): boolean {
   if (outer === true || inner === false) return true;
   if (outer === false) return false;
-  const given = toFlat(inner);
+  const given = mergeAllOf(inner);
   const isOpen = (keyword: string) => JOINT.test(keyword) || !isDeepStrictEqual(given[keyword], outer[keyword]);
   return isDeepStrictEqual(inner, outer) || proves(given, Object.keys(outer).filter(isOpen), outer);
 }
@@ -91,7 +91,7 @@ function proves(given: Keywords, keywords: string[], outer: Keywords): boolean {
 
 function alternativesOf({ anyOf, oneOf, ...rest }: Keywords): Keywords[] {
   const choices = anyOf ?? oneOf ?? [];
-  if (choices.length > 0) return choices.map((choice) => toFlat({ allOf: [choice, rest] }));
+  if (choices.length > 0) return choices.map((choice) => mergeAllOf({ allOf: [choice, rest] }));
   return Array.isArray(rest.type) ? rest.type.map((type) => ({ ...rest, type })) : [];
 }
 
@@ -149,7 +149,7 @@ function fieldOf(name: string, { properties = {}, patternProperties, additionalP
 /** Where no value fits both: their types are others. */
 function isApart(one: Keywords, other: Schema): boolean {
   if (typeof other === 'boolean') return !other;
-  const [types, others] = [typesOf(one), typesOf(toFlat(other))];
+  const [types, others] = [typesOf(one), typesOf(mergeAllOf(other))];
   if (!types || !others) return false;
   return !types.some((type) => others.some((wide) => isType(type, wide) || isType(wide, type)));
 }

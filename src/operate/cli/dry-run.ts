@@ -45,8 +45,8 @@ export async function checkStart(
     (addresses) => addresses.join(', '),
   );
   const { database } = config;
-  const toText = (found: Inspection) => `${nameOfDatabase(database)}: ${toFate(found)}`;
-  const found = await findings.check('database', () => inspectDatabase(database, domain), toText);
+  const toLine = (found: Inspection) => `${nameOfDatabase(database)}: ${toFate(found)}`;
+  const found = await findings.check('database', () => inspectDatabase(database, domain), toLine);
   if (database.kind === 'sqlite') {
     const toFree = (free: number) => `${Math.floor(free / 1024 ** 2)} MB are free`;
     await findings.check('disk', () => findDisk(database.file, leastFree), toFree);
@@ -69,10 +69,10 @@ class Findings {
   }
 
   /** Tells what is found of a part, and returns it; undefined where it is wrong. */
-  async check<Found>(part: string, find: () => Found | Promise<Found>, toText: (found: Found) => string) {
+  async check<Found>(part: string, find: () => Found | Promise<Found>, toLine: (found: Found) => string) {
     try {
       const found = await find();
-      this.#tell(`${part}: ${toText(found)}`);
+      this.#tell(`${part}: ${toLine(found)}`);
       return found;
     } catch (error) {
       this.areRight = false;

@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { domain } from '../../generated/domain.ts';
 import { type Command, readFileName, refuseCompanions, runCommand } from './command.ts';
-import { count, toText } from './progress.ts';
+import { count, describeCounts } from './progress.ts';
 import { EXPORT_START, toLines } from './writing.ts';
 
 const USAGE = `Usage:
@@ -26,7 +26,7 @@ function readCommand(args: string[]): Command {
       const counts = { keys: 0, records: {} };
       const lines = toLines(count(store.readContents(), counts, domain, console.error), counts, domain);
       await (isFile ? writeFile(lines, file) : write(lines, process.stdout));
-      return `Exported ${toText(counts, domain)}.`;
+      return `Exported ${describeCounts(counts, domain)}.`;
     },
     makesDatabase: false,
   };

@@ -7,7 +7,7 @@ import { CONTRACT_DIGEST } from '../../generated/handlers.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { type Command, readFileName, runCommand } from './command.ts';
 import { buildReadLine, MAX_LINE } from './line.ts';
-import { count, toText } from './progress.ts';
+import { count, describeCounts } from './progress.ts';
 import { toParts } from './reading.ts';
 
 const USAGE = `Usage:
@@ -36,7 +36,7 @@ async function readCommand(args: string[]): Promise<Command> {
         if (error instanceof StoreUnavailable) throw error;
         throw new Error(`${(error as Error).message} Nothing was imported.`);
       }
-      return `Imported ${toText(counts, domain)}.`;
+      return `Imported ${describeCounts(counts, domain)}.`;
     },
     makesDatabase: true,
   };

@@ -7,7 +7,7 @@ import type { Contract } from '../../engine/contract/contract.ts';
 import { recordSchema } from '../../engine/routes/stored-records.ts';
 import { buildToBigints, type ToBigints } from '../../engine/schema/bigints.ts';
 import { buildChecks } from '../../engine/schema/checks.ts';
-import { findInt64s } from '../../engine/schema/int64-places.ts';
+import { findInt64s } from '../../engine/schema/int64-map.ts';
 import type { Keywords, Schema } from '../../engine/schema/json.ts';
 import { parseExactJson } from '../../json/exact-json.ts';
 import { CONFIGURED, NAME_PATTERN } from '../../store/api-keys.ts';

@@ -20,7 +20,7 @@ export async function* count<Form>(
     counts.keys += keys.length;
     if (records.length > 0) counts.records[collection] = (counts.records[collection] ?? 0) + records.length;
     if (performance.now() >= due) {
-      tell(`${toText(counts, domain)} …`);
+      tell(`${describeCounts(counts, domain)} …`);
       due += interval;
     }
     yield part;
@@ -28,7 +28,7 @@ export async function* count<Form>(
 }
 
 /** `1,234 records and 1 key`, in the words of the domain */
-export function toText({ records, keys }: Counts, domain: AnyDomain): string {
+export function describeCounts({ records, keys }: Counts, domain: AnyDomain): string {
   const counted = Object.entries(domain).map(([name, { noun }]) => toNumber(records[name] ?? 0, noun, name));
   return `${counted.join(', ')} and ${toNumber(keys, 'key', 'keys')}`;
 }

@@ -5,12 +5,12 @@ import { keepCounts, type Snapshot } from '../telemetry/metrics.ts';
 import type { OperatorsParts } from '../telemetry/operators.ts';
 
 /** How long a worker may take to answer, in milliseconds: one that hangs must not hold up what the others say. */
-const PATIENCE = { metrics: 1000, ready: 3000 };
+const ANSWER_TIMEOUTS = { metrics: 1000, ready: 3000 };
 
 /** How often a worker sends its metrics unasked, in milliseconds: what is lost of one that is killed. */
 const INTERVAL = 1000;
 
-type Subject = keyof typeof PATIENCE;
+type Subject = keyof typeof ANSWER_TIMEOUTS;
 
 interface Question {
   report: Subject;
@@ -83,7 +83,7 @@ export class Reports implements OperatorsParts {
       this.#waiting.set(number, resolve);
       worker.send({ report, number } satisfies Question, () => {});
     });
-    return Promise.race([answer, wait(PATIENCE[report], undefined, { ref: false })]).finally(() =>
+    return Promise.race([answer, wait(ANSWER_TIMEOUTS[report], undefined, { ref: false })]).finally(() =>
       this.#waiting.delete(number),
     );
   }

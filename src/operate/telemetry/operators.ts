@@ -28,7 +28,7 @@ const INDEX = `/metrics  Metrics, for Prometheus
 /** More than anybody needs who may come here. */
 const MOST_CONNECTIONS = 64;
 /** How long a request may take to arrive, in milliseconds. */
-const PATIENCE = 5000;
+const REQUEST_TIMEOUT = 5000;
 
 const UNKNOWN_HOST = `By this name anybody's page could ask. Use an address, or set ADMIN_HOST to the name.
 `;
@@ -39,14 +39,14 @@ const UNKNOWN_HOST = `By this name anybody's page could ask. Use an address, or 
  */
 function buildServer(parts: OperatorsParts, names: readonly string[]): Server {
   const server = createServer({
-    requestTimeout: PATIENCE,
-    headersTimeout: PATIENCE,
+    requestTimeout: REQUEST_TIMEOUT,
+    headersTimeout: REQUEST_TIMEOUT,
     connectionsCheckingInterval: 1000,
   });
   hearErrors(server);
   const sockets = new Set<Socket>();
   const answered = new WeakSet<Socket>();
-  server.setTimeout(PATIENCE).on('connection', (socket) => {
+  server.setTimeout(REQUEST_TIMEOUT).on('connection', (socket) => {
     for (const oldest of sockets) {
       if (sockets.size < MOST_CONNECTIONS) break;
       sockets.delete(oldest);

@@ -3,7 +3,7 @@
  * again, each within a savepoint.
  */
 import { areSame, Changes, isKept, toKnown, toRefusal } from '../changes.ts';
-import type { Once } from '../collection.ts';
+import type { Idempotency } from '../collection.ts';
 import type { Kept } from '../kept.ts';
 import { StoreUnavailable } from '../store.ts';
 import { type AnyTransactions, Calls, type Running } from '../transactions.ts';
@@ -90,13 +90,13 @@ class Batches {
   }
 
   async #runOnce(connection: Connection, change: AnyChange, running: Running, known: KnownKeys): Promise<Outcome> {
-    const { once } = change;
-    const before = once && toKnown(change, known.get(toKeyText(once)));
+    const { idempotency } = change;
+    const before = idempotency && toKnown(change, known.get(toKeyText(idempotency)));
     if (before) return before;
     const outcome = isCall(change)
       ? await this.#call(connection, change, running)
       : await drive(connection, this.#changes.run(change, running.now));
-    if (once && isKept(outcome)) known.add(once, outcome.text as string);
+    if (idempotency && isKept(outcome)) known.add(idempotency, outcome.text as string);
     return outcome;
   }
 
@@ -150,7 +150,7 @@ function toRefused({ code, detail = '' }: DatabaseError, change: Change, changes
 
 /** The keys that a batch meets: those that are known, and those that it adds. */
 class KnownKeys {
-  readonly added: [once: Once, text: string][] = [];
+  readonly added: [idempotency: Idempotency, text: string][] = [];
   readonly #known: Map<string, KnownKey>;
 
   constructor(rows: Row[]) {
@@ -165,9 +165,9 @@ class KnownKeys {
     return this.#known.get(key);
   }
 
-  add(once: Once, text: string): void {
-    this.#known.set(toKeyText(once), { digest: once.digest, text });
-    this.added.push([once, text]);
+  add(idempotency: Idempotency, text: string): void {
+    this.#known.set(toKeyText(idempotency), { digest: idempotency.digest, text });
+    this.added.push([idempotency, text]);
   }
 }
 
@@ -195,13 +195,13 @@ function buildKnownKeys(schema: string) {
 
   return {
     find: async (connection: Connection, changes: readonly AnyChange[]): Promise<KnownKeys> => {
-      const sent = changes.flatMap(({ once }) => once ?? []);
-      const columns = KEY_FIELDS.slice(0, 3).map((name) => sent.map((once) => once[name]));
+      const sent = changes.flatMap(({ idempotency }) => idempotency ?? []);
+      const columns = KEY_FIELDS.slice(0, 3).map((name) => sent.map((idempotency) => idempotency[name]));
       return new KnownKeys(sent.length > 0 ? await connection.query(select, columns) : []);
     },
     add: async (connection: Connection, { added }: KnownKeys): Promise<void> => {
       if (added.length === 0) return;
-      const columns = KEY_FIELDS.map((name) => added.map(([once]) => once[name]));
+      const columns = KEY_FIELDS.map((name) => added.map(([idempotency]) => idempotency[name]));
       await connection.query(upsert, [...columns, added.map(([, text]) => text), added.length + 1]);
     },
   };

@@ -20,7 +20,7 @@ export interface Turns {
 }
 
 /** How long a statement waits for the one before it, in milliseconds: one that takes long holds up no others. */
-const PATIENCE = 5;
+const LONGEST_WAIT = 5;
 
 /** A call joins those that wait, until a connection takes them: what it is answered was read after it came. */
 export function coalesce<Question, Answer>(
@@ -36,7 +36,7 @@ export function coalesce<Question, Answer>(
     const leave = () => {
       if (waiting === batch) waiting = undefined;
     };
-    const answers = Promise.race([turns.latest, wait(PATIENCE, undefined, { ref: false })]).then(() =>
+    const answers = Promise.race([turns.latest, wait(LONGEST_WAIT, undefined, { ref: false })]).then(() =>
       run((connection) => {
         leave();
         return askAll(connection, questions);

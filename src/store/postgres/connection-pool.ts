@@ -4,7 +4,7 @@
 import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from '../counts.ts';
-import { Queue, refuse, type Waiting } from '../queue.ts';
+import { Queue, rejectAll, type Waiting } from '../queue.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Connection } from './connection.ts';
 
@@ -80,7 +80,7 @@ export class ConnectionPool {
     this.#wakeAll();
     await Promise.all(this.#serving);
     this.#isClosed = true;
-    refuse(this.#waiting.take(), new StoreUnavailable(this.#failure));
+    rejectAll(this.#waiting.take(), new StoreUnavailable(this.#failure));
   }
 
   #add<Result>(job: Job): Promise<Result> {

@@ -28,7 +28,7 @@ export interface Connection {
 const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
 /** SQLSTATEs that are about the server, not about the statement: resources, operators, locks, read-only, and what it could not do. */
-const OUTAGES = /^(53|57|58|40001|40P01|55P03|25006)/;
+const OUTAGE_CODES = /^(53|57|58|40001|40P01|55P03|25006)/;
 /** This server is not the one to write to: the next connection may find another. */
 const READ_ONLY = '25006';
 /** The codes after which the connection is gone, and the outcome of the statement is unknown. */
@@ -118,7 +118,7 @@ function toConnection(client: pg.Client, socket: Socket): Omit<Connection, 'serv
       } catch (error) {
         const code = error instanceof pg.DatabaseError ? (error.code as string) : '';
         if (LOSSES.test(code) || code === READ_ONLY) end(error as Error);
-        throw OUTAGES.test(code) && !LOSSES.test(code) ? new StoreUnavailable(error) : error;
+        throw OUTAGE_CODES.test(code) && !LOSSES.test(code) ? new StoreUnavailable(error) : error;
       }
     },
     get isOpen() {

@@ -16,7 +16,7 @@ const CHUNK = 5000;
 /** How long to wait for those who write, in milliseconds. */
 const LOCK_TIMEOUT = 5000;
 /** How long to try to connect, and the pause between two tries, in milliseconds. */
-const PATIENCE = 5000;
+const CONNECT_TIMEOUT = 5000;
 const PAUSE = 100;
 
 type Connect = () => Promise<Connection>;
@@ -175,7 +175,7 @@ function buildWritePart(schema: string, tables: readonly Table[]) {
 
 /** Tries again for a while: nobody waits for an answer here, and a busy machine may be slow to let a connection in. */
 async function open(connect: Connect): Promise<Connection> {
-  const deadline = performance.now() + PATIENCE;
+  const deadline = performance.now() + CONNECT_TIMEOUT;
   for (;;) {
     try {
       return await connect();

@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StoreCounts } from '../counts.ts';
-import { Queue, refuse, type Waiting } from '../queue.ts';
+import { Queue, rejectAll, type Waiting } from '../queue.ts';
 import { type OutageKind, StoreUnavailable } from '../store.ts';
 
 export interface BatchOptions<Item> {
@@ -108,7 +108,7 @@ export class BatchQueue<Item, Result> {
     if (this.#batch.length === 0) {
       this.#refuseAll(error);
     } else if (culprit) {
-      refuse(
+      rejectAll(
         this.#batch.filter(({ item }) => item === culprit),
         error,
       );
@@ -119,7 +119,7 @@ export class BatchQueue<Item, Result> {
     } else {
       this.#batchSize = this.#options.maxWaiting;
       this.#provenAt = Number.NEGATIVE_INFINITY;
-      refuse(this.#batch, error);
+      rejectAll(this.#batch, error);
     }
     this.resume();
   }
@@ -182,7 +182,7 @@ export class BatchQueue<Item, Result> {
     const look = () => {
       const limit = performance.now() - this.#options.timeout;
       const late = this.#batch.filter(({ since }) => since < limit);
-      refuse(late, new StoreUnavailable(NOT_ENDED, 'outcome_unknown'));
+      rejectAll(late, new StoreUnavailable(NOT_ENDED, 'outcome_unknown'));
       this.#watchBatch();
     };
     this.#watching = setTimeout(look, WATCH_INTERVAL);
@@ -195,8 +195,8 @@ export class BatchQueue<Item, Result> {
 
   #refuseAll(cause: Error, kind?: OutageKind, isLocked = false): void {
     if (!isLocked) this.#provenAt = Number.NEGATIVE_INFINITY;
-    refuse(this.#batch, new StoreUnavailable(cause, kind));
-    refuse(this.#checks.take(), new StoreUnavailable(cause));
+    rejectAll(this.#batch, new StoreUnavailable(cause, kind));
+    rejectAll(this.#checks.take(), new StoreUnavailable(cause));
   }
 
   /** Whether the writer has been at the same batch for longer than this, in milliseconds. */

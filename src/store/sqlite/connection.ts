@@ -14,7 +14,7 @@ export const BUSY_TIMEOUT = 2000;
 const CACHE_SIZE = 2000;
 
 /** @throws Error where no file can be made, because the place is a link to a folder that is not there: its disk may be missing */
-export function checkPlace(file: string): void {
+export function checkMap(file: string): void {
   const link = lstatSync(file, { throwIfNoEntry: false });
   if (!link?.isSymbolicLink() || existsSync(file)) return;
   const target = resolve(dirname(file), readlinkSync(file));
@@ -125,9 +125,9 @@ function tryCreate(db: Database, table: Table): void {
 export const isSpent = (code: string | undefined) => !/^SQLITE_(BUSY|FULL|CONSTRAINT)/.test(String(code));
 
 /** SQLite's result codes (sqlite.org/rescode.html) that are about the disk or other processes, not about the statement. */
-const OUTAGES = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN|NOMEM|PROTOCOL|CORRUPT|NOTADB)/;
+const OUTAGE_CODES = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN|NOMEM|PROTOCOL|CORRUPT|NOTADB)/;
 
 /** The error as StoreUnavailable where SQLite cannot be reached or written; any other as it is. */
 export function toStoreError(error: unknown): unknown {
-  return OUTAGES.test(String((error as { code?: unknown }).code)) ? new StoreUnavailable(error) : error;
+  return OUTAGE_CODES.test(String((error as { code?: unknown }).code)) ? new StoreUnavailable(error) : error;
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { AnyDomain } from '../description.ts';
 import type { Inspection } from '../store.ts';
-import { checkPlace } from './connection.ts';
+import { checkMap } from './connection.ts';
 import { Sqlite } from './kept-sqlite.ts';
 import { tryMigrate } from './migrate.ts';
 
@@ -12,7 +12,7 @@ const NO_KEYS = { validKeys: 0, keys: 0 };
 
 /** Inspects a database in memory where no file is named. @throws Error when it cannot be read or made, is no database, or not one that a start would take */
 export function inspectSqlite(file: string | undefined, domain: AnyDomain): Inspection {
-  if (file !== undefined) checkPlace(file);
+  if (file !== undefined) checkMap(file);
   const place = file !== undefined && existsSync(file) ? file : ':memory:';
   // A reader leaves the files of SQLite's log behind, and a writer removes them: so the one that changes nothing.
   const db = new Sqlite(place, { readonly: existsSync(`${place}-wal`) });

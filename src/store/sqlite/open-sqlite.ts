@@ -14,15 +14,7 @@ import type { Store, StoreLimits } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain, type Transactions } from '../transactions.ts';
 import type { Call, Change, Create, Created, Outcome } from '../write.ts';
-import {
-  checkInodes,
-  checkPlace,
-  type Inodes,
-  openConnection,
-  readInodes,
-  toStoreError,
-  useWal,
-} from './connection.ts';
+import { checkInodes, checkMap, type Inodes, openConnection, readInodes, toStoreError, useWal } from './connection.ts';
 import { type Aside, prepareCountInvalidRecords, readContents, writeContents } from './contents.ts';
 import { DIALECT, Driver } from './drive.ts';
 import { toBound } from './insert.ts';
@@ -63,7 +55,7 @@ export function openSqlite(
 
 /** Nobody else may read what is stored. SQLite gives `-wal` and `-shm` the mode of the file. */
 function makeFile(file: string): void {
-  checkPlace(file);
+  checkMap(file);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   closeSync(openSync(file, 'a', 0o600));
 }

@@ -1,7 +1,7 @@
 /** All writes that wait, in one transaction: all of them or none, one fsync however many they are (group commit). */
 import type { Database } from 'better-sqlite3';
 import { Changes, isKept, toKnown, toRefusal } from '../changes.ts';
-import type { Once } from '../collection.ts';
+import type { Idempotency } from '../collection.ts';
 import type { Kept } from '../kept.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Relation, Table } from '../table.ts';
@@ -15,7 +15,7 @@ import { inTransaction } from './transaction.ts';
 
 export type Write = Create | Change | Call;
 
-export const isChange = (write: Write): write is Change | Call => 'once' in write;
+export const isChange = (write: Write): write is Change | Call => 'idempotency' in write;
 
 export interface Batch {
   /** The records that are created without a key, by the names of their collections. */
@@ -132,7 +132,7 @@ class Changing {
     for (const [name, insert] of this.#inserts)
       if (changes.some((change) => isAdding(change, name))) insert.checkLeft(most);
     const outcomes = changes.some(isCall) ? this.#tryInTime(changes, running) : this.#tryAll(changes, running);
-    if (changes.some(({ once }) => once)) this.#keys.forget(changes.length + 1);
+    if (changes.some(({ idempotency }) => idempotency)) this.#keys.forget(changes.length + 1);
     return outcomes;
   }
 
@@ -203,12 +203,12 @@ class Changing {
   }
 
   #runOnce(change: Change | Call, running: Running): Outcome {
-    const { once } = change;
-    const known = once && toKnown(change, this.#keys.find(once));
+    const { idempotency } = change;
+    const known = idempotency && toKnown(change, this.#keys.find(idempotency));
     if (known) return known;
     const asking = isCall(change) ? this.#calls.run(change, running) : this.#changes.run(change, running.now);
     const outcome = this.#driver.drive(asking);
-    if (once && isKept(outcome)) this.#keys.add(once, outcome.text as string);
+    if (idempotency && isKept(outcome)) this.#keys.add(idempotency, outcome.text as string);
     return outcome;
   }
 }
@@ -238,8 +238,8 @@ function prepareKnownKeys(db: Database) {
       SELECT rowid FROM idempotency_keys WHERE expires_at <= unixepoch() ORDER BY expires_at LIMIT ?)`);
 
   return {
-    find: ({ caller, operation, key }: Once) => select.get(caller, operation, key),
-    add: ({ caller, operation, key, digest, hours }: Once, text: string) => {
+    find: ({ caller, operation, key }: Idempotency) => select.get(caller, operation, key),
+    add: ({ caller, operation, key, digest, hours }: Idempotency, text: string) => {
       upsert.run(caller, operation, key, digest, text, hours);
     },
     forget: (count: number) => {

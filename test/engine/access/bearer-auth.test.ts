@@ -10,7 +10,7 @@ import { toCaller } from '../../../src/engine/access/caller.ts';
 import { StoredKeys } from '../../../src/engine/access/stored-keys.ts';
 import { Use } from '../../../src/engine/access/uses.ts';
 import type { KeyPlace, Requirement } from '../../../src/engine/contract/contract.ts';
-import type { Failure } from '../../../src/engine/errors.ts';
+import type { HttpError } from '../../../src/engine/errors.ts';
 import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
 import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -282,7 +282,7 @@ async function startWithWays(
 ) {
   const app = fastify();
   const logger = pino({ level: 'silent' });
-  app.setErrorHandler<Failure>(({ status, body }, _request, reply) => reply.code(status).send(body));
+  app.setErrorHandler<HttpError>(({ status, body }, _request, reply) => reply.code(status).send(body));
   const authFor = await addAuth(app, { logger, apiKeys: [KEY], realm: 'Test', ...options });
   app.addHook(
     'onRequest',
@@ -303,7 +303,7 @@ t.test(
     const store = openUrl(`sqlite:${file}`);
     const key = makeKey();
     await store.createKey(toStoredKey(key, 'Ada'));
-    const ways = PLACES.map((place) => ({ place, scopes: [], others: [] }));
+    const ways = PLACES.map((place) => ({ place, scopes: [], alsoNeeded: [] }));
     const send = await startWithWays(t, ways, { store, maxKeyAge: 2000 });
     const statusOf = (token: string) => send({ authorization: `Bearer ${token}` });
     const asApiKey = (token: string) => send({ 'x-key': token });
@@ -323,8 +323,8 @@ t.test(
 
 const [BEARER, HEADER] = PLACES as [KeyPlace, KeyPlace];
 const WAYS = [
-  { place: HEADER, scopes: ['pets:write'], others: [] },
-  { place: BEARER, scopes: ['pets:read'], others: [] },
+  { place: HEADER, scopes: ['pets:write'], alsoNeeded: [] },
+  { place: BEARER, scopes: ['pets:read'], alsoNeeded: [] },
 ];
 
 t.test('a key that is sent by one way in does not count for another one', async (t) => {

@@ -3,7 +3,7 @@ import type { Body, Operation, Parameter } from '../../../src/engine/contract/co
 import { type Accepted, buildCheckRequest, type Refused } from '../../../src/engine/requests/checks.ts';
 import type { Texts } from '../../../src/engine/requests/parameter-values.ts';
 import { buildChecks } from '../../../src/engine/schema/checks.ts';
-import { findInt64s } from '../../../src/engine/schema/int64-places.ts';
+import { findInt64s } from '../../../src/engine/schema/int64-map.ts';
 import type { Keywords } from '../../../src/engine/schema/json.ts';
 
 export interface Sent {

@@ -75,14 +75,16 @@ t.test(
       '/echoes': { get: operation('echo', { parameters }) },
       '/open': { get: operation('open', { parameters, security: [] }) },
     });
-    const tell = ({ once = null }: Json) => ({ status: 200, body: { once } });
+    const tell = ({ idempotency = null }: Json) => ({ status: 200, body: { idempotency } });
     const { request } = await serve(t, yaml, { echo: tell, open: tell });
     const headers = { 'Idempotency-Key': 'k' };
     t.match((await request('/v1/echoes', { headers })).body, {
-      once: { caller: /^API_KEYS\.[0-9a-f]{8}$/, key: 'k', hours: 2 },
+      idempotency: { caller: /^API_KEYS\.[0-9a-f]{8}$/, key: 'k', hours: 2 },
     });
-    t.match((await request('/v1/echoes')).body, { once: null });
-    t.match((await request('/v1/open', { key: null, headers })).body, { once: { caller: '', key: 'k', hours: 2 } });
+    t.match((await request('/v1/echoes')).body, { idempotency: null });
+    t.match((await request('/v1/open', { key: null, headers })).body, {
+      idempotency: { caller: '', key: 'k', hours: 2 },
+    });
   },
 );
 

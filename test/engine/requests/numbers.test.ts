@@ -4,7 +4,7 @@ import t from 'tap';
 import type { Accepted } from '../../../src/engine/requests/checks.ts';
 import { buildChecks } from '../../../src/engine/schema/checks.ts';
 import { buildWriteDeclared } from '../../../src/engine/schema/declared-json.ts';
-import { findInt64s } from '../../../src/engine/schema/int64-places.ts';
+import { findInt64s } from '../../../src/engine/schema/int64-map.ts';
 import { parseExactJson } from '../../../src/json/exact-json.ts';
 import { problemsOf } from '../../added-operations.ts';
 import { type Json, startEcho, withEcho } from '../routes/echo.ts';

@@ -45,9 +45,9 @@ async function serveChanges(t: Test, edit?: Edit) {
   const contract = await load(t, yaml);
   const store = openUrl('sqlite::memory:', {}, buildShapes(contract, domain));
   const { id } = await store.records.create({ name: 'Rex', categoryId: 2n ** 53n + 1n, status: 'available' });
-  const patchPet = async ({ params, body, headers, once, pets }: Json) => {
+  const patchPet = async ({ params, body, headers, idempotency, pets }: Json) => {
     const name = headers['If-Match'];
-    const pet = await pets.update(params.petId, body, { ...(name && { if: { name } }), once });
+    const pet = await pets.update(params.petId, body, { ...(name && { if: { name } }), idempotency });
     if (pet === undefined) return { status: 404, body: { code: 'pet_not_found', message: 'No.', status: 404 } };
     if (isRefused(pet)) return { status: 412, body: { code: 'invalid_request', message: 'No.', status: 412 } };
     return { status: 200, body: pet };

@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t, { type Test } from 'tap';
 import { buildChecks, type CheckOptions } from '../../../src/engine/schema/checks.ts';
-import { findInt64s } from '../../../src/engine/schema/int64-places.ts';
+import { findInt64s } from '../../../src/engine/schema/int64-map.ts';
 import { buildResolve } from '../../../src/engine/schema/references.ts';
 import type { Json } from '../../any-json.ts';
 

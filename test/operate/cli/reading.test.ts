@@ -4,7 +4,7 @@ import { domain } from '../../../src/generated/domain.ts';
 import { parseExactJson } from '../../../src/json/exact-json.ts';
 import { JsonText } from '../../../src/json/json-text.ts';
 import { buildReadLine, MAX_LINE } from '../../../src/operate/cli/line.ts';
-import { count, toText } from '../../../src/operate/cli/progress.ts';
+import { count, describeCounts } from '../../../src/operate/cli/progress.ts';
 import { toParts } from '../../../src/operate/cli/reading.ts';
 import { toLines } from '../../../src/operate/cli/writing.ts';
 import type { Fields } from '../../../src/store/collection.ts';
@@ -244,5 +244,5 @@ t.test('progress is told from time to time, with the number of pets and keys', a
   for await (const _ of count(parts(), counts, domain, (text) => told.push(text), 0));
   t.strictSame(told, ['1 pet and 1 key …', '1,234 pets and 1 key …']);
   t.strictSame(counts, { keys: 1, records: { pets: 1234 } });
-  t.equal(toText({ keys: 0, records: {} }, domain), '0 pets and 0 keys');
+  t.equal(describeCounts({ keys: 0, records: {} }, domain), '0 pets and 0 keys');
 });

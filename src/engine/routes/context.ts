@@ -4,13 +4,13 @@ import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { domain } from '../../generated/domain.ts';
 import type { Services } from '../../services.ts';
-import type { Once } from '../../store/collection.ts';
+import type { Idempotency } from '../../store/collection.ts';
 import type { CollectionsOf } from '../../store/description.ts';
 import type { Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/media-types.ts';
 import type { Accepted } from '../requests/checks.ts';
 import type { Values } from '../requests/parameter-values.ts';
-import type { AnyCall, UrlOf } from './handler.ts';
+import type { AnyContext, UrlOf } from './handler.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -26,7 +26,7 @@ declare module 'fastify' {
 }
 
 /** What all requests to an operation share. */
-export interface CallParts {
+export interface ContextParts {
   /** The operationId. */
   operation: string;
   urlOf: UrlOf;
@@ -35,7 +35,7 @@ export interface CallParts {
   idempotencyKey: Parameter | undefined;
 }
 
-export class Call implements AnyCall {
+export class Context implements AnyContext {
   readonly params: unknown;
   readonly query: unknown;
   readonly headers: Values;
@@ -43,10 +43,10 @@ export class Call implements AnyCall {
   readonly urlOf: UrlOf;
   declare readonly services: Services;
   readonly #request: FastifyRequest;
-  readonly #parts: CallParts;
-  #once: Once | undefined;
+  readonly #parts: ContextParts;
+  #idempotency: Idempotency | undefined;
 
-  constructor({ path, query, header, body }: Accepted, request: FastifyRequest, parts: CallParts) {
+  constructor({ path, query, header, body }: Accepted, request: FastifyRequest, parts: ContextParts) {
     this.params = path;
     this.query = query;
     this.headers = header;
@@ -66,12 +66,12 @@ export class Call implements AnyCall {
   }
 
   /** One object for all calls: the store notes there whether it was done before. */
-  get once(): Once | undefined {
-    this.#once ??= this.#toOnce();
-    return this.#once;
+  get idempotency(): Idempotency | undefined {
+    this.#idempotency ??= this.#toIdempotency();
+    return this.#idempotency;
   }
 
-  #toOnce(): Once | undefined {
+  #toIdempotency(): Idempotency | undefined {
     const { operation, idempotencyKey } = this.#parts;
     const { name = '', keptHours: hours = 0 } = idempotencyKey ?? {};
     const key = this.headers[name];
@@ -94,10 +94,10 @@ const toKept = (caller: FastifyRequest['caller']) =>
   caller?.claims === undefined ? (caller?.id ?? '') : caller.counted;
 
 /** Calls that have what the domain keeps, by name, and the services: they are the same for all of them, so none pays for it. */
-export function withGiven(given: object): typeof Call {
-  class DomainCall extends Call {}
-  Object.assign(DomainCall.prototype, given);
-  return DomainCall;
+export function withGiven(given: object): typeof Context {
+  class DomainContext extends Context {}
+  Object.assign(DomainContext.prototype, given);
+  return DomainContext;
 }
 
 /** A digest of the values, in whatever order their fields are. */

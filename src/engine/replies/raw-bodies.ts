@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 type Chunk = string | Uint8Array;
 
 /** The body of such a reply. What it iterates over is sent chunk by chunk, no faster than the client reads. Text is sent as UTF-8. */
-export type PassedOn = Chunk | AsyncIterable<Chunk>;
+export type RawBody = Chunk | AsyncIterable<Chunk>;
 
 /**
  * What Fastify sends of such a body. A stream comes when its first chunk is there: an error before that is thrown, to be answered

@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
-import { Failure, TOO_LARGE } from '../errors.ts';
+import { HttpError, TOO_LARGE } from '../errors.ts';
 import { ACCEPTED_CODING, COMPRESSED } from './json-body.ts';
 
 /** `take` is told of each body that a handler gets, and how much of it there may be, in bytes. */
-export function addPassedOnBodies(
+export function addRawBodies(
   app: FastifyInstance,
   { operations }: Contract,
   take: (request: IncomingMessage, maxBytes: number) => void,
@@ -17,8 +17,9 @@ export function addPassedOnBodies(
   for (const type of types) {
     app.addContentTypeParser(type, ({ headers, raw, routeOptions }, body, done) => {
       const maxBytes = routeOptions.bodyLimit as number;
-      if ((headers['content-encoding'] ?? 'identity') !== 'identity') done(new Failure(...COMPRESSED, ACCEPTED_CODING));
-      else if (Number(headers['content-length']) > maxBytes) done(new Failure(...TOO_LARGE));
+      if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+        done(new HttpError(...COMPRESSED, ACCEPTED_CODING));
+      else if (Number(headers['content-length']) > maxBytes) done(new HttpError(...TOO_LARGE));
       else {
         take(raw, maxBytes);
         done(null, readUpTo(maxBytes, body as Readable));
@@ -29,19 +30,19 @@ export function addPassedOnBodies(
 
 /**
  * What a handler leaves unread is dropped: the reply, and other requests on the connection, come after it.
- * @throws Failure when there is more, or the client goes away
+ * @throws HttpError when there is more, or the client goes away
  */
 async function* readUpTo(maxBytes: number, body: Readable): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   try {
     for await (const chunk of body.iterator({ destroyOnReturn: false })) {
       bytes += chunk.length;
-      if (bytes > maxBytes) throw new Failure(...TOO_LARGE, { headers: { connection: 'close' } });
+      if (bytes > maxBytes) throw new HttpError(...TOO_LARGE, { headers: { connection: 'close' } });
       yield chunk;
     }
   } catch (error) {
-    if (error instanceof Failure) throw error;
-    throw new Failure('malformed_request', 'The body did not arrive in full.', { cause: error });
+    if (error instanceof HttpError) throw error;
+    throw new HttpError('malformed_request', 'The body did not arrive in full.', { cause: error });
   } finally {
     body.resume();
   }

@@ -3,15 +3,15 @@
 import type { AnyDescription } from '../../store/description.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
-import { toFlat } from '../schema/subsets.ts';
+import { mergeAllOf } from '../schema/subsets.ts';
 
 /** `stored` is the schema of what is kept. A collection that the contract no longer has is not asked. */
-export function checkKeptFields(
+export function refuseUnstorableFields(
   { schema, columns }: AnyDescription,
   { stored, buildCheck }: { stored: Schema; buildCheck: BuildCheck },
   refuse: Refuse,
 ): void {
-  const { properties = {} } = toFlat(stored);
+  const { properties = {} } = mergeAllOf(stored);
   if (!Object.keys(columns).every((name) => name in properties)) return;
   for (const [name, field] of Object.entries(properties)) {
     const place = `schema ${schema}: field ${name}`;

@@ -1,0 +1,133 @@
+/** Where 64-bit integers are in the values that a schema describes, also when a part such as `allOf` says so. */
+import type { Refuse, Schema } from './json.ts';
+import { targetOf } from './recursion.ts';
+import { scopeOf, subschemasOf } from './subschemas.ts';
+
+/** Where they are in a value and within it. It is made once for each schema, and never changed. */
+export interface Int64Map {
+  isInt64: boolean;
+  /** Whether it is a 64-bit integer in every alternative. */
+  isAlwaysInt64: boolean;
+  /** Whether some part of the schema declares a number without `format: int64`. */
+  isOtherNumber: boolean;
+  /** Keywords that compare it with a number: not supported for bigint. */
+  comparisons: Set<string>;
+  fields: Map<string, Int64Map>;
+  /** Every field and item that has no map of its own. */
+  rest: Int64Map | undefined;
+  /** The maps of the schemas that refer to themselves, and describe this value, too. */
+  recursions: Set<Int64Map>;
+}
+
+/** Refuses what would have two types, or could not be compared. `name` is the value's name in problems. */
+export function findInt64s(schema: Schema, name: string, refuse: Refuse): Int64Map {
+  const int64s = mapOf(schema, true);
+  checkMap(int64s, name, refuse);
+  return int64s;
+}
+
+/** The map of what a schema under this keyword describes. */
+export function int64sUnder(int64s: Int64Map, keyword: string, name: string): Int64Map {
+  const scope = scopeOf(keyword);
+  if (scope === 'value') return int64s;
+  return (scope === 'field' ? int64s.fields.get(name) : int64s.rest) ?? NOWHERE;
+}
+
+/** The map of an object with this one field. */
+export function int64sOfField(name: string, inside: Int64Map): Int64Map {
+  return { ...newMap(), fields: new Map([[name, inside]]) };
+}
+
+function newMap(): Int64Map {
+  return {
+    isInt64: false,
+    isAlwaysInt64: false,
+    isOtherNumber: false,
+    comparisons: new Set(),
+    fields: new Map(),
+    rest: undefined,
+    recursions: new Set(),
+  };
+}
+
+const NOWHERE = newMap();
+
+/** Of schemas in every alternative, and of those in one of several. */
+const known = { always: new WeakMap<object, Int64Map>(), sometimes: new WeakMap<object, Int64Map>() };
+
+/** A schema that refers to itself meets its own map, which is not complete then, among its recursions only. */
+function mapOf(schema: Schema, isAlways: boolean): Int64Map {
+  if (typeof schema === 'boolean') return NOWHERE;
+  const maps = isAlways ? known.always : known.sometimes;
+  const made = maps.get(schema);
+  if (made) return made;
+  const int64s = newMap();
+  maps.set(schema, int64s);
+  const target = targetOf(schema);
+  if (target) int64s.recursions.add(mapOf(target, true));
+  const { type, format } = schema;
+  if ([type].flat().some((name) => name === 'integer' || name === 'number')) {
+    if (format === 'int64') int64s.isInt64 = true;
+    else int64s.isOtherNumber = true;
+    int64s.isAlwaysInt64 = isAlways && format === 'int64';
+  }
+  for (const keyword of ['enum', 'const', 'multipleOf']) {
+    if ([schema[keyword]].flat().some((value) => typeof value === 'number')) int64s.comparisons.add(keyword);
+  }
+  for (const { subschema, keyword, name } of subschemasOf(schema)) {
+    const scope = scopeOf(keyword);
+    const inside = mapOf(subschema, isAlways && (keyword === 'allOf' || scope !== 'value'));
+    if (scope === 'value') add(int64s, inside);
+    else if (scope === 'field') int64s.fields.set(name, join(int64s.fields.get(name), inside));
+    else int64s.rest = join(int64s.rest, inside);
+  }
+  return int64s;
+}
+
+/** Both are parts of one schema, and describe the same value. */
+function join(one: Int64Map | undefined, other: Int64Map): Int64Map {
+  if (one === undefined || one === other) return other;
+  const int64s = newMap();
+  add(int64s, one);
+  add(int64s, other);
+  return int64s;
+}
+
+function add(int64s: Int64Map, part: Int64Map): void {
+  for (const word of ['isInt64', 'isAlwaysInt64', 'isOtherNumber'] as const) int64s[word] ||= part[word];
+  for (const keyword of part.comparisons) int64s.comparisons.add(keyword);
+  for (const [name, inside] of part.fields) int64s.fields.set(name, join(int64s.fields.get(name), inside));
+  if (part.rest) int64s.rest = join(int64s.rest, part.rest);
+  for (const recursion of part.recursions) int64s.recursions.add(recursion);
+}
+
+const sound = new WeakSet<Int64Map>();
+
+function checkMap(int64s: Int64Map, name: string, refuseAny: Refuse): void {
+  if (sound.has(int64s)) return;
+  let isSound = true;
+  const refuse = (problem: string) => {
+    isSound = false;
+    refuseAny(problem);
+  };
+  if (int64s.isInt64) {
+    for (const keyword of int64s.comparisons) refuse(`${name}: ${keyword} is not supported for int64`);
+    if (int64s.isOtherNumber && !int64s.isAlwaysInt64)
+      refuse(`${name}: is int64 in one alternative and not in another`);
+  }
+  for (const recursion of int64s.recursions) checkRecursion(int64s, recursion, name, refuse);
+  for (const [field, inside] of int64s.fields) checkMap(inside, `${name}.${field}`, refuse);
+  if (int64s.rest) checkMap(int64s.rest, `${name}.*`, refuse);
+  if (isSound) sound.add(int64s);
+}
+
+/** What is in a recursion was checked where it begins. */
+function checkRecursion(int64s: Int64Map, recursion: Int64Map, name: string, refuse: Refuse): void {
+  if (recursion.recursions.has(recursion)) refuse(`${name}: its schema is nothing but itself`);
+  for (const [field, inside] of int64s.fields) {
+    const other = recursion.fields.get(field);
+    const both = other ? [inside, other] : [];
+    const isMixed = both.some(({ isInt64 }) => isInt64) && both.some(({ isOtherNumber }) => isOtherNumber);
+    if (isMixed) refuse(`${name}.${field}: is int64 in one alternative and not in another`);
+  }
+}
