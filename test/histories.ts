@@ -77,7 +77,7 @@ function mostIn(call: Call, created: bigint[]): bigint {
 
 const toText = (call: Call) => JSON.stringify(call, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 
-/** Clients that create, get and page through what they see, on these instances, for so long. */
+/** Clients that create, get and page through what they see, on these instances, for so long, and each of them five times at least. */
 export async function record(stores: OwnStore[], clients: number, milliseconds: number): Promise<Call[]> {
   const calls: Call[] = [];
   const end = performance.now() + milliseconds;
@@ -90,7 +90,7 @@ export async function record(stores: OwnStore[], clients: number, milliseconds: 
   }
 
   async function play(client: number): Promise<void> {
-    for (let turn = client; performance.now() < end; turn++) {
+    for (let turn = client; performance.now() < end || turn < client + 5; turn++) {
       const store = stores[turn % stores.length] as OwnStore;
       const other = stores[(turn + 1) % stores.length] as OwnStore;
       let id = newest + 1n;

@@ -1,4 +1,6 @@
 /** Fastify's ecosystem works: plugins and hooks of a team's own see every route and every reply. */
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import compress from '@fastify/compress';
 import etag from '@fastify/etag';
 import helmet from '@fastify/helmet';
@@ -297,8 +299,12 @@ for (const [way, addWith] of Object.entries<(app: FastifyInstance, ran: Set<stri
     await until(() => ran.has('preHandler GET /v1/hang'));
     gone.socket.resetAndDestroy();
     await until(() => ran.has('onRequestAbort GET /v1/hang'));
-    app.server.timeout = 50;
+    ran.delete('preHandler GET /v1/hang');
+    const connected = once(app.server, 'connection');
     const slow = connectRaw(port, ask);
+    const [served] = (await connected) as [Socket];
+    await until(() => ran.has('preHandler GET /v1/hang'));
+    served.setTimeout(50);
     await slow.ended;
     slow.socket.destroy();
     t.ok(ran.has('onTimeout GET /v1/hang'));

@@ -6,6 +6,7 @@ import { ClientWrites } from '../../src/store/postgres/client-writes.ts';
 import type { Connection } from '../../src/store/postgres/connection.ts';
 import { ConnectionPool, type ConnectionPoolOptions } from '../../src/store/postgres/connection-pool.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
+import { holdClock } from '../held-clock.ts';
 
 function newConnection(): Connection {
   let isOpen = true;
@@ -42,12 +43,12 @@ function openPool(t: Test, options: Partial<ConnectionPoolOptions> = {}) {
 }
 
 t.test('a task whose time is over is refused, and costs no connection', async (t) => {
-  const { pool, opened } = openPool(t, { patience: 100, timeout: 1000 });
-  await pool.untilOpen(1000);
+  const { pool, opened } = openPool(t);
+  await pool.untilOpen(60_000);
+  const clock = holdClock(t);
   const first = pool.run(async () => {
-    // The event loop stands still, so that the connection is free before any timer runs.
-    const end = performance.now() + 150;
-    while (performance.now() < end);
+    // The connection is free before any timer has run.
+    clock.pass(60_000);
     return 'done';
   });
   const late = pool.runOnce(async () => 'too late');
@@ -86,7 +87,7 @@ t.test(
   'of writes that go together, those that conflict with another program are done again, and no others',
   async (t) => {
     const { pool } = openPool(t);
-    await pool.untilOpen(1000);
+    await pool.untilOpen(60_000);
     const asked: string[][] = [];
     const conflict = new StoreUnavailable(
       Object.assign(new Error('deadlock detected'), { code: '40P01' }),

@@ -138,7 +138,7 @@ t.test('a start that PostgreSQL does not answer in time says so', async (t) => {
   await open(t, url);
   const other = await server.connect(t, url);
   await other.query('BEGIN; LOCK TABLE schema_versions');
-  await t.rejects(openPostgresUrl(url, LIMITS, TIMEOUT, 1000), {
+  await t.rejects(openPostgresUrl(url, LIMITS, TIMEOUT, 2000), {
     cause: { message: /canceling statement due to statement timeout/ },
   });
 });

@@ -1,14 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { Queue } from '../../src/store/queue.ts';
+import { holdClock } from '../held-clock.ts';
 
 t.test('what is put back is the first again, and waits no longer than it may, whatever came meanwhile', async (t) => {
   const queue = new Queue<string>(400, () => new Error('late'));
+  const clock = holdClock(t);
   const first = queue.add('first');
   const taken = queue.take();
-  await wait(200);
+  clock.pass(200);
   const second = queue.add('second');
   queue.putBack(taken);
+  clock.pass(200);
   await t.rejects(first, { message: 'late' });
   t.equal(queue.length, 1, 'the second still waits');
   for (const { item, resolve } of queue.take()) resolve(item);

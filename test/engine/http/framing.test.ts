@@ -147,9 +147,9 @@ t.test('a long list of expectations is judged as quickly as a short one', async 
   for (const part of [', ', ' ,', '100-continue, ', '100-continue\t']) {
     const expect = part.repeat(15_000 / part.length);
     const head = `GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: ${expect}x\r\n\r\n`;
-    const before = performance.now();
+    const before = process.cpuUsage();
     t.equal((await sendRaw(port, head)).at(-1)?.status, 417, part);
-    t.ok(performance.now() - before < 1000, part);
+    t.ok(process.cpuUsage(before).user < 1e6, `${part}: microseconds of the processor`);
   }
 });
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 import { Busboy } from '@fastify/busboy';
 import t, { type Test } from 'tap';
 import {
@@ -93,9 +92,9 @@ t.test('endBy: closes a connection behind its last reply', async (t) => {
 });
 
 t.test('answerHalfClosed: a client that has closed its sending side is answered later', async (t) => {
-  const { server, port } = await start(t, async (_request, response) => {
-    await wait(100);
-    response.end('a');
+  const { server, port } = await start(t, async (request, response) => {
+    await once(request.socket, 'end');
+    setImmediate(() => response.end('a'));
   });
   for (const count of [0, 1]) {
     const { socket, replies } = connectRaw(port, GET);

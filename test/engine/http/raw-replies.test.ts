@@ -53,16 +53,19 @@ function buildLog() {
 }
 
 t.test('clients that stay silent after a CONNECT, a 400 or a 408 do not keep their connections', async (t) => {
-  const { app, port } = await startService(t, { requestTimeout: 200 });
-  const clients = [CONNECT, 'nonsense\r\n\r\n', 'GET / HTTP/1.1\r\nHost: pets\r\n', post('{"name":', 100)].map(
-    (bytes) => connectRaw(port, bytes),
-  );
-  const statuses = await Promise.all(clients.map(async ({ replies }) => statusesOf(await replies())));
-  t.strictSame(statuses, [[405], [400], [408], [408]]);
-  // The clients have not closed their side: only the server can.
-  const count = promisify(app.server.getConnections.bind(app.server));
-  while ((await count()) > 0) await wait(50);
-  for (const { socket } of clients) socket.destroy();
+  for (const [requestTimeout, sent, expected] of [
+    [60_000, [CONNECT, 'nonsense\r\n\r\n'], [[405], [400]]],
+    [200, ['GET / HTTP/1.1\r\nHost: pets\r\n', post('{"name":', 100)], [[408], [408]]],
+  ] as const) {
+    const { app, port } = await startService(t, { requestTimeout });
+    const clients = sent.map((bytes) => connectRaw(port, bytes));
+    const statuses = await Promise.all(clients.map(async ({ replies }) => statusesOf(await replies())));
+    t.strictSame(statuses, expected);
+    // The clients have not closed their side: only the server can.
+    const count = promisify(app.server.getConnections.bind(app.server));
+    while ((await count()) > 0) await wait(50);
+    for (const { socket } of clients) socket.destroy();
+  }
 });
 
 t.test('a CONNECT that is reset does not end the process, one that stays open does not hold SIGTERM', async (t) => {

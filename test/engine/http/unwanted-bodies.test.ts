@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { loadConfig } from '../../../src/operate/config.ts';
 import { listPets } from '../../database.ts';
@@ -102,7 +102,7 @@ t.test('a client that is refused, and sends on, is not reset before it has read 
   socket.on('error', (error) => errors.push(error));
   for (let count = 0; count < 20 && socket.writable; count++) {
     socket.write('x'.repeat(1000));
-    await wait(10);
+    await nextTurn();
   }
   t.match(await replies(), [{ status: 401 }]);
   t.strictSame(errors, []);
