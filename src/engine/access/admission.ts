@@ -1,4 +1,4 @@
-/** Lets a request pass by the first of its operation's ways in that it has the keys for. */
+/** Tries the operation's security requirements in order; the first whose keys the request has admits it. */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Rate } from '../../store/store.ts';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
@@ -9,7 +9,7 @@ import type { RateLimits, RefuseOver } from './rate-limits.ts';
 import { takeFromQuery } from './sent-keys.ts';
 
 export interface AdmissionOptions {
-  /** The ways in, of which one is enough. */
+  /** The alternatives, of which one is enough. */
   security: Requirement[];
   realm: string;
   identifyBy: (place: KeyPlace) => Identify;
@@ -21,22 +21,22 @@ export interface AdmissionOptions {
 }
 
 interface HeldKey extends NeededKey {
-  /** Notes its caller in the request. */
+  /** Sets `request.caller`. */
   identify: Identify;
 }
 
 type Alternative = HeldKey & { alsoNeeded: HeldKey[] };
 
-/** A request on its way in. */
+/** The check of one request. */
 interface Attempt {
   request: FastifyRequest;
   reply: FastifyReply;
   done: (failure?: HttpError) => void;
-  /** The caller by whom it was counted: another way in by the same key does not count it again. */
+  /** The caller for whom the request was counted: a second alternative with the same key does not count it again. */
   counted?: string;
   /** Why a token was refused. */
   refused?: string;
-  /** The refusal of a key that lacks scopes, while another way in may still pass. */
+  /** The refusal of a key that lacks scopes, while a later alternative may still pass. */
   denied?: HttpError;
 }
 
@@ -61,7 +61,7 @@ export class Admission {
 
   readonly hook: onRequestHookHandler = (request, reply, done) => this.#tryFrom(0, { request, reply, done });
 
-  /** Tries the ways in from this one on. */
+  /** Tries the alternatives from this one on. */
   #tryFrom(index: number, attempt: Attempt): void {
     const alternative = this.#alternatives[index];
     if (!alternative) {
@@ -83,7 +83,7 @@ export class Admission {
     });
   }
 
-  /** By this way in, or by another one where its scopes are too few. */
+  /** Admits the request by this alternative, or tries the next one where scopes are missing. */
   #admit(caller: Caller, index: number, attempt: Attempt): void {
     const alternative = this.#alternatives[index] as Alternative;
     const missing = missingScopes(caller, alternative.scopes);
@@ -101,7 +101,7 @@ export class Admission {
     }
   }
 
-  /** The keys that are needed beside the first, each with its scopes. */
+  /** Checks the keys that are needed beside the first, each with its scopes. */
   #needAlso(
     [other, ...rest]: HeldKey[],
     attempt: Attempt,

@@ -20,33 +20,33 @@ import { buildIdentifyToken } from './token-auth.ts';
 import { buildUses } from './uses.ts';
 
 export interface Rates {
-  /** How often a key may be used that has no rate of its own. */
+  /** The rate limit of keys that have none of their own. */
   keyRate?: Rate | undefined;
-  /** How often an address may send requests without a valid key. */
+  /** The rate limit of an address for requests without a valid key. */
   unauthorizedRate?: Rate | undefined;
 }
 
 export interface AuthOptions {
   logger: Logger;
   store: Store;
-  /** Checks tokens that others have issued; without, they are keys, too. */
+  /** Checks tokens of other issuers; without it, a token is one of our keys. */
   verifyToken?: VerifyToken<Claims> | undefined;
   /** Keys that are valid beside the stored ones. */
   apiKeys: readonly string[];
   /** The `realm` in the `WWW-Authenticate` header. */
   realm: string;
   rates?: Rates;
-  /** The count that all processes share which share the limits; without it, this process has the limits for itself. */
+  /** The counter that is shared with other processes; without it, this process counts alone. */
   countWindow?: WindowCounter | undefined;
   /** Called whenever the stored keys have been read. */
   onRead?: () => void;
-  /** How long the last stored keys that were read stay valid while the store cannot be read, in milliseconds. */
+  /** How long the keys that were read last stay valid while the store cannot be read, in milliseconds. */
   maxKeyAge?: number;
 }
 
 /**
- * Makes hooks that let a request pass that has one of some ways in. Any other gets 401, or 403 where only scopes are missing; 429
- * beyond a limit; 503 while the keys cannot be read.
+ * Makes hooks that let a request pass which meets one of the security requirements. Other requests get 401, or 403 where only
+ * scopes are missing; 429 over a rate limit; 503 while the keys cannot be read.
  */
 export async function addAuth(
   app: FastifyInstance,
@@ -83,9 +83,9 @@ export async function addAuth(
   };
   const identifyBearer = await buildIdentifyBearer(app, note);
 
-  const identifyToken = verifyToken && buildIdentifyToken(verifyToken, (told) => toTokenCaller(told, keyRate));
+  const identifyToken = verifyToken && buildIdentifyToken(verifyToken, (verified) => toTokenCaller(verified, keyRate));
 
-  /** One for all operations: each remembers keys. */
+  /** Shared by all operations, because each `Identify` caches keys. */
   const identifies = new Map<KeyPlace, Identify>();
   function identifyBy(place: KeyPlace): Identify {
     if (place.isToken && identifyToken) return identifyToken;
@@ -102,7 +102,7 @@ export async function addAuth(
   };
 }
 
-/** Without a check of tokens, a token is a key like any other. */
+/** Without `verifyToken`, a token is a key like any other. */
 const asKeys = (alternative: Requirement): Requirement => ({
   ...asKey(alternative),
   alsoNeeded: alternative.alsoNeeded.map(asKey),
@@ -111,8 +111,8 @@ const asKey = <Needed extends NeededKey>(needed: Needed): Needed =>
   needed.place.isToken ? { ...needed, place: BEARER } : needed;
 
 /**
- * A key of the configuration: it may do everything. Its id is the same wherever it stands there, and in all servers of a database; who
- * does not know the database's salt cannot find out by it whether a guess is the key.
+ * A key of the configuration: it may do everything. Its id is the same in all servers of a database, wherever the key is in the list.
+ * Without the database's salt, nobody can test by the id whether a guess is the key.
  */
 function toConfigured(key: string, salt: string): CallerKey {
   return { id: CONFIGURED + createHmac('sha256', salt).update(key).digest('hex').slice(0, 8), name: 'API_KEYS' };

@@ -21,13 +21,13 @@ export async function buildIdentifyBearer(app: FastifyInstance, note: NoteCaller
 
   return (request, reply, done) => {
     const hash = verified.get(request.headers.authorization ?? '');
-    // Another way in may have noted its caller.
+    // An alternative that was tried before may have set its caller.
     request.caller = undefined;
     const failure = hash === undefined ? undefined : note(request, hash);
     if (failure || request.caller) done(failure);
     else {
       verify(request, reply, (error) => {
-        // The plugin has set 401, but there may be another way in.
+        // The plugin has set 401, but a later alternative may admit the request.
         reply.code(200);
         done(error instanceof HttpError ? error : undefined);
       });

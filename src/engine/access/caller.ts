@@ -1,4 +1,4 @@
-/** Who sent a request: a key by its id and name, never the key itself. */
+/** Who sent a request: the id and name of a key, never the key itself. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseRate } from '../../store/rate.ts';
 import type { KeyOwner, Rate, StoredKey } from '../../store/store.ts';
@@ -11,35 +11,35 @@ import { Use } from './uses.ts';
 export interface Caller extends KeyOwner {
   /** The claims of a token; a key has none. */
   readonly claims: Claims | undefined;
-  /** Under which its requests and its `Idempotency-Key`s are counted: no key has that of a token. */
+  /** The id that requests and `Idempotency-Key`s are counted by; keys and tokens never have the same one. */
   readonly counted: string;
   /** When the key expires, in milliseconds since the epoch, or Infinity. */
   readonly expiry: number;
   /** How often the key may be used; undefined for any number of times. */
   readonly rate: Rate | undefined;
   readonly use: Use;
-  /** Its fields in a line of the log, as JSON, with a comma behind each. */
+  /** Its fields in the log, as JSON with a comma after each. */
   readonly logged: string;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who sent it; undefined where no key was checked, or none was valid. */
+    /** Who sent the request; undefined where no key was checked, or none was valid. */
     caller: Caller | undefined;
   }
 }
 
-/** Notes whose key has this hash: nobody's where none is valid. Gives the failure where the keys cannot be read; never throws. */
+/** Sets `request.caller` to the owner of the key with this hash, if any. Returns an error while keys cannot be read; never throws. */
 export type NoteCaller = (request: FastifyRequest, hash: string) => HttpError | undefined;
 
-/** Notes who sent the request, by the key in one place; `done` is told of a failure of the service, or why a token was refused. */
+/** Sets `request.caller` by the key in one place. `done` gets an error of the service, or the reason why a token was refused. */
 export type Identify = (request: FastifyRequest, reply: FastifyReply, done: Identified) => void;
 type Identified = (failure?: HttpError, refused?: string) => void;
 
 /** The parts of a stored key that a request needs. */
 export type CallerKey = Pick<StoredKey, 'id' | 'name' | 'scopes' | 'expiresAt' | 'rate'>;
 
-/** `keyRate` is that of keys that have none of their own. @throws Error where a rate was edited and is none */
+/** `keyRate` is for keys without a rate of their own. @throws Error where a stored rate was edited and cannot be parsed */
 export function toCaller(
   { id, name, scopes, expiresAt, rate }: CallerKey,
   keyRate: Rate | undefined,
@@ -51,7 +51,7 @@ export function toCaller(
   return { id, name, scopes, expiry, use, logged, ...own };
 }
 
-/** Its uses are the issuer's to know. @throws TypeError where a check names nobody */
+/** Uses of tokens are not stored: the issuer knows them. @throws TypeError where `verifyToken` returned no id */
 export function toTokenCaller({ id, claims, scopes }: Verified<Claims>, rate: Rate | undefined): Caller {
   if (typeof id !== 'string' || id === '') throw new TypeError('a token was verified without an id');
   const logged = `"tokenId":${JSON.stringify(id)},`;

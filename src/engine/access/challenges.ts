@@ -1,15 +1,15 @@
-/** The challenge to a client without a right key: how to send one, or what its own lacks. */
+/** The `WWW-Authenticate` challenge to a client without a valid key: how to send one, or which scopes its key lacks. */
 import type { FastifyRequest } from 'fastify';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
 import { HttpError } from '../errors.ts';
 import { buildKeyOf } from './sent-keys.ts';
 
-/** Each once. */
+/** The places in which keys are sent, each once. */
 export const placesOf = (security: Requirement[]): KeyPlace[] => [
   ...new Set(security.flatMap(({ place, alsoNeeded }) => [place, ...alsoNeeded.map((other) => other.place)])),
 ];
 
-/** The challenges of a 401, each as sent without a key and with a wrong one, and those of a 403. */
+/** The challenges of a 401, without a key and with a wrong one, and those of a 403. */
 export function challengesOf(security: Requirement[], realm: string): Record<401 | 403, string[]> {
   const places = placesOf(security);
   const wrong = places.map((place) => toChallenge(place, realm, place.in === 'bearer' ? invalid(place) : {}));
@@ -29,7 +29,7 @@ const invalid = ({ isToken }: KeyPlace, refused = REFUSED) =>
   isToken ? { ...INVALID, error_description: toQuotable(refused) } : INVALID;
 const lacking = (scopes: string[]) => ({ error: 'insufficient_scope', scope: scopes.join(' ') });
 
-/** 401 has a challenge for each way in (RFC 9110, section 11.6.1). */
+/** A 401 has a challenge for each place (RFC 9110, section 11.6.1). */
 export function unauthorized(request: FastifyRequest, places: KeyPlace[], realm: string, refused?: string): HttpError {
   const isMissing = places.every((place) => !isSent(place, request));
   const ways = [...new Set(places.map(toWay))].join(', or ');
@@ -68,7 +68,7 @@ function nounOf(places: KeyPlace[]): string {
   return [...nouns].join(' or ');
 }
 
-/** `error` only where a bearer key was sent (RFC 6750, section 3.1). */
+/** A challenge has `error` only where a bearer key was sent (RFC 6750, section 3.1). */
 const isBearerSent = ({ in: place }: KeyPlace, { headers }: FastifyRequest) =>
   place === 'bearer' && /^bearer\s+\S/i.test(headers.authorization ?? '');
 
@@ -77,7 +77,7 @@ const isSent = (place: KeyPlace, request: FastifyRequest) =>
 
 const SCHEMES: Partial<Record<KeyPlace['in'], string>> = { bearer: 'Bearer', basic: 'Basic' };
 
-/** No scheme is registered for API keys; ours says where they belong: `ApiKey realm="Store", in="header", name="X-Key"`. */
+/** No scheme is registered for API keys; ours says where to send them: `ApiKey realm="Store", in="header", name="X-Key"`. */
 function toChallenge({ in: place, name }: KeyPlace, realm: string, others: Record<string, string>): string {
   const scheme = SCHEMES[place] ?? 'ApiKey';
   const parameters = { realm: toQuotable(realm), ...(!SCHEMES[place] && { in: place, name }), ...others };
@@ -86,5 +86,5 @@ function toChallenge({ in: place, name }: KeyPlace, realm: string, others: Recor
     .join(', ')}`;
 }
 
-/** Without what a quoted string cannot have as it is (RFC 9110, section 5.6.4). */
+/** Removes the characters that a quoted string cannot contain unescaped (RFC 9110, section 5.6.4). */
 const toQuotable = (text: string) => text.replace(/[^ !#-[\]-~]/g, '');

@@ -1,21 +1,21 @@
 /**
- * Who may still pass. The count that all processes share is asked for many at a time: a part of what is left, which is then
- * given out here. So the sum never exceeds the limit, few requests wait for the count, and refusals cost no question.
+ * Decides whether a request is within its rate limit. A process leases a part of the remaining requests from the shared counter, and
+ * admits by itself until they are used. So the sum never exceeds the limit, few requests wait, and refusals need no round trip.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Rate, WindowCount, WindowCounter } from '../../store/store.ts';
 import { buildKnown, buildWindowCounter } from '../../store/window-counter.ts';
 
-/** The part of what is left that is asked for at once. As much may stay unused in each process whose clients go elsewhere. */
+/** The part of the remaining requests that is leased at once. As much may stay unused in a process whose clients go to others. */
 const PART = 0.01;
 
-/** How long to wait for the shared count, in milliseconds; without an answer, this process counts by itself. */
+/** How long to wait for the shared counter, in milliseconds; after that, this process counts by itself. */
 const COUNT_TIMEOUT = 250;
 
-/** How a limit stands after a request. */
+/** The state of a limit after a request. */
 export interface Standing {
   isOver: boolean;
-  /** How many more may pass in this window of time. */
+  /** How many more requests may pass in this window. */
   left: number;
   /** In how many seconds the next window begins. */
   reset: number;
@@ -25,13 +25,13 @@ export interface Standing {
 export type Limiter = (id: string, rate: Rate, answer: (standing: Standing) => void) => void;
 
 interface Share {
-  /** How many may pass here without a question. */
+  /** How many requests this process may still admit by itself. */
   granted: number;
-  /** How many more all may ask for. */
+  /** How many more all processes may lease. */
   left: number;
   /** When the window ends. */
   end: number;
-  /** The requests that wait for the shared count. */
+  /** The requests that wait for the shared counter. */
   waiting: ((standing: Standing) => void)[];
 }
 

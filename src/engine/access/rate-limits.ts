@@ -1,4 +1,4 @@
-/** Nobody takes more than their share: limits of keys, and of addresses that send requests without a valid one. */
+/** Rate limits of keys, and of addresses that send requests without a valid key. */
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Rate, WindowCounter } from '../../store/store.ts';
@@ -6,7 +6,7 @@ import { ADDRESS } from '../../store/window-counter.ts';
 import { toClientAddress } from '../http/client-address.ts';
 import { buildLimiter, type Standing } from './limiter.ts';
 
-/** Answers a request that is beyond a limit, with these headers. */
+/** Answers a request that is over its rate limit, with these headers. */
 export type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
 
 export type RateLimits = ReturnType<typeof buildRateLimits>;
@@ -15,8 +15,8 @@ export function buildRateLimits(countWindow: WindowCounter) {
   const count = buildLimiter(countWindow);
 
   /**
-   * Goes on, or refuses; does nothing where the request was answered meanwhile. Refusals wait for the end of the turn, so that what
-   * came together with a flood is taken up before it.
+   * Calls `on.passed` or `on.over`; neither where the request was answered meanwhile. Refusals wait for `setImmediate`, so that good
+   * requests that arrive with a flood are handled first.
    */
   function countRequest(id: string, rate: Rate, reply: FastifyReply, toHeaders: ToHeaders, on: Continuation): void {
     function act(standing: Standing): void {
@@ -38,7 +38,7 @@ export function buildRateLimits(countWindow: WindowCounter) {
   }
 
   return {
-    /** The reply says how the caller's limit stands. */
+    /** Counts for the caller's limit, and sets the `RateLimit` headers of the reply. */
     countForCaller: (counted: string, rate: Rate, reply: FastifyReply, on: Continuation) =>
       countRequest(counted, rate, reply, toStanding, on),
     countForAddress: (rate: Rate, reply: FastifyReply, on: Continuation) =>
@@ -46,7 +46,7 @@ export function buildRateLimits(countWindow: WindowCounter) {
   };
 }
 
-/** The next step, once it is known how a limit stands. */
+/** The next step of a request once it is counted. */
 interface Continuation {
   passed: () => void;
   over: RefuseOver;
@@ -60,7 +60,7 @@ const toStanding: ToHeaders = ({ limit, window }, { left, reset }) => ({
   RateLimit: `"key";r=${left};t=${reset}`,
 });
 
-/** The address; of IPv6 the first 64 bits, within which a client may have any address. */
+/** The address, or the first 64 bits of IPv6: a client may have every address in such a network. */
 export function toNetwork(ip: string): string {
   const address = ip.replace(/^::ffff:(?=[\d.]+$)/i, '');
   if (isIP(address) !== 6) return address;

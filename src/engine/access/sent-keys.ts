@@ -1,15 +1,15 @@
-/** The keys that clients send, and the texts whose result is known already. */
+/** Finds the key in a request, and caches the hashes of valid keys. */
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { KeyPlace } from '../contract/contract.ts';
 
-/** How many texts with valid keys are remembered: hashing a key takes a sixth of the time of a request. */
+/** How many valid keys are cached: hashing a key takes a sixth of the time of a request. */
 const MAX_VERIFIED = 1000;
 
-/** The longest text that is remembered: a key may be sent with any number of spaces before it. */
+/** The longest text that is cached: a key may be sent with any number of spaces before it. */
 const LONGEST = 256;
 
-/** The hash of the key in each text that was found valid. Only the hash says whether it still is. */
+/** Caches the hash of each valid key by the text that was sent. Whether the key is still valid is looked up by the hash. */
 export function buildVerified() {
   const known = new LRUCache<string, string>({ max: MAX_VERIFIED });
   return {
@@ -20,7 +20,7 @@ export function buildVerified() {
   };
 }
 
-/** The text that is sent as the key, in any place but that of a bearer; empty where there is none, or several. */
+/** Reads the key from its place (bearer keys excepted); empty where the request has none, or several. */
 export function buildKeyOf({ in: place, name }: KeyPlace): (request: FastifyRequest) => string {
   const header = name.toLowerCase();
   const sentIn: Record<string, (request: FastifyRequest) => unknown> = {
@@ -36,7 +36,7 @@ export function buildKeyOf({ in: place, name }: KeyPlace): (request: FastifyRequ
   };
 }
 
-/** Of basic authentication (RFC 7617), or the name where there is no password. */
+/** The password of basic authentication (RFC 7617), or the user name where there is no password. */
 function toPassword(authorization: string): string {
   const [, encoded = ''] = /^basic +(\S+)$/i.exec(authorization) ?? [];
   const [name = '', ...password] = Buffer.from(encoded, 'base64').toString().split(':');
@@ -49,7 +49,7 @@ function cookieOf(header: string, name: string): string | undefined {
   return values.length === 1 ? values[0]?.slice(name.length + 1) : undefined;
 }
 
-/** Takes keys out of the query once they are checked: they are no parameters. Undefined where none is there. */
+/** Removes checked keys from the query: they are not parameters. Undefined where no key is sent in the query. */
 export function takeFromQuery(places: KeyPlace[]): ((request: FastifyRequest) => void) | undefined {
   const names = places.filter((place) => place.in === 'query').map(({ name }) => name);
   if (names.length === 0) return undefined;

@@ -1,14 +1,14 @@
-/** The keys of the store that are valid. They are read once; afterwards, those that have changed. */
+/** The valid keys of the store. All are read at the start; afterwards only those that have changed. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Store, StoredKey } from '../../store/store.ts';
 import { HttpError } from '../errors.ts';
 import type { Caller } from './caller.ts';
 
-/** How often to ask whether they have changed, in milliseconds: a revoked key is refused within a second. */
+/** How often to ask for changed keys, in milliseconds: a revoked key is refused within a second. */
 const INTERVAL = 500;
 
-/** How long the last keys that were read stay valid while the store cannot be read, in milliseconds. */
+/** How long the keys that were read last stay valid while the store cannot be read, in milliseconds. */
 const MAX_AGE = 60_000;
 
 export interface StoredKeysOptions {
@@ -16,7 +16,7 @@ export interface StoredKeysOptions {
   logger: Logger;
   toCaller: (key: StoredKey) => Caller;
   maxAge?: number | undefined;
-  /** Called whenever they have been read. */
+  /** Called whenever the keys have been read. */
   onRead?: (() => void) | undefined;
 }
 
@@ -24,7 +24,7 @@ export class StoredKeys {
   readonly #options: StoredKeysOptions;
   readonly #maxAge: number;
   readonly #stopping = new AbortController();
-  /** By their hashes, and those by the ids of their keys. */
+  /** The callers by the hashes of their keys, and the hashes by the ids of the keys. */
   readonly #callers = new Map<string, Caller>();
   readonly #hashes = new Map<string, string>();
   #version: string | undefined;
@@ -37,7 +37,7 @@ export class StoredKeys {
     this.#maxAge = options.maxAge ?? MAX_AGE;
   }
 
-  /** Reads them, and from then on again and again. @throws Error when they cannot be read now */
+  /** Reads the keys now, and then at every interval. @throws Error when they cannot be read now */
   async start(): Promise<void> {
     await this.#read();
     this.#readOnAndOn().catch(() => {});
@@ -47,7 +47,7 @@ export class StoredKeys {
     this.#stopping.abort();
   }
 
-  /** The salt of the store. */
+  /** The salt of the database, for the ids of configured keys. */
   get salt(): string {
     return this.#salt;
   }
@@ -101,7 +101,7 @@ export class StoredKeys {
     this.#options.onRead?.();
   }
 
-  /** Undefined where the key is revoked, or was edited and cannot be understood: then it is refused, and all others are not. */
+  /** Undefined where the key is revoked, or was edited and cannot be read: then only this key is refused. */
   #toCaller(key: StoredKey): Caller | undefined {
     if (key.revokedAt !== undefined) return undefined;
     const { toCaller, logger } = this.#options;

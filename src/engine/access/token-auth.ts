@@ -1,4 +1,4 @@
-/** Tokens of others (RFC 6750), which the team's `verifyToken` checks. */
+/** Tokens of other issuers (RFC 6750), which the team's `verifyToken` checks. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Claims } from '../../tokens.ts';
 import { HttpError } from '../errors.ts';
@@ -14,7 +14,7 @@ const SENT = /^bearer +([\w~+/.-]+=*) *$/i;
 export function buildIdentifyToken(
   verify: VerifyToken<Claims>,
   toCaller: (verified: Verified<Claims>) => Caller,
-  patience = VERIFY_TIMEOUT,
+  timeout = VERIFY_TIMEOUT,
 ): Identify {
   return (request, _reply, done) => {
     request.caller = undefined;
@@ -24,14 +24,14 @@ export function buildIdentifyToken(
       return;
     }
     const check = async () => {
-      const told = await verify(token, request);
-      return 'refused' in told ? told : toCaller(told);
+      const result = await verify(token, request);
+      return 'refused' in result ? result : toCaller(result);
     };
-    inTime(check, patience).then(
-      (told) => {
-        if ('refused' in told) done(undefined, told.refused);
+    inTime(check, timeout).then(
+      (result) => {
+        if ('refused' in result) done(undefined, result.refused);
         else {
-          request.caller = told;
+          request.caller = result;
           done();
         }
       },
@@ -40,11 +40,11 @@ export function buildIdentifyToken(
   };
 }
 
-async function inTime<Told>(check: () => Promise<Told>, patience: number): Promise<Told> {
+async function inTime<Result>(check: () => Promise<Result>, timeout: number): Promise<Result> {
   const late = new AbortController();
   const fail = () => Promise.reject(new Error('the token was not checked in time'));
   try {
-    return await Promise.race([check(), wait(patience, undefined, { signal: late.signal }).then(fail)]);
+    return await Promise.race([check(), wait(timeout, undefined, { signal: late.signal }).then(fail)]);
   } finally {
     late.abort();
   }

@@ -1,8 +1,8 @@
-/** When keys were used last, and how often for deprecated operations: noted in memory, and written now and then. */
+/** When keys were used last, and how often for deprecated operations: counted in memory, and written once a minute. */
 import type { Logger } from 'pino';
 import type { KeyUse, Store } from '../../store/store.ts';
 
-/** How often they are written, in milliseconds. What a process that is killed has not written is lost. */
+/** How often the uses are written, in milliseconds. A process that is killed loses those since the last write. */
 const INTERVAL = 60_000;
 
 /** The uses of a key since they were last written. */
@@ -17,7 +17,7 @@ export class Use {
 
 export interface Uses {
   of(keyId: string): Use;
-  /** Writes the last ones. */
+  /** Writes the uses since the last write. */
   stop(): Promise<void>;
 }
 

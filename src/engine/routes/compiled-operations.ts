@@ -1,4 +1,4 @@
-/** Compiles each operation's check and writers. What cannot be served is refused, with every problem at once. */
+/** Compiles the check and the writers of each operation. A contract that cannot be served is refused with all its problems at once. */
 
 import { domain } from '../../generated/domain.ts';
 import type { AnyDescription } from '../../store/description.ts';
@@ -26,14 +26,14 @@ export interface CompiledOperation {
   errorFormOf: ErrorFormOf;
 }
 
-/** By their ids, with what compiles them ahead of their first call. */
+/** The operations by id; `compileNext` compiles one more part ahead of its first call. */
 export type CompiledOperations = ReadonlyMap<string, CompiledOperation> & Pick<Checks, 'compileNext'>;
 
 /** @throws ContractError */
 export function compileOperations(contract: Contract, toErrorBody: ToErrorBody): CompiledOperations {
   const buildCheck = buildChecks(contract);
   const compileReply = buildCompileReply(buildCheck);
-  // A contract without a collection's schema keeps nothing of it.
+  // A collection whose schema the contract does not have stores nothing.
   const kept = Object.entries<AnyDescription>(domain)
     .filter(([, { schema }]) => contract.document.components?.schemas?.[schema] !== undefined)
     .map(([name, description]) => ({ name, description, stored: recordSchema(contract, description.schema) }));
@@ -73,7 +73,7 @@ function checkPossible({ parameters, body, replies }: Operation, buildCheck: Bui
   for (const { status, schema } of replies) refuseImpossible(schema, `response ${status}`, buildCheck, refuse);
 }
 
-/** What is served as it says, and is a mistake in a contract that was written for this server. */
+/** Refuses constructs that could be served as they are, but are mistakes in a contract that was written for this server. */
 function checkStrictly({ parameters, body, replies }: Operation, refuse: Refuse): void {
   const key = parameters.find(({ name }) => name.toLowerCase() === 'idempotency-key');
   if (key && key.keptHours === undefined) refuse('parameter Idempotency-Key: needs x-kept-hours, to be done once');

@@ -1,4 +1,4 @@
-/** What a handler is given of a request that has passed the contract. What few handlers ask for is made when they do. */
+/** A handler's argument: the request as checked against the contract. Properties that few handlers read are computed when read. */
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -14,18 +14,18 @@ import type { AnyContext, UrlOf } from './handler.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What the domain keeps, by name. */
+    /** The domain's collections, by name. */
     collections: CollectionsOf<typeof domain>;
-    /** What `src/services.ts` has built. */
+    /** The services that `src/services.ts` has built. */
     services: Services;
   }
   interface FastifyRequest {
-    /** The domain's collections whose calls are spans, where the request is traced and sampled. */
+    /** The collections with a span for each call, where the request is traced and sampled. */
     tracedCollections: object | undefined;
   }
 }
 
-/** What all requests to an operation share. */
+/** The parts that all requests to an operation share. */
 export interface ContextParts {
   /** The operationId. */
   operation: string;
@@ -65,7 +65,7 @@ export class Context implements AnyContext {
     return this.#request.caller;
   }
 
-  /** One object for all calls: the store notes there whether it was done before. */
+  /** Always the same object: the store notes in it whether the change was done before. */
   get idempotency(): Idempotency | undefined {
     this.#idempotency ??= this.#toIdempotency();
     return this.#idempotency;
@@ -77,7 +77,7 @@ export class Context implements AnyContext {
     const key = this.headers[name];
     if (key === undefined) return undefined;
     const digest = toDigest([this.params, this.query, this.body]);
-    return { caller: toKept(this.#request.caller), operation, key: String(key), hours, digest };
+    return { caller: toStoredCaller(this.#request.caller), operation, key: String(key), hours, digest };
   }
 
   get requestId() {
@@ -89,23 +89,23 @@ export class Context implements AnyContext {
   }
 }
 
-/** Keys were counted by their ids alone before there were tokens. */
-const toKept = (caller: FastifyRequest['caller']) =>
+/** The caller as stored with an `Idempotency-Key`: an API key by its id alone, as it was before there were tokens. */
+const toStoredCaller = (caller: FastifyRequest['caller']) =>
   caller?.claims === undefined ? (caller?.id ?? '') : caller.counted;
 
-/** Calls that have what the domain keeps, by name, and the services: they are the same for all of them, so none pays for it. */
+/** A context with the collections and the services on its prototype: they are the same for all requests, so none pays for them. */
 export function withGiven(given: object): typeof Context {
   class DomainContext extends Context {}
   Object.assign(DomainContext.prototype, given);
   return DomainContext;
 }
 
-/** A digest of the values, in whatever order their fields are. */
+/** A digest of the values that does not depend on the order of their fields. */
 function toDigest(values: unknown[]): string {
   return hash('sha256', JSON.stringify(values, toCanonical), 'base64url');
 }
 
-/** A number's type counts: `5` in a text is another value. A body that is read as it comes has no fields yet. */
+/** Keeps numbers and texts apart: `5` and `"5"` are two values. A body that is read as a stream has no fields, so it does not count. */
 function toCanonical(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return { int64: String(value) };
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

@@ -54,24 +54,24 @@ export type UrlOf = <Id extends OperationId>(
 interface Context<Params, Query, Headers, Sender> {
   params: Params;
   query: Query;
-  /** The header parameters, by their names as the contract has them. */
+  /** The header parameters, under their names in the contract. */
   headers: Headers;
   urlOf: UrlOf;
-  /** The owner of its key or token; undefined where the operation needs none. */
+  /** The owner of the request's key or token; undefined where the operation needs none. */
   caller: Sender;
-  /** What `src/services.ts` has built. */
+  /** The services that `src/services.ts` has built. */
   services: Services;
-  /** What lets it be sent again and be done once; undefined where it has no `Idempotency-Key`. */
+  /** Makes a change happen once, however often the request is sent; undefined where it has no `Idempotency-Key`. */
   idempotency: Idempotency | undefined;
-  /** The `X-Request-Id` of the reply, under which the log has its lines. */
+  /** The `X-Request-Id` of the reply, which is in all the request's lines of the log. */
   requestId: string;
   /** Writes lines with the request's id. */
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
-/** The owner of a key or a token; a token has claims: those of `src/tokens.ts`. */
+/** The owner of a key or a token. A token has the claims of `src/tokens.ts`. */
 type CallerOf = KeyOwner & { readonly claims: Claims | undefined };
 
-/** What the handler of an operation is given. */
+/** The argument of an operation's handler. */
 export type HandlerContext<Id extends OperationId> = Context<
   PathOf<Id>,
   QueryOf<Id>,
@@ -138,7 +138,7 @@ export type AnswerOf<Id extends OperationId> = {
   >;
 }[Exclude<keyof Responses<Id>, 'default'>];
 
-/** What is wrong with an answer, in words for the compiler's message; never where nothing is. */
+/** The fault of an answer, in words for the compiler's message; `never` where it has none. */
 type FaultOf<Id extends OperationId, Given> = Given extends { status: infer Status extends number }
   ? FaultAt<Id, Given, Status>
   : 'an answer has a status, as a number of its own';
@@ -152,10 +152,10 @@ type FaultAt<Id extends OperationId, Given, Status> = Status extends number
       >
   : never;
 
-/** How deep undeclared fields and `any` are looked for: types may refer to themselves. */
+/** How deep the types search for undeclared fields and `any`: types may refer to themselves. */
 type Levels = [1, 2, 3, 4, 5, 6, 7, 8];
 
-/** TypeScript itself would accept undeclared fields, and `any`. `Place` is where the given stands. */
+/** Finds undeclared fields and `any`, which TypeScript itself would accept. `Place` is the path of `Given` in the answer. */
 type FaultIn<Given, Allowed, Place extends string, Left extends unknown[] = Levels> = 0 extends 1 & Given
   ? `${Place} is any, which may be anything`
   : unknown extends Allowed
@@ -171,7 +171,7 @@ type FaultIn<Given, Allowed, Place extends string, Left extends unknown[] = Leve
             ? FaultInside<Given, Exclude<Allowed, JsonText<unknown>>, Place, Less>
             : never
           : `${Place} has another type than in the contract`;
-/** The parts are looked at first, because their faults say more. */
+/** Faults of the parts come first, because they say more. */
 type FaultInside<Given, Allowed, Place extends string, Left extends unknown[]> =
   FaultInParts<Given, Allowed, Place, Left> extends infer Found
     ? [Found] extends [never]
@@ -190,12 +190,12 @@ type FaultInParts<Given, Allowed, Place extends string, Left extends unknown[]> 
 type Missing<Key, Place extends string> = [Key] extends [never]
   ? `${Place} is not what the contract says`
   : `${Place}.${Key & (string | number)} is missing`;
-/** The fields that every alternative requires; of a list, none. */
+/** The fields that every alternative requires; none for a list. */
 type RequiredOf<T> = [T] extends [readonly unknown[]]
   ? never
   : { [Key in keyof T]-?: Record<never, never> extends Pick<T, Key> ? never : Key }[keyof T];
 
-/** What is given is taken as a constant, so that its texts are not only `string`: its lists are read-only. */
+/** The declared type with read-only lists: a handler's answer is inferred as a constant, so that its texts are not only `string`. */
 type Frozen<T> = T extends JsonText<unknown> | RawBody
   ? T
   : T extends readonly unknown[]
@@ -209,18 +209,18 @@ type ItemOf<Allowed> = Allowed extends readonly (infer Item)[] ? Item : never;
 type KeyOf<T> = T extends unknown ? keyof T : never;
 type ValueOf<T, Key> = T extends unknown ? (Key extends keyof T ? T[Key] : never) : never;
 
-/** Appears in the compiler's message, with what is wrong. */
+/** Appears in the compiler's message, with the fault. */
 interface Refused<Fault> {
   readonly refused: Fault;
 }
 
-/** An answer that may be wrong in any way: it is judged as a whole. */
+/** Lets every answer with a status through, so that `Judged` can name its fault. */
 interface AnyStatus {
   status: number;
 }
 
 declare const open: unique symbol;
-/** Before the compiler has looked at the handler, it asks with the constraint, of which only this is a part. */
+/** A mark in the constraint of `Given`. The compiler judges the constraint itself before it has inferred the handler's answer. */
 interface NotYetKnown extends AnyStatus {
   [open]: true;
 }
@@ -233,7 +233,7 @@ type Judged<Id extends OperationId, Given> = 0 extends 1 & Given
       : Refused<`${Id}: ${FaultOf<Id, Given> & string}`>
     : unknown;
 
-/** What routes know of any handler. */
+/** The argument of any handler, as routes know it. */
 export type AnyContext = Context<unknown, unknown, unknown, CallerOf | undefined> & {
   contentType: string | undefined;
   body: unknown;

@@ -1,4 +1,4 @@
-/** Each operation of the contract, with its handler, becomes a route by way of fastify-openapi-glue. */
+/** Makes a route of each operation and its handler, by fastify-openapi-glue. */
 import type { FastifyContextConfig, FastifyInstance, RouteOptions } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
@@ -63,7 +63,7 @@ export async function addOperations(
   );
 }
 
-/** Part by part, between what clients ask, so that no first call waits for all that it needs. */
+/** Compiles the operations part by part between requests, so that no first call waits for all its parts. */
 function compileAhead(app: FastifyInstance, { compileNext }: CompiledOperations): void {
   let isClosed = false;
   const step = () => {
@@ -75,12 +75,13 @@ function compileAhead(app: FastifyInstance, { compileNext }: CompiledOperations)
   });
 }
 
-/** A colon begins a parameter in Fastify: one that is only a colon is written as two. */
+/** A colon begins a parameter in Fastify; a literal colon is written twice. */
 const escapeColons = (path: string) => path.replaceAll(':', '::');
 
 /**
- * As Fastify has it: `/items/:id`. A parameter ends there at `/`, `-` or `.`; before anything else it needs a pattern. Where another
- * one follows, it ends at the first such character: where it could end anywhere, three of them would take the cube of a URL's length.
+ * The path as Fastify writes it: `/items/:id`. Fastify ends a parameter at `/`, `-` or `.`; before any other character it needs a
+ * pattern. Where a second parameter follows, the first one ends at the first such character: if it could end at any of them,
+ * matching three parameters would take the cube of the URL's length.
  */
 const toUrl = (path: string) =>
   escapeColons(decodePath(path.replace(/#.*/, '')) as string)

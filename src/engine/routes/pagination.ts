@@ -2,12 +2,12 @@
 import type { OperationId } from './directed.ts';
 import type { PathOf, QueryOf, UrlOf } from './handler.ts';
 
-/** By page: one that the store keeps is sent again and again, and to make its link takes longer than to find the page. */
+/** Cached by page: the store returns the same page object again and again, and making its link takes longer than finding the page. */
 const links = new WeakMap<object, { madeOf: unknown[]; link: string }>();
 
 /**
- * The `Link` from this page to the next one, whose URL `urlOf` makes of the rest. It is made anew where a page is asked for with other
- * parameters than before, of which the store may know nothing.
+ * The `Link` from this page to the next one; `urlOf` makes its URL from the other arguments. A cached link is made anew when the
+ * parameters differ: the store may return one page for several queries.
  */
 export function nextLink<Id extends OperationId>(
   page: object,

@@ -1,6 +1,6 @@
 /**
- * The way of a request through its operation, from top to bottom: what is here is done for each request. All else is decided at
- * the start. What comes before, for every request, is in `http/every-request.ts`.
+ * The way of a request through its operation, from top to bottom. Everything that can be is decided at the start.
+ * Hooks that run before, for every request, are in `http/every-request.ts`.
  */
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { Operation, Requirement } from '../contract/contract.ts';
@@ -13,18 +13,18 @@ import type { CompiledOperation } from './compiled-operations.ts';
 import { type Context, type ContextParts, withGiven } from './context.ts';
 import type { AnyHandler } from './handler.ts';
 
-/** Lets requests pass that have one of these ways in. */
+/** Makes the hook that lets requests pass which meet one of these security requirements. */
 export type AuthFor = (security: Requirement[], over: RefuseOver, isKeyOptional: boolean) => onRequestHookHandler;
 
-/** Answers a request that is beyond a limit, with these headers. */
+/** Answers a request that is over its rate limit, with these headers. */
 type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
 
 export interface RouteParts extends Omit<ContextParts, 'operation' | 'idempotencyKey'> {
-  /** What handlers are given beside the request: what the domain keeps, by name, and the services. */
+  /** What handlers get beside the request: the collections, by name, and the services. */
   given: object;
   handler: AnyHandler;
   compiled: CompiledOperation;
-  /** Their headers are on every reply of a deprecated operation; there are none for any other. */
+  /** How failures are answered. Its headers are those of deprecated operations; other operations have none. */
   failures: FailureForm;
   /** Makes the hook that checks the key on operations that need one. */
   authFor: AuthFor;
@@ -34,7 +34,7 @@ export interface RouteParts extends Omit<ContextParts, 'operation' | 'idempotenc
   onlyOwnTypes: onRequestHookHandler[];
 }
 
-/** Fastify's own checks and writers of the route's schema: ours do their work, see README.md. */
+/** Turns Fastify's own validation and serialization off: ours do their work, see README.md. */
 const NOT_BY_FASTIFY = { validatorCompiler: () => () => true, serializerCompiler: () => JSON.stringify };
 
 export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
@@ -44,7 +44,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   const isOnce = operation.parameters.some(({ keptHours }) => keptHours !== undefined);
   const answer = buildAnswer(operation, parts);
   const over = refuse('rate_limited', 'Too many requests. Try again after as many seconds as Retry-After says.');
-  /** As cheaply as an answer: a flood must not cost more. */
+  /** Refuses by `send`, not by an error: a refusal must cost no more than an answer, also in a flood. */
   const refuseOver: RefuseOver = (_request, reply, headers) => {
     send(reply, { ...over, headers });
   };
@@ -64,7 +64,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     if (!(answered instanceof Promise)) return respond(reply, answered);
     return answered.then(
       (later) => (reply.sent ? undefined : respond(reply, later)),
-      // Nobody waits for a reply any more, where the client has gone: what its body did to the handler is no error.
+      // The client has gone and nobody waits for a reply: an error that its broken body caused in the handler is not reported.
       (error) => (reply.sent ? undefined : Promise.reject(error)),
     );
   }
@@ -76,7 +76,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   }
 }
 
-/** Notes the operation for the log, and checks the key where one is needed: in one hook, because each costs. */
+/** Notes the operation for the log, and checks the key where one is needed: one hook for both, because each hook costs. */
 function buildEnter(
   { id, path }: Operation,
   auth: onRequestHookHandler | undefined,
@@ -85,7 +85,7 @@ function buildEnter(
   const hasParams = path.includes('{');
   const announced = Object.keys(deprecation).length > 0 ? deprecation : undefined;
   const enter: onRequestHookHandler = function (request, reply, done) {
-    // The router takes `/items/` for `/items/{itemId}`.
+    // Fastify's router matches `/items/` with `/items/{itemId}`.
     if (hasParams && Object.values(request.params as object).includes('')) {
       done(new HttpError(...NO_ROUTE));
       return;
@@ -98,7 +98,7 @@ function buildEnter(
   return enter;
 }
 
-/** What the handler answers to a request that the contract allows, while the operation is served. */
+/** Checks the request, and calls the handler while the operation is served. */
 function buildAnswer(operation: Operation, parts: RouteParts) {
   const { handler, compiled } = parts;
   const idempotencyKey = operation.parameters.find(({ keptHours }) => keptHours !== undefined);
@@ -113,7 +113,7 @@ function buildAnswer(operation: Operation, parts: RouteParts) {
     return handler(new OwnContext(checked, request, contextParts));
   }
 
-  /** Whoever still calls it can be told before it is removed. */
+  /** Counts who still calls the operation, so that they can be told before it is removed. */
   function answerDeprecated(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
     request.caller?.use.countDeprecated(operation.id);
     return isGone() ? refuse('gone', `This operation was served until ${sunset?.toUTCString()}.`) : answer(request);

@@ -1,4 +1,4 @@
-/** What the contract says of stored records: how they are checked before they are stored, and read; whether those that are stored fit it. */
+/** Stored records and the contract: checks of records before they are stored, reading them, and the check of all records at the start. */
 import { parseExactJson } from '../../json/exact-json.ts';
 import type { Fields } from '../../store/collection.ts';
 import type { AnyDescription, AnyDomain } from '../../store/description.ts';
@@ -13,7 +13,7 @@ import type { Schema } from '../schema/json.ts';
 import { ANNOTATION, buildResolve } from '../schema/references.ts';
 import { mergeAllOf } from '../schema/subsets.ts';
 
-/** @throws ContractError that says how many records could not be sent as the contract says */
+/** @throws ContractError that says how many stored records do not fit the contract */
 export async function checkStoredRecords(contract: Contract, domain: AnyDomain, store: Contents): Promise<void> {
   const checks = new Map<string, Check>();
   const invalidRecords = new Map<string, { count: number; first: string }>();
@@ -44,7 +44,7 @@ function toFirst(noun: string, record: unknown, problems: Problem[]): string {
   return `${noun} ${(record as { id: unknown } | null)?.id}: ${problems.join('; ')}`;
 }
 
-/** What every stored record must fit. */
+/** The schema that every stored record must fit. */
 export function recordSchema(contract: Contract, name: string): Schema {
   const record: { schema: Schema } = { schema: { $ref: `#/components/schemas/${name}` } };
   return buildResolve(contract.document)(record, () => {}).schema;
@@ -93,7 +93,7 @@ function buildShape(contract: Contract, { schema: name, columns }: AnyDescriptio
 
 const inWords = (check: Check) => (value: unknown) => check(value)?.map(String);
 
-/** The keywords that say nothing of several fields at once. */
+/** The keywords that judge each field by itself. */
 const OF_ONE = /^(type|properties|required|additionalProperties|unevaluatedProperties)$/;
 
 function buildCheckFields(

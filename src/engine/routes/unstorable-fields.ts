@@ -1,11 +1,11 @@
-/** Refuses what a request may send and no store could keep: text that PostgreSQL does not take. */
+/** Refuses schemas that allow text which no store can keep: PostgreSQL stores no U+0000. */
 
 import type { AnyDescription } from '../../store/description.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { mergeAllOf } from '../schema/subsets.ts';
 
-/** `stored` is the schema of what is kept. A collection that the contract no longer has is not asked. */
+/** `stored` is the schema of the records. A collection that the contract no longer has is skipped. */
 export function refuseUnstorableFields(
   { schema, columns }: AnyDescription,
   { stored, buildCheck }: { stored: Schema; buildCheck: BuildCheck },

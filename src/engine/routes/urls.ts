@@ -4,12 +4,12 @@ import type { Contract, Operation, Parameter } from '../contract/contract.ts';
 import { encodePath } from '../contract/path-names.ts';
 import type { UrlOf } from './handler.ts';
 
-/** Made at the start: every page of a list needs a URL. */
+/** A path and query, split up at the start: every page of a list needs a URL. */
 interface Template {
   /** The texts between the parameters of the path, and their names: `['/v1/items/', '']` and `['itemId']`. */
   texts: string[];
   names: string[];
-  /** The parameters of the query, and how the value of each is written: `limit=20`; nothing for an empty array. */
+  /** The parameters of the query. `write` returns `limit=20`, or nothing for an empty array. */
   fields: { name: string; write: (value: unknown) => string }[];
 }
 
@@ -19,7 +19,7 @@ export function buildUrlOf({ publicPath, prefix, operations }: Contract): UrlOf 
   );
   return (id, params, query, changes) => {
     const template = templates.get(id) as Template;
-    // In a contract whose paths have no parameters it is undefined.
+    // `query` is undefined in a contract whose paths have no parameters.
     return toPath(template, params as Values) + toSearch(template, query, changes);
   };
 }
@@ -59,7 +59,7 @@ function toPath({ texts, names }: Template, params: Values): string {
   return texts.reduce((url, text, index) => url + encodePart(params[names[index - 1] as string]) + text);
 }
 
-/** By hand: URLSearchParams takes several times as long. */
+/** Written by hand: URLSearchParams takes several times as long. */
 function toSearch({ fields }: Template, query: Values = {}, changes: Values = {}): string {
   let search = '';
   for (const { name, write } of fields) {
