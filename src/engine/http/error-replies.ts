@@ -76,9 +76,10 @@ export function buildSendError(logger: Logger, makeError: MakeError): SendError 
       reply.header('www-authenticate', challenge);
     }
     if (accept && failure.status === 415 && !reply.hasHeader('accept-encoding')) reply.header('accept', accept);
-    const { body, type, write } = makeError(failure, request.id, formOf);
-    if (isSecond) sendAtLast(reply, type, write(body));
-    else reply.type(type).serializer(write).send(body);
+    const { body, text, type, write } = makeError(failure, request.id, formOf);
+    const serialize = (given: unknown) => (given === body ? text : write(given));
+    if (isSecond) sendAtLast(reply, type, text);
+    else reply.type(type).serializer(serialize).send(body);
   };
 }
 

@@ -5,12 +5,15 @@ import type { HttpError } from '../errors.ts';
 
 export interface MadeError extends Pick<ErrorForm, 'type' | 'write'> {
   body: unknown;
+  /** The body as it is sent, unless a plugin puts another in its place. */
+  text: string;
 }
 
 /** Without a form of its own, the failure is of no operation. */
 export type MakeError = (failure: HttpError, requestId: string, formOf?: ErrorFormOf) => MadeError;
 
 const PLAIN = { type: 'application/json; charset=utf-8', write: JSON.stringify };
+const NO_TEXT = new Error('the body that it makes cannot be written');
 
 /** Where the team's `errors.ts` itself fails, the client is still answered. */
 export function buildMakeError(logger: Logger, formOfAll: ErrorFormOf): MakeError {
@@ -18,10 +21,13 @@ export function buildMakeError(logger: Logger, formOfAll: ErrorFormOf): MakeErro
     const { body } = failure;
     try {
       const { toBody, type, write } = formOf(failure.status);
-      return { body: toBody(body, requestId), type, write };
+      const made = toBody(body, requestId);
+      const text: string | undefined = write(made);
+      if (text === undefined) throw NO_TEXT;
+      return { body: made, text, type, write };
     } catch (err) {
       logger.error({ reqId: requestId, err }, 'src/errors.ts has failed: an error was sent in another form');
-      return { body, ...PLAIN };
+      return { body, text: JSON.stringify(body), ...PLAIN };
     }
   };
 }

@@ -65,8 +65,7 @@ function buildRefuse({ connections, nextRequestId, logger, makeError, counts, ba
     stopParsing(socket);
     socket.pause();
     const requestId = nextRequestId();
-    const { body, type, write } = makeError(OVERLOADED, requestId);
-    const text = write(body);
+    const { text, type } = makeError(OVERLOADED, requestId);
     const headers = {
       ...bareHeaders,
       'x-request-id': requestId,

@@ -143,8 +143,7 @@ function sendRaw(
 ): void {
   const failure = new HttpError(...told);
   const { status } = failure;
-  const { body, type, write } = makeError(failure, reqId);
-  const text = write(body);
+  const { text, type } = makeError(failure, reqId);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `Date: ${new Date().toUTCString()}`,
