@@ -1,23 +1,23 @@
-/** Accepts the connections that wait before more is read, where a turn of the event loop is long. */
+/** Accepts waiting connections before anything more is read, when an iteration of the event loop was long. */
 import type { Server, Socket } from 'node:net';
 import type { Connections } from './connections.ts';
 
-/** Behind a turn that takes longer than this, in milliseconds, all connections that wait are accepted before others are read. */
+/** An iteration of the event loop is long above this, in milliseconds. */
 const LONG = 20;
 
-/** How many are accepted before others are read again. */
+/** How many connections are accepted before others are read again. */
 const MOST_ACCEPTED = 2000;
 
 /**
- * For which part of that turn none must have come: of several processes the first hands over one when the one before is taken, and may
- * have to wait for a processor.
+ * Accepting ends when none came for this part of the iteration's time: with several workers, the first process hands over a connection
+ * only when the one before is taken, and may have to wait for a processor.
  */
 const QUIET = 1 / 20;
 
 /**
- * libuv accepts one connection in a turn of the event loop, and a turn in which 1,000 clients are answered takes half a second: a new
- * client would wait as long for each one before it. So behind such a turn nothing is read until no more wait, and then first of
- * all what the new ones have sent.
+ * libuv accepts one connection per iteration, and an iteration that answers 1,000 clients takes half a second: a new client would wait
+ * that long for each one before it. So after a long iteration nothing is read until all waiting connections are accepted; then the new
+ * ones are read first.
  */
 export function addAccepting(server: Server, connections: Connections): void {
   let accepted = 0;
@@ -27,7 +27,7 @@ export function addAccepting(server: Server, connections: Connections): void {
 
   function goOnWhenQuiet(patience: number, before: number): void {
     if (accepted > before && accepted < MOST_ACCEPTED) {
-      // A process that stood still meanwhile has to accept before it looks: a timer comes before that, and an immediate behind it.
+      // After a pause of the process, a timer fires before waiting connections are accepted, and an immediate after it.
       const until = accepted;
       setTimeout(() => setImmediate(goOnWhenQuiet, patience, until), patience);
       return;
@@ -44,7 +44,7 @@ export function addAccepting(server: Server, connections: Connections): void {
 
   server.on('connection', (socket: Socket) => {
     accepted++;
-    // Not before Node has begun to read it, in the next tick.
+    // Node begins to read the socket in the next tick, so it can only be paused then.
     if (isAccepting) process.nextTick(pause, socket, fresh);
     else if (connections.took > LONG) {
       isAccepting = true;
@@ -55,7 +55,7 @@ export function addAccepting(server: Server, connections: Connections): void {
   });
 }
 
-/** One that is paused already stays so. */
+/** A socket that somebody else has paused is left paused. */
 function pause(socket: Socket, paused: Socket[]): void {
   if (!socket.isPaused()) paused.push(socket.pause());
 }

@@ -1,4 +1,4 @@
-/** The address of a client: of `X-Forwarded-For` only addresses count, each in one spelling. */
+/** The address of a client, in canonical form. In `X-Forwarded-For`, everything but addresses is ignored. */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
@@ -12,16 +12,16 @@ declare module 'fastify' {
   }
 }
 
-/** `192.0.2.1:80`, `[2001:DB8::1]:80` and `fe80::1%eth0`, as proxies write them, too. */
+/** An address with or without port and zone, as proxies write it: `192.0.2.1:80`, `[2001:DB8::1]:80`, `fe80::1%eth0`. */
 const FORM = /^(?:\[([\da-f:.]+)(?:%\w+)?\]|([\d.]+))(?::\d{1,5})?$|^([\da-f:.]+)(?:%\w+)?$/i;
 
-/** No address is longer, with its zone and port, in characters. */
+/** The longest address with zone and port, in characters. */
 const LONGEST = 100;
 
-/** In `TRUST_PROXY`: who connects by a Unix socket, whose clients have no address. */
+/** In `TRUST_PROXY`: a proxy that connects by a Unix socket, and so has no address. */
 export const UNIX = 'unix';
 
-/** The address in its canonical form (RFC 5952), one of IPv4 as such; undefined where it is none. */
+/** The address in canonical form (RFC 5952), an IPv4-mapped one as IPv4; undefined where the text is no address. */
 function toAddress(text: string): string | undefined {
   const [, inBrackets, ipv4, plain = inBrackets ?? ipv4 ?? ''] = FORM.exec(text) ?? [];
   if (isIP(plain) !== 6) return isIP(plain) === 4 ? plain : undefined;
@@ -30,10 +30,10 @@ function toAddress(text: string): string | undefined {
 
 const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-/** Whether this is the address of a trusted proxy. A connection has none that is by a Unix socket, or was reset before it was accepted. */
+/** Whether this is the address of a trusted proxy; undefined for a Unix socket, or a connection reset before it was accepted. */
 export type IsProxy = (address: string | undefined) => boolean;
 
-/** By ranges such as `10.0.0.0/8`, and `unix`; undefined where there is none. `isUnix` says whether the server listens on a Unix socket. */
+/** `ranges` such as `10.0.0.0/8`, or `unix`. Undefined without ranges. `isUnix` says whether the server listens on a Unix socket. */
 export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): IsProxy | undefined {
   if (ranges.length === 0) return undefined;
   const trusted = new BlockList();
@@ -47,7 +47,7 @@ export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): 
     return address !== undefined && trusted.check(address, familyOf(address));
   };
   const trustsUnix = ranges.includes(UNIX);
-  /** A look into the list takes 3 µs, and a request two of them. */
+  /** A cache: a look into the list takes 3 µs, and each request needs two. */
   const known = new LRUCache<string, boolean>({ max: 1000 });
   return (text) => {
     if (text === undefined) return trustsUnix && isUnix();
@@ -61,14 +61,14 @@ export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): 
 
 export function addClientAddresses(app: FastifyInstance, isProxy: IsProxy | undefined): void {
   app.decorate('isProxy', isProxy);
-  // Node keeps what it was asked once; when a client has reset its connection, the system no longer tells it.
+  // Node caches the address when it is first read; once a client has reset its connection, the system no longer has it.
   app.server.prependListener('connection', (socket) => socket.remoteAddress);
 }
 
-/** A request of Fastify's, or of Node's with the app: Fastify's own address of one with a bad URL is that of the proxy. */
+/** A Fastify request, or Node's with the app. Not `request.ip`: for a request with a bad URL, that is the proxy's. */
 type Sent = { raw: IncomingMessage; server: FastifyInstance };
 
-/** The address that the last trusted proxy told; the proxy's own where it told none. Undefined where the connection has no address. */
+/** The address reported by the last trusted proxy, or the proxy's own if it reports none; undefined if the connection has no address. */
 export function toClientAddress({ raw, server }: Sent): string | undefined {
   const { isProxy } = server;
   if (isProxy === undefined) return raw.socket.remoteAddress;

@@ -1,4 +1,4 @@
-/** The bounds on connections: how many are served, and how long a client may leave a reply unread. */
+/** The limits of connections: how many are served, and how long a client may leave a reply unread. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -9,32 +9,32 @@ import { answerHalfClosed, endBy, isLast, readWhenResumed } from './node-interna
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Closes every connection, whatever is on its way. */
+    /** Closes every connection, whatever is still being sent. */
     cutConnections(): void;
   }
 }
 
 export interface ConnectionLimits {
-  /** How many connections are served at a time. As many again are accepted, but get health checks and 503 only. */
+  /** How many connections are served at a time. As many again are accepted, but get only health checks and 503. */
   maxConnections: number;
-  /** How long a client may take to read what was sent, in milliseconds. */
+  /** How long a client may take to read a reply, in milliseconds. */
   replyTimeout: number;
 }
 
 const STATE = Symbol('state');
 
 export interface ConnectionState {
-  /** The second of the last request; before the first request, that of the connection. */
+  /** The second of the last request, or of the connection before its first one. */
   lastUse: number;
-  /** The limit was reached when it came. */
+  /** Whether it was accepted above the limit. */
   isSurplus: boolean;
-  /** Up to which byte the client has to read, and since which second. */
+  /** The byte up to which the client has yet to read, and since which second. */
   awaited: number;
   awaitedSince: number;
-  /** The last turn of the event loop in which requests came, and how many did. */
+  /** The last iteration of the event loop in which requests came, and how many. */
   turn: number;
   requests: number;
-  /** The response to the last request, for a second at least. */
+  /** The response to the last request; forgotten a second after it is sent. */
   response: ServerResponse | undefined;
   /** How many requests wait until the replies before them have been sent. */
   held: number;
@@ -42,15 +42,15 @@ export interface ConnectionState {
 
 type HttpSocket = Socket & { [STATE]: ConnectionState };
 
-/** Of a connection to the server, unless it has just been refused. */
+/** The state of a connection. The socket of `app.inject` has none. */
 export const stateOf = (socket: Socket): ConnectionState => (socket as HttpSocket)[STATE];
 
-/** Whether a request came by `app.inject`: it has no connection, and a reply that is not of server-response.ts. */
+/** Whether a request came by `app.inject`: it has no connection, and its reply is not of server-response.ts. */
 export const isInjected = ({ socket }: IncomingMessage): boolean => stateOf(socket) === undefined;
 
 /**
- * Calls back when all earlier replies are sent: a reply out of order would be taken for another request's. Behind one that ends the
- * connection nothing is done or sent (RFC 9112, section 9.6).
+ * Calls back when all earlier replies are sent: a client would take a reply out of order for another request's. After a reply that ends
+ * the connection, it does not call back (RFC 9112, section 9.6).
  */
 export function whenAnswered(socket: Socket, done: () => void): void {
   const { response } = stateOf(socket);
@@ -61,7 +61,7 @@ export function whenAnswered(socket: Socket, done: () => void): void {
   else goOn();
 }
 
-/** Whether something has still to be answered on it. */
+/** Whether a request is still to be answered. */
 const isBusy = ({ response }: ConnectionState) => response !== undefined && !response.writableFinished;
 
 export class Connections {
@@ -72,7 +72,7 @@ export class Connections {
   #turn = 0;
   #isTurn = false;
   #took = 0;
-  /** How many were not accepted in this second. */
+  /** How many connections were refused in this second. */
   #refused = 0;
 
   constructor(limits: ConnectionLimits, counts: Counts) {
@@ -80,7 +80,7 @@ export class Connections {
     this.#counts = counts;
   }
 
-  /** All that are open. */
+  /** All open connections. */
   get sockets(): ReadonlySet<Socket> {
     return this.#sockets;
   }
@@ -95,7 +95,7 @@ export class Connections {
     return this.#sockets.size > this.#limits.maxConnections;
   }
 
-  /** The number of this turn of the event loop: only those are counted in which something asks for it. */
+  /** The number of this iteration of the event loop. Only iterations in which this is called are counted. */
   turn(): number {
     if (this.#isTurn) return this.#turn;
     this.#isTurn = true;
@@ -107,7 +107,7 @@ export class Connections {
     return ++this.#turn;
   }
 
-  /** How long the last such turn took, in milliseconds. */
+  /** How long the last such iteration took, in milliseconds. */
   get took(): number {
     return this.#took;
   }
@@ -132,7 +132,7 @@ export class Connections {
     this.#counts.dropped.full++;
   }
 
-  /** To be called once a second. Returns how many connections were not accepted in it. */
+  /** To be called once a second. Returns how many connections were refused in it. */
   endSecond(): number {
     this.#second++;
     this.#closeUnread();
@@ -141,7 +141,7 @@ export class Connections {
     return refused;
   }
 
-  /** Closes one connection that has no request now and had none in the last second: its client can open another. */
+  /** Closes one idle connection, without a request for a second: its client can open another. */
   #closeIdle(): boolean {
     for (const socket of this.#sockets) {
       if (isBusy(socket[STATE]) || this.#second - socket[STATE].lastUse < 2) continue;
@@ -153,7 +153,7 @@ export class Connections {
     return false;
   }
 
-  /** Replies that a client does not read take up memory, and so do those that nobody asks for any more. */
+  /** Frees memory: forgets responses that were sent, and closes connections whose clients do not read. */
   #closeUnread(): void {
     for (const socket of this.#sockets) {
       const state = socket[STATE];
@@ -178,7 +178,7 @@ export function addConnections(app: FastifyInstance, limits: ConnectionLimits, l
     if (dropped > 0) logger.warn({ dropped }, 'connections were not accepted');
   }, 1000).unref();
   app.server.on('close', () => clearInterval(sweep));
-  // Node no longer knows a connection after a CONNECT.
+  // Not `closeAllConnections`: Node forgets a connection after a CONNECT.
   app.decorate('cutConnections', () => {
     for (const socket of connections.sockets) socket.destroy();
   });
@@ -192,14 +192,14 @@ function buildState(second: number): ConnectionState {
   };
 }
 
-/** Behind its last reply. */
+/** Called by Node after the last reply. A client that is still sending gets a lingering close. */
 function endConnection(socket: Socket): void {
   const { response } = stateOf(socket);
   if (response && !response.req.complete) linger(socket);
   else Socket.prototype.destroySoon.call(socket);
 }
 
-/** The client has closed its side. What is sent chunk by chunk may never end: it is given up, since most clients have gone then. */
+/** The client has closed its side. A reply in chunks may never end, so it is given up: most such clients have gone. */
 function endStream(socket: Socket): void {
   const { response } = stateOf(socket);
   if (response?.headersSent && !response.writableEnded) socket.end();

@@ -1,4 +1,4 @@
-/** Browsers of other origins may call, where they are configured. */
+/** CORS: lets browsers of the configured origins call the service. */
 import cors from '@fastify/cors';
 import type { FastifyInstance, onRequestHookHandler, onRouteHookHandler, preParsingHookHandler } from 'fastify';
 import { HttpError } from '../errors.ts';
@@ -16,29 +16,29 @@ const EXPOSED_HEADERS = [
   ...['Deprecation', 'Sunset', 'Idempotency-Replayed', 'WWW-Authenticate', 'Allow', 'ETag'],
 ];
 
-/** For replies that are sent before any hook. The origin is not known then, and everybody may read what they say. */
+/** The headers of replies that are sent before any hook runs. The origin is not checked then, and the replies are no secret. */
 export const toBareHeaders = (origins: readonly string[] = []): Record<string, string> =>
   origins.length === 0
     ? {}
     : { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS.join(', ') };
 
 /**
- * A browser asks first what it may send (a preflight), without a key: it is answered before keys are checked. `Vary: Origin`
- * is on every reply, so that a cache keeps no reply for another origin. No cookies: keys are sent in a header.
+ * A browser first asks without a key what it may send (a preflight), so preflights are answered before keys are checked. `Vary: Origin`
+ * is on every reply, so that caches keep replies for different origins apart. Cookies are not allowed: keys are sent in a header.
  */
 const toCorsOptions = (origins: ReadonlySet<string>): cors.FastifyCorsOptions => ({
   origin: (origin, done) => done(null, origin !== undefined && origins.has(origin) && origin),
   exposedHeaders: EXPOSED_HEADERS,
   maxAge: 600,
-  // It would refuse an OPTIONS that is no preflight by a text of its own; ours is 405.
+  // With `true`, the plugin would answer an OPTIONS that is no preflight with its own text; ours is a 405.
   strictPreflight: false,
   preflightContinue: true,
 });
 
-/** How many characters of names of headers a preflight may ask for. */
+/** The longest `Access-Control-Request-Headers`, in characters. */
 const MOST_ASKED = 1024;
 
-/** The plugin repeats them in its reply: nginx gives up on one with a large head, and takes the server that has sent it for broken. */
+/** The plugin repeats the header in its reply. nginx fails on a reply with a large head, and takes its server for broken. */
 const boundAsked: onRequestHookHandler = ({ headers }, _reply, done) => {
   const { length } = headers['access-control-request-headers'] ?? '';
   if (length > MOST_ASKED)
@@ -46,12 +46,12 @@ const boundAsked: onRequestHookHandler = ({ headers }, _reply, done) => {
   else done();
 };
 
-/** The plugin's route for all paths: behind the checks of every request, and before a body is read. */
+/** Answers preflights in the plugin's route for all paths: after the checks of every request, before a body is read. */
 const answerPreflights: onRouteHookHandler = (route) => {
   if (route.url === '*' && route.method === 'OPTIONS') route.preParsing = answerPreflight;
 };
 
-/** The methods are those of the path; what has none, or is no preflight of these origins, is 404 or 405 as without the plugin. */
+/** Names the methods of the path. An unknown path, or a request that is no preflight of these origins, is 404 or 405 as usual. */
 const answerPreflight: preParsingHookHandler = (request, reply, _body, _done) => {
   const methods = request.server.methodsAt(request.url);
   const isAllowed = reply.hasHeader('access-control-allow-origin') && request.headers['access-control-request-method'];

@@ -1,6 +1,6 @@
 /**
- * Counts of requests and connections, for operators: plain numbers, which cost a request next to nothing, and are read when
- * somebody asks. What they are counted by comes from the contract and the catalogue of errors, so no client can add to it.
+ * Counts of requests and connections, for metrics: plain numbers, which cost a request next to nothing and are read on demand.
+ * All labels come from the contract and the catalogue of errors, so no client can add one.
  */
 import type { FastifyRequest } from 'fastify';
 import { Distribution, SECONDS } from '../../distribution.ts';
@@ -8,17 +8,17 @@ import { CODES, type ErrorCode, kindOf } from '../errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Why it failed, where the server itself says so. */
+    /** The code with which the server itself refused the request. */
     errorCode: ErrorCode | undefined;
   }
 }
 
-/** Of requests that came to the same end. */
+/** The durations of requests with the same method, route and outcome. */
 export interface Duration {
   method: string;
-  /** The path of the operation; '' where there is none. */
+  /** The path of the operation; '' without one. */
   route: string;
-  /** Undefined where the client had gone before. */
+  /** Undefined where the client had disconnected. */
   status: number | undefined;
   error: string | undefined;
   seconds: Distribution;
@@ -29,17 +29,17 @@ export interface Counts {
   connections: number;
   /** When the stored API keys were last read, in seconds since 1970. */
   keysReadAt: number;
-  /** Requests that were refused before they were any operation's. */
+  /** Requests that were refused before their operation was known. */
   refused: Map<ErrorCode, number>;
-  /** Connections that were closed for their client: beyond the bound, idle when others needed room, or with replies that it does not read. */
+  /** Connections that the server closed: over the limit, idle when others needed room, or with replies that the client does not read. */
   dropped: Record<'full' | 'idle' | 'unread', number>;
   durations(): Duration[];
   refuse(code: ErrorCode): void;
-  /** A request has ended, after so many milliseconds; without a status where its client had gone before. */
+  /** Counts a finished request; `status` is undefined where its client had disconnected. */
   end(request: FastifyRequest, status: number | undefined, ms: number): void;
 }
 
-/** The methods that a contract or our own routes may have; all others are counted as one. */
+/** The methods that routes may have; all others are counted together. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']);
 
 type ByEnd = Map<string | number, Duration>;
@@ -55,7 +55,7 @@ function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, build: () => Value)
   return value;
 }
 
-/** `pathOf` has the path of an operation, as the contract writes it. */
+/** `pathOf` returns the path of an operation as the contract writes it. */
 export function buildCounts(pathOf: (operationId: string) => string): Counts {
   const all = new Map<string, Map<string, ByEnd>>();
 
@@ -93,7 +93,7 @@ function buildDuration(method: string, route: string, status: number | undefined
   return { method, route, status, error, seconds: new Distribution(SECONDS) };
 }
 
-/** A handler's answer has the first code of its status. */
+/** A handler's answer is counted under the first code of its status. */
 function codeOf(status: number): ErrorCode | undefined {
   return CODES.find((code) => kindOf(code).status === status);
 }

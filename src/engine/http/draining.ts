@@ -1,19 +1,19 @@
-/** Stopping without losing a request. */
+/** Stops the server without losing a request. */
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Connections, stateOf } from './connections.ts';
 
 /**
- * How long to wait for requests that are on their way, in milliseconds. It waits again while some arrive, while a connection of the
- * last two seconds has sent nothing yet, and after a wait that ended LATE milliseconds late: a machine that stood still has held up
- * the clients, too. MOST_CALLS times in all.
+ * How long a stop waits for requests on their way, in milliseconds. It waits again, at most MOST_CALLS times in all, when requests
+ * arrived, when a connection younger than two seconds has sent nothing yet, and when the wait ended LATE milliseconds late: a paused
+ * machine has held up its clients, too.
  */
 const LAST_CALL = 200;
 const LATE = 50;
 const MOST_CALLS = 10;
 
-/** Lets a request go on: at once, or at the end of a stop when the last call is over. */
+/** Continues a request: at once, or during a stop when the wait for requests is over. */
 export type ResumeUnlessDraining = (goOn: () => void) => void;
 
 export function addDraining(
@@ -22,11 +22,11 @@ export function addDraining(
   isDraining: () => boolean,
   untilNoneListens: () => Promise<unknown>,
 ): ResumeUnlessDraining {
-  /** Requests that wait for the end of the last call; undefined before it. */
+  /** Requests held back during the wait; undefined at any other time. */
   let waiting: (() => void)[] | undefined;
 
-  // When the server closes, the kernel resets connections that it has accepted and the server has not. Clients that are
-  // answered come back at once: so nobody is answered until requests on their way have arrived, and no process listens any more.
+  // When the server closes, the kernel resets connections that wait in its backlog. A client that is answered connects again at once,
+  // so nobody is answered until the requests on their way have arrived, and no process listens any more.
   app.addHook('preClose', async () => {
     if (!isDraining()) return;
     waiting = [];
@@ -54,7 +54,7 @@ export function addDraining(
   };
 }
 
-/** Browsers open connections in advance. Node counts one without any bytes yet as in use, and would wait for it. */
+/** Whether a connection has sent nothing yet. Browsers open such ones in advance; Node counts them as in use, and would wait. */
 function isSilent({ bytesRead }: Socket): boolean {
   return bytesRead === 0;
 }

@@ -1,4 +1,4 @@
-/** Any failure of a request -> the Error body of the contract. */
+/** Answers every failure of a request with the contract's error body. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -20,21 +20,21 @@ const UNMET: CodeAndMessage = [
   'The server cannot meet the Expect header: it knows 100-continue only.',
 ];
 
-/** A name or an address, and a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). It may be empty. */
+/** A name or an address, with or without a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2); may be empty. */
 const HOST = /^(?:\[[\w:.~!$&'()*+,;=%-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/;
 
-/** Statuses whose replies say how to send a key. */
+/** The statuses whose replies have a challenge. */
 const CHALLENGED = [401, 403];
 
 /**
- * Without a cause, their lines as requests say enough: that the server stops or that keys cannot be read was told before, once; the
- * others are no faults.
+ * Codes that are logged as errors only with a cause. Without one, the request's own line is enough: that the server stops, or that keys
+ * cannot be read, is logged once when it begins; the others are no faults.
  */
 const TOLD_WITH_CAUSE: ErrorCode[] = ['unavailable', 'not_implemented', 'http_version_not_supported'];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How the failures of one operation differ from those of all. */
+    /** How the failures of this operation differ from those of all others. */
     failures?: {
       formOf: ErrorFormOf | undefined;
       headers: Record<string, string>;
@@ -43,9 +43,9 @@ declare module 'fastify' {
     };
   }
   interface FastifyRequest {
-    /** Whether its handler has answered: the status of its reply is that of the answer. */
+    /** Whether its handler has answered, so that the reply's status is the handler's. */
     isAnswered: boolean;
-    /** The error with which a plugin refused it, for the log. */
+    /** The error by which a plugin refused the request, for the log. */
     refusal: unknown;
   }
 }
@@ -57,10 +57,10 @@ const PLAIN: NonNullable<FastifyContextConfig['failures']> = {
   accept: undefined,
 };
 
-/** Answers whatever is thrown. */
+/** Answers a request with the error for whatever was thrown. */
 export type SendError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
-/** For Fastify's option `frameworkErrors` and its error handlers. */
+/** Builds the function for Fastify's option `frameworkErrors` and its error handlers. */
 export function buildSendError(logger: Logger, makeError: MakeError): SendError {
   return (thrown, request, reply) => {
     const isSecond = request.errorCode !== undefined;
@@ -83,7 +83,7 @@ export function buildSendError(logger: Logger, makeError: MakeError): SendError 
   };
 }
 
-/** A refusal in a flood is none. */
+/** Whether to log an error. Refusals in a flood are not logged. */
 const isFault = ({ code, cause }: HttpError) =>
   code !== 'overloaded' && (cause !== undefined || !TOLD_WITH_CAUSE.includes(code));
 
@@ -92,7 +92,7 @@ function logError(logger: Logger, { id: reqId }: FastifyRequest, failure: HttpEr
   try {
     logger.error({ reqId, err: cause }, message);
   } catch {
-    // It is frozen, or a field of it throws.
+    // The logger may fail: the error is frozen, or a field of it throws.
     logger.error({ reqId, err: new Error(describe(cause)) }, message);
   }
 }
@@ -103,11 +103,11 @@ export function addErrorReplies(app: FastifyInstance, sendError: SendError): voi
   app.decorateRequest('refusal', undefined);
   app.setErrorHandler(sendError);
   const { errorHandler } = app;
-  // Fastify turns to the next one when an error's own reply fails: behind that of the app it would be its own.
+  // When an error's own reply fails, Fastify calls the next error handler: after the app's, that would be its own.
   app.addHook('onRoute', function (route) {
     if (this.errorHandler === errorHandler) route.errorHandler ??= sendError;
   });
-  // Node itself would reply without a body.
+  // Node's own reply would have no body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.on('checkContinue', (request, response) => {
     continueWhenRead(request, response);
@@ -115,7 +115,7 @@ export function addErrorReplies(app: FastifyInstance, sendError: SendError): voi
   });
 }
 
-/** Checks that Node could make as well, but then its replies would have no body. */
+/** Finds malformed requests. Node could refuse most of them, but without a body. */
 export function findMalformed({ raw, headers }: FastifyRequest): HttpError | undefined {
   if ((raw.url as string).length > MAX_URL_LENGTH) return new HttpError(...URI_TOO_LONG);
   if ((raw.url as string).includes('#')) return new HttpError(...FRAGMENT);
@@ -129,7 +129,7 @@ export function findMalformed({ raw, headers }: FastifyRequest): HttpError | und
   return undefined;
 }
 
-/** Fastify looks at paths alone; a query that is not percent-encoded UTF-8 (RFC 3986, section 2.5) would change in silence. */
+/** Fastify checks only the path. A query that is not percent-encoded UTF-8 (RFC 3986, section 2.5) would be changed silently. */
 function isDecodable(url: string): boolean {
   if (!/[%\x80-\xff]/.test(url)) return true;
   try {
@@ -140,12 +140,12 @@ function isDecodable(url: string): boolean {
   }
 }
 
-/** RFC 9110, section 10.1.1: a list, whose empty parts count for nothing (section 5.6.1.2). */
+/** `Expect` is a list (RFC 9110, section 10.1.1), whose empty elements are ignored (section 5.6.1.2). */
 function isMet(expect: string): boolean {
   return expect.split(',').every((part) => ['', '100-continue'].includes(part.trim().toLowerCase()));
 }
 
-/** Where such a request ends, others may see differently: the connection must close behind it (RFC 9112, section 6.1). */
+/** Whether a proxy may see the end of the request elsewhere: then the connection must close after it (RFC 9112, section 6.1). */
 export function isFaultilyFramed({ httpVersion, headers }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding'];
   if (coding === undefined) return httpVersion !== '1.1' && httpVersion !== '1.0';
@@ -157,7 +157,7 @@ function toFramingFault({ httpVersion, headers }: IncomingMessage): CodeAndMessa
   return httpVersion === '1.0' ? OLD_CHUNKS : NO_VERSION;
 }
 
-/** Node joins what is sent twice (`joinDuplicateHeaders`). A Host with a comma and a space is none in any case. */
+/** Node joins duplicate headers with a comma (`joinDuplicateHeaders`). A `Host` so joined is invalid in any case. */
 function isTwice({ headers, rawHeaders }: IncomingMessage, name: 'authorization' | 'content-type'): boolean {
   if (!headers[name]?.includes(',')) return false;
   return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length > 1;

@@ -7,7 +7,7 @@ import { keepReply } from './raw-replies.ts';
 import type { RequestObserver } from './request-log.ts';
 import { secureInjected } from './security-headers.ts';
 
-/** The first step of each request, also of one whose URL Fastify refuses before any hook. */
+/** Builds the first step of each request, also of one whose URL Fastify refuses before any hook. */
 export const buildArrive =
   (addLog: RequestObserver, watch: RequestObserver | undefined): RequestObserver =>
   (request, reply) => {
@@ -16,7 +16,7 @@ export const buildArrive =
     secureInjected(reply);
   };
 
-/** First of all: what a plugin refuses is logged and has its id, too. */
+/** To be called before plugins are added, so that the requests which they refuse are logged and have an id, too. */
 export function addRequestStart(
   app: FastifyInstance,
   arrive: RequestObserver,
@@ -34,7 +34,7 @@ export function addRequestStart(
   });
 }
 
-/** After the plugins, which may have headers for every reply, and before Fastify looks at the body. */
+/** Adds the checks that run after plugins, which may set headers on every reply, and before Fastify reads the body. */
 export function addPreBodyChecks(
   app: FastifyInstance,
   toNotFound: (url: string) => HttpError,
@@ -46,7 +46,7 @@ export function addPreBodyChecks(
     if (failure) done(failure);
     else resume(done);
   });
-  // Where a plugin finds later that it has no reply. The types do not know the option, which Fastify's own routes have.
+  // For plugins that call `reply.callNotFound`. The option `errorHandler` works here, but is missing in Fastify's types.
   app.setNotFoundHandler({ errorHandler: sendError } as object, ({ url }) => {
     throw toNotFound(url);
   });

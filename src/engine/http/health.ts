@@ -1,4 +1,4 @@
-/** For supervisors and load balancers, without a key: `/livez`, the process answers; `/readyz`, it can do its work. */
+/** Health checks without a key: `/livez` says that the process answers, `/readyz` that it can do its work. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
@@ -9,7 +9,7 @@ import { describe } from './thrown.ts';
 /** Whether the service can do its work. */
 export type IsReady = () => Promise<boolean>;
 
-/** Why it cannot is logged when that begins, and when the reason changes: probes come every second. */
+/** Logs why the service is not ready only when the reason changes: probes come every second. */
 export function buildIsReady(store: Store, services: object, logger: Logger): IsReady {
   let told: string | undefined;
   return async () => {

@@ -1,7 +1,7 @@
 /**
- * Requests for an upgrade are served as they are without it (RFC 9110, section 7.8): Java's client asks for HTTP/2 in each. Node would
- * lose what it has read behind such a request, and take the rest for a request: so the connection is given back to it, with the request
- * written again without its `Upgrade`, and all that is behind it.
+ * Serves requests with `Upgrade` as if it were not there (RFC 9110, section 7.8): Java's client asks for HTTP/2 in each request. Node
+ * would lose the bytes that it has read after such a request. So the connection is given back to Node: the request is written again
+ * without its `Upgrade`, followed by those bytes.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { whenAnswered } from './connections.ts';
 
 type Listener = (socket: Socket) => void;
 
-/** To be called while Node's own listener for connections is the first. */
+/** To be called while Node's own listener for connections is still the first. */
 export function ignoreUpgrades(server: Server): void {
   const [serve] = server.listeners('connection') as [Listener];
   server.on('upgrade', (request: IncomingMessage, socket: Socket, behind: Buffer) => {
@@ -18,7 +18,7 @@ export function ignoreUpgrades(server: Server): void {
       socket.unshift(Buffer.concat([Buffer.from(toHead(request), 'latin1'), behind]));
       serve.call(server, socket);
     };
-    // Not before Node has done with the reply before it.
+    // `setImmediate`: Node must first finish with the previous reply.
     whenAnswered(socket, () => setImmediate(goOn));
   });
 }

@@ -1,4 +1,4 @@
-/** An error whose own reply fails, as where a hook throws for each reply: it is sent past Fastify. */
+/** Sends an error past Fastify when its reply by Fastify fails, for example because a hook throws for each reply. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
@@ -7,7 +7,7 @@ const OF_BODY = ['content-type', 'content-length', 'content-encoding', 'content-
 /** Whether a header belongs to the body of the reply that failed. */
 export const isOfBody = (name: string) => OF_BODY.includes(name.toLowerCase());
 
-/** With those of the reply's headers that can be sent. */
+/** Keeps the reply's headers that can be sent. */
 export function sendAtLast(reply: FastifyReply, type: string, text: string): void {
   const { raw } = reply;
   if (raw.headersSent) {
@@ -17,7 +17,7 @@ export function sendAtLast(reply: FastifyReply, type: string, text: string): voi
   const headers = Object.entries(reply.getHeaders()).filter(
     ([name, value]) => !isOfBody(name) && [value].flat().every((one) => isSendable(name, one)),
   );
-  // Node keeps the reason of the status that it could not send.
+  // Node would keep the reason phrase of the status that it could not send.
   raw.statusMessage = '';
   raw.writeHead(raw.statusCode, {
     ...(Object.fromEntries(headers) as Record<string, string>),
@@ -27,7 +27,7 @@ export function sendAtLast(reply: FastifyReply, type: string, text: string): voi
   raw.end(text);
 }
 
-/** RFC 9110, section 5: what Node refuses to send. */
+/** Whether Node accepts the header (RFC 9110, section 5). */
 export function isSendable(name: string, value: unknown): boolean {
   try {
     validateHeaderName(name);

@@ -9,19 +9,19 @@ export interface Address {
   /** A name or an address. */
   host: string;
   port: number;
-  /** The descriptor of a socket that listens already, in place of both. */
+  /** The descriptor of a socket that listens already, in place of host and port. */
   socket?: number | undefined;
 }
 
-/** How many connections may wait to be accepted, where the system allows it: beyond them, a client comes back after a second. */
+/** How many connections may wait to be accepted, if the system allows it. A client over this limit tries again after a second. */
 const BACKLOG = 4096;
 
-/** Errors that say: this machine has no such address. */
+/** Errors for an address that this machine does not have. */
 const NOT_OURS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
 /**
- * Returns the first address, as `http://127.0.0.1:3000`. For a name with several addresses, Fastify would start a second HTTP
- * server without what was added to the first; here, further addresses only pass their connections to the first server.
+ * Returns the first address, as `http://127.0.0.1:3000`. For a name with several addresses, Fastify would start a second HTTP server
+ * without our listeners; here, the other addresses pass their connections to the first server.
  */
 export async function listen(app: FastifyInstance, { host, port, socket }: Address, resolve = lookup): Promise<string> {
   if (socket !== undefined) return listenOn(app, socket);
@@ -34,7 +34,7 @@ export async function listen(app: FastifyInstance, { host, port, socket }: Addre
     await Promise.all(ends);
   });
   await app.ready();
-  // IPv4 first: a machine may have a name for ::1, and no IPv6.
+  // IPv4 first: a machine without IPv6 may still have a name for ::1.
   const [first, ...rest] = await resolve(host, { all: true, verbatim: false });
   const origin = await withoutLine(app).listen({ host: first?.address as string, port, backlog: BACKLOG });
   const taken = (app.server.address() as AddressInfo).port;
@@ -42,7 +42,7 @@ export async function listen(app: FastifyInstance, { host, port, socket }: Addre
   return origin;
 }
 
-/** Fastify passes what it does not know on to Node, which looks at `fd` first; the host keeps Fastify from looking up its own. */
+/** Fastify passes unknown options to Node, which prefers `fd`. The host only keeps Fastify from looking one up. */
 async function listenOn(app: FastifyInstance, socket: number): Promise<string> {
   await app.ready();
   const { server } = app;
@@ -53,11 +53,11 @@ async function listenOn(app: FastifyInstance, socket: number): Promise<string> {
   return withoutLine(app).listen({ fd: socket, host: '127.0.0.1' } as FastifyListenOptions);
 }
 
-/** Whoever listens says so once, for all addresses, where Fastify has a line for each. */
+/** Hides Fastify's line for each address: the caller logs one for all of them. */
 const withoutLine = (app: FastifyInstance): FastifyInstance =>
   Object.create(app, { log: { value: app.log.child({}, { level: 'warn' }) } });
 
-/** The server that accepts connections at this address; none where the machine does not have the address. */
+/** Starts a server that accepts connections at this address; none if the machine does not have the address. */
 async function handOver(app: FastifyInstance, host: string, port: number): Promise<Server[]> {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
     app.server.emit('connection', socket),

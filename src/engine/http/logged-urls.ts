@@ -1,28 +1,28 @@
-/** URLs as they may be logged and traced: without keys, and not for ever. */
+/** Makes URLs fit for logs and traces: hides keys, and cuts long ones. */
 
-/** The URL for the log. */
+/** Returns the URL for the log. */
 export type ToLogged = (url: string) => string;
 
-/** The start of every key that we make (`store/api-keys.ts`). */
+/** The start of every stored key (`store/api-keys.ts`). */
 const OURS = 'petstore_';
 
-/** No key is shorter than this, in characters (`config.ts`), so no URL that has one is. */
+/** The shortest key (`config.ts`), in characters: a shorter URL has none. */
 const SHORTEST = 16;
 
-/** No more of a URL is logged, in characters. */
+/** How much of a URL is logged, in characters. */
 const LONGEST = 1024;
 
-/** Anything between two delimiters (RFC 3986, section 2.2). */
+/** Text between two delimiters (RFC 3986, section 2.2). */
 const PART = /[^/?&;#]+/g;
 
 /**
- * Leaves each part out that has a key: one of ours, one of these, or the value of a parameter that holds keys, a misspelt one too.
- * `names` are those of these parameters.
+ * Hides each part that contains a stored key, one of `keys`, or one of `names`: the parameters in which keys are sent, which a client may
+ * misspell.
  */
 export function buildToLogged(names: string[], keys: readonly string[]): ToLogged {
   const secrets = [OURS, ...keys].map((text) => text.toLowerCase());
   const parameters = names.map((name) => name.toLowerCase());
-  /** Whether it is worth a closer look. */
+  /** A quick test: most URLs have nothing to hide. */
   const suspicious = new RegExp([...secrets, ...parameters].map(toPattern).join('|').concat('|%'), 'i');
   const hasSecret = (text: string) => secrets.some((secret) => text.includes(secret));
 
@@ -34,7 +34,7 @@ export function buildToLogged(names: string[], keys: readonly string[]): ToLogge
       const isHidden = parameters.some((name) => text.includes(index < endOfPath ? `${name}=` : name));
       return isHidden || hasSecret(text) ? '***' : part;
     });
-    // A key may have delimiters in it.
+    // A key may contain delimiters, and so span several parts.
     return hasSecret(decode(logged)) ? '***' : logged;
   };
   return (url) => {
@@ -43,13 +43,13 @@ export function buildToLogged(names: string[], keys: readonly string[]): ToLogge
   };
 }
 
-/** In lower case, and ASCII, of which names and keys are. Also what is encoded many times, in one pass; never fails. */
+/** Decodes ASCII, also if it is encoded several times, to lower case, in one pass. Never fails. */
 function decode(text: string): string {
   if (!text.includes('%')) return text.toLowerCase();
   const decoded: string[] = [];
   for (const character of text) {
     decoded.push(character);
-    // A character that was decoded may be the end of another code.
+    // The decoded character may end another code: `%2541` is `%41` is `A`.
     for (let code = codeAtEnd(decoded); code !== undefined; code = codeAtEnd(decoded)) {
       decoded.splice(-3, 3, String.fromCharCode(code));
     }

@@ -1,4 +1,4 @@
-/** The body of a failure, in the form that the contract has for it. */
+/** Makes the body of an error, in the contract's form. */
 import type { Logger } from 'pino';
 import type { ErrorForm, ErrorFormOf } from '../error-body.ts';
 import type { HttpError } from '../errors.ts';
@@ -9,13 +9,13 @@ export interface MadeError extends Pick<ErrorForm, 'type' | 'write'> {
   text: string;
 }
 
-/** Without a form of its own, the failure is of no operation. */
+/** `formOf` is undefined where the request has no operation. */
 export type MakeError = (failure: HttpError, requestId: string, formOf?: ErrorFormOf) => MadeError;
 
 const PLAIN = { type: 'application/json; charset=utf-8', write: JSON.stringify };
 const NO_TEXT = new Error('the body that it makes cannot be written');
 
-/** Where the team's `errors.ts` itself fails, the client is still answered. */
+/** The client is answered even if the team's `errors.ts` fails. */
 export function buildMakeError(logger: Logger, formOfAll: ErrorFormOf): MakeError {
   return (failure, requestId, formOf = formOfAll) => {
     const { body } = failure;

@@ -1,6 +1,7 @@
 /**
- * Everything private of Node and of its modules that is used, and no other file does (`test/architecture.test.ts`). Each was seen in Node 20.20, 22.23 and
- * 24.21, and has a test of its own that fails when Node changes it (`test/engine/http/node-internals.test.ts`, `onGiven` in `test/operate/process/workers.deep.ts`).
+ * Every use of private fields of Node and its modules; no other file has any (`test/architecture.test.ts`). Each exists in Node 20.20,
+ * 22.23 and 24.21, and has a test that fails when Node changes it (`test/engine/http/node-internals.test.ts`; `onGiven` in
+ * `test/operate/process/workers.deep.ts`).
  */
 import type { Worker } from 'node:cluster';
 import type { Server, ServerResponse } from 'node:http';
@@ -8,8 +9,8 @@ import type { Socket } from 'node:net';
 import type { BusboyInstance, Dicer } from '@fastify/busboy';
 
 /**
- * Nothing more of this connection is parsed: 2 is what the listener of Node's parser returns for an upgrade, behind which is no HTTP.
- * Without it, the 600 requests that one read may bring are each made into objects, which costs more than to refuse them.
+ * Stops parsing this connection: the listener of Node's parser returns 2 for an upgrade, after which no HTTP follows. Otherwise the
+ * up to 600 requests of one read would all become objects, which costs more than refusing them.
  */
 export function stopParsing(socket: Socket): void {
   const { parser } = socket as Socket & { parser?: { onIncoming: () => number } | null };
@@ -17,8 +18,8 @@ export function stopParsing(socket: Socket): void {
 }
 
 /**
- * Adds lines to a head that is written, each with its end. Without it, Node checks and joins what never changes for each reply,
- * which takes a get 5 % longer.
+ * Adds lines to a head that is already written; each ends in CRLF. Otherwise Node would check and join the same constant lines for
+ * each reply, which makes a get 5 % slower.
  */
 export function appendToHead(response: ServerResponse, lines: string): void {
   const written = response as ServerResponse & { _header: string };
@@ -26,16 +27,16 @@ export function appendToHead(response: ServerResponse, lines: string): void {
 }
 
 /**
- * Whether its connection ends behind this reply, as its head says, or will say. Without it, requests behind such a reply would be
- * served, and never be answered (RFC 9112, section 9.6).
+ * Whether the connection ends after this reply. Otherwise later requests on it would be executed, but never answered
+ * (RFC 9112, section 9.6).
  */
 export function isLast(response: ServerResponse): boolean {
   return (response as ServerResponse & { _last: boolean })._last;
 }
 
 /**
- * Whether the connection lives on behind this reply; returns whether it would have. A header `Connection` could say the same, but when
- * it is taken back, Node sends none at all.
+ * Sets whether the connection lives on after this reply, and returns what was set before. A `Connection` header could say so, too, but
+ * when it is removed again, Node sends none at all.
  */
 export function keepAlive(response: ServerResponse, isKept: boolean): boolean {
   const was = response.shouldKeepAlive;
@@ -44,24 +45,24 @@ export function keepAlive(response: ServerResponse, isKept: boolean): boolean {
 }
 
 /**
- * Lets `end` close the connection behind its last reply: Node calls the socket's `destroySoon` then. Without it, the client gets a
- * reset while it sends, which may take the reply away before it is read (RFC 9112, section 9.6).
+ * Lets `end` close the connection after the last reply, when Node calls `socket.destroySoon`. Otherwise a client that is still sending
+ * gets a reset, which may destroy the reply before it is read (RFC 9112, section 9.6).
  */
 export function endBy(socket: Socket, end: (socket: Socket) => void): void {
   socket.destroySoon = () => end(socket);
 }
 
 /**
- * A client that has closed its sending side is answered all the same, as in any other server. Without it, Node closes the
- * connection at once, also while a create is on its way to the disk.
+ * Answers clients that have closed their sending side, as other servers do. Otherwise Node closes the connection at once, even while
+ * a record is being written.
  */
 export function answerHalfClosed(server: Server): void {
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
 }
 
 /**
- * Lets a connection be read on when it is resumed, whoever began to look at its bytes in between. Without it, it stands still: Node
- * stops reading when it is paused, and lets go of the connection, with what would begin again, when a listener for `data` is added.
+ * Continues reading when a connection is resumed. Otherwise it stalls: Node's parser stops reading on a pause, and when a `data`
+ * listener is added meanwhile, it detaches from the socket with the code that would start reading again.
  */
 export function readWhenResumed(socket: Socket): void {
   socket.on('resume', () => {
@@ -74,8 +75,8 @@ export interface GivenConnection {
 }
 
 /**
- * Calls back when the first of several processes hands a connection of a listening socket to a worker, which has still to accept it. Without
- * it, who is connected to a worker that dies at that moment waits for ever, and the first process keeps the connection open.
+ * Calls back when the first process passes a connection to a worker, which has yet to accept it. Otherwise a client whose worker dies
+ * at that moment waits for ever, and the first process keeps the connection open.
  */
 export function onGiven(worker: Worker, take: (socket: string, connection: GivenConnection) => void): void {
   type Send = (message: unknown, ...rest: unknown[]) => boolean;
@@ -89,8 +90,8 @@ export function onGiven(worker: Worker, take: (socket: string, connection: Given
 }
 
 /**
- * Shows the headers of each part of a multipart form, one character for each byte, before Busboy reads them; they may be changed. Without
- * it, what is not UTF-8 in the name of a file cannot be told from U+FFFD.
+ * Passes the headers of each part of a multipart form to `take` before Busboy reads them, one character for each byte; `take` may change
+ * them. Otherwise bytes in a file's name that are not UTF-8 would look like U+FFFD.
  */
 export function onPartHeaders(busboy: BusboyInstance, take: (headers: Record<string, string[]>) => void): void {
   const { parser } = (busboy as unknown as { _parser: { parser?: Dicer } })._parser;

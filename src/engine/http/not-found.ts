@@ -6,17 +6,17 @@ import { MAX_URL_LENGTH } from './thrown.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The methods that are served at a URL, as `GET, HEAD`; undefined where nothing is. */
+    /** The methods that are served at a URL, as `GET, HEAD`; undefined for an unknown path. */
     methodsAt(url: string): string | undefined;
   }
 }
 
-/** Whether one of the parameters of a path is empty: the router takes `/items/` for `/items/{itemId}`. */
+/** Whether a parameter of the path is empty: the router matches `/items/` with `/items/{itemId}`. */
 const hasEmpty = (params: object): boolean => Object.values(params).includes('');
 
 /**
- * Why nothing is served at a URL: 404 for its path, or 405 with `Allow` (RFC 9110, section 15.5.6) for a method that the path
- * does not take.
+ * Returns the error for a URL without a route: 404 for an unknown path, or 405 with `Allow` (RFC 9110, section 15.5.6) for a method
+ * that the path does not take.
  */
 export function buildNotFound(app: FastifyInstance): (url: string) => HttpError {
   const methodsOf = new Map<string, Set<string>>();
@@ -24,7 +24,7 @@ export function buildNotFound(app: FastifyInstance): (url: string) => HttpError 
   app.addHook('onRoute', ({ url, method }) => {
     // A route with a wildcard answers 404 itself.
     if (url.includes('*')) return;
-    // Names of parameters tell no paths apart.
+    // Paths that differ only in the names of parameters are one path.
     const path = url.replace(/(?<!:):(?!:)\w+/g, ':name');
     if (!methodsOf.has(path)) paths.on('GET', path, () => {}, methodsOf.set(path, new Set()).get(path));
     for (const name of [method].flat()) methodsOf.get(path)?.add(name);

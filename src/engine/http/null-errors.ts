@@ -1,6 +1,6 @@
 /**
- * `throw null` and `throw undefined`, in a hook or a parser: Fastify takes both for success, and leaves out the other hooks of that
- * kind, even the one that checks keys. So they are thrown as an Error.
+ * Turns `throw null` and `throw undefined` in a hook or a parser into an Error: Fastify takes both for success, and skips the other hooks
+ * of that kind, even the one that checks keys.
  */
 import type { FastifyInstance } from 'fastify';
 
@@ -9,7 +9,7 @@ const KINDS = ['onRequest', 'preParsing', 'preValidation', 'preHandler', 'preSer
 // biome-ignore lint/suspicious/noExplicitAny: a hook of any kind, each with parameters of its own
 type Any = (this: unknown, ...args: any[]) => any;
 
-/** For what is added from now on, until the function that it returns is called. */
+/** Wraps the hooks and parsers that are added from now on, until the returned function is called. */
 export function addNullErrors(app: FastifyInstance): () => void {
   const { addHook, addContentTypeParser } = app;
   let isOver = false;
@@ -37,7 +37,7 @@ export function addNullErrors(app: FastifyInstance): () => void {
   };
 }
 
-/** Fastify looks at the name and the parameters of an async function, and does what is wanted when it rejects. */
+/** An async function is not wrapped: Fastify looks at its name and parameters, and handles its rejection correctly. */
 function toThrowing<Given extends Any>(given: Given): Given {
   if (typeof given !== 'function' || given.constructor.name === 'AsyncFunction') return given;
   return function (...args) {
@@ -49,7 +49,7 @@ function toThrowing<Given extends Any>(given: Given): Given {
   } as Given;
 }
 
-/** Of a parser, Fastify takes a promise that rejects with nothing for an empty body. */
+/** Fastify takes a parser's promise that rejects with nothing for an empty body. */
 const toRejecting = (parser: Any): Any =>
   function (...args) {
     const result = parser.apply(this, args);

@@ -1,4 +1,4 @@
-/** Requests beyond the limits are refused at once, before key and body: a refusal must cost a fraction of an answer. */
+/** Refuses requests over the limits at once, before key and body: a refusal must cost a fraction of an answer. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -11,15 +11,15 @@ import { isLast, keepAlive, stopParsing } from './node-internals.ts';
 import { boundBody } from './unwanted-bodies.ts';
 
 export interface RequestLimits {
-  /** How many requests a client may send ahead of their answers, on one connection. */
+  /** How many requests a client may pipeline on one connection. */
   maxPipelined: number;
-  /** How many requests are taken in one turn of the event loop, at most: each open connection has the same share. */
+  /** How many requests are taken in one iteration of the event loop; each open connection has the same share. */
   maxRequests: number;
 }
 
 const OVERLOADED = new HttpError('overloaded', 'Too many requests are waiting. Try again later.');
 
-/** Load balancers decide by these whether to send requests here. */
+/** Health checks are never refused: load balancers decide by them whether to send requests here. */
 const HEALTH = new Set<string | undefined>(['/livez', '/readyz']);
 
 export interface OverloadOptions extends RequestLimits {
@@ -31,7 +31,7 @@ export interface OverloadOptions extends RequestLimits {
   bareHeaders: Readonly<Record<string, string>>;
 }
 
-/** To be called when Fastify has added its own listener. */
+/** To be called after Fastify has added its own listener. */
 export function addOverload(app: FastifyInstance, options: OverloadOptions): void {
   const { connections } = options;
   const [serve] = app.server.listeners('request') as [RequestListener];
@@ -59,7 +59,7 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
 
 function buildRefuse({ connections, nextRequestId, logger, makeError, counts, bareHeaders }: OverloadOptions) {
   let refused = 0;
-  let told = 0;
+  let loggedSecond = 0;
 
   return ({ socket }: IncomingMessage, response: ServerResponse): void => {
     stopParsing(socket);
@@ -78,8 +78,8 @@ function buildRefuse({ connections, nextRequestId, logger, makeError, counts, ba
     refused++;
     counts.refuse(OVERLOADED.code);
     // At most one line a second.
-    if (connections.second === told) return;
-    told = connections.second;
+    if (connections.second === loggedSecond) return;
+    loggedSecond = connections.second;
     logger.warn({ refused }, 'requests were refused: too many at once');
     refused = 0;
   };
@@ -105,8 +105,8 @@ function isOver(
 }
 
 /**
- * Node pauses a connection when more than its high-water mark waits to be sent; what it has read by then it has parsed. These requests
- * are answered one by one, as the client reads: their replies would all wait in memory otherwise.
+ * Node pauses a connection when more than its high-water mark waits to be sent, but requests that it has read by then are parsed already.
+ * They are answered one by one, as the client reads: otherwise all their replies would wait in memory.
  */
 function isBehind({ socket }: IncomingMessage, { held }: ConnectionState): boolean {
   return held > 0 || socket.isPaused();

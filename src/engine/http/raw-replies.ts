@@ -1,4 +1,4 @@
-/** Replies with the Error body where Node's HTTP server gives up: the request is malformed or incomplete. */
+/** Replies with the error body where Node's HTTP server gives up: the request is malformed or incomplete. */
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -36,13 +36,13 @@ export interface RawRepliesOptions {
   nextRequestId: () => string;
   makeError: MakeError;
   counts: Counts;
-  /** Of what is refused before any hook: what is no HTTP, a URL that cannot be read, requests beyond the limits. */
+  /** The headers of replies that are sent before any hook: to malformed HTTP, unreadable URLs, and requests over the limits. */
   bareHeaders: Readonly<Record<string, string>>;
 }
 
 export type SendClientError = (error: ConnectionError, socket: Socket) => void;
 
-/** For Fastify's option `clientErrorHandler`. */
+/** Builds the function for Fastify's option `clientErrorHandler`. */
 export function buildSendClientError(options: RawRepliesOptions): SendClientError {
   const { logger, nextRequestId, counts } = options;
   const refused = new WeakSet<Socket>();
@@ -55,7 +55,7 @@ export function buildSendClientError(options: RawRepliesOptions): SendClientErro
     }
     const request: Request | undefined = stateOf(socket).response?.req;
     stopReading(socket);
-    // Behind a request that ends the connection there is none to answer.
+    // Bytes after a request that ends the connection need no answer.
     if (error.code === 'HPE_CLOSED_CONNECTION') return;
     const told = toTold(error);
     if (request && !request.complete) {
@@ -71,7 +71,7 @@ export function buildSendClientError(options: RawRepliesOptions): SendClientErro
   };
 }
 
-/** Lets a request that turns out to be malformed be answered by its own reply. */
+/** Notes the reply of a request, to answer by it if the request turns out to be malformed. */
 export function keepReply({ raw }: FastifyRequest, reply: FastifyReply): void {
   (raw as Request)[REPLY] = reply;
 }
@@ -90,21 +90,21 @@ export function addRawReplies(app: FastifyInstance, options: RawRepliesOptions, 
   });
 }
 
-/** The body has not arrived in full: the request's own reply says so, unless it has been answered already. */
+/** Answers a request whose body has not arrived in full, unless it has been answered already. */
 function refuseBody(request: Request, told: CodeAndMessage): void {
   const reply = request[REPLY];
   request.socket.once('close', () => {
-    // Fastify would warn that the body fails behind the answer.
+    // Fastify would warn that the body failed after the answer.
     if (reply) reply.log = reply.log.child({}, { level: 'silent' });
-    // Node forgets a request that is answered: what still reads its body would wait for ever.
+    // Node forgets a request that is answered: a handler that still reads its body would wait for ever.
     request.destroy();
   });
   if (reply && !reply.raw.headersSent) reply.header('connection', 'close').send(new HttpError(...told));
-  // A reply that is still being made may wait for the body for ever.
+  // A reply that is being sent may wait for the body for ever.
   else if (reply && !reply.raw.writableEnded) reply.raw.destroy();
 }
 
-/** Drops what still comes. */
+/** Drops the bytes that still arrive. */
 function stopReading(socket: Socket): void {
   socket.removeAllListeners('data');
   boundReading(socket, () => socket.pause());
@@ -114,13 +114,13 @@ function stopReading(socket: Socket): void {
 
 function toTold(error: ConnectionError): CodeAndMessage {
   if (isUrlTooLong(error)) return URI_TOO_LONG;
-  // RFC 9110, section 9.1: an unknown method is 501, all else is no HTTP.
+  // RFC 9110, section 9.1: an unknown method is 501. Anything else is malformed.
   if (error.code === 'HPE_INVALID_METHOD' && /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]$/.test(lineOf(error)))
     return NO_METHOD;
   return NODE_ERRORS[error.code] ?? MALFORMED;
 }
 
-/** The line of the request that Node has given up in. Fastify's type is wrong: Node passes bytes, and only those of the last packet. */
+/** The line in which Node's parser failed. Fastify's type is wrong: `rawPacket` is a Buffer, with the last packet only. */
 function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
   const text = (rawPacket as unknown as Buffer).toString('latin1');
   return text
@@ -129,7 +129,7 @@ function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
     .split('\r\n', 1)[0] as string;
 }
 
-/** Node counts the URL as part of the headers. The URL is too long if the first line of the request is what is too long. */
+/** Node counts the URL as part of the headers. The URL is too long if the parser failed in the first line. */
 function isUrlTooLong(error: ConnectionError): boolean {
   return error.code === 'HPE_HEADER_OVERFLOW' && /^[A-Z-]+ | HTTP\/1\.\d$/.test(lineOf(error));
 }

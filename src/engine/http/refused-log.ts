@@ -1,30 +1,30 @@
-/** Refused requests in the log: a flood of them writes a few lines a second for each caller, not one for each request. */
+/** Logs refused requests: a flood writes a few lines a second for each caller, not one for each request. */
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { toClientAddress } from './client-address.ts';
 
-/** How long the requests of one caller are counted before they are told, in milliseconds. */
+/** How long the requests of one caller are counted before their count is logged, in milliseconds. */
 const INTERVAL = 1000;
 
 /** RFC 6585, section 4. */
 const TOO_MANY_REQUESTS = 429;
 
-/** How many lines such requests have in that time: those beyond a limit, and any other that is refused without a key. */
+/** How many lines are written in that time: for requests over a rate limit, and for others that are refused without a key. */
 const LINES = { limited: 1, keyless: 10 };
 
 const MESSAGES = { limited: 'more requests beyond a limit', keyless: 'more refused requests' };
 
 interface Refused {
-  /** The fields of the line that say whose requests they are. */
+  /** The fields of the line that name the caller. */
   who: object;
   kind: keyof typeof LINES;
   count: number;
 }
 
 export interface RefusedLog {
-  /** True where the request is only counted: its caller had enough lines a moment ago. */
+  /** True if the request is only counted: its caller has used up its lines. */
   counts(request: FastifyRequest, status: number): boolean;
-  /** Writes what is counted. */
+  /** Logs the counts, and starts anew. */
   end(): void;
 }
 

@@ -1,4 +1,4 @@
-/** The ids of requests, and the line in the log when a request is over. */
+/** The ids of requests, and the line in the log when a request has ended. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
@@ -14,18 +14,18 @@ import { toTrace } from './trace-context.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The operation of the contract that it is for; undefined until one is found. */
+    /** The operation of the request; undefined until it is routed. */
     operationId: string | undefined;
-    /** Whether its reply repeats that of an earlier request with the same `Idempotency-Key`. */
+    /** Whether the reply repeats that of an earlier request with the same `Idempotency-Key`. */
     isReplayed: boolean;
-    /** Its span, where it is traced and sampled. */
+    /** The span of a request that is traced and sampled. */
     span: { traceId: string; spanId: string } | undefined;
   }
 }
 
 /**
- * Ids that are unique across restarts and processes, and cheap: a random part per process, and a count. That of a request with
- * a valid `traceparent` ends in the id of its trace, so every reply and every line of the log has it.
+ * Makes ids that are unique across restarts and processes, and cheap: a random part per process, and a count. The id of a request with
+ * a valid `traceparent` ends in its trace id, so every reply and every line of the log has it.
  */
 export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) => string {
   const run = randomBytes(6).toString('base64url');
@@ -37,7 +37,7 @@ export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) 
   };
 }
 
-/** Sees to a request that has just come: when it is answered, or its client has gone, it is logged and counted. */
+/** Observes a new request: logs and counts it when it is answered, or its client has disconnected. */
 export type RequestObserver = (request: FastifyRequest, reply: FastifyReply) => void;
 
 export interface RequestObserverParts {
@@ -49,7 +49,7 @@ export interface RequestObserverParts {
   counts: Counts | undefined;
 }
 
-/** Undefined where the log's level leaves such lines out, and nobody counts. */
+/** Undefined if the log level hides these lines, and nobody counts. */
 export function buildRequestObserver({
   logger,
   lines,
@@ -66,7 +66,7 @@ export function buildRequestObserver({
     const start = performance.now();
     let isOver = false;
     if (counts) counts.inFlight++;
-    // It may come twice, as every-request.ts emits it too. `once` would make two objects more for each request.
+    // The event may come twice, since server-response.ts emits it, too. `once` would allocate two more objects for each request.
     raw.on('close', () => {
       if (isOver) return;
       isOver = true;
@@ -79,11 +79,11 @@ export function buildRequestObserver({
   };
 }
 
-/** Whether the client has got all of it. Nothing of an injected one is sent: it is made. */
+/** Whether the reply was sent in full. An injected reply is not sent, only ended. */
 const isSent = ({ writableFinished, writableEnded, req }: ServerResponse): boolean =>
   writableFinished || (writableEnded && isInjected(req));
 
-/** The fields of the line of a request, from what it has at its beginning, and then at its end; none where it is only counted. */
+/** Builds the fields of a request's line in two steps, at its start and at its end; none if the request is only counted. */
 function buildToLine(toLogged: ToLogged, refused: RefusedLog) {
   return (request: FastifyRequest) => {
     const { id, method, url, headers } = request;
@@ -104,8 +104,8 @@ function buildToLine(toLogged: ToLogged, refused: RefusedLog) {
 }
 
 /**
- * The beginning of a line of level info, as pino writes it (a test compares them). pino takes twice as long for a line: it asks each
- * time what never changes.
+ * The beginning of a line of level info, as pino writes it (a test compares them). pino takes twice as long, because it computes the
+ * constant parts for each line.
  */
 function buildBegin(): () => string {
   const ofProcess = `,"pid":${process.pid},"hostname":${JSON.stringify(hostname())},`;
@@ -119,12 +119,12 @@ function buildBegin(): () => string {
   };
 }
 
-/** A text that needs no escapes, as most URLs are, is found faster than JSON.stringify writes it. */
+/** A test for a text without escapes, as most URLs are, is faster than JSON.stringify. */
 function inJson(text: string): string {
   return /^[ !#-[\]-~]*$/.test(text) ? text : JSON.stringify(text).slice(1, -1);
 }
 
-/** The system no longer tells it where the client has reset its connection. */
+/** The address is unknown if the client has reset its connection. */
 function toAddress(ip: string | undefined): string {
   return ip === undefined ? '' : `"ip":"${inJson(ip)}",`;
 }
@@ -132,7 +132,7 @@ function toAddress(ip: string | undefined): string {
 function toTraceFields(traceparent: string | string[] | undefined, span: FastifyRequest['span']): string {
   const trace = toTrace(traceparent);
   const spanId = span ? `"spanId":"${span.spanId}",` : '';
-  // The span is of another trace where that of the client is not trusted.
+  // The span belongs to another trace if the client's trace is not trusted.
   if (trace && (!span || span.traceId === trace.traceId))
     return `"traceId":"${trace.traceId}","parentId":"${trace.parentId}",${spanId}`;
   return span ? `"traceId":"${span.traceId}",${spanId}` : '';

@@ -1,9 +1,9 @@
-/** Fastify's own log: `app.log` and `request.log` write to ours, with the id of the request. The line of each request stays ours. */
+/** Fastify's own log: `app.log` and `request.log` write to ours, with the request's id. */
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { ToLogged } from './logged-urls.ts';
 
-/** Fastify's own lines of a request are left out, since ours says it all, but for an error behind its reply. */
+/** Drops Fastify's own lines for a request, since ours has everything but an error after the reply. */
 class OwnLines extends LogController {
   override requestCompleted(...[error, request]: Parameters<LogController['requestCompleted']>): void {
     if (error) request.log.error({ err: error }, 'a hook failed behind the reply');
@@ -11,9 +11,9 @@ class OwnLines extends LogController {
 }
 
 /**
- * The log of the server, those of its requests, and the part of it that is an option. Fastify itself gets no logger: it would listen for the
- * end of each reply, to log what our own line says, and make and check a logger for each request, a tenth of a get. A plugin may
- * log a whole request, whose URL may have a key.
+ * Returns the server's log, the function that gives a request its log, and Fastify's option. Fastify itself gets no logger: it would
+ * listen for the end of each reply, and make a logger for each request, a tenth of a get. The serializer hides keys in the URL when a
+ * plugin logs a whole request.
  */
 export function buildFastifyLog(logger: Logger, toLogged: ToLogged) {
   const req = ({ method, url }: { method: string; url: string }) => ({ method, url: toLogged(url) });
@@ -26,7 +26,7 @@ export function buildFastifyLog(logger: Logger, toLogged: ToLogged) {
   return { log, addLog, logController: new OwnLines({ disableRequestLogging: true }) };
 }
 
-/** Made when it is first asked for: a child of pino's takes a twentieth of a get. */
+/** A request's logger, made when it is first used: a child logger of pino takes a twentieth of a get. */
 class RequestLogger {
   readonly #parent: FastifyBaseLogger;
   readonly #request: FastifyRequest;
@@ -56,7 +56,7 @@ class RequestLogger {
   }
 }
 
-/** Of pino's loggers. */
+/** The methods of pino's loggers. */
 const METHODS = [
   ...['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
   ...['child', 'bindings', 'setBindings', 'isLevelEnabled', 'flush'],

@@ -3,9 +3,9 @@ import type { FastifyReply } from 'fastify';
 import { isInjected } from './connections.ts';
 
 /**
- * The headers that OWASP's REST list asks of every reply: replies are made for one key, are no pages, and are what they say they are.
- * Constants, so @fastify/helmet would add a hook to each request and nothing else. `Strict-Transport-Security` is for the
- * proxy that has the TLS (RFC 6797, section 7.2).
+ * The headers that OWASP's REST cheat sheet asks for: replies are not cached, not shown as pages, and have the type that they declare.
+ * They are constants, for which @fastify/helmet would add a hook to each request. `Strict-Transport-Security` is left to the
+ * proxy that terminates TLS (RFC 6797, section 7.2).
  */
 export const SECURITY_HEADERS = {
   'cache-control': 'no-store',
@@ -13,7 +13,7 @@ export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** `server-response.ts` puts them on all replies but those that `app.inject` makes itself. */
+/** Sets the headers on injected replies; `server-response.ts` sets them on all others. */
 export function secureInjected(reply: FastifyReply): void {
   if (isInjected(reply.request.raw)) reply.headers(SECURITY_HEADERS);
 }

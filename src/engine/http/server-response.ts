@@ -1,4 +1,4 @@
-/** Node's reply, with what Node leaves open: for the documented option `ServerResponse` of `http.createServer`. */
+/** Our subclass of Node's reply, for the documented option `ServerResponse` of `http.createServer`. */
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { appendToHead, keepAlive } from './node-internals.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
@@ -8,15 +8,15 @@ const SECURITY_LINES = SECURITY.map(({ line }) => line).join('');
 
 export function buildServerResponse(isDraining: () => boolean): typeof ServerResponse {
   class Response extends ServerResponse<IncomingMessage> {
-    /** As Fastify calls it, and Node itself. */
+    /** Called by Fastify and by Node itself, with these two arguments. */
     override writeHead(status: number, given?: unknown): this {
       const headers = (given ?? {}) as OutgoingHttpHeaders;
       let lines = SECURITY_LINES;
       for (const { name, line } of SECURITY)
         if (name in headers || this.hasHeader(name)) lines = lines.replace(line, '');
-      // Not when the request comes: one that came before the stop, and is answered after it, must close its connection, too.
+      // Decided here, not when the request comes: a request from before the stop that is answered after it must close its connection, too.
       if (isDraining()) keepAlive(this, false);
-      // When a client disconnects, Node emits no event for a reply that waits behind another one.
+      // When a client disconnects, Node emits no `close` for a reply that waits behind another one.
       if (this.socket === null && this.req.socket.destroyed) this.emit('close');
       super.writeHead(status, headers);
       appendToHead(this, lines);
@@ -24,15 +24,15 @@ export function buildServerResponse(isDraining: () => boolean): typeof ServerRes
     }
 
     /**
-     * Head and body in one write, a plugin's too. Before Node 24, `end(text)` writes both, and an empty text, as a list of buffers:
-     * a get takes a tenth longer. Where the connection is gone, Node would drop the text and report it as sent, so `end` does all.
+     * Sends head and body in one write, also for plugins. Before Node 24, `end(text)` writes them as a list of buffers, which makes a get
+     * a tenth slower. If the connection is gone, `write` would drop the text and report it as sent, so Node's `end` does it all.
      */
     override end(body?: unknown, encoding?: unknown, done?: unknown): this {
       if (typeof body !== 'string' || !this.headersSent || !this.socket?.writable) {
         return super.end(body, encoding as BufferEncoding, done as () => void);
       }
       this.cork();
-      // ASCII is the same in Latin-1, and Node need not look at each character.
+      // ASCII is the same in Latin-1, which Node writes without looking at each character.
       this.write(body, Buffer.byteLength(body) === body.length ? 'latin1' : 'utf8');
       this.uncork();
       return super.end(done as () => void);

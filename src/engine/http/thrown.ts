@@ -1,4 +1,4 @@
-/** Whatever is thrown, by a plugin, Fastify, a handler or the store, of whatever type -> what its client is told. */
+/** Maps whatever a plugin, Fastify, a handler or the store throws to the error that the client gets. */
 
 import { inspect } from 'node:util';
 import { KeyReused } from '../../store/collection.ts';
@@ -16,7 +16,7 @@ export const BAD_URL: CodeAndMessage = ['malformed_request', 'The URL is not wel
 
 const REUSED: CodeAndMessage = ['idempotency_key_reused', 'The Idempotency-Key was sent before with another body.'];
 
-/** The store's outages, as clients are told of them. */
+/** What clients are told of the store's outages. */
 const OUTAGE_ERRORS: Record<OutageKind, CodeAndMessage> = {
   unavailable: ['unavailable', 'The service is unavailable. Try again later.'],
   overloaded: ['overloaded', 'Too many writes are waiting. Try again later.'],
@@ -27,7 +27,7 @@ const OUTAGE_ERRORS: Record<OutageKind, CodeAndMessage> = {
   ],
 };
 
-/** Of the statuses that Fastify itself refuses with. */
+/** Our messages for the statuses with which Fastify itself refuses. */
 const OF_FASTIFY: Record<number, CodeAndMessage> = {
   400: MALFORMED,
   404: NO_ROUTE,
@@ -36,7 +36,7 @@ const OF_FASTIFY: Record<number, CodeAndMessage> = {
   415: ['unsupported_media_type', 'The body must be application/json.'],
 };
 
-/** Statuses whose codes say no more than a plugin may mean. All others have theirs from GENERAL. */
+/** The code for each status with which a plugin may refuse. Statuses that are not listed here have theirs from GENERAL. */
 const CODE_OF: Record<number, ErrorCode> = {
   ...Object.fromEntries(Object.entries(GENERAL).map(([code, { status }]) => [status, code as ErrorCode])),
   ...{ 401: 'unauthorized', 403: 'forbidden', 405: 'method_not_allowed', 408: 'request_timeout', 410: 'gone' },
@@ -45,11 +45,11 @@ const CODE_OF: Record<number, ErrorCode> = {
   505: 'http_version_not_supported',
 };
 
-/** The longest message of a plugin that clients are told, in characters. */
+/** The longest message of a plugin that clients get, in characters. */
 const LONGEST = 400;
 
-/** As Fastify and http-errors know errors. Each field may be anything. */
-interface Told {
+/** An error as Fastify and http-errors make it. Each field may be anything. */
+interface ErrorLike {
   statusCode?: unknown;
   status?: unknown;
   code?: unknown;
@@ -59,22 +59,22 @@ interface Told {
   validation?: unknown;
 }
 
-/** `replyStatus` is what a plugin may have set before it throws. */
+/** `replyStatus` is the status that a plugin may have set before it throws. */
 export function toHttpError(thrown: unknown, replyStatus: number): HttpError {
   try {
     if (thrown instanceof HttpError) return thrown;
     if (thrown instanceof StoreUnavailable)
       return new HttpError(...OUTAGE_ERRORS[thrown.kind], { cause: thrown.cause ?? thrown });
     if (thrown instanceof KeyReused) return new HttpError(...REUSED);
-    const told = (thrown ?? {}) as Told;
-    const status = [told.statusCode, told.status, replyStatus].find(isFailing) ?? 500;
-    return new HttpError(...toCodeAndMessage(told, status), {
+    const error = (thrown ?? {}) as ErrorLike;
+    const status = [error.statusCode, error.status, replyStatus].find(isFailing) ?? 500;
+    return new HttpError(...toCodeAndMessage(error, status), {
       cause: toCause(thrown),
       status,
-      headers: toHeaders(told),
+      headers: toHeaders(error),
     });
   } catch (error) {
-    // A field that cannot be read.
+    // A getter of the thrown value has thrown.
     return new HttpError(...toOwn(500), { cause: toCause(error) });
   }
 }
@@ -85,11 +85,11 @@ const toCause = (thrown: unknown): Error =>
 const isFailing = (status: unknown): status is number =>
   Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599;
 
-function toCodeAndMessage(told: Told, status: number): CodeAndMessage {
-  const { code, message, validation, expose, statusCode } = told;
+function toCodeAndMessage(error: ErrorLike, status: number): CodeAndMessage {
+  const { code, message, validation, expose, statusCode } = error;
   const own = String(code).startsWith('FST_') ? OF_FASTIFY[status] : undefined;
-  // Its words may say more than its client should know, where it was not made for one.
-  const isFrank = status < 500 && (status === statusCode || status === told.status);
+  // An error without the status was not made for clients: its message may say more than they should know.
+  const isFrank = status < 500 && (status === statusCode || status === error.status);
   const said = typeof message === 'string' ? message.slice(0, LONGEST).toWellFormed() : '';
   if (code === 'FST_ERR_BAD_URL') return BAD_URL;
   if (status === 400 && Array.isArray(validation)) return ['invalid_request', said];
@@ -105,14 +105,14 @@ function toOwn(status: number): CodeAndMessage {
   return [CODE_OF[status] ?? 'bad_request', `The request was refused with status ${status}.`];
 }
 
-/** The headers of an error of http-errors, as far as they can be sent. */
-function toHeaders({ headers }: Told): Record<string, string> {
+/** The headers of an error of http-errors that can be sent. */
+function toHeaders({ headers }: ErrorLike): Record<string, string> {
   if (typeof headers !== 'object' || headers === null) return {};
   const sendable = Object.entries(headers).filter(([name, value]) => isSendable(name, value) && !isOfBody(name));
   return Object.fromEntries(sendable.map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
-/** In a line of the log. */
+/** A thrown value in one line, for the log. */
 export function describe(thrown: unknown): string {
   return inspect(thrown, { depth: 1, breakLength: Number.POSITIVE_INFINITY })
     .split('\n', 1)[0]

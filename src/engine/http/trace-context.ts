@@ -1,9 +1,9 @@
-/** `traceparent` (W3C Trace Context): which trace a request belongs to, and which of its spans has sent it. */
+/** `traceparent` (W3C Trace Context): the trace of a request, and the span that has sent it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { StoreCounts } from '../../store/counts.ts';
 import type { ToLogged } from './logged-urls.ts';
 
-/** Makes spans of requests and of calls of the collections. Returns the function that each request calls first: a hook costs more. */
+/** Adds spans for requests and for calls of collections. Returns a function to call first in each request: a hook costs more. */
 export type AddTraces = (
   app: FastifyInstance,
   collections: object,
@@ -18,10 +18,10 @@ export interface Trace {
   parentId: string;
 }
 
-/** Section 3.2: in lower case, neither id all zeros. A version above 00 may say more at its end. */
+/** Section 3.2: in lower case, neither id all zeros. Versions above 00 may have more fields at the end. */
 const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:$|-)/;
 
-/** Undefined without a valid one: an invalid one is ignored (section 3.2.2.5). */
+/** Undefined without a valid header: an invalid one is ignored (section 3.2.2.5). */
 export function toTrace(traceparent: string | string[] | undefined): Trace | undefined {
   if (traceparent === undefined) return undefined;
   const [, traceId, parentId] = TRACEPARENT.exec(String(traceparent)) ?? [];

@@ -7,11 +7,11 @@ import { buildWritePlain } from '../schema/plain-json.ts';
 
 export interface CompiledReply {
   check: Check;
-  /** For a body that is valid. */
+  /** Writes a valid body. */
   write: (body: unknown) => string;
 }
 
-/** Compiles the body of a reply, the same schema once for all replies that have it. */
+/** Compiles the body of a reply; replies with the same schema share the result. */
 export type CompileReply = (reply: Reply, refuse: Refuse) => CompiledReply;
 
 export function buildCompileReply(buildCheck: BuildCheck): CompileReply {

@@ -4,7 +4,7 @@ import { encodePath } from '../contract/path-names.ts';
 
 type Headers = Record<string, string>;
 
-/** `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to what to use instead: those that are known. */
+/** `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the `Link` to the successor, as far as the contract has them. */
 export function deprecationHeaders({ deprecation }: Operation, { publicPath, prefix, operations }: Contract): Headers {
   if (!deprecation) return {};
   const { at, sunset, successor } = deprecation;
@@ -16,6 +16,6 @@ export function deprecationHeaders({ deprecation }: Operation, { publicPath, pre
   };
 }
 
-/** A handler's own links, such as the one to the next page, come first (RFC 8288: links add up). */
+/** Joins a handler's own links, such as the one to the next page, with the successor's (RFC 8288). */
 export const joinLinks = (own: string, successor: string | undefined): string =>
   successor === undefined ? own : `${own}, ${successor}`;

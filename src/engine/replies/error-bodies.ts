@@ -1,4 +1,4 @@
-/** The server's own errors in the form that the contract has for them: what the team's `errors.ts` makes of them, or text. */
+/** The bodies of the server's own errors: made by the team's `errors.ts`, or text where the contract has text. */
 import { stringify } from 'lossless-json';
 import type { Operation, Reply } from '../contract/contract.ts';
 import { PLAIN_JSON, toContentType } from '../contract/media-types.ts';
@@ -6,7 +6,7 @@ import { replyFor } from '../contract/replies.ts';
 import type { ErrorForm, ErrorFormOf, OwnError, ToErrorBody } from '../error-body.ts';
 import { keywordsOf } from '../schema/json.ts';
 
-/** For one operation; without, for requests that are for none. */
+/** Builds the error forms of an operation; without one, of requests that have no operation. */
 export function buildErrorFormOf(toErrorBody: ToErrorBody, { id, replies }: Partial<Operation> = {}): ErrorFormOf {
   const forms = new Map<number, ErrorForm>();
 
@@ -24,7 +24,7 @@ export function buildErrorFormOf(toErrorBody: ToErrorBody, { id, replies }: Part
   return (status) => forms.get(status) ?? addForm(status);
 }
 
-/** A 64-bit integer takes the slower way. */
+/** Bigints need the slower writer. */
 function writeJson(body: unknown): string {
   try {
     return JSON.stringify(body);
@@ -33,7 +33,7 @@ function writeJson(body: unknown): string {
   }
 }
 
-/** In one reply of one operation. */
+/** Builds the function that makes the error bodies of one reply. */
 export function buildToBody(
   toErrorBody: ToErrorBody,
   id: string | undefined,
@@ -45,9 +45,9 @@ export function buildToBody(
     toErrorBody({ code, message, status, problems, requestId, ...place });
 }
 
-/** Of a reply that is text: as much as it may have. */
+/** The message as the body of a text reply, cut to its `maxLength`. */
 export function toErrorText({ message }: Pick<OwnError, 'message'>, { type, schema }: Reply): string {
   const text = type === 'text/html' ? message.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`) : message;
-  // Lengths of JSON Schema are in characters, not in UTF-16.
+  // JSON Schema counts characters, not UTF-16 units.
   return [...text].slice(0, keywordsOf(schema).maxLength).join('');
 }

@@ -1,4 +1,4 @@
-/** What all failures of an operation have, whoever is the cause. */
+/** The parts that all error replies of an operation have in common, whoever causes them. */
 import { challengesOf } from '../access/challenges.ts';
 import type { Contract, Operation } from '../contract/contract.ts';
 import type { ErrorFormOf } from '../error-body.ts';
@@ -6,11 +6,11 @@ import { deprecationHeaders } from './deprecation.ts';
 
 export interface FailureForm {
   formOf: ErrorFormOf;
-  /** On each of them, also on one from before the operation is entered, as by a plugin. */
+  /** The headers of each error reply, also of a plugin's that comes before the operation. */
   headers: Record<string, string>;
-  /** How to send a key (RFC 9110, section 11.6.1), where a plugin that refuses does not say it. */
+  /** The challenge (RFC 9110, section 11.6.1), for a refusal by a plugin that has none. */
   challenge: string | undefined;
-  /** The media types of its body (RFC 9110, section 15.5.16); undefined where it has none. */
+  /** The media types of the operation's body (RFC 9110, section 15.5.16); undefined without a body. */
   accept: string | undefined;
 }
 

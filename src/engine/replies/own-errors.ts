@@ -1,4 +1,4 @@
-/** Checks that what the team's `errors.ts` makes of each error of the server is what the contract says of its reply. */
+/** Checks that the bodies which the team's `errors.ts` makes of the server's errors fit the contract. */
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'lossless-json';
 import type { Operation, Reply } from '../contract/contract.ts';
@@ -9,20 +9,20 @@ import { Problem } from '../problem.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { CompiledReply } from './compiled-reply.ts';
 
-/** The others are of handlers and plugins; the router asks no operation for its 405. */
+/** The codes that the server itself answers in an operation. A 405 has no operation; the other codes are for handlers and plugins. */
 export const OWN_CODES = CODES.filter((code) => !(code in GENERAL) && kindOf(code).status !== 405);
 
-/** Whether there is a reason for it: a path with a parameter may be one where that is empty. */
+/** Whether the operation can be answered with the code: `gone` needs a sunset; 404 a path with a parameter, which may be empty. */
 const mayBe = (code: ErrorCode, { path, deprecation }: Operation) =>
   (code !== 'gone' || deprecation?.sunset !== undefined) && (kindOf(code).status !== 404 || path.includes('{'));
 
-/** The error codes sent with this reply: those of its status; for `4XX` and `default` those without a reply of their own. */
+/** The error codes that are sent with this reply: those of its status; for `4XX` and `default`, those without a reply of their own. */
 export const codesOf = (reply: Reply, operation: Operation): ErrorCode[] =>
   OWN_CODES.filter((code) => mayBe(code, operation) && replyFor(operation.replies, kindOf(code).status) === reply);
 
-/** Fields of a body may have any name, and a reply of 8 KB may name them. Other messages are ours, and short. */
+/** The longest message: it names fields of the body, which may have any name, in up to 8 KB. Other messages are ours, and short. */
 const LONGEST = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
-/** As many as there may be, in each part of a request. */
+/** The most problems that a request may have, in each of its parts. */
 const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
   const place = ['', '/x', `/${'x'.repeat(390)}`, '/~1\u0000', '/0'][index % 5];
   const code = ['required', 'unknown', 'maxLength', 'inexact', 'not'][index % 5] as string;
@@ -31,7 +31,7 @@ const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
 const OTHER = 'What went wrong, and what to do: '.padEnd(160, 'x');
 const REQUEST_ID = 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c';
 
-/** A fault is told for the first of its replies: most have all of them. */
+/** Reports a fault only once, for the first reply that has it: most replies have the same faults. `told` has those reported before. */
 export function checkErrors(
   compiled: CompiledReply,
   toBody: ErrorForm['toBody'],

@@ -1,4 +1,4 @@
-/** Checks that the contract declares what the server itself sends: errors, headers and cursors. */
+/** Checks that the server's own errors, headers and cursors fit the contract. */
 
 import { EXTREME_CURSORS } from '../../store/cursors.ts';
 import type { Contract, Operation, Parameter, Reply } from '../contract/contract.ts';
@@ -22,7 +22,7 @@ export interface OwnRepliesOptions {
   contract: Contract;
   operation: Operation;
   toErrorBody: ToErrorBody;
-  /** The problems of errors that were told for other replies, each once. */
+  /** The faults of errors that were reported for other replies. */
   told: Set<string>;
 }
 
@@ -52,8 +52,8 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
 }
 
 /**
- * What the server sends, and a contract that says `x-complete` does not declare: `npm run generate` names it, and the server would
- * still run.
+ * Names replies and headers that the server sends and a contract with `x-complete` does not declare. `npm run generate` reports them; the
+ * server would still run.
  */
 export function describeUndeclared({ operations, isComplete }: Contract): string[] {
   if (!isComplete) return [];
@@ -80,7 +80,7 @@ export function describeUndeclared({ operations, isComplete }: Contract): string
   });
 }
 
-/** Whether a request of this operation may be answered with this error; `ids_used_up` is left to the operations that create. */
+/** Whether the server may answer a request of this operation with this error. Operations that create declare `ids_used_up` themselves. */
 function isMet(code: ErrorCode, { path, security, parameters, body, deprecation }: Operation): boolean {
   const isKeyed = security.length > 0;
   const isOnce = parameters.some(({ keptHours }) => keptHours !== undefined);
@@ -94,7 +94,7 @@ function isMet(code: ErrorCode, { path, security, parameters, body, deprecation 
   return met[code] ?? true;
 }
 
-/** Each of these statuses may be answered with this reply. The counts of a key are told in every reply to one. */
+/** The headers that are sent with this reply, for any of these statuses, and not declared. Every reply to a key has its rate limit. */
 function undeclaredHeaders(reply: Reply, { replies, security }: Operation, statuses: number[]): string[] {
   const isFor = (status: number) => statuses.includes(status) && replyFor(replies, status) === reply;
   const sent = [
@@ -133,7 +133,7 @@ function checkHeader(buildCheck: BuildCheck, reply: Reply, name: string, values:
   }
 }
 
-/** What `urlOf` makes is a path: a `Location` must have the form of one of them. */
+/** Checks that a `Location` may be the path of an operation, as `urlOf` makes it. */
 function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepliesOptions, refuse: Refuse): void {
   const paths = [...contract.operations.values()].map(({ path }) => encodePath(path).replace(/\{\w+\}/g, '1'));
   const urls = paths.map((path) => contract.prefix + path);
@@ -147,10 +147,10 @@ function checkLocations(buildCheck: BuildCheck, { contract, operation }: OwnRepl
   }
 }
 
-/** A list's own link to its next page must be a request that it takes. */
+/** Checks that the link to the next page is a valid request of the operation. */
 function checkCursors(buildCheck: BuildCheck, { contract, operation }: OwnRepliesOptions, refuse: Refuse): void {
   const { method, parameters } = operation;
-  // The cursor of a page is opaque whether it says so or not.
+  // The cursor `after` of a page counts as opaque, even if the contract does not say so.
   const ofPage = contract.isComplete && findLimit(parameters) ? 'after' : undefined;
   const isCursor = ({ name, in: place, isOpaque }: Parameter) => isOpaque || (place === 'query' && name === ofPage);
   for (const { name, in: place, required, schema, int64s } of parameters.filter(isCursor)) {

@@ -1,4 +1,4 @@
-/** Replies that are not JSON: text or bytes, as a whole or as they are made. */
+/** Replies that are not JSON: text or bytes, as a whole or as a stream. */
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -6,18 +6,18 @@ import type { Logger } from 'pino';
 
 type Chunk = string | Uint8Array;
 
-/** The body of such a reply. What it iterates over is sent chunk by chunk, no faster than the client reads. Text is sent as UTF-8. */
+/** The body of such a reply. An iterable is sent chunk by chunk, no faster than the client reads. Text is sent as UTF-8. */
 export type RawBody = Chunk | AsyncIterable<Chunk>;
 
 /**
- * What Fastify sends of such a body. A stream comes when its first chunk is there: an error before that is thrown, to be answered
- * as any other. After that, only a cut connection can tell the client (RFC 9112, section 8).
+ * Returns the body for Fastify. The promise of a stream resolves with its first chunk: an error before that is answered like any other;
+ * after that, only a cut connection can tell the client (RFC 9112, section 8).
  */
 export function toPayload(body: unknown, reply: FastifyReply, logger: Logger): Chunk | Promise<Readable> {
   return isIterable(body) ? toStream(body[Symbol.asyncIterator](), reply, logger) : toChunk(body);
 }
 
-/** The iterator is returned when the client has gone. */
+/** Calls the iterator's `return` when the client has gone. */
 async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, logger: Logger): Promise<Readable> {
   const { request, raw } = reply;
   const logError = (err: unknown, message: string) => logger.error({ reqId: request.id, err }, message);
@@ -44,7 +44,7 @@ async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, log
     const first = await chunks.next();
     if (!first.done) toChunk(first.value);
     closeWhenSent(request, raw);
-    // Fastify reads what a HEAD leaves out to its end: that is nothing more here.
+    // For a HEAD, Fastify would read the whole stream: so it gets an empty one.
     if (request.method !== 'HEAD') return Readable.from(toChunks(first));
     void end();
     return Readable.from([]);
@@ -54,14 +54,14 @@ async function toStream(chunks: AsyncIterator<unknown>, reply: FastifyReply, log
   }
 }
 
-/** Calls back when the client has gone. While nothing is made for it, one that has closed its sending side counts as gone. */
+/** Calls back when the client has gone. Before the head is sent, a client that has closed its sending side counts as gone. */
 function whenGone(raw: FastifyReply['raw'], socket: Socket, end: () => void): void {
   const leave = () => {
-    // Node emits no event for a reply that waits behind another one.
+    // Node emits no `close` for a reply that waits behind another one.
     if (raw.socket === null) raw.emit('close');
     end();
   };
-  // Replies before it on the connection are sent first.
+  // Only when it is this reply's turn on the connection (`raw.socket`): earlier replies are sent first.
   const giveUp = () => {
     if (socket.readableEnded && raw.socket && !raw.headersSent) socket.destroy();
   };
@@ -71,7 +71,7 @@ function whenGone(raw: FastifyReply['raw'], socket: Socket, end: () => void): vo
   raw.once('socket', giveUp).once('close', () => socket.off('close', leave).off('end', giveUp));
 }
 
-/** A stop that began after the head was sent has left this connection open. */
+/** Closes the connection after the reply if the server has been stopped since the head was sent. */
 function closeWhenSent({ server: { server } }: FastifyRequest, raw: FastifyReply['raw']): void {
   raw.once('finish', () => {
     if (!server.listening) server.closeIdleConnections();

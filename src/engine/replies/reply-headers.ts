@@ -1,25 +1,25 @@
-/** The headers that handlers answer, checked against the contract as bodies are. */
+/** Checks the headers of handlers' answers against the contract. */
 import type { Operation, Reply } from '../contract/contract.ts';
 import type { HeaderNode } from '../contract/document.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { keywordsOf, type Refuse } from '../schema/json.ts';
 import { OWN_HEADERS } from './sent-headers.ts';
 
-/** @throws Error that says where they break the contract, for the log */
+/** @throws Error that says where the headers break the contract, for the log */
 export type CheckHeaders = (headers: object) => void;
 
-/** Undefined where a handler has none to answer. */
+/** Undefined for a reply without headers of the handler. */
 export function buildCheckHeaders(
   buildCheck: BuildCheck,
   { id, deprecation }: Operation,
   { status, headers }: Reply,
   refuse: Refuse,
 ): CheckHeaders | undefined {
-  // The link to a successor is the server's, and joined to a handler's own.
+  // The server adds the link to the successor to a handler's own links.
   const own = deprecation ? [...OWN_HEADERS, 'link'] : OWN_HEADERS;
   const declared = Object.entries(headers).filter(([name]) => !own.includes(name.toLowerCase()));
   if (declared.length === 0) return undefined;
-  // A handler would find out when it has stored something.
+  // Refused at the start: a handler would fail only after it has stored something.
   for (const problem of declared.flatMap(findUnsendable)) refuse(`response ${status}: ${problem}`);
   const schema = {
     type: 'object',
@@ -39,7 +39,7 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 /** RFC 9110, section 5.5. */
 export const UNSENDABLE = /[^\t -~\x80-\xff]/;
 
-/** A name or a value that the contract wants, and no header may have. */
+/** Finds names and values in the contract that no header may have. */
 function findUnsendable([name, { schema }]: [string, HeaderNode]): string[] {
   if (!NAME.test(name)) return [`header ${name}: no header may have this name`];
   const { const: only = [], enum: several = [] } = keywordsOf(schema);

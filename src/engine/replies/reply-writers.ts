@@ -1,4 +1,4 @@
-/** The bodies that handlers answer as JSON: checked against the contract, and written. */
+/** Checks JSON bodies of handlers' answers against the contract, and writes them. */
 
 import { parseExactJson } from '../../json/exact-json.ts';
 import { JsonText } from '../../json/json-text.ts';
@@ -13,9 +13,9 @@ import { buildToBody } from './error-bodies.ts';
 import type { IsProven } from './stored-replies.ts';
 
 export interface ReplyWriter {
-  /** The body as it is to be written. @throws Error that says where it breaks the contract, for the log */
+  /** Returns the body for `write`. @throws Error that says where it breaks the contract, for the log */
   check: (body: unknown, request: { id: string }) => unknown;
-  /** Writes such a body. */
+  /** Writes a checked body. */
   write: (body: unknown) => string;
 }
 
@@ -31,7 +31,7 @@ export function buildWriterOf(options: WriterOptions, { id, replies }: Operation
   const written = replies.filter(({ isJson }) => isJson);
   const writers = new Map(written.map((reply) => [reply, buildWriter(id, reply, options, refuse)]));
   const toBody = buildToBody(options.toErrorBody, id, undefined);
-  /** The server itself may refuse with a status that is not declared. */
+  /** For errors of the server with a status that is not declared. */
   const undeclared: ReplyWriter = {
     check: (body, request) => toContractsOwn(body, request, toBody),
     write: JSON.stringify,
@@ -62,6 +62,6 @@ function buildWriter(id: string, reply: Reply, options: WriterOptions, refuse: R
   return { check, write: (body) => (body instanceof JsonText ? body.text : write(body)) };
 }
 
-/** What `refuse` makes, as the contract has its errors. */
+/** Turns the result of `refuse` into the contract's error body. */
 const toContractsOwn = (body: unknown, { id }: { id: string }, toBody: ErrorForm['toBody']): unknown =>
   body instanceof ErrorParts ? toBody(body, id) : body;

@@ -1,4 +1,4 @@
-/** Sends a handler's answer by Fastify's means, so that plugins see it: what the contract says of its status, headers and body. */
+/** Sends a handler's answer by `reply.send`, so that plugins see it, after checking it against the contract. */
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Operation, Reply } from '../contract/contract.ts';
@@ -11,7 +11,7 @@ import { toPayload } from './raw-bodies.ts';
 import { type CheckHeaders, UNSENDABLE } from './reply-headers.ts';
 import type { ReplyWriter, WriterOf } from './reply-writers.ts';
 
-/** What routes know of any answer. */
+/** The answer of any handler, as routes know it. */
 export interface AnyAnswer {
   status: number;
   body?: unknown;
@@ -20,16 +20,16 @@ export interface AnyAnswer {
 
 const NONE = {};
 
-/** What all replies with a status have in common. */
+/** The parts that all replies with a status have in common. */
 interface Form extends ReplyWriter {
   checkHeaders: CheckHeaders | undefined;
   /** The value of `Content-Type`. */
   type: string;
-  /** Where it is not JSON, but what the handler answers, as it is. */
-  passedOn: Reply | undefined;
+  /** The declared reply, if its body is not JSON, and so sent as it is. */
+  rawReply: Reply | undefined;
 }
 
-/** Returns the reply where it is not sent yet: a plugin may take its time, or the body comes bit by bit. */
+/** Returns the reply if it is not sent yet, as with an asynchronous hook of a plugin, or a stream. */
 export type Send = (reply: FastifyReply, answer: AnyAnswer) => FastifyReply | undefined | Promise<FastifyReply>;
 
 export interface SendParts {
@@ -46,13 +46,13 @@ export function buildSend({ replies }: Operation, { writerOf, checkHeadersOf, su
   function addForm(status: number): Form {
     const reply = replyFor(replies, status);
     const type = toContentType(reply?.type ?? PLAIN_JSON);
-    const passedOn = reply?.isJson === false ? reply : undefined;
-    const form = { ...writerOf(status), checkHeaders: checkHeadersOf(status), type, passedOn };
+    const rawReply = reply?.isJson === false ? reply : undefined;
+    const form = { ...writerOf(status), checkHeaders: checkHeadersOf(status), type, rawReply };
     forms.set(status, form);
     return form;
   }
 
-  /** The head comes last: an error before it is sent without these headers. */
+  /** Sets the headers last: if the body fails, the error is sent without them. */
   async function sendRaw(reply: FastifyReply, answer: AnyAnswer, type: string, declared: Reply): Promise<FastifyReply> {
     const body = answer.body instanceof ErrorParts ? toErrorText(answer.body, declared) : answer.body;
     const payload = await toPayload(body, reply, logger);
@@ -60,11 +60,11 @@ export function buildSend({ replies }: Operation, { writerOf, checkHeadersOf, su
   }
 
   return (reply, answer) => {
-    const { type, passedOn, check, write, checkHeaders } = forms.get(answer.status) ?? addForm(answer.status);
-    // What `refuse` makes is the server's own.
+    const { type, rawReply, check, write, checkHeaders } = forms.get(answer.status) ?? addForm(answer.status);
+    // The server's own errors, made by `refuse`, are not checked.
     if (checkHeaders && !(answer.body instanceof ErrorParts)) checkHeaders(answer.headers ?? NONE);
     if (answer.body === undefined) addHead(reply, answer, successor).send();
-    else if (passedOn) return sendRaw(reply, answer, type, passedOn);
+    else if (rawReply) return sendRaw(reply, answer, type, rawReply);
     else {
       const body = check(answer.body, reply.request);
       addHead(reply, answer, successor).type(type).serializer(write).send(body);

@@ -1,4 +1,4 @@
-/** What the server may send in its own headers, by example: the shortest and the longest of each kind. */
+/** Examples of the headers that the server itself sends: the shortest and the longest value of each. */
 
 import { EXTREME_CURSORS } from '../../store/cursors.ts';
 import { challengesOf } from '../access/challenges.ts';
@@ -6,10 +6,10 @@ import type { Contract, Operation, Reply } from '../contract/contract.ts';
 import { encodePath } from '../contract/path-names.ts';
 import { replyFor } from '../contract/replies.ts';
 
-/** A count, and with the trace that a request belongs to. */
+/** A request id without and with a trace id. */
 const REQUEST_IDS = ['AZaz09_--1', 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c'];
 
-/** Headers that no handler sends. */
+/** Headers that only the server sends, never a handler. */
 export const OWN_HEADERS = [
   ...['x-request-id', 'www-authenticate', 'retry-after', 'ratelimit', 'ratelimit-policy'],
   ...['deprecation', 'sunset'],
@@ -20,7 +20,7 @@ export const CHALLENGED = [401, 403] as const;
 /** Statuses whose replies say when to try again. */
 export const RETRIED = [429, 503];
 
-/** By lower-case name: those that this reply may have. */
+/** The values that this reply may have, by lower-case name. */
 export function sentHeaders(reply: Reply, operation: Operation, contract: Contract): Record<string, string[]> {
   const isFor = (statuses: readonly number[]) =>
     statuses.some((status) => replyFor(operation.replies, status) === reply);
@@ -37,7 +37,7 @@ export function sentHeaders(reply: Reply, operation: Operation, contract: Contra
   };
 }
 
-/** The links of a list to its next page. */
+/** The links from a list to its next page. */
 function nextLinks({ path, parameters, deprecation }: Operation, { prefix }: Contract): string[] {
   if (deprecation?.successor !== undefined) return [];
   const cursors = parameters.filter(({ isOpaque, in: place }) => isOpaque && place === 'query');

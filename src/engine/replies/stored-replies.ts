@@ -1,13 +1,13 @@
-/** What the store writes may be sent as it is only where the start has proven that it fits the reply. */
+/** Proves at the start which replies can send the store's JSON text as it is. */
 import type { Operation, Reply } from '../contract/contract.ts';
 import { findLimit } from '../contract/parameters.ts';
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { isWithin, mergeAllOf } from '../schema/subsets.ts';
 
-/** Whether this reply may be any record of a collection, or any list of them; else each text must be checked. */
+/** Whether every record of a collection, or every list of them, fits this reply; otherwise each text must be checked. */
 export type IsProven = (reply: Reply, collection: string) => boolean;
 
-/** `stored` is the schema of a record; its fields are all that the store writes. */
+/** `stored` is the schema of a record. The store writes no other fields. */
 export function buildIsProven(kept: { name: string; stored: Schema }[]): IsProven {
   const records = new Map(kept.map(({ name, stored }) => [name, toWritten(stored)]));
   return ({ schema }, collection) => {
@@ -16,13 +16,13 @@ export function buildIsProven(kept: { name: string; stored: Schema }[]): IsProve
   };
 }
 
-/** As the store writes it: one of its parts may be closed, and forbid what another one has. */
+/** The record's schema as one closed object: a part of its `allOf` may itself be closed, and forbid the fields of another part. */
 function toWritten(stored: Schema): Schema {
   const { properties = {}, required = [] } = mergeAllOf(stored);
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-/** A page may have no record, and as many as its `limit`: a reply that forbids either would fail when it is too late. */
+/** A page may be empty, and may have as many records as the highest `limit`: a reply that forbids either would fail at run time. */
 export function checkPages({ parameters, replies }: Operation, stored: Schema, refuse: Refuse): void {
   const limit = findLimit(parameters);
   const most = keywordsOf(limit?.schema).maximum ?? Number.POSITIVE_INFINITY;

@@ -1,9 +1,9 @@
-/** The end of a deprecated operation: from its sunset on, it is gone. */
+/** The end of a deprecated operation: from its sunset on, it answers 410. */
 
-/** How often the clock is looked at, in milliseconds: it may be set, and no timer is longer than 24 days. */
+/** How often the clock is read, in milliseconds: somebody may set it, and no timer is longer than 24 days. */
 const INTERVAL = 60_000;
 
-/** Tells whether the time has come, without a look at the clock for each request. */
+/** Builds a function that says whether the sunset has passed, without reading the clock for each request. */
 export function buildIsGone(sunset: Date | undefined): () => boolean {
   if (!sunset) return () => false;
   const end = sunset.getTime();

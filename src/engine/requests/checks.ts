@@ -1,6 +1,6 @@
 /**
- * Requests against the contract: JSON Schema 2020-12 as OpenAPI 3.1 has it, nothing coerced in bodies, one spelling for
- * numbers in parameters, unknown names refused. One message names all problems of a request.
+ * Checks requests against the contract, by JSON Schema 2020-12 as in OpenAPI 3.1. Bodies are not coerced, numbers in parameters have
+ * one spelling, unknown names are refused. One message names all problems of a request.
  */
 import type { Operation, Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/media-types.ts';
@@ -16,11 +16,11 @@ import { buildToHeaders } from './header-values.ts';
 import { buildToValues, type Raw, type Texts, type Values } from './parameter-values.ts';
 import type { BuildIsValid } from './spelling.ts';
 
-/** A request that the contract allows, with the types that it gives to parameters and body, and defaults filled in. */
+/** A request that fits the contract: parameters and body have their types, and defaults are filled in. */
 export interface Accepted {
   path: Values;
   query: Values;
-  /** By the names that the contract has, in its letters. */
+  /** By the names in the contract, with its upper and lower case. */
   header: Values;
   body: unknown;
 }
@@ -29,7 +29,7 @@ export interface Refused {
   problems: Problem[];
 }
 
-/** A request as Fastify has it. */
+/** The parts of Fastify's request that are checked. */
 export interface SentRequest {
   params: unknown;
   query: unknown;
@@ -38,10 +38,10 @@ export interface SentRequest {
   raw: Raw;
 }
 
-/** Parameters come as text and stay as they are. The body becomes part of the result: bigints and defaults are put into it. */
+/** The parameters of `sent` are not changed. Its body becomes part of the result, with bigints and defaults put into it. */
 export type CheckRequest = (sent: SentRequest) => Accepted | Refused;
 
-/** The headers of all operations that declare none. */
+/** The headers of operations that declare none. */
 const NONE: Values = Object.freeze({});
 
 export function buildCheckRequest(buildCheck: BuildCheck, operation: Operation, refuse: Refuse): CheckRequest {
@@ -49,7 +49,7 @@ export function buildCheckRequest(buildCheck: BuildCheck, operation: Operation, 
   const { required = false, contents = [] } = body ?? {};
   const [check, ...others] = contents.map((content) => {
     const { kind, schema } = content;
-    // What a change leaves out stays as it is.
+    // Fields that a PATCH leaves out keep their values.
     const own = operation.method === 'PATCH' ? withoutDefaults(schema) : schema;
     if (kind === 'json') return buildOne(buildCheck, operation, { required, schema: own }, refuse);
     const checkRest = buildOne(buildCheck, operation, { required, schema: true }, refuse);
@@ -76,7 +76,7 @@ function withParts(check: CheckRequest, toParts: ToParts): CheckRequest {
   };
 }
 
-/** Values in which others are, each with a default of its own. */
+/** Parameters whose value has inner values, each of which may have a default. */
 const WITHIN = ['json', 'deep', 'fields'];
 
 interface OneBody {
@@ -124,7 +124,7 @@ function buildOne(
   };
 }
 
-/** Where a number may be of the other kind at first: a default, or in JSON. One that is sent as text is what it should be already. */
+/** Finds numbers that may have the wrong JavaScript type: defaults, and numbers in JSON. Those sent as text are converted already. */
 function findNumbers(parameters: Parameter[]) {
   return parameters.flatMap(({ name, in: place, schema, int64s, writing }) => {
     const { default: own } = keywordsOf(schema);
@@ -134,7 +134,7 @@ function findNumbers(parameters: Parameter[]) {
   });
 }
 
-/** One for the whole request, so that one check names all its problems. */
+/** One schema for the whole request, so that one check names all its problems. */
 function toRequestSchema(
   { inPath, inQuery, inHeader }: Record<'inPath' | 'inQuery' | 'inHeader', Parameter[]>,
   body: OneBody | undefined,

@@ -1,15 +1,15 @@
-/** Conditions of requests (RFC 9110, section 13), on records whose entity tag is their revision. */
+/** Conditional requests (RFC 9110, section 13), for records whose entity tag is their revision. */
 import { parseInt64 } from '../../json/int64.ts';
 
 /** The entity tag of a record at this revision: `"5"`. */
 export const toTag = (revision: bigint) => `"${revision}"`;
 
-/** How many tags of a list a change looks at: each is a part of its statement, and databases have bounds for these. */
+/** How many tags of a list count: each is a parameter of the SQL statement, and databases limit their number. */
 const MOST_TAGS = 100;
 
 /**
- * `If-Match` as the condition of a change: `{ if: ifMatch(header) }`. `*` is met by any record that is there, a list by one of its tags; tags that
- * are weak, or of others, by none. Of a longer list the first hundred count. A field of another name than `revision` is named.
+ * `If-Match` as the condition of a change: `{ if: ifMatch(header) }`. `*` matches every existing record, a list the records with one of
+ * its tags; weak and foreign tags match none. Only the first hundred tags count. `name` is the field, if it is not `revision`.
  */
 export function ifMatch(header: string): { revision?: bigint[] };
 export function ifMatch<const Name extends string>(header: string, name: Name): { [Field in Name]?: bigint[] };
@@ -20,7 +20,7 @@ export function ifMatch(header: string, name = 'revision'): Record<string, bigin
   return { [name]: [...revisions].slice(0, MOST_TAGS) };
 }
 
-/** Whether `If-None-Match` names this revision, weak or strong, or any: then a GET is answered with 304. */
+/** Whether `If-None-Match` matches this revision, by `*` or a weak or strong tag: then a GET is answered with 304. */
 export const isUnchanged = (header: string | undefined, revision: bigint): boolean =>
   header !== undefined && (header.trim() === '*' || toTags(header).some((tag) => tag.revision === revision));
 

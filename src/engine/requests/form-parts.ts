@@ -33,26 +33,26 @@ export interface FormFile<Name = string> {
   name: Name;
   /** Without folders; undefined where the client gave none. */
   filename: string | undefined;
-  /** As the client says. */
+  /** The content type that the client has sent. */
   contentType: string;
-  /** To be read before the next part is taken: what is left then is dropped. */
+  /** To be read before the next part is taken; the rest is dropped then. */
   content: Bytes;
 }
 
 export type Part = FormField | FormFile;
 
-/** The parts in the order of arrival. Taking one @throws HttpError; so does the end where a required one was missing. */
+/** The parts in the order of arrival. @throws HttpError for an invalid part, and at the end if a required part is missing */
 export type ToParts = (bytes: Bytes, contentType: string) => AsyncIterable<Part>;
 
-/** How much memory the fields of one form may take, beside its files, in bytes; and what each takes beside its text. */
+/** The memory that the fields of one form may take, files excepted, and the overhead of each field, in bytes. */
 const MAX_FIELDS = 1024 * 1024;
 const FIELD = 100;
 
-/** How many parts a field may have whose schema does not say it, and how much each part may say of itself. */
+/** How many parts a field without `maxItems` may have, and the limits of a part's headers. */
 const MAX_ITEMS = 1000;
 const HEADERS = { headerPairs: 20, headerSize: 8192 };
 
-/** Adds a part to those that were given before. @throws HttpError */
+/** Checks a part, and adds its value to `given`. @throws HttpError */
 type Take = (part: Part, given: Values) => void;
 
 export function buildToParts(buildCheck: BuildCheck, { schema, encoding = {} }: Content, refuse: Refuse): ToParts {
@@ -63,7 +63,7 @@ export function buildToParts(buildCheck: BuildCheck, { schema, encoding = {} }: 
     takes.set(name, buildTake(buildCheck, { name, field, form: schema, types: toTypes(encoding[name]) }));
   }
   const files = fields.filter(([, field]) => isFile(field)).map(([name]) => toBytes(name));
-  // Only a contract with forms pays for it.
+  // Loaded only for contracts with forms.
   const { Busboy } = createRequire(import.meta.url)('@fastify/busboy') as typeof import('@fastify/busboy');
 
   return (bytes, contentType) => {
@@ -82,13 +82,13 @@ export function buildToParts(buildCheck: BuildCheck, { schema, encoding = {} }: 
 interface Form {
   takes: Map<string, Take>;
   checkAll: (given: Values) => void;
-  /** Of a part that names none. */
+  /** The character set of parts that name none. */
   charset: string | undefined;
 }
 
 async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): AsyncGenerator<Part> {
   const given: Values = new NullProtoObject();
-  // It emits errors also when nobody waits for a part.
+  // Busboy emits errors also when nobody waits for a part.
   busboy.on('error', () => {});
   const arriving = takeAsTheyArrive(busboy, form, given);
   const parts = on(busboy, 'part', { close: ['finish'] });
@@ -98,7 +98,7 @@ async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): Asy
       yield part;
       stream?.resume();
     }
-    // The last field of a form without files is refused when all events are over.
+    // If the last field is refused, the loop has ended already.
     if (arriving.failure) throw arriving.failure;
   } catch (error) {
     throw toHttpError(error);
@@ -112,15 +112,15 @@ async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): Asy
   }
 }
 
-/** The file that is arriving, and what the form was refused for. */
+/** The file that is arriving, and the reason why the form was refused. */
 interface Arriving {
   file?: Readable;
   failure?: unknown;
-  /** Of the part that is arriving. */
+  /** The character set of the part that is arriving. */
   charset: string | undefined;
 }
 
-/** A handler may be slow, and what waits for it must not grow beyond what the form may have. */
+/** Checks parts as they arrive, not when the handler takes them: behind a slow handler, no more may wait than the form may have. */
 function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, given: Values): Arriving {
   const arriving: Arriving = { charset };
   let size = 0;
@@ -170,14 +170,14 @@ function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, give
   return arriving;
 }
 
-/** Of a content type. */
+/** The character set in a content type. */
 const CHARSET = /;\s*charset="?([^\s;"]*)"?/i;
 const toCharset = (contentType: string): string | undefined => CHARSET.exec(contentType)?.[1];
 
-/** Each byte as one character. */
+/** The UTF-8 bytes of a text, each as one character. */
 const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** Busboy puts U+FFFD in place of bytes that are no text: so it gets texts as bytes, of which none is changed, for `decode`. */
+/** Busboy would replace invalid bytes by U+FFFD. So it gets all text as Latin-1, one character for each byte, and `decode` decodes it. */
 function keepBytes(busboy: BusboyInstance, arriving: Arriving): void {
   onPartHeaders(busboy, (headers) => {
     const { 'content-disposition': [disposition = ''] = [], 'content-type': [type = ''] = [] } = headers;
@@ -187,7 +187,7 @@ function keepBytes(busboy: BusboyInstance, arriving: Arriving): void {
   });
 }
 
-/** @throws HttpError where the bytes are not text of this character set, one of those of the Encoding Standard. */
+/** @throws HttpError if the bytes are not text in this character set of the Encoding Standard */
 function decode(bytes: string, name: string, charset = 'utf-8'): string {
   try {
     return new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1'));
@@ -204,7 +204,7 @@ async function* readContent(stream: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Checks what is known at the end only, which fields are missing and how many there are of each, and fills in defaults. */
+/** Checks at the end of a form which fields are missing and how many parts each has, and fills in defaults. */
 function buildCheckForm(buildCheck: BuildCheck, schema: Schema, refuse: Refuse): (given: Values) => void {
   const properties = fieldsOf(schema).map(([name, field]) => {
     if (!isFile(field)) return [name, field];
@@ -221,9 +221,9 @@ function buildCheckForm(buildCheck: BuildCheck, schema: Schema, refuse: Refuse):
 interface TakeOptions {
   name: string;
   field: Schema;
-  /** The schema of them all. */
+  /** The schema of the whole form. */
   form: Schema;
-  /** What a file may be; empty where it may be anything. */
+  /** The media types that a file may have; empty for any. */
   types: string[];
 }
 
@@ -231,7 +231,7 @@ const fieldsOf = (form: Schema) => Object.entries(keywordsOf(form).properties as
 
 const isFile = (field: Schema) => kindOfPart(partOf(field)) === 'file';
 
-/** Of `encoding` (OpenAPI 3.1, section 4.8.15): `image/png, image/*`. */
+/** The media types of `encoding` (OpenAPI 3.1, section 4.8.15): `image/png, image/*`. */
 const toTypes = ({ contentType = '' }: EncodingNode = {}): string[] =>
   contentType.split(',').flatMap((type) => type.trim() || []);
 

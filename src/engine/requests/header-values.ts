@@ -1,4 +1,4 @@
-/** The header parameters of a request, from text to the values that their schemas speak of. */
+/** Converts the header parameters of a request from text to the types of their schemas. */
 
 import { NullProtoObject } from '../../json/null-proto-object.ts';
 import { toStep } from '../../json/pointer.ts';
@@ -9,10 +9,10 @@ import type { Schema } from '../schema/json.ts';
 import type { Raw, Values } from './parameter-values.ts';
 import { type BuildIsValid, buildToValue, REPEATED } from './spelling.ts';
 
-/** Makes the values, and adds the parameters that are given more than once to `problems`. */
+/** Returns the values, and adds parameters that were sent more than once to `problems`. */
 export type ToHeaders = (headers: object, raw: Raw, problems: Problem[]) => Values;
 
-/** In Node's own object of headers, a second line of the same name is missing, or joined to the first: it only says which there are. */
+/** Reads `rawHeaders`: in Node's object of headers, a second line of a name is dropped, or joined to the first. */
 export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsValid): ToHeaders {
   const adds = new Map(
     parameters.map((parameter) => [parameter.name.toLowerCase(), buildAdd(parameter, buildIsValid)]),
@@ -29,7 +29,7 @@ export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsVal
   };
 }
 
-/** Adds the value of one line. A list may have several lines; its empty items do not count (RFC 9110, sections 5.3 and 5.6.1). */
+/** Adds the value of one line. A list may have several lines; its empty items are ignored (RFC 9110, sections 5.3 and 5.6.1). */
 type Add = (values: Values, text: string, problems: Problem[]) => void;
 
 function buildAdd({ name, schema, int64s, writing }: Parameter, buildIsValid: BuildIsValid): Add {

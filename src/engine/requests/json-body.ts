@@ -1,4 +1,4 @@
-/** Bodies of JSON in UTF-8 (RFC 8259), read without loss, by the media types that the contract names. */
+/** Reads bodies of the contract's JSON media types, in UTF-8 (RFC 8259), without loss. */
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
@@ -27,13 +27,13 @@ export function addJsonBody(app: FastifyInstance, contract: Contract): void {
   });
 }
 
-/** `application/json` also where no operation takes it: then it is refused as any other. */
+/** The media types of all bodies; also `application/json`, so that it is refused like any other type where no operation takes it. */
 export function typesOf({ operations }: Contract): string[] {
   const contents = [...operations.values()].flatMap(({ body }) => body?.contents ?? []);
   return [...new Set([PLAIN_JSON, ...contents.map(({ type }) => type)])];
 }
 
-/** Refuses what only other operations take, `all` being the types of all; nothing where all take the same, since other types have no parser. */
+/** Refuses types that only other operations take. `all` has the types of all operations; if it is one, no other type has a parser. */
 export function refuseOtherTypes({ body }: Operation, all: string[]): onRequestHookHandler[] {
   if (!body || all.length === 1) return [];
   const types = body.contents.map(({ type }) => type);
@@ -47,7 +47,7 @@ export function refuseOtherTypes({ body }: Operation, all: string[]): onRequestH
   ];
 }
 
-/** An empty body counts as none: the contract says whether one is required. @throws HttpError */
+/** An empty body counts as absent: the contract says whether one is required. @throws HttpError */
 function parse(body: Buffer, coding = 'identity'): unknown {
   if (coding !== 'identity') throw new HttpError(...COMPRESSED, ACCEPTED_CODING);
   if (!isUtf8(body)) throw new HttpError(...NOT_UTF8);

@@ -16,7 +16,7 @@ export const hasFields = ({ writing }: Parameter): boolean => writing === 'deep'
 
 const IN_BRACKETS = /^([^[]*)\[([^[\]]+)\]$/;
 
-/** What a name in the query stands for, if it is that of a field. Declared ones come before those that an object is open for. */
+/** Finds the field that a name in the query stands for. Declared fields win over additional properties. */
 export function buildFindField<Read>(
   parameters: Parameter[],
   toRead: (name: string, schema: Schema, place: Int64Map) => Read,

@@ -1,4 +1,4 @@
-/** The parameters of a path or query, from text to the values that their schemas speak of. */
+/** Converts the parameters of a path or query from text to the types of their schemas. */
 
 import { NullProtoObject } from '../../json/null-proto-object.ts';
 import { toStep } from '../../json/pointer.ts';
@@ -10,22 +10,22 @@ import { toJoined, toJoinedPart } from './joined-items.ts';
 import { buildFindField, hasFields } from './object-values.ts';
 import { type BuildIsValid, buildToValue, parseInner, REPEATED, type ToValue } from './spelling.ts';
 
-/** By name, as Fastify has them: what is given several times is an array. */
+/** Texts by name, as Fastify parses them: a name that was sent several times has an array. */
 export type Texts = Record<string, string | string[]>;
 export type Values = Record<string, unknown>;
 
-/** What Node has read of a request. */
+/** The parts of Node's request that Fastify has not parsed. */
 export interface Raw {
   url?: string | undefined;
   /** Each name is followed by its value. */
   rawHeaders: string[];
 }
 
-/** Makes the values, and adds the parameters that are given more than once to `problems`. */
+/** Returns the values, and adds parameters that were sent more than once to `problems`. */
 export type ToValues = (texts: Texts, problems: Problem[], raw: Raw) => Values;
 type Read = (given: string | string[], problems: Problem[], raw: Raw) => unknown;
 
-/** Text that is no value of its schema stays text, and so does what the contract does not know: both are refused later. */
+/** Text that does not fit its schema stays text, and so do unknown parameters: the check refuses both later. */
 export function buildToValues(
   { path, parameters }: Pick<Operation, 'path' | 'parameters'>,
   place: 'path' | 'query',
@@ -47,7 +47,7 @@ export function buildToValues(
     return values;
   };
 
-  /** A field of an object, or what is not known. */
+  /** Adds a field of an object, or an unknown parameter. */
   function addOther(values: Values, name: string, ...given: Parameters<Read>): void {
     const field = findField(name);
     if (field) {
@@ -78,7 +78,7 @@ function buildRead(parameter: Parameter, path: string, buildIsValid: BuildIsVali
   };
 }
 
-/** What is given once may be a simple value, where the schema allows that beside an array. */
+/** A parameter that was sent once may be a single value, if the schema allows one beside an array. */
 function buildReadRepeated({ schema, int64s }: Parameter, toItem: ToValue, buildIsValid: BuildIsValid): Read {
   const readAll: Read = (given) => [given].flat().map(toItem);
   if (typesOf(schema).length === 1) return readAll;

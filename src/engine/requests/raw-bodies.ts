@@ -1,4 +1,4 @@
-/** Bodies that are not JSON: a handler reads their bytes as they arrive, up to what the operation takes. */
+/** Bodies that are not JSON: a handler reads their bytes as they arrive, up to the operation's limit. */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
@@ -6,7 +6,7 @@ import type { Contract } from '../contract/contract.ts';
 import { HttpError, TOO_LARGE } from '../errors.ts';
 import { ACCEPTED_CODING, COMPRESSED } from './json-body.ts';
 
-/** `take` is told of each body that a handler gets, and how much of it there may be, in bytes. */
+/** `take` is called for each body that a handler gets, with its limit in bytes. */
 export function addRawBodies(
   app: FastifyInstance,
   { operations }: Contract,
@@ -29,8 +29,8 @@ export function addRawBodies(
 }
 
 /**
- * What a handler leaves unread is dropped: the reply, and other requests on the connection, come after it.
- * @throws HttpError when there is more, or the client goes away
+ * The rest that a handler leaves unread is dropped, so that the next request on the connection can be read.
+ * @throws HttpError when the body is too large, or the client goes away
  */
 async function* readUpTo(maxBytes: number, body: Readable): AsyncGenerator<Uint8Array> {
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** Each value has one spelling in a parameter: its text -> the value, or the text itself where it is none, to be refused later. */
+/** Converts a parameter's text to a value. Each value has one spelling; any other text stays text, and the check refuses it later. */
 
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import { toDouble, toExactNumber } from '../../json/exact-number.ts';
@@ -9,21 +9,21 @@ import type { Schema } from '../schema/json.ts';
 
 export type ToValue = (text: string) => unknown;
 
-/** Of several types, it is the first one whose value the schema allows. */
+/** If the schema has several types, the first whose value it allows is used. */
 export function buildToValue(schema: Schema, isInt64: boolean, buildIsValid: BuildIsValid): ToValue {
   const types = typesOf(schema);
   if (isInt64 || types.length === 1) return buildToOne(types[0] as string, isInt64);
-  const ways = ORDER.filter((type) => types.includes(type)).map((type) => buildToOne(type, false));
+  const conversions = ORDER.filter((type) => types.includes(type)).map((type) => buildToOne(type, false));
   const isValid = buildIsValid(schema);
-  return (text) => ways.map((toOne) => toOne(text)).find(isValid) ?? text;
+  return (text) => conversions.map((toOne) => toOne(text)).find(isValid) ?? text;
 }
 
 export type BuildIsValid = (schema: Schema) => (value: unknown) => boolean;
 
-/** Code and words of a problem: a value has one place. */
+/** Code and words of the problem that a value was sent twice. */
 export const REPEATED = ['repeated', 'is given more than once'] as const;
 
-/** Text is everything, so that it comes last. */
+/** Every text is a string, so that comes last. */
 const ORDER = ['boolean', 'integer', 'number', 'string'];
 
 function buildToOne(type: string, isInt64: boolean): ToValue {
@@ -34,7 +34,7 @@ function buildToOne(type: string, isInt64: boolean): ToValue {
   return (text) => text;
 }
 
-/** As JavaScript writes numbers, too: `1e-7`. */
+/** Allows exponents, since JavaScript writes some numbers so: `1e-7`. */
 const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 function toNumber(text: string): number | undefined {
@@ -42,7 +42,7 @@ function toNumber(text: string): number | undefined {
   return typeof value === 'bigint' ? toDouble(value) : value;
 }
 
-/** JSON in a text that stands at this place. */
+/** Parses JSON in a parameter or form field. `at` is its path, for problems. */
 export function parseInner(text: string, at: string): unknown | Problem {
   try {
     return parseExactJson(text);
