@@ -1,29 +1,29 @@
-/** How a team's `errors.ts` writes the errors of the server itself. */
+/** The types of a team's `errors.ts`, which writes the bodies of the server's own errors. */
 import type { operations } from '../generated/contract.ts';
 import type { CATALOGUE, ErrorCode } from './errors.ts';
 import type { Problem } from './problem.ts';
 import type { InReply, IsJson, OperationId } from './routes/directed.ts';
 
 export interface OwnError {
-  /** One of the catalogue in `engine/errors.ts`, or of your domain. */
+  /** A code of the catalogue in `engine/errors.ts`, or of your domain. */
   code: ErrorCode;
   /** For people. */
   message: string;
   status: number;
-  /** Says the same as the message, for programs, where a request breaks the contract. */
+  /** The message's problems, for programs, if the request breaks the contract. */
   problems: Problem[] | undefined;
-  /** The reply has it as `X-Request-Id`, and the log. */
+  /** The id in the reply's `X-Request-Id`, and in the log. */
   requestId: string;
-  /** Undefined where a request is for none: another path, or no HTTP at all. */
+  /** Undefined if the request has none: an unknown path, or malformed HTTP. */
   operation: OperationId | undefined;
-  /** The reply of the operation, as the contract has it: `404`, `4XX` or `default`; undefined where it has none for this status. */
+  /** The contract's key of the reply: `404`, `4XX` or `default`; undefined if it declares none for this status. */
   reply: string | undefined;
 }
 
-/** Errors that are sent as text are their message. */
+/** Not called for errors that are sent as text: those are the message alone. */
 export type ToErrorBody = (error: OwnError) => OwnErrorBody;
 
-/** The body of any reply that may be an error, as JSON; anything where the contract declares none. */
+/** The JSON bodies of all replies that may be errors; `unknown` if the contract declares none. */
 export type OwnErrorBody = ErrorBodyOf<operations>;
 type ErrorBodyOf<All> = [InErrors<All>] extends [never] ? unknown : InErrors<All>;
 type InErrors<All> = {
@@ -37,7 +37,7 @@ type JsonIn<Reply> = Reply extends { content: infer Content }
 
 type Parts = Pick<OwnError, 'code' | 'message' | 'status'> & { problems?: Problem[] };
 
-/** How an error is written where it stands. */
+/** How the errors of one reply are written. */
 export interface ErrorForm {
   toBody: (error: Parts, requestId: string) => unknown;
   /** The value of `Content-Type`. */
@@ -45,5 +45,5 @@ export interface ErrorForm {
   write: (body: unknown) => string;
 }
 
-/** By the status of its reply. */
+/** Returns the form by the status of the reply. */
 export type ErrorFormOf = (status: number) => ErrorForm;

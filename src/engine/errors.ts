@@ -1,4 +1,4 @@
-/** The catalogue of errors: every failure that is sent to a client has its code and status from here, or from the domain. */
+/** The catalogue of errors: the code and status of every error that clients get are from here, or from the domain. */
 import type { components } from '../generated/contract.ts';
 import { errors } from '../generated/domain.ts';
 import { type Problem, problemAt, toTold } from './problem.ts';
@@ -9,7 +9,7 @@ interface OwnError {
   status: number;
 }
 
-/** The contract's Error; ours where it has another (`src/errors.ts`). */
+/** The contract's `Error` schema, if it has these fields; otherwise ours, which `src/errors.ts` converts. */
 export type ErrorBody = components extends { schemas: { Error: infer Declared extends OwnError } }
   ? Declared
   : OwnError;
@@ -21,7 +21,7 @@ interface Kind {
   retryAfter?: number;
 }
 
-/** Of refusals that are not the server's own: where no code says more, the name of their status (RFC 9110, section 15) does. */
+/** Codes for refusals by handlers and plugins, named after their status (RFC 9110, section 15). */
 export const GENERAL = {
   bad_request: { status: 400 },
   payment_required: { status: 402 },
@@ -87,7 +87,7 @@ export class ErrorParts<Code extends ErrorCode> {
   readonly code: Code;
   readonly message: string;
   readonly status: StatusOf<Code>;
-  /** The problems of the message, for programs. */
+  /** The message's problems, for programs. */
   declare readonly problems?: Problem[];
 
   /** A plugin may refuse with another status than the usual one of the code. */
@@ -99,30 +99,30 @@ export class ErrorParts<Code extends ErrorCode> {
   }
 }
 
-/** A handler's answer with the Error body. */
+/** A handler's answer with the error body. */
 export interface ErrorAnswer<Code extends ErrorCode> {
   status: StatusOf<Code>;
   body: BodyOf<Code>;
 }
 
-/** A handler's answer: `refuse('gone', 'No longer.')` is a 410. `message` is for people, `problems` says the same to programs. */
+/** Makes a handler's answer: `refuse('gone', 'No longer.')` is a 410. `message` is for people, `problems` for programs. */
 export function refuse<Code extends ErrorCode>(code: Code, message: string, problems?: Problem[]): ErrorAnswer<Code> {
   return { status: CATALOGUE[code].status, body: new ErrorParts(code, message, { problems }) as BodyOf<Code> };
 }
 
 /**
- * A handler's answer where a value breaks a rule that the contract cannot tell:
+ * Makes a handler's answer for a value that breaks a rule which the contract cannot express:
  * `refuseAt('/query/after', 'unknown', 'is no cursor of this list')`.
  */
 export const refuseAt = (pointer: string, code: string, words: string): ErrorAnswer<'invalid_request'> =>
   refuse('invalid_request', ...toTold([problemAt(pointer, code, words)]));
 
-/** The handler of an operation that is described, and not made yet: a 501. */
+/** The handler of an operation that is not implemented yet: a 501. */
 export async function notImplemented(): Promise<never> {
   throw new HttpError('not_implemented', 'This operation is not implemented yet.');
 }
 
-/** What an HttpError tells a client. */
+/** The first two arguments of an HttpError. */
 export type CodeAndMessage = [code: ErrorCode, message: string];
 
 export const NO_ROUTE: CodeAndMessage = ['route_not_found', 'Nothing is served at this path.'];
@@ -132,12 +132,12 @@ export const TOO_LARGE: CodeAndMessage = ['payload_too_large', 'The body is larg
 interface HttpErrorOptions {
   headers?: Record<string, string>;
   cause?: unknown;
-  /** Where it is another than that of the code. */
+  /** The status, if it is not the usual one of the code. */
   status?: number | undefined;
   problems?: Problem[] | undefined;
 }
 
-/** A failure before or after the handler. `message` is for the client, `cause` for the log. */
+/** An error before or after the handler. `message` is for the client, `cause` for the log. */
 export class HttpError extends Error {
   override name = 'HttpError';
   readonly code: ErrorCode;
@@ -159,7 +159,7 @@ export class HttpError extends Error {
   }
 }
 
-/** A request that breaks the contract, where its check is over already. */
+/** The error for problems that are found after the request's check. */
 export function toInvalid(found: Problem[], cause?: unknown): HttpError {
   const [message, problems] = toTold(found);
   return new HttpError('invalid_request', message, { problems, cause });

@@ -1,4 +1,4 @@
-/** `#engine`: all that handlers and what they share import of the engine. It loads no Fastify. */
+/** `#engine`: everything that handlers and domains may import of the engine. It does not load Fastify. */
 export type { JsonText } from '../json/json-text.ts';
 export { isRefused } from '../store/collection.ts';
 export type { SchemaOf as Schema } from '../store/description.ts';

@@ -1,20 +1,20 @@
-/** A fault of a request at one place: in words for people, `body.name is missing`, and in parts for programs. */
+/** One fault of a request: in words for people, `body.name is missing`, and in fields for programs. */
 import { fromStep } from '../json/pointer.ts';
 
-/** How many a client is told of, how long each may be, and how many bytes of JSON all take: names that it has sent are in them. */
+/** How many problems a client gets, how long each may be, and how many bytes of JSON all may take: they contain names that it sent. */
 export const MAX_PROBLEMS = 20;
 const MAX_LENGTH = 400;
 const MAX_BYTES = 7000;
 
-/** As an Error has it. In a text it is its message. */
+/** A problem as in an error body. As a string, it is its message. */
 export class Problem {
   readonly in: 'body' | 'path' | 'query' | 'header';
-  /** In the body a JSON Pointer; elsewhere the name of a parameter. */
+  /** A JSON Pointer in the body; elsewhere the name of a parameter. */
   readonly place: string;
   readonly code: string;
   readonly message: string;
 
-  /** `pointer` begins with where in the request it is: `/body/name`. One that is too long ends before. */
+  /** `pointer` begins with the part of the request: `/body/name`. A long one is cut at a `/`. */
   constructor(pointer: string, code: string, message: string) {
     const known = pointer.length > MAX_LENGTH ? pointer.slice(0, pointer.lastIndexOf('/', MAX_LENGTH)) : pointer;
     const [, part = '', name = ''] = known.split('/');
@@ -35,7 +35,7 @@ const MORE = new Problem('', 'more', 'and more');
 export const problemAt = (pointer: string, code: string, words: string): Problem =>
   new Problem(pointer, code, `${toWords(pointer)} ${words}`);
 
-/** The first ones, and whether there are more. */
+/** The first problems, and `and more` if there are others. */
 export function toFew(problems: Problem[]): Problem[] {
   const few: Problem[] = [];
   let bytes = 0;
@@ -47,17 +47,17 @@ export function toFew(problems: Problem[]): Problem[] {
   return few;
 }
 
-/** For the body of an error: its message, and what programs are told. */
+/** The message and the problems of an error body. */
 export const toTold = (problems: Problem[]): [message: string, problems: Problem[]] => [
   problems.join('; '),
   problems.filter((problem) => problem !== MORE),
 ];
 
-/** The start and the end of a text that is too long. */
+/** Shortens a long text to its start and end. */
 export function cut(text: string): string {
   if (text.length <= MAX_LENGTH) return text;
   return `${text.slice(0, MAX_LENGTH / 2)} … ${text.slice(-MAX_LENGTH / 2)}`.toWellFormed();
 }
 
-/** `/body/name` is `body.name`. */
+/** Turns `/body/name` into `body.name`. */
 export const toWords = (pointer: string): string => fromStep(pointer.slice(1).replaceAll('/', '.'));

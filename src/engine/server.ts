@@ -1,4 +1,4 @@
-/** buildServer(): every part of the server in its order of effect. It never listens; `app.listen` does. */
+/** buildServer() adds every part of the server, in the order in which they take effect. It does not listen. */
 import fastify, { type FastifyInstance } from 'fastify';
 import fastifyPlugin, { type PluginMetadata } from 'fastify-plugin';
 import type { DestinationStream, Logger } from 'pino';
@@ -44,14 +44,14 @@ import type { VerifyToken } from './tokens.ts';
 export interface ServerOptions {
   contract: Contract;
   handlers: Handlers;
-  /** The contract's, where it was compiled before: the checks of one serve any number of servers. */
+  /** The compiled operations of the contract, if they are made already: several servers may share them. */
   compiled?: CompiledOperations;
   /** The bodies of the server's own errors. */
   toErrorBody: ToErrorBody;
   store: Store;
-  /** What handlers get beside what is kept: those with `check` are asked by `/readyz`, those with `close` are closed at the stop. */
+  /** The team's services, for handlers. `/readyz` calls their `check`, the stop their `close`, if they have one. */
   services?: object;
-  /** Checks the tokens of the contract that others issue; without, they are keys, too. */
+  /** Checks tokens of other issuers; without it, a token is one of our keys. */
   verifyToken?: VerifyToken<Claims> | undefined;
   /** Keys that are valid beside those in the store. */
   apiKeys: readonly string[];
@@ -60,25 +60,25 @@ export interface ServerOptions {
   logger: Logger;
   /** Where the logger writes: the lines of requests go there as text. */
   lines: DestinationStream;
-  /** Counts requests and connections; without, nobody asks for them. */
+  /** Counts requests and connections for metrics; undefined if nobody reads them. */
   counts?: Counts | undefined;
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;
-  /** How long a connection may stay open without a request, in milliseconds; without, as long as Fastify lets it. */
+  /** How long a connection may stay open without a request, in milliseconds; by default, Fastify's value. */
   keepAliveTimeout?: number | undefined;
-  /** The origins whose pages may call; without, none. */
+  /** The origins whose pages may call; by default, none. */
   corsOrigins?: readonly string[];
-  /** Registers plugins that see every request and every reply. */
+  /** Registers the team's plugins, which see every request and every reply. */
   addPlugins?: ((app: FastifyInstance) => Promise<void>) | undefined;
-  /** How much the server takes from its clients at a time. */
+  /** Limits of connections, requests and rates. */
   limits: ConnectionLimits & RequestLimits & Rates;
-  /** What all processes have in common that share the limits of keys; without, this process has them for itself. */
+  /** The counter of rate limits that is shared with other processes; without it, this process counts alone. */
   countWindow?: WindowCounter | undefined;
-  /** Without, nothing is traced. */
+  /** Adds traces; without it, nothing is traced. */
   addTraces?: AddTraces | undefined;
   /** True from the moment the server is asked to stop. */
   isDraining: () => boolean;
-  /** Called when the server no longer listens: resolves when no other process listens on its port either. */
+  /** Called when the server no longer listens; resolves when no other process listens on its port, either. */
   untilNoneListens: () => Promise<unknown>;
 }
 
@@ -92,7 +92,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const ownLog = buildFastifyLog(logger, toLogged);
   const watch = buildRequestObserver({ logger, lines: options.lines, toLogged, refused: refusedLog, counts });
   const arrive = buildArrive(ownLog.addLog, watch);
-  // Where nobody asks, what is refused and dropped is counted all the same: that costs less than to ask each time.
+  // Refused requests are counted even if nobody reads the counts: that is cheaper than a test each time.
   const counted = counts ?? buildCounts(String);
   const makeError = buildMakeError(logger, buildErrorFormOf(options.toErrorBody));
   const sendError = buildSendError(logger, makeError);
@@ -127,7 +127,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   return app;
 }
 
-/** Its parsers are those of its own routes: a plugin's route has Fastify's. */
+/** Adds the contract's routes in a context of their own: their parsers are not used for routes of plugins. */
 async function addContract(app: FastifyInstance, options: OperationsOptions & ServerOptions): Promise<void> {
   checkTokens(options.contract, options.verifyToken);
   addJsonBody(app, options.contract);
@@ -144,7 +144,7 @@ const keysInQueries = ({ keyPlaces }: Contract): string[] =>
 
 const CALLED = { decorators: { request: ['operationId', 'isReplayed', 'isAnswered', 'caller'] } };
 
-/** The parts and the decorations that a part needs: Fastify refuses one that lacks them. */
+/** The other parts and the decorations that a part needs. Fastify refuses a part without them. */
 const NEEDED: Record<string, PluginMetadata> = {
   accepting: { dependencies: ['connections'] },
   overload: { dependencies: ['connections'] },
@@ -163,7 +163,7 @@ const NEEDED: Record<string, PluginMetadata> = {
   health: { decorators: { fastify: ['services'] } },
 };
 
-/** Adds a part, by the name that `app.printPlugins()` shows. */
+/** Adds a part under the name that `app.printPlugins()` shows. */
 const buildAdd =
   (app: FastifyInstance) =>
   async <Made>(name: string, part: (app: FastifyInstance) => Made): Promise<Awaited<Made>> => {
@@ -178,15 +178,15 @@ const buildAdd =
 async function addTeamsPlugins(app: FastifyInstance, { addPlugins }: ServerOptions): Promise<void> {
   const endNullErrors = addNullErrors(app);
   await addPlugins?.(app);
-  // Also those that were registered without being awaited.
+  // Waits for plugins that were registered without `await`, too.
   await app.after();
   endNullErrors();
 }
 
-/** How long a part may take to load, in milliseconds: a contract of thousands of operations takes more than Fastify's ten seconds. */
+/** How long a part may take to load, in milliseconds: a contract of thousands of operations exceeds Fastify's ten seconds. */
 const PART_TIMEOUT = 120_000;
 
-/** From 24.12 on, Node need not read a request without a body to its end, which takes a sixth of a get. Older versions ignore it. */
+/** Since 24.12, Node need not read a request without a body to its end, which takes a sixth of a get. Older versions ignore the option. */
 const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 
 function createApp(
@@ -195,7 +195,7 @@ function createApp(
   { log, logController }: ReturnType<typeof buildFastifyLog>,
   frameworkErrors: SendError,
 ): FastifyInstance {
-  // A Unix socket has a path in place of an address.
+  // The address of a Unix socket is a string, its path.
   const isProxy = buildIsProxy(trustProxy, () => typeof app.server.address() === 'string');
   const app: FastifyInstance = fastify({
     logController,
@@ -206,12 +206,12 @@ function createApp(
     ...(keepAliveTimeout !== undefined && { keepAliveTimeout }),
     http: {
       requireHostHeader: false,
-      // Otherwise the first counts, where another server may take the last.
+      // Joins duplicate headers, to refuse them: Node would take the first, a proxy perhaps the last.
       joinDuplicateHeaders: true,
       requestTimeout,
-      // If it were longer, Node would give the whole request that time.
+      // Not longer than requestTimeout: Node would give the whole request that time.
       headersTimeout: requestTimeout,
-      // As in Node 22: on its own, Node 20 would hold back requests at a quarter of it.
+      // The default of Node 22. With its own default, Node 20 would stop reading at a quarter of it.
       highWaterMark: 64 * 1024,
       connectionsCheckingInterval: Math.ceil(requestTimeout / 4),
       ServerResponse: buildServerResponse(isDraining),
@@ -225,7 +225,7 @@ function createApp(
   app.log = log;
   ignoreUpgrades(app.server);
   hearErrors(app.server);
-  // Node would drop the rest in silence. How long they may be has a bound, and so their number.
+  // No limit of the number of headers: Node would drop the rest silently. Their total size is limited.
   app.server.maxHeadersCount = 0;
   addClientAddresses(app, isProxy);
   return app;

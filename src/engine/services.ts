@@ -1,16 +1,16 @@
-/** What a team's `services.ts` builds beside its store: its settings, its health and its end. */
+/** The services of a team's `services.ts`: their settings, health checks and end. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Awaitable } from '../store/collection.ts';
 import { HttpError } from './errors.ts';
 
-/** A variable of the environment. One without a fallback has to be set. A secret may also be in the file that `<name>_FILE` names. */
+/** An environment variable. Without a fallback it must be set. A secret may also be in the file that `<name>_FILE` names. */
 export type Setting =
   | {
       kind: 'text' | 'secret';
       fallback?: string;
-      /** What it must be, in words, and as a check. */
+      /** The rule for its value, in words and as a function. */
       rule?: string;
       fits?: (value: string) => boolean;
     }
@@ -30,26 +30,26 @@ export interface ServiceParts {
 }
 
 interface Service {
-  /** Fails while it cannot be used: then the server is not ready. */
+  /** Throws while the service cannot be used: then the server is not ready. */
   check?(): Awaitable<unknown>;
-  /** Waited for when all requests are answered, before the store is closed. */
+  /** Called and awaited when all requests are answered, before the store is closed. */
   close?(): Awaitable<unknown>;
 }
 
-/** How long a service may take to say that it can be used, in milliseconds. */
-const START_TIMEOUT = 2000;
+/** How long `check` of a service may take, in milliseconds. */
+const CHECK_TIMEOUT = 2000;
 const LATE = Symbol('late');
 
 const all = (services: object): [string, Service][] =>
   Object.entries(services).filter(([, service]) => typeof service === 'object' && service !== null);
 
-/** @throws HttpError whose cause names the service that cannot be used, or does not say so in time */
-export async function checkServices(services: object, patience = START_TIMEOUT): Promise<void> {
+/** @throws HttpError whose cause names the service that cannot be used, or does not answer in time */
+export async function checkServices(services: object, timeout = CHECK_TIMEOUT): Promise<void> {
   await Promise.all(
     all(services).map(async ([name, service]) => {
       const late = new AbortController();
       try {
-        const answered = await Promise.race([service.check?.(), wait(patience, LATE, { signal: late.signal })]);
+        const answered = await Promise.race([service.check?.(), wait(timeout, LATE, { signal: late.signal })]);
         if (answered === LATE) throw new Error('it does not answer in time');
       } catch (error) {
         const cause = new Error(`the service ${name} cannot be used`, { cause: error });
@@ -61,7 +61,7 @@ export async function checkServices(services: object, patience = START_TIMEOUT):
   );
 }
 
-/** What handlers get, for plugins. */
+/** Decorates the app with collections and services, so that plugins have them, too. */
 export function addServices(app: FastifyInstance, collections: object, services: object): void {
   app.decorate('collections', collections as FastifyInstance['collections']);
   app.decorate('services', services);

@@ -1,23 +1,23 @@
-/** How a team's `tokens.ts` checks tokens that others have issued. */
+/** The types of a team's `tokens.ts`, which checks tokens of other issuers. */
 import type { FastifyRequest } from 'fastify';
 import type { Awaitable } from '../store/collection.ts';
 
 /** The owner of a token. */
 export interface Verified<Claims> {
-  /** Names the caller among all callers: of several issuers, with that of the issuer. Rates and `Idempotency-Key`s are counted by it. */
+  /** Unique among all callers: include the issuer if there are several. Rate limits and `Idempotency-Key`s are counted by it. */
   id: string;
-  /** Handlers get them as `caller.claims`. */
+  /** The claims, which handlers get as `caller.claims`. */
   claims: Claims;
   scopes: readonly string[];
 }
 
-/** The client is told why, as `error_description`. */
+/** A refused token. The client gets the reason as `error_description`. */
 export interface Refused {
   refused: string;
 }
 
 /**
- * Checks a token before the body of its request is read. What it throws is no fault of the token: the client gets 503, and the log
- * the cause. So does a client whose token is not checked within five seconds.
+ * Checks a token before the body of its request is read. If it throws, or takes more than five seconds, the client gets 503, and the log
+ * the cause.
  */
 export type VerifyToken<Claims> = (token: string, request: FastifyRequest) => Awaitable<Verified<Claims> | Refused>;

@@ -1,4 +1,4 @@
-/** The clients to copy, which lie beside the contract: a folder for each language, with the client and how it is used. */
+/** The clients to copy, in the contract's folder: a folder for each language, with the client and a README. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 export const CLIENTS = new URL('openapi/clients/', import.meta.resolve('#package'));
@@ -9,7 +9,7 @@ export interface ClientFile {
   text: Buffer;
 }
 
-/** None where there is no such folder: a contract need not have any. */
+/** None if there is no such folder: a contract need not have clients. */
 export function loadClients(folder: URL = CLIENTS): ClientFile[] {
   const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
   const paths = names.filter((name) => /^\w+\/\S+\.\w+$/.test(name)).sort();

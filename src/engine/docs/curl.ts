@@ -1,4 +1,4 @@
-/** The request of an operation, as a line to copy; the page fills in the reader's key, this server and a new Idempotency-Key. */
+/** A curl command for an operation, to copy; the page fills in the reader's key, this server and a new Idempotency-Key. */
 import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
 import type { Contract, Operation } from '../contract/contract.ts';
 import type { Document, MediaNode, Method, OperationNode, PathItem } from '../contract/document.ts';
@@ -7,10 +7,10 @@ import { isNode, keywordsOf } from '../schema/json.ts';
 import { lookUp } from '../schema/references.ts';
 import { Html, html } from './html.ts';
 
-/** What stands there until the page has filled it in, and where it has no JavaScript. */
+/** A placeholder, which the page replaces if it has JavaScript. */
 const fill = (name: string, text: string) => html`<span data-fill="${name}">${text}</span>`;
 
-/** Examples with every digit: a contract's own numbers may be larger than JavaScript's. */
+/** Parses the contract again, with bigint: its examples may have larger numbers than JavaScript's. */
 export function buildToCurl({ json, prefix }: Contract): (operation: Operation, name?: string) => Html {
   const document = parse(json, null, parseNumberAndBigInt) as Partial<Document>;
   const { paths = {} } = document;

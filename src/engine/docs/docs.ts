@@ -1,4 +1,4 @@
-/** The contract, served: byte for byte as YAML, without loss as JSON, and as a page to read and try, with Swagger UI. */
+/** Serves the contract: as it is written in YAML, as JSON without loss, as a page to read, and with Swagger UI to try. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
@@ -9,7 +9,7 @@ import { addDocument, addPage } from './documents.ts';
 import { addFrontDoor } from './front-door.ts';
 
 /**
- * What OWASP's HTML list asks for, beside what every reply has. The page loads nothing from other sites, and runs no inline
+ * The headers that OWASP recommends for HTML, beside those of every reply. The page loads nothing from other sites, and has no inline
  * script or style. No `upgrade-insecure-requests`: it would leave the page blank on plain HTTP.
  */
 const PAGE_HEADERS = {
@@ -34,7 +34,7 @@ const PAGE_HEADERS = {
 const SWAGGER_UI = new URL('static/', import.meta.resolve('@fastify/swagger-ui'));
 const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
-/** What is added to Swagger UI in the browser: styles, and its plugins, which `start.js` brings together. */
+/** Our files for the browser: styles, and plugins of Swagger UI. */
 const ADDITIONS = new URL('page/', import.meta.url);
 
 const TYPES: Record<string, string> = {
@@ -43,7 +43,7 @@ const TYPES: Record<string, string> = {
   '.png': 'image/png',
 };
 
-/** A start does without: to load and make the pages takes a tenth of it. */
+/** Loaded on the first request: loading and making the pages would take a tenth of the start. */
 const loadPages = () => import('./page.ts');
 
 export async function addDocs(app: FastifyInstance, contract: Contract): Promise<void> {

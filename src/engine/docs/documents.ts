@@ -1,17 +1,17 @@
-/** Files that do not change while the server runs, sent from memory, and compressed once: when they are first asked for. */
+/** Serves files that do not change while the server runs, from memory, compressed once, on the first request. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** The best first; quality 11 of brotli would take seconds, and save 5 %. */
+/** The best coding first. Brotli's quality 11 would take seconds, and save 5 %. */
 const CODINGS: Record<string, (body: Buffer) => Promise<Buffer>> = {
   br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
   gzip: (body) => promisify(gzip)(body),
 };
 
-/** What is smaller fits into one packet as it is. */
+/** Smaller files are not compressed: they fit into one packet. */
 const SMALLEST = 1400;
 
 type Headers = { 'content-type': string; [name: string]: string };
@@ -20,7 +20,7 @@ export function addDocument(app: FastifyInstance, url: string, body: Buffer, hea
   app.get(url, buildSend(body, headers));
 }
 
-/** One that is made when it is first asked for. */
+/** Adds a page that is made on the first request. */
 export function addPage(app: FastifyInstance, url: string, make: () => Promise<Buffer>, headers: Headers): void {
   let made: Promise<ReturnType<typeof buildSend>> | undefined;
   app.get(url, async (request, reply) => {
@@ -31,8 +31,8 @@ export function addPage(app: FastifyInstance, url: string, make: () => Promise<B
 }
 
 /**
- * With a strong ETag (RFC 9110, section 8.8.3), of each coding its own: a client that has the file already gets 304. A request whose body breaks off
- * is refused meanwhile.
+ * Sends the body with a strong ETag for each coding (RFC 9110, section 8.8.3): a client that has the file already gets 304. The reply may
+ * be sent meanwhile, if the request's body breaks off.
  */
 function buildSend(body: Buffer, headers: Headers) {
   const digest = createHash('sha256').update(body).digest('base64url');
@@ -40,7 +40,7 @@ function buildSend(body: Buffer, headers: Headers) {
   const codings = isText ? Object.keys(CODINGS) : [];
   const compressed = new Map<string, Promise<Buffer>>();
 
-  /** Made by another thread. */
+  /** Node compresses in another thread. */
   function compress(coding: string): Promise<Buffer> {
     const known = compressed.get(coding) ?? (CODINGS[coding] as (body: Buffer) => Promise<Buffer>)(body);
     compressed.set(coding, known);
@@ -64,6 +64,6 @@ function buildSend(body: Buffer, headers: Headers) {
   };
 }
 
-/** A plugin may have said already that the reply depends on another header (RFC 9110, section 12.5.5). */
+/** Adds a header to `Vary` (RFC 9110, section 12.5.5), which a plugin may have set already. */
 export const toVary = (reply: FastifyReply, header: string) =>
   [reply.getHeader('vary') ?? [], header].flat().join(', ');

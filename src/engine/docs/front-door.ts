@@ -1,9 +1,9 @@
-/** Where somebody who has nothing but the origin finds the rest: the page for people, the contract for programs. */
+/** Leads from the origin to the rest: people to the page, programs to the contract. */
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
 import { addDocument, toVary } from './documents.ts';
 
-/** RFC 8631 has the relations, RFC 9727 that of the catalogue. */
+/** The relations are from RFC 8631, that of the catalogue from RFC 9727. */
 const toLinks = (publicPath: string) =>
   [
     `<${publicPath}/openapi.json>; rel="service-desc"; type="application/json"`,
@@ -22,7 +22,7 @@ export function addFrontDoor(app: FastifyInstance, { publicPath, prefix }: Contr
         .redirect(publicPath + (isBrowser ? '/docs' : '/openapi.json'));
     });
   }
-  // Its URLs are relative to its own: a proxy's origin is not known here.
+  // URLs without an origin: the server does not know a proxy's.
   const catalogue = {
     linkset: [
       {

@@ -1,4 +1,4 @@
-/** HTML in which what is put in is escaped, unless it is HTML already: a contract's texts are anybody's. */
+/** HTML. The tag `html` escapes all values that are not HTML already, since anybody may have written the contract's texts. */
 export class Html {
   readonly text: string;
 

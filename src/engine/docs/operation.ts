@@ -1,4 +1,4 @@
-/** An operation to read: its request, parameters, body and replies. */
+/** The section of an operation: its request, parameters, body and replies. */
 import type { Deprecation, Operation } from '../contract/contract.ts';
 import type { ExampleNode, MediaNode, nodesOf, ResponseNode } from '../contract/document.ts';
 import { keywordsOf, type Schema } from '../schema/json.ts';
@@ -42,7 +42,7 @@ function toNotice({ at, sunset, successor }: Deprecation): Html {
   }.</p>`;
 }
 
-/** The body of an error is that of all, which stands where its code leads. */
+/** Errors are listed with their message and a link to the table of codes, without their body, which is always the same. */
 function toReply(status: string, { description, headers = {}, content = {} }: ResponseNode, targets: Targets): Html {
   const { schema, examples = {} }: MediaNode = Object.values(content)[0] ?? {};
   const errors = Object.values(examples)
@@ -55,10 +55,10 @@ ${schema && errors.length === 0 && toFields(schema)}
 </details>`;
 }
 
-/** Others have a code or a message of another kind, or none. */
+/** An example as an error. Code and message may be missing, or of another type. */
 const toError = ({ value }: ExampleNode): { code: string; message: string } => Object(value);
 
-/** One level of fields: a schema may refer to itself. */
+/** The fields of a schema, one level deep: it may refer to itself. */
 function toFields(schema: Schema | undefined): Html {
   const { properties = {}, required = [], items } = keywordsOf(schema);
   const ofItem = keywordsOf(items);
@@ -76,10 +76,10 @@ function toTerm(name: string, schema: Schema | undefined, { required, descriptio
   return html`<dt><code>${name}</code> ${describe(schema)}${required ? ', required' : ''}</dt><dd>${toProse(description)}</dd>`;
 }
 
-/** Of JSON Schema, where its own are no English. */
+/** English words for keywords of JSON Schema. */
 const WORDS: Record<string, string> = { enum: 'one of', minLength: 'length from', maxLength: 'length up to' };
 
-/** What a value may be, in words: `integer, minimum 1, maximum 100, default 20`. What a pattern means, the description says. */
+/** A schema in words: `integer, minimum 1, maximum 100, default 20`. Patterns are left to the description. */
 function describe(any: Schema | undefined): string {
   const schema = keywordsOf(any);
   const type = [schema.type ?? 'any'].flat().join(' or ');

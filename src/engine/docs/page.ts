@@ -1,10 +1,10 @@
-/** The pages: the contract to read, which is the front, and Swagger UI to try it, one click away. */
+/** The HTML of both pages: the contract to read, and Swagger UI to try it. */
 import type { Contract } from '../contract/contract.ts';
 import type { ClientFile } from './clients.ts';
 import { type Html, html } from './html.ts';
 import { toReading } from './reading.ts';
 
-/** `root` leads from the page to what the server has at `/`: the page does not know below which path a proxy serves it. */
+/** `root` is the relative path from the page to `/`: a proxy may serve the page below any path. */
 export function toPage(contract: Contract, clients: ClientFile[], root: string): Buffer {
   const head = html`<link rel="stylesheet" href="${root}docs/static/reading.css">
 <script src="${root}docs/static/reading.js" type="module"></script>`;

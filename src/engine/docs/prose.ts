@@ -1,13 +1,13 @@
-/** The Markdown of a contract as HTML; HTML in it stays text. */
+/** Renders the contract's Markdown. HTML in it stays text. */
 import MarkdownIt from 'markdown-it';
 import { Html } from './html.ts';
 
-/** Where a name in code leads: the text of an error's code, and the section of an operation by its id, or as `GET /items`. */
+/** The link targets of names in code: error codes, and operations by id or as `GET /items`. */
 export type Targets = ReadonlyMap<string, string>;
 
 const markdown = new MarkdownIt({ html: false });
 
-/** Without paragraphs. */
+/** Renders text without paragraphs. */
 export const toInline = (text: string): Html => new Html(markdown.renderInline(text));
 
 export function toProse(text: string | undefined, targets: Targets = new Map()): Html | undefined {
@@ -24,7 +24,7 @@ export function toProse(text: string | undefined, targets: Targets = new Map()):
   return new Html(linked);
 }
 
-/** The parts of a text by its headings of the second level; the first part has no title. */
+/** Splits a text at its second-level headings; the first part has no title. */
 export function toTopics(text = ''): { title: string; id: string; text: string }[] {
   return text.split(/^## /m).map((part, index) => {
     const title = index === 0 ? '' : (part.split('\n', 1)[0] as string);
@@ -33,6 +33,6 @@ export function toTopics(text = ''): { title: string; id: string; text: string }
   });
 }
 
-/** The codes that a table of the text explains, which `toProse` gives an id. */
+/** The error codes that a table of the text explains. `toProse` gives their rows an id. */
 export const toCodes = (text = ''): string[] =>
   [...text.matchAll(/^\| *`(\w+)` *\|/gm)].map(([, code]) => code as string);

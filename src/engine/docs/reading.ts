@@ -1,4 +1,4 @@
-/** The contract to read: a first request, each operation, and the topics of its description; made at the start. */
+/** The page to read: a first request, each operation, and the topics of the contract's description. */
 import type { Contract, Operation } from '../contract/contract.ts';
 import { nodesOf } from '../contract/document.ts';
 import type { ClientFile } from './clients.ts';
@@ -39,7 +39,7 @@ ${clients.length > 0 && html`<li><a href="#clients">Clients to copy</a></li>`}</
 </nav>`;
 }
 
-/** What can be asked for without knowing anything. */
+/** Whether the operation can be called without parameters. */
 function isFirst({ method, path, parameters }: Operation): boolean {
   return method === 'GET' && !path.includes('{') && parameters.every(({ required }) => !required);
 }

@@ -1,4 +1,4 @@
-/** ajv, as the contract's schemas need it. */
+/** Configures ajv for the contract's schemas. */
 import { Ajv2020, type CodeKeywordDefinition } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { contains, untilMaxErrors } from './bounded-keywords.ts';
@@ -8,7 +8,7 @@ import type { Functions } from './functions.ts';
 import { bounds, int64, largeDefaults, multiple, numeric } from './int64-keywords.ts';
 import { countWhereIfFits, seenFields } from './seen-fields.ts';
 
-/** Checks schemas of all contracts: ajv would compile the schema of schemas for each instance that does so. */
+/** Validates schemas of all contracts: otherwise each ajv instance would compile the meta-schema again. */
 let ofSchemas: Ajv2020 | undefined;
 
 function buildAjvOfSchemas(): Ajv2020 {
@@ -17,29 +17,29 @@ function buildAjvOfSchemas(): Ajv2020 {
   return ajv;
 }
 
-/** What is known of the schemas of one document. */
+/** Facts about the schemas of one document. */
 export interface SchemaSource {
-  /** Whether its schemas are known to be valid ones. */
+  /** Whether the build has already checked that its schemas are valid. */
   isChecked: boolean;
-  /** Refuses keywords and formats that are unknown, and defaults that cannot be filled in; without, they are annotations. */
+  /** Whether unknown keywords and formats, and defaults that cannot be filled in, are refused; otherwise they are annotations. */
   isStrict?: boolean;
 }
 
-/** What a run has found, and forgets at its end. */
+/** State of one validation, forgotten at its end. */
 export interface Run {
   functions: Functions;
   keys: CanonicalKeys;
 }
 
-/** Escapes, each as a whole, and classes by name. */
+/** Escapes, each as a whole, and named classes such as `[:alpha:]`. */
 const WORD = /\\(?:p\{[^}]*\}|[xu]\{|.)|\[:\^?\w+:\]/gis;
-/** Escapes of Java, Perl, .NET and POSIX, beside the letters that mean something in JavaScript. */
+/** Escapes of Java, Perl, .NET and POSIX that JavaScript does not have. */
 const FOREIGN = /^(?:\\[A-Za-z]|\[)(?<!\\[BDSWbcdfknrstuvwx])|^\\[xu]\{/;
 const IN_JAVASCRIPT: Record<string, string> = { '\\A': '^', '\\z': '$', '\\Z': '$', '\\h': '[\\t ]', '\\R': '\\r?\\n' };
 
 /**
- * Patterns are of Unicode (JSON Schema 2020-12, Core, section 6.4); many are written for expressions without it, such as `[\w-.]`.
- * @throws Error for one of another language, whose words would be taken for their letters
+ * Patterns have the `u` flag (JSON Schema 2020-12, Core, section 6.4), but many are valid only without it, such as `[\w-.]`.
+ * @throws Error for escapes of another language: without `u`, JavaScript would read them as letters
  */
 export function toRegExp(pattern: string, flags: string): RegExp {
   try {
@@ -55,11 +55,11 @@ toRegExp.code = 'new RegExp';
 
 export function addKnownFormats(ajv: Ajv2020): void {
   addFormats.default(ajv);
-  // ajv's own takes squares of the length.
+  // ajv's own format `url` takes quadratic time.
   ajv.addFormat('url', (text: string) => /^(?:https?|ftp):\/\/\S+$/i.test(text) && URL.canParse(text));
-  // An annotation: the text is the handler's to understand.
+  // `decimal` is an annotation: the handler reads the text.
   ajv.addFormat('decimal', true);
-  // Bytes have no place in JSON.
+  // `binary` is not for JSON.
   delete ajv.formats.binary;
 }
 

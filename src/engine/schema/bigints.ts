@@ -1,4 +1,4 @@
-/** The numbers of a body as its schema has them: 64-bit integers as bigint, all others as doubles. */
+/** Gives the numbers of a body the types of its schema: 64-bit integers become bigint, all others doubles. */
 
 import { toInt64 } from '../../json/int64.ts';
 import type { Int64Map } from './int64-map.ts';
@@ -6,10 +6,10 @@ import type { Int64Map } from './int64-map.ts';
 /** Changes the value in place. */
 export type ToBigints = (value: unknown) => unknown;
 
-/** Also those that are being built: a map may be within itself. */
+/** Converters by map, also while they are being built: a map may contain itself. */
 const known = new WeakMap<Int64Map, ToBigints>();
 
-/** Undefined where the value has no numbers. */
+/** Undefined if the value has no numbers. */
 export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefined {
   if (!int64s || !hasNumbers(int64s)) return undefined;
   const { isInt64, isOtherNumber, fields, rest, recursions } = int64s;
@@ -21,7 +21,7 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
     return ofField ? [[name, ofField]] : [];
   });
   const ofRest = buildToBigints(rest);
-  // The value that a recursion describes is around this one, and has its integers too.
+  // A recursion refers to a schema around this one, whose integers this value may have, too.
   const ofRecursions = [...recursions].map((recursion) => ({
     ofRecursion: buildToBigints(recursion) as ToBigints,
     done: new WeakSet<object>(),
@@ -42,7 +42,7 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
     for (const name of ofRest ? Object.keys(values) : []) {
       if (!fields.has(name)) values[name] = (ofRest as ToBigints)(values[name]);
     }
-    // What several recursions describe would come by twice at each depth.
+    // Without `done`, a value with several recursions would be converted twice at each depth.
     for (const { ofRecursion, done } of ofRecursions.filter((one) => !one.done.has(values))) {
       done.add(values);
       ofRecursion(values);
@@ -53,7 +53,7 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
 
 const numberless = new WeakSet<Int64Map>();
 
-/** Where none has been found, there are none in all that were seen. */
+/** Whether the map, or any map within it, has numbers. If not, none of the maps seen has any. */
 function hasNumbers(int64s: Int64Map): boolean {
   const seen = new Set([int64s]);
   for (const { isInt64, isOtherNumber, fields, rest, recursions } of seen) {

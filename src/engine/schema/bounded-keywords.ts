@@ -1,12 +1,12 @@
-/** Keywords for ajv whose work is bounded: no keyword costs more than its input. */
+/** ajv keywords that take linear time. */
 import { _, type CodeKeywordDefinition, str } from 'ajv/dist/2020.js';
 import names from 'ajv/dist/compile/names.js';
 import { Type } from 'ajv/dist/compile/util.js';
 
-/** How many errors are collected. Alternatives and conditions have several for one problem. */
+/** How many errors are collected. Alternatives and conditions report several for one problem. */
 export const MAX_ERRORS = 100;
 
-/** `untilMaxErrors: schema` is the schema for items and fields, of which there may be very many: it is not tried any more when enough is wrong. */
+/** `untilMaxErrors: schema` checks items or fields, of which there may be very many, until there are enough errors. */
 export const untilMaxErrors: CodeKeywordDefinition = {
   keyword: 'untilMaxErrors',
   schemaType: 'object',
@@ -16,7 +16,7 @@ export const untilMaxErrors: CodeKeywordDefinition = {
   },
 };
 
-/** ajv's own keeps an error for each item that is another one, and copies them all for the next. */
+/** Replaces ajv's `contains`, which keeps an error for each item that does not match, and copies all of them for the next. */
 export const contains: CodeKeywordDefinition = {
   keyword: 'contains',
   type: 'array',

@@ -1,4 +1,4 @@
-/** Makes checks of schemas: the one way to know whether a value fits. */
+/** Makes checks of schemas. Everything that is checked against a schema is checked here. */
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Problem } from '../problem.ts';
 import { buildAjv, type SchemaSource } from './ajv.ts';
@@ -11,28 +11,28 @@ import { toProblems } from './problems.ts';
 import { subschemasOf } from './subschemas.ts';
 
 export interface CheckOptions {
-  /** The value's name in problems of the schema: `request` has its fault at `request.body.name`. */
+  /** The name of the value in problems of the schema: with `request`, a fault is at `request.body.name`. */
   name: string;
-  /** Where the value stands, in problems of values, as a JSON Pointer: with `/body`, its `name` is at `body.name`; by default at `name`. */
+  /** The JSON Pointer of the value, for problems of values: with `/body`, its `name` is at `body.name`; by default at `name`. */
   at?: string;
-  /** Fills in what a value leaves out: in a request, never in a reply. */
+  /** Fills in defaults: in requests, never in replies. */
   fillsDefaults?: boolean;
-  /** Where its 64-bit integers are, if another schema has a say in that. */
+  /** The 64-bit integers of the value, if another schema describes it, too. */
   int64s?: Int64Map;
 }
 
-/** What is wrong with a value, each in words with its place; undefined where it fits. It takes as long as the value is large. */
+/** Returns the problems of a value, or undefined if it fits. Takes linear time. */
 export type Check = (value: unknown) => Problem[] | undefined;
 
-/** A schema that does not compile is refused in one line. */
+/** Makes a check. A schema that does not compile is refused in one line. */
 export type BuildCheck = (schema: Schema, options: CheckOptions, refuse: Refuse) => Check;
 
 export interface Checks extends BuildCheck {
-  /** Compiles a part of one that was not called yet, in a few milliseconds; false where nothing is left. */
+  /** Compiles a part of a check that was not called yet, in a few milliseconds; false if nothing is left. */
   compileNext: () => boolean;
 }
 
-/** For the schemas of one document. Those of a checked document are compiled when they are first called, part by part. */
+/** Makes checks for the schemas of one document. If the build has checked it, they are compiled part by part when first called. */
 export function buildChecks(source: SchemaSource): Checks {
   const withDefaults = buildCompile(source, true);
   const without = buildCompile(source, false);
@@ -64,7 +64,7 @@ export function buildChecks(source: SchemaSource): Checks {
   return Object.assign(buildCheck, { compileNext });
 }
 
-/** A check that took everything would be worse. */
+/** Throws: a check that accepts everything would be worse. */
 const refuseNow: Refuse = (problem) => {
   throw new Error(problem);
 };
@@ -94,7 +94,7 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
     try {
       return compileOwn(schema, int64s);
     } catch (error) {
-      // Without ajv's own words for the place.
+      // Removes ajv's own words for the place.
       const message = (error as Error).message.replace(/ in schema at path .*|(?<= for: )data\d*\./, '');
       refuse(`${name}${findFault(schema, int64s, compileOwn)}: ${message}`);
       return compileOwn(true, int64s);
@@ -103,10 +103,10 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
   return { compile, run };
 }
 
-/** What is amiss with them was refused before. */
+/** Does not report problems, which were reported when the contract was loaded. */
 const int64sOf = (schema: Schema): Int64Map => findInt64s(schema, '', () => {});
 
-/** The place of the innermost schema that cannot be compiled by itself. */
+/** The path of the innermost schema that cannot be compiled by itself. */
 function findFault(schema: Schema, int64s: Int64Map, compile: Compile): string {
   for (const { subschema, keyword, name } of subschemasOf(schema)) {
     const inside = int64sUnder(int64s, keyword, name);
@@ -117,7 +117,7 @@ function findFault(schema: Schema, int64s: Int64Map, compile: Compile): string {
   return '';
 }
 
-/** Not as the root, where a default means nothing and is refused. */
+/** Compiles the schema as a field: at the root, a default has no meaning, and is refused. */
 function isSound(schema: Schema, int64s: Int64Map, compile: Compile): boolean {
   try {
     compile({ properties: { value: schema } }, int64sOfField('value', int64s));

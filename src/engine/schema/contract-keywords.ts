@@ -1,7 +1,7 @@
-/** Keywords for ajv: fields that only the other direction has, and a word that OpenAPI no longer has. */
+/** ajv keywords for read-only and write-only fields, and for `nullable`, which OpenAPI 3.1 no longer has. */
 import type { KeywordDefinition } from 'ajv/dist/2020.js';
 
-/** `hidden: 'read-only'` takes no value, and says why. */
+/** `hidden: 'read-only'` refuses every value, and says why. */
 export const hidden: KeywordDefinition = {
   keyword: 'hidden',
   schema: true,
@@ -9,7 +9,7 @@ export const hidden: KeywordDefinition = {
   error: { message: ({ schema }) => `is ${schema}` },
 };
 
-/** ajv would take it without a word. */
+/** Refuses `nullable`, which ajv would accept silently. */
 export const nullable: KeywordDefinition = {
   keyword: 'nullable',
   compile: () => {

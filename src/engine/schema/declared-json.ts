@@ -1,4 +1,4 @@
-/** Writes values of any schema: every digit of a bigint, and no field that the contract does not name. */
+/** Writes JSON for any schema, with every digit of a bigint, and without fields that the contract does not name. */
 import { stringify } from 'lossless-json';
 import type { Int64Map } from './int64-map.ts';
 
@@ -6,7 +6,7 @@ export function buildWriteDeclared(int64s: Int64Map): (value: unknown) => string
   return (value) => stringify(declaredIn(value, [int64s])) as string;
 }
 
-/** A value is described by a map, and by the recursions in it. An object whose schema names no field is free to have any. */
+/** `described` has the maps that describe the value, to which their recursions are added. Without named fields, an object may have any. */
 function declaredIn(value: unknown, described: Int64Map[]): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const maps = [...new Set(described.flatMap((int64s) => [int64s, ...int64s.recursions]))];

@@ -1,20 +1,20 @@
-/** `readOnly` and `writeOnly` fields: a schema as it holds for requests, or for replies. */
+/** `readOnly` and `writeOnly` fields: derives the schema for requests, or for replies. */
 import { type Keywords, keywordsOf, type Schema } from './json.ts';
 import { targetOf, toRecursion } from './recursion.ts';
 import { mapSubschemas, scopeOf, subschemasOf } from './subschemas.ts';
 
 type Word = 'readOnly' | 'writeOnly';
 
-/** What the fields of a request, or of a reply, must not be. */
+/** The fields that a request (`readOnly`) or a reply (`writeOnly`) must not have, in words. */
 export const HIDDEN = { readOnly: 'read-only', writeOnly: 'write-only' };
 
-/** Schemas as they hold, and schemas without the word: each may be in many others. */
+/** Caches of derived schemas, and of schemas without such fields: a schema may be in many others. */
 const known = {
   readOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
   writeOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
 };
 
-/** The schema with `hidden` in place of each field with this word, which is not required either. The same object where there is none. */
+/** Replaces each field with this word by `hidden`, and no longer requires it. Returns the same object if there is none. */
 export function withoutFields(word: Word, schema: Keywords): Keywords;
 export function withoutFields(word: Word, schema: Schema): Schema;
 export function withoutFields(word: Word, schema: Schema): Schema {
@@ -25,7 +25,7 @@ export function withoutFields(word: Word, schema: Schema): Schema {
   return made;
 }
 
-/** `names` are those of all parts of a schema that describe the same value: `required` may stand in another one. */
+/** `names` has the hidden fields of all parts that describe the same value: `required` may be in another part than the field. */
 function hide(word: Word, schema: Keywords, names: string[]): Keywords {
   const target = targetOf(schema);
   if (target) return toRecursion(schema.$ref as string, () => withoutFields(word, target));
@@ -45,7 +45,7 @@ function namesOf(word: Word, schema: Schema): string[] {
   });
 }
 
-/** Where none does, none that was seen does. */
+/** Whether any schema within has the word. If not, none of the schemas seen has it. */
 function mentions(word: Word, schema: Keywords): boolean {
   const { silent } = known[word];
   const seen = new Set([schema]);

@@ -1,12 +1,12 @@
 /**
- * `discriminator` beside `oneOf` or `anyOf` (OpenAPI 3.1, section 4.8.25): the field names the one schema that is meant, and only
- * that one is checked, so that errors are about nothing else.
+ * `discriminator` beside `oneOf` or `anyOf` (OpenAPI 3.1, section 4.8.25): the field selects one schema, and only that one is checked,
+ * so that errors are about nothing else.
  */
 import { type Keywords, keywordsOf, type Refuse, type Schema } from './json.ts';
 
 export type Discriminated = Keywords & Required<Pick<Keywords, 'discriminator'>>;
 
-/** `source` still has its references, whose names are the values of the field; `resolved` is the same without them. */
+/** `source` has unresolved references, whose names are the values of the field; `resolved` is the resolved schema. */
 export function discriminated(source: Keywords, resolved: Discriminated, refuse: Refuse): Keywords {
   const { anyOf = [], oneOf: branches = anyOf, discriminator, ...others } = resolved;
   const { propertyName, mapping = {} } = discriminator;
@@ -28,7 +28,7 @@ export function discriminated(source: Keywords, resolved: Discriminated, refuse:
   return { ...others, allOf: [...(others.allOf ?? []), tagged, ...chosen] };
 }
 
-/** The names of a branch: those that the mapping gives to its reference; else those in the schema itself; else the last part of its reference. */
+/** The names of a branch: from the mapping, else from the field's `enum` or `const`, else the last part of its reference. */
 function namesOf(
   reference: Schema | undefined,
   branch: Schema,

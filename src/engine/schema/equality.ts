@@ -1,7 +1,7 @@
-/** Keywords for ajv that compare whole values (JSON Schema 2020-12, Core, section 4.2.2), each in the time that it takes to read them once. */
+/** ajv keywords that compare whole values (JSON Schema 2020-12, Core, section 4.2.2) in linear time. */
 import { _, type KeywordDefinition } from 'ajv/dist/2020.js';
 
-/** In place of `enum` and `const` with more than small scalars: ajv's own finds no object without a prototype equal, and no bigint. */
+/** Replaces `enum` and `const` with objects or large numbers: ajv's own know no bigint, and no objects without a prototype. */
 export const equals: KeywordDefinition = {
   keyword: 'equals',
   schemaType: 'array',
@@ -10,7 +10,7 @@ export const equals: KeywordDefinition = {
   error: { message: 'must be one of', params: ({ schemaCode }) => _`{ allowedValues: ${schemaCode} }` },
 };
 
-/** Looks at no more of `value` than there is of `other`. */
+/** Reads no more of `value` than `other` has. */
 function isEqual(other: unknown, value: unknown): boolean {
   if (typeof other === 'number' && typeof value === 'bigint') return value >= other && value <= other;
   if (typeof other !== 'object' || other === null) return other === value;
@@ -22,13 +22,13 @@ function isEqual(other: unknown, value: unknown): boolean {
   return names.length === Object.keys(values).length && names.every(isSame);
 }
 
-/** Equal values have equal keys. What is within an object is looked at once in a run, however many lists it is in. */
+/** Gives equal values equal keys. Within one validation, each object is read once, however many lists contain it. */
 export class CanonicalKeys {
-  /** Of objects and arrays; and their names, by the keys of what they have. */
+  /** The keys of objects and arrays, and those keys by the text of their contents. */
   readonly #known = new Map<object, string>();
   readonly #names = new Map<string, string>();
 
-  /** ajv's own compares each item with every other one, and no objects without a prototype. */
+  /** Replaces ajv's `uniqueItems`, which compares each item with every other, and knows no objects without a prototype. */
   readonly uniqueItems: KeywordDefinition = {
     keyword: 'uniqueItems',
     type: 'array',
@@ -38,7 +38,7 @@ export class CanonicalKeys {
     error: { message: 'must not have the same item twice' },
   };
 
-  /** At the end of a run. */
+  /** To be called at the end of a validation. */
   forget(): void {
     if (this.#known.size === 0) return;
     this.#known.clear();

@@ -1,7 +1,7 @@
 /**
- * Schemas that are checked by functions of their own, for ajv: what refers to itself, and what is large. Equal ones have one, which is
- * compiled when it is first called. In a run it checks each object once: a schema that comes back to itself in two ways (two parts of
- * `allOf`, `if` and `then`, two alternatives) would check what is within an object four times, what is within that eight times, and so on.
+ * Gives recursive and large schemas validation functions of their own. Equal schemas share one, which is compiled when it is first called.
+ * In one validation, a function checks each object once. Otherwise a schema that refers to itself in two ways (two parts of `allOf`, `if`
+ * and `then`, two alternatives) would check each level of nesting twice as often as the level above.
  */
 import { _, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
@@ -11,22 +11,22 @@ import { findInt64s, type Int64Map } from './int64-map.ts';
 import type { Schema } from './json.ts';
 import { targetOf } from './recursion.ts';
 
-/** A schema where it stands. */
+/** A schema in its place within another. */
 export interface Part {
   schema: Schema;
   int64s: Int64Map;
-  /** Whether a value need not fit it, as in `anyOf`: then no default is filled in. */
+  /** Whether the value need not fit it, as in `anyOf`: then no defaults are filled in. */
   isTried: boolean;
 }
 
-/** How ajv takes a schema, and compiles it. */
+/** Rewrites a schema for ajv, and compiles it. */
 export interface Compiler {
-  /** With what `call` gives in the place of each part that has a function of its own. */
+  /** Replaces each part that has a function of its own by the result of `call`. */
   prepare: (part: Part, call: (part: Part) => Schema) => Schema;
   compile: (prepared: Schema) => ValidateFunction;
 }
 
-/** The errors of an object in this run, and the fields that were seen. */
+/** The errors of an object in this validation, and its evaluated fields. */
 interface Outcome {
   errors: ErrorObject[] | null;
   evaluated: Evaluated;
@@ -35,11 +35,11 @@ interface Outcome {
 type Evaluated = NonNullable<ValidateFunction['evaluated']>;
 
 export interface SchemaFunction extends Partial<Outcome> {
-  /** As ajv calls it, with what this run has found. */
+  /** Called by ajv. Sets `errors` and `evaluated`, as ajv's own functions do. */
   (...args: Parameters<ValidateFunction>): boolean;
   part: Part;
   number: number;
-  /** Undefined until it is known which functions it calls. */
+  /** The rewritten schema; undefined until then, when `calls` is not known yet, either. */
   prepared: Schema | undefined;
   calls: Set<SchemaFunction>;
   check: ValidateFunction | undefined;
@@ -51,26 +51,26 @@ export class Functions {
   readonly #ofSchemas = { tried: new Map<Schema, OfMaps>(), sure: new Map<Schema, OfMaps>() };
   readonly #ofTexts = new Map<string, SchemaFunction>();
   readonly #whole = new Set<SchemaFunction>();
-  /** All before it are compiled. */
+  /** All functions before this number are compiled. */
   #next = 0;
-  /** Where this run has found something. */
+  /** The caches that this validation has filled. */
   readonly #found: Map<unknown, Outcome>[] = [];
 
   constructor(compiler: Compiler) {
     this.#compiler = compiler;
   }
 
-  /** `function: 3` is the schema whose function has this number. */
+  /** `function: 3` calls the function with this number. */
   readonly keyword: CodeKeywordDefinition = {
     keyword: 'function',
     schemaType: 'number',
     code: (cxt) => callRef(cxt, _`${cxt.gen.scopeValue('wrapper', { ref: this.#known[cxt.schema] })}`),
   };
 
-  /** @throws Error where it cannot be prepared */
+  /** The function of a schema, shared by equal ones. @throws Error if the schema cannot be prepared */
   of(part: Part): SchemaFunction {
     const target = targetOf(part.schema);
-    // It may call all that is known, so that it is prepared when it is compiled.
+    // A recursive schema may contain itself, so it is prepared only when it is compiled.
     if (target) return this.#at({ ...part, schema: target, int64s: findInt64s(target, '', () => {}) });
     const made = this.#at(part);
     if (made.prepared !== undefined) return made;
@@ -81,13 +81,13 @@ export class Functions {
     return this.#at(part, equal);
   }
 
-  /** Ready to check values. @throws Error where it cannot be compiled */
+  /** Compiles the function. @throws Error if it cannot be compiled */
   compile(made: SchemaFunction): ValidateFunction {
     made.check ??= this.#compiler.compile(made.prepared ?? this.#prepare(made));
     return made.check;
   }
 
-  /** With all that it calls. @throws Error where one of them cannot be compiled */
+  /** Compiles the function and all functions that it calls. @throws Error if one of them cannot be compiled */
   compileWhole(made: SchemaFunction): ValidateFunction {
     const seen = new Set([made]);
     for (const one of seen) {
@@ -98,7 +98,7 @@ export class Functions {
     return this.compile(made);
   }
 
-  /** One of those that were not called yet; false where there is none. */
+  /** Compiles one function that was not called yet; false if there is none. */
   compileNext(): boolean {
     const next = this.#known.slice(this.#next).find(({ check }) => !check);
     this.#next = next ? next.number : this.#known.length;
@@ -106,7 +106,7 @@ export class Functions {
     return next !== undefined;
   }
 
-  /** At the end of a run: the next one is about other objects. */
+  /** To be called at the end of a validation: the next one is about other objects. */
   forget(): void {
     for (const outcomes of this.#found) outcomes.clear();
     this.#found.length = 0;
@@ -146,7 +146,7 @@ export class Functions {
     const made: SchemaFunction = Object.assign(
       (...args: Parameters<ValidateFunction>): boolean => {
         const { errors, evaluated } = outcomes.get(args[0]) ?? run(...args);
-        // The caller adds its own to them.
+        // A copy, to which the caller adds its own errors.
         made.errors = errors?.slice() ?? null;
         made.evaluated = evaluated;
         return !errors;
@@ -160,7 +160,7 @@ export class Functions {
 
 type OfMaps = Map<Int64Map, SchemaFunction>;
 
-/** Numbers that are bigint are those that no double holds: their digits tell them apart. */
+/** The schema as text. Only numbers that no double can hold are bigint here, so their digits are enough to tell them apart. */
 function writeSchema(prepared: Schema): string {
   try {
     return JSON.stringify(prepared);

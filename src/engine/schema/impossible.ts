@@ -1,9 +1,9 @@
-/** Schemas that allow nothing, because each value that they name breaks another keyword of theirs. */
+/** Refuses schemas that allow nothing, because each listed value breaks another keyword. */
 import type { BuildCheck } from './checks.ts';
 import { keywordsOf, type Refuse, type Schema } from './json.ts';
 import { subschemasOf } from './subschemas.ts';
 
-/** Where these stand, a schema that allows nothing may be meant. */
+/** Keywords under which a schema that allows nothing may be intended. */
 const CONDITIONS = ['not', 'if'];
 
 export function refuseImpossible(schema: Schema, name: string, buildCheck: BuildCheck, refuse: Refuse): void {

@@ -1,4 +1,4 @@
-/** Keywords for ajv, which knows no bigint: types of numbers, and what holds for every digit of them. */
+/** ajv keywords for exact numbers: ajv itself has no bigint. */
 import {
   _,
   type Code,
@@ -24,7 +24,7 @@ const BOUNDS = {
 
 export const BOUND_NAMES = Object.keys(BOUNDS) as (keyof Bounds)[];
 
-/** `int64: ['null']` takes an exact integer of 64 bits, or null. */
+/** `int64: ['null']` accepts an exact 64-bit integer, or null. */
 export const int64: KeywordDefinition = {
   keyword: 'int64',
   errors: false,
@@ -38,7 +38,7 @@ export const int64: KeywordDefinition = {
 
 const isNumber = (data: Name): Code => _`(typeof ${data} == 'number' || typeof ${data} == 'bigint')`;
 
-/** `numeric: ['integer', 'null']` is `type`, and takes a bigint, too, which a double is. */
+/** `numeric: ['integer', 'null']` is `type`, but also accepts a bigint that a double can hold. */
 export const numeric: CodeKeywordDefinition = {
   keyword: 'numeric',
   schemaType: 'array',
@@ -55,7 +55,7 @@ export const numeric: CodeKeywordDefinition = {
   },
 };
 
-/** `bounds: { minimum: 1 }` ignores values that are not numbers, as JSON Schema's bounds do. */
+/** `bounds: { minimum: 1 }` ignores values that are not numbers, as JSON Schema's `minimum` does. */
 export const bounds: CodeKeywordDefinition = {
   keyword: 'bounds',
   error: {
@@ -73,7 +73,7 @@ export const bounds: CodeKeywordDefinition = {
   },
 };
 
-/** `multiple: 0.01` is `multipleOf`, which ajv counts in doubles. */
+/** `multiple: 0.01` is an exact `multipleOf`, which ajv computes in doubles. */
 export const multiple: KeywordDefinition = {
   keyword: 'multiple',
   errors: false,
@@ -84,7 +84,7 @@ export const multiple: KeywordDefinition = {
   error: { message: ({ schema }) => `must be multiple of ${schema}` },
 };
 
-/** `largeDefaults: { after: 1n }` fills in what ajv cannot write into its code. */
+/** `largeDefaults: { after: 1n }` fills in bigint defaults, which ajv cannot write into its code. */
 export const largeDefaults: CodeKeywordDefinition = {
   keyword: 'largeDefaults',
   schemaType: 'object',

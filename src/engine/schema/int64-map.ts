@@ -1,32 +1,32 @@
-/** Where 64-bit integers are in the values that a schema describes, also when a part such as `allOf` says so. */
+/** Finds the 64-bit integers in the values that a schema describes, also within parts such as `allOf`. */
 import type { Refuse, Schema } from './json.ts';
 import { targetOf } from './recursion.ts';
 import { scopeOf, subschemasOf } from './subschemas.ts';
 
-/** Where they are in a value and within it. It is made once for each schema, and never changed. */
+/** The 64-bit integers of a value and within it. Made once for each schema, and not changed afterwards. */
 export interface Int64Map {
   isInt64: boolean;
   /** Whether it is a 64-bit integer in every alternative. */
   isAlwaysInt64: boolean;
   /** Whether some part of the schema declares a number without `format: int64`. */
   isOtherNumber: boolean;
-  /** Keywords that compare it with a number: not supported for bigint. */
+  /** Keywords that compare the value with a number, which are not supported for bigint. */
   comparisons: Set<string>;
   fields: Map<string, Int64Map>;
   /** Every field and item that has no map of its own. */
   rest: Int64Map | undefined;
-  /** The maps of the schemas that refer to themselves, and describe this value, too. */
+  /** The maps of recursive schemas that describe this value, too. */
   recursions: Set<Int64Map>;
 }
 
-/** Refuses what would have two types, or could not be compared. `name` is the value's name in problems. */
+/** Refuses values that would have two types, or could not be compared. `name` is the value's name in problems. */
 export function findInt64s(schema: Schema, name: string, refuse: Refuse): Int64Map {
   const int64s = mapOf(schema, true);
   checkMap(int64s, name, refuse);
   return int64s;
 }
 
-/** The map of what a schema under this keyword describes. */
+/** The map of the values that a schema under this keyword describes. */
 export function int64sUnder(int64s: Int64Map, keyword: string, name: string): Int64Map {
   const scope = scopeOf(keyword);
   if (scope === 'value') return int64s;
@@ -52,10 +52,10 @@ function newMap(): Int64Map {
 
 const NOWHERE = newMap();
 
-/** Of schemas in every alternative, and of those in one of several. */
+/** Caches of maps: of schemas that always apply, and of those in one of several alternatives. */
 const known = { always: new WeakMap<object, Int64Map>(), sometimes: new WeakMap<object, Int64Map>() };
 
-/** A schema that refers to itself meets its own map, which is not complete then, among its recursions only. */
+/** A recursive schema finds its own map, which is not complete yet, only among its recursions. */
 function mapOf(schema: Schema, isAlways: boolean): Int64Map {
   if (typeof schema === 'boolean') return NOWHERE;
   const maps = isAlways ? known.always : known.sometimes;
@@ -84,7 +84,7 @@ function mapOf(schema: Schema, isAlways: boolean): Int64Map {
   return int64s;
 }
 
-/** Both are parts of one schema, and describe the same value. */
+/** Joins the maps of two parts of a schema that describe the same value. */
 function join(one: Int64Map | undefined, other: Int64Map): Int64Map {
   if (one === undefined || one === other) return other;
   const int64s = newMap();
@@ -121,7 +121,7 @@ function checkMap(int64s: Int64Map, name: string, refuseAny: Refuse): void {
   if (isSound) sound.add(int64s);
 }
 
-/** What is in a recursion was checked where it begins. */
+/** The inside of a recursion is checked where the recursion begins. */
 function checkRecursion(int64s: Int64Map, recursion: Int64Map, name: string, refuse: Refuse): void {
   if (recursion.recursions.has(recursion)) refuse(`${name}: its schema is nothing but itself`);
   for (const [field, inside] of int64s.fields) {

@@ -1,13 +1,13 @@
-/** What every file about schemas speaks of. */
+/** The types of JSON Schema. */
 
-/** A JSON Schema (2020-12): `true` takes any value, `false` none, and an object what its keywords say. */
+/** A JSON Schema (2020-12): `true` accepts any value, `false` none, an object the values that its keywords allow. */
 export type Schema = boolean | Keywords;
 
 type Named<Value> = Record<string, Value>;
 type Lengths = Partial<Record<'minLength' | 'maxLength' | 'minItems' | 'maxItems', number>>;
 type Bound = 'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf';
 
-/** The keywords that are read, with the types that JSON Schema gives them: a schema with others is refused when it is compiled. */
+/** The keywords that we read, with their types by JSON Schema. A schema that breaks these types is refused when it is compiled. */
 export interface Keywords extends Lengths, Partial<Record<Bound, number | bigint>> {
   $ref?: string;
   type?: string | string[] | undefined;
@@ -33,11 +33,11 @@ export interface Keywords extends Lengths, Partial<Record<Bound, number | bigint
   [other: string]: unknown;
 }
 
-/** Whether it has fields or items, of which nothing else is known. */
+/** Whether the value is an object or array. */
 export const isNode = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** None, where a schema takes any value, or no value. */
+/** The keywords of a schema; none for `true` and `false`. */
 export const keywordsOf = (schema: Schema | undefined): Keywords => (isNode(schema) ? schema : {});
 
-/** Records a problem: one line that names its place. */
+/** Reports a problem: one line that names its place. */
 export type Refuse = (problem: string) => void;

@@ -6,7 +6,7 @@ import { SUBSCHEMA_KEYWORDS } from './subschemas.ts';
 const SCALARS = ['string', 'integer', 'number', 'boolean', 'null'];
 const PLAIN = ['properties', 'items', 'additionalProperties'];
 
-/** Undefined where the schema says what fast-json-stringify does not know, such as which alternative a bigint belongs to. */
+/** Undefined if the schema has what fast-json-stringify does not support, such as a bigint in one of several alternatives. */
 export function buildWritePlain(schema: Schema): ((value: unknown) => string) | undefined {
   const plain = toPlain(schema);
   let write: ((value: unknown) => string) | undefined;
@@ -17,7 +17,7 @@ export function buildWritePlain(schema: Schema): ((value: unknown) => string) | 
   return plain && writeFirst;
 }
 
-/** The types alone: fast-json-stringify would fill in defaults, too. */
+/** Keeps only the types: fast-json-stringify would fill in defaults, too. */
 function toPlain(schema: Schema): Keywords | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
   if (SUBSCHEMA_KEYWORDS.some((keyword) => keyword in schema && !PLAIN.includes(keyword))) return undefined;

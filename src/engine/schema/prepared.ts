@@ -1,4 +1,4 @@
-/** A schema as ajv takes it: with our own keywords where its own know no bigint, or may take far longer than the value is worth. */
+/** Rewrites a schema for ajv, with our own keywords where ajv's have no bigint, or take more than linear time. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Compiler } from './functions.ts';
 import { BOUND_NAMES } from './int64-keywords.ts';
@@ -9,22 +9,22 @@ import { ANNOTATION } from './references.ts';
 import { withBranch, withSeenFields } from './seen-fields.ts';
 import { mapSubschemas, SUBSCHEMA_KEYWORDS, subschemasOf } from './subschemas.ts';
 
-/** Keywords whose schemas are tried on any number of items or fields. */
+/** Keywords whose schemas apply to any number of items or fields. */
 const REPEATED = ['items', 'additionalProperties', 'patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];
 
 const SIZES = ['maxLength', 'maxItems', 'maxProperties'];
-/** Keywords that look at what is within a value, and what they read beside them. */
+/** Keywords that read the inside of a value, with the keywords that belong to them. */
 const DEEP = [
   ...['pattern', 'format', 'uniqueItems', 'equals', 'propertyNames', 'minContains', 'maxContains', 'seenFields'],
   ...SUBSCHEMA_KEYWORDS,
 ];
 
-/** A schema that is made of more has a function of its own. A larger bound compiles the same more often, a smaller one calls more often. */
+/** Larger schemas have a function of their own. A higher limit compiles the same code more often, a lower one makes more calls. */
 const LARGEST = 20;
 
 const sizes = new WeakMap<object, number>();
 
-/** How many schemas it is made of, without those that have functions of their own. */
+/** How many schemas it consists of; parts with a function of their own count as one. */
 function sizeOf(schema: Schema): number {
   if (typeof schema === 'boolean') return 1;
   const known = sizes.get(schema);
@@ -39,10 +39,10 @@ function sizeOf(schema: Schema): number {
 
 const isLarge = (schema: Schema) => isRecursion(schema) || sizeOf(schema) > LARGEST;
 
-/** Keywords whose schemas a value need not fit. */
+/** Keywords under which a value need not fit the schema. */
 const TRIED = ['anyOf', 'oneOf', 'not', 'if', 'contains', 'propertyNames'];
 
-/** Words about a schema say nothing about values. The types that they must have: one of another type is refused. */
+/** The types of annotations. An annotation of another type stays in the schema, and ajv refuses it. */
 const TYPES = new Map([
   ...['title', 'description'].map((keyword) => [keyword, 'string'] as const),
   ...['deprecated', 'readOnly', 'writeOnly'].map((keyword) => [keyword, 'boolean'] as const),
@@ -54,7 +54,7 @@ const isSilent = (keyword: string, value: unknown) =>
 export interface Filling {
   /** Whether defaults are filled in. */
   fillsDefaults: boolean;
-  /** Refuses those that cannot be. */
+  /** Whether defaults that cannot be filled in are refused. */
   isStrict: boolean | undefined;
 }
 
@@ -82,7 +82,7 @@ export function buildPrepare({ fillsDefaults, isStrict }: Filling): Compiler['pr
     const { properties: fields = {} } = prepared;
     for (const [name, field] of Object.entries(fillsDefaults ? properties : {})) {
       const { default: own } = keywordsOf(field);
-      // ajv would fill in what must be refused.
+      // With a default, ajv would fill in a required field that is missing and must be refused.
       if (own === undefined || schema.required?.includes(name)) continue;
       if (isTried && isStrict) throw new Error(`strict mode: default is ignored for: ${name}`);
       if (!isTried) fields[name] = { ...keywordsOf(fields[name]), default: own };
@@ -93,7 +93,7 @@ export function buildPrepare({ fillsDefaults, isStrict }: Filling): Compiler['pr
   };
 }
 
-/** Types other than numbers stay: in `anyOf` a 64-bit integer or a string, the string is unchanged. */
+/** Types other than numbers stay: a 64-bit integer or a string may still be a string. */
 function withInt64(schema: Keywords): Keywords {
   const { type, format, ...others } = schema;
   const types = [type ?? []].flat();
@@ -136,11 +136,11 @@ function withEquals(schema: Keywords): Keywords {
   return [only, ...(listed ?? [])].some(isNoScalar) ? { ...others, equals: several } : schema;
 }
 
-/** ajv compares texts and numbers as they are; a large number is sent as a bigint. */
+/** Whether ajv's own comparison would fail: for objects, and for large numbers, which are parsed as bigint. */
 const isNoScalar = (value: unknown) =>
   typeof value === 'number' ? Math.abs(value) > Number.MAX_SAFE_INTEGER : typeof value === 'object' && value !== null;
 
-/** What is too long is not looked at any further, by this schema's keywords or by its parts. */
+/** Checks sizes first: the inside of a value that is too long is not read, by this schema or its parts. */
 function withSizesFirst(schema: Keywords): Keywords {
   const keys = Object.keys(schema);
   const pick = (names: string[]) => Object.fromEntries(names.map((name) => [name, schema[name]]));

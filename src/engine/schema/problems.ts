@@ -1,24 +1,24 @@
-/** The problems of a value, from ajv's errors: in words, with its place and the keyword. */
+/** Turns ajv's errors into problems: in words, with place and keyword. */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { fromStep, toStep } from '../../json/pointer.ts';
 import { MAX_PROBLEMS, Problem, problemAt, toFew, toWords } from '../problem.ts';
 import { toRegExp } from './ajv.ts';
 
-/** Keywords whose problems are those of a schema within them. */
+/** Keywords whose errors only repeat those of a schema within them. */
 const SUMMARIES = ['if', 'propertyNames'];
 
-/** The keywords that a value of another type breaks in any case. */
+/** Keywords that a value of the wrong type breaks in any case. */
 const OF_VALUES = ['enum', 'const', 'equals'];
 
-/** Each once. `at` is the place of the `value` that was checked, as a JSON Pointer. */
+/** The problems, each once. `at` is the JSON Pointer of the checked `value`. */
 export function toProblems(errors: readonly ErrorObject[], at = '', value?: unknown): Problem[] {
   const problems = new Map<string, Problem>();
   const ofWrongType = new Set(
     errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath),
   );
   for (const error of errors) {
-    const isTold = OF_VALUES.includes(error.keyword) && ofWrongType.has(error.instancePath);
-    if (isTold || SUMMARIES.includes(error.keyword)) continue;
+    const isImplied = OF_VALUES.includes(error.keyword) && ofWrongType.has(error.instancePath);
+    if (isImplied || SUMMARIES.includes(error.keyword)) continue;
     const problem = toProblem(error, at, value);
     problems.set(problem.message, problem);
     if (problems.size > MAX_PROBLEMS) break;
@@ -28,7 +28,7 @@ export function toProblems(errors: readonly ErrorObject[], at = '', value?: unkn
 
 const quote = (value: unknown) => (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value));
 
-/** What a value must be, by the keyword that it breaks; for any other keyword, what ajv says. */
+/** Our words for a broken keyword, after `must`. For any other keyword, ajv's message is used. */
 const WORDS: Record<string, (params: ErrorObject['params']) => string> = {
   enum: ({ allowedValues }) => `be one of ${allowedValues.map(quote).join(', ')}`,
   equals: ({ allowedValues }) => `be one of ${allowedValues.map(quote).join(', ')}`,
@@ -45,7 +45,7 @@ const WORDS: Record<string, (params: ErrorObject['params']) => string> = {
   maximum: ({ limit }) => `be at most ${limit}`,
 };
 
-/** Keywords of ours that stand for others in a schema. */
+/** The contract's keyword for each of our own. */
 const STAND_INS: Record<string, (params: ErrorObject['params']) => string> = {
   int64: () => 'format',
   numeric: () => 'type',
@@ -76,10 +76,10 @@ function toProblem(error: ErrorObject, at: string, value: unknown): Problem {
   return new Problem(inside(propertyName), code, `the name of ${toWords(inside(propertyName))} ${told}`);
 }
 
-/** Characters that nobody sees, which are the only fault of many a text. */
+/** Control characters: nobody sees them, and they are often the only fault of a text. */
 const CONTROL = /\p{Cc}/gu;
 
-/** In a longer text no character is named: to look for it takes a match for each one. */
+/** In a longer text, the control character is not searched for: that takes a match for each one. */
 const MAX_SEARCHED = 1000;
 
 /** The first control character without which the text would match, as `U+0000`. */
@@ -91,7 +91,7 @@ function findControl(text: unknown, pattern: string): string | undefined {
   return found && `U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** At a JSON Pointer. */
+/** The value at a JSON Pointer. */
 const valueAt = (checked: unknown, pointer: string) =>
   pointer
     .split('/')

@@ -5,17 +5,17 @@ import { type Discriminated, discriminated } from './discriminator.ts';
 import { isNode, type Keywords, type Refuse, type Schema } from './json.ts';
 import { isRecursion, toRecursion } from './recursion.ts';
 
-/** Keywords that say nothing about which values are valid (JSON Schema 2020-12, Validation, section 9; OpenAPI 3.1, 4.8.24). */
+/** Annotations: keywords that allow every value (JSON Schema 2020-12, Validation, section 9; OpenAPI 3.1, 4.8.24). */
 export const ANNOTATION =
   /^(title|description|default|examples?|deprecated|readOnly|writeOnly|externalDocs|xml|discriminator|x-.*)$/;
 
-/** Keywords that other code reads without looking into `allOf`. */
+/** Keywords that other code reads without searching `allOf`. */
 const KIND = /^(type|format)$/;
 
-/** A node, and all that it refers to, is of the kind that stands there. */
+/** Returns the node with all references replaced. `Kind` is the type of the node. */
 export type Resolve = <Kind>(node: Kind, refuse: Refuse) => Kind;
 
-/** Resolves the same reference to the same object, so that it is compiled once. */
+/** Equal references resolve to the same object, so that it is compiled once. */
 export function buildResolve(document: unknown): Resolve {
   const targets = new Map<string, Schema>();
   const open = new Set<string>();
@@ -63,22 +63,22 @@ export function buildResolve(document: unknown): Resolve {
 const isDiscriminated = (schema: Keywords): schema is Discriminated =>
   Boolean(schema.discriminator?.propertyName && Array.isArray(schema.oneOf ?? schema.anyOf));
 
-/** The node at a JSON Pointer of the document (RFC 6901, section 6), not followed further. */
+/** The node at a JSON Pointer of the document (RFC 6901, section 6); if it is itself a reference, that is not followed. */
 export function lookUp(document: unknown, $ref: string): unknown {
   if (!$ref.startsWith('#/')) return undefined;
   const keys = decodeURIComponent($ref.slice(2)).split('/');
   return keys.reduce<unknown>((node, key) => ownOf(node, fromStep(key)), document);
 }
 
-/** A name such as `toString` is in a document only where the document says so. */
+/** Own properties only: `toString` is not in a document. */
 const ownOf = (node: unknown, name: string) => (isNode(node) && Object.hasOwn(node, name) ? node[name] : undefined);
 
-/** A schema that refers to itself, with more words. */
+/** A recursive reference with keywords beside it. */
 function beyond(target: Keywords, { allOf = [], ...beside }: Keywords): Keywords {
   return { ...beside, allOf: [target, ...allOf] };
 }
 
-/** A schema that demands what both demand. The target goes into `allOf`, because some keywords change their meaning beside others. */
+/** A schema that requires both. The target goes into `allOf`, because some keywords change their meaning beside others. */
 function combine(target: Keywords, beside: Keywords): Keywords {
   if (Object.keys(beside).every((key) => ANNOTATION.test(key))) return { ...target, ...beside };
   const { allOf = [], ...others } = beside;

@@ -1,9 +1,9 @@
-/** `required` names fields that some part of a value's schema describes: a misspelt name would refuse every value. */
+/** Refuses names in `required` that no part of the schema describes: a misspelt name would refuse every value. */
 import type { Keywords, Refuse, Schema } from './json.ts';
 import { targetOf } from './recursion.ts';
 import { scopeOf, subschemasOf } from './subschemas.ts';
 
-/** The names may stand in another part: `anyOf: [{ required: [mail] }, { required: [phone] }]`. `name` is the value's name in problems. */
+/** The field may be described in another part than `required`, as in `anyOf: [{ required: [mail] }, { required: [phone] }]`. */
 export function checkRequired(schema: Schema, name: string, refuse: Refuse, seen = new Set<Schema>()): void {
   if (seen.has(schema)) return;
   seen.add(schema);
@@ -21,7 +21,7 @@ export function checkRequired(schema: Schema, name: string, refuse: Refuse, seen
   }
 }
 
-/** The schema, and those within it that describe the same value, each once. */
+/** The schema and the schemas within it that describe the same value, each once. */
 function partsOf(schema: Schema, seen: Set<Schema>): Keywords[] {
   if (typeof schema === 'boolean' || seen.has(schema)) return [];
   seen.add(schema);

@@ -1,14 +1,14 @@
-/** Which fields a part of a schema has seen, for `unevaluatedProperties`: those of alternatives that do not fit do not count. */
+/** Corrects ajv's `unevaluatedProperties`: fields of alternatives that do not fit must not count as evaluated. */
 import { _, type CodeKeywordDefinition, type KeywordCxt, type Name } from 'ajv/dist/2020.js';
 import type { Keywords } from './json.ts';
 
-/** Keywords whose schemas are about the same value. */
+/** Keywords whose schemas describe the same value. */
 const PARTS = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 /**
- * ajv notes the fields in a variable. Where a schema has none yet, it takes over that of its first part, which may not fit, or never have
- * been tried: then fields count that do not, or the check throws. So a schema with parts begins with a variable of its own, which
- * inherits no `constructor`.
+ * ajv notes evaluated fields in a variable. A schema without one takes over the variable of its first part, which may not fit, or may not
+ * have been tried: then fields count wrongly, or the check throws. So a schema with parts gets a variable of its own. It has no
+ * prototype, so that no field `constructor` is found in it.
  */
 export const seenFields: CodeKeywordDefinition = {
   keyword: 'seenFields',
@@ -22,14 +22,14 @@ export function withSeenFields(schema: Keywords): Keywords {
   return PARTS.some((keyword) => keyword in schema) ? { ...schema, seenFields: true } : schema;
 }
 
-/** ajv leaves out an `if` without a branch that says something, and with it what it has seen: `not: false` says as little as can be said. */
+/** ajv skips an `if` without an effective branch, and with it the fields that `if` evaluates. `not: false` is a branch without effect. */
 export function withBranch(schema: Keywords): Keywords {
   if (!('if' in schema) || schema.then === false) return schema;
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   return { ...schema, then: { not: false, ...Object(schema.then) } };
 }
 
-/** ajv counts what `if` has seen, fits it or not. `definition` is that of `if`. */
+/** Counts the fields that `if` evaluates only if it fits; ajv counts them always. `definition` is ajv's `if`. */
 export function countWhereIfFits(definition: CodeKeywordDefinition): void {
   const { code } = definition;
   definition.code = (cxt) => {

@@ -1,7 +1,7 @@
-/** The schemas within a schema (JSON Schema 2020-12, Core, section 10), and what each of them describes. */
+/** The schemas within a schema (JSON Schema 2020-12, Core, section 10), and whether each describes the value, a field, or all fields. */
 import { isNode, type Keywords, type Schema } from './json.ts';
 
-/** Keywords with one schema, and with several in an array or by name. */
+/** Keywords with one schema, and keywords with several, in an array or by name. */
 const ONE = [
   'not',
   'if',
@@ -17,7 +17,7 @@ const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'properties', 'p
 
 export const SUBSCHEMA_KEYWORDS = [...ONE, ...SEVERAL];
 
-/** Keywords whose schemas describe the same value, and single fields or items of it. Others describe all fields. */
+/** Keywords whose schemas describe the same value, and keywords for single fields or items. Others describe all fields. */
 const SAME = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'not', 'if', 'then', 'else'];
 const NAMED = ['properties', 'prefixItems'];
 
@@ -30,11 +30,11 @@ export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
 interface Subschema {
   subschema: Schema;
   keyword: string;
-  /** The name of a field, or an index; '' where the keyword has one schema. */
+  /** The name of a field, or an index; '' if the keyword has one schema. */
   name: string;
 }
 
-/** The schemas that stand in this one, without those in them. */
+/** The schemas directly within this one. */
 export function subschemasOf(schema: Schema): Subschema[] {
   if (typeof schema === 'boolean') return [];
   const one = ONE.filter((keyword) => keyword in schema);
@@ -47,12 +47,12 @@ export function subschemasOf(schema: Schema): Subschema[] {
   ].filter((one): one is Subschema => isSchema(one.subschema));
 }
 
-/** Anything else, which is refused when it is compiled, stays as it is. */
+/** Anything else stays as it is, and is refused when it is compiled. */
 const isSchema = (node: unknown): node is Schema => typeof node === 'boolean' || isNode(node);
 
 type Make = (subschema: Schema, keyword: string, name: string) => Schema;
 
-/** The schema, with each schema within it replaced by what `make` makes of it. */
+/** Replaces each schema directly within this one by the result of `make`. */
 export function mapSubschemas(schema: Keywords, make: Make): Keywords {
   const map = (one: unknown, ...where: [string, string]) => (isSchema(one) ? make(one, ...where) : one);
   const mapped = { ...schema };

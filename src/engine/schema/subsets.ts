@@ -1,4 +1,4 @@
-/** Whether all values of one schema are values of another: true only where that is plain to see. */
+/** Whether every value of one schema fits another. Cautious: false wherever it cannot be proven. */
 import { isDeepStrictEqual } from 'node:util';
 import { type Keywords, keywordsOf, type Schema } from './json.ts';
 import { targetOf } from './recursion.ts';
@@ -6,16 +6,16 @@ import { ANNOTATION } from './references.ts';
 import { mapSubschemas } from './subschemas.ts';
 import { isBounded, isType, JOINT, speaksOfOthers, typesOf, valuesOf } from './value-bounds.ts';
 
-/** Whether what fits `inner` fits `outer`, and has no field that `outer` does not name. */
+/** Whether every value of `inner` fits `outer`, and has only fields that `outer` names. */
 export function isWithin(inner: Schema, outer: Schema): boolean {
   const [given, wanted] = [toBare(inner), toBare(outer)];
   return isNamed(given, wanted) && fits(given, wanted);
 }
 
-/** Whether what fits `inner` fits `outer`. */
+/** Whether every value of `inner` fits `outer`. */
 export const isSubset = (inner: Schema, outer: Schema): boolean => fits(toBare(inner), toBare(outer));
 
-/** Without what says nothing about values; what refers to itself is known by its target. */
+/** Removes annotations, and replaces recursions by the number of their target. */
 function toBare(schema: Schema): Schema {
   if (typeof schema === 'boolean') return schema;
   const target = targetOf(schema);
@@ -33,7 +33,7 @@ function numberOf(target: Keywords): number {
   return number;
 }
 
-/** The parts of `allOf` in one. What two of them say of the same keyword, the first says: enough for what is known of a value. */
+/** Merges the parts of `allOf`. If two parts have the same keyword, the first wins: the result allows at least the same values. */
 export function mergeAllOf(schema: Schema): Keywords {
   const keywords = keywordsOf(schema);
   const { allOf, ...own } = keywords;
@@ -44,7 +44,7 @@ export function mergeAllOf(schema: Schema): Keywords {
   return { ...Object.assign({}, ...parts.toReversed()), properties, required };
 }
 
-/** Whether what fits `inner` has no field that `outer` does not name; one that names none is free to have any. */
+/** Whether values of `inner` have only fields that `outer` names. If `outer` names none, any field is allowed. */
 function isNamed(inner: Schema, outer: Schema): boolean {
   if (typeof outer === 'boolean' || inner === false) return true;
   const [given, known] = [mergeAllOf(inner), mergeAllOf(outer)];
@@ -64,7 +64,7 @@ function isNamed(inner: Schema, outer: Schema): boolean {
 /** Keywords whose parts may name fields. */
 const PARTS = ['anyOf', 'oneOf', 'if', 'dependentSchemas', 'patternProperties', 'prefixItems', 'recursion'];
 
-/** Whether a value of this type may fit. */
+/** Whether values of this type may fit. */
 function mayBe(type: string, schema: Schema): boolean {
   const { type: types = type, anyOf, oneOf } = keywordsOf(schema);
   const choices = anyOf ?? oneOf;
@@ -82,7 +82,7 @@ function fits(inner: Schema, outer: Schema): boolean {
   return isDeepStrictEqual(inner, outer) || proves(given, Object.keys(outer).filter(isOpen), outer);
 }
 
-/** Each alternative of what is given proves them by itself. */
+/** Whether each alternative of `given` fits the `keywords` of `outer`. */
 function proves(given: Keywords, keywords: string[], outer: Keywords): boolean {
   const alternatives = keywords.length > 0 ? alternativesOf(given) : [];
   if (alternatives.length > 0) return alternatives.every((one) => proves(one, keywords, outer));
@@ -95,7 +95,7 @@ function alternativesOf({ anyOf, oneOf, ...rest }: Keywords): Keywords[] {
   return Array.isArray(rest.type) ? rest.type.map((type) => ({ ...rest, type })) : [];
 }
 
-/** Whether a keyword of `outer` holds for all that fits a schema. */
+/** Whether every value of `given` fits a keyword of `outer`. */
 function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
   const { allOf = [], anyOf = [], oneOf = [], not = false, type = [], required = [], properties = {} } = outer;
   const { additionalProperties: others = true, items = true, propertyNames = true } = outer;
@@ -140,13 +140,13 @@ function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
 const isAmong = (given: Keywords, values: unknown[] = []): boolean =>
   valuesOf(given)?.every((one) => values.some((other) => isDeepStrictEqual(one, other))) ?? false;
 
-/** What is known of a field. */
+/** The schema of a field. */
 function fieldOf(name: string, { properties = {}, patternProperties, additionalProperties = {} }: Keywords): Schema {
   if (Object.hasOwn(properties, name)) return properties[name] as Schema;
   return patternProperties === undefined ? additionalProperties : {};
 }
 
-/** Where no value fits both: their types are others. */
+/** Whether no value fits both, because their types differ. */
 function isApart(one: Keywords, other: Schema): boolean {
   if (typeof other === 'boolean') return !other;
   const [types, others] = [typesOf(one), typesOf(mergeAllOf(other))];

@@ -1,13 +1,13 @@
-/** The bounds of values that a schema states without another schema in it: their types, all of them where they are listed, their bounds. */
+/** Compares the keywords of two schemas that contain no other schema: types, listed values, limits. */
 import { isDeepStrictEqual } from 'node:util';
 import { isMultiple } from '../../json/exact-number.ts';
 import type { Keywords } from './json.ts';
 
-/** Keywords that are understood by others beside them: an equal one may mean something else there. */
+/** Keywords whose meaning depends on keywords beside them: equal ones may have another meaning elsewhere. */
 export const JOINT =
   /^(contains|(min|max)Contains|if|then|else|items|prefixItems|additionalProperties|unevaluated(Items|Properties))$/;
 
-/** The types that a keyword speaks of; it holds for all others. */
+/** The types that a keyword applies to. Values of other types always fit. */
 const TYPES: [keywords: RegExp, types: string[]][] = [
   [/^((min|max)Length|pattern)$/, ['string']],
   [/^((min|max)imum|exclusive(Min|Max)imum|multipleOf)$/, ['number', 'integer']],
@@ -33,7 +33,7 @@ function isMultipleOf(value: Bound, { multipleOf, type }: Keywords): boolean {
   return own !== undefined && value !== undefined && isMultiple(own, value);
 }
 
-/** Whether a keyword that has no schemas in it holds for all that fits one. */
+/** Whether every value of `given` fits this keyword, which contains no schema. */
 export function isBounded(keyword: string, value: unknown, given: Keywords): boolean {
   const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = given;
   const [limit, own] = [value, given[keyword]] as [Bound, Bound];
@@ -63,13 +63,13 @@ export function isBounded(keyword: string, value: unknown, given: Keywords): boo
   }
 }
 
-/** The first value beyond an exclusive bound, where there is one: that of whole numbers. */
+/** The first integer beyond an exclusive limit; for other numbers, the limit itself. */
 const nextTo = (bound: Bound, step: bigint, { type }: Keywords): Bound =>
   type === 'integer' && bound !== undefined && Number.isInteger(Number(bound)) ? BigInt(bound) + step : bound;
 
 export const isType = (type: string, wide: string) => type === wide || (type === 'integer' && wide === 'number');
 
-/** The types that a value may have, where that is said. */
+/** The types that a value may have, if the schema says so. */
 export function typesOf(schema: Keywords): string[] | undefined {
   return schema.type === undefined ? valuesOf(schema)?.map(typeOf) : [schema.type].flat();
 }
@@ -80,7 +80,7 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** All that may fit, where they are listed. */
+/** All values that fit, if they are listed. */
 export function valuesOf(schema: Keywords): unknown[] | undefined {
   if ('const' in schema) return [schema.const];
   return schema.enum ?? (schema.type === 'null' ? [null] : undefined);

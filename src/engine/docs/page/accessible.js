@@ -1,4 +1,4 @@
-/** What Swagger UI leaves without a name, or out of the keyboard's reach (WCAG 2.2, 1.3.1 and 2.1.1). */
+/** Names for elements that Swagger UI leaves without one, and access by keyboard (WCAG 2.2, 1.3.1 and 2.1.1). */
 const NAMES = {
   '#servers': () => 'Server',
   '.scheme-container': () => 'Server and key',
@@ -11,7 +11,7 @@ const NAMES = {
   '.responses-table[role=region]': (element) =>
     `Replies of ${element.closest('.opblock').id.replace(/^operations-/, '')}`,
 };
-/** Else they stand in no landmark. */
+/** Without a role, these elements would be in no landmark. */
 const DIALOG = '.dialog-ux .modal-ux';
 const ROLES = { '.information-container': 'banner', '.scheme-container': 'region', [DIALOG]: 'dialog' };
 const SCROLLED = '.microlight';
@@ -28,7 +28,7 @@ function mend() {
   for (const element of document.querySelectorAll(`${SCROLLED}:not([tabindex])`)) element.tabIndex = 0;
 }
 
-/** What had the focus last, outside of the dialog. */
+/** The element outside of the dialog that had the focus last. */
 let opener;
 let isOpen = false;
 
@@ -36,7 +36,7 @@ document.addEventListener('focusin', ({ target }) => {
   if (!target.closest(DIALOG)) opener = target;
 });
 
-/** The dialog has the focus while it is open, and gives it back. A button's name begins with what it shows (WCAG 2.2, 2.5.3). */
+/** Keeps the focus in the open dialog, and gives it back at the end. A button's name begins with its text (WCAG 2.2, 2.5.3). */
 function mendDialog() {
   const dialog = document.querySelector(DIALOG);
   for (const button of dialog?.querySelectorAll('.modal-btn[aria-label]') ?? []) {
@@ -65,7 +65,7 @@ new MutationObserver(mend).observe(document.body, { childList: true, subtree: tr
 
 export default {
   wrapComponents: {
-    /** It is inside of a button, which does what it does. */
+    /** No link: it would be inside of a button that does the same. */
     DeepLink(Original, { React: { createElement } }) {
       return (props) => createElement(Original, { ...props, enabled: false });
     },

@@ -1,4 +1,4 @@
-/** An array names the schema of its items, also before that is resolved: `array<Order>`, not `array<any>`. */
+/** Shows the type of an array's items before their schema is resolved: `array<Order>`, not `array<any>`. */
 export default {
   wrapComponents: {
     withJSONSchema202012SystemContext(original, { fn }) {

@@ -1,4 +1,4 @@
-/** Copies a text, and says so on the button. Browsers have the clipboard on https and localhost only; the other way works everywhere. */
+/** Copies a text, and says so on the button. Browsers have the clipboard only on https and localhost; `execCommand` works everywhere. */
 export async function copy(text, button) {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,4 @@
-/** Shows at every deprecated operation, folded or not, what is known: since when, when it will be removed, what to use. */
+/** Shows at each deprecated operation since when it is deprecated, when it will be removed, and what to use instead. */
 function describe(operation) {
   const parts = [
     ['Deprecated since', 'x-deprecated-at'],

@@ -1,7 +1,7 @@
-/** Swagger UI reads the contract into JavaScript's numbers. Here integers above 2^53 become bigint, and stay as written. */
+/** Keeps large integers exact: Swagger UI would round those above 2^53 in the contract. Here they become bigint. */
 const MARK = '\u0000bigint:';
 
-/** As a string, for the resolver of references: it refuses bigint. */
+/** Swagger UI's resolver of references refuses bigint, so it gets marked strings. */
 const toMarked = (value) => (typeof value === 'bigint' ? `${MARK}${value}` : value);
 
 const toBigInt = (value) => (String(value).startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value);
@@ -13,7 +13,7 @@ function copy(node, change) {
   return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, copy(value, change)]));
 }
 
-/** For JSON.parse. Browsers pass the source text of a number since 2025; older ones round it. */
+/** A reviver for JSON.parse. Browsers pass the source text of a number since 2025; older ones round it. */
 function keepInteger(_name, value, context) {
   const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
   return isRounded && /^-?\d+$/.test(context?.source) ? BigInt(context.source) : value;

@@ -1,10 +1,9 @@
 /**
- * Shows a reply as it came. Swagger UI itself would round integers above 2^53 in the body, and leave out the space after a
- * comma in headers.
+ * Shows a reply as it was sent. Swagger UI would round integers above 2^53 in the body, and drop the space after a comma in headers.
  */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[^\s{}[\],:"]+|[{}[\],:]/g;
 
-/** JSON text, indented: only white space changes. */
+/** Indents JSON text by changing only white space. */
 function indent(json) {
   let text = '';
   let depth = 0;

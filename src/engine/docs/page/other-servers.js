@@ -1,4 +1,4 @@
-/** Replaces the Execute button where it would fail: the page's security policy lets it call its own server only. */
+/** Replaces the Execute button for other servers: the page's security policy lets it call only its own. */
 /** The origin of the chosen server, or undefined if it is this page's, as it is while a variable is empty. */
 function foreignOrigin({ oas3Selectors }) {
   const url = oas3Selectors.serverEffectiveValue(oas3Selectors.selectedServer());

@@ -1,4 +1,4 @@
-/** Shows at each field of a request what the reply has said of it: the `problems` of an error. */
+/** Shows the `problems` of an error at the fields of the request. */
 function toProblems(response) {
   try {
     return JSON.parse(response.get('text')).problems ?? [];
@@ -7,7 +7,7 @@ function toProblems(response) {
   }
 }
 
-/** A component with the problems behind it that are of its part of the request. */
+/** Adds to a component the problems of its part of the request. */
 const withProblems =
   (toPlace, toRow) =>
   (Original, { React, specSelectors, getStore }) => {

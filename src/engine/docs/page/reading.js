@@ -1,4 +1,4 @@
-/** Fills what the reader has into the requests: this server, the API key, an Idempotency-Key; copies and sends them. */
+/** Fills this server, the reader's API key and an Idempotency-Key into the requests; copies and sends them. */
 import { copy } from './copy.js';
 
 const server = new URL('../..', import.meta.url).href.replace(/\/$/, '');
@@ -8,7 +8,7 @@ function fill(name, toText) {
   for (const element of document.querySelectorAll(`[data-fill=${name}]`)) element.textContent = toText();
 }
 
-/** Not `crypto.randomUUID`, which plain http does not have. */
+/** Not `crypto.randomUUID`, which browsers do not have on plain http. */
 const toOnce = () =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
@@ -25,7 +25,7 @@ async function send(path) {
 const ACTIONS = {
   async copy(button, selector) {
     await copy(document.querySelector(selector).textContent, button);
-    // The next animal is another one.
+    // The next request is for another record.
     fill('once', toOnce);
   },
   fetch: async (button, url) => copy(await (await fetch(url)).text(), button),

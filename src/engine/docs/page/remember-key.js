@@ -1,4 +1,4 @@
-/** A box in the Authorize dialog, not ticked at first: remember the key in this browser. Logging out forgets it. */
+/** Adds a checkbox to the Authorize dialog, off by default: remember the key in this browser. Logging out forgets it. */
 /** Where Swagger UI stores keys, in the storage of this origin, while `persistAuthorization` is true. */
 const STORED = 'authorized';
 

@@ -1,4 +1,4 @@
-/** Folds replies other than success, and tells the headers that many replies share once, above the operations. */
+/** Folds error replies, and explains headers that many replies share once, above the operations. */
 export default {
   wrapComponents: {
     response(Original, { React: { createElement, Fragment, useState } }) {

@@ -1,6 +1,6 @@
 import { copy } from './copy.js';
 
-/** The request as it stands in the form, to copy: with the chosen server, and the key that was given. */
+/** Shows the form's request as code to copy, with the chosen server and the key. */
 const LANGUAGES = {
   curl: ({ method, url, headers, body }) => {
     const quote = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -57,7 +57,7 @@ func main() {
 }`,
 };
 
-/** JSON's strings are those of JavaScript, Python and Go, too. */
+/** A JSON string is also a string literal in JavaScript, Python and Go. */
 const quote = (text) => JSON.stringify(text);
 
 /** The request that Execute would send. */

@@ -1,4 +1,4 @@
-/** Follows whether the person prefers dark pages, also when that changes. */
+/** Switches between dark and light with the reader's preference, also when it changes. */
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);

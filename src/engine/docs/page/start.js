@@ -1,4 +1,4 @@
-/** Starts Swagger UI, with what is added to it. */
+/** Starts Swagger UI with our plugins. */
 import accessible from './accessible.js';
 import arrayTypes from './array-types.js';
 import deprecationNotice from './deprecation-notice.js';
