@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
@@ -15,6 +15,7 @@ import { ReadCache } from '../../src/store/sqlite/read-cache.ts';
 import { shareSnapshots } from '../../src/store/sqlite/snapshots.ts';
 import { toTable } from '../../src/store/table.ts';
 import { listPets, openUrl, type PetStatus, valuesOf } from '../database.ts';
+import { holdClock } from '../held-clock.ts';
 
 /** A store with five pets in a file, and another program's connection to the file. */
 async function openShared(t: Test) {
@@ -69,6 +70,7 @@ t.test('each limit and status has a page of its own, also where a status ends in
 });
 
 t.test('a full page is read once while pets are only added', async (t) => {
+  holdClock(t);
   const { store, names } = await openShared(t);
   await names(FULL);
   const before = await listPets(store, FULL);
@@ -78,6 +80,7 @@ t.test('a full page is read once while pets are only added', async (t) => {
 });
 
 t.test('a pet is read once while pets are only added', async (t) => {
+  holdClock(t);
   const { store } = await openShared(t);
   const before = await store.records.get(1n);
   await store.records.create({ name: 'Fay', categoryId: 7n });
@@ -93,10 +96,11 @@ t.test('a pet that is first read just after a write is not kept; a second later 
     await nextTurn();
     return (await store.records.get(1n)) === before;
   };
+  const clock = holdClock(t);
   await store.records.get(2n);
   await store.records.create({ name: 'Fay', categoryId: 7n });
   t.notOk(await isKept());
-  for (let count = 0; !(await isKept()) && count < 500; count++) await wait(10);
+  clock.pass(1001);
   t.ok(await isKept());
 });
 
@@ -196,9 +200,12 @@ t.test('when the last pet is replaced by one of another status, there is no next
 
 t.test('a change that no trigger counts is seen within a second', async (t) => {
   const { db, names } = await openShared(t);
+  const clock = holdClock(t);
   await names(FULL);
   db.exec("BEGIN; UPDATE pets SET name = 'Abe' WHERE id = 1; UPDATE record_edits SET count = count - 1; COMMIT");
-  for (let count = 0; (await names(FULL))[0] !== 'Abe' && count < 500; count++) await wait(10);
+  // The write is seen, and what it has changed is not.
+  t.strictSame(await names(FULL), ['Ada', 'Bob']);
+  clock.pass(1001);
   t.strictSame(await names(FULL), ['Abe', 'Bob']);
 });
 

@@ -14,7 +14,7 @@ t.test('creates take their turns beside a program that writes almost all the tim
      for (;;) {
        db.exec('BEGIN IMMEDIATE');
        parentPort.postMessage('begun');
-       wait(300);
+       wait(100);
        db.exec('COMMIT');
        wait(4);
      }`,
@@ -22,7 +22,7 @@ t.test('creates take their turns beside a program that writes almost all the tim
   );
   t.teardown(() => busy.terminate());
   await once(busy, 'message');
-  for (let count = 0n; count < 5n; count++) {
+  for (let count = 0n; count < 10n; count++) {
     t.equal((await store.records.create({ name: 'Rex', categoryId: count })).id, count + 1n);
   }
 });

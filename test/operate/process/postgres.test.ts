@@ -24,9 +24,11 @@ t.test(
     const servers = await Promise.all([startServer(t, { env, isCovered: true }), startServer(t, { env })]);
     const [one, other] = servers.map(({ request }) => request) as [Request, Request];
 
-    const { headers, text } = await one('/v1/pets', CREATE);
-    t.equal((await other(headers.location as string)).text, text);
-    t.equal((await other('/v1/pets')).text, `[${text}]`);
+    // With a key, so that it can be sent again where the machine stands still.
+    const first = { ...CREATE, headers: { 'idempotency-key': 'first' } };
+    const { headers, text } = await untilStatus(one, '/v1/pets', first, 201);
+    t.equal((await untilStatus(other, headers.location as string, {}, 200)).text, text);
+    t.equal((await untilStatus(other, '/v1/pets', {}, 200)).text, `[${text}]`);
 
     const making = startProgram(t, 'src/operate/cli/keys.ts', { args: ['create', 'Ada'], env });
     t.equal(await making.exit, 0, making.output.stderr);

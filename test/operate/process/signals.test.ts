@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { startProgram, startServer } from '../../program.ts';
@@ -58,7 +60,12 @@ async function load(t: Test, env: Record<string, string> = {}) {
 }
 
 t.test('a signal that comes while the program is loaded ends it', async (t) => {
-  const { child, exit, output } = await load(t);
+  // It waits for a database that never answers, so that the signal does not come too late.
+  const silent = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => silent.close());
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const { child, exit, output } = await load(t, { DATABASE_URL: `postgres://ada:ada@127.0.0.1:${port}/pets` });
   child.kill('SIGTERM');
   t.equal(await exit, 0);
   t.equal(output.stdout, '');

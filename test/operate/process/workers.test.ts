@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
+import type { Reply } from '../../contract-check.ts';
 import { openUrl } from '../../database.ts';
 import { forceEnd, startProgram, startServer } from '../../program.ts';
 import { KEY, type Received, send } from '../../service.ts';
@@ -26,7 +27,7 @@ t.test('several processes are one service', async (t) => {
 
   t.test('a pet that was created through one process is at once seen through every other', async (t) => {
     const processes = new Set<string | undefined>();
-    for (let count = 1; count <= 20; count++) {
+    for (let count = 1; count <= 20 || processes.size < WORKERS; count++) {
       const created = await request('/v1/pets', { method: 'POST', body: { name: `Pet ${count}`, categoryId: count } });
       t.equal(created.status, 201);
       for (let connection = 0; connection < WORKERS; connection++) {
@@ -36,12 +37,12 @@ t.test('several processes are one service', async (t) => {
         processes.add(processOf(listed));
       }
     }
-    t.equal(processes.size, WORKERS);
 
     const create = (index: number) => request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: index } });
-    const replies = await Promise.all(Array.from({ length: 60 }, (_, index) => create(index)));
-    t.equal(new Set(replies.map(({ body }) => (body as { id: number }).id)).size, 60);
-    t.equal(new Set(replies.map(processOf)).size, WORKERS);
+    const replies: Received[] = [];
+    while (new Set(replies.map(processOf)).size < WORKERS)
+      replies.push(...(await Promise.all(Array.from({ length: 60 }, (_, index) => create(index)))));
+    t.equal(new Set(replies.map(({ body }) => (body as { id: number }).id)).size, replies.length);
   });
 
   t.test('one that ends is replaced', async (t) => {
@@ -59,23 +60,32 @@ t.test('several processes are one service', async (t) => {
   });
 });
 
+/** A process waits so long for the count that all share, in milliseconds; then it counts by itself. */
+const PATIENCE = 250;
+
 t.test('without a key, one for this run is printed once; all processes know it, and limit it together', async (t) => {
-  const { child, exit, port, output, written } = await startWorkers(t, true, { API_KEYS: '', KEY_RATE: '60/d' });
-  const [key] = await written('stderr', /petstore_[0-9a-f]{48}/);
-  const passed = new Set<string | undefined>();
-  const statuses: number[] = [];
-  for (let count = 0; count < 20; count++) {
-    const replies = await Promise.all(Array.from({ length: 4 }, () => send(port, '/v1/pets', { key })));
-    statuses.push(...replies.map(({ status }) => status));
-    for (const reply of replies) if (reply.status === 200) passed.add(processOf(reply));
+  let slowest = PATIENCE;
+  // Again where the machine stood still.
+  while (slowest >= PATIENCE) {
+    const { child, exit, port, output, written } = await startWorkers(t, true, { API_KEYS: '', KEY_RATE: '60/d' });
+    const [key] = await written('stderr', /petstore_[0-9a-f]{48}/);
+    const replies: Reply[] = [];
+    slowest = 0;
+    for (let count = 0; count < 20; count++) {
+      const began = performance.now();
+      replies.push(...(await Promise.all(Array.from({ length: 4 }, () => send(port, '/v1/pets', { key })))));
+      slowest = Math.max(slowest, performance.now() - began);
+    }
+    child.kill('SIGTERM');
+    t.equal(await exit, 0);
+    t.equal(output.stderr.match(/for this run only/g)?.length, 1);
+    t.equal(output.stdout.match(/"msg":"stopped"/g)?.length, WORKERS);
+    if (slowest >= PATIENCE) continue;
+    const passed = replies.filter(({ status }) => status === 200);
+    t.equal(passed.length, 60);
+    t.equal(replies.filter(({ status }) => status === 429).length, 20);
+    t.equal(new Set(passed.map(processOf)).size, WORKERS);
   }
-  t.equal(statuses.filter((status) => status === 200).length, 60);
-  t.equal(statuses.filter((status) => status === 429).length, 20);
-  t.equal(passed.size, WORKERS);
-  t.equal(output.stderr.match(/for this run only/g)?.length, 1);
-  child.kill('SIGTERM');
-  t.equal(await exit, 0);
-  t.equal(output.stdout.match(/"msg":"stopped"/g)?.length, WORKERS);
 });
 
 t.test('after the last key was revoked, a worker that is replaced makes no other', async (t) => {
@@ -93,15 +103,21 @@ t.test('after the last key was revoked, a worker that is replaced makes no other
   const [, pid] = /"pid":(\d+)[^\n]*"msg":"listening"/.exec(output.stdout) as RegExpExecArray;
   process.kill(Number(pid), 'SIGKILL');
   await written('stdout', /(?:"msg":"listening"[\s\S]*){3}/);
-  await wait(1000);
-  t.equal((await request('/v1/pets', { key })).status, 401);
+  while ((await request('/v1/pets', { key })).status !== 401) await wait(50);
   t.equal(output.stderr, '');
 });
 
-/** The first process as soon as it has started the first of the others, and that one. */
+/** A module that holds up the start of the others. */
+const SLOW = `
+  import cluster from 'node:cluster';
+  if (cluster.isWorker) await new Promise((resolve) => setTimeout(resolve, 10_000));`;
+
+/** The first process as soon as it has started the first of the others, and that one, which starts slowly. */
 async function startFirstWorker(t: Test) {
-  const env = { PORT: '0', API_KEYS: KEY, DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2' };
-  const program = startProgram(t, 'src/main.ts', { env, isCovered: true });
+  const folder = t.testdir({ 'slow.mjs': SLOW });
+  const env = { PORT: '0', API_KEYS: KEY, DATABASE_URL: `sqlite:${folder}/pets.db`, WORKERS: '2' };
+  const shell = `export NODE_OPTIONS='--import=${folder}/slow.mjs'`;
+  const program = startProgram(t, 'src/main.ts', { env, shell, isCovered: true });
   const { pid } = program.child;
   for (;;) {
     const [worker] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number);
