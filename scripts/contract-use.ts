@@ -1,6 +1,6 @@
 /**
- * Shows what of a contract is served, what is refused, why, and what to change: `npm run contract:use -- <file or URL>`. With
- * `--write`, puts it in the place of ours, makes a handler that answers 501 for each operation without one, and a first `src/errors.ts`,
+ * Shows what of a contract is served, what is refused, why, and what to change: `npm run contract:use -- <file or URL>`. It is served
+ * when a server of it has started, in a copy of the project. With `--write`, puts it in the place of ours, makes a handler that answers 501 for each operation without one, and a first `src/errors.ts`,
  * where there is none. Where handlers would be left without an operation, nothing is written; `--replace-handlers` removes all that
  * there are, and writes `src/errors.ts` anew, unless it makes the errors of the contract already.
  */
@@ -12,30 +12,46 @@ import { withFile } from './contract-use/fetching.ts';
 import { judge } from './contract-use/judgement.ts';
 import { place } from './contract-use/placing.ts';
 import { toTable } from './contract-use/table.ts';
+import { STEPS, type Step, tryOut } from './contract-use/trial.ts';
 
 const ROOT = new URL('..', import.meta.url);
 const OPTIONS = { write: { type: 'boolean' }, 'replace-handlers': { type: 'boolean' } } as const;
 
 /** What to print; the exit code is 1 where the contract is refused. @throws Error for wrong arguments, and files that cannot be read */
-export async function use(args: string[], root = ROOT): Promise<{ text: string; code: number }> {
+export async function use(args: string[], root = ROOT, steps = STEPS): Promise<{ text: string; code: number }> {
   const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
   const [source, ...others] = positionals;
   if (!source || others.length > 0) {
     throw new Error('npm run contract:use -- <file or URL> [--write [--replace-handlers]]');
   }
-  return withFile(source, (file) => useFile(file, values, root));
+  return withFile(source, (file) => useFile(file, values, { root, steps }));
 }
 
-async function useFile(file: string, values: { write?: boolean; 'replace-handlers'?: boolean }, root: URL) {
+async function useFile(
+  file: string,
+  values: { write?: boolean; 'replace-handlers'?: boolean },
+  { root, steps }: { root: URL; steps: Step[] },
+) {
   const judgement = await judge(file);
-  const table = toTable(judgement);
-  if (judgement.rows.some(({ problems }) => problems.length > 0)) return { text: table, code: 1 };
-  if (!values.write) return { text: `${table}\n\nTo put it in place: --write`, code: 0 };
+  if (judgement.rows.some(({ problems }) => problems.length > 0)) return { text: toTable(judgement), code: 1 };
   const errors = new URL('src/errors.ts', root);
   const keepsErrors = existsSync(errors) && (await judgement.fits(readFileSync(errors, 'utf8')));
-  const { text, isDone } = place(file, judgement, root, { replaces: values['replace-handlers'] === true, keepsErrors });
+  const begin = performance.now();
+  const { faults, outdated } = await tryOut(file, judgement, root, { keepsErrors, steps });
+  if (faults.length > 0) return { text: toTable({ ...judgement, rows: [toRow(faults)] }), code: 1 };
+  const seconds = Math.ceil((performance.now() - begin) / 1000);
+  const table = `${toTable(judgement)}\nIn a copy, it was generated, compiled and started, in ${seconds} s.`;
+  if (!values.write) return { text: `${table}\n\nTo put it in place: --write`, code: 0 };
+  const replaces = values['replace-handlers'] === true;
+  const { text, isDone } = place(file, judgement, root, { replaces, keepsErrors, outdated });
   return { text: `${table}\n\n${text}`, code: isDone ? 0 : 1 };
 }
+
+const toRow = (faults: string[]) => ({
+  name: 'the contract',
+  request: '',
+  problems: faults.map((problem) => ({ problem, advice: undefined })),
+});
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { text, code } = await use(process.argv.slice(2)).catch(({ message }: Error) => ({ text: message, code: 1 }));

@@ -10,7 +10,7 @@ import { checkTokens } from '../src/engine/contract/security.ts';
 import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
 import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
-import { buildDomain, buildTransactions } from './domain.ts';
+import { buildDomain, buildTransactions, HEADER } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
 import { buildToLocated } from './located.ts';
 import { describeSlowPatterns } from './patterns.ts';
@@ -18,7 +18,6 @@ import { buildScopes } from './scopes.ts';
 
 const ROOT = new URL('..', import.meta.url);
 const CONTRACT = 'openapi/petstore.yaml';
-const HEADER = '// Made from openapi/petstore.yaml by `npm run generate`. Never edited.\n\n';
 
 const isCheck = process.argv.includes('--check');
 

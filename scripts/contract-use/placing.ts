@@ -1,6 +1,7 @@
 /** Puts a contract in the place of ours, its text exactly as it is, with a handler for each operation. */
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
+import { buildDomain, buildTransactions, HEADER } from '../domain.ts';
 import type { Judgement } from './judgement.ts';
 
 /** The handler of an operation that is not made yet. */
@@ -13,7 +14,7 @@ export function place(
   file: string,
   { ids, errors, needsTokens }: Pick<Judgement, 'ids' | 'errors' | 'needsTokens'>,
   root: URL,
-  { replaces, keepsErrors }: { replaces: boolean; keepsErrors: boolean },
+  { replaces, keepsErrors, outdated }: { replaces: boolean; keepsErrors: boolean; outdated: string[] },
 ): { text: string; isDone: boolean } {
   const handlers = new URL('handlers/', root);
   const present = readdirSync(handlers).filter((name) => name.endsWith('.ts'));
@@ -24,6 +25,7 @@ export function place(
   }
   const removed = replaces ? present : [];
   for (const name of removed) rmSync(new URL(name, handlers));
+  if (replaces) removeDomains(outdated, new URL('src/', root));
   copyFileSync(file, new URL('openapi/petstore.yaml', root));
   const made = ids.filter((id) => !existsSync(new URL(`${id}.ts`, handlers)));
   for (const id of made) writeFileSync(new URL(`${id}.ts`, handlers), toHandler(id));
@@ -39,7 +41,23 @@ export function place(
       ? 'src/errors.ts is kept: npm run generate says where it does not fit.'
       : 'src/errors.ts has its errors: go through it.';
   const counts = `${made.length} handlers made, ${ids.length - made.length} kept, ${removed.length} removed.`;
-  return { text: `openapi/petstore.yaml is this contract. ${counts}\n${ofErrors}\n${NEXT}`, isDone: true };
+  const ofDomains = outdated.map((name) =>
+    replaces
+      ? `src/${name}/ is removed: it kept what the contract before described.\n`
+      : `src/${name}/domain.ts does not fit it: the compiler says where.\n`,
+  );
+  return {
+    text: `openapi/petstore.yaml is this contract. ${counts}\n${ofErrors}\n${ofDomains.join('')}${NEXT}`,
+    isDone: true,
+  };
+}
+
+/** The scripts load what is generated of it, which is made anew with them gone. */
+function removeDomains(folders: string[], source: URL): void {
+  for (const name of folders) rmSync(new URL(name, source), { recursive: true });
+  if (folders.length > 0) writeFileSync(new URL('generated/domain.ts', source), HEADER + buildDomain(source));
+  if (folders.length > 0)
+    writeFileSync(new URL('generated/transactions.ts', source), HEADER + buildTransactions(source));
 }
 
 /** Of a contract that has OAuth 2 or OpenID Connect. */
@@ -55,5 +73,5 @@ export const verifyToken: VerifyToken<Claims> | undefined = () => ({ refused: 't
 const NEXT = `Next:
   npm run generate   writes its types
   npm start          serves it: operations answer 501 until their handlers do more
-The releases in openapi/released/, the clients in openapi/clients/, the tests in test/operations/ and the domain in src/pets/ are
-those of the contract before.`;
+The releases in openapi/released/, the clients in openapi/clients/, the tests in test/operations/, and each folder below src/ with a
+domain.ts are those of the contract before.`;

@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { describeNotes } from '../../scripts/contract-notes.ts';
@@ -74,9 +75,9 @@ t.test('an operation that is called otherwise than in the contract is named', as
 });
 
 t.test('contract:use shows them below its table', async (t) => {
-  const file = `${t.testdir({ 'a.yaml': contractOf({ '/a': { get: { operationId: 'find', responses: DONE, servers: [{ url: '/b' }] } } }) })}/a.yaml`;
+  const file = `${t.testdir({ handlers: {}, openapi: {}, src: {}, 'a.yaml': contractOf({ '/a': { get: { operationId: 'find', responses: DONE, servers: [{ url: '/b' }] } } }) })}/a.yaml`;
   t.match(
-    (await use([file])).text,
+    (await use([file], new URL('.', pathToFileURL(file)), [])).text,
     /served\n\nnote: operation find: its own servers are not served: it has the path of all others\n\nAll of it/,
   );
 });

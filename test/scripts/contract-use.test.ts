@@ -10,9 +10,14 @@ import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { withFile } from '../../scripts/contract-use/fetching.ts';
 import { judge } from '../../scripts/contract-use/judgement.ts';
-import { use } from '../../scripts/contract-use.ts';
+import { use as useAny } from '../../scripts/contract-use.ts';
 import type { Json } from '../any-json.ts';
 import { fileOf } from '../other-contracts.ts';
+
+const EMPTY = pathToFileURL(`${t.testdir({ handlers: {}, openapi: {}, src: {} })}/`);
+
+/** Without a trial: contract-trial.test.ts has that. */
+const use = (args: string[], root = EMPTY) => useAny(args, root, []);
 
 /** The contract in a file of its own, after an edit. */
 function edited(t: Test, name: string, edit: (contract: Json) => void): string {
@@ -34,6 +39,7 @@ t.test('a contract that is served is shown so, and nothing is written', async (t
 getVersionDetailsv2  GET /v2  served
 
 All of it is served: 2 operations.
+In a copy, it was generated, compiled and started, in 1 s.
 
 To put it in place: --write`,
     code: 0,

@@ -1,4 +1,5 @@
 /** Ids for operations that have none, one that cannot name a file, or that of another: they name handlers, routes and types. */
+import { lookUp } from '../schema/references.ts';
 import { type Document, mapOperations, operationsOf, type PathItem } from './document.ts';
 
 const ID = /^[A-Za-z][\w-]*$/;
@@ -32,9 +33,9 @@ export function withIds(document: Document): Document {
 }
 
 /** Two paths may refer to the same item, whose operations have one id. */
-function inPlace(item: PathItem, { components = {} }: Document): PathItem {
-  const [, name = ''] = /^#\/components\/pathItems\/(.*)/.exec(String(item.$ref)) ?? [];
-  return components.pathItems?.[name] ?? item;
+function inPlace(item: PathItem, document: Document, seen = new Set<PathItem>()): PathItem {
+  const target = item.$ref && !seen.has(item) ? (lookUp(document, item.$ref) as PathItem | undefined) : undefined;
+  return target ? inPlace(target, document, seen.add(item)) : item;
 }
 
 /** `GET /users/{name}` is `getUsersByName`, as fastify-openapi-glue has it. */

@@ -56,6 +56,7 @@ t.test('an operation without an id of its own has one of its words, or of its me
     '/C': get({ operationId: '1' }),
     '/d': { $ref: '#/components/pathItems/shared' },
     '/e': { $ref: '#/components/pathItems/shared' },
+    '/f': { $ref: '#/paths/~1e' },
   };
   const pathItems = { shared: get({ operationId: 'shared' }) };
   const { operations } = await load(t, contractOf(paths, { components: { pathItems } }));
@@ -69,6 +70,7 @@ t.test('an operation without an id of its own has one of its words, or of its me
     ['/C', 'getC3'],
     ['/d', 'shared'],
     ['/e', 'getE'],
+    ['/f', 'getF'],
   ]);
 });
 

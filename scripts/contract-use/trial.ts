@@ -1,0 +1,114 @@
+/** Whether a contract runs: in a copy of the project, it is put in place, generated, compiled and started, as its team will do. */
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Judgement } from './judgement.ts';
+import { place } from './placing.ts';
+
+const PARTS = ['handlers', 'openapi', 'scripts', 'src', 'package.json', 'tsconfig.json'];
+
+/** What a step may take, in milliseconds. */
+const TIME_LIMIT = 300_000;
+
+/** How many lines of a step are told. */
+const MOST_LINES = 5;
+
+/** A program, which ends well, or writes that it is ready. */
+export interface Step {
+  name: string;
+  args: string[];
+  isReady?: RegExp;
+}
+
+export const STEPS: Step[] = [
+  { name: 'npm run generate', args: ['--import=./scripts/typescript/register.js', 'scripts/generate.ts'] },
+  { name: 'npm run build', args: ['scripts/build.js'] },
+  { name: 'npm start', args: ['dist/src/main.js'], isReady: /"msg":"listening"/ },
+];
+
+export interface Trial {
+  /** What the step that failed has said; empty where the server has started. */
+  faults: string[];
+  /** Folders below `src/` whose `domain.ts` is made for the contract that is in place, and does not compile with this one. */
+  outdated: string[];
+}
+
+/** `keepsErrors` says whether the team's `src/errors.ts` stays. */
+export async function tryOut(
+  file: string,
+  judgement: Judgement,
+  root: URL,
+  { keepsErrors = false, steps = STEPS, timeLimit = TIME_LIMIT } = {},
+): Promise<Trial> {
+  const folder = mkdtempSync(join(tmpdir(), 'contract-use-'));
+  const copy = pathToFileURL(`${folder}/`);
+  try {
+    copyProject(fileURLToPath(root), folder);
+    place(file, judgement, copy, { replaces: true, keepsErrors, outdated: [] });
+    const first = await runSteps(steps, folder, timeLimit);
+    const outdated = findOutdated(first, root);
+    if (outdated.length === 0) return { faults: first, outdated };
+    for (const name of outdated) rmSync(new URL(`src/${name}`, copy), { recursive: true });
+    return { faults: await runSteps(steps, folder, timeLimit), outdated };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Packages are linked, and so is what is kept of earlier builds: it makes this one quick. */
+function copyProject(root: string, folder: string): void {
+  for (const name of PARTS.filter((name) => existsSync(join(root, name)))) {
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  }
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+}
+
+/** Of the contract before: one whose schema that has not was written for this one, and stays. */
+function findOutdated(faults: string[], root: URL): string[] {
+  const folders = faults.flatMap((line) => /\bsrc\/([\w-]+)\/domain\.ts\b/.exec(line)?.slice(1) ?? []);
+  return [...new Set(folders)].filter((name) => {
+    const text = readFileSync(new URL(`src/${name}/domain.ts`, root), 'utf8');
+    const before = readFileSync(new URL('openapi/petstore.yaml', root), 'utf8');
+    const schema = text.replace(/^.*?\bschema: '(\w+)'.*$/s, '$1');
+    return new RegExp(`^ +"?${schema}"?:`, 'm').test(before);
+  });
+}
+
+async function runSteps(steps: Step[], folder: string, timeLimit: number): Promise<string[]> {
+  for (const step of steps) {
+    const said = await run(step, folder, timeLimit);
+    if (said !== undefined) return toLines(said).map((line) => `${step.name}: ${line}`);
+  }
+  return [];
+}
+
+/** What it has said, where it fails. */
+function run({ args, isReady }: Step, cwd: string, timeLimit: number): Promise<string | undefined> {
+  const { PATH } = process.env;
+  const env = { PATH, HOST: '127.0.0.1', PORT: '0', DATABASE_URL: 'sqlite::memory:' };
+  const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  return new Promise((resolve) => {
+    let said = '';
+    const timer = setTimeout(() => end(`it has not ended within ${timeLimit / 1000} s`), timeLimit);
+    function end(fault: string | undefined): void {
+      clearTimeout(timer);
+      child.kill('SIGKILL');
+      resolve(fault);
+    }
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        if (isReady?.test(said)) end(undefined);
+      });
+    }
+    child.once('close', (code) => end(code === 0 && !isReady ? undefined : said));
+  });
+}
+
+/** Without notes, and the stack of an error. */
+function toLines(said: string): string[] {
+  const lines = said.split('\n').filter((line) => line.trim() !== '' && !/^(note: |\s+at )/.test(line));
+  return lines.length > 0 ? lines.slice(0, MOST_LINES) : ['it has ended, and said nothing'];
+}

@@ -1,0 +1,20 @@
+/** `npm run contract:use` as a command, in a copy of the project, with nothing made up. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { fileOf } from '../other-contracts.ts';
+import { NODE_ARGS } from '../program.ts';
+import { copyProject, generate } from './project-copy.ts';
+
+t.test('another Pet is put in the place of ours, and generated, compiled and started before', async (t) => {
+  const folder = copyProject(t, readFileSync('openapi/petstore.yaml', 'utf8'));
+  const args = [...NODE_ARGS, 'scripts/contract-use.ts', fileOf('petstore-expanded'), '--write', '--replace-handlers'];
+  const env = { ...process.env, NODE_V8_COVERAGE: '' };
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env });
+  t.equal(status, 0, stdout);
+  t.match(stdout, 'In a copy, it was generated, compiled and started');
+  t.match(stdout, 'src/pets/ is removed');
+  t.notOk(existsSync(join(folder, 'src/pets')));
+  t.match(generate(folder), { status: 0 });
+});
