@@ -2,6 +2,7 @@
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
 import { type Document, operationsOf, type ParameterNode } from '../src/engine/contract/document.ts';
+import { isNames } from '../src/engine/contract/extensions.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../src/engine/schema/json.ts';
 import { lookUp } from '../src/engine/schema/references.ts';
 
@@ -24,7 +25,7 @@ export async function buildTypes(contract: Document): Promise<string> {
   }
   inlineHeaders(document, document);
   markReferences(document, document);
-  dropExternal(document);
+  dropUntyped(document);
   pointMappings(document);
   const nodes = await openapiTS(document as OpenAPI3, {
     alphabetize: false,
@@ -79,11 +80,12 @@ function inlineHeaders(node: unknown, document: Document): void {
   for (const child of Object.values(node)) inlineHeaders(child, document);
 }
 
-/** Examples that stand elsewhere: openapi-typescript would fetch them, and no type depends on one. */
-function dropExternal(node: unknown): void {
+/** Examples that stand elsewhere, which openapi-typescript would fetch, and `nullable`, which means nothing in 3.1. */
+function dropUntyped(node: unknown, key = ''): void {
   if (!isNode(node)) return;
   if (typeof node.externalValue === 'string') delete node.externalValue;
-  for (const child of Object.values(node)) dropExternal(child);
+  if (!isNames(key)) delete node.nullable;
+  for (const [name, child] of Object.entries(node)) dropUntyped(child, isNames(key) ? '' : name);
 }
 
 /** A name in the mapping of a discriminator is that of a schema (OpenAPI 3.1, section 4.8.25). */

@@ -79,6 +79,8 @@ export function buildPrepare({ fillsDefaults, isStrict }: Filling): Compiler['pr
       );
     }
     for (const [key, value] of Object.entries(prepared)) if (isSilent(key, value)) delete prepared[key];
+    // ajv would take null.
+    if (!isStrict) delete prepared.nullable;
     const { properties: fields = {} } = prepared;
     for (const [name, field] of Object.entries(fillsDefaults ? properties : {})) {
       const { default: own } = keywordsOf(field);

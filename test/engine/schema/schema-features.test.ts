@@ -1,6 +1,7 @@
 /** What schemas may say, each served for real: directions, discriminators, recursion, formats, null. */
 import t from 'tap';
-import { problemsOf } from '../../added-operations.ts';
+import { buildTypes } from '../../../scripts/contract-types.ts';
+import { load, problemsOf } from '../../added-operations.ts';
 import { type EchoOptions, type Json, startEcho, withEcho } from '../routes/echo.ts';
 
 const INT64 = { type: 'integer', format: 'int64' };
@@ -158,6 +159,18 @@ t.test('what means nothing is an annotation, and the lint refuses it with its op
     t.strictSame(await problemsOf(t, withEcho(options)), []);
     t.strictSame(await problemsOf(t, withEcho(options), true), [`operation echo: ${problem}`]);
   }
+});
+
+t.test('nullable means nothing in 3.1, of a number neither: null is refused', async (t) => {
+  const body = { properties: { n: { type: 'integer', nullable: true }, nullable: { type: 'string', nullable: true } } };
+  const { send } = await startEcho(t, { body });
+  t.equal(await send('{"n":1,"nullable":"a"}'), '{"n":1,"nullable":"a"}');
+  t.equal(
+    await send('{"n":null,"nullable":null}'),
+    'body.n must be of type integer; body.nullable must be of type string',
+  );
+  const types = await buildTypes((await load(t, withEcho({ body }))).document);
+  t.match(types, /n\?: number;\s+nullable\?: string;/);
 });
 
 t.test('a parameter whose schema is true takes any text', async (t) => {
