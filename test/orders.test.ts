@@ -238,7 +238,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   t.test('a table lacks neither what pages go by, nor an index for what is unique', async (t) => {
     const isGiven = { ...books, columns: { ...books.columns, id: { column: 'id', type: 'int64', is: 'id' } } } as const;
     await t.rejects(prepare(t)({ books: isGiven }), {
-      message: /books has no column seq, (INTEGER|bigint), which pages go by/,
+      message: /books has no column seq of type (INTEGER|bigint), which its lists are ordered by/,
     });
     const isUnique = { ...books, unique: [{ fields: ['isbn'], code: 'isbn_taken' }] };
     await t.rejects(prepare(t)({ books: isUnique }), { message: /books has no unique index on \(isbn\)/ });
@@ -308,7 +308,7 @@ onBoth(t, testChanges);
 
 t.test('a collection that refers to none that is there is refused', async (t) => {
   t.throws(() => toTables({ orders, pets }), {
-    message: 'orders refers to coupons, which is no other collection before it',
+    message: 'orders refers to coupons, which is unknown, or refers back to it',
   });
 });
 

@@ -1,10 +1,10 @@
 /**
- * JSON (RFC 8259) in, without loss. Integers above 2^53 become `bigint`; any other number that no double is written as
- * is an error; objects inherit nothing, so that `__proto__` is a field like any other; the same name twice in one object
- * is an error (RFC 8259, section 4, leaves its meaning open), and so is half a surrogate pair, which is not a character
- * (RFC 8259, section 8.2; RFC 7493, section 2.1).
+ * Parses JSON (RFC 8259) without loss. Integers above 2^53 become `bigint`; any other number that a double would round is an error.
+ * Objects have no prototype, so that `__proto__` is a field like any other. A duplicate name in an object is an error (RFC 8259,
+ * section 4, leaves its meaning open), and so is a lone surrogate, which is not a character (RFC 8259, section 8.2; RFC 7493,
+ * section 2.1).
  *
- * It looks at each character once, as JSON.parse does, and takes as long.
+ * It reads each character once, and is as fast as JSON.parse.
  */
 
 import { toExactNumber } from './exact-number.ts';
@@ -26,12 +26,12 @@ const ARRAY_END = 0x5d;
 const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 
-/** Each matches where `lastIndex` says. */
+/** Sticky expressions: they match at `lastIndex`. */
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const ESCAPED_STRING = /"(?:[^"\\]|\\.)*"/y;
 const LITERAL = /true|false|null/y;
 
-/** A number that would change: `path` is its place in the value, as a JSON Pointer. */
+/** A number would be rounded; `path` is its JSON Pointer. */
 export class InexactNumber extends SyntaxError {
   readonly path: string;
 
@@ -43,7 +43,7 @@ export class InexactNumber extends SyntaxError {
   }
 }
 
-/** @throws SyntaxError, in words that may be shown to the client */
+/** @throws SyntaxError with a message that clients may see */
 export function parseExactJson(text: string): unknown {
   return new Reader(text).read();
 }
@@ -51,7 +51,7 @@ export function parseExactJson(text: string): unknown {
 class Reader {
   private readonly text: string;
   private at = 0;
-  /** The first number that is not exact: NaN stands in its place. */
+  /** The first number that is not exact. The value has NaN in its place. */
   private inexact: string | undefined;
 
   constructor(text: string) {
@@ -72,7 +72,7 @@ class Reader {
     if (code === QUOTE) return this.string();
     if (code === OBJECT) return this.object(depth);
     if (code === ARRAY) return this.array(depth);
-    // Letters come after all that a number may begin with.
+    // Numbers begin with a character below the backslash, literals with a letter.
     return code < BACKSLASH ? this.number() : JSON.parse(this.match(LITERAL));
   }
 
@@ -106,7 +106,7 @@ class Reader {
     return result;
   }
 
-  /** From its first quotation mark. */
+  /** Reads a string, from its opening quotation mark. */
   private string(): string {
     const start = ++this.at;
     for (;;) {
@@ -125,7 +125,7 @@ class Reader {
     return text;
   }
 
-  /** Goes past white space. The code of the character there; NaN at the end of the text. */
+  /** Skips white space, and returns the code of the next character; NaN at the end of the text. */
   private next(): number {
     for (;;) {
       const code = this.text.charCodeAt(this.at);
@@ -134,7 +134,7 @@ class Reader {
     }
   }
 
-  /** At the opening bracket: whether the closing one follows. Goes past what it has seen. */
+  /** Skips the opening bracket; true if the closing one follows, which is skipped, too. */
   private isEmpty(end: number): boolean {
     this.at++;
     const isEmpty = this.next() === end;
@@ -142,7 +142,7 @@ class Reader {
     return isEmpty;
   }
 
-  /** Behind a value: true at a comma, false at the closing bracket. Goes past both. */
+  /** After a value: true at a comma, false at the closing bracket. Skips both. */
   private hasMore(end: number): boolean {
     const code = this.next();
     this.at++;
@@ -166,7 +166,7 @@ class Reader {
   }
 }
 
-/** Undefined where an escape or a character is none that a string may have. */
+/** Undefined if the string has an invalid escape or character. */
 function unquote(string: string): string | undefined {
   try {
     return JSON.parse(string);
@@ -175,7 +175,7 @@ function unquote(string: string): string | undefined {
   }
 }
 
-/** The place of the first one. */
+/** The JSON Pointer of the first NaN. */
 function findNaN(value: unknown): string | undefined {
   if (Number.isNaN(value)) return '';
   if (typeof value !== 'object' || value === null) return undefined;

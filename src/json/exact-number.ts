@@ -1,6 +1,6 @@
-/** Numbers of JSON text, without loss: as doubles, as `bigint`, or not at all. */
+/** Reads the numbers of JSON text without loss, as doubles or as `bigint`. */
 
-/** The largest double has 309 digits before its point, the smallest 324 behind it, of which 17 tell them apart. */
+/** The largest double has 309 digits before the point, the smallest 324 after it; 17 digits identify a double. */
 const MAX_WHOLE_DIGITS = 309;
 const MAX_LENGTH = 400;
 
@@ -13,8 +13,8 @@ interface Decimal {
 }
 
 /**
- * A double that is written as this number again; beyond 2^53 a `bigint`, where the number is whole; undefined where neither is exact:
- * `1e400`, `0.10000000000000001`.
+ * A double whose shortest form is this number; beyond 2^53 a `bigint`, if the number is an integer; undefined if neither is exact, as
+ * for `1e400` and `0.10000000000000001`.
  */
 export function toExactNumber(token: string): number | bigint | undefined {
   const double = Number(token);
@@ -30,7 +30,7 @@ export function toExactNumber(token: string): number | bigint | undefined {
   return isWritten(double, digits, exponent) ? double : undefined;
 }
 
-/** The double that is this number, or is written as it; undefined where there is none. */
+/** The double that equals this number, or whose shortest form it is; undefined if there is none. */
 export function toDouble(value: bigint): number | undefined {
   const double = Number(value);
   if (!Number.isFinite(double)) return undefined;
@@ -38,7 +38,7 @@ export function toDouble(value: bigint): number | undefined {
   return BigInt(double) === value || isWritten(double, digits, exponent) ? double : undefined;
 }
 
-/** Counted in decimals, as both are written: 19.99 is a multiple of 0.01, which doubles cannot tell. */
+/** Computed in decimals: 19.99 is a multiple of 0.01, but not in doubles. */
 export function isMultiple(value: number | bigint, divisor: number | bigint): boolean {
   const [one, other] = [toDecimal(value), toDecimal(divisor)];
   const exponent = Math.min(one.exponent, other.exponent);
@@ -57,7 +57,7 @@ function isWritten(double: number, digits: string, exponent: number): boolean {
   return written.digits === digits && written.exponent === exponent;
 }
 
-/** From its first digit that is not 0 to the last one: `12.50e1` is `125`, with 0 more behind it. Of zero there are none. */
+/** The digits from the first to the last that is not 0, and the exponent: `12.50e1` is `125` and 0. Zero has no digits. */
 function toDigits(token: string): { sign: string; digits: string; exponent: number } {
   const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(token) as RegExpExecArray &
     [string, string, string];

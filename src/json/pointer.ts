@@ -1,4 +1,4 @@
-/** A name as a step of a JSON Pointer (RFC 6901), and back: `a/b` is `a~1b`. */
+/** Escapes a name for a JSON Pointer (RFC 6901): `a/b` is `a~1b`. */
 export const toStep = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
 export const fromStep = (step: string): string => step.replaceAll('~1', '/').replaceAll('~0', '~');

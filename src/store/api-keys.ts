@@ -1,24 +1,24 @@
-/** Making and hashing API keys. A key is shown once, when it is made; only its hash is kept. */
+/** Makes and hashes API keys. A key is shown once, when it is made; only its hash is stored. */
 import { hash, randomBytes } from 'node:crypto';
 import type { StoredKey } from './store.ts';
 
 /** Lets secret scanners recognise a leaked key: `petstore_` and 48 hexadecimal digits. */
 const PREFIX = 'petstore_';
 
-/** What the ids of keys of the configuration begin with, and those of stored keys do not. */
+/** The start of the ids of configured keys; ids of stored keys have another form. */
 export const CONFIGURED = 'API_KEYS.';
 
-/** 1 to 100 characters without control characters, which a terminal would carry out, or that show another text; no spaces around. */
+/** 1 to 100 characters, without spaces around, and without characters that a terminal would execute, or that hide or reorder text. */
 export const NAME_PATTERN = '^(?! )[^\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]{1,100}(?<! )$';
 
-/** A text from a store or a file for a terminal: what is not to be printed, as its code. */
+/** Makes text from a store or a file safe for a terminal: unprintable characters become their codes. */
 export function toPrintable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
     return `\\u{${(character.codePointAt(0) as number).toString(16)}}`;
   });
 }
 
-/** Does so with each of several lines. */
+/** Does the same with each line of a text. */
 export const toPrintableLines = (text: string) => text.split('\n').map(toPrintable).join('\n');
 
 /** 192 random bits. */
@@ -26,12 +26,12 @@ export function makeKey(): string {
   return PREFIX + randomBytes(24).toString('hex');
 }
 
-/** SHA-256 in hexadecimal digits: enough for keys that are random, which cannot be guessed from a word list. */
+/** SHA-256 in hexadecimal digits: enough for random keys, which cannot be guessed from a word list. */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** What to store of a key. */
+/** The stored form of a key. */
 export function toStoredKey(key: string, name: string, expiresAt?: Date, scopes?: string[], rate?: string): StoredKey {
   return {
     id: randomBytes(4).toString('hex'),
@@ -44,7 +44,7 @@ export function toStoredKey(key: string, name: string, expiresAt?: Date, scopes?
   };
 }
 
-/** Whether a stored key opens the door at this time. */
+/** Whether a stored key is valid at this time. */
 export function isValid({ revokedAt, expiresAt }: StoredKey, now: number): boolean {
   return revokedAt == null && (expiresAt == null || now < Date.parse(expiresAt));
 }

@@ -1,10 +1,10 @@
-/** Work on a database as a generator, which asks for one statement after the other; whoever runs it answers at once, or after a round trip. */
+/** Database work as a generator that yields statements. Its runner returns the rows of each, at once or after a round trip. */
 
-/** A statement; its answer is rows. */
+/** A statement to run. */
 export interface Ask {
   sql: string;
   values: unknown[];
-  /** It is a team's own, and only reads; its rows are fields by their names. */
+  /** Whether it is a team's own SQL: it may only read, and its rows are objects by column names. */
   isOwn?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** A collection, as handlers see it, on what a database reads and writes of it. */
+/** Builds the collections of handlers on the reads and writes of a database. */
 import { JsonText } from '../json/json-text.ts';
 import type { Asking } from './asking.ts';
 import { Changes } from './changes.ts';
@@ -11,7 +11,7 @@ import { type AnyTransactions, Calls, fromOutput } from './transactions.ts';
 import type { Call, Change, Create, Created, Outcome } from './write.ts';
 import { buildMethods, checkKey, PLAIN, toOwn, Writing } from './writing.ts';
 
-/** The parts of one collection alone. */
+/** The parts of one collection. */
 interface Own extends Kept {
   reads: Pick<AnyCollection, 'get' | 'list'>;
 }
@@ -20,9 +20,9 @@ interface Own extends Kept {
 export interface ForCollections {
   calls: AnyTransactions;
   change(change: Change | Call): Promise<Outcome>;
-  /** Runs what only reads. */
+  /** Runs a statement that only reads. */
   read<Found>(toAsking: () => Asking<Found>): Awaitable<Found>;
-  /** And several statements of one snapshot. */
+  /** Runs several such statements on one snapshot. */
   readAll<Found>(toAsking: () => Asking<Found>): Awaitable<Found>;
   dialect: Dialect;
 }
@@ -31,7 +31,7 @@ interface CollectionParts extends Own, ForCollections {
   create(create: Create): Promise<Created>;
 }
 
-/** By name. Each collection may be created by statements of its own. */
+/** Returns the collections by name. A collection may have its own statements for creates. */
 export function buildCollections(
   all: readonly (Own & Partial<Pick<CollectionParts, 'create'>>)[],
   shared: ForCollections & Partial<Pick<CollectionParts, 'create'>>,
@@ -50,7 +50,7 @@ export function buildCollections(
   return Object.fromEntries(built);
 }
 
-/** @throws Error where there is none, as of a token without the claim that says it */
+/** @throws Error without a tenant, for example if a token lacks the claim that names it */
 function toTenant(tenant: unknown): unknown {
   if (tenant === undefined || tenant === null || tenant === '') throw new Error('records of no tenant were asked for');
   return tenant;
@@ -89,11 +89,11 @@ function buildCollection(parts: CollectionParts, tenant: unknown): AnyCollection
       return isAlone ? createAlone(record) : run(() => writing.toChange({ kind: 'create', record }, { idempotency }));
     },
   };
-  // The compiler checks what it is called with by the description of the collection.
+  // Callers see the types of the collection's description.
   return all as unknown as AnyCollection;
 }
 
-/** Its transactions, and what reads only, by name. */
+/** The collection's transactions and reading functions, by name. */
 function buildCalls({ table, calls, change, readAll }: CollectionParts, readings: Calls, tenant: unknown): object {
   const { collection } = table;
   const all = Object.entries(calls[collection] ?? {}).map(([call, { isReading }]) => {
@@ -116,7 +116,7 @@ function buildCalls({ table, calls, change, readAll }: CollectionParts, readings
   return Object.fromEntries(all);
 }
 
-/** Pages in the order in which records were added are kept, or gathered; others are read one by one. */
+/** Plain pages, in the order in which records were added, are cached or coalesced; others are read one by one. */
 function buildList({ table, shape, reads, read, dialect }: CollectionParts): AnyCollection['list'] {
   return async (query: PageQuery): Promise<Page | undefined> => {
     if (isPlain(table, query)) return reads.list(query);
@@ -124,7 +124,7 @@ function buildList({ table, shape, reads, read, dialect }: CollectionParts): Any
   };
 }
 
-/** Adds a record beside any others. */
+/** Creates a record that needs no transaction: no other record can conflict with it. */
 function buildCreateAlone({ table, create }: CollectionParts): (record: Fields) => Promise<Fields> {
   const { collection, id, sequence: column, fields } = table;
   const isSequence = id.column === column;

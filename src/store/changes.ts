@@ -1,11 +1,11 @@
-/** Changes of records, one after the other within a transaction: the statements of both databases, which differ in their dialects. */
+/** The statements that change records, for both databases, which differ in their dialects. */
 import type { Asking } from './asking.ts';
 import type { Fields } from './collection.ts';
 import { type Dialect, Statement } from './statement.ts';
 import { type Field, perTable, type Relation, type Table } from './table.ts';
 import type { Call, Change, KnownKey, Outcome } from './write.ts';
 
-/** Makes the statements of changes, each of one record. */
+/** Makes and runs the statements of a change. */
 export class Changes {
   readonly dialect: Dialect;
   readonly #tables: ReadonlyMap<string, Table>;
@@ -19,7 +19,7 @@ export class Changes {
     return this.#tables.get(collection) as Table;
   }
 
-  /** `now` is the time of all changes of a batch. */
+  /** Runs a change. `now` is the time of all changes of a batch. */
   *run(change: Change, now: string): Asking<Outcome> {
     const { kind, id } = change;
     const table = this.tableOf(change);
@@ -31,7 +31,7 @@ export class Changes {
     return kind === 'put' ? yield* this.#insert(table, change, now) : {};
   }
 
-  /** Rows of a statement that only reads. */
+  /** The rows of a team's own statement, which only reads. */
   *select(texts: readonly string[], values: readonly unknown[]): Asking<Fields[]> {
     const sql = texts.reduce((before, text, index) => `${before}${this.dialect.mark(index)}${text}`);
     return (yield { sql, values: [...values], isOwn: true }) as unknown as Fields[];
@@ -62,7 +62,7 @@ export class Changes {
       const value = toNewValue(field, change, now, statement);
       return value === undefined ? [] : [`${field.column} = ${value}`];
     });
-    // A change of nothing answers with the record, too.
+    // An update without changes must return the record, too.
     const [{ column }] = table.newFields as [Field];
     const sql = `UPDATE ${this.#nameOf(table)} SET ${set.length > 0 ? set : `${column} = ${column}`} WHERE ${toWhere(table, change, statement)}
       RETURNING ${this.dialect.toJsonSql(table)}`;
@@ -77,7 +77,7 @@ export class Changes {
     return rows.length > 0 ? 'true' : undefined;
   }
 
-  /** The record as JSON, where it is the tenant's. */
+  /** The record as JSON, if it is the tenant's. */
   *read(table: Table, id: unknown, tenant: unknown): Asking<string | undefined> {
     const statement = new Statement(this.dialect);
     const sql = `SELECT ${this.dialect.toJsonSql(table)} FROM ${this.#nameOf(table)}
@@ -91,10 +91,10 @@ export class Changes {
   }
 }
 
-/** A new record's value. */
+/** A field's value in a new record. */
 const toFirst = ({ set }: Field, value: unknown, now: string) => (set === 'created' || set === 'changed' ? now : value);
 
-/** SQL of a field's new value; undefined where it stays. */
+/** SQL of a field's new value; undefined if it stays. */
 function toNewValue(field: Field, { kind, record, add }: Change, now: string, statement: Statement) {
   const { name, column, set, is } = field;
   if (set === 'revision') return `${column} + 1`;
@@ -102,7 +102,7 @@ function toNewValue(field: Field, { kind, record, add }: Change, now: string, st
   if (set !== undefined || is === 'id') return undefined;
   if (add[name] !== undefined) return statement.toSum(field, add[name]);
   if (kind === 'update' && record[name] === undefined) return undefined;
-  // An update takes an optional field away by null.
+  // In an update, null removes an optional field.
   const isGone = kind === 'update' && record[name] === null && !field.isNullable;
   return statement.bind(field, isGone ? undefined : record[name]);
 }
@@ -125,12 +125,12 @@ function toCondition(field: Field, value: unknown, statement: Statement): string
   return `(${['1 = 0', ...value.map((one) => toCondition(field, one, statement))].join(' OR ')})`;
 }
 
-/** What a database says of a change that its constraints do not allow. */
+/** A violated constraint, as a database reports it. */
 export type Violation =
   | { kind: 'unique'; columns: string[] }
   | { kind: 'reference'; isLost: (of: Relation) => boolean };
 
-/** Why the change is refused; undefined where its description does not say. */
+/** The code with which the change is refused; undefined if the description has none for this constraint. */
 export function toRefusal(
   { kind }: Change,
   { key, unique, relations }: Table,
@@ -146,19 +146,19 @@ export function toRefusal(
   return unique.find((one) => areSame(one.columns, columns))?.code;
 }
 
-/** In any order. */
+/** Whether both have the same columns, in any order. */
 export const areSame = (columns: readonly string[], others: readonly string[]) =>
   columns.toSorted().join() === others.toSorted().join();
 
-/** White space before it says that `put` has created the record, also when it is answered again. */
+/** Leading white space marks a record that `put` has created; it is stored with an `Idempotency-Key`, too. */
 const toNewText = (text: string) => ` ${text}`;
 export const isNewText = (text: string) => text.startsWith(' ');
 
-/** What its key has come to before; undefined where the change is to be done. */
+/** The outcome of an earlier change with the same key; undefined if the change is to be done. */
 export function toKnown({ idempotency }: Change | Call, known: KnownKey | undefined): Outcome | undefined {
   if (!known) return undefined;
   return known.digest === idempotency?.digest ? { text: known.text, isReplayed: true } : { refused: 'key_reused' };
 }
 
-/** Whether the outcome is kept with the key: what was refused, or met no record, may be tried again. */
+/** Whether the outcome is stored with the key: a change that was refused, or found no record, may be retried. */
 export const isKept = ({ text, refused }: Outcome) => text !== undefined && refused === undefined;

@@ -1,19 +1,19 @@
-/** What a domain keeps, as handlers see it. Records are what the contract says. */
+/** The interface of collections for handlers. Records have the types of the contract. */
 import type { JsonText } from '../json/json-text.ts';
 import type { Asking } from './asking.ts';
 
-/** Some stores answer at once, others after a round trip; `await` takes both. */
+/** Some stores return a value, others a promise; `await` takes both. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** The fields of a record, by name. */
 export type Fields = Record<string, unknown>;
 
-/** The answers of the methods: handlers wait for it, a transaction asks for it by `yield*`. */
+/** The results of the methods: a promise for handlers, steps for `yield*` in a transaction. */
 interface Answers<Answer> {
   promise: Promise<Answer>;
   steps: Asking<Answer>;
 }
-/** How a change is made there: a transaction is once as a whole. */
+/** The options of the methods. A transaction has an `Idempotency-Key` only as a whole. */
 interface Hows<Found> {
   promise: HowToChange<Found>;
   steps: { if?: HowToChange<Found>['if'] };
@@ -22,13 +22,13 @@ type Kind = 'promise' | 'steps';
 
 /** The methods that change records. */
 export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind> {
-  /** Adds a record. What it leaves out, and the store sets, is set. */
+  /** Adds a record, with the fields that the store sets. */
   create(record: New, how?: Omit<Hows<Found>[As], 'if'>): Answers<Found | Conflicts>[As];
-  /** Adds all of the records, in their order, or none. */
+  /** Adds all records, in this order, or none. */
   createAll(records: readonly New[], how?: Omit<Hows<Found>[As], 'if'>): Answers<Found[] | Conflicts>[As];
   /**
-   * Changes some fields. Null takes an optional one away; `{ add: -5n }` adds to a number. Of a schema with rules over several fields, use
-   * `replace`. Undefined where there is none with this id, as `replace` and `delete`.
+   * Changes some fields. Null removes an optional field; `{ add: -5n }` adds to a number. If the schema has rules over several fields, use
+   * `replace`. Like `replace`, returns undefined if there is no record with this id.
    */
   update<const Changes extends ChangesOf<New>, const How extends Hows<Found>[As]>(
     id: Id,
@@ -40,19 +40,19 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
     record: New,
     how?: How,
   ): Answers<Found | undefined | Conflicts | ChangedIf<How>>[As];
-  /** Replaces the record with this id, which was given with it, or creates one, and says which; with a condition it creates none. */
+  /** Replaces the record with this id, or creates it, and says which. For ids that clients choose. With a condition, it does not create. */
   put<const How extends Hows<Found>[As]>(
     id: Id,
     record: New,
     how?: How,
   ): Answers<Put<Found> | Conflicts | (How extends { if: object } ? Refused<'changed'> | undefined : never)>[As];
-  /** Whether there was one. An int64 id that the store has given is never given again. */
+  /** Returns whether there was a record. An int64 id that the store has set is never used again. */
   delete<const How extends Hows<Found>[As]>(id: Id, how?: How): Answers<boolean | Referenced | ChangedIf<How>>[As];
 }
 
 /**
- * Every method throws StoreUnavailable where the store cannot be reached or written, UnfitRecord, before anything is stored, where the
- * contract does not allow the record, and KeyReused where `once` was sent before with another request. Writes resolve when they are durable.
+ * Every method throws StoreUnavailable if the store cannot be reached or written; UnfitRecord, before anything is stored, if the record
+ * breaks the contract; KeyReused if the `Idempotency-Key` was sent before with another request. Writes resolve when they are durable.
  */
 export interface Collection<
   Found = Fields,
@@ -63,7 +63,7 @@ export interface Collection<
   Referenced = never,
 > extends Changing<Found, New, Id, Conflicts, Referenced, 'promise'> {
   get(id: Id): Awaitable<JsonText<Found> | undefined>;
-  /** Undefined where `after` is no cursor that this list has given out. A member that is no filter does not compile. */
+  /** Undefined if `after` is no cursor of this list. A property that is no filter does not compile. */
   list<Query extends PageQuery<Found, Lists>>(
     query: Query & { [Name in Exclude<keyof Query, keyof PageQuery<Found, Lists>>]: never },
   ): Awaitable<Page<Found> | undefined>;
@@ -71,9 +71,9 @@ export interface Collection<
 
 export type AnyCollection = Collection;
 
-/** How a change is made: only where the record has these values, and once for each key. */
+/** Options of a change: a condition on the record, and an `Idempotency-Key`. */
 export interface HowToChange<Found = Fields> {
-  /** A list is met by any of its values. */
+  /** The values that the record must have; a list matches any of its values. */
   if?: { [Name in keyof Found]?: Found[Name] | AnyOf<Found[Name]> | undefined } | undefined;
   idempotency?: Idempotency | undefined;
 }
@@ -85,7 +85,7 @@ export interface Put<Found> {
   isNew: boolean;
 }
 type ChangedIf<How> = How extends { if: object } ? Refused<'changed'> : never;
-/** Where something is added to a number, which could leave its type. */
+/** Adding to a number may leave the range of its type. */
 type OutOfRangeIf<Changes> = {
   [Name in keyof Changes]: Changes[Name] extends { add: unknown } ? true : never;
 }[keyof Changes] extends never
@@ -116,8 +116,8 @@ export class Refusal implements Refused {
 }
 
 /**
- * A page of at most `limit` records, 1 or more, that have these values, after a cursor; by the order in which records were added, or by one that
- * the description declares. Where a range of another field than that of the order is asked for, a page may have fewer, and a next one.
+ * A page of at most `limit` records (at least 1) with these values, after a cursor, in the order in which records were added, or in a
+ * declared order. With a range on another field than the order's, a page may be shorter although there is a next one.
  */
 export type PageQuery<Found = Fields, Lists = AnyLists> = {
   limit: number;
@@ -139,7 +139,7 @@ type NamesIn<Lists, Kind extends string> = Lists extends { [Given in Kind]: read
   ? Name & string
   : never;
 type ValueOf<Found, Name> = Name extends keyof Found ? Exclude<Found[Name], null | undefined> : unknown;
-/** From a value on, below another. */
+/** `from` is inclusive, `below` exclusive. */
 interface RangeOf<Value> {
   from?: Value | undefined;
   below?: Value | undefined;
@@ -151,19 +151,19 @@ export interface Page<Found = Fields> {
   next?: string | undefined;
 }
 
-/** What lets a change be sent again and be done once. */
+/** The `Idempotency-Key` of a change: however often it is sent, the change is done once. */
 export interface Idempotency {
-  /** The owner of the key, as the id of an API key or a tenant: others may choose the same. */
+  /** The owner of the key, as the id of an API key, or a tenant: another caller may choose the same key. */
   readonly caller: string;
-  /** Its operationId. */
+  /** The operationId. */
   readonly operation: string;
-  /** Made up by the client, another one for each change. */
+  /** Chosen by the client, a new one for each change. */
   readonly key: string;
-  /** For how long the key is known, in hours. */
+  /** How long the key is remembered, in hours. */
   readonly hours: number;
-  /** Of the parameters and the body of the request: another request with the same key is refused. */
+  /** The digest of the request's parameters and body: another request with the same key is refused. */
   readonly digest: string;
-  /** Set by the store: whether it was done before, and the answer is that of then. */
+  /** Set by the store: whether the change was done before, and this is its answer of then. */
   isReplayed?: boolean;
 }
 

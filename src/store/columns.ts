@@ -1,4 +1,4 @@
-/** Whether a table is the one that is described, with its columns, indexes and foreign keys. */
+/** Checks that a table has the columns, unique indexes and foreign keys of its description. */
 import type { ColumnType } from './description.ts';
 import type { Dialect } from './statement.ts';
 import type { Field, Table } from './table.ts';
@@ -10,7 +10,10 @@ export interface FoundColumn {
   isNotNull: boolean;
 }
 
-/** One of another type would fail a request, or lose digits. `types` are those that the database has for each type of a description. @throws Error that lists all that differs */
+/**
+ * A column of another type would fail requests, or lose digits. `types` has the database's type for each type of a description.
+ * @throws Error that lists all differences
+ */
 export function checkColumns(
   { name: table, fields, sequence }: Table,
   found: FoundColumn[],
@@ -18,7 +21,9 @@ export function checkColumns(
 ): void {
   if (found.length === 0) throw new Error(`its migrations make no table ${table}`);
   const lacksSequence = !found.some(({ name, type }) => name === sequence && type === types.int64);
-  const missing = lacksSequence ? [`${table} has no column ${sequence}, ${types.int64}, which pages go by`] : [];
+  const missing = lacksSequence
+    ? [`${table} has no column ${sequence} of type ${types.int64}, which its lists are ordered by`]
+    : [];
   const problems = fields.flatMap(({ name, column, type, isOptional, isNullable }) => {
     const one = found.find(({ name }) => name === column);
     if (!one) return [`${table} has no column ${column}`];
@@ -32,19 +37,19 @@ export function checkColumns(
   if (all.length > 0) throw new Error(all.join('; '));
 }
 
-/** What a table holds its rows to. */
+/** The constraints that a table has. */
 export interface FoundConstraints {
-  /** The columns of each unique index, in their order, with commas. */
+  /** The columns of each unique index, in order, joined by commas. */
   unique: string[];
-  /** Of each foreign key its columns, with commas, behind a space the table that it refers to, and `CASCADE` where rows go with those there. */
+  /** Each foreign key as its columns, joined by commas, a space and its parent table; and ` CASCADE` if deletes cascade. */
   references: string[];
 }
 
-/** Whether the table has any of them, by its description. */
+/** Whether the description asks for any constraint. */
 export const isConstrained = ({ id, sequence, unique, relations }: Table): boolean =>
   id.column !== sequence || unique.length + relations.length > 0;
 
-/** Without them, what is promised would not hold, and nobody would notice. @throws Error that lists all that are missing */
+/** Without its constraints, a table would break promises, and nobody would notice. @throws Error that lists all missing ones */
 export function checkConstraints(
   { name, fields, id, key, sequence, unique, relations }: Table,
   found: FoundConstraints,

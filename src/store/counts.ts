@@ -1,10 +1,10 @@
-/** What a store counts of its work, for operators: plain numbers since it was opened, which are read when somebody asks. */
+/** Counts of a store's work, for metrics: plain numbers since it was opened. */
 import { Distribution, SECONDS } from '../distribution.ts';
 
 export interface Pool {
   used: number;
   idle: number;
-  /** Statements that wait for a connection, each of many calls. */
+  /** Statements that wait for a connection, each for many calls. */
   waiting: number;
 }
 
@@ -26,16 +26,16 @@ export class StoreCounts {
   readonly sizes = new Distribution([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]);
   /** How long each commit took, in seconds. */
   readonly commits = new Distribution(SECONDS);
-  /** The commit that has ended last. */
+  /** The latest commit. */
   latest: Commit | undefined;
   /** How long each write took until it was durable, in seconds: its wait for a commit, and the commit. */
   readonly writes = new Distribution(SECONDS);
-  /** Reads that a cache has answered, and those that it has not, by what is read; empty without caches. */
+  /** Hits and misses of the caches, by what is read; empty without caches. */
   readonly cached: Record<string, Hits> = {};
-  /** Connections to a database server, by what they are for; empty without a server. */
+  /** Connections to a database server, by purpose; empty without a server. */
   pools: () => Record<string, Pool> = () => ({});
 
-  /** A commit that began at this time has ended: all its writes are answered before anything else can happen. */
+  /** Counts a commit that ends now. Its writes are answered in the same tick. */
   addCommit(began: number, size: number): void {
     const ended = performance.now();
     this.sizes.add(size);
@@ -43,12 +43,12 @@ export class StoreCounts {
     this.latest = { began, ended, size };
   }
 
-  /** A write that was called at this time is durable. */
+  /** Counts a write that is durable now, and was called at this time. */
   addWrite(since: number): void {
     this.writes.add((performance.now() - since) / 1000);
   }
 
-  /** The counts of what is read under this name, by all caches together. */
+  /** The counts under this name, shared by all caches of that kind. */
   cache(name: string): Hits {
     this.cached[name] ??= { hits: 0, misses: 0 };
     return this.cached[name];

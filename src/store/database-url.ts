@@ -1,4 +1,4 @@
-/** `DATABASE_URL`, parsed: which database it names. */
+/** Parses `DATABASE_URL`. */
 import { POSTGRES_FORM, type PostgresSettings, parsePostgresUrl } from './postgres/settings.ts';
 
 export type SqliteDatabase = { kind: 'memory' } | { kind: 'sqlite'; file: string };
@@ -9,7 +9,7 @@ export const DATABASE_FORMS = `sqlite:<file>, sqlite::memory: or ${POSTGRES_FORM
 /** `sqlite:data.db`, `sqlite:/srv/data.db` and `sqlite:///srv/data.db`, but not `sqlite://data.db`, which names a host. */
 const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(.+)$/;
 
-/** `undefined` where the text has none of the forms. */
+/** Undefined if the text has none of the forms. */
 export function parseDatabaseUrl(url: string): Database | undefined {
   const file = SQLITE.exec(url)?.[1];
   if (file === ':memory:') return { kind: 'memory' };

@@ -1,71 +1,71 @@
 /**
- * What a domain keeps, described by data: the engine makes the statements, the cache, the cursors, export and import of it. The
- * compiler holds the description to the contract, so that no field is lost, and none is kept as another type.
+ * The description of a domain's collections, as data. The store derives statements, caches, cursors, export and import from it. The
+ * compiler checks it against the contract, so that no field is lost, or stored with another type.
  */
 import type { components } from '../generated/contract.ts';
 import type { Asking } from './asking.ts';
 import type { Changing, Collection, Page, PageQuery, Refused } from './collection.ts';
 
 /**
- * `int64` is a bigint, `int32` a number without a fraction; `number` is kept with every digit; `time` is an instant, kept in UTC to the
- * millisecond; `json` is anything else, as JSON text. handlers/README.md has the columns in both databases.
+ * `int64` is a bigint, `int32` an integer as a number; `number` is stored with every digit; `time` is an instant, stored in UTC to the
+ * millisecond; `json` is anything else, as JSON text. handlers/README.md has the column types of both databases.
  */
 export type ColumnType = 'int64' | 'int32' | 'number' | 'boolean' | 'text' | 'uuid' | 'time' | 'json';
 
 export interface Column {
   column: string;
   type: ColumnType;
-  /** The field may be absent. Then NULL is absent. */
+  /** The field may be absent. NULL means absent. */
   isOptional?: true;
-  /** The field may be null. Then NULL is null; a field that may be either is `json`, whose null is a text. */
+  /** The field may be null. NULL means null. A field that may be absent or null has the type `json`, whose null is a text. */
   isNullable?: true;
   /**
-   * The store sets it: the id, the time of the create or of the last change, a number that each change raises, or the tenant, by which
-   * all is bound: handlers are given `orders.of(tenant)`, which neither sees nor changes a record of another.
+   * The store sets the field: the id, the time of the create or of the last change, a revision that each change increments, or the
+   * tenant. With a tenant, handlers use `orders.of(tenant)`, which neither sees nor changes records of other tenants.
    */
   set?: 'id' | 'created' | 'changed' | 'revision' | 'tenant';
-  /** It is the id, and given with the record. */
+  /** The field is the id, and set by the creator of the record. */
   is?: 'id';
-  /** The value of a record that is created without it. */
+  /** The value in a record that is created without this field. */
   first?: unknown;
-  /** The letters a to z are those of A to Z where it is compared, sorted by, or unique. Others are not. */
+  /** Comparisons, orders and unique indexes ignore the case of the letters a to z, and of no others. */
   ignoresCase?: true;
-  /** The collection whose ids it has: the table has a foreign key. */
+  /** The field has ids of this collection: the table has a foreign key. */
   of?: string;
-  /** It is deleted with the record that it refers to, which cannot be deleted otherwise. */
+  /** The record is deleted with the record that it refers to. Without this, that record cannot be deleted. */
   onDelete?: 'delete';
 }
 
-/** A collection of records, which are what the contract's schema `Name` says. */
+/** A collection of records with the contract's schema `Name`. */
 export interface Description<Name extends string = string> {
-  /** What one of them is called: `book`. */
+  /** The word for one record: `book`. */
   noun: string;
   schema: Name;
   table: string;
-  /** One for each field of the schema. */
+  /** A column for each field of the schema. */
   columns: Columns<SchemaOf<Name>>;
   lists?: {
     /**
-     * The fields that lists can be filtered by; all that are given must match. Each wants an index on (column, id): PostgreSQL uses that
-     * of the first filter that is given. A new one comes last, so that the cursors that clients have stay valid.
+     * The fields that lists can be filtered by; several filters must all match. Each needs an index on (column, id); PostgreSQL uses the
+     * index of the first filter in a query. Add new fields at the end, so that cursors of clients stay valid.
      */
     equal?: readonly FilterName<SchemaOf<Name>>[];
-    /** The fields of which a range can be asked for: `{ from, below }`. */
+    /** The fields that can be filtered by a range: `{ from, below }`. */
     range?: readonly FilterName<SchemaOf<Name>>[];
-    /** Texts whose beginning can be asked for: `nameBegins` of `name`. */
+    /** The texts that can be filtered by their beginning: `nameBegins` for `name`. */
     prefix?: readonly FilterName<SchemaOf<Name>>[];
-    /** By name, a field that all records have, with `-` before it where the highest comes first. Each wants an index on (column, id). */
+    /** Orders by name: a field that all records have, with `-` for descending. Each needs an index on (column, id). */
     orders?: Readonly<Record<string, FilterName<SchemaOf<Name>> | `-${FilterName<SchemaOf<Name>>}`>>;
   };
-  /** Fields that no two records have in common: the table has a unique index. A second record is refused with the code. */
+  /** Unique sets of fields: the table has a unique index, and a second record is refused with the code. */
   unique?: readonly { fields: readonly FilterName<SchemaOf<Name>>[]; code: ErrorCode }[];
-  /** What it adds to the catalogue of errors. */
+  /** The codes that the collection adds to the catalogue of errors. */
   errors: { readonly [Code in ErrorCode]?: { readonly status: number } };
-  /** The folder with the folders `sqlite` and `postgres`, each with its migrations. */
+  /** The folder with the migrations, in folders `sqlite` and `postgres`. */
   migrations: URL;
 }
 
-/** Any collection, as the engine sees it. */
+/** The description of any collection, for code that does not know the contract's types. */
 export interface AnyDescription extends Omit<Description, 'columns' | 'lists' | 'unique' | 'errors'> {
   columns: Readonly<Record<string, Readonly<Column>>>;
   lists?: Lists;
@@ -80,10 +80,10 @@ export interface Lists {
   orders?: Readonly<Record<string, string>>;
 }
 
-/** The collections by their names, under which handlers are given them; made by `npm run generate`. */
+/** The collections by the names that handlers use; generated by `npm run generate`. */
 export type AnyDomain = Readonly<Record<string, AnyDescription>>;
 
-/** The collections of a domain as handlers are given them, with its transactions. */
+/** The collections of a domain for handlers, with its transactions. */
 export type CollectionsOf<Domain extends AnyDomain, Calls = unknown> = {
   [Name in keyof Domain]: CollectionOf<
     Domain[Name],
@@ -107,9 +107,9 @@ export type CollectionOf<Described extends AnyDescription, Referenced = never, C
     Calls
 >;
 type OfTenant<Tenant, All> = [Tenant] extends [never] ? All : { of(tenant: Tenant): All };
-/** The type of the value that tells its tenants apart; never where it has none. */
+/** The type of the tenant; `never` without tenants. */
 export type TenantOf<Described extends AnyDescription> = ValuesOf<Described, { set: 'tenant' }>;
-/** The collections as a transaction is given them. It reads records of now, with what it has changed itself. */
+/** A collection within a transaction. Reads see the transaction's own changes. */
 export type CollectionInTransaction<Described extends AnyDescription, Referenced = never> = Omit<
   Changing<
     SchemaOf<Described['schema']>,
@@ -128,9 +128,9 @@ interface ReadsInTransaction<Found, Lists, Id> {
     query: Query & { [Name in Exclude<keyof Query, keyof PageQuery<Found, Lists>>]: never },
   ): Asking<Page<Found> | undefined>;
 }
-/** An id that the store gives cannot be put. */
+/** `put` is only for ids that clients choose. */
 type Impossible<Described extends AnyDescription> = FieldsWith<Described, { is: 'id' }> extends never ? 'put' : never;
-/** Why one of a collection cannot be deleted; never where none refers to it. */
+/** Why a record cannot be deleted; `never` if no collection refers to it. */
 export type Referenced<Domain extends AnyDomain, Name> = {
   [Child in keyof Domain]: {
     [Field in keyof Domain[Child]['columns']]: Domain[Child]['columns'][Field] extends { of: Name }
@@ -141,13 +141,13 @@ export type Referenced<Domain extends AnyDomain, Name> = {
   }[keyof Domain[Child]['columns']];
 }[keyof Domain];
 
-/** Why a record may be refused beside those that there are; never where it cannot be. */
+/** Why a new record may conflict with existing ones; `never` if it cannot. */
 type ConflictsOf<Described extends AnyDescription> =
   | RefusedIf<Described['unique'] extends readonly { code: infer Code extends string }[] ? Code : never>
   | RefusedIf<ParentsOf<Described> extends infer Of ? (Of extends string ? `no_such_${Of}` : never) : never>
   | RefusedIf<FieldsWith<Described, { is: 'id' }> extends never ? never : 'exists'>;
 type RefusedIf<Why> = [Why] extends [never] ? never : Refused<Why & string>;
-/** The collections that it refers to. */
+/** The collections that the description refers to. */
 type ParentsOf<Described extends AnyDescription> = {
   [Field in keyof Described['columns']]: Described['columns'][Field] extends { of: infer Of } ? Of : never;
 }[keyof Described['columns']];
@@ -157,7 +157,7 @@ type ValuesOf<Described extends AnyDescription, Trait> =
   SchemaOf<Described['schema']> extends infer Found ? Found[FieldsWith<Described, Trait> & keyof Found] : never;
 
 /**
- * What a record is created from: its schema without what the store sets, which may not be given; what has a first value may be left out.
+ * The type of a new record: the schema without the fields that the store sets; fields with a first value are optional.
  */
 export type NewOf<Described extends AnyDescription> =
   SchemaOf<Described['schema']> extends infer Found
@@ -173,7 +173,7 @@ type FieldsWith<Described extends AnyDescription, Trait> = {
 }[keyof Described['columns']];
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
-/** A domain that was left behind when the contract was replaced still compiles: nobody can use it. */
+/** The type of records whose schema is not in the contract: after a contract was replaced, the old domain compiles, but is unusable. */
 declare const absent: unique symbol;
 interface NotInTheContract {
   readonly [absent]: true;
@@ -192,7 +192,7 @@ type FilterName<Found> = Found extends NotInTheContract
       string;
 type Scalar = bigint | string | number | boolean;
 
-/** Every field of the schema. Where it allows fields that it does not name, no columns compile. */
+/** A column for every field of the schema. If the schema allows additional fields, nothing compiles. */
 type Columns<Found> = Found extends NotInTheContract
   ? Record<string, Column>
   : string extends keyof Found
@@ -205,7 +205,7 @@ type ColumnFor<Found, Name extends keyof Found> = { column: string; type: TypeOf
   SetOf<Found[Name]> &
   OptionalOf<Found[Name]> &
   NullableOf<Found[Name]>;
-/** What the store can set to a value of this type, or what it is. */
+/** The values of `set`, `is` and `first` that a field of this type may have. */
 type SetOf<Value> =
   | {
       set?:

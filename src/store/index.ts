@@ -1,4 +1,4 @@
-/** `#store`: all that a domain imports of the store. */
+/** `#store`: everything that a domain may import of the store. */
 export { type Collection, type Idempotency, isRefused, type Page, type Refused } from './collection.ts';
 export type { AnyDescription, CollectionOf, Description } from './description.ts';
 export { readingOf, refused, transactionOf } from './transactions.ts';

@@ -1,4 +1,4 @@
-/** What a start would find in a database. Nothing is made, migrated or written. */
+/** Inspects a database for `--check`, without creating, migrating or writing anything. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Database } from './database-url.ts';
@@ -16,13 +16,13 @@ export async function inspectDatabase(database: Database, domain: AnyDomain): Pr
   return inspectSqlite(database.kind === 'memory' ? undefined : database.file, domain);
 }
 
-/** For people, without its password. */
+/** The name of a database for people, without its password. */
 export function nameOfDatabase(database: Database): string {
   if (database.kind === 'postgres') return `PostgreSQL, ${nameOfServer(database)}`;
   return database.kind === 'memory' ? 'SQLite, in memory' : `SQLite, ${resolve(database.file)}`;
 }
 
-/** How many bytes are free for the file of a database. @throws Error where it, or its folder, cannot be written */
+/** The free bytes for a database file. @throws Error if the file, or its folder, cannot be written */
 export function inspectDisk(file: string): number {
   let folder = dirname(resolve(file));
   while (!existsSync(folder)) folder = dirname(folder);

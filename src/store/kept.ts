@@ -1,4 +1,4 @@
-/** The collections of a domain, each with what is known of its records. */
+/** The collections of a domain, each with its table and its shape. */
 import { type Shape, type Shapes, toPlainShape } from './shape.ts';
 import type { Field, Table } from './table.ts';
 
@@ -7,9 +7,9 @@ export interface Kept {
   shape: Shape;
 }
 
-/** Without a shape, records are what the columns take. */
+/** Without a shape, records are only checked by the column types. */
 export const toKept = (tables: readonly Table[], shapes: Shapes): Kept[] =>
   tables.map((table) => ({ table, shape: shapes[table.collection] ?? toPlainShape(table) }));
 
-/** Ids that no record has. */
+/** For each type of id, one that no record has. */
 export const NO_ID: { [Type in Field['type']]?: unknown } = { int64: 0n, text: '', uuid: '' };

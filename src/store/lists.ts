@@ -1,6 +1,6 @@
 /**
- * Lists with ranges, with beginnings of texts, or in a declared order: the statements of both databases. A range of another field than that of
- * the order is looked for among so many records at most: then a page may have fewer than its limit, and a next page all the same.
+ * The statements of lists with ranges, prefixes, or in a declared order, for both databases. With a range on another field than the
+ * order's, a page scans a limited number of records: it may be shorter than its limit although there is a next page.
  */
 import { JsonText, type TextSource } from '../json/json-text.ts';
 import type { Ask, Asking } from './asking.ts';
@@ -10,7 +10,7 @@ import { type Dialect, Statement } from './statement.ts';
 import type { Field, Order, Table } from './table.ts';
 import { fromText, toKeptFields } from './values.ts';
 
-/** How many records a page looks at. */
+/** How many records such a page scans. */
 const MOST = 1000;
 
 export interface FoundPage {
@@ -18,14 +18,14 @@ export interface FoundPage {
   next: string | undefined;
 }
 
-/** From the first value on, below the second; either may be undefined. */
+/** `from` is inclusive, `below` exclusive; either may be undefined. */
 interface Range {
   field: Field;
   from: unknown;
   below: unknown;
 }
 
-/** The last record of the page before: its number, and its value of the order's field. */
+/** The last record of the previous page: its sequence number, and its value of the order's field. */
 interface Place {
   sequence: bigint;
   value: unknown;
@@ -44,11 +44,11 @@ type Row = [sequence: bigint | string, value: unknown, text: string | null];
 export const hasLists = ({ ranges, prefixes, orders }: Table) =>
   ranges.length + prefixes.length + Object.keys(orders).length > 0;
 
-/** Whether it is a list in the order in which records were added, of those that have some values. */
+/** Whether a list has no declared order and no ranges. */
 export const isPlain = (table: Table, query: PageQuery) =>
   query.order === undefined && toRanges(table, query).length === 0;
 
-/** Undefined where its cursor belongs to another list. */
+/** Reads a page; undefined if the cursor belongs to another list. */
 export function* readPage(table: Table, query: PageQuery, dialect: Dialect): Asking<FoundPage | undefined> {
   const { limit, after } = query;
   const order: Partial<Order> = query.order === undefined ? {} : (table.orders[String(query.order)] as Order);
@@ -92,7 +92,7 @@ function toPageSql({ table, query, order: { field, isDown }, ranges, place }: As
   const { sequence, filters } = table;
   const number: Field = { name: sequence, column: sequence, type: 'int64' };
   const keys = field ? [field, number] : [number];
-  // Values are bound in the order in which they stand in the statement.
+  // Values must be bound in the order of their places in the statement.
   const others = ranges.filter((range) => range.field !== field).flatMap(toConditions);
   const json = dialect.toJsonSql(table);
   const conditions = [
@@ -126,7 +126,7 @@ function toRanges(table: Table, query: PageQuery): Range[] {
   });
   const prefixes = table.prefixes.map((field) => {
     const asked = query[`${field.name}Begins`] as string | undefined;
-    // In lists of any case, capitals are where the small letters are.
+    // Fields that ignore case are ordered by their lower-case letters.
     const begins = field.ignoresCase ? asked?.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : asked;
     return begins ? { field, from: begins, below: toEnd(begins) } : { field, from: undefined, below: undefined };
   });
@@ -135,11 +135,11 @@ function toRanges(table: Table, query: PageQuery): Range[] {
 
 const toKept = (table: Table, { name }: Field, value: unknown) => toKeptFields(table, { [name]: value })[name];
 
-/** The first text behind all that begin so, as databases order them: by code points. Undefined where there is none. */
+/** The first text after all texts with this prefix, in the order of code points, as in databases. Undefined if there is none. */
 function toEnd(text: string): string | undefined {
   const points = Array.from(text, (character) => character.codePointAt(0) as number);
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
-    // Between these two are the halves of pairs.
+    // Skips the surrogates.
     if (last < 0x10ffff) return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
   }
   return undefined;

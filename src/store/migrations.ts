@@ -1,4 +1,4 @@
-/** The migrations of a database: SQL files, whose numbers are the versions of its schema; the engine and each collection have theirs. */
+/** Migrations: numbered SQL files. The engine and each collection have their own, and a version each. */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { AnyDomain } from './description.ts';
 import { toTables } from './table.ts';
@@ -10,7 +10,7 @@ export interface Part {
   migrations: string[];
 }
 
-/** By the folder of a database: `sqlite` or `postgres`. */
+/** Loads the migrations of the engine and of all collections for a database. */
 export function loadParts(database: 'sqlite' | 'postgres', domain: AnyDomain): Part[] {
   const ofCollections = toTables(domain).map(({ collection: name }) => ({
     name,
@@ -27,7 +27,7 @@ export function readMigrations(folder: URL): string[] {
     .map((name) => readFileSync(new URL(name, folder), 'utf8'));
 }
 
-/** The versions that a database has, by the names of the parts. @throws Error where it is not this program's, or a newer program's */
+/** Checks the versions of a database, by part. @throws Error if it has parts that this program does not know, or a newer version */
 export function checkVersions(versions: ReadonlyMap<string, number>, parts: readonly Part[]): void {
   const unknown = [...versions.keys()].filter((name) => !parts.some((part) => part.name === name));
   if (unknown.length > 0) throw new Error(`it keeps ${unknown}, which this program does not know`);
@@ -42,7 +42,7 @@ export function checkVersions(versions: ReadonlyMap<string, number>, parts: read
 export const numberOf = (versions: ReadonlyMap<string, number>) =>
   [...versions.values()].reduce((sum, one) => sum + one, 0);
 
-/** And how many there are. */
+/** How many migrations there are in all. */
 export const newestOf = (parts: readonly Part[]) => parts.reduce((sum, { migrations }) => sum + migrations.length, 0);
 
 export const isCurrent = (versions: ReadonlyMap<string, number>, parts: readonly Part[]) =>
@@ -52,13 +52,13 @@ export const isCurrent = (versions: ReadonlyMap<string, number>, parts: readonly
 export const pendingOf = (versions: ReadonlyMap<string, number>, parts: readonly Part[]): string[] =>
   parts.flatMap(({ name, migrations }) => migrations.slice(versions.get(name)));
 
-/** The tables that these migrations make. */
+/** The tables that these migrations create. */
 export const tablesMadeBy = (migrations: readonly string[]): string[] =>
   migrations.flatMap((sql) =>
     [...sql.matchAll(/\bCREATE (?:UNLOGGED )?TABLE (\w+)/gi)].map(([, name]) => name as string),
   );
 
-/** Where a migration would make one of these tables, or there are others in a file of its own. @throws Error that names them */
+/** Refuses a database with these tables, which the migrations would create, or which are not ours. @throws Error that names them */
 export function refuseTables(found: readonly string[]): void {
   if (found.length === 0) return;
   const names = found.length > 3 ? [...found.slice(0, 3), '…'] : found;

@@ -1,4 +1,4 @@
-/** A database -> the store on it. */
+/** Opens the store on a database. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Awaitable } from './collection.ts';
@@ -11,7 +11,7 @@ import type { OfDomain } from './transactions.ts';
 
 type StoreOf<Domain extends AnyDomain> = Store<CollectionsOf<Domain>>;
 
-/** Without shapes, records are what the columns take. @throws StoreError that says why the database cannot be used */
+/** Without shapes, records are only checked by the column types. @throws StoreError that says why the database cannot be used */
 export function openStore<Domain extends AnyDomain>(
   database: SqliteDatabase,
   domain: Domain,
@@ -39,7 +39,7 @@ export function openStore(
   }
 }
 
-/** Its code is loaded only where it is used. */
+/** Loads PostgreSQL's code only if it is used. */
 async function openOnPostgres(
   settings: PostgresSettings,
   domain: AnyDomain,
@@ -59,7 +59,7 @@ function toStoreError(name: string, error: unknown): StoreError {
   return new StoreError(`The database ${name} cannot be used: ${message}.`, { cause: error });
 }
 
-/** The absolute path of a database that does not exist yet; undefined where it does, or is in memory. */
+/** The absolute path of a database file that does not exist yet; undefined if it does, or for any other database. */
 export function missingFile(database: Database): string | undefined {
   return database.kind === 'sqlite' && !existsSync(database.file) ? resolve(database.file) : undefined;
 }

@@ -1,23 +1,23 @@
-/** What waits for its turn: each item is taken in time, or refused with the reason. It knows no database. */
+/** A queue with a timeout: each item is taken in time, or rejected. It knows no database. */
 
-/** Whoever takes it answers it. */
+/** A waiting item. Whoever takes it must resolve or reject it. */
 export interface Waiting<Item, Result = unknown> {
   item: Item;
-  /** When it came, by performance.now(). */
+  /** When it was added, by performance.now(). */
   since: number;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
 
 export class Queue<Item, Result = unknown> {
-  readonly #patience: number;
+  readonly #timeout: number;
   readonly #toError: () => Error;
   #all: Waiting<Item, Result>[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** Each item waits for so many milliseconds at most. */
-  constructor(patience: number, toError: () => Error) {
-    this.#patience = patience;
+  /** `timeout` is how long an item may wait, in milliseconds. */
+  constructor(timeout: number, toError: () => Error) {
+    this.#timeout = timeout;
     this.#toError = toError;
   }
 
@@ -25,7 +25,7 @@ export class Queue<Item, Result = unknown> {
     return this.#all.length;
   }
 
-  /** Resolves with what whoever takes it answers. */
+  /** Resolves or rejects as whoever takes the item decides. */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#all.push({ item, since: performance.now(), resolve, reject });
@@ -33,7 +33,7 @@ export class Queue<Item, Result = unknown> {
     });
   }
 
-  /** The first ones, at most so many; without a count all. None of them is late. */
+  /** Takes the first `count` items, or all. Items that are late are rejected first. */
   take(count = this.#all.length): Waiting<Item, Result>[] {
     this.#refuseLate();
     const taken = this.#all.splice(0, count);
@@ -41,13 +41,13 @@ export class Queue<Item, Result = unknown> {
     return taken;
   }
 
-  /** Puts what was taken back to where it stood. */
+  /** Puts taken items back, in the order in which they were added. */
   putBack(taken: Waiting<Item, Result>[]): void {
     this.#all = [...taken, ...this.#all].sort((a, b) => a.since - b.since);
     this.#watch();
   }
 
-  /** Looks again when the first of them will be late. */
+  /** Sets the timer for the moment when the first item is late. */
   #watch(): void {
     clearTimeout(this.#timer);
     const [first] = this.#all;
@@ -55,12 +55,12 @@ export class Queue<Item, Result = unknown> {
       this.#refuseLate();
       this.#watch();
     };
-    if (first) this.#timer = setTimeout(look, first.since + this.#patience - performance.now());
+    if (first) this.#timer = setTimeout(look, first.since + this.#timeout - performance.now());
   }
 
-  /** The first in the queue came first. */
+  /** Rejects the items that have waited too long, which are the first ones. */
   #refuseLate(): void {
-    const limit = performance.now() - this.#patience;
+    const limit = performance.now() - this.#timeout;
     const count = this.#all.findIndex(({ since }) => since > limit);
     const late = this.#all.splice(0, count === -1 ? this.#all.length : count);
     if (late.length > 0) rejectAll(late, this.#toError());

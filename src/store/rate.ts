@@ -1,4 +1,4 @@
-/** How often a key may be used, as it is written: `100/s`, or `none` for no limit. */
+/** Parses rate limits: `100/s`, or `none` for no limit. */
 import type { Rate } from './store.ts';
 
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };

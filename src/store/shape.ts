@@ -1,4 +1,4 @@
-/** What is known of a collection's records beside its table: what they may be, and how their text is read. */
+/** The shape of a collection's records: how they are checked, and how their JSON text is read. */
 import { parseExactJson } from '../json/exact-json.ts';
 import { toInt64 } from '../json/int64.ts';
 import type { TextSource } from '../json/json-text.ts';
@@ -7,16 +7,16 @@ import type { AnyDomain } from './description.ts';
 import type { Field, Table } from './table.ts';
 
 export interface Shape extends TextSource {
-  /** What is wrong with a record, each in words with its place; undefined where it fits. */
+  /** The problems of a record, in words with places; undefined if it fits. */
   readonly check: (record: Fields) => string[] | undefined;
-  /** And with some of its fields, null where an optional one is taken away. */
+  /** The problems of some fields of a record; null removes an optional one. */
   readonly checkFields: (fields: Fields) => string[] | undefined;
 }
 
-/** By the names of the collections, by the contract. */
+/** The shapes of all collections, by name. */
 export type Shapes<Domain extends AnyDomain = AnyDomain> = Readonly<Record<keyof Domain & string, Shape>>;
 
-/** Of a store without a contract: all that the columns take, a record or a list of them. */
+/** The shape of a store without a contract: everything fits that the columns accept. */
 export function toPlainShape({ fields, collection }: Table): Shape {
   const namesOf = (wanted: Field['type']) => fields.filter(({ type }) => type === wanted).map(({ name }) => name);
   const [int64s, numbers] = [namesOf('int64'), namesOf('number')];
@@ -36,7 +36,7 @@ export function toPlainShape({ fields, collection }: Table): Shape {
   };
 }
 
-/** A record that its schema does not allow: it is not stored. */
+/** A record breaks its schema, and is not stored. */
 export class UnfitRecord extends Error {
   override name = 'UnfitRecord';
 }

@@ -1,27 +1,27 @@
-/** Statements with their values, in the dialect of a database. */
+/** SQL statements with bound values, in the dialect of a database. */
 import type { Field, Table } from './table.ts';
 
-/** What differs between databases. */
+/** The differences between databases. */
 export interface Dialect {
-  /** The place of the value with this number, from 1 on, that is kept in the field. */
+  /** The placeholder of the value with this number, from 1 on, for a field. */
   place(number: number, field: Field): string;
-  /** The place of a value that is bound as it is. */
+  /** The placeholder of a value that belongs to no field. */
   mark(number: number): string;
-  /** The value as it is bound. */
+  /** The value as it is bound, for a field. */
   toValue(field: Field, value: unknown): unknown;
   /** The name of a table. */
   nameOf(table: Table): string;
   /** A row as the contract's JSON. */
   toJsonSql(table: Table): string;
-  /** SQL of a field's value with another one added, which fails where the type has no such number. */
+  /** SQL of a sum, which fails if the result leaves the range of the field's type. */
   toSum(field: Field, bind: () => string): string;
-  /** SQL of a field's value as it is found equal to others. */
+  /** SQL of a value in comparisons for equality. */
   toCompared(field: Field, sql: string): string;
-  /** And as it is before or behind them. */
+  /** SQL of a value in orders and ranges. */
   toOrdered(field: Field, sql: string): string;
 }
 
-/** Values in the order of their places. */
+/** Collects values in the order of their placeholders. */
 export class Statement {
   readonly values: unknown[] = [];
   readonly #dialect: Dialect;
@@ -35,7 +35,7 @@ export class Statement {
     return this.#dialect.place(this.values.length, field);
   }
 
-  /** A field's value of the row, or this one, as they are compared. */
+  /** SQL of the row's value, or of this one, for comparisons. */
   toCompared(field: Field, ...values: unknown[]): string {
     return this.#dialect.toCompared(field, values.length > 0 ? this.bind(field, values[0]) : field.column);
   }

@@ -1,4 +1,4 @@
-/** What any store must do. Every store passes the tests in `test/store-suite.ts`. */
+/** The interface of all stores. Each passes the tests in `test/store-suite.ts`. */
 import type { JsonText } from '../json/json-text.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { Awaitable, Fields } from './collection.ts';
@@ -13,30 +13,30 @@ export interface StoredKey {
   /** SHA-256 of the key, in hexadecimal digits. */
   hash: string;
   createdAt: string;
-  /** The scopes that it is limited to; without, it may do everything. */
+  /** The scopes of the key; without scopes it may do everything. */
   scopes?: string[] | undefined;
-  /** How often it may be used: `100/s`, or `none`; without, as often as the server is configured for. */
+  /** The rate limit of the key: `100/s`, or `none`; by default, that of the configuration. */
   rate?: string | undefined;
   expiresAt?: string | undefined;
   revokedAt?: string | undefined;
 }
 
-/** What has changed of the keys, in any order. */
+/** Changed keys, in any order. */
 export interface KeyChanges {
-  /** Of the keys as they are now. */
+  /** The version of the keys, for the next call. */
   version: string;
-  /** Whether these are all keys that are not revoked; otherwise those that have changed, as they are now. */
+  /** Whether `keys` has all keys that are not revoked; otherwise only those that have changed. */
   isAll: boolean;
   keys: StoredKey[];
-  /** Of this database alone, the same for ever: for what may be seen of keys that are not stored. */
+  /** A random value of this database, which never changes, for the ids of configured keys. */
   salt: string;
 }
 
-/** The owner of the key of a request, and its limits. */
+/** The owner of a request's key, and its scopes. */
 export interface KeyOwner {
   readonly id: string;
   readonly name: string;
-  /** Undefined where it may do everything. */
+  /** Undefined if it may do everything. */
   readonly scopes: readonly string[] | undefined;
 }
 
@@ -50,40 +50,40 @@ export interface KeyUse {
   usedAt: string;
 }
 
-/** So many requests in each window of so many seconds. */
+/** At most `limit` requests in each window of `window` seconds. */
 export interface Rate {
   readonly limit: number;
   readonly window: number;
 }
 
-/** What was used of a limit in the window of now, with what was just added, and in how many milliseconds the window ends. */
+/** The requests in the current window, with those just added, and in how many milliseconds the window ends. */
 export interface WindowCount {
   total: number;
   ends: number;
 }
 
-/** Adds to what was used of a limit in the window of now, which is one of so many seconds. */
+/** Adds `amount` to the requests in the current window, which is `window` seconds long. */
 export type WindowCounter = (id: string, window: number, amount: number) => Awaitable<WindowCount>;
 
-/** A part of all that a store holds. */
+/** A part of the contents of a store. */
 export interface Part<Form> {
-  /** Of each collection, the highest id that was ever given to a record, which may be gone; the first part alone tells. */
+  /** The highest id that each collection has ever used, even for a deleted record; only in the first part. */
   lastIds?: Readonly<Record<string, bigint>>;
   keys?: StoredKey[];
   /** The collection of the records. */
   collection?: string;
-  /** By ascending id, from one part to the next too. */
+  /** By ascending id, also across parts. */
   records?: Form[];
 }
 
-/** Why a store cannot be opened or filled, in words for the operator. */
+/** A store cannot be opened or filled; the message is for the operator. */
 export class StoreError extends OperatorError {
   override name = 'StoreError';
 }
 
 /**
- * What an outage means for the call: `unavailable`: it was not done; `overloaded`: it was not done, because too much is
- * waiting; `outcome_unknown`: it may have been done or not; `ids_used_up`: it was not done, for there is no higher id.
+ * What an outage means for the call. `unavailable`: it was not done. `overloaded`: it was not done, because too many writes wait.
+ * `outcome_unknown`: it may have been done or not. `ids_used_up`: it was not done, because there is no higher id.
  */
 export type OutageKind = 'unavailable' | 'overloaded' | 'outcome_unknown' | 'ids_used_up';
 
@@ -98,31 +98,31 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** How long, and how many, calls may wait; how a store is opened. */
+/** The limits of a store, and how it is opened. */
 export interface StoreLimits {
-  /** Whether this process belongs to a program that runs, and has migrated: a newer program may have migrated since. */
+  /** Set in workers: their program has migrated the database already, and a newer program may have done so since. */
   isMigrated?: boolean;
-  /** Told of a migration, once it is done. */
+  /** Called after a migration. */
   onMigrated?: (migrated: Migrated) => void;
   /** How long a write may wait to be durable, in milliseconds. */
   createTimeout: number;
   /** How many writes may wait at once. */
   maxCreates: number;
-  /** How long a check may take, in milliseconds; without, less than a second. */
+  /** How long a health check may take, in milliseconds; by default, less than a second. */
   checkTimeout?: number;
 }
 
-/** How many migrations a schema had had before, and has had since; none before where it was made. */
+/** The number of migrations before and after; 0 before if the schema is new. */
 export interface Migrated {
   from: number;
   to: number;
 }
 
-/** What a start would find in a database. */
+/** The state of a database, for `--check`. */
 export interface Inspection {
-  /** Of its schema; 0 where there is no database yet. */
+  /** The version of its schema; 0 if there is no database yet. */
   version: number;
-  /** Of this program's schema. */
+  /** The version of this program's schema. */
   newest: number;
   /** How many stored keys are valid. */
   validKeys: number;
@@ -130,58 +130,58 @@ export interface Inspection {
   keys: number;
 }
 
-/** What keys are. */
+/** The store of API keys. */
 export interface Keys {
   createKey(key: StoredKey): Awaitable<void>;
   /** Every key, the oldest first, revoked and expired ones too. */
   listKeys(): Awaitable<StoredKey[]>;
   /**
-   * What of the keys has changed since this version, whoever changed it; without, all that are not revoked. Fails also when keys can be
+   * The keys that were changed since this version, by any program; without a version, all that are not revoked. Fails also if keys can be
    * read, but not written.
    */
   readKeys(since?: string): Awaitable<KeyChanges>;
   /** True when the key existed and was not yet revoked. */
   revokeKey(id: string, revokedAt: string): Awaitable<boolean>;
   /**
-   * Adds the key, and ends the one with this id at this time, unless it ends earlier. False, and nothing is done, where that one
-   * is revoked or unknown.
+   * Adds the key, and makes the key with this id expire at this time, unless it expires earlier. Returns false, and does nothing, if
+   * that key is revoked or unknown.
    */
   replaceKey(id: string, key: StoredKey, expiresAt: string): Awaitable<boolean>;
-  /** Adds to the counts, and keeps the latest times. Some stores may lose them: nobody waits until they are durable. */
+  /** Adds to the counts, and stores the latest times. A crash may lose them: the call does not wait until they are durable. */
   addUses(uses: KeyUse[]): Awaitable<void>;
   listUses(): Awaitable<KeyUse[]>;
 }
 
-/** Whether a record fits a contract, as JSON, of the collection with this name. */
+/** Whether a record of a collection, as JSON, fits the contract. */
 export type Fits = (record: string, collection: string) => boolean;
 
-/** What an operator does with the whole. */
+/** Operations on the whole contents, for operators. */
 export interface Contents {
   /**
-   * How many records, as JSON, do not fit the contract with this digest. Once all of them fit, that is remembered, and they are not
-   * read again for this contract.
+   * Counts the records that do not fit the contract with this digest. Once all fit, the digest is stored, and records are not read again
+   * for this contract.
    */
   countInvalidRecords(contract: string, fits: Fits): Awaitable<number>;
-  /** All that is stored, as it is when the first part is read; others go on writing. That part tells the last ids. */
+  /** Reads everything, as it is when the first part is read; others can write meanwhile. The first part has the last ids. */
   readContents(): AsyncIterable<Part<JsonText<Fields>>>;
   /**
-   * Fills an empty store: everything or nothing. All records fit the contract with this digest. Resolves when all is durable; until
-   * then, nobody else can write.
-   * @throws StoreError where the store is not empty; whatever the parts throw
+   * Fills an empty store, with everything or nothing. The records must fit the contract with this digest. Resolves when all is durable;
+   * nobody else can write meanwhile.
+   * @throws StoreError if the store is not empty; and whatever `parts` throws
    */
   writeContents(parts: AsyncIterable<Part<Fields>>, contract: string): Promise<void>;
 }
 
 export interface Health {
-  /** Fails when the store cannot answer, or cannot write. */
+  /** Throws if the store does not answer, or cannot write. */
   check(): Awaitable<void>;
 }
 
-/** Every method throws StoreUnavailable where the store cannot be reached or written. */
+/** Every method throws StoreUnavailable if the store cannot be reached or written. */
 export interface Store<Collections extends object = object> extends Keys, Contents, Health {
-  /** What the domain keeps, by name. */
+  /** The domain's collections, by name. */
   readonly collections: Collections;
-  /** For all servers that share the store; undefined where only processes of one machine can. One call at a time for each limit. */
+  /** Counts for all servers of the database; undefined for SQLite, which one machine shares. Call it once at a time for each limit. */
   readonly countWindow: WindowCounter | undefined;
   readonly counts: StoreCounts;
   /** Waits for writes in progress. The store cannot be used afterwards. */

@@ -1,4 +1,4 @@
-/** The table of a collection, as both databases write and read it: plain data, which may be sent to a thread. */
+/** The table of a collection, for both databases: plain data, which can be sent to a thread. */
 import { stringify } from 'lossless-json';
 import type { AnyDescription, AnyDomain, Column, ColumnType, Lists } from './description.ts';
 
@@ -10,9 +10,9 @@ export interface Table {
   /** The name of its collection. */
   collection: string;
   name: string;
-  /** The noun of one record: `order`. */
+  /** The word for one record: `order`. */
   noun: string;
-  /** In the order in which they are printed. */
+  /** In the order in which they appear in JSON. */
   fields: Field[];
   /** The fields that are written; the database assigns the sequence. */
   newFields: Field[];
@@ -23,13 +23,13 @@ export interface Table {
   orders: Record<string, Order>;
   /** The field that records are found by. */
   id: Field;
-  /** The column that pages go by: an int64 id that the store gives, or one that no client sees. */
+  /** The column that pages are ordered by: an int64 id that the store sets, or `seq`, which no client sees. */
   sequence: string;
-  /** The field of whom a record belongs to: all that is unique, is so for each of them. */
+  /** The field with the tenant. Unique columns are unique within each tenant. */
   tenant: Field | undefined;
-  /** The columns of the id, which no two records have in common. */
+  /** The columns of the id, which are unique. */
   key: string[];
-  /** The other columns that no two records have in common, with the code of a record that would. */
+  /** The other sets of unique columns, with the code for a record that violates them. */
   unique: { columns: string[]; code: string }[];
   relations: Relation[];
 }
@@ -43,18 +43,18 @@ export interface Order {
 /** A field that has the id of a record of another collection. */
 export interface Relation {
   field: Field;
-  /** The columns of the foreign key: that of a tenant is one of them, so that nobody refers to what another has. */
+  /** The columns of the foreign key, with the tenant's, so that records refer only to records of their own tenant. */
   columns: string[];
   parent: Pick<Table, 'collection' | 'name' | 'id' | 'tenant'>;
 }
 
-/** The column of records whose ids are given, or are no int64. */
+/** The sequence column of tables whose ids are chosen by clients, or are no int64. */
 const SEQUENCE = 'seq';
 
-/** What needs no quotes in SQL. */
+/** Names that need no quotes in SQL. */
 const NAME = /^[a-z_][a-z0-9_]*$/;
 
-/** A collection comes after those that it refers to. @throws Error where one is not there, or refers back to itself */
+/** Parents come before the collections that refer to them. @throws Error for an unknown parent, or a cycle */
 export function toTables(domain: AnyDomain): Table[] {
   const tables = new Map<string, Table>();
   function add(collection: string, way: readonly string[]): Table {
@@ -62,7 +62,7 @@ export function toTables(domain: AnyDomain): Table[] {
     if (known) return known;
     const description = domain[collection];
     if (!description || way.includes(collection))
-      throw new Error(`${way.at(-1)} refers to ${collection}, which is no other collection before it`);
+      throw new Error(`${way.at(-1)} refers to ${collection}, which is unknown, or refers back to it`);
     const table = toTable(description, collection);
     for (const field of table.fields.filter(({ of }) => of !== undefined)) {
       const { name, id, tenant } = add(field.of as string, [...way, collection]);
@@ -78,11 +78,11 @@ export function toTables(domain: AnyDomain): Table[] {
   return [...tables.values()];
 }
 
-/** Whether any record may be added beside any others. */
+/** Whether no record can conflict with another. */
 export const isFree = ({ id, unique, relations }: Table) =>
   id.is === undefined && unique.length + relations.length === 0;
 
-/** @throws Error where no statement could be made of it */
+/** @throws Error if the description is not usable */
 export function toTable(description: AnyDescription, collection = description.table): Table {
   const { table, noun, columns, lists = {} } = description;
   const fields = Object.entries(columns).map(([name, column]): Field => ({ name, ...column }));
@@ -128,21 +128,21 @@ function toLists(fields: readonly Field[], { equal = [], range = [], prefix = []
   return { filters, ranges, prefixes, orders: Object.fromEntries(sorted) };
 }
 
-/** Absent values are first in one database, and last in the other. */
+/** Optional fields cannot be sorted by: absent values are first in one database, and last in the other. */
 const isSortable = ({ type, isOptional, isNullable }: Field) =>
   type !== 'json' && type !== 'boolean' && !isOptional && !isNullable;
 
-/** What differs between databases in SQL that writes JSON. */
+/** The differences between databases in SQL that writes JSON. */
 export interface JsonDialect {
-  /** The text of a column as a JSON string; `null` or NULL where it is NULL. */
+  /** The text of a column as a JSON string; `null` or NULL if it is NULL. */
   quote(column: string): string;
-  /** `true` or `false`; NULL where it is NULL. */
+  /** `true` or `false`; NULL if the column is NULL. */
   toBoolean(column: string): string;
-  /** The text, or '' where the column is NULL. */
+  /** The text, or '' if the column is NULL. */
   unlessNull(column: string, text: string): string;
 }
 
-/** A text of each table, made once. */
+/** Caches a text for each table. */
 export function perTable(make: (table: Table) => string): (table: Table) => string {
   const known = new WeakMap<Table, string>();
   return (table) => {
@@ -152,7 +152,7 @@ export function perTable(make: (table: Table) => string): (table: Table) => stri
   };
 }
 
-/** SQL: a row as the contract's JSON, without the fields that are absent. */
+/** SQL of a row as the contract's JSON, without absent fields. */
 export function toRecordJson({ fields }: Table, dialect: JsonDialect): string {
   const members = fields.map((field, index) => {
     const { name, column, isOptional, isNullable } = field;
@@ -167,11 +167,11 @@ export function toRecordJson({ fields }: Table, dialect: JsonDialect): string {
 function toValueJson({ column, type, isNullable }: Field, { quote, toBoolean }: JsonDialect): string {
   if (isText(type)) return quote(column);
   if (type === 'boolean') return toBoolean(column);
-  // PostgreSQL takes a null in JSON for a number that is wrong.
+  // As text, because `coalesce` with 'null' needs texts: PostgreSQL would read 'null' as a number.
   return isNullable ? `CAST(${column} AS text)` : column;
 }
 
 export const isText = (type: ColumnType) => type === 'text' || type === 'uuid' || type === 'time';
 
-/** A value of a `json` field as text, every digit kept. */
+/** A value of a `json` field as text, with every digit. */
 export const toJsonText = (value: unknown) => stringify(value) as string;

@@ -1,4 +1,4 @@
-/** A store in memory, for tests of a domain without HTTP. */
+/** Opens a store in memory, for tests of a domain without HTTP. */
 import type { AnyDomain, CollectionsOf } from './description.ts';
 import type { Shapes } from './shape.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
@@ -6,7 +6,7 @@ import type { AnyTransactions, CallsOf } from './transactions.ts';
 
 const LIMITS = { createTimeout: 1000, maxCreates: 1000 };
 
-/** The collections as handlers are given them, with their transactions. Without shapes, records are what the columns take. */
+/** Returns the collections of handlers, with their transactions. Without shapes, records are only checked by the column types. */
 export function openTestStore<Domain extends AnyDomain, All extends AnyTransactions = Record<never, never>>(
   domain: Domain,
   all?: All,

@@ -1,6 +1,6 @@
 /**
- * Transactions: functions of a domain that change several records, or none. They are generators, which ask for one statement after the other:
- * so the thread that writes runs them within its batch, and they can wait for nothing else.
+ * Transactions: functions of a domain that make several changes, all or none. They are generators that yield statements, so the writing
+ * thread can run them within its batch, and they cannot wait for anything else.
  */
 import type { Ask, Asking } from './asking.ts';
 import type { Changes } from './changes.ts';
@@ -12,26 +12,26 @@ import type { Shapes } from './shape.ts';
 import type { Call, Change, Outcome } from './write.ts';
 import { buildMethods, Writing } from './writing.ts';
 
-/** The first parameter of a transaction's function: the collections as they are now, with what it has changed itself. */
+/** The first parameter of a transaction's function. Its collections see the transaction's own changes. */
 export type Given<Domain extends AnyDomain> = {
   [Name in keyof Domain]: CollectionInTransaction<Domain[Name], Referenced<Domain, Name>>;
 } & {
-  /** The time of now, as the store sets it. */
+  /** The current time, as the store sets it in fields. */
   now: string;
   sql: Sql;
   tenant: Tenants<Domain>;
 };
-/** Of a transaction of a collection that has tenants: all that it is given is bound to this one, but for `sql`. */
+/** The tenant, in a transaction of a collection with tenants. Everything that it gets is bound to this tenant, except `sql`. */
 type Tenants<Domain extends AnyDomain> = { [Name in keyof Domain]: TenantOf<Domain[Name]> }[keyof Domain];
 
-/** The first parameter of a function that only reads: all that it reads is of one snapshot. */
+/** The first parameter of a reading function. All reads are from one snapshot. */
 export type GivenToRead<Domain extends AnyDomain> = {
   [Name in keyof Domain]: Pick<CollectionInTransaction<Domain[Name]>, 'get' | 'list'>;
 } & { sql: Sql; tenant: Tenants<Domain> };
 
 /**
- * The rows of a statement that only reads, by the names of columns: integers are bigint. Its values are bound. Of SQLite, a boolean is 0n or 1n,
- * and what is kept as `number` a text.
+ * Runs a statement that only reads, with bound values. Rows are objects by column names; integers are bigint. In SQLite, a boolean is 0n
+ * or 1n, and a `number` is a text.
  */
 export type Sql = <Row>(
   texts: TemplateStringsArray,
@@ -43,17 +43,17 @@ export interface Transaction<Input, Output> {
   readonly isReading?: true;
 }
 
-/** By the names of collections, and their own. */
+/** Transactions by the name of their collection, and their own name. */
 export type AnyTransactions = Readonly<Record<string, Readonly<Record<string, Transaction<never, unknown>>>>>;
 
-/** The transactions of a domain, and the URL of the module from which the thread that writes loads them. */
+/** The transactions of a domain, and the URL of the module from which the writing thread loads them. */
 export interface Transactions {
   all: AnyTransactions;
   source: string;
 }
 export const NO_TRANSACTIONS: Transactions = { all: {}, source: '' };
 
-/** The parts that are made of a domain and its contract. Without shapes, records are what the columns take. */
+/** The parts derived from a domain and its contract. Without shapes, records are only checked by the column types. */
 export interface OfDomain<Domain extends AnyDomain = AnyDomain> {
   shapes?: Shapes<Domain> | undefined;
   transactions?: Transactions;
@@ -64,7 +64,7 @@ export interface TransactionsModule {
   loadShapes(): Awaitable<Shapes>;
 }
 
-/** Transactions as handlers call them, beside the methods of the collections. */
+/** Transactions as handlers call them: as methods of the collections. */
 export type CallsOf<All> = {
   [Collection in keyof All]: {
     [Name in keyof All[Collection]]: All[Collection][Name] extends Transaction<infer Input, infer Output>
@@ -74,8 +74,8 @@ export type CallsOf<All> = {
 };
 
 /**
- * A transaction of the domain: `transaction(function* ({ items }, input: Input) { … })`, with `yield*` before each call. What it returns is
- * plain data; where that is `refused`, or anything is thrown, nothing was done. It may be run again: it changes nothing else.
+ * Makes a transaction of the domain: `transaction(function* ({ items }, input: Input) { … })`, with `yield*` before each call. It returns
+ * plain data. If it returns `refused`, or throws, nothing is changed. It may be retried, so it must have no other effects.
  */
 export const transactionOf =
   <Domain extends AnyDomain>() =>
@@ -83,7 +83,7 @@ export const transactionOf =
     run: run as Transaction<Input, Output>['run'],
   });
 
-/** As `transactionOf`, of a function that only reads: it waits for no writes, and its answer may be any value. */
+/** Makes a reading function of the domain. It does not wait for writes, and may return any value. */
 export const readingOf =
   <Domain extends AnyDomain>() =>
   <Input, Output>(run: (given: GivenToRead<Domain>, input: Input) => Asking<Output>): Transaction<Input, Output> => ({
@@ -94,14 +94,14 @@ export const readingOf =
 export const refused = <const Why extends string>(why: Why): Refused<Why> =>
   new Refusal(why) as Refused<string> & Refused<Why>;
 
-/** How a database runs them. */
+/** How a database runs a transaction. */
 export interface Running {
   now: string;
-  /** Whether a change that is refused, or a transaction, can be taken back; otherwise all is run again where it can. */
+  /** Whether a refused change or transaction can be rolled back; otherwise the whole batch is run again in a way that can. */
   isSafe: boolean;
-  /** Whether a change is taken back by a savepoint of its own. */
+  /** Whether a change needs a savepoint of its own. */
   hasSavepoint(change: Change): boolean;
-  /** Why a change is refused; undefined where the error is another. */
+  /** The code with which a change is refused; undefined for other errors. */
   toRefusal(error: unknown, change: Change): string | undefined;
 }
 
@@ -116,7 +116,7 @@ export class Calls {
     this.#kept = new Map(kept.map((one) => [one.table.collection, one]));
   }
 
-  /** @throws Error where it fails: then it is to be taken back */
+  /** @throws Error if it fails: the caller must roll it back */
   *run(made: Call, running: Running): Asking<Outcome> {
     const steps = new Steps(this.#changes, running);
     const output = yield* this.#start(made, steps, { now: running.now });
@@ -125,13 +125,13 @@ export class Calls {
     return { refused: output.refused };
   }
 
-  /** Runs a function that only reads. */
+  /** Runs a reading function. */
   read(made: Call): Asking<unknown> {
     return this.#start(made, new Steps(this.#changes), {});
   }
 
   *#start({ collection, call, input, tenant }: Call, steps: Steps, more: Fields): Asking<unknown> {
-    // Each function takes a few of the collections.
+    // A proxy, because each function uses only a few of the collections.
     const get = (own: Fields, name: string | symbol) => {
       const kept = this.#kept.get(name);
       if (!kept) return own[String(name)];
@@ -150,13 +150,13 @@ export class Calls {
   }
 }
 
-/** The steps of one run of a transaction. */
+/** One run of a transaction. */
 class Steps {
   isDirty = false;
   readonly #changes: Changes;
   readonly #running: Running | undefined;
   readonly #failures: unknown[] = [];
-  /** Calls that have not ended. */
+  /** The number of calls that have not ended. */
   #open = 0;
 
   constructor(changes: Changes, running?: Running) {
@@ -164,7 +164,7 @@ class Steps {
     this.#running = running;
   }
 
-  /** The methods of a collection; those that change it, only where the function may. */
+  /** The methods of a collection; those that change it only in transactions, not in reading functions. */
   toMethods(kept: Kept, tenant: unknown): object {
     const { table, shape } = kept;
     const get = (id: unknown) =>
@@ -185,7 +185,7 @@ class Steps {
   readonly sql = (texts: readonly string[], ...values: unknown[]) =>
     this.#count(this.#changes.select(texts, values), (rows) => rows);
 
-  /** A call that has failed stays so, even where the function has caught it. @throws Error */
+  /** A failed call fails the transaction, even if the function has caught the error. @throws Error */
   check(call: string): void {
     if (this.#failures.length > 0) throw this.#failures[0];
     if (this.#open > 0) throw new Error(`${call} has a call without \`yield*\``);
@@ -228,10 +228,10 @@ class Steps {
 
 const toAsk = (sql: string): Ask => ({ sql, values: [] });
 
-/** Before a bigint, and before any text: what a client has sent is never taken for a number. */
+/** Prefixes of bigints and of texts in JSON, so that a client's text is never read as a number. */
 const [INT64, TEXT] = ['n', 's'];
 
-/** Any plain data as JSON. */
+/** Plain data as JSON. */
 function toOutput(output: unknown): string {
   return JSON.stringify({ output }, (_name, value) => {
     if (typeof value === 'bigint') return INT64 + value;
@@ -239,7 +239,7 @@ function toOutput(output: unknown): string {
   });
 }
 
-/** The result of a call. */
+/** The result of a transaction. */
 export function fromOutput({ text, refused: why }: Outcome): unknown {
   if (why !== undefined) return new Refusal(why);
   const { output } = JSON.parse(text as string, (_name, value) => {

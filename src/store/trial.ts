@@ -1,9 +1,9 @@
-/** A create that is tried and taken back: whether creates work is seen by no other means. */
+/** A trial create, which is rolled back: nothing else proves that creates work. */
 import type { Table } from './table.ts';
 
 /**
- * The columns and values of a row, in SQL. A text of one digit is a value of every type, in both databases; where it is not what a
- * constraint wants, the row was let in so far, and the database says so.
+ * The columns and values of a trial row, in SQL. The text '1' is a value of every type in both databases. If a constraint refuses it, the
+ * database has accepted the row up to there, which is proof enough.
  */
 export function toTrialRow({ newFields }: Table): { columns: string[]; values: string[] } {
   return {

@@ -1,13 +1,13 @@
-/** Values that the store makes or changes itself, before they are written. */
+/** Values that the store sets or converts before they are written. */
 import { randomUUID } from 'node:crypto';
 import { parseInt64 } from '../json/int64.ts';
 import type { Fields } from './collection.ts';
 import { type Field, isText, type Table } from './table.ts';
 
-/** A time before any other, where one has to be shown before it is taken. */
+/** Stands for a time that is set later, when a record is checked. */
 const SOME_TIME = '1970-01-01T00:00:00.000Z';
 
-/** A record as it will be stored: its fields in their order; what only the database knows stands for itself. */
+/** A record as it will be stored, with its fields in order. Fields that only the database can set have a placeholder. */
 export function toRecord({ fields, sequence }: Table, record: Fields, tenant?: unknown): Fields {
   const written: Fields = {};
   for (const field of fields) {
@@ -36,10 +36,10 @@ export function toKeptFields({ fields }: Table, given: Fields): Fields {
   return kept;
 }
 
-/** A value of a field that can be ordered, as it was printed; undefined where it is none. */
+/** Parses the value of a sortable field in a cursor; undefined if it is invalid. */
 export function fromText({ type }: Field, text: string): unknown {
   if (type === 'int64') return parseInt64(text);
-  // PostgreSQL takes no U+0000.
+  // PostgreSQL stores no U+0000.
   if (isText(type)) return text.includes('\0') ? undefined : text;
   const number = Number(text);
   const isOne = type === 'int32' ? (number | 0) === number : Number.isFinite(number);
@@ -48,12 +48,12 @@ export function fromText({ type }: Field, text: string): unknown {
 
 function toKept(field: Field, value: unknown): unknown {
   const { type } = field;
-  // Any of several, in a condition.
+  // A condition may have a list of values.
   if (type === 'time' && Array.isArray(value)) return value.map((one) => toKept(field, one));
   return type === 'time' && typeof value === 'string' ? toUtc(value) : value;
 }
 
-/** The instant in UTC, so that texts are in the order of times. A leap second is the last millisecond before its end. */
+/** The instant in UTC, so that texts sort by time. A leap second becomes the last millisecond of its minute. */
 function toUtc(time: string): string {
   return new Date(time.replace(/(T\d\d:\d\d:)60(\.\d+)?/i, '$159.999')).toISOString();
 }

@@ -1,16 +1,16 @@
-/** How much of each limit is used in its window of time, for all that share this process. */
+/** Counts requests in windows of time, within this process. */
 import { LRUCache } from 'lru-cache';
 import type { WindowCounter } from './store.ts';
 
-/** The beginnings of the ids of limits: of addresses, of keys, and of tokens that others have issued. */
+/** The prefixes of the ids of limits: for addresses, keys, and tokens of other issuers. */
 export const ADDRESS = 'address ';
 export const KEY = 'key ';
 export const TOKEN = 'token ';
 
-/** How many strangers are known at a time. As a sum of sizes: for `max`, a start would fill long arrays. */
+/** How many addresses and tokens are remembered. By size, because with `max` the cache would allocate long arrays at the start. */
 const STRANGERS = { maxSize: 100_000, sizeCalculation: () => 1 };
 
-/** The state of each limit. Addresses and others' tokens are any number, and push each other out; operators make keys, which stay. */
+/** The state of each limit. Keys are made by operators, and stay; addresses and tokens are unlimited, so the oldest are evicted. */
 export function buildKnown<Value extends object>(): (id: string) => Pick<Map<string, Value>, 'get'> & Setter<Value> {
   const keys = new Map<string, Value>();
   const strangers = new LRUCache<string, Value>(STRANGERS);

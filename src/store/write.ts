@@ -1,32 +1,32 @@
-/** What is written to the records of a domain, in any store: plain data, which may be sent to a thread. */
+/** Writes as plain data, which can be sent to a thread. */
 import type { Fields, Idempotency } from './collection.ts';
 
-/** A record to add, without a key: all that wait become one statement. */
+/** A create without an `Idempotency-Key`: all that wait become one statement. */
 export interface Create {
   collection: string;
   record: Fields;
 }
 
-/** What a create has come to: the number of its record, and its time. */
+/** The outcome of a create: the sequence number of the record, and its time. */
 export interface Created {
   sequence: bigint;
   now: string;
 }
 
-/** A change of one record, once where it has a key. */
+/** A change of one record, idempotent if it has a key. */
 export interface Change {
   collection: string;
   /** `put` replaces a record, or creates it with this id. */
   kind: 'create' | 'update' | 'replace' | 'put' | 'delete';
-  /** Undefined where a record is created. */
+  /** Undefined for creates. */
   id?: unknown;
-  /** All fields that are written; of an update, those that change: null takes an optional one away. */
+  /** The fields to write; in an update, those that change, where null removes an optional one. */
   record: Fields;
-  /** Records that are created, all of them or none, in the place of one. */
+  /** Several records to create, all or none. */
   all?: Fields[] | undefined;
   /** The tenant whose records it meets, where they have tenants. */
   tenant: unknown;
-  /** What is added to numbers. */
+  /** The amounts to add to numbers. */
   add: Fields;
   /** The values that the record must have. */
   if: Fields | undefined;
@@ -45,17 +45,17 @@ export interface Call {
 
 export const isCall = (write: Create | Change | Call): write is Call => 'call' in write;
 
-/** What a change has come to. */
+/** The outcome of a change. */
 export interface Outcome {
-  /** The record, or the list of records, as JSON; `true` where one was deleted; undefined where there is none; what a call has come to. */
+  /** As JSON: the record, the list of records, or the result of a transaction; `true` after a delete; undefined if there is no record. */
   text?: string | undefined;
-  /** Why nothing was done. */
+  /** The code with which the change was refused. */
   refused?: string;
-  /** Whether the same change was sent before, and this was its outcome. */
+  /** Whether this is the outcome of an earlier change with the same key. */
   isReplayed?: boolean;
 }
 
-/** A key that is known, by its digest and the outcome that it has had. */
+/** A stored `Idempotency-Key`: the digest of its request, and its outcome. */
 export interface KnownKey {
   digest: string;
   text: string;

@@ -1,4 +1,4 @@
-/** The change that each method of a collection makes, and the meaning of its outcome, wherever it is made. */
+/** Turns each method of a collection into a change, and its outcome into the method's result. */
 import { isNewText } from './changes.ts';
 import { type Fields, type HowToChange, type Idempotency, KeyReused, Refusal } from './collection.ts';
 import type { Kept } from './kept.ts';
@@ -9,10 +9,10 @@ import type { Change, Outcome } from './write.ts';
 
 type Made = Pick<Change, 'kind' | 'record'> & Partial<Change>;
 
-/** How a change is made, without a condition and a key. */
+/** The options of a change without a condition and a key. */
 export const PLAIN: HowToChange = {};
 
-/** By the names of the methods, whose last value says how. */
+/** The changes by method. The last argument of each method has the options. */
 const METHODS: Record<string, (writing: Writing, first: never, second: never) => Made> = {
   create: (writing, record: Fields) => ({ kind: 'create', record: writing.toFit(record) }),
   createAll: (writing, all: Fields[]) => ({ kind: 'create', record: {}, all: all.map((one) => writing.toFit(one)) }),
@@ -24,7 +24,7 @@ const METHODS: Record<string, (writing: Writing, first: never, second: never) =>
 
 const MAKERS = Object.entries(METHODS);
 
-/** The methods, on what makes a change and runs it. */
+/** Builds the methods. `run` runs the change that it gets. */
 export function buildMethods<Answer>(writing: Writing, run: (toChange: () => Change) => Answer) {
   const methods: Record<string, (...values: unknown[]) => Answer> = {};
   for (const [name, make] of MAKERS) {
@@ -46,7 +46,7 @@ export class Writing {
     this.#tenant = tenant;
   }
 
-  /** A record as it will be stored, with the id that it is given. @throws UnfitRecord */
+  /** A record as it will be stored, with this id if there is one. @throws UnfitRecord */
   toFit(given: Fields, id?: unknown): Fields {
     const { table, shape } = this.#kept;
     const record = toRecord(table, id === undefined ? given : { ...given, [table.id.name]: id }, this.#tenant);
@@ -77,7 +77,7 @@ export class Writing {
     };
   }
 
-  /** The answer of the method. @throws KeyReused */
+  /** The result of the method. @throws KeyReused */
   toAnswer({ kind, idempotency }: Change, outcome: Outcome): unknown {
     const { text, refused } = outcome;
     checkKey(idempotency, outcome);
@@ -89,7 +89,7 @@ export class Writing {
   }
 }
 
-/** A key that all callers of a tenant share. */
+/** Binds an `Idempotency-Key` to the tenant, whose callers share it. */
 export function toOwn(idempotency: Idempotency | undefined, tenant: unknown): Idempotency | undefined {
   if (!idempotency || tenant === undefined) return idempotency;
   const note = (isReplayed: boolean) => {
@@ -98,13 +98,13 @@ export function toOwn(idempotency: Idempotency | undefined, tenant: unknown): Id
   return Object.defineProperty({ ...idempotency, caller: String(tenant) }, 'isReplayed', { set: note });
 }
 
-/** Notes whether it was done before. @throws KeyReused */
+/** Sets `isReplayed`. @throws KeyReused */
 export function checkKey(idempotency: Idempotency | undefined, { refused, isReplayed }: Outcome): void {
   if (refused === 'key_reused') throw new KeyReused('the key was sent before with another request');
   if (idempotency) idempotency.isReplayed = isReplayed === true;
 }
 
-/** Splits fields that are set from sums that are added to numbers. */
+/** Separates fields to set from amounts to add. */
 function splitChanges(table: Table, changes: Fields): Pick<Change, 'record' | 'add'> {
   const [record, add]: Fields[] = [{}, {}] as [Fields, Fields];
   for (const field of table.fields) {

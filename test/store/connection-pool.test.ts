@@ -37,7 +37,7 @@ function openPool(t: Test, options: Partial<ConnectionPoolOptions> = {}) {
     opened.push(connection);
     return connection;
   };
-  const pool = new ConnectionPool({ connect, count: 1, patience: 60_000, timeout: 60_000, ...options });
+  const pool = new ConnectionPool({ connect, count: 1, waitTimeout: 60_000, timeout: 60_000, ...options });
   t.teardown(() => pool.close());
   return { pool, opened };
 }

@@ -34,11 +34,11 @@ async function open(t: Test, url: string, isMigrated = false): Promise<OwnStore>
 }
 
 /** What a program with these migrations does when it starts. */
-async function migrateWith(url: string, added: string[], patience?: Parameters<typeof migrateParts>[4]): Promise<void> {
+async function migrateWith(url: string, added: string[], timeouts?: Parameters<typeof migrateParts>[4]): Promise<void> {
   const [engine, pets] = loadParts('postgres', domain) as [Part, Part];
   const parts = [engine, { ...pets, migrations: [...pets.migrations, ...added] }];
   const connection = await buildConnect(settingsOf(url))({ toConnect: TIMEOUT, toAnswer: TIMEOUT });
-  await migrateParts(connection, schemaOf(url), parts, undefined, patience).finally(() => connection.end());
+  await migrateParts(connection, schemaOf(url), parts, undefined, timeouts).finally(() => connection.end());
 }
 
 t.test('ten programs that start at once on an empty database migrate it once', async (t) => {
@@ -116,7 +116,7 @@ t.test('a start waits for another program that migrates, but not for ever, and s
   const turn = 'pg_advisory_lock(hashtextextended($1, 0))';
   await other.query(`SELECT ${turn}`, [`petstore migrations ${schemaOf(url)}`]);
   await t.rejects(
-    migrateWith(url, [], { turn: 100, table: 500 }),
+    migrateWith(url, [], { migration: 100, table: 500 }),
     new Error('another program has migrated it for 100 ms: see pg_locks'),
   );
   const opened = open(t, url);

@@ -25,11 +25,11 @@ export function addAccepting(server: Server, connections: Connections): void {
   let known: Socket[] = [];
   let fresh: Socket[] = [];
 
-  function goOnWhenQuiet(patience: number, before: number): void {
+  function goOnWhenQuiet(delay: number, before: number): void {
     if (accepted > before && accepted < MOST_ACCEPTED) {
       // After a pause of the process, a timer fires before waiting connections are accepted, and an immediate after it.
       const until = accepted;
-      setTimeout(() => setImmediate(goOnWhenQuiet, patience, until), patience);
+      setTimeout(() => setImmediate(goOnWhenQuiet, delay, until), delay);
       return;
     }
     for (const socket of fresh) socket.resume();

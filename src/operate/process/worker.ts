@@ -30,11 +30,11 @@ export function onStopAsked(stop: () => void): void {
   });
 }
 
-/** Resolves when no worker listens any more, or after `patience` milliseconds: a worker that hangs must not hold up the others for longer. */
-export async function untilNoneListens(patience: number): Promise<void> {
+/** Resolves when no worker listens any more, or after `timeout` milliseconds: a worker that hangs must not hold up the others. */
+export async function untilNoneListens(timeout: number): Promise<void> {
   const answer = new Promise<void>((resolve) => {
     process.on('message', (message) => message === ANSWER && resolve());
   });
   process.send?.(CLOSED);
-  await Promise.race([answer, wait(patience)]);
+  await Promise.race([answer, wait(timeout)]);
 }

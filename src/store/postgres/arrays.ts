@@ -1,4 +1,4 @@
-/** Records as one array for each of some fields, which `unnest` makes rows of. */
+/** Passes records as one array for each field, from which `unnest` makes rows. */
 import type { Fields } from '../collection.ts';
 import { type Field, toJsonText } from '../table.ts';
 
@@ -21,12 +21,12 @@ export function toArraysSql(fields: readonly Field[]): { columns: string; arrays
 /** `$1::text[]` */
 export const toArraySql = ({ type }: Field, index: number) => `$${index}::${TYPES[type]}[]`;
 
-/** The arrays, NULL where a record has no such field. */
+/** The arrays of values, with NULL for absent fields. */
 export function toArrays(fields: readonly Field[], records: readonly Fields[]): unknown[][] {
   return fields.map((field) => records.map((record) => toValue(field, record[field.name])));
 }
 
-/** A field that may be absent and null has NULL for the one, and a text for the other. */
+/** A value as it is bound. For a field that may be absent or null, NULL means absent, and the text `null` means null. */
 export function toValue({ type, isNullable, isOptional }: Field, value: unknown): unknown {
   if (type !== 'json' || value === undefined) return value ?? null;
   return value === null && isNullable && !isOptional ? null : toJsonText(value);

@@ -1,6 +1,6 @@
 /**
- * Changes of records: those that wait run one after the other in one transaction, behind the schema's lock. Where one fails, all run
- * again, each within a savepoint.
+ * Runs the waiting changes one after the other in one transaction, which holds the schema's lock. If one fails, all run again, each
+ * within a savepoint.
  */
 import { areSame, Changes, isKept, toKnown, toRefusal } from '../changes.ts';
 import type { Idempotency } from '../collection.ts';
@@ -14,10 +14,10 @@ import { drive, toDialect, toSetPath } from './drive.ts';
 import { toFault } from './insert.ts';
 import { lockOf, NOW } from './names.ts';
 
-/** How many changes share a transaction at most: it must end before PostgreSQL gives it up. */
+/** How many changes may share a transaction: it must end before PostgreSQL's timeout. */
 export const MOST_CHANGES = 64;
 
-/** A server that is gone in the middle holds the lock no longer than this, in milliseconds. */
+/** How long a server that has gone in the middle of a transaction holds the lock, in milliseconds. */
 const IDLE_TIMEOUT = 2000;
 
 type Answer = Outcome | Error;
@@ -54,7 +54,7 @@ class Batches {
     this.#calls = new Calls(kept, this.#changes, calls);
   }
 
-  /** The error after which nothing was done. @throws Error where the connection was lost while it committed */
+  /** Returns the answers, or the error after which nothing was done. @throws Error if the connection was lost during the commit */
   async tryToRun(connection: Connection, changes: AnyChange[], isSafe: boolean): Promise<Answer[] | Error> {
     let isCommitting = false;
     try {
@@ -100,7 +100,7 @@ class Batches {
     return outcome;
   }
 
-  /** An outage within a transaction names it: one that asks without an end is given up with its connection. */
+  /** Names the transaction in the error of a lost connection: an endless one is stopped by closing its connection. */
   async #call(connection: Connection, made: Call, running: Running): Promise<Outcome> {
     try {
       return await drive(connection, this.#calls.run(made, running));
@@ -128,7 +128,7 @@ async function withinSavepoint(
   }
 }
 
-/** As PostgreSQL says it: its details name the columns. */
+/** PostgreSQL's error, whose detail names the columns. */
 interface DatabaseError extends Error {
   code?: string;
   detail?: string;
@@ -140,7 +140,7 @@ const [OUT_OF_RANGE, NO_PARENT, NOT_UNIQUE] = ['22003', '23503', '23505'];
 function toRefused({ code, detail = '' }: DatabaseError, change: Change, changes: Changes): string | undefined {
   if (code === OUT_OF_RANGE) return 'out_of_range';
   const table = changes.tableOf(change);
-  // `Key (shop, lower(name))=`; what is a word of SQL has quotes.
+  // `Key (shop, lower(name))=`; SQL's reserved words are quoted.
   const keys = /^Key \((.*?)\)=/.exec(detail)?.[1] ?? '';
   const columns = keys.replace(/lower\(|[)" ]/g, '').split(',');
   if (code === NO_PARENT)
@@ -148,7 +148,7 @@ function toRefused({ code, detail = '' }: DatabaseError, change: Change, changes
   return code === NOT_UNIQUE ? toRefusal(change, table, { kind: 'unique', columns }) : undefined;
 }
 
-/** The keys that a batch meets: those that are known, and those that it adds. */
+/** The `Idempotency-Key`s of a batch: those that are stored, and those that it adds. */
 class KnownKeys {
   readonly added: [idempotency: Idempotency, text: string][] = [];
   readonly #known: Map<string, KnownKey>;
@@ -179,7 +179,7 @@ function buildKnownKeys(schema: string) {
   const select = `
     SELECT caller, operation, key, digest, answer FROM ${keys} JOIN ${asked} USING (caller, operation, key)
     WHERE expires_at > now()`;
-  // One more is forgotten than come: so they become fewer, and no write waits for many.
+  // Deletes up to one expired key more than it adds: so they become fewer, and no write waits for many deletes.
   const upsert = `
     WITH forgotten AS (
       DELETE FROM ${keys} AS known WHERE (caller, operation, key) IN (

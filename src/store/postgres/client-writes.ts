@@ -1,10 +1,10 @@
-/** What clients write: how much of it may wait, what it says of the database, and what operators see of it. */
+/** Writes of clients: limits how many wait, counts them, and notes that the database can be written. */
 import type { StoreCounts } from '../counts.ts';
 import { StoreUnavailable } from '../store.ts';
 import { type AskAll, coalesce } from './coalescing.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 
-/** How long a successful write proves that the database can be written, in milliseconds. */
+/** How long a successful write counts as proof that the database can be written, in milliseconds. */
 const PROOF_AGE = 10_000;
 
 const TOO_MANY = new Error('too many writes wait');
@@ -14,25 +14,25 @@ export class ClientWrites {
   readonly #most: number;
   readonly #counts: StoreCounts;
   #waiting = 0;
-  /** When a record of each table was created last, or could have been. */
+  /** When the last create in each table was done, or tried successfully. */
   #provenAt: ReadonlyMap<string, number> = new Map();
 
-  /** At most so many wait at once. */
+  /** `most` is how many writes may wait. */
   constructor(pool: ConnectionPool, most: number, counts: StoreCounts) {
     this.#pool = pool;
     this.#most = most;
     this.#counts = counts;
   }
 
-  /** Whether creates of these tables have worked a short time ago, and no write has failed or was begun since. */
+  /** Whether creates in these tables have worked recently, and no write has failed or begun since. */
   areProven(tables: readonly string[]): boolean {
     const oldest = performance.now() - PROOF_AGE;
     return tables.every((table) => (this.#provenAt.get(table) ?? Number.NEGATIVE_INFINITY) > oldest);
   }
 
   /**
-   * Makes one statement of all that wait, of at most so many, which is one commit: a create `proves` that its table can be written. An
-   * outcome that is an error is thrown.
+   * Coalesces up to `most` waiting writes into one statement, with one commit. `proves` names the tables whose creates this proves to
+   * work. An outcome that is an Error is thrown.
    */
   gatherWrites<Question, Outcome>(
     writeAll: AskAll<Question, Outcome | Error>,
@@ -55,7 +55,7 @@ export class ClientWrites {
     };
   }
 
-  /** Notes what the write says of the tables. */
+  /** Notes whether a write has proven that the tables can be written. */
   proving<Question, Answer>(tables: readonly string[], writeAll: AskAll<Question, Answer>): AskAll<Question, Answer> {
     return async (connection, questions) => {
       const before = this.#provenAt;
@@ -78,14 +78,14 @@ export class ClientWrites {
   }
 }
 
-/** SQLSTATEs of a deadlock with another program, and of a transaction that only could not be serialized: nothing was done. */
+/** SQLSTATEs of a deadlock with another program, and of a serialization failure: nothing was done. */
 const CONFLICTS = /^40(001|P01)$/;
 const TRIES = 5;
 
 const isConflict = (answer: unknown) =>
   answer instanceof StoreUnavailable && CONFLICTS.test(String((answer.cause as { code?: unknown }).code));
 
-/** Writes again, a few times, what conflicts with other programs. */
+/** Retries writes that conflict with other programs, a few times. */
 function untilNoConflict<Question, Answer>(writeAll: AskAll<Question, Answer>, tries = 1): AskAll<Question, Answer> {
   return async (connection, questions) => {
     const answers = await writeAll(connection, questions);

@@ -1,12 +1,12 @@
-/** Makes one statement of all calls of the same kind that wait: however many they are, they cost one round trip. */
+/** Coalesces all waiting calls of the same kind into one statement: however many they are, they cost one round trip. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Connection } from './connection.ts';
 import type { Run } from './connection-pool.ts';
 
-/** The answers, in the order of the questions. */
+/** Answers all questions by one statement, in their order. */
 export type AskAll<Question, Answer> = (connection: Connection, questions: Question[]) => Promise<Answer[]>;
 
-/** How many calls are made one statement, at most: it must end before PostgreSQL gives it up. */
+/** How many calls one statement may answer: it must end before PostgreSQL's timeout. */
 const MOST = 1000;
 
 interface Batch<Question, Answer> {
@@ -14,15 +14,15 @@ interface Batch<Question, Answer> {
   answers: Promise<Answer[]>;
 }
 
-/** Kinds of calls that take turns: a few large statements take less of both processors than many small ones at once. */
+/** Shared by kinds of calls whose statements run in turn: a few large statements cost less than many small ones at once. */
 export interface Turns {
   latest: Promise<unknown>;
 }
 
-/** How long a statement waits for the one before it, in milliseconds: one that takes long holds up no others. */
+/** How long a statement waits for the previous one, in milliseconds: a slow one does not hold up the others. */
 const LONGEST_WAIT = 5;
 
-/** A call joins those that wait, until a connection takes them: what it is answered was read after it came. */
+/** A call joins the waiting batch until a connection takes it. So a call never sees data that was read before it was made. */
 export function coalesce<Question, Answer>(
   run: Run,
   askAll: AskAll<Question, Answer>,
@@ -44,7 +44,7 @@ export function coalesce<Question, Answer>(
     );
     turns.latest = answers.catch(() => {});
     const batch = { questions, answers };
-    // Where no connection was free in time.
+    // For a batch that no connection has taken in time.
     answers.catch(leave);
     return batch;
   }

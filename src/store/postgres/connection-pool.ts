@@ -1,5 +1,5 @@
 /**
- * A few connections that are kept open, and the tasks that wait for one. Each task ends in time, whatever the database does.
+ * A pool of connections that are kept open, and a queue of tasks. Each task ends in time, whatever the database does.
  */
 import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
@@ -14,9 +14,9 @@ export type Run = <Result>(task: Task<Result>) => Promise<Result>;
 export interface ConnectionPoolOptions {
   connect: () => Promise<Connection>;
   count: number;
-  /** How long a task may wait for a connection, in milliseconds; then nothing was done. */
-  patience: number;
-  /** How long a task may take, with its wait for a connection, in milliseconds. */
+  /** How long a task may wait for a connection, in milliseconds. After that, nothing was done. */
+  waitTimeout: number;
+  /** How long a task may take, including its wait for a connection, in milliseconds. */
   timeout: number;
 }
 
@@ -35,7 +35,7 @@ const NO_ANSWER = new Error('the database has not answered in time');
 export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;
   readonly #waiting: Queue<Job>;
-  /** Wakes each connection that has nothing to do. */
+  /** Wakes an idle connection, one function for each. */
   readonly #idle: (() => void)[] = [];
   readonly #serving: Promise<void>[];
   readonly #opened = new EventEmitter();
@@ -45,18 +45,18 @@ export class ConnectionPool {
   #used = 0;
   #isClosing = false;
   #isClosed = false;
-  /** Why there is no connection. */
+  /** Why no connection is available. */
   #failure: unknown = BUSY;
 
   constructor(options: ConnectionPoolOptions) {
     this.#options = options;
     this.#unopened = options.count;
-    this.#waiting = new Queue(options.patience, () => new StoreUnavailable(this.#failure));
+    this.#waiting = new Queue(options.waitTimeout, () => new StoreUnavailable(this.#failure));
     this.#serving = Array.from({ length: options.count }, () => this.#serve());
   }
 
   /**
-   * Runs the task on the next connection that is free, at the end of a turn of the event loop, and again when its connection is
+   * Runs the task on the next free connection, at the end of an iteration of the event loop, and retries it when its connection is
    * lost. @throws StoreUnavailable
    */
   readonly run: Run = (task) => this.#add({ task, isRepeatable: true });
@@ -64,7 +64,7 @@ export class ConnectionPool {
   /** Runs a task whose outcome is unknown when its connection is lost. */
   readonly runOnce: Run = (task) => this.#add({ task, isRepeatable: false });
 
-  /** Resolves when all connections have been open. @throws Error that says why not, after so many milliseconds */
+  /** Resolves when all connections have been open once. @throws Error that says why not, after `timeout` milliseconds */
   async untilOpen(timeout: number): Promise<void> {
     const limit = { signal: AbortSignal.timeout(timeout) };
     if (this.#unopened > 0) await once(this.#opened, 'all', limit).catch(() => Promise.reject(this.#failure));
@@ -74,7 +74,7 @@ export class ConnectionPool {
     return { used: this.#used, idle: Math.max(0, this.#open - this.#used), waiting: this.#waiting.length };
   }
 
-  /** Waits for the tasks that there are. Those that no connection takes any more are refused. */
+  /** Waits for running and waiting tasks. Tasks that no connection takes any more are rejected. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#wakeAll();
@@ -94,7 +94,7 @@ export class ConnectionPool {
     for (const wake of this.#idle.splice(0)) wake();
   }
 
-  /** Keeps one connection open, and runs what waits on it. */
+  /** Keeps one connection open, and runs waiting tasks on it. */
   async #serve(): Promise<void> {
     let isFirst = true;
     while (!this.#isClosing) {
@@ -112,7 +112,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Ends when the connection is lost, or nothing is left to do. */
+  /** Runs tasks until the connection is lost, or the pool is closing and none waits. */
   async #runAll(connection: Connection): Promise<void> {
     this.#open++;
     void connection.ended.then(() => {
@@ -126,7 +126,7 @@ export class ConnectionPool {
     }
   }
 
-  /** The next job, once the turn has ended in which it came; undefined when the connection is lost, or nothing is left to do. */
+  /** The next job, in the iteration after it came; undefined when the connection is lost, or the pool is closing and none waits. */
   async #takeNext(connection: Connection): Promise<Waiting<Job> | undefined> {
     while (connection.isOpen && !(this.#isClosing && this.#waiting.length === 0)) {
       if (this.#waiting.length === 0) await new Promise<void>((resolve) => this.#idle.push(resolve));

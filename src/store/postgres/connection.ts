@@ -1,54 +1,54 @@
-/** A connection to PostgreSQL; its outages, as StoreUnavailable. */
+/** Opens connections to PostgreSQL, and maps its outages to StoreUnavailable. */
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { StoreUnavailable } from '../store.ts';
 import type { Address, PostgresSettings } from './settings.ts';
 
-/** The columns of a row, as PostgreSQL prints them: no digit is lost. */
+/** The columns of a row, as texts, so that no digit is lost. */
 export type Row = (string | null)[];
 
 export interface Connection {
   /**
    * Runs one statement. An error of the statement leaves the connection open.
-   * @throws StoreUnavailable where PostgreSQL refused it for a while, and has done nothing
+   * @throws StoreUnavailable if PostgreSQL refused the statement temporarily, and has done nothing
    */
   query(sql: string, values?: unknown[]): Promise<Row[]>;
   readonly isOpen: boolean;
-  /** Whether the server could only be read when it answered last. */
+  /** Whether the server was read-only when it last answered. */
   readonly isReadOnly: boolean;
-  /** One text for all connections to a server, until it restarts. */
+  /** Identifies the server until it restarts. */
   readonly server: string;
   /** Resolves when the connection is no longer open. */
   readonly ended: Promise<void>;
-  /** Closes it at once. A statement that runs fails with this error, and whether it was carried out is not known. */
+  /** Closes the connection at once. A running statement fails with this error, and its outcome is unknown. */
   end(error?: Error): void;
 }
 
-/** Every value as text. */
+/** Returns every value as text. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
-/** SQLSTATEs that are about the server, not about the statement: resources, operators, locks, read-only, and what it could not do. */
+/** SQLSTATEs about the server, not about the statement: resources, operator intervention, system errors, conflicts, locks, read-only. */
 const OUTAGE_CODES = /^(53|57|58|40001|40P01|55P03|25006)/;
-/** This server is not the one to write to: the next connection may find another. */
+/** The server is read-only: the next connection may find the primary. */
 const READ_ONLY = '25006';
-/** The codes after which the connection is gone, and the outcome of the statement is unknown. */
+/** The codes after which the connection is lost, and the outcome of the statement is unknown. */
 const LOSSES = /^(|08.*|25P04|57P.*|XX.*)$/;
 
-/** PgBouncer drops that of the connection when it is told to ignore it. */
+/** PgBouncer drops the connection's `statement_timeout` when it is told to ignore it. */
 const NO_TIMEOUT = "behind a pooler, its role needs a limit: ALTER ROLE … SET statement_timeout = '600ms'";
 
 const INTRODUCTION = `
   SELECT current_setting('transaction_read_only'), current_setting('statement_timeout'),
     extract(epoch FROM pg_postmaster_start_time())`;
 
-/** How long it may take, in milliseconds. */
+/** Timeouts, in milliseconds. */
 export interface ConnectionTimes {
   toConnect: number;
-  /** For each statement, by PostgreSQL itself. */
+  /** The limit of each statement, which PostgreSQL enforces. */
   toAnswer: number;
 }
 
-/** @throws Error also where the server can only be read: it is not, or no longer, the one to use */
+/** @throws Error also if the server is read-only: then it is not the primary */
 export async function connectTo(
   { host, port }: Address,
   { user, password, database, sslNegotiation }: PostgresSettings,
@@ -63,7 +63,7 @@ export async function connectTo(
     stream: () => socket,
     types: AS_TEXT,
     keepAlive: true,
-    // Without a delay the system would look after two hours.
+    // The system's default is two hours.
     keepAliveInitialDelayMillis: 5000,
     application_name: 'petstore',
   });
@@ -78,7 +78,7 @@ export async function connectTo(
     if (timeout === '0') throw new Error(NO_TIMEOUT);
   } catch (error) {
     connection.end(error as Error);
-    // The error of several addresses of one name has no message.
+    // An AggregateError, for a name with several addresses, has no message.
     const { message, code } = error as { message: string; code?: string };
     throw new Error(`${host}:${port}: ${[message, code].find(Boolean)}`, { cause: error });
   } finally {
@@ -87,7 +87,7 @@ export async function connectTo(
   return Object.assign(connection, { server });
 }
 
-/** A setting of which PostgreSQL tells each change. */
+/** A setting whose changes PostgreSQL reports. */
 interface ParameterStatus {
   parameterName: string;
   parameterValue: string;

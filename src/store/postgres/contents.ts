@@ -1,4 +1,4 @@
-/** All that a schema holds, read or written in one transaction, on a connection of its own; and the records that do not fit a contract. */
+/** Reads or writes the whole contents in one transaction, on its own connection, and counts records that do not fit a contract. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { JsonText } from '../../json/json-text.ts';
 import type { Fields } from '../collection.ts';
@@ -11,9 +11,9 @@ import { buildKeys } from './keys.ts';
 import { lockOf } from './names.ts';
 import { toJsonSql } from './record-json.ts';
 
-/** How many records are read at once: however many there are, they need little memory. */
+/** How many records are read at once, to limit memory. */
 const CHUNK = 5000;
-/** How long to wait for those who write, in milliseconds. */
+/** How long to wait for locks of writers, in milliseconds. */
 const LOCK_TIMEOUT = 5000;
 /** How long to try to connect, and the pause between two tries, in milliseconds. */
 const CONNECT_TIMEOUT = 5000;
@@ -56,7 +56,7 @@ export function buildReadContents(connect: Connect, schema: string, tables: read
   };
 }
 
-/** The records as JSON; NULL where a field is missing that the description calls required. */
+/** The records as JSON; null for a record without a required field. */
 async function* readChunks(connection: Connection, schema: string, table: Table): AsyncGenerator<(string | null)[]> {
   const { name, sequence } = table;
   const select = `
@@ -69,7 +69,7 @@ async function* readChunks(connection: Connection, schema: string, table: Table)
   }
 }
 
-/** Counts the stored records that do not fit a contract. Reads them only until all have been found to fit it. */
+/** Counts the stored records that do not fit a contract. Once all fit, they are not read again for this contract. */
 export function buildCountInvalidRecords(schema: string, tables: readonly Table[]) {
   const selectPassed = `SELECT 1 FROM ${schema}.passed_check WHERE contract = $1`;
   const updatePassed = `UPDATE ${schema}.passed_check SET contract = $1`;
@@ -115,14 +115,14 @@ function buildFill(schema: string, tables: readonly Table[]) {
     await connection.query(lock);
     const held = (await connection.query(selectHeld)).flat();
     if (held.length > 0) throw new StoreError(`The database has ${held.join(' and ')} already, and must be empty.`);
-    // Of records that are gone: their ids may be given to others now.
+    // The keys belong to deleted records, whose ids may now be used again.
     await connection.query(`DELETE FROM ${schema}.idempotency_keys`);
     let lastIds: Part<Fields>['lastIds'] = {};
     let writing = Promise.resolve();
     for await (const part of parts) {
       lastIds = part.lastIds ?? lastIds;
       await writing;
-      // The next part is read meanwhile.
+      // Not awaited here, so that the next part is read meanwhile.
       writing = write(connection, part);
       writing.catch(() => {});
     }
@@ -131,7 +131,7 @@ function buildFill(schema: string, tables: readonly Table[]) {
     for (const { collection, name, sequence } of tables) {
       const records = `${schema}.${name}`;
       await connection.query(raiseLastId(records, sequence), [records, sequence, lastIds[collection] ?? 0n]);
-      // Rather than some time after servers have begun to ask.
+      // At once, not some time after servers have begun to query.
       await connection.query(`ANALYZE ${records}`);
     }
   };
@@ -140,13 +140,13 @@ function buildFill(schema: string, tables: readonly Table[]) {
 function toFillSql(schema: string, tables: readonly Table[]) {
   const held = [...tables.map(({ name }) => [name, name]), ['keys', 'api_keys']];
   return {
-    // Whoever writes records has locked their table already, and waits for this lock.
+    // Writers of records lock their table first, and then wait for this lock.
     lock: `SELECT pg_advisory_xact_lock(${lockOf(schema)})`,
     selectHeld: held
       .map(([word, name]) => `SELECT '${word}' WHERE EXISTS (SELECT 1 FROM ${schema}.${name})`)
       .join(' UNION ALL '),
     updatePassed: `UPDATE ${schema}.passed_check SET contract = $1`,
-    // The sequence knows nothing of ids that are given to it, and keeps its value when the transaction fails.
+    // A sequence does not notice ids that are inserted explicitly, and is not rolled back.
     raiseLastId: (records: string, column: string) => `
       SELECT setval(sequence, last)
       FROM pg_get_serial_sequence($1, $2) AS sequence,
@@ -173,7 +173,7 @@ function buildWritePart(schema: string, tables: readonly Table[]) {
   };
 }
 
-/** Tries again for a while: nobody waits for an answer here, and a busy machine may be slow to let a connection in. */
+/** Retries for a while: no client waits here, and a busy machine may be slow to accept a connection. */
 async function open(connect: Connect): Promise<Connection> {
   const deadline = performance.now() + CONNECT_TIMEOUT;
   for (;;) {
@@ -186,14 +186,14 @@ async function open(connect: Connect): Promise<Connection> {
   }
 }
 
-/** It may take as long as it needs, and wait for what it reads or writes elsewhere. */
+/** Begins a transaction without timeouts: it may take long, and wait for the file that it reads or writes. */
 async function begin(connection: Connection, mode: string): Promise<void> {
   await connection.query(`BEGIN ${mode}`);
   await connection.query('SET LOCAL statement_timeout = 0');
   await connection.query('SET LOCAL idle_in_transaction_session_timeout = 0');
 }
 
-/** @returns StoreUnavailable where the connection is lost */
+/** @returns StoreUnavailable if the connection is lost */
 function toStoreError(error: unknown, { isOpen }: Connection, kind: OutageKind = 'unavailable'): unknown {
   return isOpen || error instanceof StoreUnavailable ? error : new StoreUnavailable(error, kind);
 }

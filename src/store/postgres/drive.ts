@@ -1,4 +1,4 @@
-/** Runs what asks for statements, on one connection. */
+/** PostgreSQL's dialect, and the driver that runs generators of statements on one connection. */
 import { parse } from 'lossless-json';
 import type { Ask, Asking } from '../asking.ts';
 import type { Dialect } from '../statement.ts';
@@ -18,10 +18,10 @@ export const toDialect = (schema: string): Dialect => ({
   toOrdered: toCompared,
 });
 
-/** SQL that begins a transaction in which a team's own statements find their tables. */
+/** SQL that sets the search path of a transaction, so that a team's own statements find their tables. */
 export const toSetPath = (schema: string) => `set_config('search_path', '${schema.replaceAll("'", "''")}', true)`;
 
-/** Whatever is asked sees one snapshot. */
+/** Runs a generator of reads on one snapshot. */
 export async function driveReading<Result>(
   connection: Connection,
   schema: string,
@@ -36,7 +36,7 @@ export async function driveReading<Result>(
   }
 }
 
-/** A statement within another cannot write. PostgreSQL prints its rows as JSON, with every digit; an integer is a bigint, as in SQLite. */
+/** Runs a team's own statement as a subquery, which cannot write. Rows are read as JSON, with every digit; integers become bigint. */
 async function query(connection: Connection, { sql, values, isOwn }: Ask): Promise<unknown[][]> {
   if (!isOwn) return connection.query(sql, values);
   const [[text]] = (await connection.query(`SELECT coalesce(json_agg(_row), '[]') FROM (${sql}) AS _row`, values)) as [
@@ -47,7 +47,7 @@ async function query(connection: Connection, { sql, values, isOwn }: Ask): Promi
 
 const toNumber = (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text));
 
-/** An error of a statement is thrown into the generator, which may catch it, while there is a connection. */
+/** Runs a generator to its end. An error of a statement is thrown into it, and may be caught there, unless the connection is lost. */
 export async function drive<Result>(connection: Connection, asking: Asking<Result>): Promise<Result> {
   let step = asking.next();
   while (!step.done) {

@@ -1,4 +1,4 @@
-/** Writes records: all that wait in one INSERT, which PostgreSQL commits by itself. */
+/** Inserts all waiting records by one INSERT, which PostgreSQL commits by itself. */
 import type { Fields } from '../collection.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Table } from '../table.ts';
@@ -12,7 +12,7 @@ export function buildInsert(schema: string, { name, newFields, sequence }: Table
   const { columns, arrays } = toArraysSql(newFields);
   const times = newFields.filter(({ set }) => set === 'created' || set === 'changed');
   const values = newFields.map((field) => (times.includes(field) ? 'now' : field.column));
-  // The time is taken when rows are asked for: then the table's trigger has got the lock.
+  // The time is computed when the first row is read; by then, the table's trigger holds the lock.
   const moment = times.length > 0 ? `WITH moment AS MATERIALIZED (SELECT ${NOW} AS now)` : '';
   const sql = `${moment}
     INSERT INTO ${schema}.${name} (${columns})
@@ -24,7 +24,7 @@ export function buildInsert(schema: string, { name, newFields, sequence }: Table
   });
 }
 
-/** SQLSTATE of a sequence that has given its last number. */
+/** SQLSTATE of a sequence that has no more numbers. */
 const USED_UP = '2200H';
 
 /** Bisects a failing batch, so that only the faulty row is refused. */

@@ -1,4 +1,4 @@
-/** What a start would find in a schema of PostgreSQL. */
+/** Inspects a schema of PostgreSQL for `--check`. */
 import type { AnyDomain } from '../description.ts';
 import type { Inspection } from '../store.ts';
 import { tryMigrate } from './migrate.ts';

@@ -1,4 +1,4 @@
-/** API keys, as rows. */
+/** API keys in PostgreSQL. */
 import type { KeyChanges, StoredKey } from '../store.ts';
 import type { Connection } from './connection.ts';
 
@@ -37,7 +37,7 @@ export function buildKeys(schema: string) {
       (await connection.query(revoke, [revokedAt, id])).length === 1,
     replace: async (connection: Connection, id: string, key: StoredKey, expiresAt: string) =>
       (await connection.query(replace, [...toRow(key), id, expiresAt])).length === 1,
-    /** Undefined where the server can only be read. */
+    /** Undefined if the server is read-only. */
     readChanges: async (connection: Connection, since?: string): Promise<KeyChanges | undefined> => {
       const [changes] = (await connection.query(selectChanges)) as [[string, string, string, string]];
       const [version, removed, salt, isReadOnly] = changes;

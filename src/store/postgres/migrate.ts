@@ -1,4 +1,4 @@
-/** Brings a schema of a database to this program's version. Forward only: that of a newer program is refused, never changed. */
+/** Migrates a schema to this program's version. Forward only: a schema of a newer program is refused, and never changed. */
 
 import { checkColumns, checkConstraints, type FoundConstraints, isConstrained } from '../columns.ts';
 import type { AnyDomain } from '../description.ts';
@@ -18,11 +18,11 @@ import { type Table, toTables } from '../table.ts';
 import type { Connection } from './connection.ts';
 import { quote, toCompared } from './names.ts';
 
-/** How long to wait, in milliseconds. */
-export interface Patience {
-  /** For a program that migrates the same schema. */
-  turn: number;
-  /** For a lock on a table: whoever asks for it later waits too, and running servers must be answered in their time. */
+/** How long to wait for locks, in milliseconds. */
+export interface LockTimeouts {
+  /** For another program that migrates the same schema. */
+  migration: number;
+  /** For a lock on a table: statements of running servers queue behind it, and must be answered in time. */
   table: number;
 }
 
@@ -31,14 +31,14 @@ const TYPES = {
   ...{ text: 'text', uuid: 'text', time: 'text', json: 'text' },
 };
 
-const PATIENCE: Patience = { turn: 30_000, table: 500 };
+const LOCK_TIMEOUTS: LockTimeouts = { migration: 30_000, table: 500 };
 
 /** SQLSTATE: a lock was not free in time. */
 const LOCKED = '55P03';
 
 /**
- * Undefined where it was done before.
- * @throws Error when the schema cannot be migrated, or a lock is not free; any error leaves the database as it was
+ * Undefined if nothing was to do.
+ * @throws Error when the schema cannot be migrated, or a lock is not free; the database is then unchanged
  */
 export async function migrate(
   connection: Connection,
@@ -57,12 +57,12 @@ export async function migrate(
     }
     await checkTables(connection, schema, tables);
   });
-  // The description may say more than it did when the last migration ran.
+  // The description may have been changed since the last migration.
   await checkTables(connection, schema, tables);
   return migrated;
 }
 
-/** Finds out what a start would do. @throws Error that says why it would fail */
+/** Returns the versions that `migrate` would go from and to. @throws Error that says why it would fail */
 export async function tryMigrate(connection: Connection, schema: string, domain: AnyDomain): Promise<Migrated> {
   const parts = loadParts('postgres', domain);
   await checkEncoding(connection);
@@ -93,7 +93,7 @@ async function readConstraints(connection: Connection, schema: string, { name }:
   };
 }
 
-/** Of the table that the search path finds first. */
+/** The columns of the table, found by the search path. */
 async function readColumns(connection: Connection, { name }: Table) {
   const rows = await connection.query(
     `SELECT attname, format_type(atttypid, NULL), attnotnull FROM pg_attribute
@@ -103,25 +103,25 @@ async function readColumns(connection: Connection, { name }: Table) {
   return rows.map(([name, type, notNull]) => ({ name: String(name), type: String(type), isNotNull: notNull === 't' }));
 }
 
-/** Programs that start at once take turns, so that each migration runs once, however long it takes. `finish` is called after any. */
+/** Holds a lock, so that of programs that start at once only one migrates. `finish` is called after any migration. */
 export async function migrateParts(
   connection: Connection,
   schema: string,
   parts: readonly Part[],
   finish = async () => {},
-  patience = PATIENCE,
+  timeouts = LOCK_TIMEOUTS,
 ): Promise<Migrated | undefined> {
   await checkEncoding(connection);
   const found = await readVersions(connection, schema);
   checkVersions(found, parts);
   if (isCurrent(found, parts)) return undefined;
   await connection.query('BEGIN ISOLATION LEVEL READ COMMITTED');
-  await connection.query(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${patience.turn}`);
-  const turn = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+  await connection.query(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${timeouts.migration}`);
+  const lock = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
   await connection
-    .query(turn, [`petstore migrations ${schema}`])
-    .catch(failAt(`another program has migrated it for ${patience.turn} ms`));
-  await connection.query(`SET LOCAL lock_timeout = ${patience.table}`);
+    .query(lock, [`petstore migrations ${schema}`])
+    .catch(failAt(`another program has migrated it for ${timeouts.migration} ms`));
+  await connection.query(`SET LOCAL lock_timeout = ${timeouts.table}`);
   const before = await run(connection, schema, parts);
   await finish();
   await connection.query('COMMIT');
@@ -133,7 +133,7 @@ async function checkEncoding(connection: Connection): Promise<void> {
   if (encoding !== 'UTF8') throw new Error('its encoding is not UTF8');
 }
 
-/** Returns the versions that it had. */
+/** Runs the pending migrations, and returns the versions before. */
 async function run(connection: Connection, schema: string, parts: readonly Part[]): Promise<Map<string, number>> {
   const versions = await readVersions(connection, schema);
   await checkMigrations(connection, schema, versions, parts);
@@ -153,10 +153,10 @@ async function run(connection: Connection, schema: string, parts: readonly Part[
   return versions;
 }
 
-/** The table that told the version of an earlier layout. */
+/** The table with the version in an earlier layout. */
 const EARLIER = 'schema_version';
 
-/** Whether those that are pending can be run. Other programs may have tables in the same schema, but none that a migration makes. */
+/** Checks that the pending migrations can be run. The schema may have other tables, but none that a migration creates. */
 async function checkMigrations(
   connection: Connection,
   schema: string,
@@ -184,7 +184,7 @@ async function checkMigrations(
 }
 
 async function readVersions(connection: Connection, schema: string): Promise<Map<string, number>> {
-  // The catalogue shows what others have just made; to_regclass may remember that it was not there.
+  // Reads the catalogue, because to_regclass may have cached that the table did not exist.
   const [found] = await connection.query(
     `SELECT FROM pg_class WHERE relname = 'schema_versions'
       AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`,
@@ -194,7 +194,7 @@ async function readVersions(connection: Connection, schema: string): Promise<Map
   return new Map(rows.map(([part, version]) => [part as string, Number(version)]));
 }
 
-/** Says what was waited for. */
+/** Names the lock in the error of a lock timeout. */
 function failAt(place: string): (error: unknown) => never {
   return (error) => {
     const { cause } = error as { cause?: { code?: string } };

@@ -1,4 +1,4 @@
-/** The store on PostgreSQL: several machines may share it. What waits is asked, or written, in one round trip. */
+/** Opens the store on PostgreSQL, which several machines may share. Waiting reads and writes are coalesced. */
 import { buildCollections } from '../build-collection.ts';
 import type { AnyCollection } from '../collection.ts';
 import { StoreCounts } from '../counts.ts';
@@ -29,20 +29,20 @@ import type { PostgresSettings } from './settings.ts';
 import { buildUses } from './uses.ts';
 import { buildWindowCounters } from './window-counters.ts';
 
-/** How many connections read, beside the one that writes. More do not help: each takes all that waits. */
+/** How many connections read, beside the one that writes. More would not help: each takes all waiting reads. */
 const READERS = 3;
-/** How long a call may take, in milliseconds: a client is answered within two seconds. */
+/** How long a call may take, in milliseconds, so that clients are answered within two seconds. */
 const TIMEOUT = 1700;
-/** And each step of the start, while nobody waits for an answer: the database may be starting too, on a busy machine. */
+/** How long each step of the start may take, in milliseconds: the database may be starting, too, on a busy machine. */
 const START_TIMEOUT = 10_000;
-/** After this part of it PostgreSQL itself gives up a read, and we a server that does not let us in. */
+/** The part of the timeout after which PostgreSQL cancels a read, and we give up connecting to a server. */
 const READ = 0.6;
-/** And a write, which waits no longer than that to be begun: so it is known that it was not done. */
+/** The part of the timeout that a write may wait to begin, and the part after which PostgreSQL cancels it: then it was not done. */
 const WRITE = 0.4;
 
 const READ_ONLY = new Error('the database can only be read');
 
-/** @throws Error when no server lets us in, or the schema is newer than this program's */
+/** @throws Error when no server accepts a connection, or the schema is newer than this program's */
 export async function openPostgres(
   settings: PostgresSettings,
   domain: AnyDomain,
@@ -60,14 +60,14 @@ export async function openPostgres(
   }
   const readLimit = Math.ceil(READ * timeout);
   const connectToRead = () => connect({ toConnect: readLimit, toAnswer: readLimit });
-  const reading = new ConnectionPool({ connect: connectToRead, count: READERS, patience: timeout, timeout });
+  const reading = new ConnectionPool({ connect: connectToRead, count: READERS, waitTimeout: timeout, timeout });
   const writeTimeout = Math.min(timeout, limits.createTimeout);
   const writeLimit = Math.ceil(WRITE * writeTimeout);
   const connectToWrite = () => connect({ toConnect: readLimit, toAnswer: writeLimit });
   const writing = new ConnectionPool({
     connect: connectToWrite,
     count: 1,
-    patience: writeLimit,
+    waitTimeout: writeLimit,
     timeout: writeTimeout,
   });
   const close = async () => {
@@ -138,7 +138,7 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
   };
 }
 
-/** The parts of one collection alone. */
+/** The parts of one collection. */
 function buildOwn({ table, shape }: Kept, schema: string, read: Run, writes: ClientWrites) {
   const insert = writes.gatherWrites(buildInsert(schema, table), { proves: table.name });
   const reads = buildReads(read, schema, table, shape);
@@ -159,7 +159,7 @@ function buildReads(read: Run, schema: string, table: Table, shape: Shape): Pick
   };
 }
 
-/** Runs the task on a connection of its own. */
+/** Runs the task on a new connection. */
 async function onConnection<Result>(connect: () => Promise<Connection>, task: Task<Result>): Promise<Result> {
   const connection = await connect();
   try {

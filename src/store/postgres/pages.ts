@@ -1,6 +1,5 @@
 /**
- * Pages of records, which PostgreSQL writes as JSON text: all that are asked for with the same filters in one statement, the same page
- * once.
+ * Reads pages of records, which PostgreSQL writes as JSON text. One statement reads all pages with the same filters, and equal pages once.
  */
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page } from '../collection.ts';
@@ -15,11 +14,11 @@ import { toJsonSql } from './record-json.ts';
 export interface PageAsked {
   limit: number;
   after: bigint;
-  /** The values of the table's filters, in their order; undefined where one is not used. */
+  /** The values of the table's filters, in order; undefined for unused filters. */
   values: readonly unknown[];
 }
 
-/** Pages that the same statement reads, by what tells them apart. */
+/** The pages that one statement reads, by key. */
 interface Group {
   used: Field[];
   asked: Map<string, PageAsked>;
@@ -28,7 +27,7 @@ interface Group {
 type PageRow = [texts: string | null, last: string | null, hasMore: 't' | 'f'];
 
 export function buildListRecords(schema: string, table: Table, source: TextSource): AskAll<PageAsked, Page> {
-  /** One for each combination of filters, made when it is first asked for. */
+  /** The statements by combination of filters, made when first used. */
   const statements = new Map<string, string>();
 
   async function ask(connection: Connection, name: string, { used, asked }: Group): Promise<[string, Page][]> {
@@ -63,8 +62,8 @@ export function buildListRecords(schema: string, table: Table, source: TextSourc
 }
 
 /**
- * One record more than asked for says whether there is a next page. The range of (column, id) is that of one value: written as an
- * equation, PostgreSQL may take the index of the ids in place of that of the filter, and read all records of the others.
+ * Reads one record more than the limit, to find out whether there is a next page. The first filter is written as a range of (column, id):
+ * with an equality, PostgreSQL may use the index of ids instead of the filter's, and read all records with other values.
  */
 function buildSql(schema: string, table: Table, used: Field[]): string {
   const { name, sequence: id } = table;

@@ -1,11 +1,11 @@
-/** Connections to the one server that can be written: where another has become that, those to its predecessor end. */
+/** Connects to the primary, and ends connections to the previous one after a failover. */
 import { readFileSync, statSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { type Connection, type ConnectionTimes, connectTo } from './connection.ts';
 import type { Run, Task } from './connection-pool.ts';
 import type { PostgresSettings } from './settings.ts';
 
-/** Each host may take its time to let a connection in. @throws Error that says of each host why it cannot be written */
+/** Tries the hosts in order; the timeouts are for each. @throws Error that says why each host cannot be written */
 export type Connect = (times: ConnectionTimes) => Promise<Connection>;
 
 const MOVED = new Error('another server has become the one to write to');
@@ -33,8 +33,8 @@ export function buildConnect(settings: PostgresSettings): Connect {
 }
 
 /**
- * Runs reads. While a server can only be read, another may have become the one to write to: an answer counts when there is none
- * after it; otherwise the connection has ended, and the read is run again on the other.
+ * Runs reads on the primary only. If a server is read-only, another one may have become the primary: this is looked up after the read.
+ * If so, the connection has been ended, and the read is retried on the new primary.
  */
 export function buildRead(run: Run, connect: () => Promise<Connection>): Run {
   const look = () =>
@@ -51,7 +51,7 @@ export function buildRead(run: Run, connect: () => Promise<Connection>): Run {
     });
 }
 
-/** As libpq: with certificates to trust, `require` checks the server's, too. */
+/** Like libpq: with trusted certificates (`caFile`), `require` verifies the server's certificate, too. */
 function toTlsOptions({ sslMode, caFile, certFile, keyFile }: PostgresSettings): ConnectionOptions | false {
   if (sslMode === 'disable') return false;
   if (keyFile !== undefined && (statSync(keyFile).mode & 0o077) !== 0)

@@ -1,17 +1,17 @@
-/** Whether records can be created, by trying to. */
+/** Proves that records can be created, by trying. */
 import type { Table } from '../table.ts';
 import { toTrialRow } from '../trial.ts';
 import type { AskAll } from './coalescing.ts';
 
-/** No other record has it, and the sequence goes on as if nothing had been. */
+/** An explicit id that no record has, so that the sequence does not advance. */
 const LAST_ID = '9223372036854775807';
 
-/** SQLSTATE, ours: the row is in. */
+/** Our SQLSTATE for a row that was inserted. */
 const DONE = 'PT001';
 
 /**
- * Does what a create of each table does, and takes it back: in one statement, so that nothing is held where a server is gone in the
- * middle, and PostgreSQL's log has no error. A row that only does not fit was let in so far. Then a row is written without being changed.
+ * Inserts a trial row into each table, and rolls back, all in one statement: so no lock is left if the server process dies, and
+ * PostgreSQL logs no error. A row that only violates a constraint is proof enough. Then a row is rewritten unchanged.
  */
 export function buildProveWritable(schema: string, tables: readonly Table[]): AskAll<undefined, unknown> {
   const tries = tables.map((table) => {

@@ -1,4 +1,4 @@
-/** A row as JSON, in PostgreSQL's SQL. */
+/** PostgreSQL's SQL for a row as JSON. */
 import { perTable, toRecordJson } from '../table.ts';
 
 export const toJsonSql = perTable((table) =>

@@ -1,11 +1,11 @@
-/** Single records, which PostgreSQL writes as JSON text. */
+/** Reads single records, which PostgreSQL writes as JSON text. */
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields } from '../collection.ts';
 import type { Table } from '../table.ts';
 import type { AskAll } from './coalescing.ts';
 import { toJsonSql } from './record-json.ts';
 
-/** The records as one text, a line for each: rows cost more than to split it. JSON has no line breaks of its own. */
+/** Reads the records as one text, a line for each: rows cost more than splitting lines. JSON text has no line breaks. */
 export function buildGetRecords(
   schema: string,
   table: Table,
@@ -32,7 +32,7 @@ function toSqlByNumber(schema: string, table: Table): string {
     FROM ${schema}.${name} WHERE ${id.column} = ANY ($1::bigint[])`;
 }
 
-/** Each line begins with the number of the question: an id may have any character, but U+0000, which PostgreSQL does not take. */
+/** Each line begins with the number of the question, since a text id may contain spaces and line breaks. */
 function toSqlByText(schema: string, table: Table): string {
   return `
     SELECT string_agg(_place || ' ' || ${toJsonSql(table)}, E'\\n')

@@ -1,21 +1,21 @@
-/** Where a PostgreSQL database is, from its URL, and how its server is known: as libpq has it, or refused by name. */
+/** Parses a PostgreSQL URL. Options have libpq's meaning; others are refused by name. */
 
 export interface PostgresSettings {
-  /** Of the same database; the one that can be written is used. */
+  /** Servers of the same database; the primary is used. */
   hosts: readonly Address[];
   user: string;
   password?: string | undefined;
   database: string;
   /** The schema that has the tables. */
   schema: string;
-  /** How the connection is encrypted, and what of the server's certificate is checked. */
+  /** Whether the connection is encrypted, and how the server's certificate is checked. */
   sslMode: SslMode;
-  /** The file with the certificates to trust, in place of those that Node has. */
+  /** The file with the trusted certificates, instead of Node's own. */
   caFile?: string | undefined;
   /** The files of our own certificate and its key. */
   certFile?: string | undefined;
   keyFile?: string | undefined;
-  /** `direct`: without asking first whether the server speaks TLS. */
+  /** `direct` starts TLS without asking the server first. */
   sslNegotiation: 'postgres' | 'direct';
 }
 
@@ -30,7 +30,7 @@ export type SslMode = (typeof SSL_MODES)[number];
 export const POSTGRES_FORM =
   'postgres://<user>[:<password>]@<host>[:<port>][,…]/<database>[?sslmode=…&sslrootcert=…&schema=…]';
 
-/** libpq's form: a comma between hosts, which a URL does not have. What may hold other characters is percent-encoded. */
+/** libpq's form, with commas between hosts, which a URL does not have. User, password and database are percent-encoded. */
 const FORM = /^postgres(?:ql)?:\/\/([^:@/]+)(?::([^@/]*))?@([^@/?]+)\/([^/?]+)(?:\?(.*))?$/;
 const HOST = /^(\[[\da-f:.]+\]|[^:]+)(?::(\d{1,5}))?$/i;
 type Parts = [
@@ -42,7 +42,7 @@ type Parts = [
 
 const DEFAULT_PORT = '5432';
 
-/** @returns undefined where the text has another form. @throws Error that names an option that is not known, or cannot be so */
+/** @returns undefined if the text has another form. @throws Error that names an unknown option, or an invalid value */
 export function parsePostgresUrl(url: string): PostgresSettings | undefined {
   const [, user, password, hosts, database, options] = (FORM.exec(url) ?? []) as unknown as Parts;
   if (user === undefined) return undefined;
@@ -60,7 +60,7 @@ export function parsePostgresUrl(url: string): PostgresSettings | undefined {
   return { ...settings, ...toOptions(Object.fromEntries(new URLSearchParams(options))) };
 }
 
-/** @throws Error where it has another form */
+/** @throws Error if the text is no host with a port */
 function toAddress(text: string): Address {
   const [, host, port = DEFAULT_PORT] = HOST.exec(text) as RegExpExecArray;
   if (Number(port) < 1 || Number(port) > 65535) throw new RangeError(port);
@@ -72,7 +72,7 @@ function toOptions(
 ): Omit<PostgresSettings, 'hosts' | 'user' | 'password' | 'database'> {
   const { sslmode, sslrootcert, sslcert, sslkey, sslnegotiation, schema, target_session_attrs, ...unknown } = options;
   const [other] = Object.keys(unknown);
-  // It may be a piece of a password.
+  // An odd name is not shown: it may be a piece of a password.
   if (other !== undefined) throw new Error(`has an option that is not known${/^\w+$/.test(other) ? `: ${other}` : ''}`);
   if ((target_session_attrs ?? 'read-write') !== 'read-write')
     throw new Error('must have target_session_attrs=read-write');
@@ -81,7 +81,7 @@ function toOptions(
   const isDirect = sslnegotiation === 'direct';
   if (isDirect && sslMode === 'disable') throw new Error('has sslnegotiation=direct, which needs sslmode=verify-full');
   const [needing] = Object.entries({ sslrootcert, sslcert, sslkey, sslnegotiation }).find(([, value]) => value) ?? [];
-  // libpq would connect without encryption where the server asks for it.
+  // Without `sslmode`, libpq falls back to a connection without encryption.
   if (needing && sslmode === undefined) throw new Error(`has ${needing}, which needs sslmode=verify-full`);
   if (sslrootcert === 'system' && sslmode !== 'verify-full')
     throw new Error('has sslrootcert=system, which needs sslmode=verify-full');
@@ -99,7 +99,7 @@ function toOptions(
   };
 }
 
-/** For people: without the user and the password. */
+/** The name of a database for people, without user and password. */
 export function nameOfServer({ hosts, database }: PostgresSettings): string {
   return `${database} on ${hosts.map(({ host, port }) => `${host}:${port}`).join(', ')}`;
 }

@@ -1,4 +1,4 @@
-/** When keys were used, as rows. */
+/** Uses of keys in PostgreSQL. */
 import type { KeyUse } from '../store.ts';
 import type { Connection } from './connection.ts';
 
@@ -8,7 +8,7 @@ const FIELDS = ['keyId', 'operationId', 'count', 'usedAt'] as const;
 
 export function buildUses(schema: string) {
   const columns = 'key_id, operation_id, count, used_at';
-  // In the order of the keys, so that two servers never wait for each other.
+  // Ordered, so that two servers never deadlock.
   const add = `
     INSERT INTO ${schema}.key_uses AS known (${columns})
     SELECT ${columns} FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS added (${columns})

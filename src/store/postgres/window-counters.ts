@@ -1,4 +1,4 @@
-/** How much of each limit is used, by all servers. */
+/** Counts requests in windows of time, for all servers. */
 import type { WindowCount } from '../store.ts';
 import type { AskAll } from './coalescing.ts';
 import type { Connection } from './connection.ts';
@@ -10,13 +10,13 @@ interface Addition {
   amount: number;
 }
 
-/** How often windows that have ended are removed, in milliseconds, and how many at a time. */
+/** How often expired windows are deleted, in milliseconds, and how many at a time. */
 const CLEANING = 10_000;
 const MOST_REMOVED = 10_000;
 
 export function buildWindowCounters(schema: string): AskAll<Addition, WindowCount> {
   const table = `${schema}.tallies`;
-  // In the order of the ids, so that two servers never wait for each other.
+  // Ordered, so that two servers never deadlock.
   const add = `
     INSERT INTO ${table} AS known (id, began, ends, total)
     SELECT id, span * floor(extract(epoch FROM now()) / span), span * (1 + floor(extract(epoch FROM now()) / span)), amount
@@ -26,7 +26,7 @@ export function buildWindowCounters(schema: string): AskAll<Addition, WindowCoun
       ends = greatest(known.ends, EXCLUDED.ends),
       total = CASE WHEN known.began < EXCLUDED.began THEN 0 ELSE known.total END + EXCLUDED.total
     RETURNING id, total, round(1000 * (extract(epoch FROM clock_timestamp()) - began))`;
-  // A row that another server counts in, or removes, is left to it.
+  // Rows that another server updates or deletes are skipped.
   const clean = `
     DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE ends < extract(epoch FROM now())
       ORDER BY ends LIMIT ${MOST_REMOVED} FOR UPDATE SKIP LOCKED)`;

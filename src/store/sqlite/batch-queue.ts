@@ -1,6 +1,6 @@
 /**
- * Writes that wait for one writer, which takes them in batches. Those of one turn of the event loop, and those that come while
- * a batch is written, are the next batch: under load a write costs a fraction of an fsync. It knows neither threads nor files.
+ * The queue of a writer that takes writes in batches (group commit). Writes of one iteration of the event loop, and writes that arrive
+ * while a batch is written, form the next batch: under load a write costs a fraction of an fsync. It knows neither threads nor files.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StoreCounts } from '../counts.ts';
@@ -9,24 +9,24 @@ import { type OutageKind, StoreUnavailable } from '../store.ts';
 
 export interface BatchOptions<Item> {
   /**
-   * Hands a batch to the writer, which has one batch at a time. One without items only proves that the disk can be written.
-   * @throws Error when it cannot be handed over
+   * Hands a batch to the writer, one at a time. An empty batch only proves that the disk can be written.
+   * @throws Error when the batch cannot be handed over
    */
   post: (items: Item[]) => void;
-  /** How many may wait at once, with those of the batch. */
+  /** How many writes may wait, including the current batch. */
   maxWaiting: number;
-  /** How long each may wait to be written, in milliseconds. */
+  /** How long a write may wait until it is written, in milliseconds. */
   timeout: number;
   /** How long a check waits for the writer, in milliseconds. */
   checkTimeout: number;
   counts: StoreCounts;
 }
 
-/** How often to look in the batch for what has waited too long, in milliseconds. */
+/** How often the current batch is searched for late writes, in milliseconds. */
 const WATCH_INTERVAL = 100;
-/** How long a batch that was written proves that the disk can be written, in milliseconds. */
+/** How long a written batch counts as proof that the disk can be written, in milliseconds. */
 const PROOF_AGE = 10_000;
-/** For how long writes are gathered while more of them come, in milliseconds. */
+/** How long a batch may wait for more writes, in milliseconds. */
 const GATHER_TIME = 2;
 const FLUSH_INTERVAL = 5;
 
@@ -34,18 +34,18 @@ const TOO_MANY = new Error('too many writes wait');
 const NOT_BEGUN = new Error('the disk was busy for too long with what came before');
 const NOT_ENDED = new Error('the disk has not answered in time');
 
-/** Its writer tells it of each batch what became of it: `end`, `blame` or `fail`. */
+/** After each batch, the writer calls `end`, `blame` or `fail`. */
 export class BatchQueue<Item, Result> {
   readonly #options: BatchOptions<Item>;
   readonly #waiting: Queue<Item, Result>;
   readonly #checks: Queue<undefined, void>;
   #batch: Waiting<Item, Result>[] = [];
-  /** Since when the writer has the batch, or is gone; undefined while it is idle. */
+  /** Since when the writer is busy with the batch, or gone; undefined while it is idle. */
   #busySince: number | undefined;
-  /** Refuses what is late in the batch. */
+  /** The timer that rejects late writes of the batch. */
   #watching: NodeJS.Timeout | undefined;
   #isDue = false;
-  /** How many writes the next batch may have: fewer while it looks for the one that makes a batch fail. */
+  /** How many writes the next batch may have: fewer while bisecting for a faulty one. */
   #batchSize: number;
   #provenAt = Number.NEGATIVE_INFINITY;
 
@@ -56,7 +56,7 @@ export class BatchQueue<Item, Result> {
     this.#checks = new Queue(options.checkTimeout, () => new StoreUnavailable(NOT_ENDED));
   }
 
-  /** Resolves once it is written. @throws StoreUnavailable when it is not, or that is not known in time */
+  /** Resolves when the item is written. @throws StoreUnavailable when it is not, or the outcome is not known in time */
   add(item: Item): Promise<Result> {
     const { maxWaiting, timeout } = this.#options;
     if (this.#waiting.length + this.#batch.length >= maxWaiting || this.#isStuck(timeout)) {
@@ -76,12 +76,12 @@ export class BatchQueue<Item, Result> {
     await checked;
   }
 
-  /** Waits until all that waits is written. */
+  /** Resolves when no write waits. */
   async flush(): Promise<void> {
     while (this.#isDue || this.#busySince !== undefined || this.#waiting.length > 0) await wait(FLUSH_INTERVAL);
   }
 
-  /** The batch is written: what each item of it has come to, an error where it alone was not done. */
+  /** The batch is written. `toResults` returns the result of each item, or an Error for an item that failed alone. */
   end(toResults: (items: Item[]) => (Result | Error)[]): void {
     const { counts, maxWaiting } = this.#options;
     const results = toResults(itemsOf(this.#batch));
@@ -94,7 +94,7 @@ export class BatchQueue<Item, Result> {
         resolve(result);
       }
     }
-    // Nothing is proven where nothing was done.
+    // A batch in which every item failed proves nothing.
     const isProof = results.length === 0 || !results.every((result) => result instanceof Error);
     this.#provenAt = isProof ? performance.now() : Number.NEGATIVE_INFINITY;
     this.#batchSize = maxWaiting;
@@ -102,7 +102,7 @@ export class BatchQueue<Item, Result> {
     this.resume();
   }
 
-  /** Nothing of the batch is written, and one item of it is at fault. Where it is not known which, halves the batch until that one is alone. */
+  /** Nothing of the batch is written, because of one item. If it is not known which, bisects, so that only the faulty one is rejected. */
   blame(error: Error, find?: (items: Item[]) => Item | undefined): void {
     const culprit = find?.(itemsOf(this.#batch));
     if (this.#batch.length === 0) {
@@ -124,28 +124,28 @@ export class BatchQueue<Item, Result> {
     this.resume();
   }
 
-  /** Nothing of the batch is written. `isLocked`: only because others write; the disk is not at fault. */
+  /** Nothing of the batch is written. `isLocked` means that another process holds the lock, and the disk is not at fault. */
   fail(cause: Error, kind?: OutageKind, isLocked = false): void {
     this.#refuseAll(cause, kind, isLocked);
     this.resume();
   }
 
-  /** The writer is gone until `resume`. */
+  /** The writer is gone until `resume` is called. */
   pause(cause: Error): void {
     this.#busySince ??= performance.now();
     this.#refuseAll(cause, 'outcome_unknown');
     this.#emptyBatch();
   }
 
-  /** The writer takes the next batch. */
+  /** The writer is ready for the next batch. */
   resume(): void {
     this.#busySince = undefined;
     this.#emptyBatch();
-    // Who has just been answered cannot be back in this turn.
+    // Clients that were just answered cannot be back in this iteration.
     this.#handOverSoon(0);
   }
 
-  /** Up to as many writes as `seen` are handed over at the end of this turn; more are gathered. */
+  /** Hands the batch over at the end of this iteration, or waits for more writes if there are already more than `seen`. */
   #handOverSoon(seen: number): void {
     if (this.#isDue || this.#busySince !== undefined || this.#waiting.length + this.#checks.length === 0) return;
     this.#isDue = true;
@@ -154,8 +154,8 @@ export class BatchQueue<Item, Result> {
   }
 
   /**
-   * Hands over when a turn of the event loop has brought no more writes. The clients that one batch has answered come back within
-   * a few turns: if the first of them were written alone, all others would wait for their fsync.
+   * Hands the batch over when an iteration of the event loop has brought no more writes. Clients that were answered by one batch come back
+   * within a few iterations: if the first of them were written alone, all others would wait for its fsync.
    */
   #gather(seen: number, until: number): void {
     const { length } = this.#waiting;
@@ -165,7 +165,7 @@ export class BatchQueue<Item, Result> {
 
   #handOver(): void {
     this.#isDue = false;
-    // The writer is just gone: the next one gets them.
+    // The writer has gone meanwhile; the next one gets the writes.
     if (this.#busySince !== undefined) return;
     this.#batch = this.#waiting.take(this.#batchSize);
     this.#busySince = performance.now();
@@ -177,7 +177,7 @@ export class BatchQueue<Item, Result> {
     }
   }
 
-  /** Refuses what is late in the batch. The writer may still write it; its answer is then ignored. */
+  /** Rejects late writes of the batch. The writer may still write them; its answer is then ignored. */
   #watchBatch(): void {
     const look = () => {
       const limit = performance.now() - this.#options.timeout;
@@ -199,7 +199,7 @@ export class BatchQueue<Item, Result> {
     rejectAll(this.#checks.take(), new StoreUnavailable(cause));
   }
 
-  /** Whether the writer has been at the same batch for longer than this, in milliseconds. */
+  /** Whether the writer has been busy with the same batch for longer than this, in milliseconds. */
   #isStuck(time: number): boolean {
     return this.#busySince !== undefined && this.#busySince < performance.now() - time;
   }

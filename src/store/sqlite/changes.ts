@@ -1,14 +1,14 @@
-/** What has changed in the database since it was last asked, whoever changed it. */
+/** Detects changes of the database, by any program, since the last call. */
 import type { Database } from 'better-sqlite3';
 import type { Table } from '../table.ts';
 import { triggersOf } from './triggers.ts';
 
-/** `added`: records were added after the last one, or nothing of the records has changed. `any`: it may be anything. */
+/** `added`: at most, records were added at the end. `any`: anything may have changed. */
 export type Change = 'none' | 'added' | 'any';
 
 /**
- * SQLite says whether other connections (`data_version`) or this one (`total_changes`) have written, and whether the schema is
- * another one, as it is after a restored backup. The triggers of the table count every edit of records, if they are there.
+ * SQLite says whether other connections (`data_version`) or this one (`total_changes`) have written, and whether the schema has changed
+ * (`schema_version`), as after a restored backup. Triggers count every edit of records, as long as they exist.
  */
 export function watchChanges(db: Database, table: Table): () => Change {
   const { name } = table;
@@ -30,7 +30,7 @@ export function watchChanges(db: Database, table: Table): () => Change {
     if (othersNow === others && ownNow === own) return 'none';
     const before = { schema, edits };
     [schema, edits] = [readSchema.get(), readEdits.get()];
-    // Only when all is read: after a read that failed, the change must be seen again.
+    // Noted only when all reads have succeeded: after a failed read, the change must be seen again.
     [others, own] = [othersNow, ownNow];
     return edits !== undefined && edits === before.edits && schema === before.schema ? 'added' : 'any';
   };

@@ -1,4 +1,4 @@
-/** A connection to an SQLite database, set up for durable writes; its outages, as StoreUnavailable. */
+/** Opens connections to an SQLite database, set up for durable writes, and maps SQLite's outages to StoreUnavailable. */
 import { existsSync, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -7,13 +7,13 @@ import type { Table } from '../table.ts';
 import { toTrialRow } from '../trial.ts';
 import { Sqlite } from './kept-sqlite.ts';
 
-/** How long a statement waits for another process's lock before it gives up, in milliseconds. */
+/** How long a statement waits for another process's lock, in milliseconds. */
 export const BUSY_TIMEOUT = 2000;
 
-/** How much of the file each connection keeps, in KiB. better-sqlite3 would keep 16 MB; the operating system does so anyway. */
+/** The page cache of each connection, in KiB. better-sqlite3's default is 16 MB; the operating system caches the file anyway. */
 const CACHE_SIZE = 2000;
 
-/** @throws Error where no file can be made, because the place is a link to a folder that is not there: its disk may be missing */
+/** @throws Error if the file is a link into a folder that does not exist: its disk may not be mounted */
 export function checkMap(file: string): void {
   const link = lstatSync(file, { throwIfNoEntry: false });
   if (!link?.isSymbolicLink() || existsSync(file)) return;
@@ -25,10 +25,10 @@ export function checkMap(file: string): void {
 export function openConnection(file: string, { fileMustExist = false, busyTimeout = BUSY_TIMEOUT } = {}): Database {
   const db = new Sqlite(file, { timeout: busyTimeout, fileMustExist });
   try {
-    // Reads the file for the first time.
+    // The first access to the file.
     db.pragma('synchronous = FULL');
     db.pragma(`cache_size = -${CACHE_SIZE}`);
-    // Savepoints would put the pages that they may have to restore into a file.
+    // Otherwise savepoints would write the pages that they may have to restore to a file.
     db.pragma('temp_store = MEMORY');
   } catch (error) {
     db.close();
@@ -39,8 +39,8 @@ export function openConnection(file: string, { fileMustExist = false, busyTimeou
 }
 
 /**
- * Puts the database into WAL mode for good. SQLite fails at once if another connection is writing, such as another program
- * that starts on the same new file; beginning a transaction waits for it, and then the mode can be set.
+ * Puts the database into WAL mode for good. SQLite fails at once if another connection is writing, such as a second program
+ * that starts on the same new file. Then an empty transaction waits for it, and the mode can be set.
  * @throws Error when WAL is not possible, as on a file system without shared memory
  */
 export function useWal(db: Database): void {
@@ -60,8 +60,8 @@ export function useWal(db: Database): void {
 }
 
 /**
- * The files of an open database, and what identifies them. In WAL mode, SQLite does not notice that a file was moved, replaced
- * or removed: it would go on writing rows that nobody finds again.
+ * The files of an open database, with their inodes. In WAL mode, SQLite does not notice that a file was moved, replaced or removed: it
+ * would go on writing rows that are lost.
  */
 export type Inodes = [path: string, inode: bigint | undefined][];
 
@@ -71,7 +71,7 @@ export function readInodes(db: Database, file: string): Inodes {
   return [file, `${file}-wal`, `${file}-shm`].map((path) => [path, inodeOf(path)]);
 }
 
-/** To be called before each write. @throws SqliteError when a file is not where it was */
+/** To be called before each write. @throws SqliteError when a file was moved, replaced or removed */
 export function checkInodes(inodes: Inodes): void {
   for (const [path, inode] of inodes) {
     if (inodeOf(path) !== inode) {
@@ -88,7 +88,7 @@ function inodeOf(path: string): bigint | undefined {
   }
 }
 
-/** Writes a page without changing it, and waits for the disk. @throws SqliteError when that fails */
+/** Rewrites a page unchanged, and waits for the disk. @throws SqliteError when that fails */
 export function proveWritable(db: Database): void {
   const rewrite = db.transaction(() => {
     db.pragma(`user_version = ${db.pragma('user_version', { simple: true })}`);
@@ -96,10 +96,10 @@ export function proveWritable(db: Database): void {
   rewrite.immediate();
 }
 
-/** What SQLite says of a row, not of its table: that it does not fit, or that every id is given. */
+/** Errors of a row, not of its table: a violated constraint, or no free id. */
 const OF_ROW = /^SQLITE_(CONSTRAINT|FULL)/;
 
-/** Does what a create of each table does, and takes it back. @throws SqliteError when that fails, whatever the row */
+/** Inserts a trial row into each table, and rolls back. @throws SqliteError when a create would fail whatever the row */
 export function tryCreates(db: Database, tables: readonly Table[]): void {
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -119,15 +119,15 @@ function tryCreate(db: Database, table: Table): void {
 }
 
 /**
- * Whether a new connection may do what this one could not: one that was opened read-only stays so. Otherwise it is used again, for
- * on Node 24 each one, and each of its statements, is kept for ever.
+ * Whether a new connection may succeed after this error: a connection that was opened read-only stays read-only. In other cases it is
+ * reused, because on Node 24 each connection and statement is kept for ever.
  */
 export const isSpent = (code: string | undefined) => !/^SQLITE_(BUSY|FULL|CONSTRAINT)/.test(String(code));
 
-/** SQLite's result codes (sqlite.org/rescode.html) that are about the disk or other processes, not about the statement. */
+/** SQLite's result codes (sqlite.org/rescode.html) for trouble with the disk or other processes, not with the statement. */
 const OUTAGE_CODES = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN|NOMEM|PROTOCOL|CORRUPT|NOTADB)/;
 
-/** The error as StoreUnavailable where SQLite cannot be reached or written; any other as it is. */
+/** Returns StoreUnavailable for SQLite's outages; any other error as it is. */
 export function toStoreError(error: unknown): unknown {
   return OUTAGE_CODES.test(String((error as { code?: unknown }).code)) ? new StoreUnavailable(error) : error;
 }

@@ -1,4 +1,4 @@
-/** All that a database holds, read or written in one transaction; and the records that do not fit a contract. */
+/** Reads or writes the whole contents of a database in one transaction, and counts records that do not fit a contract. */
 import type { Database } from 'better-sqlite3';
 import { JsonText } from '../../json/json-text.ts';
 import type { Fields } from '../collection.ts';
@@ -15,11 +15,11 @@ import { toTransactionError } from './transaction.ts';
 /** A connection for one long transaction. */
 export interface Aside {
   db: Database;
-  /** Takes back what was not committed. */
+  /** Rolls back if it was not committed. */
   end(): void;
 }
 
-/** How many records are read at once: however many there are, they need little memory. */
+/** How many records are read at once, to limit memory. */
 const CHUNK = 5000;
 
 type RecordRow = [sequence: bigint, text: string];
@@ -80,7 +80,7 @@ async function fill(
 ): Promise<void> {
   db.exec('BEGIN IMMEDIATE');
   checkEmpty(db, tables);
-  // Of records that are gone: their ids may be given to others now.
+  // The keys belong to deleted records, whose ids may now be used again.
   db.exec('DELETE FROM idempotency_keys');
   const inserts = new Map(tables.map((table) => [table.collection, prepareInsertRecords(db, table)]));
   const keys = prepareKeys(db);
@@ -111,7 +111,7 @@ function checkEmpty(db: Database, tables: readonly Table[]): void {
   if (held.length > 0) throw new StoreError(`The database has ${held.join(' and ')} already, and must be empty.`);
 }
 
-/** The next record gets a higher id than this, and than any that was ever given here. */
+/** Makes the next record's id higher than this one, and than any that was ever used here. */
 function keepIdsAbove(db: Database, { name }: Table, id: bigint): void {
   db.exec(`
     INSERT INTO sqlite_sequence (name, seq)
@@ -119,11 +119,11 @@ function keepIdsAbove(db: Database, { name }: Table, id: bigint): void {
   db.prepare<[bigint, string]>('UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?').run(id, name);
 }
 
-/** Counts the stored records that do not fit a contract. Reads them only until all have been found to fit it. */
+/** Counts the stored records that do not fit a contract. Once all fit, they are not read again for this contract. */
 export function prepareCountInvalidRecords(db: Database, tables: readonly Table[]) {
   const selects = tables.map((table) => ({
     collection: table.collection,
-    // NULL where a field is missing that the description calls required.
+    // The JSON is NULL if a required field is missing.
     select: db.prepare<[], string | null>(`SELECT ${toJsonSql(table)} FROM ${table.name}`).pluck(),
   }));
   const readPassed = db.prepare<[], string>('SELECT contract FROM passed_check').pluck();

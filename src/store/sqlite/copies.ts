@@ -1,4 +1,4 @@
-/** Whole copies of a database file, for operators: made beside those who write, looked into, and put in place. */
+/** Copies of a database file, for operators: made while others write, verified, and restored. */
 import { linkSync, renameSync } from 'node:fs';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -7,14 +7,14 @@ import { Sqlite } from './kept-sqlite.ts';
 
 const COPIER = new URL(`./copier${extname(import.meta.url)}`, import.meta.url);
 
-/** What a thread is asked for. */
+/** The task of the copying thread. */
 export interface Copying {
   from: string;
-  /** An empty file, or none. */
+  /** Must be an empty file, or not exist. */
   to: string;
 }
 
-/** Copies in a thread of its own: one snapshot, however much is written meanwhile. @throws Error that says why it cannot */
+/** Copies one snapshot in a thread, while others write. @throws Error that says why it cannot */
 export function copyAside(workerData: Copying): Promise<void> {
   return new Promise((resolve, reject) => {
     new Worker(COPIER, { workerData })
@@ -24,17 +24,17 @@ export function copyAside(workerData: Copying): Promise<void> {
 }
 
 export interface Contents {
-  /** What SQLite finds wrong, with the place; then nothing else is read. */
+  /** The faults that SQLite's integrity check finds; if there are any, rows are not counted. */
   faults: string[];
   /** The version of the schema. */
   schema: number;
-  /** How many rows each table has. */
+  /** The number of rows of each table. */
   rows: Record<string, number>;
 }
 
-/** Reads all of a file that nobody writes. @throws SqliteError when it is no database */
+/** Checks and reads a whole file that nobody writes. @throws SqliteError when it is no database */
 export function lookInto(file: string): Contents {
-  // Not opened as read-only: SQLite would then leave out the CHECK constraints.
+  // Not opened read-only: SQLite would skip CHECK constraints.
   const db = new Sqlite(file, { fileMustExist: true });
   try {
     const schema = Number(db.pragma('user_version', { simple: true }));
@@ -57,7 +57,7 @@ function countRows(db: Database): Record<string, number> {
 }
 
 /**
- * Puts a file in the place of a database, which is kept under another name. At every moment the place has one of the two, whole.
+ * Replaces a database file, and keeps the old one under another name. At every moment, one of the two is at `place`, complete.
  * @throws SqliteError when somebody else has the database open
  */
 export function exchange(file: string, place: string, kept: string): void {
@@ -66,16 +66,16 @@ export function exchange(file: string, place: string, kept: string): void {
     linkSync(place, kept);
     renameSync(file, place);
   } finally {
-    // Who has opened it since cannot write it: SQLite notices that the file of a rollback journal was moved.
+    // A process that has opened the old file meanwhile cannot write it: without WAL, SQLite notices that the file was moved.
     db.close();
   }
 }
 
-/** The database as one file, whose log is moved into it, and which nobody else can read until this connection is closed. */
+/** Moves the log into the database file, and locks out everybody else until this connection is closed. */
 function takeAlone(file: string): Database {
   const db = new Sqlite(file, { fileMustExist: true, timeout: 0 });
   try {
-    // SQLite leaves WAL mode only where no other connection is left.
+    // SQLite leaves WAL mode only if there is no other connection.
     db.pragma('journal_mode = DELETE');
     db.pragma('locking_mode = EXCLUSIVE');
     db.exec('BEGIN EXCLUSIVE; COMMIT');

@@ -1,4 +1,4 @@
-/** Runs what asks for statements, on one connection. */
+/** SQLite's dialect, and the driver that runs generators of statements on one connection. */
 import type { Database } from 'better-sqlite3';
 import type { Ask, Asking } from '../asking.ts';
 import type { Dialect } from '../statement.ts';
@@ -15,20 +15,20 @@ export const DIALECT: Dialect = {
   toValue: toBound,
   nameOf: ({ name }) => name,
   toJsonSql,
-  // A sum beyond 64 bits becomes a number with a fraction by itself. No column of integers takes one.
+  // In SQLite, a sum beyond 64 bits becomes a double, which a STRICT column of integers refuses. For 32 bits, 0.5 does the same.
   toSum: ({ column, type }, bind) => {
     if (type !== 'int32') return `${column} + ${bind()}`;
     return `iif(${column} + ${bind()} BETWEEN -2147483648 AND 2147483647, ${column} + ${bind()}, 0.5)`;
   },
   toCompared,
-  // Numbers are kept as text: "10" is before "9".
+  // Numbers are stored as text, and "10" sorts before "9".
   toOrdered: (field, sql) => (field.type === 'number' ? `CAST(${sql} AS REAL)` : toCompared(field, sql)),
 };
 
 /** SQLite has no booleans. */
 const toFree = (value: unknown) => (typeof value === 'boolean' ? Number(value) : value);
 
-/** How many statements are kept. */
+/** How many prepared statements are cached. */
 const STATEMENTS = 200;
 
 export class Driver {
@@ -39,7 +39,7 @@ export class Driver {
     this.#db = db;
   }
 
-  /** An error of a statement is thrown into the generator, which may catch it. */
+  /** Runs a generator to its end. An error of a statement is thrown into it, and may be caught there. */
   drive<Result>(asking: Asking<Result>): Result {
     let step = asking.next();
     while (!step.done) {
@@ -59,7 +59,7 @@ export class Driver {
     const statement = this.#statements.get(sql) ?? this.#db.prepare<unknown[], unknown[]>(sql);
     this.#statements.set(sql, statement);
     if (isOwn && !(statement.reader && statement.readonly))
-      throw new Error(`what only reads, and answers, is no: ${sql}`);
+      throw new Error(`a statement of a domain must only read, and return rows: ${sql}`);
     if (statement.reader) return statement.raw(!isOwn).all(...(isOwn ? values.map(toFree) : values));
     statement.run(...values);
     return [];

@@ -1,15 +1,15 @@
-/** Runs a function of a team's own, and ends it where it does not end by itself: whoever waits behind it would wait for ever. */
+/** Runs a team's function with a timeout: if it did not end, all writes after it would wait for ever. */
 import { type Context, createContext, Script } from 'node:vm';
 
 const RUN = new Script('run()');
-let place: Context | undefined;
+let context: Context | undefined;
 
-/** It cannot catch that its time is over. @throws NotEnded after so many milliseconds */
+/** Runs the function. It cannot catch the timeout. @throws NotEnded after `time` milliseconds */
 export function inTime<Result>(run: () => Result, time: number): Result {
-  place ??= createContext();
-  place.run = run;
+  context ??= createContext();
+  context.run = run;
   try {
-    return RUN.runInContext(place, { timeout: time, displayErrors: false });
+    return RUN.runInContext(context, { timeout: time, displayErrors: false });
   } catch (error) {
     throw (error as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? new NotEnded(time) : error;
   }

@@ -1,10 +1,10 @@
-/** Adds records as one text by one statement, in half the time of a statement and a list of values for each. */
+/** Inserts many records by one statement, as one JSON text, in half the time of one statement for each. */
 import type { Database } from 'better-sqlite3';
 import type { Fields } from '../collection.ts';
 import { StoreUnavailable } from '../store.ts';
 import { type Field, isText, type Table, toJsonText } from '../table.ts';
 
-/** Rows as one text, which is copied to another thread. */
+/** Rows as one text, which is quick to copy to a thread. */
 export interface Rows {
   count: number;
   /** A JSON array of arrays: the values of each row. */
@@ -15,24 +15,24 @@ export const toRows = (rows: string[]): Rows => ({ count: rows.length, text: `[$
 
 export const MAX_ID = 2n ** 63n - 1n;
 
-/** A record's values in JSON, in the order of the fields: a row as text is copied to a thread in half the time of its values. */
+/** A record's values as a JSON array, in the order of the fields: text is copied to a thread in half the time of values. */
 export function toRow(fields: readonly Field[], record: Fields): string {
   let row = '';
   for (const field of fields) row += `${row === '' ? '[' : ','}${toJson(field, record[field.name])}`;
   return `${row}]`;
 }
 
-/** JSON.stringify knows no bigint. */
+/** A value as JSON. JSON.stringify alone does not support bigint. */
 function toJson({ type, isNullable, isOptional }: Field, value: unknown): string {
   if (value === undefined) return 'null';
   if (isText(type)) return JSON.stringify(value);
   if (type === 'int64' || type === 'int32' || type === 'boolean') return String(value);
-  // A field that may be absent and null has NULL for the one, and a text for the other.
+  // For a field that may be absent or null, NULL means absent, and the text `null` means null.
   if (value === null && isNullable && !isOptional) return 'null';
   return JSON.stringify(toJsonText(value));
 }
 
-/** A value as it is bound: booleans are 0 and 1; numbers their JSON text, for SQLite prints 15 digits of one. */
+/** A value as it is bound. Booleans become 0 and 1, numbers their JSON text, because SQLite prints only 15 digits. */
 export function toBound({ type, isNullable, isOptional }: Field, value: unknown): unknown {
   if (value === undefined) return null;
   if (type === 'boolean' && value !== null) return Number(value);
@@ -41,10 +41,10 @@ export function toBound({ type, isNullable, isOptional }: Field, value: unknown)
   return value === null && isNullable && !isOptional ? null : toJsonText(value);
 }
 
-/** Returns the number of the last row. Times that the store sets are that of now. */
+/** The function inserts rows, and returns the sequence number of the last one. `now` is SQL for times that the store sets. */
 export function prepareInsertRows(db: Database, { name }: Table, fields: readonly Field[], now = '') {
   const values = fields.map(({ set }, index) => (now && isTime(set) ? now : `value ->> ${index}`));
-  // json_each gives the rows in their order.
+  // json_each returns the rows in order.
   const insert = db.prepare<[{ text: string; now?: string }]>(
     `INSERT INTO ${name} (${fields.map(({ column }) => column)}) SELECT ${values} FROM json_each(@text)`,
   );
@@ -55,9 +55,9 @@ export function prepareInsertRows(db: Database, { name }: Table, fields: readonl
 const isTime = (set: Field['set']) => set === 'created' || set === 'changed';
 
 export interface Insert {
-  /** Returns the number of the first one; those after it have the next ones. @throws StoreUnavailable where there are not enough */
+  /** Returns the sequence number of the first row; the others follow without gaps. @throws StoreUnavailable if the numbers are used up */
   insert(rows: Rows, now: string): bigint;
-  /** @throws StoreUnavailable where there are not as many numbers left */
+  /** @throws StoreUnavailable if fewer sequence numbers than `count` are left */
   checkLeft(count: number): void;
 }
 
@@ -65,7 +65,7 @@ const USED_UP = new Error('every id is given');
 
 export function prepareInsert(db: Database, table: Table): Insert {
   const insertRows = prepareInsertRows(db, table, table.newFields, '@now');
-  // The one after it comes next (https://www.sqlite.org/autoinc.html), also where somebody has edited sqlite_sequence.
+  // As SQLite computes it (https://www.sqlite.org/autoinc.html), even if somebody has edited sqlite_sequence.
   const lastId = db
     .prepare<[], bigint>(`
       SELECT max(id) FROM (SELECT 0 AS id UNION ALL SELECT seq FROM sqlite_sequence WHERE name = '${table.name}'
@@ -78,7 +78,7 @@ export function prepareInsert(db: Database, table: Table): Insert {
   return {
     insert: ({ count, text }, now) => {
       try {
-        // While the statement runs nobody else writes, so the numbers have no gaps.
+        // Nobody else writes while the statement runs, so the numbers have no gaps.
         return insertRows(text, now) - BigInt(count) + 1n;
       } catch (error) {
         checkLeft(count, error);

@@ -1,4 +1,4 @@
-/** What a start would find in a database file. */
+/** Inspects a database file for `--check`. */
 import { existsSync } from 'node:fs';
 import type { AnyDomain } from '../description.ts';
 import type { Inspection } from '../store.ts';
@@ -10,11 +10,11 @@ const COUNT = `SELECT count(*) AS keys, count(*) FILTER (WHERE revoked_at IS NUL
   FROM api_keys`;
 const NO_KEYS = { validKeys: 0, keys: 0 };
 
-/** Inspects a database in memory where no file is named. @throws Error when it cannot be read or made, is no database, or not one that a start would take */
+/** Without a file, inspects a new database in memory. @throws Error if the start would fail on this database */
 export function inspectSqlite(file: string | undefined, domain: AnyDomain): Inspection {
   if (file !== undefined) checkMap(file);
   const place = file !== undefined && existsSync(file) ? file : ':memory:';
-  // A reader leaves the files of SQLite's log behind, and a writer removes them: so the one that changes nothing.
+  // Changes no files: a read-only connection would leave files of SQLite's log behind, and any other would remove existing ones.
   const db = new Sqlite(place, { readonly: existsSync(`${place}-wal`) });
   try {
     const { from: version, to: newest } = tryMigrate(db, domain);

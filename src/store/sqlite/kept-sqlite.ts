@@ -1,20 +1,20 @@
 /**
- * better-sqlite3, of which nothing is ever collected as garbage. Compiled with the headers of Node 24.19 or newer, its version 12 aborts
- * the process when that happens. To be removed with Node 20, whose end lets us take version 13.
+ * better-sqlite3 whose objects are never garbage collected: version 12, compiled with the headers of Node 24.19 or newer, aborts the
+ * process when one is. To be removed with the support of Node 20, which allows version 13.
  */
 import Better, { type Options, type Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 
 /**
- * A few KB for each connection of this thread, and for each statement. A server opens one connection, and one more in its writing
- * thread, which is opened again when a write has failed in a way that another connection may not.
+ * Holds the connections and statements of this thread, a few KB each. A server has one connection, and one in its writing thread, which
+ * is opened again after some failed writes.
  */
 const KEPT: object[] = [];
 
-/** Node 20 and 22 collect it safely. */
+/** Whether this version of Node is affected; Node 20 and 22 are not. */
 const isKeeping = (node = process.versions.node) => Number.parseInt(node, 10) >= 24;
 
-/** Keeps it for as long as the thread lives, where that is needed. */
+/** Keeps an object as long as the thread lives, if this version of Node needs it. */
 export function keep<Kept extends object>(made: Kept, node?: string): Kept {
   if (isKeeping(node)) KEPT.push(made);
   return made;
@@ -25,11 +25,11 @@ export interface Statements {
   set(sql: string, statement: Statement<unknown[], unknown[]>): unknown;
 }
 
-/** The latest ones; all of them where they are kept in any case, for one that is dropped would be prepared, and kept, again. */
+/** A cache of statements. On an affected Node it has no limit: an evicted statement would only be prepared, and kept, again. */
 export const buildStatements = (most: number, node?: string): Statements =>
   isKeeping(node) ? new Map() : new LRUCache({ max: most });
 
-/** Its statements and its own handle are kept. Iterators and backups are not: see `keep`. */
+/** Keeps its handle and its statements; for iterators, call `keep`. */
 export class Sqlite extends Better {
   #pragmas = new Map<string, Statement<[]>>();
 
@@ -42,7 +42,7 @@ export class Sqlite extends Better {
     return keep(super.prepare<Parameters, Result>(source));
   }
 
-  /** With one statement for each text, however often it is asked. */
+  /** Prepares each pragma only once. */
   override pragma(source: string, { simple = false } = {}): unknown {
     const statement = this.#pragmas.get(source) ?? this.prepare<[], unknown>(`PRAGMA ${source}`);
     this.#pragmas.set(source, statement);

@@ -1,4 +1,4 @@
-/** API keys, as rows. */
+/** API keys in SQLite. */
 import type { Database } from 'better-sqlite3';
 import type { KeyChanges, StoredKey } from '../store.ts';
 import { inTransaction } from './transaction.ts';
@@ -25,7 +25,7 @@ export function prepareKeys(db: Database) {
     'UPDATE api_keys SET expires_at = min(@expiresAt, ifnull(expires_at, @expiresAt)) WHERE id = @id AND revoked_at IS NULL',
   );
   const selectChanges = db.prepare<[], Changes>('SELECT count, removed, salt FROM api_key_changes');
-  /** Another one after a restored backup, too. */
+  /** The schema version also changes when a backup is restored. */
   const readSchema = db.prepare<[], bigint>('PRAGMA schema_version').pluck();
 
   return {

@@ -1,4 +1,4 @@
-/** Brings a database to this program's schema. Forward only: a database of a newer program is refused, never changed. */
+/** Migrates a database to this program's schema. Forward only: a database of a newer program is refused, and never changed. */
 import type { Database } from 'better-sqlite3';
 import { checkColumns, checkConstraints, type FoundConstraints, isConstrained } from '../columns.ts';
 import type { AnyDomain } from '../description.ts';
@@ -24,7 +24,7 @@ const TYPES = {
   ...{ number: TEXT, text: TEXT, uuid: TEXT, time: TEXT, json: TEXT },
 };
 
-/** Undefined where it was done before. @throws Error when the schema cannot be migrated; any error leaves the database as it was */
+/** Undefined if nothing was to do. @throws Error when the schema cannot be migrated; the database is then unchanged */
 export function migrate(db: Database, domain: AnyDomain): Migrated | undefined {
   const tables = toTables(domain);
   const migrated = migrateParts(db, loadParts('sqlite', domain), () => {
@@ -34,12 +34,12 @@ export function migrate(db: Database, domain: AnyDomain): Migrated | undefined {
     }
     checkTables(db, tables);
   });
-  // The description may say more than it did when the last migration ran.
+  // The description may have been changed since the last migration.
   checkTables(db, tables);
   return migrated;
 }
 
-/** Finds out what a start would do. @throws Error that says why it would fail */
+/** Returns the versions that `migrate` would go from and to. @throws Error that says why it would fail */
 export function tryMigrate(db: Database, domain: AnyDomain): Migrated {
   const parts = loadParts('sqlite', domain);
   const versions = readVersions(db);
@@ -95,7 +95,7 @@ export function migrateParts(db: Database, parts: readonly Part[], finish = () =
   return run.immediate();
 }
 
-/** Whether those that are pending can be run. A file is ours alone. */
+/** Checks that the pending migrations can be run, and that a new database has no other tables. */
 function checkMigrations(db: Database, versions: ReadonlyMap<string, number>, parts: readonly Part[]): void {
   checkVersions(versions, parts);
   const names = db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite|_%' ESCAPE '|'");

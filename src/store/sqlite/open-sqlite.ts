@@ -1,4 +1,4 @@
-/** The store on SQLite: one file, or memory. Reads run in the event loop, records are written in a thread of their own. */
+/** Opens the store on SQLite: a file, or memory. Reads run in the event loop, records are written by a thread. */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -30,7 +30,7 @@ import { prepareWriteAll, toBatch, toOutcomes, type Write } from './writes.ts';
 
 const MEMORY = ':memory:';
 
-/** @throws Error when the file cannot be opened or made, is no database, or has another schema than this program's */
+/** @throws Error when the file cannot be opened or created, is no database, or has another schema than this program's */
 export function openSqlite(
   file: string,
   domain: AnyDomain,
@@ -39,7 +39,7 @@ export function openSqlite(
 ): Store {
   const kept = toKept(toTables(domain), shapes);
   const { isMigrated = false } = limits;
-  // Where the file of a program that runs is gone, it may come back: a new one would stand in its place.
+  // A worker never creates the file: if it has disappeared, it may come back, and a new one would be in its place.
   if (!isMigrated && file !== MEMORY && !existsSync(file)) makeFile(file);
   const db = openConnection(file, { fileMustExist: isMigrated });
   try {
@@ -53,14 +53,14 @@ export function openSqlite(
   }
 }
 
-/** Nobody else may read what is stored. SQLite gives `-wal` and `-shm` the mode of the file. */
+/** Creates a file that only its owner may read. SQLite gives `-wal` and `-shm` the same mode. */
 function makeFile(file: string): void {
   checkMap(file);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   closeSync(openSync(file, 'a', 0o600));
 }
 
-/** Where there are none, the thread that writes need not load the domain and its contract. */
+/** Without transactions, the writing thread need not load the domain and its contract. */
 const toLoad = (calls: AnyTransactions, source: string) => (Object.keys(calls).length > 0 ? source : '');
 
 function buildStore(
@@ -115,7 +115,7 @@ function buildStore(
   });
 }
 
-/** The parts of one collection alone; `share` is its part of what is kept of all. */
+/** The parts of one collection. `share` is its part of the caches. */
 function buildOwn({ table, shape }: Kept, { db, snapshots }: SqliteAccess, counts: StoreCounts, share: number) {
   const uncached = prepareReads(db, table, shape);
   const reads = snapshots ? new ReadCache(db, table, { snapshots, reads: uncached, counts, share }) : uncached;
@@ -123,12 +123,12 @@ function buildOwn({ table, shape }: Kept, { db, snapshots }: SqliteAccess, count
   return { table, shape, prove, reads: guardAll({ get: reads.readRecord, list: reads.readPage }) };
 }
 
-/** Where the records are: in files, or in memory, where there are no locks to take, and nobody else who writes. */
+/** Access to a file, or to memory, which needs no locks, and has no other writers. */
 class SqliteAccess {
   readonly isMemory: boolean;
-  /** The files that were opened. */
+  /** The files that were opened, with their inodes. */
   readonly inodes: Inodes;
-  /** The snapshots that the reads of a turn share. */
+  /** The snapshots that all reads of an iteration of the event loop share. */
   readonly snapshots: Snapshots | undefined;
   readonly db: Database;
   readonly file: string;
@@ -144,7 +144,7 @@ class SqliteAccess {
   /** Ends the shared snapshot. */
   readonly leave = () => this.snapshots?.leave();
 
-  /** Runs outside of the shared snapshot: it sees all that is written, and what it writes is stored when it returns. */
+  /** Runs a function outside of the shared snapshot: it sees all writes, and its own are committed when it returns. */
   alone<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
     return (...values) => {
       this.leave();
@@ -152,7 +152,7 @@ class SqliteAccess {
     };
   }
 
-  /** As `alone`, and only where the files are those that were opened. */
+  /** Like `alone`, after checking that the files are still those that were opened. */
   checked<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
     return this.alone((...values) => {
       checkInodes(this.inodes);
@@ -160,7 +160,7 @@ class SqliteAccess {
     });
   }
 
-  /** What takes minutes has a connection of its own. Memory has only one, which nobody else may use meanwhile. */
+  /** A connection for work that takes minutes. Memory has only one connection, which nobody else may use meanwhile. */
   readonly openAside = (): Aside => {
     this.leave();
     checkInodes(this.inodes);
@@ -170,7 +170,7 @@ class SqliteAccess {
     return { db: own, end: () => own.close() };
   };
 
-  /** The last connection to close moves SQLite's log into the file. That is the thread's, where a slow disk blocks nobody. */
+  /** Closes the thread's connection last: the final checkpoint may block, and must not block the event loop. */
   async close(writer: Writer): Promise<void> {
     await writer.flush();
     this.leave();
@@ -179,7 +179,7 @@ class SqliteAccess {
   }
 }
 
-/** `leave` ends the shared snapshot, so that whoever has written sees it. */
+/** Ends the shared snapshot after each write, so that the caller sees its own writes. */
 function writesOf(writer: Writer, leave: () => void) {
   const seen = async <Result>(written: Promise<Result>) => {
     const result = await written;
@@ -203,7 +203,7 @@ function prepareReads(db: Database, table: Table, shape: Shape): Reads {
   return { readPage: prepareReadPage(db, table, shape), readRecord };
 }
 
-/** Memory has no fsync to wait for, and is seen by one connection only. */
+/** Writes without a thread: memory has no fsync, and only one connection. */
 function writeInPlace(db: Database, kept: readonly Kept[], calls: AnyTransactions): Writer {
   const writeAll = guard(prepareWriteAll(db, kept, calls));
   const byName = new Map(kept.map(({ table }) => [table.collection, table]));
@@ -222,7 +222,7 @@ function writeInPlace(db: Database, kept: readonly Kept[], calls: AnyTransaction
   };
 }
 
-/** The function, with SQLite's outages thrown as StoreUnavailable. */
+/** Wraps a function so that SQLite's outages are thrown as StoreUnavailable. */
 function guard<Values extends unknown[], Result>(run: (...values: Values) => Result): (...values: Values) => Result {
   return (...values) => {
     try {

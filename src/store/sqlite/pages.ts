@@ -1,4 +1,4 @@
-/** Pages of records, which SQLite writes as JSON text. */
+/** Reads pages of records, which SQLite writes as JSON text. */
 import type { Database } from 'better-sqlite3';
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page, PageQuery } from '../collection.ts';
@@ -15,7 +15,7 @@ type PageRow = [texts: string | null, count: bigint, last: bigint | null];
 export function prepareReadPage(db: Database, table: Table, source: TextSource): ReadPage {
   const queries = new Map<string, ReturnType<typeof prepareQueries>>();
 
-  /** One for each combination of filters, when it is first asked for. */
+  /** Prepares the statements of a combination of filters when it is first used. */
   function queriesFor(used: Field[]) {
     const name = used.map(({ column }) => column).join();
     const known = queries.get(name) ?? prepareQueries(db, table, used);

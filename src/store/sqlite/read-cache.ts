@@ -1,6 +1,6 @@
 /**
- * Pages and records, kept as text until a record may have changed, whoever changed it. Records that are added at the end change last
- * pages only, not full ones, which have a next page.
+ * Caches pages and records as text until a record may have been changed, by any program. Records that are added at the end invalidate
+ * only last pages, not full pages, which have a next one.
  */
 import type { Database } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
@@ -13,7 +13,7 @@ import type { ReadPage } from './pages.ts';
 import { buildSlots, type Slots } from './slots.ts';
 import type { Snapshots } from './snapshots.ts';
 
-/** The record with this id. */
+/** Reads the record with this id. */
 type ReadRecord = (id: unknown) => JsonText<Fields> | undefined;
 
 export interface Reads {
@@ -21,13 +21,13 @@ export interface Reads {
   readRecord: ReadRecord;
 }
 
-/** How much each of the three caches keeps, of all collections together, in characters; a page counts PAGE_SIZE more. */
+/** The size of each of the three caches, for all collections together, in characters; each page counts PAGE_SIZE more. */
 const MAX_SIZE = 8_000_000;
 const PAGE_SIZE = 200;
-/** How long after a write full pages and records are still trusted, in milliseconds: the writer may have turned the triggers off. */
+/** How long full pages and records stay cached after a write, in milliseconds: the writer may have disabled the triggers. */
 const MAX_TRUST = 1000;
 
-/** Reads only what is not kept. Looks for changes once per snapshot. */
+/** Answers reads from the cache. Looks for changes once per snapshot. */
 export class ReadCache implements Reads {
   readonly #table: Table;
   readonly #snapshots: Snapshots;
@@ -39,10 +39,10 @@ export class ReadCache implements Reads {
   readonly #lastPages: ReturnType<typeof buildPages>;
   readonly #records: ReturnType<typeof buildRecords>;
   #snapshot = 0;
-  /** Infinity while nothing was written since full pages and records were last forgotten. */
+  /** Infinity while nothing was written since full pages and records were last dropped. */
   #trustedUntil = Number.POSITIVE_INFINITY;
 
-  /** `share` is its part of what all caches keep. */
+  /** `share` is this collection's part of the caches. */
   constructor(
     db: Database,
     table: Table,
@@ -87,7 +87,7 @@ export class ReadCache implements Reads {
     }
     this.#recordHits.misses++;
     const record = this.#reads.readRecord(id);
-    // After a write it would be forgotten within a second. Where records are written all the time, that saves nothing.
+    // Not cached after a write, when it would be dropped within a second: under constant writes, caching saves nothing.
     if (record && this.#trustedUntil === Number.POSITIVE_INFINITY) this.#records.set(id, record);
     return record;
   };
@@ -114,8 +114,8 @@ export class ReadCache implements Reads {
 }
 
 /**
- * All that a page is read by, every filter of the table. A value has its length before it, and the cursor comes last, because
- * both may be any text. V8 finds texts of up to 12 characters faster, so what is not asked for adds nothing.
+ * The cache key of a page. Each value is preceded by its length, and the cursor comes last, because both may be any text. Unused filters
+ * add nothing, because V8 finds texts of up to 12 characters faster.
  */
 function toKey({ filters }: Table, query: PageQuery): string {
   const { limit, after } = query;
@@ -131,7 +131,7 @@ function toKey({ filters }: Table, query: PageQuery): string {
 
 const sizeOf = ({ text }: JsonText<Fields>) => text.length;
 
-/** By ids that are 64-bit integers, or texts. */
+/** The cache of records, whose ids are 64-bit integers or texts. */
 function buildRecords({ id }: Table, share: number): Slots<JsonText<Fields>> {
   const maxSize = Math.floor(MAX_SIZE * share);
   if (id.type === 'int64') return buildSlots(maxSize, sizeOf) as Slots<JsonText<Fields>>;

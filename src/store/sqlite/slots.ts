@@ -1,7 +1,6 @@
 /**
- * A cache by 64-bit ids. All ids with the same last bits share two slots, where the two that came last are kept. A Map of bigints, or
- * a cache that notes what was used last, looks at several places in memory to find one id among ten thousand, and each of them takes
- * longer than all that is done here.
+ * A cache by 64-bit ids. All ids with the same last bits share two slots, which hold the latest two. A Map of bigints, or an LRU cache,
+ * reads several places in memory to find one id among ten thousand, and each of these reads takes longer than a whole lookup here.
  */
 export interface Slots<Value, Id = unknown> {
   get(id: Id): Value | undefined;
@@ -12,15 +11,15 @@ export interface Slots<Value, Id = unknown> {
 const BITS = 15;
 const COUNT = 2 * 2 ** BITS;
 
-/** What is kept has at most the size `maxSize` in all, as `sizeOf` counts it. */
+/** `maxSize` limits the sum of the values' sizes, as `sizeOf` counts them. */
 export function buildSlots<Value>(maxSize: number, sizeOf: (value: Value) => number): Slots<Value, bigint> {
   const ids = new BigInt64Array(COUNT);
   const values = new Array<Value | undefined>(COUNT).fill(undefined);
   let size = 0;
-  /** The slot that is emptied next where there is too much. */
+  /** The slot to empty next when the cache is full. */
   let next = 0;
 
-  /** The first slot of an id; the other one is behind it. */
+  /** The first slot of an id; the second one follows it. */
   const slotOf = (id: bigint) => 2 * Number(BigInt.asUintN(BITS, id));
 
   function put(slot: number, id: bigint, value: Value | undefined): void {

@@ -1,17 +1,17 @@
 /**
- * One snapshot of the database for all reads in a turn of the event loop: a read that takes SQLite's locks for itself takes five
- * times as long. Whatever is written, by anyone, is seen by every request that arrives later.
+ * Shares one snapshot of the database among all reads in an iteration of the event loop: a read that takes SQLite's locks by itself is
+ * five times slower. A request sees everything that was written, by any program, before it arrived.
  */
 import type { Database } from 'better-sqlite3';
 
 export interface Snapshots {
   /** To be called before each read. Returns the number of the snapshot that the read sees. */
   enter(): number;
-  /** Ends the snapshot, so that the next read sees all that is written, also when it comes in the same turn. */
+  /** Ends the snapshot, so that the next read sees all writes, even in the same iteration. */
   leave(): void;
 }
 
-/** For the connection that reads. To write on it, call `leave()` first. */
+/** Shares snapshots of the reading connection. Call `leave()` before writing on it. */
 export function shareSnapshots(db: Database): Snapshots {
   const begin = db.prepare('BEGIN');
   const commit = db.prepare('COMMIT');
@@ -22,10 +22,10 @@ export function shareSnapshots(db: Database): Snapshots {
     if (!isOpen) return;
     isOpen = false;
     try {
-      // SQLite itself ends the transaction at some errors, such as a failing disk.
+      // SQLite itself rolls back on some errors, such as a failing disk.
       if (db.inTransaction) commit.run();
     } catch {
-      // The transaction is over all the same, and the read that met the error has failed already.
+      // The transaction has ended all the same, and the read that met the error has failed already.
     }
   }
 

@@ -1,14 +1,14 @@
-/** A write in one transaction: all of it or nothing, or an error that says that this is unknown. */
+/** Runs a write in one transaction: all or nothing, or an error that says that the outcome is unknown. */
 import type { Database } from 'better-sqlite3';
 import { StoreUnavailable } from '../store.ts';
 
 /**
- * After one of these errors of COMMIT, its record is not complete in SQLite's log. After any other, such as a failed fsync, it
- * may be: nobody sees what was written now, but a crash may bring it back, unless another record was written over this one.
+ * After one of these errors, COMMIT's record in SQLite's log is incomplete. After any other, such as a failed fsync, it may be complete:
+ * nobody sees the write now, but after a crash it may reappear, unless the log was overwritten there.
  */
 const UNWRITTEN = /^SQLITE_(BUSY|FULL|IOERR_WRITE)/;
 
-/** The function throws StoreUnavailable when it is unknown whether COMMIT stored what it wrote. */
+/** The returned function throws StoreUnavailable (`outcome_unknown`) when it is unknown whether COMMIT succeeded. */
 export function inTransaction<Values extends unknown[], Result>(
   db: Database,
   write: (...values: Values) => Result,
@@ -29,7 +29,7 @@ export function inTransaction<Values extends unknown[], Result>(
   };
 }
 
-/** The error of a transaction, as StoreUnavailable where it is unknown whether COMMIT stored what was written. */
+/** Returns StoreUnavailable (`outcome_unknown`) when it is unknown whether COMMIT succeeded; any other error as it is. */
 export function toTransactionError(error: unknown, isCommitting: boolean): unknown {
   const isUnknown = isCommitting && !UNWRITTEN.test((error as { code: string }).code);
   return isUnknown ? new StoreUnavailable(error, 'outcome_unknown') : error;

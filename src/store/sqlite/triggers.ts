@@ -1,14 +1,14 @@
 /**
- * The triggers on a table of records, which count every change but the addition of a last record: servers keep pages while the count
- * stays the same. To replace the last record (INSERT OR REPLACE) is an edit too: during a statement, sqlite_sequence still has the
- * previous highest id.
+ * Triggers on a table of records that count every edit. Servers cache pages as long as the count stays the same. Adding a record at the
+ * end is no edit, but replacing the last one (INSERT OR REPLACE) is. During a statement, sqlite_sequence still has the previous
+ * highest id.
  */
 import type { Table } from '../table.ts';
 
-/** Their names begin so, and end with that of the table. */
+/** The triggers' names are these, followed by `_` and the table's name. */
 const TRIGGERS = ['count_updates', 'count_deletions', 'count_insertions'];
 
-/** In quotes. */
+/** The names of a table's triggers, quoted for SQL. */
 export const triggersOf = ({ name }: Table) => TRIGGERS.map((trigger) => `'${trigger}_${name}'`).join(', ');
 
 export function toTriggersSql({ name: table, sequence }: Table): string {

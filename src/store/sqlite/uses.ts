@@ -1,8 +1,8 @@
-/** When keys were used, as rows. */
+/** Uses of keys in SQLite. */
 import type { Database } from 'better-sqlite3';
 import type { KeyUse } from '../store.ts';
 
-/** Takes the uses as a JSON array: so they are one text for another thread, and one statement. */
+/** Takes the uses as a JSON array: one text to copy to the thread, and one statement. */
 export function prepareAddUses(db: Database): (uses: string) => void {
   const add = db.prepare<[string]>(`
     INSERT INTO key_uses (key_id, operation_id, count, used_at)

@@ -1,4 +1,4 @@
-/** The way to the writing thread: writes share an fsync, and none is answered before it is on disk. */
+/** Passes writes to the writing thread: they share an fsync, and none is answered before it is on disk. */
 import type { StoreCounts } from '../counts.ts';
 import { type StoreLimits, StoreUnavailable } from '../store.ts';
 import type { Call, Change, Create, Created, Outcome } from '../write.ts';
@@ -8,14 +8,14 @@ import { isChange, toBatch, toOutcomes, type Write } from './writes.ts';
 import { WritingThread } from './writing-thread.ts';
 
 export interface Writer {
-  /** Resolves once it is durable. @throws StoreUnavailable when it is not stored, or that is not known in time */
+  /** Resolves when the record is durable. @throws StoreUnavailable when it is not stored, or the outcome is not known in time */
   create(create: Create): Promise<Created>;
   change(change: Change | Call): Promise<Outcome>;
-  /** Uses of keys, as a JSON array, which may be lost where the disk cannot be written. */
+  /** Adds uses of keys, as a JSON array. They may be lost if the disk cannot be written. */
   addUses(uses: string): void;
   /** @throws StoreUnavailable when the disk cannot be written, or not in time */
   check(): Promise<void>;
-  /** Waits until every write in the queue is written, and the thread has a connection if it can. */
+  /** Waits until the queue is empty, and the thread has a connection, if it can have one. */
   flush(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export function startWriter(target: Target, limits: StoreLimits, counts: StoreCo
   const post = (writes: Write[]) => thread.post(toBatch(tables, writes));
   const queue = new BatchQueue<Write, Created | Outcome>({ post, maxWaiting, timeout, checkTimeout, counts });
   const thread = new WritingThread(target, {
-    onAnswer: (answer) => tell(queue, answer),
+    onAnswer: (answer) => settle(queue, answer),
     onEnd: (cause) => queue.pause(cause),
     onStart: () => queue.resume(),
   });
@@ -47,7 +47,7 @@ export function startWriter(target: Target, limits: StoreLimits, counts: StoreCo
   };
 }
 
-function tell(queue: BatchQueue<Write, Created | Outcome>, answer: Answer): void {
+function settle(queue: BatchQueue<Write, Created | Outcome>, answer: Answer): void {
   if ('first' in answer) {
     queue.end((writes) => toOutcomes(writes, answer));
     return;
@@ -56,6 +56,6 @@ function tell(queue: BatchQueue<Write, Created | Outcome>, answer: Answer): void
   const cause = Object.assign(new Error(message), { code });
   if (kind === undefined) queue.blame(cause, at === undefined ? undefined : (writes) => writes.filter(isChange)[at]);
   else if (kind === 'ids_used_up') queue.blame(new StoreUnavailable(cause, kind));
-  // Where another process holds the lock for too long, the disk is not at fault.
+  // If another process holds the lock for too long, the disk is not at fault.
   else queue.fail(cause, kind, code?.startsWith('SQLITE_BUSY'));
 }

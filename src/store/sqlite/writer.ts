@@ -1,4 +1,4 @@
-/** The thread that writes: it has a connection of its own, so that no read waits for an fsync. */
+/** The writing thread. It has a connection of its own, so that no read waits for an fsync. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import { toKept } from '../kept.ts';
@@ -18,28 +18,28 @@ import { TURN_INTERVAL, takeTurn } from './turns.ts';
 import { prepareAddUses } from './uses.ts';
 import { type Batch, prepareWriteAll, TooLong, type Written } from './writes.ts';
 
-/** What the thread writes to. */
+/** The database that the thread writes to. */
 export interface Target {
   file: string;
   inodes: Inodes;
   tables: Table[];
-  /** The module of the domain's transactions; '' where it has none. */
+  /** The module of the domain's transactions; '' without transactions. */
   source: string;
 }
 
-/** Uses of keys, as a JSON array: nothing comes back for them. */
+/** Uses of keys, as a JSON array. They get no answer. */
 interface Uses {
   uses: string;
 }
 
-/** An empty batch proves that creates work and the disk can be written; `hold` only opens the connection where it is not open. */
+/** An empty batch proves that creates work and the disk can be written. `hold` only opens the connection if it is closed. */
 type Task = Batch | Uses | 'hold';
 
 const isUses = (task: Task): task is Uses => typeof task === 'object' && 'uses' in task;
 
-/** What comes back for a task: what its writes have come to, or why nothing was done; `kind` is absent where one of them is to blame. */
+/** The answer to a task: the outcomes of its writes, or why nothing was done. Without `kind`, one of the writes is to blame. */
 export type Answer = Written | NotDone;
-/** `at` is the number of the change that is to blame, where that is known. */
+/** `at` is the index of the change to blame, if it is known. */
 interface NotDone {
   kind: OutageKind | undefined;
   code: string | undefined;
@@ -47,7 +47,7 @@ interface NotDone {
   at: number | undefined;
 }
 
-/** How often the thread checks that the files are in place, beside each write, in milliseconds. */
+/** How often the thread checks that the files are in place, apart from each write, in milliseconds. */
 const LOOK_INTERVAL = 1000;
 
 const NOTHING: Written = { now: '', first: {}, changes: [] };
@@ -61,7 +61,7 @@ let db: Database | undefined;
 let writeAll: ReturnType<typeof prepareWriteAll> | undefined;
 let addUses: ReturnType<typeof prepareAddUses> | undefined;
 
-/** At the start, and again after a failed write: a connection that was opened read-only stays read-only. */
+/** Opens the connection, also after a failed write: a connection that was opened read-only stays read-only. */
 function open(): ReturnType<typeof prepareWriteAll> {
   db ??= openConnection(file, { fileMustExist: true, busyTimeout: TURN_INTERVAL });
   return prepareWriteAll(db, kept, calls);
@@ -74,7 +74,7 @@ function close(): void {
   addUses = undefined;
 }
 
-/** Where the `-wal` file was removed, its content is lost with this connection: it is moved into the database file first. */
+/** Checks the files. If the `-wal` file was removed, its content would be lost with this connection, so it is checkpointed first. */
 function look(): void {
   try {
     checkInodes(inodes);

@@ -1,4 +1,4 @@
-/** All writes that wait, in one transaction: all of them or none, one fsync however many they are (group commit). */
+/** Group commit: runs all waiting writes in one transaction, with one fsync. */
 import type { Database } from 'better-sqlite3';
 import { Changes, isKept, toKnown, toRefusal } from '../changes.ts';
 import type { Idempotency } from '../collection.ts';
@@ -18,22 +18,22 @@ export type Write = Create | Change | Call;
 export const isChange = (write: Write): write is Change | Call => 'idempotency' in write;
 
 export interface Batch {
-  /** The records that are created without a key, by the names of their collections. */
+  /** The records to create without an `Idempotency-Key`, by collection. */
   rows: Record<string, Rows>;
   changes: (Change | Call)[];
 }
 
-/** Why one change was not done, while others were. */
+/** The error of a change that failed alone. */
 interface Fault {
   code: string | undefined;
   message: string;
 }
 
-/** How long the changes of a batch may take, in milliseconds, and one more for each: nobody else can write meanwhile. */
+/** How long the changes of a batch may take, in milliseconds, plus one for each change: nobody else can write meanwhile. */
 const MOST_TIME = 1000;
 
 export class TooLong extends Error {
-  /** The number of the change that is to blame; undefined where several have taken their time. */
+  /** The index of the change to blame; undefined if several took long. */
   readonly at: number | undefined;
 
   constructor({ collection, call }: Call, why: string, at: number | undefined) {
@@ -42,10 +42,10 @@ export class TooLong extends Error {
   }
 }
 
-/** What the writes of a batch have come to. */
+/** The outcomes of a batch. */
 export interface Written {
   now: string;
-  /** The number of each collection's first record; those after it have the next ones. */
+  /** The sequence number of each collection's first record; the others follow. */
   first: Record<string, bigint>;
   changes: (Outcome | Fault)[];
 }
@@ -64,7 +64,7 @@ export function toBatch(tables: ReadonlyMap<string, Table>, writes: readonly Wri
   return { rows: Object.fromEntries(Object.entries(rows).map(([name, all]) => [name, toRows(all)])), changes };
 }
 
-/** Says of each write of the batch what it has come to. */
+/** The outcome of each write of the batch. */
 export function toOutcomes(writes: readonly Write[], { now, first, changes }: Written): (Created | Outcome | Error)[] {
   const next = { ...first };
   let change = 0;
@@ -79,7 +79,7 @@ export function toOutcomes(writes: readonly Write[], { now, first, changes }: Wr
   });
 }
 
-/** @throws StoreUnavailable when it is unknown whether COMMIT stored them, or there are not enough ids */
+/** The function @throws StoreUnavailable when it is unknown whether COMMIT succeeded, or the ids are used up */
 export function prepareWriteAll(
   db: Database,
   kept: readonly Kept[],
@@ -104,7 +104,7 @@ class Changing {
   readonly #calls: Calls;
   readonly #keys: ReturnType<typeof prepareKnownKeys>;
   readonly #inserts: ReadonlyMap<string, Insert>;
-  /** When the change that is tried was begun. */
+  /** When the current change began. */
   #began = 0;
 
   constructor(parts: { db: Database; kept: readonly Kept[]; calls: AnyTransactions; inserts: Map<string, Insert> }) {
@@ -118,7 +118,7 @@ class Changing {
     this.#calls = new Calls(kept, this.#changes, calls);
   }
 
-  /** An error of one leaves all others as they are. */
+  /** Runs the changes. An error of one does not affect the others. */
   run(changes: Batch['changes'], now: string): (Outcome | Fault)[] {
     const running: Running = {
       now,
@@ -144,7 +144,7 @@ class Changing {
     return outcomes;
   }
 
-  /** @throws TooLong where one does not end: then nothing of the batch is done */
+  /** @throws TooLong if a change does not end: then nothing of the batch is done */
   #tryInTime(changes: Batch['changes'], running: Running): (Outcome | Fault)[] {
     const outcomes: (Outcome | Fault)[] = [];
     const time = MOST_TIME + changes.length;
@@ -154,13 +154,13 @@ class Changing {
       if (!(error instanceof NotEnded)) throw error;
       const at = outcomes.length;
       const begun = changes.slice(0, at + 1).findLast(isCall) as Call;
-      // Another one may have had most of the time.
+      // An earlier change may have used most of the time.
       const isToBlame = performance.now() - this.#began > time / 2;
       throw new TooLong(begun, error.message, isToBlame ? at : undefined);
     }
   }
 
-  /** Several statements are taken back where one of them is refused. */
+  /** Runs a change; if it has several statements, within a savepoint. */
   #try(change: Change | Call, running: Running): Outcome | Fault {
     const hasSavepoint = isCall(change) || isMany(change);
     if (hasSavepoint) this.#driver.query({ sql: 'SAVEPOINT change', values: [] });
@@ -181,7 +181,7 @@ class Changing {
   #toRefusal(change: Change, error: Thrown): string | undefined {
     const { code, message } = error;
     const table = this.#changes.tableOf(change);
-    // Beyond 64 bits, a sum is a number with a fraction, which no column takes, and what is added cannot be bound.
+    // A sum beyond 64 bits becomes a double, which the column refuses; an addend beyond 64 bits cannot be bound.
     if (code === 'SQLITE_CONSTRAINT_DATATYPE' || error instanceof RangeError)
       return Object.keys(change.add).length > 0 ? 'out_of_range' : undefined;
     if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') {
@@ -192,7 +192,7 @@ class Changing {
     return names && toRefusal(change, table, { kind: 'unique', columns: names });
   }
 
-  /** Whether there is a value that is no id of what it refers to, for SQLite does not say which. */
+  /** Whether this foreign key is violated: SQLite does not say which one is. */
   #isLost({ record, all = [record], tenant }: Change, { field, parent }: Relation): boolean {
     const mine = parent.tenant ? [tenant] : [];
     const sql = `SELECT 1 FROM ${parent.name} WHERE ${parent.id.column} = ?${parent.tenant ? ` AND ${parent.tenant.column} = ?` : ''}`;
@@ -222,7 +222,7 @@ const isMany = ({ all }: Change) => all !== undefined;
 
 const TAKE_BACK = 'ROLLBACK TO change; RELEASE change';
 
-/** The keys of changes that were done. To be called in the transaction of other writes. */
+/** The stored `Idempotency-Key`s. To be used within the transaction of the changes. */
 function prepareKnownKeys(db: Database) {
   const select = db.prepare<[string, string, string], KnownKey>(`
     SELECT digest, answer AS text FROM idempotency_keys
@@ -232,7 +232,7 @@ function prepareKnownKeys(db: Database) {
     VALUES (?, ?, ?, ?, ?, unixepoch() + 3600 * ?)
     ON CONFLICT (caller, operation, key) DO UPDATE
     SET digest = excluded.digest, answer = excluded.answer, expires_at = excluded.expires_at`);
-  // One more than come: so they become fewer, and no write waits for many.
+  // Called with one more than were added: so expired keys become fewer, and no write waits for many deletes.
   const forget = db.prepare<[number]>(`
     DELETE FROM idempotency_keys WHERE rowid IN (
       SELECT rowid FROM idempotency_keys WHERE expires_at <= unixepoch() ORDER BY expires_at LIMIT ?)`);

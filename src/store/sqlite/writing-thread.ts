@@ -1,4 +1,4 @@
-/** The life of the writing thread: started, and started again when it ends, each time after a longer pause. */
+/** Starts the writing thread, and restarts it when it ends, each time after a longer pause. */
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -7,16 +7,16 @@ import type { Batch } from './writes.ts';
 
 const WRITER = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
 
-/** The pause before a start again, in milliseconds; it doubles each time, up to the most, until a batch is answered. */
+/** The pause before a restart, in milliseconds. It doubles each time, up to MOST_PAUSE, until a batch is answered. */
 const FIRST_PAUSE = 100;
 const MOST_PAUSE = 10_000;
 
 export interface ThreadEvents {
   /** A batch is answered. */
   onAnswer: (answer: Answer) => void;
-  /** The thread has ended, and takes nothing until it is started again. */
+  /** The thread has ended, and takes no batch until it is restarted. */
   onEnd: (cause: Error) => void;
-  /** The thread is started again. */
+  /** The thread is restarted. */
   onStart: () => void;
 }
 
@@ -34,17 +34,17 @@ export class WritingThread {
     this.#worker = this.#start();
   }
 
-  /** One at a time. @throws Error when the batch cannot be copied */
+  /** Posts a batch; one at a time. @throws Error when the batch cannot be copied */
   post(batch: Batch): void {
     this.#worker.postMessage(batch);
   }
 
-  /** Uses of keys, as a JSON array, which need no answer. */
+  /** Adds uses of keys, as a JSON array, without an answer. */
   addUses(uses: string): void {
     this.#worker.postMessage({ uses });
   }
 
-  /** Resolves when the thread has a connection, or cannot have one. To be called while it is idle, and before `stop`. */
+  /** Resolves when the thread has a connection, or cannot have one. To be called while the thread is idle, before `stop`. */
   async hold(): Promise<void> {
     this.#isStopping = true;
     const answer = new Promise((resolve) => this.#worker.once('message', resolve));

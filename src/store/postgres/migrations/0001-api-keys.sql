@@ -1,5 +1,5 @@
--- Times are ISO 8601 in UTC. Scopes are separated by spaces; NULL for all. A rate is `100/s`, or `none`; NULL for that of the server.
--- `changed` is the number of the last change: servers read only the keys with a higher number than the last that they have read.
+-- Times are ISO 8601 in UTC. Scopes are separated by spaces; NULL means all. A rate is `100/s`, or `none`; NULL means the server's default.
+-- `changed` is the number of the last change: servers read only keys with a higher number than the last one that they have read.
 CREATE TABLE api_keys (
   place bigint GENERATED ALWAYS AS IDENTITY,
   id text PRIMARY KEY,
@@ -16,8 +16,8 @@ CREATE TABLE api_keys (
 CREATE INDEX unrevoked_keys ON api_keys (expires_at) WHERE revoked_at IS NULL;
 CREATE INDEX changed_api_keys ON api_keys (changed);
 
--- After a removal, which leaves no row, servers read all keys. Whoever changes keys holds this row until the end: so no lower number
--- becomes visible later.
+-- After a removal, which leaves no row, servers read all keys. A transaction that changes keys locks this row until its end, so that
+-- numbers become visible in order.
 CREATE TABLE api_key_changes (
   count bigint NOT NULL,
   removed bigint NOT NULL,
@@ -58,8 +58,8 @@ CREATE TABLE key_uses (
   PRIMARY KEY (key_id, operation_id)
 );
 
--- How much of each limit is used in the window that began, and ends, at these seconds (Unix time): then its row may go. Nothing is lost
--- when a crash empties it.
+-- The requests in each window, which begins and ends at these seconds (Unix time). Rows of expired windows are deleted. A crash may empty
+-- the table: then the windows begin again.
 CREATE UNLOGGED TABLE tallies (
   id text COLLATE "C" PRIMARY KEY,
   began bigint NOT NULL,

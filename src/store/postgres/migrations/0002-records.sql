@@ -1,10 +1,10 @@
--- Whoever writes records holds the schema's lock, from before ids are given and rows are locked until all is committed. So ids become visible
--- in their order, a page that ends with one id never lacks a lower one that is committed later, and no two writers wait for each other.
--- The trigger on each table of records is made after its migrations.
+-- A writer of records holds the schema's advisory lock, from before ids are assigned and rows are locked until its commit. So ids become
+-- visible in order, no page misses a lower id that is committed later, and writers never deadlock.
+-- The trigger on each table of records is created after its migrations.
 CREATE FUNCTION write_records() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock(quote_ident(TG_TABLE_SCHEMA)::regnamespace::oid::bigint);
-  -- What was answered for is on disk, also where the database was set up for less.
+  -- An answered write must be on disk, even if the database is configured for less.
   IF current_setting('synchronous_commit') IN ('off', 'local') THEN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
@@ -16,8 +16,8 @@ $$;
 CREATE TABLE passed_check (contract text);
 INSERT INTO passed_check VALUES (NULL);
 
--- What the change with each Idempotency-Key has come to, by its operation and caller. The digest is that of the request, the answer is the
--- record as JSON. Those that ended first are forgotten first.
+-- The answer to the change with each Idempotency-Key, by operation and caller: the record as JSON, and the digest of the request.
+-- Expired keys are deleted, the oldest first.
 CREATE TABLE idempotency_keys (
   caller text COLLATE "C" NOT NULL,
   operation text COLLATE "C" NOT NULL,

@@ -1,5 +1,5 @@
--- Times are ISO 8601 in UTC. Scopes are separated by spaces; NULL for all. A rate is `100/s`, or `none`; NULL for that of the server.
--- `changed` is the number of the last change: servers read only the keys with a higher number than the last that they have read.
+-- Times are ISO 8601 in UTC. Scopes are separated by spaces; NULL means all. A rate is `100/s`, or `none`; NULL means the server's default.
+-- `changed` is the number of the last change: servers read only keys with a higher number than the last one that they have read.
 CREATE TABLE api_keys (
   id TEXT PRIMARY KEY NOT NULL,
   name TEXT NOT NULL,

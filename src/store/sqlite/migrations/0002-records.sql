@@ -1,13 +1,13 @@
--- Counts every change of a domain's records but the addition of a last one: servers keep pages while the count stays the same. Triggers
--- on each table of records count; they are made after its migrations.
+-- Counts every edit of a domain's records, but not records added at the end: servers cache pages as long as the count stays the same.
+-- Triggers on each table of records do the counting; they are created after its migrations.
 CREATE TABLE record_edits (name TEXT PRIMARY KEY NOT NULL, count INTEGER NOT NULL) STRICT;
 
 -- The contract (its digest) that all records were found to fit.
 CREATE TABLE passed_check (contract TEXT) STRICT;
 INSERT INTO passed_check VALUES (NULL);
 
--- What the change with each Idempotency-Key has come to, by its operation and caller. The digest is that of the request, the answer is the
--- record as JSON. Those that ended first are forgotten first. Times are seconds since 1970.
+-- The answer to the change with each Idempotency-Key, by operation and caller: the record as JSON, and the digest of the request.
+-- Expired keys are deleted, the oldest first. Times are seconds since 1970.
 CREATE TABLE idempotency_keys (
   caller TEXT NOT NULL,
   operation TEXT NOT NULL,
