@@ -35,6 +35,12 @@ t.test('no text of a contract becomes a statement of the types', async (t) => {
   t.strictSame(await kindsOf(document), ['InterfaceDeclaration', 'TypeAliasDeclaration']);
 });
 
+t.test('nullable means nothing in 3.1, in types neither', async (t) => {
+  const properties = { n: { type: 'integer', nullable: true }, nullable: { type: 'string', nullable: true } };
+  const { document } = await load(t, toYaml({}, { components: { schemas: { A: { type: 'object', properties } } } }));
+  t.match(await buildTypes(document), /n\?: number;\s+nullable\?: string;/);
+});
+
 t.test('what every object of JavaScript has is in no document', async (t) => {
   for (const name of ['toString', 'constructor/name', '__proto__']) {
     const $ref = `#/components/schemas/${name}`;
