@@ -13,26 +13,24 @@ export interface Run {
  * named by the last folders and the first letters, so that folders above may move.
  */
 const ALONE = [
+  'scripts/contract-lint',
+  'cli/backup',
+  'cli/moving',
   'store/postgres-outages',
   'process/workers',
-  'store/contents',
-  'store/sqlite.test',
-  'store/postgres.test',
   'scripts/contract-diff',
-  'scripts/contract-lint',
+  'store/postgres-suite',
   'process/postgres',
-  'http/draining',
-  'cli/moving',
   'process/process',
-  'telemetry/log',
-  'store/postgres',
-  'store/disk',
   'cli',
+  'store/contents',
+  'http/draining',
+  'store/postgres',
+  'telemetry/log',
+  'store/sqlite.test',
+  'store/disk',
   'store/outages',
 ];
-
-/** So many of them begin before the files that share a process: what takes longest must not be the last. */
-const FIRST = 11;
 
 export function filesBelow(folder: string, kind = /\.test\.ts$/): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -55,11 +53,8 @@ export function runsBelow(folder: string): Run[] {
   }
   const together = [...shared].map(([name, files]) => ({ name: `${name}, ${files.length} files`, files }));
   const alone = files.filter((file) => rank(file) !== -1).sort((a, b) => rank(a) - rank(b));
-  return [
-    ...alone.slice(0, FIRST).map(toRun),
-    ...together.sort((a, b) => b.files.length - a.files.length),
-    ...alone.slice(FIRST).map(toRun),
-  ];
+  // What takes longest begins first, and the last are short.
+  return [...together.sort((a, b) => b.files.length - a.files.length), ...alone.map(toRun)];
 }
 
 const toRun = (file: string): Run => ({ name: file, files: [file] });
