@@ -119,7 +119,7 @@ async function countAfterKills(
   const counts: Record<string, [there: number, all: number]> = {};
   for (let round = 0; round < KILLS; round++) {
     const disk = prepareFaultyDisk(t);
-    const server = await startOn(t, disk, { CREATE_TIMEOUT: '1000' });
+    const server = await startOn(t, disk, { CREATE_TIMEOUT: '2500' });
     const codes = new Map<string, string>();
     const add = async (name: string) => {
       codes.set(name, codeOf((await server.request('/v1/pets', createOnce(name))).body));

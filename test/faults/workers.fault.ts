@@ -89,7 +89,7 @@ t.test(`in ${KILLS} kills of a process no request hangs, and the first process k
   }
   clients.finish();
   const { answered, lost, hung } = await clients.ended;
-  await wait(500);
+  for (const until = Date.now() + 10_000; descriptors() !== before && Date.now() < until; ) await wait(50);
   const after = descriptors();
   addFigures(
     'kills, WORKERS=2',

@@ -15,7 +15,7 @@ const codeOf = ({ body }: Received) => (body as { code?: string }).code ?? 'crea
 
 t.test('SIGTERM ends the server in time while the disk stalls', async (t) => {
   const disk = prepareFaultyDisk(t);
-  const env = { ...disk.env, CREATE_TIMEOUT: '500', DRAIN_DELAY: '0', STOP_TIMEOUT: '3000' };
+  const env = { ...disk.env, CREATE_TIMEOUT: '2000', DRAIN_DELAY: '0', STOP_TIMEOUT: '3000' };
   const { request, child, exit, output } = await startServer(t, { env });
   await untilReady(request);
   disk.stall();

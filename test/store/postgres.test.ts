@@ -230,7 +230,7 @@ t.test('a connection is encrypted, and the server checked, as the URL says', asy
     await t.rejects(open(url), message, url);
   }
 
-  const store = await openOne(t, `${byAddress}&sslmode=require`, 1700);
+  const store = await openOne(t, `${byAddress}&sslmode=require`, 4000);
   await server.signal('SIGSTOP');
   await t.rejects(async () => store.records.get(1n), StoreUnavailable);
   await server.signal('SIGCONT');

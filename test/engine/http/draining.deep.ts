@@ -75,16 +75,22 @@ t.test('a connection on which nothing was ever sent does not hold the stop', asy
 });
 
 t.test('a client that has just connected may take its time to send', async (t) => {
-  const server = await startServer(t);
-  const socket = connect(server.port, '127.0.0.1');
-  await once(socket, 'connect');
-  t.equal((await server.request('/livez')).status, 200);
-  server.child.kill('SIGTERM');
-  await server.written('stdout', /"stopping"/);
-  await wait(600);
-  socket.write(`GET /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\n\r\n`);
-  t.match(await text(socket), /^HTTP\/1\.1 200 /);
-  t.equal(await server.exit, 0);
+  // Again where the machine stood still for longer than a server waits.
+  for (let isOver = false; !isOver; ) {
+    const server = await startServer(t);
+    const began = performance.now();
+    const socket = connect(server.port, '127.0.0.1');
+    await once(socket, 'connect');
+    t.equal((await server.request('/livez')).status, 200);
+    server.child.kill('SIGTERM');
+    await server.written('stdout', /"stopping"/);
+    await wait(600);
+    socket.write(`GET /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\n\r\n`);
+    isOver = performance.now() - began < 1000;
+    const answer = text(socket).catch(() => '');
+    if (isOver) t.match(await answer, /^HTTP\/1\.1 200 /);
+    t.equal(await server.exit, 0);
+  }
 });
 
 t.test('a stop under load drops no request, and keeps every pet that it has answered, time and again', async (t) => {
