@@ -6,7 +6,8 @@ export function holdClock(t: Test): { pass(milliseconds: number): void } {
   let passed = 0;
   for (const clock of [performance, Date]) {
     const now = Object.getOwnPropertyDescriptor(clock, 'now');
-    const held = clock.now();
+    // Whole, so that sums and differences are exact.
+    const held = Math.ceil(clock.now());
     clock.now = () => held + passed;
     t.teardown(() => {
       if (now) Object.defineProperty(clock, 'now', now);
