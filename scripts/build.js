@@ -1,4 +1,4 @@
-/** `npm run build`: checks the program and makes `dist/` of it. Where nothing has changed since that was done, it stays. */
+/** `npm run build` checks the program and compiles it to `dist/`. If nothing has changed since the last build, it does nothing. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const TYPESCRIPT = import.meta.resolve('typescript');
 const COMPILER = fileURLToPath(new URL('../bin/tsc', TYPESCRIPT));
-/** First that what is made from the contract is fresh, and every operation has its handler: the compiler would say less. */
+/** The checks. `generate` comes first, because its messages about missing handlers say more than the compiler's. */
 const CHECKS = [
   ['--import=./scripts/typescript/register.js', 'scripts/generate.ts', '--check'],
   [COMPILER, '-p', 'scripts/tsconfig.build.json', '--pretty', String(process.stderr.isTTY ?? false)],
@@ -18,7 +18,7 @@ const CHECKS = [
 /** How files are checked, and the packages that are installed. */
 const SETTINGS = ['package.json', 'tsconfig.json', fileURLToPath(new URL('../../.package-lock.json', TYPESCRIPT))];
 
-/** Of the contents of all that a build reads: times say nothing where a file is put back or copied. */
+/** A digest of the contents of all files that a build reads: their times mean nothing after a checkout or a copy. */
 function toDigest(program) {
   const hash = createHash('sha256');
   const settings = SETTINGS.map((path) => [path, readFileSync(path)]);
@@ -28,14 +28,14 @@ function toDigest(program) {
   return hash.digest('hex');
 }
 
-/** Runs the checks at once. What the first that fails has said, if any does. */
+/** Runs the checks at the same time, and returns the output of the first that fails. */
 async function findFault() {
   const results = await Promise.allSettled(CHECKS.map((args) => promisify(execFile)(process.execPath, args)));
   const fault = results.find(({ status }) => status === 'rejected')?.reason;
   return fault && (fault.stdout + fault.stderr || String(fault));
 }
 
-// Read once: what is compiled is what the digest is of.
+// Read once, so that the digest belongs to the files that are compiled.
 const program = readProgram();
 const digest = toDigest(program);
 if (!existsSync('dist/built-from') || readFileSync('dist/built-from', 'utf8') !== digest) {

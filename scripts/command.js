@@ -1,6 +1,6 @@
 /**
- * Runs a command for operators from what is built: `node scripts/command.js keys list`. Builds first what has changed; not where the
- * development tools were left behind.
+ * Runs a command for operators: `node scripts/command.js keys list`. Builds first if something has changed, unless the development tools
+ * are not installed.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const [, , name, ...args] = process.argv;
 
 if (existsSync(`${ROOT}node_modules/typescript`)) {
-  // Standard output is the command's.
+  // Not to standard output, which is the command's.
   const { status } = spawnSync(process.execPath, [`${ROOT}scripts/build.js`], { stdio: ['ignore', 2, 2] });
   if (status !== 0) process.exit(1);
 }

@@ -1,6 +1,6 @@
 /**
- * Compares the contract with its newest release, says of each change whether it breaks clients, and fails when the version
- * does not fit: `npm run contract:diff`, or with `-- <contract> <folder of the releases>` others.
+ * Compares the contract with its newest release, says for each change whether it breaks clients, and fails if the version does not fit:
+ * `npm run contract:diff`, or with `-- <contract> <folder of the releases>` for others.
  */
 import { toPrintableLines } from '../src/store/api-keys.ts';
 import { judgeContract, toFiles } from './contract-diff/gate.ts';

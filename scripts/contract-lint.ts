@@ -35,10 +35,10 @@ export async function lint(...files: string[]): Promise<string> {
     try {
       const found = await lintFile({ ref, config, externalRefResolver: new FilesOnly() });
       if (found.length > 0) reports.push(`${ref}:\n${found.map(toLine).join('')}`);
-      // Formats and defaults that the server would take as annotations.
+      // Reports formats and defaults that the server would treat as annotations.
       else compileOperations({ ...(await loadContract(ref)), isStrict: true }, toErrorBody);
     } catch (error) {
-      // It is not there, it is no YAML, or it cannot be served.
+      // The contract does not exist, is no YAML, or cannot be served.
       reports.push(`${ref}:\n  ${(error as Error).message}\n`);
     }
   }

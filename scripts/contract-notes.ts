@@ -1,4 +1,4 @@
-/** Names the places of a contract where the server does otherwise, and words in it that say nothing: nobody else would tell. */
+/** Names places of a contract where the server behaves differently, and keywords without effect: no other tool reports these. */
 import type { Contract, Operation } from '../src/engine/contract/contract.ts';
 import {
   type Document,
@@ -15,7 +15,7 @@ import { speaksOfOthers } from '../src/engine/schema/value-bounds.ts';
 /** Statuses whose replies have no body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS = /^(1..|204|205|304)$/;
 
-/** Each in one line that names its operation. */
+/** The notes, one line each, with the operation. */
 export function describeNotes(contract: Contract): string[] {
   const { operations, resolved, json } = contract;
   const sources = sourcesOf(JSON.parse(json));

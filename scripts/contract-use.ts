@@ -17,7 +17,7 @@ import { STEPS, type Step, tryOut } from './contract-use/trial.ts';
 const ROOT = new URL('..', import.meta.url);
 const OPTIONS = { write: { type: 'boolean' }, 'replace-handlers': { type: 'boolean' } } as const;
 
-/** What to print; the exit code is 1 where the contract is refused. @throws Error for wrong arguments, and files that cannot be read */
+/** The text to print; the exit code is 1 if the contract is refused. @throws Error for wrong arguments, and files that cannot be read */
 export async function use(args: string[], root = ROOT, steps = STEPS): Promise<{ text: string; code: number }> {
   const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
   const [source, ...others] = positionals;

@@ -1,4 +1,4 @@
-/** `npm run dev`: builds and starts the service, and again at each change; while there is an error, shows it and keeps the last good server. */
+/** `npm run dev` builds and starts the service, again after each change. During an error, it shows it and keeps the last server. */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
@@ -8,7 +8,7 @@ import { placeProgram } from './program.js';
 
 const env = { ...process.env, DRAIN_DELAY: '0', API_KEYS: process.env.API_KEYS || makeKey() };
 
-/** How long to wait for more changes that come together, in milliseconds. */
+/** How long to wait for further changes, in milliseconds. */
 const TOGETHER = 50;
 
 let server: ChildProcess | undefined;
@@ -54,7 +54,7 @@ function tellErrors(count: number): void {
   say(`Errors: ${count}. ${server ? 'The last good server goes on.' : 'No server runs yet.'}`);
 }
 
-/** The types are erased in it as in this process. It ends with this one. */
+/** The process that generates: it erases types like this one, and ends with it. */
 function startGenerator(): ChildProcess {
   return fork('scripts/generate.ts', { execArgv: process.execArgv });
 }
@@ -65,11 +65,11 @@ async function generate(): Promise<void> {
   const either = new AbortController();
   const [code] = await Promise.race(['message', 'exit'].map((event) => once(generator, event, either)));
   either.abort();
-  // What it writes is compiled like any other change.
+  // Files that `generate` writes are compiled like any other change.
   if (code !== 0) tellErrors(1);
 }
 
-/** Takes up changes at once, where the compiler's own would wait for a quarter of a second. */
+/** Notices changes at once; the compiler's own watcher would wait for a quarter of a second. */
 const system: ts.System = { ...ts.sys, setTimeout: (work, _delay, ...args) => setTimeout(work, TOGETHER, ...args) };
 
 const host = ts.createWatchCompilerHost(

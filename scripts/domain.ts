@@ -1,14 +1,14 @@
 /**
- * Where the domain is: each folder below `src/` with a `domain.ts` is a collection, whose name is what it exports; a `transactions.ts` beside
+ * Finds the domain: each folder below `src/` with a `domain.ts` is a collection, under the name of its export; a `transactions.ts` beside
  * it exports its transactions.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { ContractError } from '../src/engine/contract/contract.ts';
 
-/** Begins each file that is made. */
+/** The first line of each generated file. */
 export const HEADER = '// Made from openapi/petstore.yaml by `npm run generate`. Never edited.\n\n';
 
-/** Without any, nothing is kept. @throws ContractError where one exports something else */
+/** Finds the collections; there may be none. @throws ContractError if a `domain.ts` exports anything else */
 export function buildDomain(source: URL): string {
   const collections = findCollections(source);
   const names = collections.map(({ name }) => name);

@@ -1,5 +1,5 @@
 /**
- * Writes what is made from the contract, and says which handlers are missing: `npm run generate`. With `--check`, fails when
+ * `npm run generate` writes the files that are generated from the contract, and names missing handlers. With `--check`, it fails if
  * the committed files are stale or a handler is missing.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const isCheck = process.argv.includes('--check');
 if (process.connected) process.on('message', async () => process.send?.(await run()));
 else process.exitCode = await run();
 
-/** Its exit code. */
+/** Returns the exit code. */
 async function run(): Promise<number> {
   try {
     const problems = await generate();
@@ -40,18 +40,18 @@ async function run(): Promise<number> {
   }
 }
 
-/** What is stale or missing. @throws ContractError */
+/** Returns the names of stale or missing files. @throws ContractError */
 async function generate(): Promise<string[]> {
   const contract = await loadContract();
   const source = new URL('src/', ROOT);
   const staleDomain = [...write('domain', buildDomain(source)), ...write('transactions', buildTransactions(source))];
   if (staleDomain.length > 0) return staleDomain;
-  // They import the domain, whose folder may have just been replaced.
+  // Loaded here, because these modules import the domain, whose folder may have just been replaced.
   const { compileOperations } = await import('../src/engine/routes/compiled-operations.ts');
   const { toErrorBody } = await import('../src/errors.ts');
   const { verifyToken } = await import('../src/tokens.ts');
   const { describeUndeclared } = await import('../src/engine/replies/own-replies.ts');
-  // What the server would refuse at its start is refused here, in the same words.
+  // Refuses what the server would refuse at its start, in the same words.
   compileOperations(contract, toErrorBody);
   checkTokens(contract, verifyToken);
   for (const note of describeNotes(contract)) console.error(`note: ${note}`);
@@ -69,7 +69,7 @@ async function generate(): Promise<string[]> {
   return [...problems, ...unmatched];
 }
 
-/** With `--check` it writes nothing. Returns what is stale. */
+/** Writes the files, or nothing with `--check`. Returns the names of stale files. */
 function write(name: string, made: string): string[] {
   const path = `src/generated/${name}.ts`;
   const file = new URL(path, ROOT);

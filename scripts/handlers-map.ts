@@ -3,7 +3,7 @@ import type { Contract } from '../src/engine/contract/contract.ts';
 
 export function buildHandlersMap({ operations, digest }: Contract): string {
   const ids = [...operations.keys()];
-  // Some operationIds are no names of variables: `delete`, `find-pet`; none has a `$`.
+  // Some operationIds are not valid as variables: `delete`, `find-pet`. None has a `$`.
   const nameOf = (id: string) => `${id.replaceAll('-', '$')}Handler`;
   return `${ids.map((id) => `import ${nameOf(id)} from '../../handlers/${id}.ts';`).join('\n')}
 import type { Handler, OperationId } from '../engine/index.ts';

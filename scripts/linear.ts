@@ -1,15 +1,15 @@
-/** How long a regular expression takes, whatever the text: asked of recheck, which takes a second for some. */
+/** Asks recheck how long a regular expression may take, which itself takes a second for some. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import recheck from 'recheck/lib/browser.js';
 
-/** Verdicts are kept, by expression. */
+/** A cache of verdicts, by expression. */
 const FOLDER = new URL('../node_modules/.cache/', import.meta.url);
 const FILE = new URL('degrees-of-expressions.json', FOLDER);
 
-/** By steps alone, not by the clock: a busy machine gives the same verdict. */
+/** Limits steps, not time, so that a busy machine gives the same verdict. */
 const BY_STEPS = { attackTimeout: null, incubationTimeout: null };
 
-/** Of patterns that are very large there is no verdict in this time, in milliseconds. */
+/** The timeout in milliseconds, which only very large patterns reach. */
 const CHECK_TIMEOUT = 60_000;
 
 const { POSITIVE_INFINITY } = Number;
@@ -17,7 +17,7 @@ const { POSITIVE_INFINITY } = Number;
 /** JSON has no infinity. */
 let degrees: Record<string, number | null> | undefined;
 
-/** Its time is this power of the text's length: 1 where it is linear, infinite where it is exponential, or where there is no verdict. */
+/** The exponent of its time in the text's length: 1 if it is linear; infinite if it is exponential, or there is no verdict. */
 export function degreeOf(expression: RegExp): number {
   degrees ??= readDegrees();
   const name = String(expression);
@@ -39,7 +39,7 @@ function ask({ source, flags }: RegExp): number {
     : POSITIVE_INFINITY;
 }
 
-/** None where there are none yet, or another process is writing them. */
+/** Reads the cache; empty if there is none yet, or another process is writing it. */
 function readDegrees(): Record<string, number | null> {
   try {
     return JSON.parse(readFileSync(FILE, 'utf8'));

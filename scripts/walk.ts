@@ -1,6 +1,6 @@
 /**
- * `npm run walk`: which of our functions a get, a list and a create run when the server is warm, by V8's own count, and in which files. Not
- * those of the thread that writes. `src/README.md` says the same in words.
+ * `npm run walk` shows which of our functions, in which files, a get, a list and a create run when the server is warm, by V8's coverage,
+ * without those of the writing thread. `src/README.md` says the same in words.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const REQUESTS: [name: string, method: string, path: string][] = [
   ['list', 'GET', '/v1/pets?limit=20&status=available'],
 ];
 
-/** Requests before the one that counts: all is compiled, and what may be kept is. */
+/** How many requests come before the one that counts, so that code is compiled and caches are filled. */
 const WARMING = 30;
 
 /** A walk: the names of functions by file. */
@@ -35,7 +35,7 @@ async function send(port: number, method: string, path: string): Promise<void> {
   const [response] = await once(sent, 'response');
   await once(response.resume(), 'end');
   if (response.statusCode >= 300) throw new Error(`${method} ${path} was answered ${response.statusCode}.`);
-  // What comes after an answer belongs to it: its line of the log.
+  // The request's line of the log comes after its answer, and counts, too.
   await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
@@ -70,7 +70,7 @@ async function measure(): Promise<[name: string, walk: [string, string[]][]][]> 
   const walks: [string, [string, string[]][]][] = [];
   for (const [name, method, path] of REQUESTS) {
     for (let index = 0; index < WARMING; index += 1) await send(port, method, path);
-    // Counts begin again with each look.
+    // Each call resets the counts.
     await session.post('Profiler.takePreciseCoverage');
     await send(port, method, path);
     const { result } = await session.post('Profiler.takePreciseCoverage');
@@ -93,7 +93,7 @@ if (process.send) {
   process.argv.length = 2;
   process.send(await measure());
 } else {
-  // The log of the server is not what is read here.
+  // Discards the server's log.
   const child = fork(fileURLToPath(import.meta.url), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const [walks] = (await once(child, 'message')) as [Awaited<ReturnType<typeof measure>>];
   child.kill('SIGKILL');

@@ -1,8 +1,8 @@
-/** Numbers, counted by how large they are: what a histogram shows, at the price of an addition. */
+/** Counts numbers by size, for a histogram, at the price of an addition. */
 export class Distribution {
   /** In ascending order. */
   readonly bounds: readonly number[];
-  /** How many were within each bound and beyond the one before it; the last, beyond all. */
+  /** How many numbers were up to each bound, and above the previous one; the last bucket is above all bounds. */
   readonly buckets: number[];
   sum = 0;
 

@@ -1,4 +1,4 @@
-/** The body of each error that the server itself answers, as your contract has it. Yours; `npm run generate` tries it for every reply. */
+/** Yours: makes the body of the server's own errors, as your contract declares it. `npm run generate` tries it for every reply. */
 import type { OwnError, OwnErrorBody } from './engine/error-body.ts';
 
 export function toErrorBody({ code, message, status, problems }: OwnError): OwnErrorBody {

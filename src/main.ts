@@ -1,4 +1,4 @@
-/** The process. Signals come first: those that come while the rest is loaded would be lost by PID 1, which has no other handlers. */
+/** The program. Handles signals before it loads the rest: PID 1 has no default handlers, and would lose early signals. */
 import { endOnSignals } from './operate/process/signals.ts';
 
 endOnSignals();

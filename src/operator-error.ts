@@ -1,4 +1,4 @@
-/** An error that the operator can mend: its message is all that is printed, without a stack. */
+/** An error that the operator can fix: only its message is printed, without a stack. */
 import { inspect } from 'node:util';
 
 export class OperatorError extends Error {

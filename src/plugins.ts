@@ -1,8 +1,7 @@
-/** Fastify plugins of your own: they are registered here, before any route, and see each request and each reply. */
+/** Yours: registers Fastify plugins before any route, so that they see each request and each reply. */
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Plugins find what handlers get: `app.collections` and `app.services`, and `request.caller` once the key is checked, which is between
- * `onRequest` and `preParsing`.
+ * Plugins have `app.collections` and `app.services`, and `request.caller` once the key is checked: from `preParsing` on.
  */
 export async function addPlugins(_app: FastifyInstance): Promise<void> {}

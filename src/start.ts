@@ -1,4 +1,4 @@
-/** What the process does: configuration, contract, store, server, listen; stop on a signal. */
+/** Runs the process: reads the configuration, loads the contract, opens the store, builds the server, listens, stops on a signal. */
 import cluster from 'node:cluster';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
@@ -73,12 +73,12 @@ async function serveByWorkers(config: Config, contract: Contract, store: Store, 
 
 async function serve(config: ConfigWith<typeof settings>, contract: Contract, store: Store, log: Log): Promise<void> {
   const { logger } = log;
-  // A worker that replaces another must not open what was closed meanwhile.
+  // A worker never makes a key: all keys may have been revoked since the first process started.
   const oneRunKey = await makeOneRunKey(config, store, logger, !cluster.isWorker && takesKeys(contract, verifyToken));
   const stop = { isAsked: false };
   const services = await buildServices(config.services, { log: logger });
   const operating = await startOperating(config, contract, store, services, stop, logger);
-  // A first process that only starts others does not load them.
+  // Loaded here, because a first process that only starts workers does not need them.
   const [{ buildServer }, { addPlugins }] = await Promise.all([import('./engine/server.ts'), import('./plugins.ts')]);
   const addTraces = config.isTraced ? await loadTraces(config, contract, logger) : undefined;
   const app = await buildServer({
@@ -113,10 +113,10 @@ async function serve(config: ConfigWith<typeof settings>, contract: Contract, st
   if (oneRunKey) showOneRunKey(oneRunKey, origin, contract);
 }
 
-/** As OpenTelemetry's conventions name them. */
+/** The names of OpenTelemetry's semantic conventions. */
 const DATABASE_SYSTEMS = { memory: 'sqlite', sqlite: 'sqlite', postgres: 'postgresql' };
 
-/** OpenTelemetry's SDK is loaded only where it is used. */
+/** Loads OpenTelemetry's SDK only if it is used. */
 async function loadTraces(
   { database, traceRatio, trustTraces }: Config,
   { document }: Contract,
@@ -133,13 +133,13 @@ async function startListening(app: FastifyInstance, config: Config): Promise<str
   try {
     return await listen(app, config);
   } catch (error) {
-    // Nothing asks the store any more while it is closed.
+    // Closes the app first, so that nothing uses the store while it is closed.
     await app.close();
     throw new ConfigError(`Cannot listen: ${(error as Error).message}. Set HOST or PORT to another.`);
   }
 }
 
-/** What a start would do. Its code is loaded only where it is asked for. */
+/** Runs `--check`, whose code is loaded only here. */
 async function check(): Promise<void> {
   const { checkStart } = await import('./operate/cli/dry-run.ts');
   if (!(await checkStart(process.env, console.log, settings, verifyToken))) process.exitCode = 1;
@@ -149,7 +149,7 @@ function showVersion(): void {
   console.log(JSON.parse(readFileSync(new URL(import.meta.resolve('#package')), 'utf8')).version);
 }
 
-/** @throws Error with how to use it: a misspelt option must not start a server */
+/** @throws ConfigError with the usage: a misspelt option must not start a server */
 async function run([option, ...rest]: string[]): Promise<void> {
   if (option === undefined) return start();
   if (option === '--check' && rest.length === 0) return check();

@@ -1,6 +1,6 @@
 /**
- * Tokens that others have issued, where the contract has bearer tokens in the format JWT, OAuth 2 or OpenID Connect. Yours; without a
- * `verifyToken`, OAuth 2 and OpenID Connect are refused, and a JWT is one of the server's own keys.
+ * Yours: checks tokens of other issuers, if the contract has bearer tokens in the format JWT, OAuth 2 or OpenID Connect. Without
+ * `verifyToken`, contracts with OAuth 2 or OpenID Connect are refused, and a JWT is one of the server's own keys.
  */
 import type { VerifyToken } from './engine/tokens.ts';
 

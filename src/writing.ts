@@ -1,4 +1,4 @@
-/** The parts of the domain and its contract that the store is given; the thread that writes loads it where there are transactions. */
+/** The parts of the domain and its contract that the store needs. The writing thread loads this file if there are transactions. */
 import { loadContract } from './engine/contract/load-contract.ts';
 import { buildShapes } from './engine/routes/stored-records.ts';
 import { domain } from './generated/domain.ts';

@@ -10,11 +10,11 @@ const DOORS: Record<string, string> = Object.fromEntries(
   ['engine', 'store'].map((wing) => [`#${wing}`, `src/${wing}/index.ts`]),
 );
 
-/** Every TypeScript file below a folder, from the project's root. */
-function filesBelow(folder: string): string[] {
+/** The files below a folder, TypeScript by default, by their paths from the project's root. */
+function filesBelow(folder: string, form = /\.ts$/): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name).split(sep).join('/'))
-    .filter((name) => name.endsWith('.ts'));
+    .filter((name) => form.test(name));
 }
 
 /** The project's own files that a file imports, types too. A file that does not exist is named in a text that the file writes. */
@@ -145,7 +145,7 @@ function roomOf(file: string): string {
 }
 
 t.test('imports follow the arrows', async (t) => {
-  for (const file of ['src', 'handlers', 'scripts', 'test'].flatMap(filesBelow)) {
+  for (const file of ['src', 'handlers', 'scripts', 'test'].flatMap((folder) => filesBelow(folder))) {
     const room = roomOf(file);
     for (const imported of importsOf(file).filter((name) => roomOf(name) !== room)) {
       t.ok(
@@ -236,11 +236,14 @@ t.test('each operation has a test of its handler', async (t) => {
   t.strictSame(names('test/operations'), names('handlers'));
 });
 
-t.test('a comment says what it speaks of: none begins in the middle of a thought', async (t) => {
-  for (const file of ['src', 'handlers', 'scripts', 'openapi'].flatMap(filesBelow)) {
+t.test('a comment names its subject: none begins in the middle of a thought', async (t) => {
+  const written = ['src', 'handlers', 'scripts', 'openapi'].flatMap((folder) =>
+    filesBelow(folder, /\.(ts|js|sql|lua)$/),
+  );
+  for (const file of written) {
     t.notMatch(
       readFileSync(join(ROOT, file), 'utf8'),
-      /(\/\*\*|^ \*|\/\/) (Those|That of|That a|The same|Whose)\b/m,
+      /(\/\*\*|^ *\*|\/\/|^ *--) (What|Those|That of|That a|The same|Whose)\b/m,
       file,
     );
   }

@@ -1,4 +1,4 @@
-/** What the rules look up: nodes behind their `$ref`, with the place where they stand, responses and their headers. */
+/** Look-ups for the rules: nodes behind a `$ref`, with their place, responses, and headers. */
 
 /** Empty where there is nothing: Redocly's own rules report that. */
 export function follow(source, place, ctx) {

@@ -1,4 +1,4 @@
-/** Checks before anything is measured that every server does the whole job, and that all give the same replies. */
+/** Checks before measuring that every server does the whole job, and that all send the same replies. */
 import assert from 'node:assert/strict';
 import { toListText, toPetText } from './pets.ts';
 import type { Running, Server } from './servers.ts';

@@ -36,7 +36,7 @@ export interface Spread {
   most: number;
 }
 
-/** What is measured once in each round. */
+/** The values that are measured once in each round. */
 export interface Key {
   server: string;
   rows: number;
@@ -48,7 +48,7 @@ export function select(measurements: Measurement[], { server, rows, workload }: 
   return measurements.filter((one) => one.server === server && one.rows === rows && one.workload === workload);
 }
 
-/** How many times as many requests per second, round by round: a slow round does not change it. */
+/** The ratio of requests per second, round by round, so that a slow round does not change it. */
 export function ratios(measurements: Measurement[], key: Key, base: Key): number[] {
   const bases = select(measurements, base);
   return select(measurements, key).flatMap(({ perSecond, round }) =>
@@ -56,7 +56,7 @@ export function ratios(measurements: Measurement[], key: Key, base: Key): number
   );
 }
 
-/** Undefined where there is no value. */
+/** The median; undefined without values. */
 export function spread(values: number[]): Spread | undefined {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (index: number) => sorted[index] as number;

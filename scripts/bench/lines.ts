@@ -15,7 +15,7 @@ export interface Line {
 export const isOnPostgres = ({ subjects }: Pick<Plan, 'subjects'>): boolean =>
   subjects.some(({ server }) => server.name === STRAIGHTFORWARD_POSTGRES);
 
-/** What the multiples are of: the server itself where it was measured with several numbers of pets. */
+/** The server that multiples refer to: itself, if it was measured with several numbers of pets. */
 export function toBase({ subjects }: Pick<Plan, 'subjects'>): { title: string; of(key: Key): Key } {
   const sizes = subjects.map(({ rows }) => rows);
   const least = Math.min(...sizes);

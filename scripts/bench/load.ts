@@ -8,7 +8,7 @@ import type { Stream } from './workloads.ts';
 
 const SCRIPT = fileURLToPath(new URL('./requests.lua', import.meta.url));
 
-/** What was measured, latencies in milliseconds. */
+/** The measured values; latencies are in milliseconds. */
 export interface Figures {
   requests: number;
   perSecond: number;

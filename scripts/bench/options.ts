@@ -1,4 +1,4 @@
-/** The command line -> what to measure. A whole run, one that names no servers or workloads, writes its results into this folder. */
+/** Parses the command line. A whole run, which names no servers or workloads, writes its results into this folder. */
 import { parseArgs } from 'node:util';
 import type { Plan } from './rounds.ts';
 import { CONSTANT, SERVERS, SERVICE, STRAIGHTFORWARD, STRAIGHTFORWARD_POSTGRES } from './servers.ts';
@@ -6,7 +6,7 @@ import { WORKLOADS } from './workloads.ts';
 
 const namesOf = (all: { name: string }[]) => all.map(({ name }) => name);
 
-/** What each kind of run measures, if nothing else is asked for. */
+/** The defaults of each kind of run. */
 const BENCH = {
   sizes: [10_000],
   servers: [CONSTANT, STRAIGHTFORWARD, SERVICE],

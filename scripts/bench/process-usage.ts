@@ -1,4 +1,4 @@
-/** What a process has used, with its threads and child processes, from Linux's `/proc` (man 5 proc); NaN elsewhere. */
+/** Reads the processor time and memory of a process and its children, from Linux's `/proc` (man 5 proc); NaN elsewhere. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 /** Linux reports processor time to programs in hundredths of a second. */

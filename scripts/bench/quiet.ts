@@ -1,11 +1,11 @@
-/** Whether other programs use the machine meanwhile: figures would mean nothing. */
+/** Checks that no other programs use the machine: figures would mean nothing. */
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TICKS_PER_SECOND } from './process-usage.ts';
 
 /** How much of a core they may use. */
 const MOST = 0.15;
-/** For how long that is looked at, and how long it is waited for, in milliseconds. */
+/** How long usage is observed, and how long to wait for a quiet machine, in milliseconds. */
 const LOOK = 500;
 const QUIET_TIMEOUT = 120_000;
 

@@ -1,5 +1,5 @@
--- What wrk sends: the requests that come on standard input, in turn, over and over; each is followed by the body of its reply.
--- With `check` as its argument, every reply must be one of those. That takes time, and is left out where it would be measured.
+-- Sends the requests from standard input, in turn, over and over; there, each is followed by the body of its reply.
+-- With the argument `check`, every reply must be one of those. That takes time, and is left out while measuring.
 local requests, replies = {}, {}
 local count = 0
 local sending

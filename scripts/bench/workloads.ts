@@ -1,4 +1,4 @@
-/** What is asked of the servers: each workload is a row of requests, the same for every server. */
+/** The workloads: each is a series of requests, the same for every server. */
 import { toListText, toPetText } from './pets.ts';
 
 export const PREFIX = '/v1';

@@ -54,7 +54,7 @@ const inBody =
   (before, after, place, ...rest) =>
     rule(before, after, body(place), ...rest);
 
-/** The server sends them: they are replies as all others, and clients may ignore a new one. */
+/** Webhooks and callbacks, which the server sends: their bodies count as replies, and clients may ignore new ones. */
 const sent = (name: string): Rule<Record<string, Record<string, unknown>>> =>
   function* (before, after, place, _direction, key) {
     yield* named((there, own) => `${there} ${name} ${own}`, byKey({}))(before, after, place, 'response', key);
@@ -115,7 +115,7 @@ export const readContract = (yaml: string): Document => parse(yaml, { intAsBigIn
 /** The changes from one contract to the other. `today` (2026-11-20) decides whether a deprecated operation may go. */
 export function compareContracts(before: Document, after: Document, today: string): Change[] {
   const [old, now] = [expandContract(inOneVersion(before)), expandContract(inOneVersion(after))];
-  // Whether the version fits is for the gate to say.
+  // The gate checks whether the version fits.
   old.info.version = now.info.version;
   const changes = [
     ...CONTRACT(old, now, 'contract', 'request', ''),
@@ -128,13 +128,13 @@ export function compareContracts(before: Document, after: Document, today: strin
   return changes;
 }
 
-/** The changes of the schema Pet that some of the stored pets may not fit. */
+/** The changes of the schema Pet by which stored pets may become invalid. */
 export function compareStoredPets(before: Partial<Document>, after: Partial<Document>): Change[] {
-  // A pet is stored with the fields that it has a column for, and no other.
+  // A pet is stored only with fields that have a column.
   const toStored = (contract: Partial<Document>) => {
     const { components } = expandContract(inOneVersion(contract));
     const { [NAME]: _name, properties = {}, ...pet } = keywordsOf(components?.schemas?.Pet);
-    // Read-only fields are stored as all others.
+    // Read-only fields are stored like all others.
     const fields = Object.entries(properties).map(([name, field]) => [
       name,
       field && { ...keywordsOf(field), readOnly: false },
@@ -180,7 +180,7 @@ function* compareDeprecations(before: Deprecation = {}, after: Deprecation = {},
     );
 }
 
-/** Whether whoever came in one way comes in the other, too: it needs no other scheme or scope. */
+/** Whether a caller who meets one security requirement also meets the other: it needs no other scheme or scope. */
 const asksLess = (now: string, before: string) =>
   now === NO_KEY || now.split(' ').every((word) => before.split(' ').includes(word));
 
@@ -227,7 +227,7 @@ function splitUrl(url: string): { origin: string; prefix: string } {
   return { origin, prefix: url.slice(origin.length).replace(/\/$/, '') };
 }
 
-/** What is used of the other components has been compared where it is used. */
+/** Only security schemes: other components are compared where they are used. */
 function* compareSchemes(before: Document, after: Document): Changes {
   for (const [name, old, now] of pairs(before.components?.securitySchemes, after.components?.securitySchemes)) {
     if (old && now) yield* SCHEME(toScheme(old), toScheme(now), `security scheme ${name}`, 'request', '');

@@ -1,4 +1,4 @@
-/** What the gate found, in words for a reviewer: each change once, under all the places that show it. */
+/** Writes the gate's findings for a reviewer: each change once, with all the places that show it. */
 import type { Change } from './change.ts';
 import type { Judgement } from './gate.ts';
 

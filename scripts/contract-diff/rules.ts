@@ -1,4 +1,4 @@
-/** What rules are made of: tables that say for each key of a node how its change is judged. */
+/** The building blocks of rules: tables that say for each key of a node how its change is judged. */
 import { isDeepStrictEqual } from 'node:util';
 import { isOurs } from '../../src/engine/contract/extensions.ts';
 import {
@@ -19,10 +19,10 @@ import { WORDS } from './expand.ts';
 export type Direction = 'request' | 'response';
 export type Changes = Generator<Change, void>;
 
-/** Anything that has fields, or is a schema. */
+/** An object, or a schema that is `true` or `false`. */
 type Node = boolean | { required?: unknown };
 
-/** Called where the values under a key differ. */
+/** Called if the values under a key differ. */
 export type Rule<Value> = (
   before: Value | undefined,
   after: Value | undefined,
@@ -46,7 +46,7 @@ export function effectOf(relation: NonNullable<Relation>, direction: Direction):
   return EFFECTS[direction][relation];
 }
 
-/** A word that means nothing to the server, and that tools may read. */
+/** A key that the server ignores, and tools may read. */
 const isOfOthers = (key: string) => key.startsWith('x-') && !isOurs(key);
 
 /** The keys of a node, each by its rule. One without a rule is for people, or breaking: so a key that nobody thought of fails. */
@@ -118,7 +118,7 @@ export function named<Part extends Node>(
   };
 }
 
-/** Clients may leave out what is optional, and ignore what they do not know. */
+/** Clients may leave out optional items, and ignore unknown ones. */
 export function toAddition(node: Node, direction: Direction): Omit<Change, 'place'> {
   if (direction === 'response') return { what: 'was added', effect: FINE };
   return typeof node === 'object' && node.required

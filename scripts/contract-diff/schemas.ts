@@ -1,6 +1,6 @@
 /**
- * Compares schemas by the values that they allow. In a request, fewer break clients: what they send is refused. In a
- * response, more do: clients get what they do not expect.
+ * Compares schemas by the values that they allow. In a request, allowing fewer values breaks clients: theirs may be refused. In a
+ * response, allowing more breaks them: they may get values that they do not expect.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { HIDDEN as HIDDEN_AS, withoutFields } from '../../src/engine/schema/directions.ts';
@@ -81,7 +81,7 @@ const KEYWORDS: Rules = {
   oneOf: parts,
 };
 
-/** A schema that is not there allows anything, as `{}` does. */
+/** A missing schema allows anything, like `{}`. */
 export function* compareSchemas(before: Schema = {}, after: Schema = {}, place: string, direction: Direction): Changes {
   if (isDeepStrictEqual(before, after)) return;
   if (before === false) yield { place, what: 'may be there now', effect: effectOf('more', direction) };
@@ -121,7 +121,7 @@ function toPlain(schema: Schema): Schema {
 
 export const schema = subschema('');
 
-/** What may be there under a name: a field, a parameter or a header. */
+/** A named item: a field, a parameter or a header. */
 const FIELD = byKey({ required, schema });
 
 /** A field with this word is not there in this direction. */

@@ -1,4 +1,4 @@
-/** What to change in a contract where a refusal does not say it already. */
+/** Advice on how to change a contract, for refusals that do not say it already. */
 
 const ADVICE: [problem: RegExp, advice: string][] = [
   [/^security scheme .* only bearer tokens/, 'type: http, scheme: bearer'],

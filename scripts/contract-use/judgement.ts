@@ -1,4 +1,4 @@
-/** What a start would say of a contract, by operation, all of it at once. */
+/** Judges a contract as a start would, and lists the problems of all operations at once. */
 import { type Contract, ContractError } from '../../src/engine/contract/contract.ts';
 import { operationsOf } from '../../src/engine/contract/document.ts';
 import { readContract } from '../../src/engine/contract/load-contract.ts';

@@ -9,7 +9,7 @@ import { place } from './placing.ts';
 
 const PARTS = ['handlers', 'openapi', 'scripts', 'src', 'package.json', 'tsconfig.json'];
 
-/** What a step may take, in milliseconds. */
+/** The timeout of a step, in milliseconds. */
 const TIME_LIMIT = 300_000;
 
 /** How many lines of a step are told. */
@@ -29,7 +29,7 @@ export const STEPS: Step[] = [
 ];
 
 export interface Trial {
-  /** What the step that failed has said; empty where the server has started. */
+  /** The output of the step that failed; empty if the server has started. */
   faults: string[];
   /** Folders below `src/` whose `domain.ts` is made for the contract that is in place, and does not compile with this one. */
   outdated: string[];
@@ -84,7 +84,7 @@ async function runSteps(steps: Step[], folder: string, timeLimit: number): Promi
   return [];
 }
 
-/** What it has said, where it fails. */
+/** Returns the output of a program that fails. */
 function run({ args, isReady }: Step, cwd: string, timeLimit: number): Promise<string | undefined> {
   const { PATH } = process.env;
   const env = { PATH, HOST: '127.0.0.1', PORT: '0', DATABASE_URL: 'sqlite::memory:' };

@@ -1,4 +1,4 @@
-/** Puts the built program in the place of its sources. */
+/** Loads the built program instead of its sources. */
 import { pathToFileURL } from 'node:url';
 
 const ROOT = new URL('../../', import.meta.url).href;

@@ -1,4 +1,4 @@
-/** Which code the tests run: Node records it in every process and thread that they start. */
+/** Measures coverage, which Node records in every process and thread of the tests. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import type { BuiltProgram } from './program.ts';
 
 const C8 = join(dirname(createRequire(import.meta.url).resolve('c8/package.json')), 'bin/c8.js');
 
-/** All that must be covered, even if no test loads it. The rest has types only, or runs in a browser. */
+/** The files that must be covered, even if no test loads them. Others have only types, or run in a browser. */
 const PLACES = [
   ...[
     'src/**',
@@ -31,7 +31,7 @@ const PLACES = [
 export interface Coverage {
   /** A folder that Node writes to during one run; `keep` takes from it what counts, when the run has ended. */
   record(): { folder: string; keep(): void };
-  /** Prints what is not covered, and says whether everything is. */
+  /** Prints uncovered code, and returns whether everything is covered. */
   demandAll(): boolean;
   /** Prints how much of each file that was loaded is covered. */
   show(): void;
@@ -45,7 +45,7 @@ export function buildCoverage({ toSource }: Pick<BuiltProgram, 'toSource'>): Cov
     return { folder: written, keep: () => keepSources(written) };
   }
 
-  /** What ran in the built program counts for its sources. The rest, which is most, is not for c8 to read. */
+  /** Maps files of the built program to their sources, and drops all others, so that c8 need not read them. */
   function keepSources(written: string): void {
     for (const name of readdirSync(written)) {
       const ours = readScripts(join(written, name))
@@ -70,7 +70,7 @@ export function buildCoverage({ toSource }: Pick<BuiltProgram, 'toSource'>): Cov
   };
 }
 
-/** The scripts that a process has run: none where it was killed while it wrote them. */
+/** The scripts that a process has run; none if it was killed while it wrote them. */
 function readScripts(file: string): { url: string }[] {
   try {
     return (JSON.parse(readFileSync(file, 'utf8')) as { result: { url: string }[] }).result;

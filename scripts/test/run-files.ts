@@ -8,7 +8,7 @@ import type { Run } from './runs.ts';
 
 export interface Outcome {
   passed: number;
-  /** What failed and why, as text. */
+  /** The failures and their reasons, as text. */
   failures: string[];
   seconds: number;
 }
@@ -17,10 +17,10 @@ const LOADER = new URL('register.js', import.meta.url);
 const IN_ONE_PROCESS = fileURLToPath(new URL('in-one-process.js', import.meta.url));
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Most of what tests make is thrown away at once: with room for it, the garbage collector runs less often. */
+/** Most objects of tests are short-lived: with a larger young generation, the garbage collector runs less often. */
 const ROOM = '--max-semi-space-size=64';
 
-/** A longer line of a failure is a body or a log, not what is to be read. */
+/** Longer lines of a failure are bodies or logs, and are cut. */
 const TOO_LONG = /^(.{2000}).+/gm;
 
 /** After so many seconds a run of one file fails: first by tap, so that it ends what it has started, then by force. */

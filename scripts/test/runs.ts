@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export interface Run {
-  /** What the progress shows: a file, or the folder of several. */
+  /** The name in the progress: a file, or the folder of several. */
   name: string;
   files: string[];
 }

@@ -18,7 +18,7 @@ export function toJavaScript(source) {
   return cached(source, async () => (await import('ts-blank-space')).default(source));
 }
 
-/** What was made of this text before, by any process; otherwise what is made now. */
+/** The cached result for this text, by any process, or a new one. */
 export async function cached(text, make) {
   const file = `${CACHE}${createHash('sha256').update(text).digest('hex')}.js`;
   try {
@@ -26,7 +26,7 @@ export async function cached(text, make) {
   } catch {
     const made = await make();
     mkdirSync(CACHE, { recursive: true });
-    // Another process may be reading it: it is there as a whole, or not at all.
+    // Renamed when it is complete, because another process may be reading it.
     writeFileSync(`${file}.${process.pid}`, made);
     renameSync(`${file}.${process.pid}`, file);
     return made;

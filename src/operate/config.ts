@@ -1,4 +1,4 @@
-/** The environment -> a frozen Config. Nothing else reads `process.env`. */
+/** Reads the environment into a frozen Config. Nothing else reads `process.env`. */
 import { isIP } from 'node:net';
 import type { Setting, Settings, SettingsOf } from '../engine/services.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -10,7 +10,7 @@ import { toList, Variables } from './variables.ts';
 export interface Config {
   host: string;
   port: number;
-  /** Where operators find metrics and health; no port, no listener. */
+  /** The listener with metrics and health; without a port there is none. */
   adminHost: string;
   adminPort: number | undefined;
   /** The descriptor of a socket that listens already, in place of host and port. */
@@ -20,17 +20,17 @@ export interface Config {
   apiKeys: readonly string[];
   /** The addresses and ranges of proxies whose `X-Forwarded-For` counts. */
   trustProxy: readonly string[];
-  /** The path of the URL that clients call, where a proxy in front strips it: `/petstore`; empty where there is none. */
+  /** The path that a proxy strips from the URL that clients call: `/petstore`; empty without one. */
   publicPath: string;
   /** The sites whose scripts may call the service from a browser: `https://shop.example`. */
   corsOrigins: readonly string[];
-  /** Deprecated operations that are served for longer than the contract says, and until when. */
+  /** Deprecated operations that are served longer than the contract says, and until when. */
   extendedSunsets: ReadonlyMap<string, Date>;
   logLevel: string;
   isProduction: boolean;
   /** Whether OpenTelemetry's variables name a collector; its SDK reads them all by itself. */
   isTraced: boolean;
-  /** The part of the requests without a trace that is sampled, from 0 to 1; undefined where the SDK decides. */
+  /** The part of requests without a trace that is sampled, from 0 to 1; undefined if the SDK decides. */
   traceRatio: number | undefined;
   /** The addresses and ranges of clients whose `traceparent` makes spans. */
   trustTraces: readonly string[];
@@ -42,29 +42,29 @@ export interface Config {
   keepAliveTimeout: number;
   /** How long a client may take to read a reply, in milliseconds. */
   replyTimeout: number;
-  /** How often a key may be used that has no rate of its own; undefined for any number of times. */
+  /** The rate limit of keys that have none of their own; undefined for no limit. */
   keyRate: Rate | undefined;
-  /** How often an address may send requests without a valid key; undefined for any number of times. */
+  /** The rate limit of an address for requests without a valid key; undefined for no limit. */
   unauthorizedRate: Rate | undefined;
   /** How many connections are served at a time, by each process. */
   maxConnections: number;
-  /** How many requests a client may send ahead of their answers, on one connection. */
+  /** How many requests a client may pipeline on one connection. */
   maxPipelined: number;
-  /** How many requests are taken in one turn of the event loop, at most: each open connection has the same share. */
+  /** How many requests are taken in one iteration of the event loop; each open connection has the same share. */
   maxRequests: number;
-  /** How long the server goes on serving after a signal, no longer ready, before it closes, in milliseconds. */
+  /** How long the server goes on serving after a signal, while it is no longer ready, in milliseconds. */
   drainDelay: number;
-  /** How long requests in flight may take from then on, before their connections are cut, in milliseconds. */
+  /** How long requests in flight may take after that, before their connections are cut, in milliseconds. */
   stopTimeout: number;
   /** How long a write may wait to be durable, in milliseconds. */
   createTimeout: number;
   /** How many writes may wait at once. */
   maxCreates: number;
-  /** Settings that look wrong, and may be meant so: for people, without values. */
+  /** Warnings about settings that look wrong, without their values. */
   warnings: readonly string[];
 }
 
-/** With the values of what `src/services.ts` declares. */
+/** The configuration with the settings that `src/services.ts` declares. */
 export type ConfigWith<Declared extends Settings> = Config & { services: SettingsOf<Declared> };
 
 export class ConfigError extends OperatorError {
@@ -74,7 +74,7 @@ export class ConfigError extends OperatorError {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const SHORTEST_KEY = 16;
 
-/** Variables of libpq by which connections are encrypted: an operator who sets one must not be without what it says. */
+/** libpq's variables about encryption, which are refused: we do not read them, and an operator who sets one relies on it. */
 const LIBPQ = /^PG(SSL|REQUIRE|CHANNELBINDING|GSS)/;
 
 /** The first descriptor that systemd passes on: SD_LISTEN_FDS_START. */
@@ -125,7 +125,7 @@ function readSetting(variables: Variables, name: string, setting: Setting): stri
   return value;
 }
 
-/** Who may call. */
+/** Reads who may call. */
 function readCallers(variables: Variables) {
   const { problems } = variables;
   const apiKeys = toList(variables.secret('API_KEYS'));
@@ -169,10 +169,10 @@ function readDatabase(variables: Variables): Database | undefined {
   return database;
 }
 
-/** In milliseconds. */
+/** A day, in milliseconds. */
 const DAY = 86_400_000;
 
-/** Each ends with its last day, in UTC. */
+/** Reads the last days of operations, in UTC; each day is included. */
 function readSunsets(variables: Variables): ReadonlyMap<string, Date> {
   const sunsets = toList(variables.text('EXTEND_SUNSET')).map((item) => item.split(':') as [id: string, day: string]);
   if (!sunsets.every(([, day]) => isDay(day))) {
@@ -190,7 +190,7 @@ function readLog(variables: Variables) {
 
 function readListeners(variables: Variables) {
   const { LISTEN_PID, LISTEN_FDS } = variables.env;
-  // sd_listen_fds(3): they are for the process that systemd has started. A worker takes those of its parent.
+  // sd_listen_fds(3): the sockets are for the process that systemd has started. A worker uses those of its parent.
   const isPassed = [process.pid, process.ppid].includes(Number(LISTEN_PID));
   if (isPassed && LISTEN_FDS !== '1') variables.refuse('LISTEN_FDS', '1: one socket is listened on');
   return {
@@ -229,7 +229,7 @@ function readRate(variables: Variables, name: string): Rate | undefined {
   }
 }
 
-/** A URL may hold a password: it is not repeated. */
+/** The URL is not repeated in problems: it may contain a password. */
 function parseDatabase(url: string, problems: string[]): Database | undefined {
   try {
     const database = parseDatabaseUrl(url);
@@ -241,7 +241,7 @@ function parseDatabase(url: string, problems: string[]): Database | undefined {
   }
 }
 
-/** Whether a browser would send it as `Origin`, letter for letter (RFC 6454, section 6.2). */
+/** Whether a browser would send this text as `Origin`, letter for letter (RFC 6454, section 6.2). */
 function isOrigin(text: string): boolean {
   return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
@@ -252,14 +252,14 @@ function isTraced(env: Record<string, string | undefined>): boolean {
   return Boolean(endpoint) && env.OTEL_SDK_DISABLED !== 'true' && env.OTEL_TRACES_EXPORTER !== 'none';
 }
 
-/** As OpenTelemetry's SDK reads the two variables. */
+/** Reads the two variables as OpenTelemetry's SDK does. */
 function toTraceRatio(env: Record<string, string | undefined>): number | undefined {
   if (env.OTEL_TRACES_SAMPLER?.trim() !== 'parentbased_traceidratio') return undefined;
   const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG?.trim() || 1);
   return ratio >= 0 && ratio <= 1 ? ratio : undefined;
 }
 
-/** Or this word. */
+/** Reads addresses and ranges, or this word. */
 function readRanges(variables: Variables, name: string, word?: string): readonly string[] {
   const ranges = toList(variables.text(name));
   if (!ranges.every((text) => text === word || isRange(text))) {
@@ -268,14 +268,14 @@ function readRanges(variables: Variables, name: string, word?: string): readonly
   return Object.freeze(ranges);
 }
 
-/** Whether it is an address, or a range of them: `10.0.0.0/8`. */
+/** Whether the text is an address, or a range: `10.0.0.0/8`. */
 function isRange(text: string): boolean {
   const [, address = '', prefix = '1'] = /^([\d.]+|[\da-f:.]+)(?:\/([1-9]\d{0,2}))?$/i.exec(text) ?? [];
   const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] as number;
   return Number(prefix) <= bits;
 }
 
-/** A day that the calendar has: `Date` alone takes 30 February for 2 March. */
+/** Whether the text is a valid day. `Date` alone would read 30 February as 2 March. */
 export function isDay(text = ''): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;

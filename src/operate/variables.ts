@@ -1,7 +1,7 @@
-/** The environment's variables: their texts, also from files, and which are nearly ours. */
+/** Reads environment variables, also from files, and finds misspelt names. */
 import { readFileSync, statSync } from 'node:fs';
 
-/** Notes what is `used`, by the names of the variables: without what is secret. */
+/** Notes the values in `used`, by name, without secrets. */
 export class Variables {
   /** The faults, a line each. */
   readonly problems: string[] = [];
@@ -14,7 +14,7 @@ export class Variables {
     this.#used = used;
   }
 
-  /** `rule` says what the value must be. */
+  /** Adds a problem; `rule` says what the value must be. */
   refuse(name: string, rule: string): void {
     this.problems.push(`${name} must be ${rule}, not ${JSON.stringify(this.env[name])}`);
   }
@@ -53,7 +53,7 @@ export class Variables {
     return Number(value);
   }
 
-  /** A warning for each variable that is not ours, and nearly is. To be called when all of ours were asked for. */
+  /** Warnings for variables whose names are close to ours. To be called after all of ours were read. */
   misspelt(): string[] {
     const others = Object.keys(this.env).filter((name) => this.env[name] && !this.#used.has(name));
     return others.flatMap((name) => {
@@ -71,7 +71,7 @@ export function toList(text: string): string[] {
     .filter(Boolean);
 }
 
-/** Of short names, and where the first letters differ, others are as near: HOME is no HOST, and TAP_TIMEOUT no STOP_TIMEOUT. */
+/** Names shorter than this, or with another first letter, must be closer: HOME is not HOST, and TAP_TIMEOUT not STOP_TIMEOUT. */
 const SHORT = 6;
 
 function isNearly(name: string, ours: string): boolean {
@@ -79,7 +79,7 @@ function isNearly(name: string, ours: string): boolean {
   return Math.abs(name.length - ours.length) <= most && distance(name, ours) <= most;
 }
 
-/** How many letters are added, left out, replaced, or exchanged with the next (the Damerau-Levenshtein distance, by its simple form). */
+/** The Damerau-Levenshtein distance, in its simple form: letters added, left out, replaced, or swapped with the next. */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   const at = (i: number, j: number) => rows[i]?.[j] as number;

@@ -1,4 +1,4 @@
-/** What a pet is: what is kept of it, and what can be asked. The compiler holds it to the contract. */
+/** Describes the collection of pets: its columns and its lists. The compiler checks it against the contract. */
 import type { Description } from '#store';
 
 export const pets = {

@@ -82,7 +82,7 @@ export class StoreError extends OperatorError {
 }
 
 /**
- * What an outage means for the call. `unavailable`: it was not done. `overloaded`: it was not done, because too many writes wait.
+ * The outcome of a call in an outage. `unavailable`: it was not done. `overloaded`: it was not done, because too many writes wait.
  * `outcome_unknown`: it may have been done or not. `ids_used_up`: it was not done, because there is no higher id.
  */
 export type OutageKind = 'unavailable' | 'overloaded' | 'outcome_unknown' | 'ids_used_up';

@@ -122,7 +122,7 @@ export interface Contract {
   title: string;
   /** The start of every path: `/v1`; empty where there is none. */
   prefix: string;
-  /** What stands before it for clients, where a proxy in front strips that: `/petstore`; empty where there is none. */
+  /** The path before the prefix that a proxy strips: `/petstore`; empty without such a proxy. */
   publicPath: string;
   /** The places of keys of all security schemes. */
   keyPlaces: KeyPlace[];

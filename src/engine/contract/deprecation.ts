@@ -1,4 +1,4 @@
-/** What the contract says of deprecated operations: `x-deprecated-at`, `x-sunset` and `x-successor`. */
+/** Reads the extensions of deprecated operations: `x-deprecated-at`, `x-sunset` and `x-successor`. */
 import { OperatorError } from '../../operator-error.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { Contract, Deprecation, Operation } from './contract.ts';

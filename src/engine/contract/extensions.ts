@@ -22,7 +22,7 @@ const EXTENSIONS: Record<string, Extension> = {
     ...{ where: /\/(requestBody|requestBodies\/[^/]+)$/, place: 'a request body' },
     ...{ fits: isWhole, words: 'a whole number of bytes, 1 or more' },
   },
-  // What it may say is checked with its parameter.
+  // The value of `x-kept-hours` is checked with its parameter.
   'x-kept-hours': { ...IN_PARAMETER, fits: () => true, words: '' },
   'x-opaque': { ...IN_PARAMETER, fits: (value) => typeof value === 'boolean', words: 'true or false' },
   'x-deprecated-at': { ...IN_OPERATION, fits: isText, words: "a date in quotes, such as '2030-12-05'" },

@@ -7,7 +7,7 @@ import type { EncodingNode } from './document.ts';
 import { checkRawBody, isJson } from './media-types.ts';
 import { isSimple, itemsOf, typesOf } from './parameters.ts';
 
-/** What a part may be: OpenAPI 3.1, section 4.8.15.1, has objects as JSON where no other type is named. */
+/** The kinds of parts. Objects are JSON unless another media type is named (OpenAPI 3.1, section 4.8.15.1). */
 export type PartKind = 'text' | 'json' | 'file';
 
 export function kindOfPart(part: Schema): PartKind | undefined {

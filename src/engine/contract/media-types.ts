@@ -32,7 +32,7 @@ export function toTypes(content: Contents, place: string, refuse: Refuse): { typ
   });
 }
 
-/** What is passed on as it is, is not checked: so its schema must not say anything that could be broken. */
+/** Raw bodies are not checked, so this refuses schemas with rules that a body could break. */
 export function checkRawBody(schema: Schema, type: string, name: string, refuse: Refuse): void {
   const { type: kind = 'string', format = 'binary', contentMediaType: _type, ...others } = keywordsOf(schema);
   const isFree =
@@ -43,9 +43,9 @@ export function checkRawBody(schema: Schema, type: string, name: string, refuse:
     refuse(`${name}: ${type} is passed on as it is: its schema may have type: string and format: binary only`);
 }
 
-/** Of a header, without its parameters: `application/json` for `Application/JSON; charset=utf-8`. */
+/** The media type in a header, without parameters: `application/json` for `Application/JSON; charset=utf-8`. */
 export const toMediaType = (header: string): string => header.replace(/;.*/s, '').trim().toLowerCase();
 
-/** Of a reply: JSON has no charset, but clients have seen it with one since the first release (RFC 8259, section 11). */
+/** The `Content-Type` of a reply. JSON has no charset (RFC 8259, section 11), but clients have seen one since the first release. */
 export const toContentType = (type: string): string =>
   type === PLAIN_JSON || type.startsWith('text/') ? `${type}; charset=utf-8` : type;

@@ -20,15 +20,15 @@ function toCurrentNode(node: unknown, key: string): unknown {
   return hasNames ? current : toCurrentSchema(current);
 }
 
-/** What is no schema has none of these words. */
+/** Converts a schema from OpenAPI 3.0. Other nodes have none of these keywords. */
 function toCurrentSchema({ nullable, ...schema }: Keywords): Keywords {
-  // What stands beside a reference is ignored; that of a path goes to another place.
+  // Keywords beside a reference to a component are ignored. A path item's reference leads elsewhere, and keeps them.
   if (typeof schema.$ref === 'string' && schema.$ref.startsWith('#/components/')) return { $ref: schema.$ref };
   if (nullable === true && typeof schema.type === 'string') schema.type = [schema.type, 'null'];
   return withBound('exclusiveMinimum', 'minimum', withBound('exclusiveMaximum', 'maximum', schema));
 }
 
-/** In 3.0 a bound is said to be exclusive, in 3.1 an exclusive bound stands in its place. */
+/** In 3.0, `exclusiveMinimum: true` makes `minimum` exclusive; in 3.1, `exclusiveMinimum` is the limit itself. */
 function withBound(exclusive: string, inclusive: string, schema: Keywords): Keywords {
   const { [exclusive]: isExclusive, [inclusive]: bound, ...others } = schema;
   if (typeof isExclusive !== 'boolean' || bound === undefined) return schema;

@@ -37,11 +37,11 @@ function toKeyPlace({ type, scheme, bearerFormat = '', in: place, name = '' }: S
   return type === 'apiKey' && place && NAME.test(name) ? { in: place, name } : undefined;
 }
 
-/** What tells places apart: the names of headers have no case. */
+/** The key by which places are compared: names of headers ignore case. */
 const placeKey = ({ in: place, name, isToken }: { in: string; name: string; isToken?: true }) =>
   `${place} ${place === 'header' ? name.toLowerCase() : name} ${isToken ?? false}`;
 
-/** The ways in, one of which is enough; none where no key is needed. */
+/** The security requirements, of which one is enough; empty if no key is needed. */
 export function toSecurity(requirements: SecurityNode[], places: KeyPlaces, refuse: Refuse): Requirement[] {
   return requirements.flatMap((requirement): Requirement[] => {
     const keys = Object.entries(requirement).flatMap(([scheme, scopes]): NeededKey[] => {

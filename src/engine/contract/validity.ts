@@ -8,10 +8,10 @@ const VALIDATOR = new Validator();
 const { validate } = Validator.prototype;
 const DANGLING = /^Can't resolve /;
 
-/** What converts most of such a document; what it leaves is refused by its place. */
+/** The advice for OpenAPI 3.0. The tool converts most of a document; the rest is refused with its place. */
 const CONVERT = 'convert it to 3.1: npx @scalar/cli document upgrade <file> --output <file>';
 
-/** What schemas are written in where nothing is said (OpenAPI 3.1, section 4.8.24.5), and what that is made of. */
+/** The default dialect of schemas (OpenAPI 3.1, section 4.8.24.5), and the dialect that it is based on. */
 const DIALECTS: unknown[] = [
   'https://spec.openapis.org/oas/3.1/dialect/base',
   'https://json-schema.org/draft/2020-12/schema',

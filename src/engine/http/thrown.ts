@@ -16,7 +16,7 @@ export const BAD_URL: CodeAndMessage = ['malformed_request', 'The URL is not wel
 
 const REUSED: CodeAndMessage = ['idempotency_key_reused', 'The Idempotency-Key was sent before with another body.'];
 
-/** What clients are told of the store's outages. */
+/** The errors that clients get for the store's outages. */
 const OUTAGE_ERRORS: Record<OutageKind, CodeAndMessage> = {
   unavailable: ['unavailable', 'The service is unavailable. Try again later.'],
   overloaded: ['overloaded', 'Too many writes are waiting. Try again later.'],

@@ -20,7 +20,7 @@ export type AuthFor = (security: Requirement[], over: RefuseOver, isKeyOptional:
 type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
 
 export interface RouteParts extends Omit<ContextParts, 'operation' | 'idempotencyKey'> {
-  /** What handlers get beside the request: the collections, by name, and the services. */
+  /** The arguments of handlers beside the request: the collections, by name, and the services. */
   given: object;
   handler: AnyHandler;
   compiled: CompiledOperation;

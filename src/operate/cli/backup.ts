@@ -22,7 +22,7 @@ const USAGE = `Usage:
   npm run backup -- <file>             copies the database of a running server, with <file>.json beside it
   node dist/src/operate/cli/backup.js <file>   the same without development tools; - is standard output, and standard error gets the description`;
 
-/** How often what is copied is written to the disk, in milliseconds: little at a time, so that creates need not wait behind it. */
+/** How often the copy is flushed to disk, in milliseconds: a little at a time, so that creates do not wait behind it. */
 const SYNC_INTERVAL = 50;
 
 await runOnCopy(USAGE, backup);
@@ -36,7 +36,7 @@ async function backup(copy: string): Promise<string> {
     for (const file of [copy, descriptionOf(copy)])
       if (existsSync(file)) throw new Error(`${file} is there already: a backup replaces none.`);
   }
-  // Threads that are started now have it too.
+  // Threads started from now on have the low priority, too.
   setPriority(constants.priority.PRIORITY_LOW);
   const part = `${copy === '-' ? database : copy}.${process.pid}.part`;
   const description = await fill(part, database);
@@ -49,14 +49,14 @@ async function backup(copy: string): Promise<string> {
   await described.writeFile(`${text}\n`);
   await described.sync();
   await described.close();
-  // A copy is never without its description.
+  // The description first, so that a copy is never without it.
   renameSync(`${part}.json`, descriptionOf(copy));
   renameSync(part, copy);
   await syncFolder(copy);
   return `Backed up ${database} to ${copy}: ${description.bytes} bytes, sha256 ${description.sha256}.`;
 }
 
-/** When it resolves, all of the copy is on disk. */
+/** Resolves when the whole copy is on disk. */
 async function fill(part: string, from: string): Promise<Description> {
   const file = await openPart(part);
   const begunAt = new Date().toISOString();

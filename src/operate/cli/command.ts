@@ -1,4 +1,4 @@
-/** A command on the configured database: its file, what it tells, and its failures in words. */
+/** Runs a command on the configured database, and prints its result, or its failure in words. */
 import { existsSync } from 'node:fs';
 import { domain } from '../../generated/domain.ts';
 import { toPrintableLines } from '../../store/api-keys.ts';
@@ -7,40 +7,40 @@ import { type Store, StoreUnavailable } from '../../store/store.ts';
 import { loadConfig } from '../config.ts';
 
 export interface Command {
-  /** Returns what to tell. @throws Error with what to print where it cannot be done */
+  /** Returns the text to print. @throws Error whose message is printed */
   run(store: Store): Promise<string>;
-  /** Whether it may be run on a database that is not there yet. */
+  /** Whether the command may create the database. */
   makesDatabase: boolean;
 }
 
 export interface CommandOptions {
-  /** @throws Error that says how to use it */
+  /** @throws Error with the usage */
   readCommand: () => Command | Promise<Command>;
   env: NodeJS.ProcessEnv;
   tell: (text: string) => void;
-  /** The advice where it is unknown whether it was done. */
+  /** The advice if it is unknown whether the command was carried out. */
   ifUnknown?: string;
 }
 
-/** The one argument of a command. @throws Error with how to use it where there is another, or an option */
+/** The only argument of a command. @throws Error with the usage if there is another, or an option */
 export function readFileName([file, ...rest]: string[], usage: string): string {
   if (!file || rest.length > 0 || /^-./.test(file)) throw new Error(usage);
   return file;
 }
 
-/** @throws Error where SQLite would take the file for its own */
+/** @throws Error if SQLite would take the file for one of its own */
 export function refuseCompanions(file: string): void {
   const [, database, end] = /^(.+)(-wal|-shm|-journal)$/s.exec(file) ?? [];
   if (database && existsSync(database))
     throw new Error(`${file} is where SQLite keeps changes of ${database}: take a name that does not end with ${end}.`);
 }
 
-/** Ends the process with the exit code 1 where it failed. */
+/** Sets the exit code 1 after a failure. */
 export async function runCommand(options: CommandOptions): Promise<void> {
   try {
     await run(options);
   } catch (error) {
-    // It may repeat what is in a file.
+    // The message may repeat the contents of a file.
     console.error(toPrintableLines(toWords(error as Error, options.ifUnknown)));
     process.exitCode = 1;
   }
@@ -65,7 +65,7 @@ async function run({ readCommand, env, tell }: CommandOptions): Promise<void> {
   }
 }
 
-/** Why it failed, and what that means for the database. */
+/** Why the command failed, and what that means for the database. */
 function toWords(error: Error, ifUnknown = ''): string {
   if (!(error instanceof StoreUnavailable)) return error.message;
   const outcome = error.kind === 'outcome_unknown' ? ifUnknown : 'Nothing was changed.';

@@ -1,4 +1,4 @@
-/** Backup, verify and restore share this: the database's file, the description beside a copy, and files that are complete or absent. */
+/** Shared by backup, verify and restore: the database's file, the description beside a copy, and files that are complete or absent. */
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { readFileName } from './command.ts';
 
 /** The description beside a copy, as JSON. */
 export interface Description {
-  /** ISO 8601, in UTC: what was answered before is in the copy. */
+  /** ISO 8601, in UTC: every write that was answered before is in the copy. */
   begunAt: string;
   bytes: number;
   sha256: string;
@@ -25,7 +25,7 @@ export interface Description {
 
 export const descriptionOf = (copy: string) => `${copy}.json`;
 
-/** Says on standard error what became of it; the exit code is 1 where it failed. */
+/** Prints the result or the failure on standard error; the exit code is 1 after a failure. */
 export async function runOnCopy(usage: string, run: (copy: string) => Promise<string>): Promise<void> {
   try {
     tell(await run(readFileName(process.argv.slice(2), usage)));
@@ -35,10 +35,10 @@ export async function runOnCopy(usage: string, run: (copy: string) => Promise<st
   }
 }
 
-/** A file and its description may be a stranger's, with signs that a terminal obeys. */
+/** A file and its description may come from anybody, so control characters are escaped. */
 const tell = (text: string) => console.error(toPrintableLines(text));
 
-/** @throws Error where the configured database is no file */
+/** @throws Error if the configured database is no file */
 export function toDatabaseFile(env: NodeJS.ProcessEnv): string {
   const { database } = loadConfig(env);
   if (database.kind === 'sqlite') return database.file;
@@ -54,7 +54,7 @@ export async function toDigest(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** A new file for its owner alone, which does not outlive this process unless it is renamed, and no more does SQLite's journal of it. */
+/** Creates a file for its owner only. Unless it is renamed, it is removed when this process ends, with SQLite's journal of it. */
 export function openPart(part: string): Promise<FileHandle> {
   const remove = () => {
     for (const end of ['', '-journal']) rmSync(part + end, { force: true });
@@ -70,14 +70,14 @@ export function openPart(part: string): Promise<FileHandle> {
   return open(part, 'wx', 0o600);
 }
 
-/** Writes the names in a folder to the disk, such as a renamed file's. */
+/** Flushes the folder of a file to disk, after the file was renamed. */
 export async function syncFolder(file: string): Promise<void> {
   const folder = await open(dirname(file));
   await folder.sync();
   await folder.close();
 }
 
-/** The faults of the file, by the description of a copy, each with its place. */
+/** The differences of the file from the description of a copy, each with its place. */
 export async function toFaults(file: string, copy: string): Promise<string[]> {
   const described = readDescription(copy);
   const { size } = statSync(file);
@@ -100,7 +100,7 @@ export async function toFaults(file: string, copy: string): Promise<string[]> {
   return faults;
 }
 
-/** @throws Error where there is none, or none of a copy, or the copy is no file: a pipe may never end */
+/** @throws Error if there is no description, or it is invalid, or the copy is no file: a pipe may never end */
 export function readDescription(copy: string): Description {
   const file = descriptionOf(copy);
   for (const each of [copy, file])
@@ -116,7 +116,7 @@ export function readDescription(copy: string): Description {
   throw new Error(`${file} does not describe a backup.`);
 }
 
-/** Where the contract is another now: all that is stored is checked by it when the server starts. */
+/** A remark if the contract has changed: the server checks all records by it when it starts. */
 export function toRemark({ contract }: Description): string {
   if (contract.digest === CONTRACT_DIGEST) return '';
   return ` It was made with another contract, ${contract.version} (${contract.digest.slice(0, 12)}): the start of the server checks whether all fits this one.`;

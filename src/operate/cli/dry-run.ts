@@ -1,4 +1,4 @@
-/** `node dist/src/main.js --check`: what a start would use, and what is wrong with it. Nothing is changed. */
+/** `node dist/src/main.js --check` prints what a start would use, and what is wrong with it. Nothing is changed. */
 import { lookup } from 'node:dns/promises';
 import { extendSunsets } from '../../engine/contract/deprecation.ts';
 import { checkDigest } from '../../engine/contract/digest.ts';
@@ -13,10 +13,10 @@ import type { Inspection } from '../../store/store.ts';
 import { type Config, ConfigError, loadConfig } from '../config.ts';
 import { takesKeys } from '../process/one-run-key.ts';
 
-/** With less, in bytes, a disk counts as full. */
+/** A disk with less free space, in bytes, counts as full. */
 const LEAST_FREE = 64 * 1024 * 1024;
 
-/** Tells of each part whether it is right. Returns whether all are. */
+/** Prints a line for each part of the start. Returns whether all are right. */
 export async function checkStart(
   env: Record<string, string | undefined>,
   tell: (text: string) => void,
@@ -68,7 +68,7 @@ class Findings {
     this.#tell = tell;
   }
 
-  /** Tells what is found of a part, and returns it; undefined where it is wrong. */
+  /** Prints the result of a check, and returns it; undefined if it failed. */
   async check<Found>(part: string, find: () => Found | Promise<Found>, toLine: (found: Found) => string) {
     try {
       const found = await find();
@@ -97,10 +97,10 @@ async function findContract(config: Config | undefined, verifyToken: unknown) {
   return contract;
 }
 
-/** Every address of the machine. */
+/** These stand for every address of the machine. */
 const WILDCARDS = ['0.0.0.0', '::'];
 
-/** Nobody listens there for this: the service may run already. */
+/** Resolves the addresses without listening: the service may be running already. */
 async function findAddresses({ host, port, socket, adminHost, adminPort }: Config): Promise<string[]> {
   const all = socket === undefined ? [await toAddress(host, port)] : ['the socket that was passed'];
   if (adminPort === undefined) return all;
@@ -112,7 +112,7 @@ async function findAddresses({ host, port, socket, adminHost, adminPort }: Confi
 }
 
 async function toAddress(host: string, port: number): Promise<string> {
-  // IPv4 first, as the server listens.
+  // IPv4 first, like the server.
   const { address } = await lookup(host, { verbatim: false });
   return `${address}:${port}`;
 }

@@ -1,4 +1,4 @@
-/** Writes all records and keys to a file, beside a running server or without one. */
+/** Writes all records and keys to a file, with or without a running server. */
 import { closeSync, createWriteStream, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -32,7 +32,7 @@ function readCommand(args: string[]): Command {
   };
 }
 
-/** @throws Error where something else than an earlier export would be replaced: the database itself, by a slip */
+/** @throws Error if anything but an earlier export would be replaced, such as the database itself */
 function refuseOthers(file: string): void {
   refuseCompanions(file);
   const found = statSync(file, { throwIfNoEntry: false });
@@ -46,7 +46,7 @@ function refuseOthers(file: string): void {
     throw new Error(`${file} is there already, and is no export: only an earlier export is replaced.`);
 }
 
-/** The file gets its name when it is complete, and on disk. */
+/** Writes to another name first: the file gets its name when it is complete, and on disk. */
 async function writeFile(lines: AsyncIterable<string>, file: string): Promise<void> {
   const part = `${file}.${process.pid}.part`;
   // Never through a link, nor into a file that others can read.

@@ -1,4 +1,4 @@
-/** The commands of `npm run keys`, on any store. */
+/** The commands of `npm run keys`. */
 import { parseArgs } from 'node:util';
 import { SCOPES } from '../../generated/scopes.ts';
 import { isValid, makeKey, NAME_PATTERN, toPrintable, toStoredKey } from '../../store/api-keys.ts';
@@ -17,10 +17,10 @@ Options of create: --expires <when>, --scopes <scope,...> and --rate <requests>/
 A name has 1 to 100 characters. <when> is a number of days or a date. Without --scopes a key may do everything; the scopes are ${SCOPES.join(', ')}.
 With --deprecated, list says which keys have used deprecated operations. Without --rate a key may be used as often as KEY_RATE says. A key that is rotated stays valid for 7 days, or as --keep says; the new one expires when the old one would have, or as --expires says.`;
 
-/** Stores compare times as text, which needs years of four digits. */
+/** The latest date: stores compare times as text, which needs years of four digits. */
 const LATEST = Date.UTC(9999, 11, 31);
 
-/** @throws Error that says how to use it */
+/** @throws Error with the usage */
 export function readCommand(args: string[]): Command {
   const { positionals, values } = parse(args);
   const [name = '', subject = '', ...rest] = positionals;

@@ -1,4 +1,4 @@
-/** Makes, lists and revokes API keys, beside a running server or without one. */
+/** Makes, lists and revokes API keys, with or without a running server. */
 import { runCommand } from './command.ts';
 import { readCommand } from './key-commands.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A line of an export: a JSON object with one member, whose name says what it is. The first line is `export`, the last is `end`,
- * and each key and record has a line between them: a record is named by the domain's noun.
+ * A line of an export: a JSON object with one member, whose name is the kind of line. The first line is `export`, the last is `end`;
+ * between them, each key and record has a line. The member of a record is named by the collection's noun.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Contract } from '../../engine/contract/contract.ts';
@@ -18,18 +18,18 @@ import type { StoredKey } from '../../store/store.ts';
 
 export const VERSION = 1;
 
-/** Lines are shorter than this, in bytes. */
+/** All lines are shorter than this, in bytes. */
 export const MAX_LINE = 2 ** 18;
 
-/** One of these. */
+/** A parsed line, which has one of these. */
 export interface Line {
-  /** Of each collection, the highest id that was ever given to a record: the next one gets a higher id. */
+  /** The highest id that each collection has ever used: the next record gets a higher one. */
   export?: { version: number; lastId: Record<string, bigint> };
   key?: StoredKey;
   record?: Fields;
   /** The collection of the record. */
   collection?: string;
-  /** How many there are: an export without this line is not complete. */
+  /** The counts of keys and records. An export without this line is incomplete. */
   end?: Counts;
 }
 
@@ -39,12 +39,12 @@ export interface Counts {
   records: Record<string, number>;
 }
 
-/** Not those that keys of the configuration have. */
+/** Ids of stored keys; those of configured keys are excluded. */
 const ID = { type: 'string', pattern: `^(?!${CONFIGURED.replace('.', '\\.')})[\\w.-]{1,64}$` };
 const NAME = { type: 'string', pattern: NAME_PATTERN };
 const SCOPES = { type: 'array', items: { type: 'string', pattern: '^[^ ]+$' } };
 const RATE = { type: 'string', pattern: `${RATE_PATTERN}|^none$` };
-/** As `toISOString` prints it: stores compare times as text. */
+/** A time in the form of `toISOString`, because stores compare times as text. */
 const TIME = { type: 'string', format: 'date-time', pattern: '\\.\\d{3}Z$' };
 const COUNT = { type: 'integer', minimum: 0 };
 
@@ -57,7 +57,7 @@ function toObject(properties: Record<string, Schema>): Keywords {
 /** @throws Error that says what is wrong with the line */
 export type ReadLine = (bytes: Buffer) => Line;
 
-/** Records are checked as stored ones are: by the domain's schema in the contract, and no other fields. */
+/** Records are checked like stored ones, by the collection's schema in the contract, without additional fields. */
 export function buildReadLine(contract: Contract, domain: AnyDomain): ReadLine {
   const collections = Object.entries(domain);
   const id = { type: 'integer', format: 'int64', minimum: 1 };
@@ -100,7 +100,7 @@ type Collections = [name: string, AnyDescription][];
 const toFields = (collections: Collections, toSchema: () => Schema): Record<string, Schema> =>
   Object.fromEntries(collections.map(([name]) => [name, toSchema()]));
 
-/** Ids that the store gives begin with 1. */
+/** The schema of a record; ids that the store sets begin with 1. */
 function toRecordSchema(contract: Contract, { schema, columns }: AnyDescription, id: Schema): Schema {
   const [name, column] = Object.entries(columns).find(([, { set }]) => set === 'id') ?? [];
   const own = column?.type === 'int64' ? { type: 'object', properties: { [name as string]: id } } : {};

@@ -1,12 +1,12 @@
-/** How far an export or import is. */
+/** Counts and reports the progress of an export or import. */
 import type { AnyDomain } from '../../store/description.ts';
 import type { Part } from '../../store/store.ts';
 import type { Counts } from './line.ts';
 
-/** How often to tell it, in milliseconds. */
+/** How often progress is printed, in milliseconds. */
 const INTERVAL = 2000;
 
-/** Passes the parts on, adds what they hold to the counts, and tells these from time to time. */
+/** Passes the parts on, adds their keys and records to the counts, and prints the counts from time to time. */
 export async function* count<Form>(
   parts: AsyncIterable<Part<Form>>,
   counts: Counts,
@@ -27,7 +27,7 @@ export async function* count<Form>(
   }
 }
 
-/** `1,234 records and 1 key`, in the words of the domain */
+/** `1,234 books and 1 key`, in the words of the domain. */
 export function describeCounts({ records, keys }: Counts, domain: AnyDomain): string {
   const counted = Object.entries(domain).map(([name, { noun }]) => toNumber(records[name] ?? 0, noun, name));
   return `${counted.join(', ')} and ${toNumber(keys, 'key', 'keys')}`;

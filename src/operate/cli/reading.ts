@@ -1,4 +1,4 @@
-/** The bytes of an export -> parts for a store. */
+/** Reads the bytes of an export into parts for a store. */
 import type { Fields } from '../../store/collection.ts';
 import type { AnyDescription, AnyDomain } from '../../store/description.ts';
 import type { Part, StoredKey } from '../../store/store.ts';
@@ -10,7 +10,7 @@ const LAST = 2n ** 63n - 1n;
 
 type ReadPart = Part<Fields> & { keys: StoredKey[]; records: Fields[] };
 
-/** @throws Error that names the first line with a fault, or says that the last lines are missing */
+/** @throws Error that names the first faulty line, or says that the last lines are missing */
 export async function* toParts(
   bytes: AsyncIterable<Buffer>,
   readLine: ReadLine,
@@ -29,7 +29,7 @@ export async function* toParts(
         if (line.export) part.lastIds = line.export.lastId;
         if (line.key) part.keys.push(line.key);
         if (line.record) {
-          // A part has records of one collection.
+          // A part has records of only one collection.
           if (part.records.length > 0 && part.collection !== line.collection) {
             yield part;
             part = { keys: [], records: [] };
@@ -47,7 +47,7 @@ export async function* toParts(
   if (!isComplete) throw new Error(`The export is cut off after line ${number}: its last line, "end", is missing.`);
 }
 
-/** Refuses a line that may not come after those before it. */
+/** Builds a check that refuses lines in the wrong order. */
 function buildCheckOrder(domain: AnyDomain): (line: Line) => void {
   const seen = new Set<string>();
   const counts: Counts = { keys: 0, records: {} };
@@ -88,7 +88,7 @@ function checkEnd(end: Counts, { keys, records }: Counts): void {
   throw new Error(`end counts ${told.join(', ')} and ${end.keys} keys, and there are ${found.join(', ')} and ${keys}`);
 }
 
-/** Ids that the store gives come in their order. */
+/** Ids that the store sets must ascend. */
 function buildCheckId({ noun, columns }: AnyDescription): (record: Fields) => void {
   const [name, column] = Object.entries(columns).find(([, { set }]) => set === 'id') ?? [];
   let lastId = 0n;
@@ -101,7 +101,7 @@ function buildCheckId({ noun, columns }: AnyDescription): (record: Fields) => vo
   };
 }
 
-/** Many lines at a time, without their ends. Of one that is too long, the beginning may come as a line. */
+/** Splits into lines, many at a time. The beginning of a line that is too long counts as a line, which is refused later. */
 async function* splitLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer[]> {
   let pieces: Buffer[] = [];
   let size = 0;

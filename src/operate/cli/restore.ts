@@ -1,4 +1,4 @@
-/** Puts a backup in the place of the SQLite database, whose server is stopped. */
+/** Replaces the SQLite database of a stopped server by a backup. */
 import { createReadStream, existsSync, linkSync, mkdirSync, renameSync, type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -28,7 +28,7 @@ async function restore(copy: string): Promise<string> {
   return `Restored ${place} as it was at ${description.begunAt}.${told}${toRemark(description)}`;
 }
 
-/** On disk, and for whoever could open what it replaces: the service is often not the one who restores. */
+/** Copies the backup to disk, with the owner and mode of the file that it replaces: the service often runs as another user. */
 async function fill(part: string, copy: string, place: string): Promise<void> {
   const file = await openPart(part);
   for await (const bytes of createReadStream(copy, { highWaterMark: 2 ** 20 })) await file.writeFile(bytes);
@@ -39,12 +39,12 @@ async function fill(part: string, copy: string, place: string): Promise<void> {
   await file.close();
 }
 
-/** Only root may give files to others. */
+/** The advice if the owner cannot be set, which only root may do. */
 function toOwnerAdvice(place: string, { uid, gid }: Stats): string {
   return `${place} belongs to user ${uid}, group ${gid}, to whom you cannot give a file: restore as that user, or as root. Nothing was restored.`;
 }
 
-/** A second has one name: that of an earlier restore may be taken. */
+/** A name for the old database with the current second; waits if an earlier restore has taken it. */
 async function toFreeName(place: string): Promise<string> {
   const name = `${place}.${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
   if (!['', ...LOGS].some((end) => existsSync(name + end))) return name;
@@ -52,7 +52,7 @@ async function toFreeName(place: string): Promise<string> {
   return toFreeName(place);
 }
 
-/** `kept` where something was there before, which has that name now. */
+/** Returns `kept` if there was a database before, which has that name now. */
 function putInPlace(part: string, place: string, kept: string): string | undefined {
   if (existsSync(place)) {
     try {
@@ -62,9 +62,9 @@ function putInPlace(part: string, place: string, kept: string): string | undefin
     }
     return kept;
   }
-  // SQLite would take the log of a database that is gone for that of the new one.
+  // Logs of a missing database are moved, or SQLite would apply them to the new one.
   for (const end of LOGS) if (existsSync(place + end)) renameSync(place + end, kept + end);
-  // Fails where a server has begun a new one since.
+  // Fails if a server has created a new database meanwhile.
   linkSync(part, place);
   return undefined;
 }

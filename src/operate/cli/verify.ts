@@ -1,4 +1,4 @@
-/** Says whether a backup is whole: its bytes, its database, and what its description says of them. */
+/** Checks that a backup is intact: its bytes, its database, and that both match its description. */
 import { readDescription, runOnCopy, toFaults, toRemark } from './copies.ts';
 
 const USAGE = `Usage:

@@ -1,4 +1,4 @@
-/** Parts of a store -> the lines of an export. */
+/** Writes the parts of a store as the lines of an export. */
 import type { JsonText } from '../../json/json-text.ts';
 import type { Fields } from '../../store/collection.ts';
 import type { AnyDomain } from '../../store/description.ts';
@@ -8,7 +8,7 @@ import { type Counts, VERSION } from './line.ts';
 /** The beginning of every export. */
 export const EXPORT_START = '{"export":';
 
-/** Several lines at a time, each with its end. `counts` are those of the parts that were read. */
+/** Returns several lines at a time. `counts` has the keys and records read so far. */
 export async function* toLines(
   parts: AsyncIterable<Part<JsonText<Fields>>>,
   counts: Counts,

@@ -1,17 +1,17 @@
-/** A key for this run only, so that a first start needs no preparation. */
+/** Makes a key for this run only, so that a first start needs no preparation. */
 import type { Logger } from 'pino';
 import type { Contract } from '../../engine/contract/contract.ts';
 import { isValid, makeKey } from '../../store/api-keys.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-/** Whether keys of this server open anything: not where the contract takes tokens of others alone, and they are checked. */
+/** Whether the server uses keys at all: not if all operations take tokens of other issuers. */
 export const takesKeys = ({ keyPlaces }: Pick<Contract, 'keyPlaces'>, verifyToken: unknown): boolean =>
   verifyToken === undefined || !keyPlaces.every(({ isToken }) => isToken);
 
 /**
- * Undefined where any key was ever made: a service whose keys are all revoked refuses every caller, and says so in its log.
- * @throws ConfigError in production where none was
+ * Undefined if any key was ever made: a service whose keys are all revoked refuses every caller, and logs a warning.
+ * @throws ConfigError in production if no key was ever made
  */
 export async function makeOneRunKey(
   { apiKeys, isProduction }: Config,
@@ -30,10 +30,10 @@ export async function makeOneRunKey(
   throw new ConfigError(`No API key is configured. ${HOW}, and start again.`);
 }
 
-/** A deployment has no development tools: `npm run keys` would try to compile. */
+/** Not `npm run keys`, which would compile: a deployment has no development tools. */
 const HOW = 'Make one with `node dist/src/operate/cli/keys.js create <name>`, or set API_KEYS';
 
-/** For the person who started it, on standard error: the log never sees a key. */
+/** Prints the key for the person who started the server, on standard error: keys are never logged. */
 export function showOneRunKey(key: string, origin: string, contract: Contract): void {
   process.stderr.write(`
 No API key is configured. This one is for this run only:
@@ -49,7 +49,7 @@ Documentation, to read and try: ${origin}/docs
 `);
 }
 
-/** Calls the first operation that needs nothing but a key, with the key where the contract says that it is sent. */
+/** A curl command for the first operation that needs nothing but a key. */
 export function toCurl(key: string, origin: string, { prefix, operations, keyPlaces }: Contract): string {
   const plain = [...operations.values()].find(
     ({ method, path, parameters }) =>

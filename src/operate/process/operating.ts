@@ -1,4 +1,4 @@
-/** Metrics, health and traces of a process, for operators who ask for them: otherwise none of this is loaded. */
+/** Starts metrics and health for operators if they are configured; otherwise loads none of their code. */
 import cluster from 'node:cluster';
 import { arch, platform } from 'node:process';
 import type { Logger } from 'pino';
@@ -12,11 +12,11 @@ import type { Reports } from './reports.ts';
 
 export interface Operating {
   counts: Counts;
-  /** A worker has no listener: it answers the first process. */
+  /** Does nothing in a worker, which answers the first process instead. */
   listen(): Promise<void>;
 }
 
-/** Of a process that serves requests; undefined where operators do not want it. */
+/** For a process that serves requests; undefined without ADMIN_PORT. */
 export async function startOperating(
   config: Config,
   contract: Contract,
@@ -49,7 +49,7 @@ export async function startOperating(
   return { counts, listen: () => listen(config, parts, logger) };
 }
 
-/** Of a first process that only starts others: it listens at once, and speaks for all. */
+/** For a first process that only starts workers: it listens at once, and answers for all. */
 export async function startReports(config: Config, contract: Contract, logger: Logger): Promise<Reports | undefined> {
   if (config.adminPort === undefined) return undefined;
   const { Reports } = await import('./reports.ts');

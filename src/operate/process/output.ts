@@ -1,6 +1,6 @@
 /**
- * The way of the workers' output to that of the first process, which alone writes there. When several processes
- * share a pipe, each makes it blocking for all of them as it starts (libuv) and as it ends (Node): a write of the log would hang.
+ * Passes the workers' output through the first process. When several processes share a pipe, each makes it blocking for all of them when
+ * it starts (libuv) and when it ends (Node): then a write of the log would hang.
  */
 import type { Worker } from 'node:cluster';
 import type { Readable } from 'node:stream';

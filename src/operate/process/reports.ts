@@ -1,13 +1,13 @@
-/** The first process asks the others on behalf of operators: for their metrics, and whether they are ready. */
+/** Lets the first process ask the workers for their metrics, and whether they are ready, on behalf of operators. */
 import type { Worker } from 'node:cluster';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keepCounts, type Snapshot } from '../telemetry/metrics.ts';
 import type { OperatorsParts } from '../telemetry/operators.ts';
 
-/** How long a worker may take to answer, in milliseconds: one that hangs must not hold up what the others say. */
+/** How long a worker may take to answer, in milliseconds: one that hangs must not hold up the others. */
 const ANSWER_TIMEOUTS = { metrics: 1000, ready: 3000 };
 
-/** How often a worker sends its metrics unasked, in milliseconds: what is lost of one that is killed. */
+/** How often a worker sends its metrics unasked, in milliseconds: a worker that is killed loses no more than this. */
 const INTERVAL = 1000;
 
 type Subject = keyof typeof ANSWER_TIMEOUTS;
@@ -18,13 +18,13 @@ interface Question {
 }
 
 interface Answer {
-  /** 0 where nobody has asked. */
+  /** The number of the question; 0 for metrics sent unasked. */
   reported: number;
   metrics?: Snapshot;
   ready?: boolean;
 }
 
-/** In a worker. */
+/** Answers the first process, in a worker. */
 export function answerReports(parts: { isReady(): Promise<boolean>; read(): Promise<Snapshot> }): void {
   const send = (answer: Answer) => process.send?.(answer, undefined, undefined, () => {});
   process.on('message', async ({ report, number }: Question) => {
@@ -34,13 +34,13 @@ export function answerReports(parts: { isReady(): Promise<boolean>; read(): Prom
   setInterval(async () => send({ reported: 0, metrics: await parts.read() }), INTERVAL).unref();
 }
 
-/** In the first process, whose own metrics are added to those of the workers. */
+/** Collects the workers' reports in the first process, and adds its own metrics. */
 export class Reports implements OperatorsParts {
   readonly #readOwn: () => Promise<Snapshot>;
   /** The last metrics of each worker. */
   readonly #last = new Map<Worker, Snapshot>();
   readonly #waiting = new Map<number, (answer: Answer | undefined) => void>();
-  /** The counts of those that have ended. */
+  /** The counts of workers that have ended. */
   #ended: Promise<Snapshot> = Promise.resolve([]);
   #count = 0;
 
@@ -76,7 +76,7 @@ export class Reports implements OperatorsParts {
     return Promise.all([...this.#last.keys()].map((worker) => this.#ask(worker, report)));
   }
 
-  /** Resolves without an answer where none comes in time. */
+  /** Resolves with undefined if no answer comes in time. */
   #ask(worker: Worker, report: Subject): Promise<Answer | undefined> {
     const number = ++this.#count;
     const answer = new Promise<Answer | undefined>((resolve) => {

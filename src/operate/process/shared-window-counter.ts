@@ -1,4 +1,4 @@
-/** The count that several processes of one machine share: the first of them keeps it. */
+/** Shares one window counter among the processes of a machine: the first process has it. */
 import type { Worker } from 'node:cluster';
 import type { WindowCount, WindowCounter } from '../../store/store.ts';
 
@@ -12,7 +12,7 @@ interface Answer {
   number: number;
 }
 
-/** In a worker. */
+/** The counter in a worker, which asks the first process. */
 export function askFirstProcess(): WindowCounter {
   const waiting = new Map<number, (counted: WindowCount) => void>();
   let count = 0;
@@ -27,10 +27,10 @@ export function askFirstProcess(): WindowCounter {
     });
 }
 
-/** In the first process. */
+/** Answers a worker, in the first process. */
 export function answerWorker(worker: Worker, countWindow: WindowCounter): void {
   worker.on('message', async ({ ask, number }: Question) => {
-    // No error where the worker has just died.
+    // The callback ignores the error if the worker has just died.
     if (ask) worker.send({ counted: await countWindow(...ask), number } satisfies Answer, () => {});
   });
 }

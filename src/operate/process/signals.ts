@@ -1,21 +1,21 @@
-/** A signal asks for a graceful stop, a second one for a stop at once. */
+/** Handles signals: the first asks for a graceful stop, a second one for an immediate stop. */
 import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 
-/** The signals of a terminal, of a supervisor, and of nodemon that ask for a stop. */
+/** The signals that ask for a stop, from a terminal, a supervisor, or nodemon. */
 export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 
-/** Ctrl-C on `npm start` comes twice, from the terminal and from npm: within this time, in milliseconds, it counts once. */
+/** Ctrl-C on `npm start` arrives twice, from the terminal and from npm: within this time, in milliseconds, both count as one. */
 const SAME = 500;
 
-/** Until there is more to end than the process. */
+/** Handles signals until `onSignals` is called: nothing needs a graceful stop yet. */
 function endAtOnce(signal: string): void {
   if (signal !== 'SIGHUP' || hasTerminal()) process.exit(0);
 }
 
 /**
- * To be called first of all. SIGUSR1 does nothing: Node would open the debugger's port, to any program of the machine; its option
- * `--inspect` asks for that.
+ * To be called first. SIGUSR1 does nothing: by default, Node would open the debugger's port to any program of the machine, which only
+ * `--inspect` should do.
  */
 export function endOnSignals(): void {
   for (const signal of STOP_SIGNALS) process.on(signal, endAtOnce);
@@ -40,12 +40,12 @@ export function onStopSignals({ onFirst, onSecond, logger }: OnStopSignals): voi
   onSignals(take);
 }
 
-/** In place of the end at once. */
+/** Replaces the immediate end. */
 export function onSignals(take: (signal: string) => void): void {
   for (const signal of STOP_SIGNALS) process.off(signal, endAtOnce).on(signal, take);
 }
 
-/** SIGHUP says that the terminal is gone; without one, logrotate and others send it for files to be opened again, and here is none. */
+/** With a terminal, SIGHUP says that it has gone. Without one, logrotate sends it to have files reopened, of which we have none. */
 function hasTerminal(): boolean {
   return [0, 1, 2].some((descriptor) => isatty(descriptor));
 }

@@ -8,10 +8,10 @@ import type { Config } from '../config.ts';
 import type { Log } from '../telemetry/log.ts';
 import { STOP_SIGNALS } from './signals.ts';
 
-/** Signals at a fault of the program itself: with a listener, the same fault would repeat for ever. */
+/** Signals of faults in the program itself: with a listener, the fault would repeat for ever. */
 const FAULTS: closeWithGrace.Signals[] = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'];
 
-/** close-with-grace leaves these alone: `signals.ts` and `worker.ts` handle those that ask for a stop. */
+/** The signals that close-with-grace must ignore: `signals.ts` and `worker.ts` handle those that ask for a stop. */
 const SKIPPED: closeWithGrace.Signals[] = [...FAULTS, ...STOP_SIGNALS];
 
 /** How long the store may take to close, in milliseconds; then the process is killed. */
@@ -27,13 +27,13 @@ export interface StoppingOptions {
   log: Log;
   /** Kills this process. */
   endByForce: () => void;
-  /** Resolves when the server listens: before that it cannot be closed. */
+  /** Resolves when the server listens; it cannot be closed before. */
   listening: Promise<unknown>;
   /** `isAsked` becomes true when the stop begins. */
   stop: { isAsked: boolean };
 }
 
-/** Stops the process after an uncaught error, and by the function that it returns. The exit code is 0, or 1 after an error. */
+/** Stops the process after an uncaught error, or when the returned function is called. The exit code is 0, or 1 after an error. */
 export function prepareStop(options: StoppingOptions): (signal?: string) => void {
   const { app, store, config, log, endByForce, listening, stop } = options;
   const { logger } = log;
@@ -58,7 +58,7 @@ export function prepareStop(options: StoppingOptions): (signal?: string) => void
   };
 }
 
-/** Kills a process that is to end at once: `process.exit` would wait for its threads, and so for a stalled disk. */
+/** Builds a function that kills the process: `process.exit` would wait for threads, and so for a stalled disk. */
 export function buildForcedEnd(logger: Logger, pid: number): () => Promise<void> {
   return async () => {
     logger.error('killed, because it had not stopped yet');

@@ -1,10 +1,10 @@
-/** Connections that were passed to a worker which died before it accepted them. */
+/** Closes connections that were passed to a worker which died before it accepted them. */
 import type { Worker } from 'node:cluster';
 import { type GivenConnection, onGiven } from '../../engine/http/node-internals.ts';
 
 /**
- * Node's round robin keeps a connection open until its worker says that it has taken it, and gives a worker the next one
- * only then. When the worker dies before, Node forgets the connection, and its client would wait for ever.
+ * Node's round robin keeps a connection open until the worker confirms it, and passes the next one only then. If the worker dies before,
+ * Node forgets the connection, and its client would wait for ever.
  */
 export function closeUntaken(worker: Worker): void {
   /** The last connection from each listening socket. */
@@ -13,7 +13,7 @@ export function closeUntaken(worker: Worker): void {
   worker.on('exit', () => {
     // Closing a connection that the worker has accepted does nothing.
     for (const connection of given.values()) connection.close();
-    // Until then, Node waits for the dead worker, and goes on listening on its behalf.
+    // Otherwise Node would wait for the dead worker, and go on listening on its behalf.
     worker.disconnect();
   });
 }

@@ -1,13 +1,13 @@
-/** Processes whose event loop stands still answer nobody, and cannot end themselves: who watches them replaces them. */
+/** Watches for processes whose event loop hangs: they answer nobody, and cannot end themselves. */
 import { execFile } from 'node:child_process';
 import type { Worker } from 'node:cluster';
 import type { Logger } from 'pino';
 import { BEAT_INTERVAL } from './worker.ts';
 
-/** How long a worker may say nothing, in milliseconds: longer than any turn of its loop on a machine that is busy beyond reason. */
+/** How long a worker may be silent, in milliseconds: longer than any iteration of its event loop, even on an overloaded machine. */
 const SILENCE = 10_000;
 
-/** Kills workers that have said nothing for too long. One that has not begun to listen is not watched. */
+/** Kills workers that have been silent for too long. A worker is watched from its first beat on. */
 export class Watchdog {
   readonly #heard = new Map<Worker, number>();
   readonly #logger: Logger;
@@ -33,7 +33,7 @@ export class Watchdog {
     const wasAway = now - this.#looked > this.#silence / 2;
     this.#looked = now;
     for (const [worker, heard] of this.#heard) {
-      // While this process stood still itself, as on a machine that slept, it heard nobody.
+      // If this process itself was paused, as when the machine slept, it has heard nobody.
       if (wasAway) this.hear(worker);
       else if (now - heard > this.#silence) {
         this.forget(worker);
@@ -48,8 +48,8 @@ export class Watchdog {
 }
 
 /**
- * Tells systemd that the event loop of this process turns, where its unit has a `WatchdogSec`. By its own program, since the socket is
- * one of datagrams, which Node lacks.
+ * Notifies systemd that the event loop of this process is alive, if its unit has a `WatchdogSec`. By systemd's own program, since its
+ * socket is a datagram socket, which Node lacks.
  */
 export function tellSystemd({ WATCHDOG_USEC }: NodeJS.ProcessEnv): NodeJS.Timeout | undefined {
   if (WATCHDOG_USEC === undefined) return undefined;

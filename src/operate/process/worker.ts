@@ -1,4 +1,4 @@
-/** One of several processes: the messages between it and the first one. */
+/** A worker: its messages to and from the first process. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { onSignals } from './signals.ts';
 
@@ -6,23 +6,23 @@ import { onSignals } from './signals.ts';
 export const STOP = 'stop';
 /** From a worker: it no longer listens, and holds back its answers. */
 export const CLOSED = 'closed';
-/** To a worker: no worker listens any more, so it may answer: the clients cannot come back to one that is closing. */
+/** To a worker: no worker listens any more, so it may answer. Clients cannot come back to a worker that is closing. */
 export const ANSWER = 'answer';
-/** From a worker, each second: its event loop turns. */
+/** From a worker, each second: its event loop is alive. */
 export const BEAT = 'beat';
 
-/** In milliseconds. */
+/** How often workers send BEAT, in milliseconds. */
 export const BEAT_INTERVAL = 1000;
 
-/** Tells the first process that this one's event loop turns. */
+/** Tells the first process that this one's event loop is alive. */
 export function startBeating(): void {
-  // No error where the first process has just died.
+  // The callback ignores the error if the first process has just died.
   const beat = () => process.send?.(BEAT, undefined, undefined, () => {});
   beat();
   setInterval(beat, BEAT_INTERVAL).unref();
 }
 
-/** Ignores signals, which a terminal sends to the whole group: only the first process acts on them. */
+/** Ignores signals, which a terminal sends to the whole group: only the first process handles them. */
 export function onStopAsked(stop: () => void): void {
   onSignals(() => {});
   process.on('message', (message) => {

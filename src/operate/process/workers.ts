@@ -1,4 +1,4 @@
-/** Several processes on one port and one database: the first starts the others, keeps them running, and stops them. */
+/** Runs several processes on one port and one database: the first starts the workers, replaces them, and stops them. */
 import cluster, { type Worker } from 'node:cluster';
 import { format } from 'node:url';
 import { buildWindowCounter } from '../../store/window-counter.ts';
@@ -16,9 +16,9 @@ export interface WorkersOptions {
   /** Variables that are added to the environment of every worker. */
   env: Record<string, string>;
   log: Log;
-  /** The answers of the workers to operators. */
+  /** Collects the workers' metrics and health for operators. */
   reports: Reports | undefined;
-  /** How long workers may take to stop, in milliseconds; then they are killed. */
+  /** How long workers may take to stop before they are killed, in milliseconds. */
   deadline: number;
   /** Kills this process. */
   endByForce: () => void;
@@ -26,20 +26,20 @@ export interface WorkersOptions {
   onListening: (origin: string) => void;
 }
 
-/** The pause before a worker that ended is replaced, in milliseconds: doubled by each failure, up to a bound. */
+/** The pause before a worker that ended is replaced, in milliseconds; it doubles with each failure, up to LONGEST_DELAY. */
 const SHORTEST_DELAY = 50;
 const LONGEST_DELAY = 30_000;
-/** How long a worker must run, in milliseconds, for one earlier failure not to count any more. */
+/** For each such time that a worker has run, in milliseconds, one earlier failure no longer counts. */
 const STEADY = 10_000;
-/** How long this process may live on after it has killed its workers, in milliseconds: long enough for the last lines of the log. */
+/** How long this process lives on after it has killed its workers, in milliseconds: enough to write the last lines of the log. */
 const OWN_END = 2000;
 
 /**
- * Runs until every worker has ended; the process then ends with 0, or with 1 when workers cannot start, or did not stop
- * gracefully. The others start when the first one listens: what stops the first from starting would stop all of them.
+ * Runs until every worker has ended. The exit code is 0, or 1 if workers cannot start, or did not stop gracefully. The other workers start
+ * when the first one listens: a fault that keeps the first from starting would keep all from starting.
  */
 export function superviseWorkers(options: WorkersOptions): void {
-  // Nobody may read what is for people; the log has what matters.
+  // Standard error may be closed; everything important is in the log.
   process.stderr.on('error', () => {});
   cluster.setupPrimary({ stdio: WORKER_STDIO });
   const supervisor = new Supervisor(options);
@@ -63,7 +63,7 @@ class Supervisor {
     this.#watchdog = new Watchdog(options.log.logger);
   }
 
-  /** Starts a worker, and another one whenever it ends. `failures`: how many have failed in a row. */
+  /** Starts a worker, and another one whenever it ends. `failures` is how many have failed in a row. */
   startWorker(failures = 0): void {
     const { env, log, reports } = this.#options;
     const worker = cluster.fork(env);
@@ -76,13 +76,13 @@ class Supervisor {
     // Sending to a worker that is dying fails: its `exit` event is enough.
     worker.on('error', () => {});
     worker.once('listening', ({ address, port }) => this.#noteListening(worker, toOrigin(address, port)));
-    // Its last words have come by then.
+    // `close` comes after all its output.
     worker.process.once('close', (code, signal) => {
       this.#workers.delete(worker);
       this.#watchdog.forget(worker);
       if (this.#isStopping) this.#noteStopped(worker, code);
       else if (!this.#hasListened && signal === null) {
-        // It would fail again; it has printed why.
+        // A new worker would fail, too; this one has printed why.
         process.exitCode = 1;
         this.stop();
       } else {
@@ -140,24 +140,24 @@ class Supervisor {
     this.#delayed.add(timer);
   }
 
-  /** All answer together: a client that is answered early could come back to another worker that is about to close. */
+  /** Lets all workers answer at the same time: a client that is answered early could come back to a worker that is about to close. */
   #answerWhenClosed(): void {
     if ([...this.#workers].every((worker) => this.#closed.has(worker)))
       for (const worker of this.#workers) tell(worker, ANSWER);
   }
 
-  /** This process then ends by itself. */
+  /** Without workers, this process ends by itself. */
   #endWhenAlone(): void {
     if (this.#workers.size === 0) void this.#options.log.end();
   }
 }
 
-/** No error where the worker has just died. */
+/** Sends a message; the callback ignores the error if the worker has just died. */
 function tell(worker: Worker, message: string): void {
   worker.send(message, () => {});
 }
 
-/** With brackets around an IPv6 address. */
+/** The origin, with brackets around an IPv6 address. */
 function toOrigin(hostname: string, port: number): string {
   return format({ protocol: 'http', hostname, port });
 }

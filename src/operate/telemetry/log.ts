@@ -1,31 +1,31 @@
-/** The log, on standard output. It never holds up the server: lines that cannot be written wait, and are dropped when too many wait. */
+/** The log, on standard output. It never blocks the server: lines that cannot be written wait, and are dropped when too many wait. */
 import { write, writeSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 
-/** How much may wait, in bytes. */
+/** How many bytes may wait. */
 const MOST_WAITING = 4 * 1024 * 1024;
-/** How many characters make a part, which is copied at once: few enough to be in the processor's cache still. */
+/** The length of a part, which is copied to a buffer at once, in characters: short enough to be still in the processor's cache. */
 const PART = 4000;
-/** How many bytes make a piece, which is written at once: as many as fit into a pipe of Linux. */
+/** The size of a piece, which is written at once, in bytes: as much as a pipe of Linux holds. */
 const PIECE = 64 * 1024;
 /** How long lines are collected before they are written together, in milliseconds. */
 const GATHERING = 20;
-/** After how long a failed write is tried again, in milliseconds; the time doubles with each failure. */
+/** The pause before a failed write is retried, in milliseconds; it doubles with each failure. */
 const RETRY = { first: 1, last: 100 };
-/** For how long the end of the process waits for its last lines, in milliseconds. */
+/** How long the end of the process waits for its last lines, in milliseconds. */
 const LAST_LINES = 1000;
 
 export interface Log {
   logger: Logger;
-  /** Takes whole lines of another process. */
+  /** Writes whole lines of another process. */
   write(lines: string): void;
-  /** Resolves when every line is written, or cannot be. Not while a write hangs: the process could only be killed. */
+  /** Resolves when every line is written, or cannot be. Does not resolve while a write hangs: then the process can only be killed. */
   end(): Promise<void>;
 }
 
 export function openLog(level: string): Log {
-  // Reading `process.stdout` makes a pipe non-blocking: when nobody reads it, a write fails, and does not hang.
+  // Accessing `process.stdout` makes a pipe non-blocking: if nobody reads it, a write fails instead of hanging.
   const { fd } = process.stdout;
   const lines = new Lines(fd, (count) => logger.error({ count }, 'lines of the log were lost'));
   const logger = pino({ level, redact: ['req.headers.authorization', 'headers.authorization'] }, lines);
@@ -36,12 +36,12 @@ export function openLog(level: string): Log {
 class Lines {
   readonly #fd: number;
   readonly #onLost: (count: number) => void;
-  /** Whole lines, less than a part. A string that grows takes less time than an array or a buffer of lines. */
+  /** The latest lines, shorter than a part. A growing string is faster than an array or a buffer of lines. */
   #latest = '';
-  /** Parts of whole lines before them, and the bytes of all. */
+  /** The parts before them, and their length in bytes. */
   readonly #parts: Buffer[] = [];
   #length = 0;
-  /** The rest of a piece that was written in part, or not at all. */
+  /** The unwritten rest of the current piece. */
   #left: Buffer = Buffer.alloc(0);
   #lost = 0;
   #isDue = false;
@@ -68,12 +68,12 @@ class Lines {
     while (this.#isWriting || (this.#isDue && Date.now() < deadline)) await wait(GATHERING);
   }
 
-  /** At the very end, when nothing can be waited for. */
+  /** Writes synchronously at the very end of the process, when it can no longer wait. */
   writeRest(): void {
     try {
       writeSync(this.#fd, Buffer.concat([this.#left, ...this.#parts, Buffer.from(this.#latest)]));
     } catch {
-      // There is nobody left to tell.
+      // Nothing is left to report the error to.
     }
   }
 
@@ -98,7 +98,7 @@ class Lines {
     });
   }
 
-  /** As many parts as fit, and at least one. */
+  /** Joins as many parts as fit into a piece, and at least one. */
   #takePiece(): Buffer {
     this.#endPart();
     const taken: Buffer[] = [];

@@ -1,6 +1,6 @@
 /**
- * Metrics, as prom-client writes them. Names and labels are those of OpenTelemetry's semantic conventions where they have one. The
- * numbers are counted elsewhere, and read here when somebody asks.
+ * Metrics, written by prom-client. Names and labels are from OpenTelemetry's semantic conventions, where they have one. The numbers are
+ * counted elsewhere, and read here on demand.
  */
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -12,7 +12,7 @@ import type { StoreCounts } from '../../store/counts.ts';
 interface Sample {
   value: number;
   labels: Record<string, string | number>;
-  /** Where it is another one than the metric's. */
+  /** The name of the sample, if it is not the metric's. */
   metricName?: string;
 }
 
@@ -20,11 +20,11 @@ interface Description {
   name: string;
   help: string;
   type: 'counter' | 'gauge' | 'histogram';
-  /** How those of several processes become one; by default they are added. */
+  /** How the values of several processes are combined; by default they are added. */
   aggregator?: 'sum' | 'first' | 'min' | 'max';
 }
 
-/** All metrics of a process, as they are now: they can be sent as a message. */
+/** All metrics of a process at one moment, as plain data that can be sent to another process. */
 export type Snapshot = (Description & { values: Sample[] })[];
 
 export interface Metrics {
@@ -38,7 +38,7 @@ export interface MetricsParts {
   deprecated: ReadonlySet<string>;
 }
 
-/** Of a process that serves requests. */
+/** Builds the metrics of a process that serves requests. */
 export function buildMetrics(parts: MetricsParts): Metrics {
   const registry = new client.Registry();
   client.collectDefaultMetrics({ register: registry });
@@ -55,7 +55,7 @@ export function buildMetrics(parts: MetricsParts): Metrics {
   return { read: () => registry.getMetricsAsJSON() as unknown as Promise<Snapshot> };
 }
 
-/** Of the process that operators ask: what all processes have in common. */
+/** Builds the metrics that all processes have in common; the process that answers operators adds them once. */
 export function buildCommonMetrics(build: Record<string, string>, databaseFile: string | undefined): Metrics {
   const registry = new client.Registry();
   add(registry, 'build_info', 'What runs: 1, with its versions.', 'gauge', () => [{ value: 1, labels: build }]);
@@ -76,7 +76,7 @@ function addRequests(registry: client.Registry, counts: Counts): void {
     'api_keys_read_timestamp_seconds',
     'When the stored API keys were last read.',
     'gauge',
-    // None before they were, or the oldest of all processes would be that of one that starts.
+    // No value before the first read: it would be the minimum of all processes while one starts.
     () => (counts.keysReadAt > 0 ? [{ value: counts.keysReadAt, labels: {} }] : []),
     'min',
   );
@@ -94,7 +94,7 @@ function addConnections(registry: client.Registry, counts: Counts): void {
   );
 }
 
-/** Of what the store does. Names for pools are those of OpenTelemetry's conventions. */
+/** Adds the metrics of the store. Names for pools are from OpenTelemetry's conventions. */
 function addStore(registry: client.Registry, { sizes, commits, writes, cached, pools }: StoreCounts): void {
   const histogram = (name: string, help: string, distribution: Distribution) =>
     add(registry, name, help, 'histogram', () => toSamples(name, distribution));
@@ -127,7 +127,7 @@ function addStore(registry: client.Registry, { sizes, commits, writes, cached, p
   );
 }
 
-/** Of SQLite. A file that is not there has the size 0; what the system does not tell is left out. */
+/** Adds the metrics of SQLite's files. A missing file has the size 0; a value that cannot be read is left out. */
 function addFiles(registry: client.Registry, file: string): void {
   const size = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
   const gauge = (name: string, help: string, read: () => number) =>
@@ -155,7 +155,7 @@ function add(
   aggregator: Description['aggregator'] = 'sum',
 ): void {
   const description: Description = { name, help, type, aggregator };
-  // prom-client asks each metric for its values; its own classes count them, too.
+  // prom-client only calls `get` of a metric, so that we need none of its classes, which would count by themselves.
   const metric = { ...description, get: async () => ({ ...description, values: read() }) };
   registry.registerMetric(metric as unknown as Metric);
 }
@@ -182,14 +182,14 @@ function toSamples(name: string, { bounds, buckets, sum }: Distribution, labels:
   ];
 }
 
-/** One of all, in the form that a client takes. */
+/** Writes the combined metrics of all processes, in a format that the client accepts. */
 export async function writeMetrics(snapshots: Snapshot[], accept = ''): Promise<{ type: string; text: string }> {
   const isOpen = /application\/openmetrics-text(?!\s*;[^,]*q=0(?:\.0*)?(?:,|$))/.test(accept);
   const { Registry } = client;
-  // Its types do not know the second one.
+  // The second parameter is missing in prom-client's types.
   const aggregate = client.AggregatorRegistry.aggregate as (all: object[], type: string) => client.Registry;
   const type = isOpen ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE;
-  // OpenMetrics names a counter without its ending, which prom-client adds to each of its lines.
+  // OpenMetrics names a counter without `_total`, which prom-client adds to each line.
   const shown = isOpen ? snapshots.map((each) => each.map(withoutTotal)) : snapshots;
   const registry = aggregate(shown, type);
   return { type, text: await registry.metrics() };
@@ -199,7 +199,7 @@ function withoutTotal<Of extends Description>(metric: Of): Of {
   return metric.type === 'counter' ? { ...metric, name: metric.name.replace(/_total$/, '') } : metric;
 }
 
-/** The counts of processes that have ended, added up: they may not fall. */
+/** Adds the counts of workers that have ended to the totals, so that they never fall. */
 export async function keepCounts(snapshots: Snapshot[]): Promise<Snapshot> {
   const counted = snapshots.map((each) => each.filter(({ type }) => type !== 'gauge'));
   const registry = client.AggregatorRegistry.aggregate(counted);

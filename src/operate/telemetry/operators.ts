@@ -1,6 +1,6 @@
 /**
- * The listener for operators: metrics and health, apart from the public one. It has a queue of connections of its own, so that health is
- * answered while that of the public port is long.
+ * The listener for operators, with metrics and health. It has its own queue of connections, so that health checks are answered while the
+ * public port's queue is long.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -16,7 +16,7 @@ import { type Snapshot, writeMetrics } from './metrics.ts';
 export interface OperatorsParts {
   /** Whether the service can do its work. */
   isReady(): Promise<boolean>;
-  /** Of every process. */
+  /** Reads the metrics of every process. */
   read(): Promise<Snapshot[]>;
 }
 
@@ -25,7 +25,7 @@ const INDEX = `/metrics  Metrics, for Prometheus
 /readyz   200 while the service can do its work, otherwise 503
 `;
 
-/** More than anybody needs who may come here. */
+/** More connections than operators need. */
 const MOST_CONNECTIONS = 64;
 /** How long a request may take to arrive, in milliseconds. */
 const REQUEST_TIMEOUT = 5000;
@@ -34,8 +34,8 @@ const UNKNOWN_HOST = `By this name anybody's page could ask. Use an address, or 
 `;
 
 /**
- * One request for each connection, so that nobody can have many answers in the making; and the newest connection counts, so that nobody
- * can keep operators out.
+ * Answers one request per connection, so that nobody can make it prepare many answers. When there are too many connections, the oldest is
+ * closed, so that nobody can keep operators out.
  */
 function buildServer(parts: OperatorsParts, names: readonly string[]): Server {
   const server = createServer({
@@ -54,7 +54,7 @@ function buildServer(parts: OperatorsParts, names: readonly string[]): Server {
     }
     sockets.add(socket);
     endBy(socket, linger);
-    // It keeps no process alive.
+    // Connections do not keep the process alive.
     socket.unref().once('close', () => sockets.delete(socket));
   });
   server.on('request', (request, response) => {
@@ -71,8 +71,8 @@ function buildServer(parts: OperatorsParts, names: readonly string[]): Server {
 }
 
 /**
- * Whether somebody who owns a domain can have this name: a page of theirs could ask by it, once its address is changed to this one (DNS
- * rebinding). Browsers always send the name.
+ * Whether the name in `Host` may belong to a stranger's domain: by DNS rebinding, a page of that domain could send requests here. Browsers
+ * always send the name.
  */
 function isStranger(host: string | undefined, names: readonly string[]): boolean {
   if (host === undefined) return false;
@@ -96,7 +96,7 @@ export async function listenForOperators(parts: OperatorsParts, host: string, po
 
 async function answer(parts: OperatorsParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method, url = '', headers } = request;
-  // In the absolute form, too (RFC 9112, section 3.2.2).
+  // The URL may be in absolute form (RFC 9112, section 3.2.2).
   const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?', 1)[0];
   if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD');

@@ -1,6 +1,6 @@
 /**
- * Traces by OTLP over HTTP: a span for each request that is sampled, and one for each call of the store in it. Nothing is patched, and
- * OpenTelemetry's SDK is loaded with this file alone, which reads the other `OTEL_*` variables by itself.
+ * Traces by OTLP over HTTP: a span for each sampled request, and one for each of its calls of the store. Nothing is monkey-patched.
+ * OpenTelemetry's SDK, which reads the other `OTEL_*` variables by itself, is loaded only by this file.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -36,7 +36,7 @@ import type { Commit, StoreCounts } from '../../store/counts.ts';
 /** How long the last spans may take to be sent, in milliseconds. */
 const LAST_SPANS = 1000;
 
-/** Of version 00, which later versions only make longer. */
+/** The length of version 00; later versions may only be longer. */
 const TRACEPARENT_LENGTH = 55;
 
 const propagator = new W3CTraceContextPropagator();
@@ -44,11 +44,11 @@ const propagator = new W3CTraceContextPropagator();
 export interface TracesParts {
   name: string;
   version: string;
-  /** The kind of the database, as OpenTelemetry names it. */
+  /** OpenTelemetry's name for the kind of database. */
   system: string;
-  /** The part of the requests without a trace that is sampled, from 0 to 1; without it, the SDK decides, as its variables say. */
+  /** The part of requests without a trace that is sampled, from 0 to 1; if undefined, the SDK decides by its variables. */
   ratio: number | undefined;
-  /** The addresses and ranges of clients whose `traceparent` makes spans. */
+  /** The addresses and ranges of clients whose `traceparent` is continued. */
   trusted: readonly string[];
   logger: Logger;
 }
@@ -62,7 +62,7 @@ export function buildTraces({ name, version, system, ratio, trusted, logger }: T
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': name, 'service.version': version }))
       .merge(detectResources({ detectors: [envDetector] })),
-    // Spans wait in a queue of its own, and are dropped where it is full.
+    // The processor has a queue, and drops spans when it is full.
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   const tracer = provider.getTracer(name, version);
@@ -73,7 +73,7 @@ export function buildTraces({ name, version, system, ratio, trusted, logger }: T
     const commits: Commits = { counts, spans: new WeakMap() };
     app.decorateRequest('span', undefined);
     app.decorateRequest('tracedCollections', undefined);
-    // A collector that does not answer holds up no stop.
+    // A collector that does not answer must not delay the stop.
     app.addHook('onClose', async () => {
       await Promise.race([provider.shutdown(), wait(LAST_SPANS)]);
     });
@@ -94,17 +94,17 @@ export function buildTraces({ name, version, system, ratio, trusted, logger }: T
   };
 }
 
-/** Decided before the SDK is asked, which makes a span first: most requests are left out, and would take a third longer for that. */
+/** Decides before the SDK makes a span: most requests are not sampled, and would take a third longer. */
 function isLeftOut(traceparent: string | string[] | undefined, ratio: number): boolean {
   if (!toTrace(traceparent)) return Math.random() >= ratio;
-  // Its last digit has the flag that it is sampled (W3C Trace Context, section 3.2.2.5).
+  // The last digit has the `sampled` flag (W3C Trace Context, section 3.2.2.5).
   return /[02468ace]$/.test(String(traceparent).slice(0, TRACEPARENT_LENGTH));
 }
 
 function end(span: Span, request: FastifyRequest, { raw }: FastifyReply, toLogged: ToLogged): void {
   const { method, routeOptions, url, protocol } = request;
   const { statusCode } = raw;
-  // As the contract writes it; no client can make a new one.
+  // The route as the contract writes it, so that clients cannot create new names.
   const route = routeOptions.url?.replace(/:(\w+)/g, '{$1}');
   if (route) span.updateName(`${method} ${route}`);
   const failure = statusCode >= 500 && String(statusCode);
@@ -121,7 +121,7 @@ function end(span: Span, request: FastifyRequest, { raw }: FastifyReply, toLogge
   span.end();
 }
 
-/** Of each commit that a sampled write was part of. */
+/** The spans of commits that have sampled writes. */
 interface Commits {
   counts: StoreCounts;
   spans: WeakMap<Commit, SpanContext>;
@@ -137,7 +137,7 @@ interface Calling {
 
 const READS = ['get', 'list'];
 
-/** Of the commit that has just ended: many writes share one, so it is a trace of its own, to which each of them links. */
+/** The span of the latest commit. Many writes share it, so it is a trace of its own, to which each write links. */
 function toCommit({ tracer, system, commits: { spans } }: Calling, commit: Commit): SpanContext {
   const known = spans.get(commit);
   if (known) return known;
@@ -149,7 +149,7 @@ function toCommit({ tracer, system, commits: { spans } }: Calling, commit: Commi
   return span.spanContext();
 }
 
-/** The object as a handler gets it: each call of one of its methods is a span, also of one tenant's. */
+/** Wraps a collection so that each call of its methods is a span, also after `of`. */
 export function traceCalls<Calls extends object>(calls: Calls, calling: Calling): Calls {
   const { tracer, context, system, commits } = calling;
   return new Proxy(calls, {

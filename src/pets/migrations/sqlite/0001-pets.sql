@@ -1,5 +1,5 @@
--- Shape only: which names and statuses are allowed is the contract's to say, and checked before a pet gets here.
--- AUTOINCREMENT, so that no id ever comes back, even when somebody deletes the newest row by hand.
+-- Types only: the contract says which names and statuses are allowed, and pets are checked before they are stored.
+-- AUTOINCREMENT, so that no id is used again, even when somebody deletes the newest row by hand.
 CREATE TABLE pets (
   id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id > 0),
   name TEXT NOT NULL,
