@@ -53,7 +53,7 @@ export function runsBelow(folder: string): Run[] {
   }
   const together = [...shared].map(([name, files]) => ({ name: `${name}, ${files.length} files`, files }));
   const alone = files.filter((file) => rank(file) !== -1).sort((a, b) => rank(a) - rank(b));
-  // What takes longest begins first, and the last are short.
+  // The longest runs begin first, so that the last ones are short.
   return [...together.sort((a, b) => b.files.length - a.files.length), ...alone.map(toRun)];
 }
 
