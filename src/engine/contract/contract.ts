@@ -1,4 +1,4 @@
-/** The contract as the server is wired from it. */
+/** The types of the contract, as the server is built from it. */
 import { OperatorError } from '../../operator-error.ts';
 import type { Int64Map } from '../schema/int64-map.ts';
 import type { Schema } from '../schema/json.ts';
@@ -14,75 +14,75 @@ export interface Parameter {
   schema: Schema;
   int64s: Int64Map;
   writing: Writing;
-  /** Its values are given out by the server, never made up by a client: `x-opaque`. */
+  /** Whether only the server makes its values, and clients pass them back: `x-opaque`. */
   isOpaque: boolean;
-  /** For how many hours an `Idempotency-Key` is known: `x-kept-hours`; undefined for any other parameter. */
+  /** How many hours an `Idempotency-Key` is remembered: `x-kept-hours`; undefined for any other parameter. */
   keptHours: number | undefined;
 }
 
-/** Each part may be unknown. */
+/** The deprecation of an operation. */
 export interface Deprecation {
   /** When the operation was deprecated. */
   at: Date | undefined;
-  /** When it will be removed. */
+  /** When the operation will be removed. */
   sunset: Date | undefined;
-  /** The operationId of what to use instead. */
+  /** The operationId of its replacement. */
   successor: string | undefined;
 }
 
 export interface Body {
-  /** Whether there must be one. */
+  /** Whether the body is required. */
   required: boolean;
-  /** The largest in bytes. */
+  /** The size limit, in bytes. */
   maxBytes: number | undefined;
-  /** One for each media type. */
+  /** The content of each media type. */
   contents: Content[];
 }
 
 export interface Content {
   /** Its media type, in lower case: `application/merge-patch+json`. */
   type: string;
-  /** JSON is checked as a whole, a form part by part; all else is passed on as bytes. */
+  /** JSON is checked as a whole, a form part by part; anything else is streamed as bytes. */
   kind: 'json' | 'form' | 'bytes';
   schema: Schema;
-  /** How fields of a form are written, by their names. */
+  /** The encoding of a form's fields, by name. */
   encoding?: Record<string, EncodingNode> | undefined;
 }
 
 export interface Reply {
-  /** As the contract has it: `200`, `4XX`, `default`. */
+  /** The key in the contract: `200`, `4XX`, `default`. */
   status: string;
-  /** Its media type, in lower case; that of JSON where none is declared. */
+  /** Its media type, in lower case; JSON if none is declared. */
   type: string;
   /** Whether the contract declares its body. */
   hasContent: boolean;
-  /** Whether it is JSON, which is checked and written; anything else is passed on as the handler answers it. */
+  /** Whether it is JSON, which is checked and written; anything else is sent as the handler answers it. */
   isJson: boolean;
   schema: Schema;
   int64s: Int64Map;
-  /** By their names as the contract has them. */
+  /** The headers by their names in the contract. */
   headers: Record<string, HeaderNode>;
 }
 
 /**
- * Where a client sends its key: as a bearer token (RFC 6750), as the password of a user with any name, or as that name (RFC 7617), or
+ * Where a client sends its key: as a bearer token (RFC 6750); as the password or the user name of basic authentication (RFC 7617); or
  * as the value of a header, a query parameter or a cookie.
  */
 export interface KeyPlace {
   in: 'bearer' | 'basic' | 'header' | 'query' | 'cookie';
-  /** Of the header or parameter. */
+  /** The name of the header, parameter or cookie. */
   name: string;
-  /** Whether it is a token that others have issued, where the team checks such. */
+  /** Whether it is a token of another issuer, if the team checks those. */
   isToken?: true;
 }
 
-/** A way in: a key in this place, which has all of these scopes. */
+/** A key in this place, with all of these scopes. */
 export interface NeededKey {
   place: KeyPlace;
   scopes: string[];
 }
 
-/** One way in. */
+/** A security requirement. */
 export interface Requirement extends NeededKey {
   /** Keys that are needed beside this one, in other places. */
   alsoNeeded: NeededKey[];
@@ -90,16 +90,16 @@ export interface Requirement extends NeededKey {
 
 export interface Operation {
   id: string;
-  /** In capitals: `GET`. */
+  /** In upper case: `GET`. */
   method: string;
-  /** As the contract has it, below the prefix: `/items/{itemId}`. */
+  /** The path in the contract, below the prefix: `/items/{itemId}`. */
   path: string;
   parameters: Parameter[];
   body: Body | undefined;
   replies: Reply[];
-  /** The ways in, one of which is enough; none where no key is needed. */
+  /** The security requirements, of which one is enough; empty if no key is needed. */
   security: Requirement[];
-  /** Whether it may be called without a key, too. */
+  /** Whether the operation may be called without a key, too. */
   isKeyOptional: boolean;
   deprecation: Deprecation | undefined;
 }
@@ -107,31 +107,31 @@ export interface Operation {
 export interface Contract {
   /** The file, byte for byte. */
   yaml: Buffer;
-  /** The contract as JSON, every digit kept. */
+  /** The contract as JSON, with every digit. */
   json: string;
   /** SHA-256 of `json`. */
   digest: string;
-  /** Whether `npm run generate` has found that the server can keep it. */
+  /** Whether `npm run generate` has checked that the server can serve it. */
   isChecked: boolean;
-  /** Set by the lint: what is an annotation elsewhere is refused. */
+  /** Set by the lint, which refuses constructs that are annotations elsewhere. */
   isStrict?: boolean;
-  /** The contract as an object, references in place. */
+  /** The contract as an object, with its references. */
   document: Document;
   /** The contract with every reference replaced by its target. */
   resolved: ResolvedDocument;
   title: string;
-  /** The start of every path: `/v1`; empty where there is none. */
+  /** The start of every path: `/v1`; may be empty. */
   prefix: string;
   /** The path before the prefix that a proxy strips: `/petstore`; empty without such a proxy. */
   publicPath: string;
   /** The places of keys of all security schemes. */
   keyPlaces: KeyPlace[];
   operations: Map<string, Operation>;
-  /** Whether it says that it declares all that the server sends (`x-complete`): then more is checked than what it needs to be served. */
+  /** Whether it promises to declare everything that the server sends (`x-complete`), which is then checked. */
   isComplete: boolean;
 }
 
-/** The contract says what the server cannot do. Lists every problem, each in one line that names its place. */
+/** The server cannot serve the contract. Lists every problem, each in one line that names its place. */
 export class ContractError extends OperatorError {
   override name = 'ContractError';
   readonly problems: string[];

@@ -12,7 +12,7 @@ export function toDeprecation(source: OperationNode, refuse: Refuse): Deprecatio
     const said = source[key];
     if (said === undefined) return undefined;
     const date = new Date(said);
-    // `new Date` takes 30 February for 2 March.
+    // `new Date` reads 30 February as 2 March.
     const day = String(said).slice(0, 10);
     const isDate = !Number.isNaN(date.getTime()) && new Date(day).toISOString().startsWith(day);
     if (!isDate) refuse(`${key} is no date`);
@@ -31,7 +31,7 @@ export function checkSuccessors(operations: Map<string, Operation>, refuse: Refu
   }
 }
 
-/** The contract with later sunsets of these operations. @throws OperatorError where one has none, or a later one already */
+/** The contract with later sunsets for these operations. @throws OperatorError if one has no sunset, or a later one already */
 export function extendSunsets(contract: Contract, sunsets: ReadonlyMap<string, Date>): Contract {
   const operations = new Map(contract.operations);
   for (const [id, sunset] of sunsets) {

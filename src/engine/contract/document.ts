@@ -1,4 +1,4 @@
-/** The nodes of an OpenAPI document, with the fields that are read. OpenAPI's own schema has checked them (`validity.ts`). */
+/** The types of an OpenAPI document's nodes, with the fields that we read. OpenAPI's own schema has checked them (`validity.ts`). */
 import type { Schema } from '../schema/json.ts';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
@@ -6,7 +6,7 @@ export type Method = (typeof METHODS)[number];
 
 type Named<Node> = Record<string, Node>;
 
-/** Each may have other words, and a reference in place of itself. */
+/** A node, which may have other fields, or be a reference. */
 interface Node {
   $ref?: string;
   [other: string]: unknown;
@@ -38,7 +38,7 @@ export interface ServerNode extends Node {
   variables?: Named<{ default: string }>;
 }
 
-/** Scopes by the names of schemes. */
+/** Scopes by the name of the scheme. */
 export type SecurityNode = Named<string[]>;
 
 export interface SchemeNode extends Node {
@@ -56,7 +56,7 @@ export interface PathItem extends Node, Partial<Record<Method, OperationNode>> {
 }
 
 export interface OperationNode extends Node {
-  /** There is one since `operation-ids.ts`. */
+  /** Always set after `operation-ids.ts`. */
   operationId?: string;
   summary?: string;
   description?: string;
@@ -112,7 +112,7 @@ export interface ResponseNode extends Node {
 export const operationsOf = (item: PathItem): [Method, OperationNode][] =>
   METHODS.flatMap((method) => (item[method] ? [[method, item[method]] as [Method, OperationNode]] : []));
 
-/** The path item, with each operation replaced by what `make` makes of it. */
+/** Replaces each operation of a path item by the result of `make`. */
 export function mapOperations(item: PathItem, make: (one: OperationNode, method: Method) => OperationNode): PathItem {
   const made = operationsOf(item).map(([method, operation]) => [method, make(operation, method)]);
   return { ...item, ...Object.fromEntries(made) };

@@ -1,9 +1,9 @@
-/** The `x-` words that mean something to the server: where each may stand, and what it may say. Those of others are left alone. */
+/** The `x-` keywords of the server: where each may be, and which values it may have. Other `x-` keywords are ignored. */
 import { isNode, type Refuse } from '../schema/json.ts';
 import { type Document, mapOperations } from './document.ts';
 
 interface Extension {
-  /** Of the place, as a JSON Pointer. */
+  /** Matches the JSON Pointers of places where the keyword may be. */
   where: RegExp;
   place: string;
   fits: (value: unknown) => boolean;
@@ -40,15 +40,15 @@ const EXTENSIONS: Record<string, Extension> = {
 const NAMES = /^(properties|patternProperties|dependentSchemas|headers|schemas|parameters|examples|content|mapping)$/;
 const VALUES = /^(example|examples|default|enum|const|x-.*)$/;
 
-/** Whether an `x-` word means something to the server. */
+/** Whether an `x-` keyword is one of the server's. */
 export const isOurs = (key: string): boolean => key in EXTENSIONS;
 
-/** Whether below this key are names that the contract gives, not words of OpenAPI. */
+/** Whether the keys below this key are names of the contract, not keywords of OpenAPI. */
 export const isNames = (key: string): boolean => NAMES.test(key);
-/** Whether below this key are values. */
+/** Whether this key has a value, such as an example. */
 export const isValue = (key: string): boolean => VALUES.test(key);
 
-/** Without those among paths and among responses, where each other key is one. Paths that are absent are none. */
+/** Removes `x-` keys from paths and responses, where every other key is a path or a status. Missing paths become empty. */
 export function withoutWords(document: Document): Document {
   const paths = Object.entries(dropWords(document.paths ?? {})).map(([path, item]) => [
     path,
@@ -82,7 +82,7 @@ function checkExtension(key: string, value: unknown, place: string, refuse: Refu
   }
 }
 
-/** Whether so few letters are more, missing or others. */
+/** Whether two names differ by only a few letters. */
 function isNear(one: string, other: string, letters: number): boolean {
   if (one === other) return true;
   if (letters === 0) return false;

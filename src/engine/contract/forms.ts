@@ -1,6 +1,6 @@
 /**
- * Forms (`multipart/form-data`, `application/x-www-form-urlencoded`): each field is text of simple types, JSON, or a file, or several of
- * one kind.
+ * Forms (`multipart/form-data`, `application/x-www-form-urlencoded`): each field has a part, or several, which are text of simple types,
+ * JSON, or files.
  */
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import type { EncodingNode } from './document.ts';
@@ -24,7 +24,7 @@ function fileOf(part: Schema): Schema | undefined {
 
 export const isRepeated = (field: Schema): boolean => typesOf(field).join() === 'array';
 
-/** The schema of one part: that of an item, where there may be several. */
+/** The schema of one part: the item's, if there may be several. */
 export const partOf = (field: Schema): Schema => (isRepeated(field) ? (itemsOf(field) ?? field) : field);
 
 export function checkForm(schema: Schema, encoding: Record<string, EncodingNode> | undefined, refuse: Refuse): void {
@@ -44,7 +44,7 @@ export function checkForm(schema: Schema, encoding: Record<string, EncodingNode>
   }
 }
 
-/** Whether a part is written as its kind is. */
+/** Whether the encoding of a part fits its kind. */
 function isUsual({ style = 'form', explode = true, headers, contentType }: EncodingNode, kind: PartKind): boolean {
   if (style !== 'form' || !explode || headers) return false;
   if (kind === 'file' || contentType === undefined) return true;

@@ -1,6 +1,6 @@
 /**
- * GET and HEAD with a body mean nothing (RFC 9110, section 9.3.1), and OpenAPI 3.0 has them ignored: Fastify does not read one. It makes
- * a HEAD of each GET, unless there is one already: so that of the contract comes first.
+ * Bodies of GET and HEAD have no meaning (RFC 9110, section 9.3.1), are ignored by OpenAPI 3.0, and not read by Fastify. Fastify adds a
+ * HEAD to each GET, unless there is one already: so the contract's HEAD must come first.
  */
 import type { Document, OperationNode } from './document.ts';
 

@@ -1,4 +1,4 @@
-/** The links of responses (OpenAPI 3.1, section 4.8.20): each leads to an operation and parameters that exist. */
+/** Checks that the links of responses (OpenAPI 3.1, section 4.8.20) lead to existing operations and parameters. */
 
 import type { Refuse } from '../schema/json.ts';
 import { lookUp } from '../schema/references.ts';

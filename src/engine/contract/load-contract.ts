@@ -1,4 +1,4 @@
-/** `openapi/petstore.yaml`, read once. What the server cannot serve is refused here, with every problem at once. */
+/** Loads `openapi/petstore.yaml`. A contract that the server cannot serve is refused, with all problems at once. */
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { isNode } from '../schema/json.ts';
 import { type Contract, ContractError } from './contract.ts';
@@ -21,7 +21,7 @@ export const CONTRACT_FILE = new URL('openapi/petstore.yaml', import.meta.resolv
 const EMPTY = 'it is empty: an OpenAPI document begins with openapi: 3.1.1';
 
 /**
- * The contract with the digest `checked` is not checked again for what takes long: `npm run generate` has done so.
+ * Slow checks are skipped for the contract with the digest `checked`: `npm run generate` has done them.
  * @throws ContractError
  */
 export async function loadContract(file: URL | string = CONTRACT_FILE, checked?: string): Promise<Contract> {
@@ -30,13 +30,13 @@ export async function loadContract(file: URL | string = CONTRACT_FILE, checked?:
   return contract;
 }
 
-/** In the one version inside. */
+/** The document, converted to OpenAPI 3.1. */
 async function toCurrentVersion(source: Record<string, unknown>): Promise<Record<string, unknown>> {
   const isOlder = typeof source.openapi === 'string' && source.openapi.startsWith('3.0.');
   return isOlder ? (await import('./older-version.ts')).toCurrent(source) : source;
 }
 
-/** The contract with what cannot be served. @throws ContractError where its operations cannot be told */
+/** The contract and its problems. @throws ContractError if its operations cannot be read */
 export async function readContract(
   file: URL | string,
   checked?: string,
@@ -53,7 +53,7 @@ export async function readContract(
   const problems: string[] = [];
   const refuse = (problem: string) => problems.push(problem);
   const resolved = resolveDocument(document, refuse);
-  // A reference to nothing is reported with its operation; the validator reports those that no operation uses.
+  // A dangling reference is reported with its operation; the validator reports those that no operation uses.
   if (dangling && problems.length === 0) refuse(dangling);
   if (problems.length > 0) throw new ContractError(problems);
   const keyPlaces = toKeyPlaces(resolved.components.securitySchemes, refuse);

@@ -1,4 +1,4 @@
-/** The media types of bodies. JSON, by any of its names (RFC 6839, section 3.1), is understood; all others are passed on as they are. */
+/** The media types of bodies. JSON, by any of its names (RFC 6839, section 3.1), is parsed; others are passed on as they are. */
 
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { ANNOTATION } from '../schema/references.ts';
@@ -7,14 +7,14 @@ import type { MediaNode } from './document.ts';
 
 export const PLAIN_JSON = 'application/json';
 const JSON_TYPE = /^[a-z]+\/([\w.!#$&^-]+\+)?json$/i;
-/** Both have fields with names (RFC 7578; HTML, section 4.10.21.8). */
+/** The media types of forms (RFC 7578; HTML, section 4.10.21.8). */
 const FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)$/i;
 const RANGE = /^(\*|application)\/\*/;
 const TYPE = /^[a-z]+\/[\w.!#$&^+-]+$/i;
 
 export const isJson = (type: string): boolean => JSON_TYPE.test(type);
 
-/** A form whose schema is that of bytes is not taken apart. */
+/** A form whose schema is bytes is passed on unparsed. */
 export function kindOf(type: string, schema: Schema): Content['kind'] {
   if (isJson(type)) return 'json';
   return FORM.test(type) && keywordsOf(schema).format !== 'binary' ? 'form' : 'bytes';
@@ -22,7 +22,7 @@ export function kindOf(type: string, schema: Schema): Content['kind'] {
 
 type Contents = Record<string, MediaNode>;
 
-/** The media types of a request or a response. Of a range, JSON is served, unless that has its own schema. */
+/** The media types of a request or a response. For a range, JSON is served, unless JSON has its own schema. */
 export function toTypes(content: Contents, place: string, refuse: Refuse): { type: string; media: MediaNode }[] {
   const served = Object.entries(content).filter(([name]) => !RANGE.test(name) || !(PLAIN_JSON in content));
   return served.map(([name, media]) => {

@@ -1,4 +1,4 @@
-/** The numbers in the contract: each must be exact, and `int64` must be of type integer. */
+/** Checks the numbers in the contract: each must be exact, and `int64` must be of type integer. */
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { toDouble } from '../../json/exact-number.ts';
 import { isNode, type Keywords, type Refuse } from '../schema/json.ts';
@@ -7,11 +7,11 @@ import type { Document } from './document.ts';
 
 const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
 
-/** Keywords whose numbers count in every digit. */
+/** Keywords whose numbers need every digit. */
 const EXACT = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'default'];
 const LARGE = new RegExp(`"(${EXACT.join('|')})":-?[0-9]{16}`);
 
-/** JSON as JSON.parse reads it, but for whole numbers beyond 2^53 in bounds and defaults: they are `bigint`. */
+/** Parses like JSON.parse, except that integers beyond 2^53 in bounds and defaults become `bigint`. */
 export function parseWithBounds(json: string): unknown {
   if (!LARGE.test(json)) return JSON.parse(json);
   const toNumber = (key: string, value: unknown) => {
@@ -21,7 +21,7 @@ export function parseWithBounds(json: string): unknown {
   return parse(json, toNumber, parseNumberAndBigInt);
 }
 
-/** The document for what knows no bigint. */
+/** The document for code that does not support bigint. */
 export const withDoubles = ({ json, document }: Pick<Contract, 'json' | 'document'>): Document =>
   LARGE.test(json) ? toDoubles(document) : document;
 
@@ -33,7 +33,7 @@ function toDoubles(node: unknown): unknown {
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, toDoubles(value)]));
 }
 
-/** A number that a double cannot hold is allowed in an example, but among other values it would be rounded. */
+/** A number that a double cannot hold is allowed in examples; elsewhere it would be rounded. */
 export function checkNumbers(node: unknown, place: string, refuse: Refuse): void {
   if (typeof node === 'bigint') {
     const isKept = EXACT.includes(place.slice(place.lastIndexOf('/') + 1)) || toDouble(node) !== undefined;

@@ -1,4 +1,4 @@
-/** OpenAPI 3.0 as 3.1. What differs is in schemas and beside references (OpenAPI 3.0.3, sections 4.7.23 and 4.7.24). */
+/** Converts OpenAPI 3.0 to 3.1. The differences are in schemas and beside references (OpenAPI 3.0.3, sections 4.7.23 and 4.7.24). */
 import { isNode, type Keywords } from '../schema/json.ts';
 import { isNames, isValue } from './extensions.ts';
 
@@ -6,7 +6,7 @@ export function toCurrent<Document extends object>(document: Document): Document
   return { ...toCurrentNode(document, ''), openapi: '3.1.1' };
 }
 
-/** `key` is that of the node in its parent. */
+/** `key` is the key of the node in its parent. */
 function toCurrentNode<Kind>(node: Kind, key: string): Kind;
 function toCurrentNode(node: unknown, key: string): unknown {
   if (Array.isArray(node)) return node.map((item) => toCurrentNode(item, ''));

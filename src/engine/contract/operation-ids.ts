@@ -1,4 +1,4 @@
-/** Ids for operations that have none, one that cannot name a file, or that of another: they name handlers, routes and types. */
+/** Makes ids for operations whose id is missing, a duplicate, or no file name: ids name handlers, routes and types. */
 import { lookUp } from '../schema/references.ts';
 import { type Document, mapOperations, operationsOf, type PathItem } from './document.ts';
 
@@ -10,7 +10,7 @@ export function withIds(document: Document): Document {
   const all = items.flatMap(([path, item]) =>
     operationsOf(item).map(([method, operation]) => ({ path, method, operation })),
   );
-  // Some file systems take `findItem.ts` and `finditem.ts` for the same file.
+  // On some file systems, `findItem.ts` and `finditem.ts` are the same file.
   const taken = new Set<string>();
   const take = (id: string) => ID.test(id) && !taken.has(id.toLowerCase()) && taken.add(id.toLowerCase());
   const unnamed = all.filter(({ operation }) => !take(operation.operationId ?? ''));
@@ -38,7 +38,7 @@ function inPlace(item: PathItem, document: Document, seen = new Set<PathItem>())
   return target ? inPlace(target, document, seen.add(item)) : item;
 }
 
-/** `GET /users/{name}` is `getUsersByName`, as fastify-openapi-glue has it. */
+/** `GET /users/{name}` is `getUsersByName`, as in fastify-openapi-glue. */
 function derive(method: string, path: string): string {
   return toWords(`${method} ${path.replace(/\{([^{}]*)\}/g, ' by $1')}`);
 }

@@ -1,4 +1,4 @@
-/** The operations of the contract, by their ids. */
+/** Reads the operations of the contract. */
 import { withoutFields } from '../schema/directions.ts';
 import { findInt64s } from '../schema/int64-map.ts';
 import type { Refuse } from '../schema/json.ts';
@@ -19,7 +19,7 @@ import { checkRawBody, isJson, kindOf, PLAIN_JSON, toTypes } from './media-types
 import { toParameters } from './parameters.ts';
 import { isNoKey, type KeyPlaces, toSecurity } from './security.ts';
 
-/** The largest body, where nothing is said: Fastify has the same bound for JSON. */
+/** The default size limit of bodies, the same as Fastify's for JSON. */
 export const MAX_BYTES = 1_048_576;
 
 /** An operation's name in problems. */
@@ -52,7 +52,7 @@ export function toOperations({ resolved, keyPlaces, isComplete }: Options, refus
   return operations;
 }
 
-/** Why no router would find a path, in words; undefined where one does. */
+/** Why no router would find a path, in words; undefined if it would. */
 function findUnserved(path: string): string | undefined {
   if (path.includes('?')) return `its path ends before ${path.replace(/[^?]*/, '')}`;
   if (path.includes('*'))
@@ -60,7 +60,7 @@ function findUnserved(path: string): string | undefined {
   return decodePath(path) === undefined ? 'its path has a % that begins no encoded character: write %25' : undefined;
 }
 
-/** A path as a router compares it, encoded characters decoded; undefined where it cannot be. */
+/** A path as a router compares it, decoded; undefined if it cannot be decoded. */
 export function decodePath(path: string): string | undefined {
   try {
     return decodeURI(path);
@@ -69,7 +69,7 @@ export function decodePath(path: string): string | undefined {
   }
 }
 
-/** Names tell no paths apart, nor does what stands behind `?` or `#`. */
+/** Paths that differ only in names of parameters, or after `?` or `#`, are the same. */
 const toRoutePath = (path: string) => path.replace(/[?#].*/, '').replace(/\{[^{}]*\}/g, '{}');
 
 interface Source {
@@ -101,7 +101,7 @@ function toOperation({ method, path, item, source }: Source, keyPlaces: KeyPlace
 
 function toReply(status: string, { content = {}, headers = {} }: ResponseNode, refuse: Refuse): Reply {
   const name = `response ${status}`;
-  // A handler answers one of them: JSON, where that is among them.
+  // A handler answers only one of several media types: JSON, if it is among them.
   const types = toTypes(content, name, refuse);
   const { type, media } = types.find((one) => isJson(one.type)) ?? types[0] ?? { type: PLAIN_JSON, media: {} };
   const schema = withoutFields('writeOnly', media?.schema ?? {});
@@ -109,7 +109,7 @@ function toReply(status: string, { content = {}, headers = {} }: ResponseNode, r
   return { status, type, hasContent: types.length > 0, isJson: isJson(type), schema, int64s, headers };
 }
 
-/** Where there is JSON, a type that could not be checked is not taken: 415. */
+/** If JSON is among the types, types that could not be checked are not accepted (415). */
 function toBody(source: BodyNode | undefined, refuse: Refuse): Body | undefined {
   if (!source) return undefined;
   const { required = false, content, 'x-max-bytes': ownMaxBytes } = source;

@@ -1,4 +1,4 @@
-/** The parameters of an operation, and whether they fit its path. */
+/** Reads the parameters of an operation, and checks that they fit its path. */
 
 import { findInt64s } from '../schema/int64-map.ts';
 import { type Keywords, keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
@@ -7,14 +7,14 @@ import type { Parameter, Writing } from './contract.ts';
 import type { ParameterNode } from './document.ts';
 import { PLAIN_JSON } from './media-types.ts';
 
-/** How values are written in each place, where no style is named; no other is supported, beside `deepObject`. */
+/** The default styles of each place. Apart from `deepObject`, no others are supported. */
 const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };
 /** The types of values that are written as text. */
 const TYPES = ['string', 'integer', 'number', 'boolean'];
-/** Headers that OpenAPI says to ignore as parameters (OpenAPI 3.1, section 4.8.12.1): other parts of the contract speak of them. */
+/** Headers that are ignored as parameters (OpenAPI 3.1, section 4.8.12.1): other parts of the contract describe them. */
 const IGNORED = ['accept', 'content-type', 'authorization'];
 
-/** `sources` has those of the path item first: an operation's parameter overrides the one of the same name and place. */
+/** `sources` has the path item's parameters first: an operation's parameter overrides one with the same name and place. */
 export function toParameters(path: string, sources: ParameterNode[], refuse: Refuse): Parameter[] {
   const byName = new Map<string, Parameter>();
   for (const source of sources.filter((one) => !isIgnored(one))) {
@@ -48,7 +48,7 @@ function findUnsupported(source: ParameterNode, writing: Writing | undefined): s
   return writing ? undefined : 'needs a schema of simple types, or of an array of them';
 }
 
-/** Undefined where it is not known. */
+/** How the values of a parameter are written; undefined if it is not supported. */
 function toWriting({ in: place, schema, content, style = STYLES[place], explode }: ParameterNode): Writing | undefined {
   if (schema === undefined) return undefined;
   if (content) return place === 'query' ? 'json' : undefined;
@@ -61,7 +61,7 @@ function toWriting({ in: place, schema, content, style = STYLES[place], explode 
 
 export const isSimple = (schema: Schema): boolean => typesOf(schema).every((type) => TYPES.includes(type));
 
-/** Whether its values are arrays of simple ones; beside arrays, it may allow simple values, too. */
+/** Whether the schema allows arrays of simple values; it may allow simple values, too. */
 export function isList(schema: Schema): boolean {
   const types = typesOf(schema);
   const others = types.filter((type) => type !== 'array');
@@ -74,7 +74,7 @@ export function isList(schema: Schema): boolean {
   );
 }
 
-/** Of the arrays that a schema allows; undefined where their places are not alike. */
+/** The schema of the items of arrays; undefined if items have schemas by position (`prefixItems`). */
 export function itemsOf(schema: Schema): Schema | undefined {
   const all = partsOf(schema);
   const items = all.flatMap(({ items: own }): Schema[] => (own === undefined ? [] : [own]));
@@ -91,14 +91,14 @@ function isFlat(schema: Schema): boolean {
   return isObject && [...Object.values(properties), additionalProperties].every(isField);
 }
 
-/** A schema, and those in it that speak of the same value. */
+/** A schema, and the schemas in it that describe the same value. */
 function partsOf(schema: Schema): Keywords[] {
   const keywords = keywordsOf(schema);
   const { allOf = [], anyOf = [], oneOf = [] } = keywords;
   return [keywords, ...[...allOf, ...anyOf, ...oneOf].flatMap(partsOf)];
 }
 
-/** Which a value may have; text, where its schema says nothing. */
+/** The types that a value may have; string, if its schema has none. */
 export function typesOf(schema: Schema): string[] {
   const types = [...new Set(saidTypes(schema))].filter((type) => type !== 'null');
   return types.length > 0 ? types : ['string'];
@@ -111,7 +111,7 @@ function saidTypes(schema: Schema): string[] {
   return own.length + parts.length > 0 ? [...own, ...parts] : values.map((value) => typeof value);
 }
 
-/** The items of an array are told apart before they are decoded, in a part of the path of their own. */
+/** An array in a path needs a segment of its own: its items are split before they are decoded. */
 function findShared(
   path: string,
   { name, in: place }: ParameterNode,
@@ -123,22 +123,22 @@ function findShared(
     : undefined;
 }
 
-/** A key that is kept for no time would promise that a request is done once, and not keep it. */
+/** Checks an `Idempotency-Key`: one that is not remembered would break its promise. */
 function findUnkept({ name, in: place, 'x-kept-hours': hours }: ParameterNode): string | undefined {
   if (place !== 'header' || name.toLowerCase() !== 'idempotency-key') {
     return hours === undefined ? undefined : 'x-kept-hours is for the header Idempotency-Key only';
   }
-  // A plain header, whose meaning is the handler's.
+  // A plain header, which the handler interprets.
   if (hours === undefined) return undefined;
   return Number.isInteger(hours) && hours > 0 ? undefined : 'needs x-kept-hours, for how many hours it is known';
 }
 
-/** How many records a page has at most. */
+/** The parameter `limit`, which bounds the records of a page. */
 export function findLimit(parameters: Parameter[]): Parameter | undefined {
   return parameters.find(({ name, in: place }) => name === 'limit' && place === 'query');
 }
 
-/** A page with no items has no next one, and fewer than none are all. */
+/** Refuses limits below 1: a page without items has no next one. */
 function checkLimit(parameters: Parameter[], refuse: Refuse): void {
   const limit = findLimit(parameters);
   if (!limit || !parameters.some(({ isOpaque }) => isOpaque)) return;

@@ -1,11 +1,11 @@
-/** Names of path parameters that a router can take: they are never sent, so that `{team-id}` may be `{team_id}` inside. */
+/** Renames path parameters that a router cannot handle: names are never sent, so `{team-id}` may be `{team_id}` inside. */
 import { type Document, mapOperations, type ParameterNode } from './document.ts';
 
 const NAME = /\{([^{}]*)\}/g;
 export const toName = (name: string) => name.replace(/\W/g, '_');
 export const withNames = (path: string) => path.replace(NAME, (_, name) => `{${toName(name)}}`);
 
-/** A path as it stands in URLs, where other characters than those of ASCII are percent-encoded (RFC 3986, section 2.5). */
+/** The path in URLs, with characters other than ASCII percent-encoded (RFC 3986, section 2.5). */
 export const encodePath = (path: string): string =>
   path.replace(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()));
 
@@ -16,7 +16,7 @@ export function withPathNames(document: Document): Document {
   if (odd.length === 0) return document;
   const paths = Object.entries(document.paths).map(([path, item]) => {
     const rewritten = withNames(path);
-    // Where that is another path, both are refused, as the same one.
+    // If this is the name of another path, both are refused as duplicates.
     if (!odd.includes(path) || rewritten in document.paths) return [path, item];
     const renamed = <Node extends { parameters?: ParameterNode[] }>(node: Node): Node =>
       node.parameters ? { ...node, parameters: rename(node.parameters, document) } : node;
@@ -25,7 +25,7 @@ export function withPathNames(document: Document): Document {
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-/** References are followed: another path may have the parameter by its own name. */
+/** Follows references, since another path may use the parameter under its own name. */
 function rename(parameters: ParameterNode[], document: Document): ParameterNode[] {
   return parameters.map((parameter) => {
     const [, key] = /^#\/components\/parameters\/([^/]+)$/.exec(parameter.$ref ?? '') ?? [];

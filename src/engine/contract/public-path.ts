@@ -4,8 +4,8 @@ import type { Contract } from './contract.ts';
 import type { Document } from './document.ts';
 
 /**
- * Clients find the paths of its servers, and all that the server refers to, below `publicPath`, such as `/petstore`. Its YAML is JSON
- * then: it is not the file any more.
+ * Puts `publicPath`, such as `/petstore`, before the paths of its servers, and of everything that the server refers to. The served YAML
+ * is then JSON text, no longer the file.
  */
 export function withPublicPath(contract: Contract, publicPath: string): Contract {
   if (publicPath === '') return contract;

@@ -1,4 +1,4 @@
-/** Which reply of an operation a status has. */
+/** Finds the declared reply of a status. */
 import type { Reply } from './contract.ts';
 
 /** The reply of the status, of its range, or the default. The server itself may refuse with a status that is not declared. */

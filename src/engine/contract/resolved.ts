@@ -1,4 +1,4 @@
-/** The parts of the document that are served, with their references replaced. */
+/** Replaces the references in the parts of the document that are served. */
 import type { Refuse } from '../schema/json.ts';
 import { buildResolve } from '../schema/references.ts';
 import { type Document, operationsOf, type PathItem, type ResolvedDocument } from './document.ts';

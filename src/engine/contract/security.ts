@@ -1,15 +1,15 @@
-/** Who may call an operation: everyone, or clients with keys in some places, and their scopes. Any other security is refused. */
+/** Reads who may call an operation: everyone, or clients with keys and scopes. Other kinds of security are refused. */
 import type { Refuse } from '../schema/json.ts';
 import { type Contract, ContractError, type KeyPlace, type NeededKey, type Requirement } from './contract.ts';
 import { operationsOf, type ResolvedDocument, type SchemeNode, type SecurityNode } from './document.ts';
 
-/** A name of a scope, as RFC 6749, section 3.3, without quotes and commas, which stand around and between scopes elsewhere. */
+/** The name of a scope (RFC 6749, section 3.3), without quotes and commas, which surround and separate scopes elsewhere. */
 const SCOPE = /^[!#-&(-+\--[\]-~]+$/;
 
 /** A name of a header (RFC 9110, section 5.6.2); enough for one in a query, too. */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** By the names of their schemes; undefined where a scheme is refused. Schemes with their keys in the same place share it. */
+/** The places of keys by the name of the scheme; undefined for a refused scheme. Schemes with the same place share one object. */
 export type KeyPlaces = Map<string, KeyPlace | undefined>;
 
 export function toKeyPlaces(schemes: Record<string, SchemeNode>, refuse: Refuse): KeyPlaces {
@@ -56,13 +56,13 @@ export function toSecurity(requirements: SecurityNode[], places: KeyPlaces, refu
   });
 }
 
-/** A parameter in the place of a key is that key, which no handler is given. */
+/** A parameter in the place of a key is the key, which handlers do not get. */
 export const isNoKey = (alternatives: Requirement[]) => (parameter: { in: string; name: string }) =>
   !alternatives.some((alternative) =>
     [alternative, ...alternative.alsoNeeded].some(({ place }) => placeKey(place) === placeKey(parameter)),
   );
 
-/** The schemes of operations whose tokens others issue, whatever the server's own keys are: OAuth 2 and OpenID Connect. */
+/** The schemes whose tokens always come from another issuer: OAuth 2 and OpenID Connect. */
 export function toTokenSchemes({ paths, security = [], components }: ResolvedDocument): string[] {
   const operations = Object.values(paths).flatMap(operationsOf);
   const needed = operations.flatMap(([, operation]) => operation.security ?? security).flatMap(Object.keys);
@@ -70,7 +70,7 @@ export function toTokenSchemes({ paths, security = [], components }: ResolvedDoc
   return [...new Set(needed)].filter(isToken);
 }
 
-/** @throws ContractError where tokens are needed that nobody checks: a key of the server is none */
+/** @throws ContractError if tokens of another issuer are needed, and there is no `verifyToken` */
 export function checkTokens({ resolved }: Contract, verifyToken: unknown): void {
   const unchecked = verifyToken === undefined ? toTokenSchemes(resolved) : [];
   if (unchecked.length === 0) return;

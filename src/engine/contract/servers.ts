@@ -1,13 +1,15 @@
-/** The path that the servers of the contract have, whatever their origin. */
+/** Finds the path prefix of the contract's servers. */
 
 import type { Refuse } from '../schema/json.ts';
 import type { Operation } from './contract.ts';
 import type { Document, ServerNode } from './document.ts';
 
-/** OpenAPI 3.1, section 4.8.1.1: what holds where no server is named. */
+/** The default server (OpenAPI 3.1, section 4.8.1.1). */
 const ROOT: ServerNode = { url: '/' };
 
-/** `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`; may be empty. That of the first server, its variables with their defaults. */
+/**
+ * `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`; may be empty. Uses the first server, with the defaults of its variables.
+ */
 export function toPrefix({ servers = [] }: Document, refuse: Refuse): string {
   const { url, variables = {} } = servers[0] ?? ROOT;
   const filled = url.replace(/\{([^{}]*)\}/g, (_, name) => variables[name]?.default ?? '');
@@ -17,7 +19,7 @@ export function toPrefix({ servers = [] }: Document, refuse: Refuse): string {
   return prefix;
 }
 
-/** The server's own routes, which stand beside the prefix. The page of the documentation gives `/` up where the contract has it. */
+/** The server's own routes, beside the prefix. If the contract has a path `/`, the redirect to the documentation is left out. */
 const OWN = /^\/(docs(\/.*)?|openapi\.(yaml|json)|\.well-known\/api-catalog|livez|readyz)$/;
 
 export function checkOwnPaths(prefix: string, operations: Iterable<Operation>, refuse: Refuse): void {

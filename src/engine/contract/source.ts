@@ -1,15 +1,15 @@
-/** The contract's YAML -> the JSON that it says. A build keeps that: to parse the YAML takes a fifth of a start. */
+/** Converts the contract's YAML to JSON. A build caches the JSON, because parsing the YAML takes a fifth of a start. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
 import type { YAMLError } from 'yaml';
 import { ContractError } from './contract.ts';
 
-/** Part of a built program; one that runs from its sources has none. */
+/** The cached JSON of a built program; a program that runs from its sources has none. */
 const KEPT = new URL('../../../contract.json', import.meta.url);
 
 interface Kept {
-  /** Of the YAML. */
+  /** The digest of the YAML. */
   sha256: string;
   json: string;
 }
@@ -20,14 +20,14 @@ export interface Source {
   json: string;
 }
 
-/** @throws ContractError where it is not YAML */
+/** @throws ContractError if the text is not YAML */
 export async function readSource(file: URL | string, keptIn: URL | string = KEPT): Promise<Source> {
   const yaml = readFileSync(file);
   const kept: Kept | undefined = existsSync(keptIn) ? JSON.parse(readFileSync(keptIn, 'utf8')) : undefined;
   return { yaml, json: kept?.sha256 === sha256Of(yaml) ? kept.json : await toJson(yaml) };
 }
 
-/** For the program that this file is a part of. @throws ContractError where it is not YAML */
+/** Writes the cache of a built program. @throws ContractError if the text is not YAML */
 export async function keepSource(file: URL | string, keptIn: URL | string = KEPT): Promise<void> {
   const yaml = readFileSync(file);
   const kept: Kept = { sha256: sha256Of(yaml), json: await toJson(yaml) };
@@ -39,7 +39,7 @@ async function toJson(yaml: Buffer): Promise<string> {
   return stringify(readJson(text) ?? (await readYaml(text))) as string;
 }
 
-/** JSON is YAML, but read as such it takes many times longer. */
+/** Tries JSON first: it is YAML, too, but the YAML parser takes many times longer. */
 function readJson(text: string): unknown {
   try {
     return parse(text, null, parseNumberAndBigInt);
@@ -50,9 +50,9 @@ function readJson(text: string): unknown {
 
 async function readYaml(text: string): Promise<unknown> {
   const { parseDocument } = await import('yaml');
-  // Merge keys are of YAML 1.1, and many write them.
+  // Merge keys are from YAML 1.1, but widely used.
   const document = parseDocument(text, { intAsBigInt: true, merge: true });
-  // One slip is the cause of those behind it, and an unknown tag would change what a value is.
+  // Only the first error, since it causes the later ones. A warning about an unknown tag counts, because the tag changes the value.
   const [fault] = [...document.errors, ...document.warnings];
   if (fault) throw new ContractError([toLine(fault)]);
   try {
@@ -62,7 +62,7 @@ async function readYaml(text: string): Promise<unknown> {
   }
 }
 
-/** Without the lines of the file that the parser shows below. */
+/** The parser's message without the lines of the file that follow it. */
 function toLine({ message, linePos }: YAMLError): string {
   const [start] = linePos as [{ line: number; col: number }];
   const [words] = message.split(/ at line \d+/, 1);

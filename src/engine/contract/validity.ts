@@ -1,9 +1,9 @@
-/** Whether a document is valid OpenAPI. */
+/** Checks that a document is valid OpenAPI. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ContractError } from './contract.ts';
 import type { Document } from './document.ts';
 
-/** One for all: compiling the schema of OpenAPI takes longer than everything else at a start. */
+/** Shared by all contracts: compiling OpenAPI's schema takes longer than everything else at a start. */
 const VALIDATOR = new Validator();
 const { validate } = Validator.prototype;
 const DANGLING = /^Can't resolve /;
@@ -17,7 +17,7 @@ const DIALECTS: unknown[] = [
   'https://json-schema.org/draft/2020-12/schema',
 ];
 
-/** Returns a problem where the only one is a reference to nothing. @throws ContractError that lists all others */
+/** Returns the problem if it is only a dangling reference. @throws ContractError that lists all other problems */
 export async function checkValidity(document: Record<string, unknown>): Promise<string | undefined> {
   const { openapi, swagger, jsonSchemaDialect = DIALECTS[0] } = document;
   if (swagger !== undefined) throw new ContractError([`it is OpenAPI ${swagger}; ${CONVERT}`]);
@@ -37,7 +37,7 @@ export async function checkValidity(document: Record<string, unknown>): Promise<
   return undefined;
 }
 
-/** Places that no operation is served by: what is wrong there is for the lint. What is wrong in a component is told by those that use it. */
+/** Places that no operation uses: their faults are left to the lint. Faults in components are reported by the places that use them. */
 const UNUSED = /^\/(info|servers|tags|externalDocs|webhooks|components|security|x-[^/]*)\//;
 
 function describe(errors: unknown): string[] {
@@ -47,8 +47,8 @@ function describe(errors: unknown): string[] {
 }
 
 /**
- * Does what needs a validator that trusts its document. fastify-openapi-glue makes one of its own, which would compile the schema of
- * OpenAPI again, and has no option against it. It is given a contract that was checked above, at this start or when the program was built.
+ * Runs a function while the validator accepts every document. fastify-openapi-glue makes a validator of its own, which would compile
+ * OpenAPI's schema again, and has no option against it. Its contract was checked before, at this start or at build time.
  */
 export async function whileTrusted(work: () => PromiseLike<unknown>): Promise<void> {
   Validator.prototype.validate = async function trust(document: Document) {
