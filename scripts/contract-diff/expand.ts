@@ -25,6 +25,10 @@ const VALUES = new Set(['example', 'value', 'default', 'enum', 'const']);
 /** Keywords that depend on others beside them, and would say something else beside those of another part. */
 const COUPLED = ['if', 'then', 'else', 'contains', 'prefixItems', 'unevaluatedItems', 'patternProperties'];
 
+/** Keywords that see what is in the `allOf` beside them, and those that they see of it. */
+const SEEING = ['unevaluatedProperties', 'unevaluatedItems'];
+const SEEN = 'properties additionalProperties unevaluatedProperties $ref allOf anyOf oneOf dependentSchemas'.split(' ');
+
 export function expandContract<Contract extends object>(contract: Contract): Contract {
   function expand<Kind>(node: Kind, trail: string[]): Kind;
   function expand(node: unknown, trail: string[]): unknown {
@@ -62,12 +66,17 @@ function withoutName(part: Schema): Schema {
   return part && rest;
 }
 
-/** One schema that allows what all parts allow. What cannot be said in one stays in `allOf`. */
+/** One schema that allows what all parts allow, of which the last is what stands beside them. What cannot be said in one stays in `allOf`. */
 function merge(parts: Schema[]): Schema {
   if (parts.includes(false)) return false;
-  const filled = parts.map(keywordsOf).filter((part) => Object.keys(part).length > 0);
+  const all = parts.map(keywordsOf);
+  const own = all.at(-1) as Keywords;
+  const filled = all.filter((part) => Object.keys(part).length > 0);
   if (filled.length < 2) return filled[0] ?? {};
-  if (!filled.every(isMergeable)) return { allOf: filled };
+  if (!filled.every((part) => isMergeable(part, own, filled))) {
+    if (!SEEING.some((key) => key in own)) return { allOf: filled };
+    return { ...own, allOf: [...filled.filter((part) => part !== own), ...(own.allOf ?? [])] };
+  }
   const whole: Keywords = {};
   const rest: Schema[] = [];
   for (const [key, value] of filled.flatMap((part) => Object.entries(part))) {
@@ -77,7 +86,7 @@ function merge(parts: Schema[]): Schema {
     else if (key === 'properties') {
       const known = whole.properties;
       const fields = value as Record<string, Schema>;
-      whole.properties = { ...known, ...mapValues(fields, (field, name) => merge([known?.[name] ?? {}, field])) };
+      whole.properties = { ...known, ...mapValues(fields, (field, name) => merge([known?.[name] ?? {}, field, {}])) };
     } else if (key === 'allOf') rest.push(...(value as Schema[]));
     else if (!isDeepStrictEqual(whole[key], value)) rest.push({ [key]: value });
   }
@@ -85,10 +94,13 @@ function merge(parts: Schema[]): Schema {
   return whole;
 }
 
-function isMergeable(part: Keywords, index: number, parts: Keywords[]): boolean {
+/** Whether a part says the same beside the keywords of the others; `own` stands beside `allOf`, and sees what is in it. */
+function isMergeable(part: Keywords, own: Keywords, parts: Keywords[]): boolean {
   if (COUPLED.some((key) => key in part)) return false;
-  const isScoped = 'additionalProperties' in part || ('unevaluatedProperties' in part && index < parts.length - 1);
-  return !isScoped || parts.every((other) => other === part || !('properties' in other));
+  const isBlind = 'unevaluatedProperties' in part && part !== own;
+  if (!isBlind && !('additionalProperties' in part)) return true;
+  const keys = isBlind ? SEEN : ['properties'];
+  return parts.every((other) => other === part || !keys.some((key) => key in other));
 }
 
 function mapValues<Value, Made>(

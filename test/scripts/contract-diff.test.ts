@@ -264,6 +264,9 @@ t.test('a schema that contains itself is compared down to where it begins again'
   t.ok(report(family, cut).includes('breaking: getPet 200 body.categoryId: is no longer required'));
 });
 
+/** The keyword that sees what is in `allOf` beside it, among those parts, where it sees nothing. */
+const blind = ({ allOf, unevaluatedProperties }: Json) => ({ allOf: [...allOf, { unevaluatedProperties }] });
+
 t.test('the parts of allOf, anyOf and oneOf are compared one by one', async (t) => {
   const parted = edited(({ NewPet, Pet, schemas }) => {
     schemas.Never = false;
@@ -278,6 +281,9 @@ t.test('the parts of allOf, anyOf and oneOf are compared one by one', async (t) 
       unique: { type: 'array', items: TEXT, uniqueItems: true },
       never: { $ref: '#/components/schemas/Never' },
       neverEither: { allOf: [TEXT, false] },
+      seeing: { allOf: [{ properties: { a: TEXT } }], unevaluatedProperties: false },
+      seeingAll: { allOf: [{ unevaluatedProperties: true }], unevaluatedProperties: TEXT },
+      seeingIn: { properties: { in: { properties: { a: TEXT }, unevaluatedProperties: false } } },
     });
     Object.assign(Pet.properties, {
       some: { allOf: [{ additionalProperties: false, properties: { a: TEXT } }, { properties: { b: TEXT } }] },
@@ -321,6 +327,14 @@ t.test('the parts of allOf, anyOf and oneOf are compared one by one', async (t) 
     [({ schemas }) => (schemas.Never = TEXT), 'compatible: createPet body.never: may be there now'],
     [({ NewPet: { properties } }) => properties.neverEither.allOf.pop(),
       'compatible: createPet body.neverEither: may be there now'],
+    [({ NewPet: { properties } }) => (properties.seeing = blind(properties.seeing)),
+      'breaking: createPet body.seeing.a: was removed'],
+    [({ NewPet: { properties } }) => (properties.seeingAll = blind(properties.seeingAll)),
+      'breaking: createPet body.seeingAll: allOf gained {"unevaluatedProperties":{"type":"string"}}'],
+    [({ NewPet: { properties } }) =>
+      (properties.seeingIn = { allOf: [
+        { properties: { in: { properties: { a: TEXT } } } }, { properties: { in: { unevaluatedProperties: false } } },
+      ] }), 'breaking: createPet body.seeingIn.in.a: was removed'],
     [({ Pet: { properties } }) => delete properties.some.allOf[0].properties.a,
       'breaking: getPet 200 body.some: a part of allOf.a: was removed'],
     [({ Pet: { properties } }) => (properties.more.allOf[0].unevaluatedProperties = TEXT),
