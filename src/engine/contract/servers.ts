@@ -8,7 +8,7 @@ import type { Document, ServerNode } from './document.ts';
 const ROOT: ServerNode = { url: '/' };
 
 /**
- * `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`; may be empty. Uses the first server, with the defaults of its variables.
+ * `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`; may be empty. Reads the first server, with the defaults of variables.
  */
 export function toPrefix({ servers = [] }: Document, refuse: Refuse): string {
   const { url, variables = {} } = servers[0] ?? ROOT;
