@@ -3,13 +3,13 @@ import type { FastifyContextConfig, FastifyInstance, RouteOptions } from 'fastif
 import openapiGlue from 'fastify-openapi-glue';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
 import { nodesOf } from '../contract/document.ts';
-import { withDoubles } from '../contract/numbers.ts';
 import { decodePath } from '../contract/operations.ts';
 import { whileTrusted } from '../contract/validity.ts';
 import type { ToErrorBody } from '../error-body.ts';
 import { toFailureForm } from '../replies/failure-form.ts';
 import { refuseOtherTypes, typesOf } from '../requests/json-body.ts';
 import { type CompiledOperation, type CompiledOperations, compileOperations } from './compiled-operations.ts';
+import { toGlueDocument } from './glue-document.ts';
 import type { AnyHandler } from './handler.ts';
 import { type RouteParts, toRoute } from './route.ts';
 import { describeUnmatched } from './unmatched.ts';
@@ -53,7 +53,7 @@ export async function addOperations(
 
   await whileTrusted(() =>
     app.register(openapiGlue, {
-      specification: withDoubles(contract),
+      specification: toGlueDocument(contract),
       prefix: escapeColons(contract.prefix),
       operationResolver: (id, method, path) => {
         const { 'x-fastify-config': config } = nodesOf(contract.resolved, { path, method }).source;

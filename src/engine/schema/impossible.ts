@@ -6,7 +6,16 @@ import { subschemasOf } from './subschemas.ts';
 /** Keywords under which a schema that allows nothing may be intended. */
 const CONDITIONS = ['not', 'if'];
 
-export function refuseImpossible(schema: Schema, name: string, buildCheck: BuildCheck, refuse: Refuse): void {
+/** A schema is looked at once, wherever it is referred to. */
+export function refuseImpossible(
+  schema: Schema,
+  name: string,
+  buildCheck: BuildCheck,
+  refuse: Refuse,
+  seen = new Set<Schema>(),
+): void {
+  if (seen.has(schema)) return;
+  seen.add(schema);
   const keywords = keywordsOf(schema);
   const { enum: ofEnum, 'x-extensible-enum': known = [] } = keywords;
   const values = ofEnum ?? ('const' in keywords ? [keywords.const] : known);
@@ -17,6 +26,6 @@ export function refuseImpossible(schema: Schema, name: string, buildCheck: Build
   }
   for (const { subschema, keyword, name: field } of subschemasOf(schema)) {
     const place = keyword === 'properties' ? `${name}.${field}` : name;
-    if (!CONDITIONS.includes(keyword)) refuseImpossible(subschema, place, buildCheck, refuse);
+    if (!CONDITIONS.includes(keyword)) refuseImpossible(subschema, place, buildCheck, refuse, seen);
   }
 }

@@ -1,0 +1,62 @@
+/** The contract as fastify-openapi-glue can take it. */
+import type { Contract } from '../contract/contract.ts';
+import type { Document } from '../contract/document.ts';
+import { withDoubles } from '../contract/numbers.ts';
+import { isNode } from '../schema/json.ts';
+import { lookUp } from '../schema/references.ts';
+
+/**
+ * How many nodes a schema may have, with a copy of another at each reference to it: glue walks it so. Stripe's contract, of 600 operations
+ * and 2.5 MB, has schemas of more nodes than fit into memory.
+ */
+const MOST_NODES = 1000;
+const SCHEMA = '#/components/schemas/';
+
+/** Plugins see `{}` in place of a larger schema; the contract's own checks know all of it. */
+export function toGlueDocument(contract: Pick<Contract, 'json' | 'document'>): Document {
+  const document = withDoubles(contract);
+  const isLarge = buildIsLarge(document);
+
+  function trim<Kind>(node: Kind): Kind;
+  function trim(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map(trim);
+    if (!isNode(node)) return node;
+    if (isReference(node) && isLarge(node.$ref)) return {};
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, trim(value)]));
+  }
+
+  const names = Object.keys(document.components?.schemas ?? {});
+  return names.some((name) => isLarge(SCHEMA + name)) ? trim(document) : document;
+}
+
+const isReference = (node: { $ref?: unknown }): node is { $ref: string } =>
+  typeof node.$ref === 'string' && node.$ref.startsWith(SCHEMA);
+
+function buildIsLarge(document: Document): ($ref: string) => boolean {
+  const known = new Map<string, boolean>();
+
+  /** Stops when too many are counted. A schema ends where it meets itself, or one that is left out. */
+  function count($ref: string): boolean {
+    let left = MOST_NODES;
+    const open = new Set<string>();
+    const isBeyond = (node: unknown): boolean => {
+      if (typeof node !== 'object' || node === null) return false;
+      if (--left < 0) return true;
+      return isNode(node) && isReference(node) ? isBeyondTarget(node.$ref) : Object.values(node).some(isBeyond);
+    };
+    const isBeyondTarget = (target: string): boolean => {
+      if (open.has(target) || known.get(target)) return false;
+      open.add(target);
+      const isLarge = isBeyond(lookUp(document, target));
+      open.delete(target);
+      return isLarge;
+    };
+    return isBeyondTarget($ref);
+  }
+
+  return ($ref) => {
+    const isLarge = known.get($ref) ?? count($ref);
+    known.set($ref, isLarge);
+    return isLarge;
+  };
+}

@@ -1,0 +1,45 @@
+/** Schemas that are small as they are written, and have no end as a tree: a start takes no longer for them, and requests are checked. */
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import t from 'tap';
+import { operation, serve, withPaths } from '../../added-operations.ts';
+
+const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+
+/** Each refers to the next twice: as a tree, 40 of them have 2^40 nodes. */
+const LEVELS = Array.from({ length: 40 }, (_, level): [string, object] => [
+  `Level${level}`,
+  {
+    type: 'object',
+    additionalProperties: false,
+    properties: { left: refer(`Level${level + 1}`), right: refer(`Level${level + 1}`) },
+  },
+]);
+const NODE = { type: 'object', properties: { value: { type: 'integer' }, next: refer('Node'), other: refer('Node') } };
+const SCHEMAS = { ...Object.fromEntries(LEVELS), Level40: { type: 'string', maxLength: 3 }, Node: NODE };
+const PATHS = {
+  '/levels': { post: operation('levels', { requestBody: json(refer('Level0')) }) },
+  '/nodes': { post: operation('nodes', { requestBody: json(refer('Node')) }) },
+  '/inside': { post: operation('inside', { requestBody: json({ type: 'array', items: refer('Level1') }) }) },
+};
+
+t.test('a schema beyond 1,000 nodes is hidden from plugins alone: requests are checked by all of it', async (t) => {
+  const schemas = new Map<string, unknown>();
+  const addPlugins = async (app: FastifyInstance) =>
+    void app.addHook('onRoute', ({ url, schema }: RouteOptions) => {
+      if (url.startsWith('/v1/')) schemas.set(url, Object(schema).body?.content['application/json'].schema);
+    });
+  const yaml = withPaths(PATHS, (parts) => Object.assign(parts.schemas, SCHEMAS));
+  const answer = () => ({ status: 200, body: {} });
+  const { request } = await serve(t, yaml, { levels: answer, nodes: answer, inside: answer }, { addPlugins });
+  t.same(schemas.get('/v1/levels'), {});
+  t.same(schemas.get('/v1/inside'), { type: 'array', items: {} });
+  t.match(schemas.get('/v1/nodes'), { properties: { value: { type: 'integer' }, next: { $ref: '#' } } });
+
+  const post = async (path: string, body: unknown) => (await request(path, { method: 'POST', body })).status;
+  const deep = (text: string) => LEVELS.reduce<unknown>((inside) => ({ left: inside }), text);
+  t.equal(await post('/v1/levels', deep('abc')), 200);
+  t.equal(await post('/v1/levels', deep('abcd')), 400);
+  t.equal(await post('/v1/inside', [{ right: 1 }]), 400);
+  t.equal(await post('/v1/nodes', { next: { value: 'x' } }), 400);
+});
