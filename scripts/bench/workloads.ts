@@ -1,5 +1,4 @@
-/** The workloads: each is a series of requests, the same for every server. */
-import { toListText, toPetText } from './pets.ts';
+/** The workloads: each is a series of requests, the same for every server, with the replies that are right. */
 
 export const PREFIX = '/v1';
 export const API_KEY = 'key-of-the-benchmark-0123456789';
@@ -26,7 +25,15 @@ export interface Workload {
   toStreams(rows: number): Stream[];
 }
 
-type Next = () => Exchange;
+/** By the remainder of the id: a quarter of the pets each, and a quarter without a status. */
+const STATUSES = [undefined, 'available', 'pending', 'sold'];
+
+/** SQL: the columns of the pet with an id. Every database begins with pets 1, 2, 3 and so on. */
+export const PET_SQL = `
+  id, 'Pet ' || id, id % 100 + 1, CASE id % 4 WHEN 1 THEN 'available' WHEN 2 THEN 'pending' WHEN 3 THEN 'sold' END`;
+
+const toPetText = (id: number) =>
+  JSON.stringify({ id, name: `Pet ${id}`, categoryId: (id % 100) + 1, status: STATUSES[id % STATUSES.length] });
 
 function toRequest(method: string, path: string, body = ''): string {
   const content = body && `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
@@ -42,6 +49,8 @@ function buildRandom(): () => number {
   };
 }
 
+type Next = () => Exchange;
+
 function getOne(rows: number): Next {
   const random = buildRandom();
   return () => {
@@ -52,7 +61,10 @@ function getOne(rows: number): Next {
 
 function list(limit: number, status?: string): Next {
   const query = `limit=${limit}${status ? `&status=${status}` : ''}`;
-  const exchange = { request: toRequest('GET', `/pets?${query}`), reply: toListText(limit, status) };
+  const ids = Array.from({ length: limit }, (_, index) =>
+    status ? index * STATUSES.length + STATUSES.indexOf(status) : index + 1,
+  );
+  const exchange = { request: toRequest('GET', `/pets?${query}`), reply: `[${ids.map(toPetText)}]` };
   return () => exchange;
 }
 
@@ -64,7 +76,7 @@ function create(): Next {
   };
 }
 
-/** Half of the reads get one pet, half list 20; `share` of all requests are creates. */
+/** Half of the reads get one pet, half list 20; `creates` is the share of creates in all requests. */
 function mix(rows: number, creates: number): Next {
   const random = buildRandom();
   const [nextCreate, nextGet, nextList] = [create(), getOne(rows), list(20)];
@@ -79,28 +91,24 @@ function toStream(next: Next, connections = CONNECTIONS, length = LENGTH): Strea
   return { connections, exchanges: Array.from({ length }, next) };
 }
 
-/** How many connections read where the latency of reads is measured; so many create at the same time. */
-const READING = 48;
-const CREATING = 16;
+const toList = (name: string, title: string, limit: number, status?: string): Workload => ({
+  name,
+  title,
+  toStreams: () => [toStream(list(limit, status), CONNECTIONS, 1)],
+});
 
-/** There for the latency of reads, not for their number. */
-export const isOfReads = (name: string): boolean => name.startsWith('reads');
-
+/** Reads, alone and beside creates, are there for their latency, not for their number. */
 export const WORKLOADS: Workload[] = [
   { name: 'get-one', title: 'get one', toStreams: (rows) => [toStream(getOne(rows))] },
-  { name: 'list-20', title: 'list 20', toStreams: () => [toStream(list(20), CONNECTIONS, 1)] },
-  {
-    name: 'list-20-by-status',
-    title: 'list 20 by status',
-    toStreams: () => [toStream(list(20, 'available'), CONNECTIONS, 1)],
-  },
-  { name: 'list-100', title: 'list 100', toStreams: () => [toStream(list(100), CONNECTIONS, 1)] },
+  toList('list-20', 'list 20', 20),
+  toList('list-20-by-status', 'list 20 by status', 20, 'available'),
+  toList('list-100', 'list 100', 100),
   { name: 'create', title: 'create', toStreams: () => [toStream(create())] },
   { name: 'mix', title: '90/10 mix', toStreams: (rows) => [toStream(mix(rows, 0.1))] },
-  { name: 'reads', title: 'reads alone', toStreams: (rows) => [toStream(mix(rows, 0), READING)] },
+  { name: 'reads', title: 'reads alone', toStreams: (rows) => [toStream(mix(rows, 0), 48)] },
   {
     name: 'reads-beside-creates',
     title: 'reads beside creates',
-    toStreams: (rows) => [toStream(mix(rows, 0), READING), toStream(create(), CREATING)],
+    toStreams: (rows) => [toStream(mix(rows, 0), 48), toStream(create(), 16)],
   },
 ];

