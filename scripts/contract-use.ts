@@ -1,8 +1,9 @@
 /**
- * Shows what of a contract is served, what is refused, why, and what to change: `npm run contract:use -- <file or URL>`. It is served
- * when a server of it has started, in a copy of the project. With `--write`, puts it in the place of ours, makes a handler that answers 501 for each operation without one, and a first `src/errors.ts`,
- * where there is none. Where handlers would be left without an operation, nothing is written; `--replace-handlers` removes all that
- * there are, and writes `src/errors.ts` anew, unless it makes the errors of the contract already.
+ * Shows what of a contract is served, what is refused, why, and what to change: `npm run contract:use -- <file or URL>`. Slips in it that
+ * say nothing are set right, and told; it is served when a server of it has started, in a copy of the project. With `--write`, puts it
+ * in the place of ours, makes a handler that answers 501 for each operation without one, and a first `src/errors.ts`, where there is
+ * none. Where handlers would be left without an operation, nothing is written; `--replace-handlers` removes all that there are, and
+ * each domain of theirs that does not compile with it, and writes `src/errors.ts` anew, unless it makes the errors of the contract already.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { toPrintableLines } from '../src/store/api-keys.ts';
 import { withFile } from './contract-use/fetching.ts';
 import { judge } from './contract-use/judgement.ts';
+import { withMended } from './contract-use/mended-file.ts';
 import { place } from './contract-use/placing.ts';
 import { toTable } from './contract-use/table.ts';
 import { STEPS, type Step, tryOut } from './contract-use/trial.ts';
@@ -24,7 +26,12 @@ export async function use(args: string[], root = ROOT, steps = STEPS): Promise<{
   if (!source || others.length > 0) {
     throw new Error('npm run contract:use -- <file or URL> [--write [--replace-handlers]]');
   }
-  return withFile(source, (file) => useFile(file, values, { root, steps }));
+  return withFile(source, (file) =>
+    withMended(file, async (mended, changes) => {
+      const { text, code } = await useFile(mended, values, { root, steps });
+      return { text: [...toChanges(changes), text].join('\n'), code };
+    }),
+  );
 }
 
 async function useFile(
@@ -45,6 +52,15 @@ async function useFile(
   const replaces = values['replace-handlers'] === true;
   const { text, isDone } = place(file, judgement, root, { replaces, keepsErrors, outdated });
   return { text: `${table}\n\n${text}`, code: isDone ? 0 : 1 };
+}
+
+/** How many changes are told one by one. */
+const MOST_CHANGES = 20;
+
+function toChanges(changes: string[]): string[] {
+  const told = changes.slice(0, MOST_CHANGES).map((change) => `changed: ${change}`);
+  const more = changes.length - told.length;
+  return [...told, ...(more > 0 ? [`changed: ${more} more`] : []), ...(changes.length > 0 ? [''] : [])];
 }
 
 const toRow = (faults: string[]) => ({

@@ -1,0 +1,110 @@
+/**
+ * Sets right in a contract of others what says nothing, or is a slip that nobody means: once, when it is put in place. All that is
+ * changed is told; what has several readings stays, and is refused.
+ */
+import { stringify } from 'lossless-json';
+import { isNames, isValue } from '../../src/engine/contract/extensions.ts';
+import { isNode } from '../../src/engine/schema/json.ts';
+import { toStep } from '../../src/json/pointer.ts';
+import { type Drop, danglesIn, dropUnused, type Node } from './unused-components.ts';
+
+const isText = (value: unknown) => typeof value === 'string';
+const isBoolean = (value: unknown) => typeof value === 'boolean';
+const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
+const TYPES: unknown[] = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
+
+type IsRight = (value: unknown, node: Node) => boolean;
+
+/** Each keyword's kind of value, as JSON Schema demands it: with anything else it says nothing, and libraries stop at it. */
+const KEYWORDS: Record<string, IsRight> = {
+  title: isText,
+  description: isText,
+  deprecated: isBoolean,
+  readOnly: isBoolean,
+  writeOnly: isBoolean,
+  examples: Array.isArray,
+  // Its value would be the base of all references.
+  $id: () => false,
+  type: (type) => [type].flat().length > 0 && [type].flat().every((one) => TYPES.includes(one)),
+  required: isTexts,
+  enum: Array.isArray,
+  format: (format, { type }) => isText(format) && (format !== 'int64' || [type].flat().includes('integer')),
+};
+
+/** Keywords that are numbers: many write them in quotes. */
+const NUMBERS = /^((minimum|maximum|multipleOf)|(min|max)(Length|Items|Properties))$/;
+const NUMERAL = /^-?[0-9]{1,15}$/;
+
+/** Words of an operation for readers alone. */
+const BESIDE: Record<string, IsRight> = {
+  summary: isText,
+  description: isText,
+  operationId: isText,
+  tags: isTexts,
+  externalDocs: (docs) => isNode(docs) && isText(docs.url),
+};
+const METHOD = /^(get|put|post|delete|options|head|patch|trace)$/;
+
+/** Parts that the server does not serve: one with a reference to nothing goes. */
+const UNSERVED = /^(callbacks|links|webhooks|examples?|x-.*)$/;
+
+/** Keywords of a schema under which are schemas, and those under which they have names. */
+const INSIDE =
+  /^(items|not|if|then|else|contains|propertyNames|(additional|unevaluated)(Properties|Items)|(all|any|one)Of|prefixItems)$/;
+const NAMED = /^(properties|patternProperties|dependentSchemas|\$defs|definitions)$/;
+
+/** Kinds of nodes: the last three have names for keys. */
+type Kind = 'schema' | 'operation' | 'response' | 'components' | 'other' | 'schemas' | 'responses' | 'names';
+
+function kindUnder(key: string, kind: Kind): Kind {
+  if (kind === 'schema') return NAMED.test(key) ? 'schemas' : INSIDE.test(key) ? 'schema' : 'other';
+  if (kind === 'schemas') return 'schema';
+  if (kind === 'responses') return 'response';
+  if (kind === 'names') return 'other';
+  if (key === 'schema' || key === 'schemas' || key === 'responses' || key === 'components') return key;
+  return kind === 'components' || isNames(key) ? 'names' : METHOD.test(key) ? 'operation' : 'other';
+}
+
+const isNamed = (kind: Kind) => kind === 'schemas' || kind === 'responses' || kind === 'names';
+
+/** Changes the document in place. Returns what it has changed, each with its pointer. */
+export function mend(document: Node): string[] {
+  const changes: string[] = [];
+  const drop: Drop = (node, key, at, why) => {
+    delete node[key];
+    changes.push(`${at}/${toStep(key)} is taken out: ${why}`);
+  };
+
+  function visit(node: unknown, at: string, kind: Kind): void {
+    if (!isNode(node)) return;
+    if (!isNamed(kind) && !Array.isArray(node)) visitOwn(node, at, kind);
+    for (const [key, child] of Object.entries(node)) {
+      if (isNamed(kind) || !isValue(key)) {
+        visit(child, `${at}/${toStep(key)}`, Array.isArray(node) ? kind : kindUnder(key, kind));
+      }
+    }
+  }
+
+  function visitOwn(node: Node, at: string, kind: Kind): void {
+    const demands = kind === 'schema' ? KEYWORDS : kind === 'operation' ? BESIDE : {};
+    for (const [key, value] of Object.entries(node)) {
+      if (UNSERVED.test(key) && danglesIn(value, document)) drop(node, key, at, 'a reference in it leads to nothing');
+      else if (Object.hasOwn(demands, key) && !demands[key]?.(value, node))
+        drop(node, key, at, `it cannot be ${shown(value)}`);
+      else if (kind === 'schema' && NUMBERS.test(key) && isText(value) && NUMERAL.test(String(value))) {
+        node[key] = Number(value);
+        changes.push(`${at}/${key} is written as a number`);
+      }
+    }
+    if (kind === 'response' && node.$ref === undefined && !isText(node.description)) {
+      node.description = '';
+      changes.push(`${at}/description is written: each response has one`);
+    }
+  }
+
+  visit(document, '', 'other');
+  dropUnused(document, drop);
+  return changes;
+}
+
+const shown = (value: unknown) => stringify(value)?.slice(0, 40);

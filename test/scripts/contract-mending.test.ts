@@ -1,0 +1,123 @@
+/** `npm run contract:use` sets slips in a contract of others right, once, before it is judged. */
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import t, { type Test } from 'tap';
+import { parse, stringify } from 'yaml';
+import { withMended } from '../../scripts/contract-use/mended-file.ts';
+import { mend } from '../../scripts/contract-use/mending.ts';
+import { use } from '../../scripts/contract-use.ts';
+import type { Json } from '../any-json.ts';
+
+const schemaOf = (document: Json) => document.paths['/a'].post.responses['200'].content['application/json'].schema;
+
+/** A contract with one operation, which replies with this schema. */
+function contractWith(schema: Json, { operation = {}, media = {}, components = {}, others = {} }: Json = {}): Json {
+  const content = { 'application/json': { schema, ...media } };
+  const post = { operationId: 'find', responses: { '200': { description: 'Done.', content } }, ...operation };
+  const info = { title: 'Other', version: '1' };
+  return { openapi: '3.1.0', info, paths: { '/a': { post } }, components, ...others };
+}
+
+const OBJECT = { type: 'object', properties: { a: { type: 'string' } } };
+const NOWHERE = { $ref: '#/components/schemas/Nowhere' };
+
+t.test('a keyword whose value it cannot have is taken out of a schema, and told with its place', async (t) => {
+  const wrong: Json = {
+    ...{ title: 1, description: 2, deprecated: 'yes', readOnly: 'no', writeOnly: 1, examples: 'a', $id: 'https://a' },
+    ...{ type: 'datetime', required: true, enum: 'a' },
+  };
+  for (const [keyword, value] of Object.entries(wrong)) {
+    const document = contractWith({ allOf: [{ [keyword]: value, maxLength: 2n }] });
+    t.match(mend(document), [
+      `/paths/~1a/post/responses/200/content/application~1json/schema/allOf/0/${keyword} is taken out: it cannot be ${JSON.stringify(value)}`,
+    ]);
+    t.strictSame(schemaOf(document), { allOf: [{ maxLength: 2n }] });
+  }
+});
+
+t.test('a number in quotes is written as one, and int64 is left to integers', async (t) => {
+  const document = contractWith({ minimum: '1', maximum: 'x', items: { type: 'string', format: 'int64' } });
+  t.match(mend(document), [/minimum is written as a number/, /format is taken out: it cannot be "int64"/]);
+  t.strictSame(schemaOf(document), { minimum: 1, maximum: 'x', items: { type: 'string' } });
+});
+
+t.test('what is right stays, and so do fields, names and values that are called like keywords', async (t) => {
+  const fields = { type: { type: 'string' }, required: true, $id: { type: ['string', 'null'] }, title: {} };
+  const id = { type: 'integer', format: 'int64' };
+  const schema = {
+    ...{ type: 'object', title: 'A', required: ['id'], properties: { ...fields, id, callbacks: {} } },
+    ...{ $defs: { type: { enum: [1] } }, default: { type: 7 }, const: { required: true }, enum: [] },
+  };
+  const examples = { one: { value: { type: 1, $ref: '#/components/schemas/A' } } };
+  const operation = { externalDocs: { url: 'https://a' } };
+  const document = contractWith(schema, { media: { examples }, operation, components: { schemas: { A: OBJECT } } });
+  const before = structuredClone(document);
+  t.strictSame(mend(document), []);
+  t.strictSame(document, before);
+});
+
+t.test('a reference to nothing takes what the server does not serve with it: examples, links, callbacks', async (t) => {
+  const cases: [Json, RegExp][] = [
+    [contractWith({ ...OBJECT, example: { $ref: 'a' } }), /schema\/example is taken out: a reference in it leads to/],
+    [contractWith({ ...OBJECT, examples: [{ $ref: 'a' }] }), /schema\/examples is taken out/],
+    [contractWith({ ...OBJECT, 'x-of-theirs': { $ref: 'a' } }), /schema\/x-of-theirs is taken out/],
+    [contractWith(OBJECT, { media: { examples: { a: { value: { $ref: 'a' } } } } }), /json\/examples is taken out/],
+    [contractWith(OBJECT, { operation: { callbacks: { done: NOWHERE } } }), /post\/callbacks is taken out/],
+    [contractWith(OBJECT, { others: { webhooks: { done: NOWHERE } } }), /^\/webhooks is taken out/],
+  ];
+  for (const [document, change] of cases) t.match(mend(document), [change]);
+  t.strictSame(mend(contractWith(NOWHERE)), [], 'what an operation needs is for the judgement to refuse');
+});
+
+t.test('a component that no operation uses goes where nothing can be made of it', async (t) => {
+  const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const schemas = {
+    ...{ Used: { allOf: [ref('Base')] }, Base: OBJECT, Unused: OBJECT, Any: true, Text: 'a', Gone: NOWHERE },
+    ...{ Itself: ref('Itself'), Part: { allOf: [ref('Part')] }, Through: ref('Gone') },
+    List: { type: 'array', items: ref('List') },
+  };
+  const document = contractWith(ref('Used'), { components: { schemas, responses: null } });
+  const names = mend(document).map((change) => /schemas\/(\w+) is taken out: no operation uses it/.exec(change)?.[1]);
+  t.strictSame(names.sort(), ['Gone', 'Itself', 'Part', 'Text', 'Through']);
+  t.strictSame(Object.keys(document.components.schemas), ['Used', 'Base', 'Unused', 'Any', 'List']);
+  t.strictSame(mend({ paths: {} }), [], 'there may be no components');
+});
+
+t.test('what is for readers goes where it is no text, and each response has a description', async (t) => {
+  const operation = { summary: null, operationId: 5, tags: [{ name: 'a' }], externalDocs: 'https://a' };
+  const document = contractWith(OBJECT, { operation: { ...operation, description: 'Kept.' } });
+  delete document.paths['/a'].post.responses['200'].description;
+  document.paths['/a'].post.responses['404'] = { $ref: '#/components/responses/None' };
+  document.components.responses = { None: { description: 'None.' } };
+  t.equal(mend(document).length, 5);
+  t.strictSame(Object.keys(document.paths['/a'].post), ['responses', 'description']);
+  t.equal(document.paths['/a'].post.responses['200'].description, '');
+});
+
+/** The contract in a file, and a project without anything. */
+function filed(t: Test, text: string): { file: string; root: URL } {
+  const folder = t.testdir({ handlers: {}, openapi: {}, src: {}, 'other.yaml': text });
+  return { file: `${folder}/other.yaml`, root: pathToFileURL(`${folder}/`) };
+}
+
+t.test(
+  'contract:use tells each change with its line, the first twenty, and puts the changed contract in place',
+  async (t) => {
+    const fields = Object.fromEntries([...Array(22).keys()].map((index) => [`f${index}`, { description: index }]));
+    const text = stringify(contractWith({ type: 'object', properties: { ...fields, large: { maximum: 2n ** 60n } } }));
+    const { file, root } = filed(t, text);
+    const told = (await use([file, '--write'], root, [])).text.split('\n');
+    t.match(told[0], /^changed: .*other\.yaml:18:\d+: \/paths\/.*\/f0\/description is taken out: it cannot be 0$/);
+    t.match(told.slice(19, 22), [/^changed: .*\/f19\/description/, 'changed: 2 more', '']);
+    const placed = readFileSync(new URL('openapi/petstore.yaml', root), 'utf8');
+    t.strictSame(schemaOf(parse(placed, { intAsBigInt: true })).properties.f1, {});
+    t.match(placed, 'maximum: 1152921504606846976', 'with every digit');
+  },
+);
+
+t.test('a file in which nothing is changed, or that cannot be read, is taken as it is', async (t) => {
+  for (const text of ['a: [', '7', stringify(contractWith(OBJECT))]) {
+    const { file } = filed(t, text);
+    t.strictSame(await withMended(file, async (...given) => given), [file, []]);
+  }
+});
