@@ -27,7 +27,6 @@ export function buildToLogged(names: string[], keys: readonly string[]): ToLogge
   const hasSecret = (text: string) => secrets.some((secret) => text.includes(secret));
 
   const hide = (url: string) => {
-    if (url.length < SHORTEST || !suspicious.test(url)) return url;
     const endOfPath = url.search(/[?&;#]/) >>> 0;
     const logged = url.replace(PART, (part, index: number) => {
       const text = decode(part);
@@ -38,7 +37,7 @@ export function buildToLogged(names: string[], keys: readonly string[]): ToLogge
     return hasSecret(decode(logged)) ? '***' : logged;
   };
   return (url) => {
-    const logged = hide(url);
+    const logged = url.length < SHORTEST || !suspicious.test(url) ? url : hide(url);
     return logged.length > LONGEST ? `${logged.slice(0, LONGEST)}…` : logged;
   };
 }

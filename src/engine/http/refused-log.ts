@@ -22,7 +22,7 @@ interface Refused {
 }
 
 export interface RefusedLog {
-  /** True if the request is only counted: its caller has used up its lines. */
+  /** True if the refused or failed request is only counted: its caller has used up its lines. */
   counts(request: FastifyRequest, status: number): boolean;
   /** Logs the counts, and starts anew. */
   end(): void;
@@ -42,7 +42,7 @@ export function buildRefusedLog(logger: Logger): RefusedLog {
     counts: (request, status) => {
       const { caller } = request;
       const kind = status === TOO_MANY_REQUESTS ? 'limited' : 'keyless';
-      if (kind === 'keyless' && (caller || status < 400 || status >= 500)) return false;
+      if (kind === 'keyless' && (caller || status >= 500)) return false;
       const ip = toClientAddress(request);
       const id = `${kind} ${caller?.counted ?? ip}`;
       const known = callers.get(id) ?? {

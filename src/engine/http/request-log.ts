@@ -1,6 +1,6 @@
 /** The ids of requests, and the line in the log when a request has ended. */
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
@@ -32,7 +32,8 @@ export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) 
   let count = 0;
   return (request) => {
     const id = `${run}-${(++count).toString(36)}`;
-    const trace = toTrace(request?.headers.traceparent);
+    const traceparent = request?.headers.traceparent;
+    const trace = traceparent === undefined ? undefined : toTrace(traceparent);
     return trace ? `${id}.${trace.traceId}` : id;
   };
 }
@@ -57,13 +58,15 @@ export function buildRequestObserver({
   refused,
   counts,
 }: RequestObserverParts): RequestObserver | undefined {
-  const toLine = logger.isLevelEnabled('info') ? buildToLine(toLogged, refused) : undefined;
-  if (!toLine && !counts) return undefined;
-  const begin = buildBegin();
+  const isLogged = logger.isLevelEnabled('info');
+  if (!isLogged && !counts) return undefined;
+  const toLine = buildToLine(toLogged);
   return (request, reply) => {
-    const line = toLine?.(request);
     const { raw } = reply;
     const start = performance.now();
+    const { id, method, url, headers } = request;
+    const ip = isLogged ? toClientAddress(request) : undefined;
+    const arrived = { id, method, url, traceparent: headers.traceparent, ip };
     let isOver = false;
     if (counts) counts.inFlight++;
     // The event may come twice, since server-response.ts emits it, too. `once` would allocate two more objects for each request.
@@ -71,62 +74,53 @@ export function buildRequestObserver({
       if (isOver) return;
       isOver = true;
       const ms = performance.now() - start;
-      const status = isSent(raw) ? raw.statusCode : undefined;
+      // Whether the reply was sent in full. An injected reply is not sent, only ended.
+      const isSent = raw.writableFinished || (raw.writableEnded && isInjected(raw.req));
+      const status = isSent ? raw.statusCode : undefined;
       counts?.end(request, status, ms);
-      const fields = line?.(status, Math.round(ms * 1000) / 1000);
-      if (fields !== undefined) lines.write(`${begin()}${fields}}\n`);
+      if (!isLogged || (status !== undefined && status >= 400 && refused.counts(request, status))) return;
+      lines.write(toLine(request, arrived, status, Math.round(ms * 1000) / 1000));
     });
   };
 }
 
-/** Whether the reply was sent in full. An injected reply is not sent, only ended. */
-const isSent = ({ writableFinished, writableEnded, req }: ServerResponse): boolean =>
-  writableFinished || (writableEnded && isInjected(req));
-
-/** Builds the fields of a request's line in two steps, at its start and at its end; none if the request is only counted. */
-function buildToLine(toLogged: ToLogged, refused: RefusedLog) {
-  return (request: FastifyRequest) => {
-    const { id, method, url, headers } = request;
-    const ip = toClientAddress(request);
-    return (status: number | undefined, ms: number): string | undefined => {
-      if (status !== undefined && refused.counts(request, status)) return undefined;
-      const end =
-        status === undefined ? `"ms":${ms},"msg":"request aborted"` : `"status":${status},"ms":${ms},"msg":"request"`;
-      const { operationId, caller, isReplayed, refusal, span } = request;
-      const called = operationId === undefined ? '' : `"operationId":"${operationId}",`;
-      const key = caller === undefined ? '' : caller.logged;
-      const replayed = isReplayed ? '"replayed":true,' : '';
-      const cause = refusal === undefined ? '' : `"cause":"${inJson(toLogged(describe(refusal)))}",`;
-      const trace = toTraceFields(headers.traceparent, span);
-      return `"reqId":"${id}","method":"${method}","url":"${inJson(toLogged(url))}",${toAddress(ip)}${trace}${called}${key}${replayed}${cause}${end}`;
-    };
-  };
+/** A request as it came: hooks may change it later. */
+interface Arrived {
+  id: string;
+  method: string;
+  url: string;
+  traceparent: string | string[] | undefined;
+  ip: string | undefined;
 }
 
 /**
- * The beginning of a line of level info, as pino writes it (a test compares them). pino takes twice as long, because it computes the
- * constant parts for each line.
+ * Builds the line of a request that has ended, as pino writes one of level info (a test compares them). pino takes twice as long, because
+ * it computes the constant parts for each line.
  */
-function buildBegin(): () => string {
-  const ofProcess = `,"pid":${process.pid},"hostname":${JSON.stringify(hostname())},`;
-  let begin = '';
-  let latest = 0;
-  return () => {
-    const now = Date.now();
-    if (now !== latest) begin = `{"level":30,"time":${now}${ofProcess}`;
-    latest = now;
-    return begin;
+function buildToLine(toLogged: ToLogged) {
+  const ofProcess = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`;
+  return (
+    { operationId, caller, isReplayed, refusal, span }: FastifyRequest,
+    { id, method, url, traceparent, ip }: Arrived,
+    status: number | undefined,
+    ms: number,
+  ): string => {
+    // The address is unknown if the client has reset its connection.
+    const address = ip === undefined ? '' : `"ip":"${inJson(ip)}",`;
+    const trace = traceparent === undefined && span === undefined ? '' : toTraceFields(traceparent, span);
+    const called = operationId === undefined ? '' : `"operationId":"${operationId}",`;
+    const key = caller === undefined ? '' : caller.logged;
+    const replayed = isReplayed ? '"replayed":true,' : '';
+    const cause = refusal === undefined ? '' : `"cause":"${inJson(toLogged(describe(refusal)))}",`;
+    const end =
+      status === undefined ? `"ms":${ms},"msg":"request aborted"` : `"status":${status},"ms":${ms},"msg":"request"`;
+    return `{"level":30,"time":${Date.now()},${ofProcess},"reqId":"${id}","method":"${method}","url":"${inJson(toLogged(url))}",${address}${trace}${called}${key}${replayed}${cause}${end}}\n`;
   };
 }
 
 /** A test for a text without escapes, as most URLs are, is faster than JSON.stringify. */
 function inJson(text: string): string {
   return /^[ !#-[\]-~]*$/.test(text) ? text : JSON.stringify(text).slice(1, -1);
-}
-
-/** The address is unknown if the client has reset its connection. */
-function toAddress(ip: string | undefined): string {
-  return ip === undefined ? '' : `"ip":"${inJson(ip)}",`;
 }
 
 function toTraceFields(traceparent: string | string[] | undefined, span: FastifyRequest['span']): string {
