@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import type { Contract } from '../../src/engine/contract/contract.ts';
 import { SECURITY_HEADERS } from '../../src/engine/http/security-headers.ts';
-import { buildIsGone } from '../../src/engine/replies/sunset.ts';
+import { buildSunset } from '../../src/engine/replies/sunset.ts';
 import type { AnyHandler } from '../../src/engine/routes/handler.ts';
 import type { Handlers } from '../../src/engine/routes/operations.ts';
 import { buildServer } from '../../src/engine/server.ts';
@@ -79,10 +79,9 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
   const findings: Findings = { replies: [], ignored: [], unfit: [], failed: [], defaulted: [], unkept: [] };
   const dependent = new Map<string, string[]>();
   const followed = new Set<string>();
-  const endings = [...contract.operations].map(
-    ([id, { deprecation }]) => [id, buildIsGone(deprecation?.sunset)] as const,
+  const sunsets = new Map(
+    [...contract.operations].map(([id, { deprecation }]) => [id, buildSunset(deprecation?.sunset)]),
   );
-  const isGone = new Map(endings);
 
   async function send({ method, url, key, body, headers }: Probe): Promise<Reply> {
     const authorization = KEYS[key] && { authorization: `Bearer ${KEYS[key]}` };
@@ -117,7 +116,7 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     findings.replies.push(`${summary} ${JSON.stringify(lasting)} ${text}`);
 
     // Whatever is asked of an operation that is no longer served.
-    const expect = status === 410 && isGone.get(probe.operation ?? '')?.() ? { status: '410' } : probe.expect;
+    const expect = status === 410 && sunsets.get(probe.operation ?? '')?.isPast ? { status: '410' } : probe.expect;
     const isMet = new RegExp(`^(${expect.status ?? '...'})$`).test(String(status));
     if (status >= 500 && (!isMet || !expect.status)) findings.failed.push(`${summary}: must not fail`);
     // What a handler refuses is its own rule; the contract's rules come before.

@@ -3,16 +3,20 @@
 /** How often the clock is read, in milliseconds: somebody may set it, and no timer is longer than 24 days. */
 const INTERVAL = 60_000;
 
-/** Builds a function that says whether the sunset has passed, without reading the clock for each request. */
-export function buildIsGone(sunset: Date | undefined): () => boolean {
-  if (!sunset) return () => false;
-  const end = sunset.getTime();
-  let isGone = false;
+/** Says whether the sunset has passed, without reading the clock for each request. */
+export interface Sunset {
+  readonly isPast: boolean;
+}
+
+export function buildSunset(time: Date | undefined): Sunset {
+  const sunset = { isPast: false };
+  if (!time) return sunset;
+  const end = time.getTime();
   function look(): void {
     const left = end - Date.now();
-    isGone = left <= 0;
-    if (!isGone) setTimeout(look, Math.min(left, INTERVAL)).unref();
+    sunset.isPast = left <= 0;
+    if (!sunset.isPast) setTimeout(look, Math.min(left, INTERVAL)).unref();
   }
   look();
-  return () => isGone;
+  return sunset;
 }

@@ -2,13 +2,20 @@
  * The way of a request through its operation, from top to bottom. Everything that can be is decided at the start.
  * Hooks that run before, for every request, are in `http/every-request.ts`.
  */
-import type { FastifyContextConfig, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
+import type {
+  FastifyContextConfig,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchemaCompiler,
+  onRequestHookHandler,
+  RouteOptions,
+} from 'fastify';
 import type { Operation, Requirement } from '../contract/contract.ts';
 import { HttpError, NO_ROUTE, refuse } from '../errors.ts';
 import { toTold } from '../problem.ts';
 import type { FailureForm } from '../replies/failure-form.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
-import { buildIsGone } from '../replies/sunset.ts';
+import { buildSunset } from '../replies/sunset.ts';
 import type { CompiledOperation } from './compiled-operations.ts';
 import { type Context, type ContextParts, withGiven } from './context.ts';
 import type { AnyHandler } from './handler.ts';
@@ -34,8 +41,11 @@ export interface RouteParts extends Omit<ContextParts, 'operation' | 'idempotenc
   onlyOwnTypes: onRequestHookHandler[];
 }
 
+/** Fastify skips a validator that is none. Its types do not say so. */
+const NO_CHECK = undefined as unknown as ReturnType<FastifySchemaCompiler<unknown>>;
+
 /** Turns Fastify's own validation and serialization off: ours do their work, see README.md. */
-const NOT_BY_FASTIFY = { validatorCompiler: () => () => true, serializerCompiler: () => JSON.stringify };
+const NOT_BY_FASTIFY = { validatorCompiler: () => NO_CHECK, serializerCompiler: () => JSON.stringify };
 
 export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
   const { compiled, failures, authFor, onlyOwnTypes } = parts;
@@ -59,19 +69,18 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     handler: serve,
   };
 
-  function serve(request: FastifyRequest, reply: FastifyReply) {
-    const answered = answer(request);
-    if (!(answered instanceof Promise)) return respond(reply, answered);
-    return answered.then(
-      (later) => (reply.sent ? undefined : respond(reply, later)),
+  async function serve(request: FastifyRequest, reply: FastifyReply) {
+    let answered: AnyAnswer;
+    try {
+      answered = await answer(request);
+    } catch (error) {
       // The client has gone and nobody waits for a reply: an error that its broken body caused in the handler is not reported.
-      (error) => (reply.sent ? undefined : Promise.reject(error)),
-    );
-  }
-
-  function respond(reply: FastifyReply, answered: AnyAnswer) {
-    reply.request.isAnswered = true;
-    if (isOnce) reply.request.isReplayed = 'Idempotency-Replayed' in (answered.headers ?? {});
+      if (reply.sent) return undefined;
+      throw error;
+    }
+    if (reply.sent) return undefined;
+    request.isAnswered = true;
+    if (isOnce) request.isReplayed = 'Idempotency-Replayed' in (answered.headers ?? {});
     return send(reply, answered);
   }
 }
@@ -104,20 +113,15 @@ function buildAnswer(operation: Operation, parts: RouteParts) {
   const idempotencyKey = operation.parameters.find(({ keptHours }) => keptHours !== undefined);
   const OwnContext: typeof Context = withGiven(parts.given);
   const contextParts: ContextParts = { ...parts, operation: operation.id, idempotencyKey };
-  const { sunset } = operation.deprecation ?? {};
-  const isGone = buildIsGone(sunset);
+  const { deprecation } = operation;
+  const sunset = buildSunset(deprecation?.sunset);
 
-  function answer(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
+  return (request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> => {
+    // Whoever still calls it can be told before it is removed.
+    if (deprecation) request.caller?.use.countDeprecated(operation.id);
+    if (sunset.isPast) return refuse('gone', `This operation was served until ${deprecation?.sunset?.toUTCString()}.`);
     const checked = compiled.check(request);
     if ('problems' in checked) return refuse('invalid_request', ...toTold(checked.problems));
     return handler(new OwnContext(checked, request, contextParts));
-  }
-
-  /** Counts who still calls the operation, so that they can be told before it is removed. */
-  function answerDeprecated(request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> {
-    request.caller?.use.countDeprecated(operation.id);
-    return isGone() ? refuse('gone', `This operation was served until ${sunset?.toUTCString()}.`) : answer(request);
-  }
-
-  return operation.deprecation ? answerDeprecated : answer;
+  };
 }

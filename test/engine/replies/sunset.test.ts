@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { extendSunsets } from '../../../src/engine/contract/deprecation.ts';
-import { buildIsGone } from '../../../src/engine/replies/sunset.ts';
+import { buildSunset } from '../../../src/engine/replies/sunset.ts';
 import type { AnyHandler } from '../../../src/engine/routes/handler.ts';
 import type { Handlers } from '../../../src/engine/routes/operations.ts';
 import { handlers as ours } from '../../../src/generated/handlers.ts';
@@ -32,11 +32,11 @@ const clockAt = (day: string) => `
 
 t.test('the time comes while the server runs', async (t) => {
   const clock = holdClock(t);
-  const isGone = buildIsGone(new Date(Date.now() + 100));
-  t.equal(isGone(), false);
+  const sunset = buildSunset(new Date(Date.now() + 100));
+  t.equal(sunset.isPast, false);
   clock.pass(100);
-  while (!isGone()) await wait(10);
-  t.equal(buildIsGone(undefined)(), false);
+  while (!sunset.isPast) await wait(10);
+  t.equal(buildSunset(undefined).isPast, false);
 });
 
 t.test('after its sunset a deprecated operation is gone, and all others go on', async (t) => {
