@@ -2,7 +2,7 @@
 
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
 import { toDouble, toExactNumber } from '../../json/exact-number.ts';
-import { isCanonical, parseInt64 } from '../../json/int64.ts';
+import { CANONICAL, parseInt64 } from '../../json/int64.ts';
 import { typesOf } from '../contract/parameters.ts';
 import { type Problem, problemAt } from '../problem.ts';
 import type { Schema } from '../schema/json.ts';
@@ -28,7 +28,7 @@ const ORDER = ['boolean', 'integer', 'number', 'string'];
 
 function buildToOne(type: string, isInt64: boolean): ToValue {
   if (isInt64) return (text) => parseInt64(text) ?? text;
-  if (type === 'integer') return (text) => (isCanonical(text) ? toNumber(text) : undefined) ?? text;
+  if (type === 'integer') return (text) => (CANONICAL.test(text) ? toNumber(text) : undefined) ?? text;
   if (type === 'number') return (text) => (NUMBER.test(text) ? toNumber(text) : undefined) ?? text;
   if (type === 'boolean') return (text) => text === 'true' || (text === 'false' ? false : text);
   return (text) => text;

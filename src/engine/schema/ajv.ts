@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats';
 import { contains, untilMaxErrors } from './bounded-keywords.ts';
 import { hidden, nullable } from './contract-keywords.ts';
 import { type CanonicalKeys, equals } from './equality.ts';
-import type { Functions } from './functions.ts';
+import type { AtEnd, Functions } from './functions.ts';
 import { bounds, int64, largeDefaults, multiple, numeric } from './int64-keywords.ts';
 import { countWhereIfFits, seenFields } from './seen-fields.ts';
 
@@ -29,6 +29,7 @@ export interface SchemaSource {
 export interface Run {
   functions: Functions;
   keys: CanonicalKeys;
+  atEnd: AtEnd;
 }
 
 /** Escapes, each as a whole, and named classes such as `[:alpha:]`. */

@@ -28,13 +28,11 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
   }));
   return convert;
 
-  function toOne(value: unknown): unknown {
-    if (isInt64) return toInt64(value) ?? value;
-    return isOtherNumber && typeof value === 'bigint' ? Number(value) : value;
-  }
-
   function convert(value: unknown): unknown {
-    if (typeof value !== 'object' || value === null) return toOne(value);
+    if (typeof value !== 'object' || value === null) {
+      if (isInt64) return toInt64(value) ?? value;
+      return isOtherNumber && typeof value === 'bigint' ? Number(value) : value;
+    }
     const values = value as Record<string, unknown>;
     for (const [name, ofField] of ofFields) {
       if (Object.hasOwn(values, name)) values[name] = ofField(values[name]);

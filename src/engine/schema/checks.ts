@@ -1,9 +1,9 @@
 /** Makes checks of schemas. Everything that is checked against a schema is checked here. */
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Problem } from '../problem.ts';
-import { buildAjv, type SchemaSource } from './ajv.ts';
+import { buildAjv, type Run, type SchemaSource } from './ajv.ts';
 import { CanonicalKeys } from './equality.ts';
-import { Functions } from './functions.ts';
+import { type AtEnd, type Compiler, Functions } from './functions.ts';
 import { findInt64s, type Int64Map, int64sOfField, int64sUnder } from './int64-map.ts';
 import type { Refuse, Schema } from './json.ts';
 import { buildPrepare } from './prepared.ts';
@@ -50,8 +50,7 @@ export function buildChecks(source: SchemaSource): Checks {
     return (value) => {
       const validate = made ?? make();
       const problems = validate(value) ? undefined : toProblems(validate.errors as ErrorObject[], options.at, value);
-      run.functions.forget();
-      run.keys.forget();
+      while (run.atEnd.length > 0) run.atEnd.pop()?.();
       return problems;
     };
   }
@@ -73,14 +72,16 @@ type Compile = (schema: Schema, int64s: Int64Map) => ValidateFunction;
 
 function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
   let made: Ajv2020 | undefined;
-  const functions = new Functions({
+  const atEnd: AtEnd = [];
+  const compiler: Compiler = {
     prepare: buildPrepare({ fillsDefaults, isStrict: source.isStrict }),
     compile: (prepared) => {
       made ??= buildAjv(source, fillsDefaults, run);
       return made.compile(prepared);
     },
-  });
-  const run = { functions, keys: new CanonicalKeys() };
+  };
+  const functions = new Functions(compiler, atEnd);
+  const run: Run = { functions, keys: new CanonicalKeys(atEnd), atEnd };
   const compileOwn: Compile = (schema, int64s) => {
     const own = functions.of({ schema, int64s, isTried: false });
     return source.isChecked ? functions.compile(own) : functions.compileWhole(own);

@@ -1,5 +1,6 @@
 /** ajv keywords that compare whole values (JSON Schema 2020-12, Core, section 4.2.2) in linear time. */
 import { _, type KeywordDefinition } from 'ajv/dist/2020.js';
+import type { AtEnd } from './functions.ts';
 
 /** Replaces `enum` and `const` with objects or large numbers: ajv's own know no bigint, and no objects without a prototype. */
 export const equals: KeywordDefinition = {
@@ -27,6 +28,11 @@ export class CanonicalKeys {
   /** The keys of objects and arrays, and those keys by the text of their contents. */
   readonly #known = new Map<object, string>();
   readonly #names = new Map<string, string>();
+  readonly #atEnd: AtEnd;
+
+  constructor(atEnd: AtEnd) {
+    this.#atEnd = atEnd;
+  }
 
   /** Replaces ajv's `uniqueItems`, which compares each item with every other, and knows no objects without a prototype. */
   readonly uniqueItems: KeywordDefinition = {
@@ -37,13 +43,6 @@ export class CanonicalKeys {
     compile: (isAsked: boolean) => (items: unknown[]) => !isAsked || this.#areUnique(items),
     error: { message: 'must not have the same item twice' },
   };
-
-  /** To be called at the end of a validation. */
-  forget(): void {
-    if (this.#known.size === 0) return;
-    this.#known.clear();
-    this.#names.clear();
-  }
 
   #areUnique(items: unknown[]): boolean {
     const keys = new Set<string>();
@@ -62,8 +61,14 @@ export class CanonicalKeys {
           .sort();
     const text = `${Array.isArray(value)}${parts.join()}`;
     const key = this.#names.get(text) ?? `#${this.#names.size}`;
+    if (this.#known.size === 0) this.#atEnd.push(() => this.#forget());
     this.#names.set(text, key);
     this.#known.set(value, key);
     return key;
+  }
+
+  #forget(): void {
+    this.#known.clear();
+    this.#names.clear();
   }
 }

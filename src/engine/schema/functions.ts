@@ -34,6 +34,9 @@ interface Outcome {
 
 type Evaluated = NonNullable<ValidateFunction['evaluated']>;
 
+/** Called at the end of a validation, to forget its findings: the next one is about other objects. */
+export type AtEnd = (() => void)[];
+
 export interface SchemaFunction extends Partial<Outcome> {
   /** Called by ajv. Sets `errors` and `evaluated`, as ajv's own functions do. */
   (...args: Parameters<ValidateFunction>): boolean;
@@ -53,11 +56,11 @@ export class Functions {
   readonly #whole = new Set<SchemaFunction>();
   /** All functions before this number are compiled. */
   #next = 0;
-  /** The caches that this validation has filled. */
-  readonly #found: Map<unknown, Outcome>[] = [];
+  readonly #atEnd: AtEnd;
 
-  constructor(compiler: Compiler) {
+  constructor(compiler: Compiler, atEnd: AtEnd) {
     this.#compiler = compiler;
+    this.#atEnd = atEnd;
   }
 
   /** `function: 3` calls the function with this number. */
@@ -106,12 +109,6 @@ export class Functions {
     return next !== undefined;
   }
 
-  /** To be called at the end of a validation: the next one is about other objects. */
-  forget(): void {
-    for (const outcomes of this.#found) outcomes.clear();
-    this.#found.length = 0;
-  }
-
   #at(part: Part, known?: SchemaFunction): SchemaFunction {
     const { schema, int64s, isTried } = part;
     const ofSchemas = this.#ofSchemas[isTried ? 'tried' : 'sure'];
@@ -139,7 +136,7 @@ export class Functions {
       const { errors, evaluated } = check;
       const outcome = { errors: errors?.slice(0, MAX_ERRORS) ?? null, evaluated: { ...(evaluated as Evaluated) } };
       if (typeof args[0] !== 'object') return outcome;
-      if (outcomes.size === 0) this.#found.push(outcomes);
+      if (outcomes.size === 0) this.#atEnd.push(() => outcomes.clear());
       outcomes.set(args[0], outcome);
       return outcome;
     };

@@ -10,7 +10,7 @@ import {
 import { getProperty } from 'ajv/dist/compile/codegen/index.js';
 import { checkDataTypes, DataType } from 'ajv/dist/compile/validate/dataType.js';
 import { isMultiple, toDouble } from '../../json/exact-number.ts';
-import { INT64_RANGE, toInt64 } from '../../json/int64.ts';
+import { INT64_RANGE } from '../../json/int64.ts';
 
 type Bounds = Record<keyof typeof BOUNDS, number | bigint>;
 
@@ -25,11 +25,15 @@ const BOUNDS = {
 export const BOUND_NAMES = Object.keys(BOUNDS) as (keyof Bounds)[];
 
 /** `int64: ['null']` accepts an exact 64-bit integer, or null. */
-export const int64: KeywordDefinition = {
+export const int64: CodeKeywordDefinition = {
   keyword: 'int64',
-  errors: false,
-  compile: (others: string[]) => (value: unknown) =>
-    toInt64(value) !== undefined || others.includes(value === null ? 'null' : typeof value),
+  schemaType: 'array',
+  code: (cxt) => {
+    const { data, schema, schemaValue } = cxt;
+    const isExact = _`Number.isSafeInteger(${data}) || (typeof ${data} == 'bigint' && BigInt.asIntN(64, ${data}) === ${data})`;
+    const isOther = _`${schemaValue}.includes(${data} === null ? 'null' : typeof ${data})`;
+    cxt.pass(schema.length === 0 ? isExact : _`${isExact} || ${isOther}`);
+  },
   error: {
     message: ({ schema }) =>
       schema.length === 0 ? `must be ${INT64_RANGE}` : `must be ${['a 64-bit integer', ...schema].join(' or ')}`,
