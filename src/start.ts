@@ -97,7 +97,7 @@ async function serve(config: ConfigWith<typeof settings>, contract: Contract, st
     corsOrigins: config.corsOrigins,
     limits: config,
     countWindow: store.countWindow ?? (cluster.isWorker ? askFirstProcess() : undefined),
-    isDraining: () => stop.isAsked,
+    stop,
     untilNoneListens: async () => cluster.isWorker && untilNoneListens(config.stopTimeout / 4),
   });
   const listening = startListening(app, config);

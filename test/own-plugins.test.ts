@@ -67,11 +67,11 @@ t.test("a plugin's own route is refused beyond the limits, as any other", async 
 
 t.test("the stop waits for a plugin's own route, whose reply closes its connection", async (t) => {
   const slow = buildSlow();
-  let isDraining = false;
-  const { app, port } = await startService(t, { ...slow, isDraining: () => isDraining });
+  const stop = { isAsked: false };
+  const { app, port } = await startService(t, { ...slow, stop });
   const client = connectRaw(port, 'GET /own/slow HTTP/1.1\r\nHost: a\r\n\r\n');
   const { reply } = await slow.asked;
-  isDraining = true;
+  stop.isAsked = true;
   const closed = app.close();
   const late = connectRaw(port, 'GET /own/7 HTTP/1.1\r\nHost: a\r\n\r\n');
   await once(late.socket, 'connect');

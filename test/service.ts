@@ -96,7 +96,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     lines: log ?? { write: () => {} },
     requestTimeout: 30_000,
     limits: loadConfig({}),
-    isDraining: () => false,
+    stop: { isAsked: false },
     untilNoneListens: async () => {},
     ...rest,
   });

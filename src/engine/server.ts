@@ -14,7 +14,7 @@ import { addClientAddresses, buildIsProxy } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
 import { addCors, toBareHeaders } from './http/cors.ts';
 import { buildCounts, type Counts } from './http/counts.ts';
-import { addDraining } from './http/draining.ts';
+import { addDraining, type Stop } from './http/draining.ts';
 import { addErrorReplies, buildSendError, type SendError } from './http/error-replies.ts';
 import { addPreBodyChecks, addRequestStart, buildArrive } from './http/every-request.ts';
 import { addHealth, buildIsReady } from './http/health.ts';
@@ -76,30 +76,29 @@ export interface ServerOptions {
   countWindow?: WindowCounter | undefined;
   /** Adds traces; without it, nothing is traced. */
   addTraces?: AddTraces | undefined;
-  /** True from the moment the server is asked to stop. */
-  isDraining: () => boolean;
+  /** Says whether the server was asked to stop. */
+  stop: Stop;
   /** Called when the server no longer listens; resolves when no other process listens on its port, either. */
   untilNoneListens: () => Promise<unknown>;
 }
 
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { contract, store, services = {}, logger, counts, limits, isDraining } = options;
+  const { contract, store, services = {}, logger, counts, limits, stop } = options;
   const given = { ...store.collections, services };
   const nextRequestId = buildRequestIds();
   const toLogged = buildToLogged(keysInQueries(contract), options.apiKeys);
   const refusedLog = buildRefusedLog(logger);
   const ownLog = buildFastifyLog(logger, toLogged);
   const watch = buildRequestObserver({ logger, lines: options.lines, toLogged, refused: refusedLog, counts });
-  const arrive = buildArrive(ownLog.addLog, watch);
+  const arrive = buildArrive(ownLog.log, watch);
   // Refused requests are counted even if nobody reads the counts: that is cheaper than a test each time.
   const counted = counts ?? buildCounts(String);
   const makeError = buildMakeError(logger, buildErrorFormOf(options.toErrorBody));
   const sendError = buildSendError(logger, makeError);
   const raw = { logger, nextRequestId, makeError, counts: counted, bareHeaders: toBareHeaders(options.corsOrigins) };
   const frameworkErrors: SendError = (error, request, reply) => {
-    arrive(request, reply);
-    sendError(error, request, reply.headers(raw.bareHeaders));
+    arrive(request, reply, () => sendError(error, request, reply.headers(raw.bareHeaders)));
   };
   const app = createApp(options, raw, ownLog, frameworkErrors);
   app.addHook('onClose', async () => refusedLog.end());
@@ -114,16 +113,16 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await add('services', (app) => addServices(app, store.collections, services));
   await add('raw-replies', (app) => addRawReplies(app, raw, toLogged));
   const toNotFound = await add('not-found', buildNotFound);
-  const resume = await add('draining', (app) => addDraining(app, connections, isDraining, options.untilNoneListens));
+  const lastCall = await add('draining', (app) => addDraining(app, connections, stop, options.untilNoneListens));
   await add('request-start', (app) => addRequestStart(app, arrive, beginTrace));
   await add('cors', (app) => addCors(app, options.corsOrigins));
   await add('plugins', (app) => addTeamsPlugins(app, options));
-  await add('pre-body-checks', (app) => addPreBodyChecks(app, toNotFound, resume, sendError));
+  await add('pre-body-checks', (app) => addPreBodyChecks(app, toNotFound, lastCall, sendError));
   const authFor = await add('auth', (app) => addAuth(app, auth));
   const contracts = fastifyPlugin(addContract, { name: 'contract', ...NEEDED.contract, encapsulate: true });
   await app.register(contracts, { ...options, given, authFor });
   await add('docs', (app) => addDocs(app, contract));
-  await add('health', (app) => addHealth(app, buildIsReady(store, services, logger), isDraining));
+  await add('health', (app) => addHealth(app, buildIsReady(store, services, logger), stop));
   return app;
 }
 
@@ -190,7 +189,7 @@ const PART_TIMEOUT = 120_000;
 const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 
 function createApp(
-  { trustProxy, requestTimeout, keepAliveTimeout, isDraining }: ServerOptions,
+  { trustProxy, requestTimeout, keepAliveTimeout, stop }: ServerOptions,
   raw: RawRepliesOptions,
   { log, logController }: ReturnType<typeof buildFastifyLog>,
   frameworkErrors: SendError,
@@ -214,7 +213,7 @@ function createApp(
       // The default of Node 22. With its own default, Node 20 would stop reading at a quarter of it.
       highWaterMark: 64 * 1024,
       connectionsCheckingInterval: Math.ceil(requestTimeout / 4),
-      ServerResponse: buildServerResponse(isDraining),
+      ServerResponse: buildServerResponse(stop),
       ...SINCE_NODE_24,
     },
     routerOptions: { maxParamLength: MAX_URL_LENGTH },

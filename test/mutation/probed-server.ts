@@ -69,7 +69,7 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     lines: { write: () => {} },
     requestTimeout: 30_000,
     limits: loadConfig({ KEY_RATE: '999999999/d' }),
-    isDraining: () => false,
+    stop: { isAsked: false },
     untilNoneListens: async () => {},
   });
   await app.ready();

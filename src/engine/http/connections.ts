@@ -95,19 +95,26 @@ export class Connections {
     return this.#sockets.size > this.#limits.maxConnections;
   }
 
-  /** The number of this iteration of the event loop. Only iterations in which this is called are counted. */
-  turn(): number {
-    if (this.#isTurn) return this.#turn;
-    this.#isTurn = true;
-    const began = performance.now();
-    setImmediate(() => {
-      this.#isTurn = false;
-      this.#took = performance.now() - began;
-    });
-    return ++this.#turn;
+  /** Counts a request in this iteration of the event loop. */
+  count(state: ConnectionState): void {
+    if (!this.#isTurn) {
+      this.#isTurn = true;
+      this.#turn++;
+      const began = performance.now();
+      setImmediate(() => {
+        this.#isTurn = false;
+        this.#took = performance.now() - began;
+      });
+    }
+    if (state.turn !== this.#turn) {
+      state.turn = this.#turn;
+      state.requests = 0;
+    }
+    state.requests++;
+    state.lastUse = this.#second;
   }
 
-  /** How long the last such iteration took, in milliseconds. */
+  /** How long the last iteration with requests took, in milliseconds. */
   get took(): number {
     return this.#took;
   }

@@ -13,23 +13,30 @@ const LAST_CALL = 200;
 const LATE = 50;
 const MOST_CALLS = 10;
 
-/** Continues a request: at once, or during a stop when the wait for requests is over. */
-export type ResumeUnlessDraining = (goOn: () => void) => void;
+/** Whether the server was asked to stop. */
+export interface Stop {
+  readonly isAsked: boolean;
+}
+
+export interface LastCall {
+  /** Requests held back during the wait; undefined at any other time. */
+  waiting: (() => void)[] | undefined;
+}
 
 export function addDraining(
   app: FastifyInstance,
   connections: Connections,
-  isDraining: () => boolean,
+  stop: Stop,
   untilNoneListens: () => Promise<unknown>,
-): ResumeUnlessDraining {
-  /** Requests held back during the wait; undefined at any other time. */
-  let waiting: (() => void)[] | undefined;
+): LastCall {
+  const lastCall: LastCall = { waiting: undefined };
 
   // When the server closes, the kernel resets connections that wait in its backlog. A client that is answered connects again at once,
   // so nobody is answered until the requests on their way have arrived, and no process listens any more.
   app.addHook('preClose', async () => {
-    if (!isDraining()) return;
-    waiting = [];
+    if (!stop.isAsked) return;
+    const waiting: (() => void)[] = [];
+    lastCall.waiting = waiting;
     const silent = [...connections.sockets].filter(isSilent);
     const mayStillSend = (socket: Socket) =>
       isSilent(socket) && !socket.destroyed && connections.second - stateOf(socket).lastUse < 2;
@@ -42,16 +49,12 @@ export function addDraining(
     for (const socket of silent.filter(isSilent)) socket.destroy();
     setImmediate(async () => {
       await untilNoneListens();
-      const last = waiting as (() => void)[];
-      waiting = undefined;
-      for (const goOn of last) goOn();
+      lastCall.waiting = undefined;
+      for (const goOn of waiting) goOn();
     });
   });
 
-  return (goOn) => {
-    if (waiting) waiting.push(goOn);
-    else goOn();
-  };
+  return lastCall;
 }
 
 /** Whether a connection has sent nothing yet. Browsers open such ones in advance; Node counts them as in use, and would wait. */

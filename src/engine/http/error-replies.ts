@@ -117,21 +117,22 @@ export function addErrorReplies(app: FastifyInstance, sendError: SendError): voi
 
 /** Finds malformed requests. Node could refuse most of them, but without a body. */
 export function findMalformed({ raw, headers }: FastifyRequest): HttpError | undefined {
-  if ((raw.url as string).length > MAX_URL_LENGTH) return new HttpError(...URI_TOO_LONG);
-  if ((raw.url as string).includes('#')) return new HttpError(...FRAGMENT);
-  if (!isDecodable(raw.url as string)) return new HttpError(...BAD_URL);
-  if (raw.url === '*' && raw.method !== 'OPTIONS') return new HttpError(...BAD_URL);
+  const url = raw.url as string;
+  if (url.length > MAX_URL_LENGTH) return new HttpError(...URI_TOO_LONG);
+  if (url.includes('#')) return new HttpError(...FRAGMENT);
+  if (/[%\x80-\xff]/.test(url) && !isDecodable(url)) return new HttpError(...BAD_URL);
+  if (url === '*' && raw.method !== 'OPTIONS') return new HttpError(...BAD_URL);
   if (headers.host === undefined ? raw.httpVersion === '1.1' : !HOST.test(headers.host))
     return new HttpError(...NO_HOST);
   if (headers.expect !== undefined && !isMet(headers.expect)) return new HttpError(...UNMET);
   if (isFaultilyFramed(raw)) return new HttpError(...toFramingFault(raw));
-  if (isTwice(raw, 'authorization') || isTwice(raw, 'content-type')) return new HttpError(...TWICE);
+  const mayBeTwice = headers.authorization?.includes(',') || headers['content-type']?.includes(',');
+  if (mayBeTwice && isTwice(raw)) return new HttpError(...TWICE);
   return undefined;
 }
 
 /** Fastify checks only the path. A query that is not percent-encoded UTF-8 (RFC 3986, section 2.5) would be changed silently. */
 function isDecodable(url: string): boolean {
-  if (!/[%\x80-\xff]/.test(url)) return true;
   try {
     decodeURIComponent(url);
     return !/[\x80-\xff]/.test(url);
@@ -158,7 +159,7 @@ function toFramingFault({ httpVersion, headers }: IncomingMessage): CodeAndMessa
 }
 
 /** Node joins duplicate headers with a comma (`joinDuplicateHeaders`). A `Host` so joined is invalid in any case. */
-function isTwice({ headers, rawHeaders }: IncomingMessage, name: 'authorization' | 'content-type'): boolean {
-  if (!headers[name]?.includes(',')) return false;
-  return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length > 1;
+function isTwice({ rawHeaders }: IncomingMessage): boolean {
+  const names = rawHeaders.filter((_text, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  return ['authorization', 'content-type'].some((name) => names.indexOf(name) < names.lastIndexOf(name));
 }

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
 import { HttpError } from '../errors.ts';
 import { checkServices } from '../services.ts';
+import type { Stop } from './draining.ts';
 import { describe } from './thrown.ts';
 
 /** Whether the service can do its work. */
@@ -34,10 +35,10 @@ function toCause(error: unknown): unknown {
   return isOurs ? error.cause : error;
 }
 
-export function addHealth(app: FastifyInstance, isReady: IsReady, isDraining: () => boolean): void {
+export function addHealth(app: FastifyInstance, isReady: IsReady, stop: Stop): void {
   app.get('/livez', () => ({ status: 'ok' }));
   app.get('/readyz', async () => {
-    if (isDraining()) throw new HttpError('unavailable', 'The service is stopping.');
+    if (stop.isAsked) throw new HttpError('unavailable', 'The service is stopping.');
     if (!(await isReady())) throw new HttpError('unavailable', 'The service is unavailable. Try again later.');
     return { status: 'ok' };
   });

@@ -8,7 +8,6 @@ import type { Counts } from './counts.ts';
 import { isFaultilyFramed } from './error-replies.ts';
 import type { MakeError } from './made-errors.ts';
 import { isLast, keepAlive, stopParsing } from './node-internals.ts';
-import { boundBody } from './unwanted-bodies.ts';
 
 export interface RequestLimits {
   /** How many requests a client may pipeline on one connection. */
@@ -45,14 +44,16 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
       return;
     }
     state.response = response;
-    count(state, connections);
-    boundBody(request, response);
+    connections.count(state);
     if (isFaultilyFramed(request)) {
       stopParsing(request.socket);
       keepAlive(response, false);
     }
+    // Node pauses a connection when more than its high-water mark waits to be sent, but requests that it has read by then are parsed
+    // already. They are answered one by one, as the client reads: otherwise all their replies would wait in memory.
+    const isBehind = state.held > 0 || request.socket.isPaused();
     if (isOver(request, state, options)) refuse(request, response);
-    else if (previous && isBehind(request, state)) hold(state, previous, () => serve(request, response));
+    else if (previous && isBehind) hold(state, previous, () => serve(request, response));
     else serve(request, response);
   });
 }
@@ -85,16 +86,6 @@ function buildRefuse({ connections, nextRequestId, logger, makeError, counts, ba
   };
 }
 
-function count(state: ConnectionState, connections: Connections): void {
-  const turn = connections.turn();
-  if (state.turn !== turn) {
-    state.turn = turn;
-    state.requests = 0;
-  }
-  state.requests++;
-  state.lastUse = connections.second;
-}
-
 function isOver(
   { url }: IncomingMessage,
   { requests, isSurplus }: ConnectionState,
@@ -102,14 +93,6 @@ function isOver(
 ): boolean {
   if (requests > 1 && (requests > maxPipelined || requests * connections.sockets.size > maxRequests)) return true;
   return isSurplus && connections.isFull() && !HEALTH.has(url);
-}
-
-/**
- * Node pauses a connection when more than its high-water mark waits to be sent, but requests that it has read by then are parsed already.
- * They are answered one by one, as the client reads: otherwise all their replies would wait in memory.
- */
-function isBehind({ socket }: IncomingMessage, { held }: ConnectionState): boolean {
-  return held > 0 || socket.isPaused();
 }
 
 function hold(state: ConnectionState, previous: ServerResponse, goOn: () => void): void {

@@ -1,7 +1,7 @@
 /** Replies with the error body where Node's HTTP server gives up: the request is malformed or incomplete. */
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ConnectionError, FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { type CodeAndMessage, HttpError, kindOf } from '../errors.ts';
 import { toClientAddress } from './client-address.ts';
@@ -26,10 +26,14 @@ const NODE_ERRORS: Record<string, CodeAndMessage> = {
 
 const NO_METHOD: CodeAndMessage = ['not_implemented', 'The server knows no such method.'];
 
-const REPLY = Symbol('reply');
+export const REPLY = Symbol('reply');
 
-/** Node's request, with Fastify's reply to it. */
-type Request = IncomingMessage & { [REPLY]?: FastifyReply };
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** Fastify's reply to it: it answers a request that turns out to be malformed. */
+    [REPLY]?: FastifyReply;
+  }
+}
 
 export interface RawRepliesOptions {
   logger: Logger;
@@ -53,7 +57,7 @@ export function buildSendClientError(options: RawRepliesOptions): SendClientErro
       socket.destroy();
       return;
     }
-    const request: Request | undefined = stateOf(socket).response?.req;
+    const request = stateOf(socket).response?.req;
     stopReading(socket);
     // Bytes after a request that ends the connection need no answer.
     if (error.code === 'HPE_CLOSED_CONNECTION') return;
@@ -71,11 +75,6 @@ export function buildSendClientError(options: RawRepliesOptions): SendClientErro
   };
 }
 
-/** Notes the reply of a request, to answer by it if the request turns out to be malformed. */
-export function keepReply({ raw }: FastifyRequest, reply: FastifyReply): void {
-  (raw as Request)[REPLY] = reply;
-}
-
 export function addRawReplies(app: FastifyInstance, options: RawRepliesOptions, toLogged: ToLogged): void {
   const { logger, nextRequestId, counts } = options;
   // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a reply.
@@ -91,7 +90,7 @@ export function addRawReplies(app: FastifyInstance, options: RawRepliesOptions, 
 }
 
 /** Answers a request whose body has not arrived in full, unless it has been answered already. */
-function refuseBody(request: Request, told: CodeAndMessage): void {
+function refuseBody(request: IncomingMessage, told: CodeAndMessage): void {
   const reply = request[REPLY];
   request.socket.once('close', () => {
     // Fastify would warn that the body failed after the answer.

@@ -1,5 +1,5 @@
 /** Fastify's own log: `app.log` and `request.log` write to ours, with the request's id. */
-import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import { type FastifyBaseLogger, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { ToLogged } from './logged-urls.ts';
 
@@ -18,16 +18,11 @@ class OwnLines extends LogController {
 export function buildFastifyLog(logger: Logger, toLogged: ToLogged) {
   const req = ({ method, url }: { method: string; url: string }) => ({ method, url: toLogged(url) });
   const log = logger.child({}, { serializers: { req } }) as FastifyBaseLogger;
-  function addLog(request: FastifyRequest, reply: FastifyReply): void {
-    const own: unknown = new RequestLogger(log, request);
-    request.log = own as FastifyBaseLogger;
-    reply.log = own as FastifyBaseLogger;
-  }
-  return { log, addLog, logController: new OwnLines({ disableRequestLogging: true }) };
+  return { log, logController: new OwnLines({ disableRequestLogging: true }) };
 }
 
 /** A request's logger, made when it is first used: a child logger of pino takes a twentieth of a get. */
-class RequestLogger {
+export class RequestLogger {
   readonly #parent: FastifyBaseLogger;
   readonly #request: FastifyRequest;
   #made: FastifyBaseLogger | undefined;

@@ -1,6 +1,4 @@
 /** Headers that every reply has. */
-import type { FastifyReply } from 'fastify';
-import { isInjected } from './connections.ts';
 
 /**
  * The headers that OWASP's REST cheat sheet asks for: replies are not cached, not shown as pages, and have the type that they declare.
@@ -12,8 +10,3 @@ export const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
 };
-
-/** Sets the headers on injected replies; `server-response.ts` sets them on all others. */
-export function secureInjected(reply: FastifyReply): void {
-  if (isInjected(reply.request.raw)) reply.headers(SECURITY_HEADERS);
-}

@@ -1,12 +1,14 @@
 /** Our subclass of Node's reply, for the documented option `ServerResponse` of `http.createServer`. */
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Stop } from './draining.ts';
 import { appendToHead, keepAlive } from './node-internals.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
+import { boundBody } from './unwanted-bodies.ts';
 
 const SECURITY = Object.entries(SECURITY_HEADERS).map(([name, value]) => ({ name, line: `${name}: ${value}\r\n` }));
 const SECURITY_LINES = SECURITY.map(({ line }) => line).join('');
 
-export function buildServerResponse(isDraining: () => boolean): typeof ServerResponse {
+export function buildServerResponse(stop: Stop): typeof ServerResponse {
   class Response extends ServerResponse<IncomingMessage> {
     /** Called by Fastify and by Node itself, with these two arguments. */
     override writeHead(status: number, given?: unknown): this {
@@ -15,7 +17,7 @@ export function buildServerResponse(isDraining: () => boolean): typeof ServerRes
       for (const { name, line } of SECURITY)
         if (name in headers || this.hasHeader(name)) lines = lines.replace(line, '');
       // Decided here, not when the request comes: a request from before the stop that is answered after it must close its connection, too.
-      if (isDraining()) keepAlive(this, false);
+      if (stop.isAsked) keepAlive(this, false);
       // When a client disconnects, Node emits no `close` for a reply that waits behind another one.
       if (this.socket === null && this.req.socket.destroyed) this.emit('close');
       super.writeHead(status, headers);
@@ -28,6 +30,7 @@ export function buildServerResponse(isDraining: () => boolean): typeof ServerRes
      * a tenth slower. If the connection is gone, `write` would drop the text and report it as sent, so Node's `end` does it all.
      */
     override end(body?: unknown, encoding?: unknown, done?: unknown): this {
+      if (!this.req.complete && !this.writableEnded) boundBody(this.req, this);
       if (typeof body !== 'string' || !this.headersSent || !this.socket?.writable) {
         return super.end(body, encoding as BufferEncoding, done as () => void);
       }

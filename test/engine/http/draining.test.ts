@@ -30,7 +30,7 @@ t.test('from the signal on it is not ready, and asks clients to close, but answe
 t.test('who comes at the last call is answered when no process listens any more', async (t) => {
   const asking = new EventEmitter();
   const { app, port, request } = await startService(t, {
-    isDraining: () => true,
+    stop: { isAsked: true },
     untilNoneListens: () => new Promise((resolve) => asking.emit('asked', resolve)),
   });
   const socket = connect(port, '127.0.0.1');
@@ -61,7 +61,7 @@ t.test('a request that never ends does not hold the stop beyond STOP_TIMEOUT', a
 });
 
 t.test('a connection on which nothing was ever sent is closed', async (t) => {
-  const { app, port, request } = await startService(t, { isDraining: () => true });
+  const { app, port, request } = await startService(t, { stop: { isAsked: true } });
   const socket = connect(port, '127.0.0.1', () => socket.resume());
   const closed = once(socket, 'close');
   await once(socket, 'connect');
