@@ -44,6 +44,7 @@ const OF_EACH_STORE = [
     'kept',
     'transactions',
     'statement',
+    'key-rows',
     'lists',
     'trial',
     'queue',

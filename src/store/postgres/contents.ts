@@ -7,6 +7,7 @@ import { type Fits, type OutageKind, type Part, StoreError, StoreUnavailable } f
 import type { Table } from '../table.ts';
 import { toArrays, toArraysSql } from './arrays.ts';
 import type { Connection } from './connection.ts';
+import { drive } from './drive.ts';
 import { buildKeys } from './keys.ts';
 import { lockOf } from './names.ts';
 import { toJsonSql } from './record-json.ts';
@@ -38,7 +39,7 @@ export function buildReadContents(connect: Connect, schema: string, tables: read
     const connection = await open(connect);
     try {
       await begin(connection, 'ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      yield { lastIds: await readLastIds(connection), keys: await keys.list(connection) };
+      yield { lastIds: await readLastIds(connection), keys: await drive(connection, keys.list()) };
       for (const table of tables) {
         const source = toPlainShape(table);
         for await (const rows of readChunks(connection, schema, table)) {
@@ -167,7 +168,7 @@ function buildWritePart(schema: string, tables: readonly Table[]) {
     }),
   );
   return async (connection: Connection, part: Part<Fields>): Promise<void> => {
-    for (const key of part.keys ?? []) await keys.insert(connection, key);
+    for (const key of part.keys ?? []) await drive(connection, keys.insert(key));
     const insert = inserts.get(part.collection ?? '');
     if (insert) await connection.query(insert.sql, toArrays(insert.fields, part.records ?? []));
   };

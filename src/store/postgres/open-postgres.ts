@@ -18,7 +18,7 @@ import { ConnectionPool, type Run, type Task } from './connection-pool.ts';
 import { buildCountInvalidRecords, buildReadContents, buildWriteContents } from './contents.ts';
 import { drive, driveReading, toDialect } from './drive.ts';
 import { buildInsert } from './insert.ts';
-import { buildKeys } from './keys.ts';
+import { buildKeys, READ_ONLY } from './keys.ts';
 import { migrate } from './migrate.ts';
 import { quote } from './names.ts';
 import { buildListRecords } from './pages.ts';
@@ -26,7 +26,6 @@ import { buildConnect, buildRead } from './primary.ts';
 import { buildProveWritable } from './proof.ts';
 import { buildGetRecords } from './records.ts';
 import type { PostgresSettings } from './settings.ts';
-import { buildUses } from './uses.ts';
 import { buildWindowCounters } from './window-counters.ts';
 
 /** How many connections read, beside the one that writes. More would not help: each takes all waiting reads. */
@@ -40,7 +39,7 @@ const READ = 0.6;
 /** The part of the timeout that a write may wait to begin, and the part after which PostgreSQL cancels it: then it was not done. */
 const WRITE = 0.4;
 
-const READ_ONLY = new Error('the database can only be read');
+const CANNOT_WRITE = new Error('the database can only be read');
 
 /** @throws Error when no server accepts a connection, or the schema is newer than this program's */
 export async function openPostgres(
@@ -118,17 +117,17 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
       onConnection(connectToStart, (connection) => countInvalidRecords(connection, contract, fits)),
     readContents: buildReadContents(connectToRead, schema, tables),
     writeContents: buildWriteContents(connectToRead, schema, tables),
-    createKey: (key) => writing.runOnce((connection) => keys.insert(connection, key)),
-    listKeys: () => read(keys.list),
+    createKey: (key) => writing.runOnce((connection) => drive(connection, keys.insert(key))),
+    listKeys: () => read((connection) => drive(connection, keys.list())),
     readKeys: async (since) => {
-      const changes = await read((connection) => keys.readChanges(connection, since));
-      if (changes === undefined) throw new StoreUnavailable(READ_ONLY);
+      const changes = await read((connection) => drive(connection, keys.readChanges(since)));
+      if (changes.version.startsWith(READ_ONLY)) throw new StoreUnavailable(CANNOT_WRITE);
       return changes;
     },
-    revokeKey: (id, revokedAt) => writing.runOnce((connection) => keys.revoke(connection, id, revokedAt)),
-    replaceKey: (id, key, expiresAt) => writing.runOnce((connection) => keys.replace(connection, id, key, expiresAt)),
-    addUses: (added) => reading.runOnce((connection) => buildUses(schema).add(connection, added)),
-    listUses: () => read(buildUses(schema).list),
+    revokeKey: (id, revokedAt) => writing.runOnce((connection) => drive(connection, keys.revoke(id, revokedAt))),
+    replaceKey: (...values) => writing.runOnce((connection) => drive(connection, keys.replace(...values))),
+    addUses: (added) => reading.runOnce((connection) => drive(connection, keys.addUses(JSON.stringify(added)))),
+    listUses: () => read((connection) => drive(connection, keys.listUses())),
     counts,
     countWindow: (id, window, amount) => countWindow({ id, window, amount }),
     check: async () => {

@@ -6,9 +6,10 @@ import { toPlainShape } from '../shape.ts';
 import { type Fits, type Part, StoreError } from '../store.ts';
 import type { Table } from '../table.ts';
 import { toStoreError } from './connection.ts';
+import { Driver } from './drive.ts';
 import { prepareInsertRows, toRow, toRows } from './insert.ts';
 import { keep } from './kept-sqlite.ts';
-import { prepareKeys } from './keys.ts';
+import { KEYS } from './keys.ts';
 import { toJsonSql } from './record-json.ts';
 import { toTransactionError } from './transaction.ts';
 
@@ -35,7 +36,7 @@ export async function* readContents(
     db.exec('BEGIN');
     const selectLastId = db.prepare<[string], bigint>('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck();
     const lastIds = tables.map(({ collection, name }) => [collection, selectLastId.get(name) ?? 0n]);
-    yield { lastIds: Object.fromEntries(lastIds), keys: prepareKeys(db).list() };
+    yield { lastIds: Object.fromEntries(lastIds), keys: new Driver(db).drive(KEYS.list()) };
     for (const table of tables) yield* readRecords(db, table);
   } catch (error) {
     throw toStoreError(error);
@@ -83,11 +84,11 @@ async function fill(
   // The keys belong to deleted records, whose ids may now be used again.
   db.exec('DELETE FROM idempotency_keys');
   const inserts = new Map(tables.map((table) => [table.collection, prepareInsertRecords(db, table)]));
-  const keys = prepareKeys(db);
+  const driver = new Driver(db);
   let known: Part<Fields>['lastIds'] = {};
   for await (const { lastIds, keys: added = [], collection = '', records = [] } of parts) {
     known = lastIds ?? known;
-    for (const key of added) keys.insert(key);
+    for (const key of added) driver.drive(KEYS.insert(key));
     inserts.get(collection)?.(records);
   }
   for (const table of tables) keepIdsAbove(db, table, known[table.collection] ?? 0n);

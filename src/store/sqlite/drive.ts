@@ -39,6 +39,13 @@ export class Driver {
     this.#db = db;
   }
 
+  /** Makes a function of a generator function. */
+  bind<Values extends unknown[], Result>(
+    toAsking: (...values: Values) => Asking<Result>,
+  ): (...values: Values) => Result {
+    return (...values) => this.drive(toAsking(...values));
+  }
+
   /** Runs a generator to its end. An error of a statement is thrown into it, and may be caught there. */
   drive<Result>(asking: Asking<Result>): Result {
     let step = asking.next();

@@ -18,13 +18,13 @@ import { checkInodes, checkMap, type Inodes, openConnection, readInodes, toStore
 import { type Aside, prepareCountInvalidRecords, readContents, writeContents } from './contents.ts';
 import { DIALECT, Driver } from './drive.ts';
 import { toBound } from './insert.ts';
-import { prepareKeys } from './keys.ts';
+import { KEYS } from './keys.ts';
 import { migrate } from './migrate.ts';
 import { prepareReadPage } from './pages.ts';
 import { ReadCache, type Reads } from './read-cache.ts';
 import { toJsonSql } from './record-json.ts';
 import { type Snapshots, shareSnapshots } from './snapshots.ts';
-import { prepareAddUses, prepareListUses } from './uses.ts';
+import { inTransaction } from './transaction.ts';
 import { startWriter, type Writer } from './write-queue.ts';
 import { prepareWriteAll, toBatch, toOutcomes, type Write } from './writes.ts';
 
@@ -72,11 +72,10 @@ function buildStore(
   const counts = new StoreCounts();
   const { db, file, leave, snapshots } = access;
   const tables = kept.map(({ table }) => table);
-  const keys = prepareKeys(db);
-  const writer = access.isMemory
-    ? writeInPlace(db, kept, calls)
-    : startWriter({ file, inodes: access.inodes, tables, source: toLoad(calls, source) }, limits, counts);
   const driver = new Driver(db);
+  const writer = access.isMemory
+    ? writeInPlace(driver, db, kept, calls)
+    : startWriter({ file, inodes: access.inodes, tables, source: toLoad(calls, source) }, limits, counts);
   const read = guard(<Found>(toAsking: () => Asking<Found>) => {
     snapshots?.enter();
     return driver.drive(toAsking());
@@ -98,13 +97,13 @@ function buildStore(
       await writeContents(access.openAside, tables, parts, contract);
       leave();
     },
-    createKey: access.checked(keys.insert),
-    listKeys: access.alone(keys.list),
-    readKeys: access.checked(keys.readChanges),
-    revokeKey: access.checked(keys.revoke),
-    replaceKey: access.checked(keys.replace),
+    createKey: access.checked(inTransaction(db, driver.bind(KEYS.insert))),
+    listKeys: access.alone(driver.bind(KEYS.list)),
+    readKeys: access.checked(driver.bind(KEYS.readChanges)),
+    revokeKey: access.checked(inTransaction(db, driver.bind(KEYS.revoke))),
+    replaceKey: access.checked(inTransaction(db, driver.bind(KEYS.replace))),
     addUses: (uses) => writer.addUses(JSON.stringify(uses)),
-    listUses: access.alone(prepareListUses(db)),
+    listUses: access.alone(driver.bind(KEYS.listUses)),
     countWindow: undefined,
     counts,
     check: access.checked(() => {
@@ -204,7 +203,7 @@ function prepareReads(db: Database, table: Table, shape: Shape): Reads {
 }
 
 /** Writes without a thread: memory has no fsync, and only one connection. */
-function writeInPlace(db: Database, kept: readonly Kept[], calls: AnyTransactions): Writer {
+function writeInPlace(driver: Driver, db: Database, kept: readonly Kept[], calls: AnyTransactions): Writer {
   const writeAll = guard(prepareWriteAll(db, kept, calls));
   const byName = new Map(kept.map(({ table }) => [table.collection, table]));
   async function write(one: Write): Promise<Created | Outcome> {
@@ -215,7 +214,7 @@ function writeInPlace(db: Database, kept: readonly Kept[], calls: AnyTransaction
   return {
     create: (create) => write(create) as Promise<Created>,
     change: (change) => write(change) as Promise<Outcome>,
-    addUses: prepareAddUses(db),
+    addUses: driver.bind(KEYS.addUses),
     check: async () => {},
     flush: async () => {},
     stop: async () => {},

@@ -14,8 +14,9 @@ import {
   toStoreError,
   tryCreates,
 } from './connection.ts';
+import { Driver } from './drive.ts';
+import { KEYS } from './keys.ts';
 import { TURN_INTERVAL, takeTurn } from './turns.ts';
-import { prepareAddUses } from './uses.ts';
 import { type Batch, prepareWriteAll, TooLong, type Written } from './writes.ts';
 
 /** The database that the thread writes to. */
@@ -59,7 +60,7 @@ const kept = toKept(tables, (await loaded?.loadShapes()) ?? {});
 const calls = loaded?.transactions.all ?? {};
 let db: Database | undefined;
 let writeAll: ReturnType<typeof prepareWriteAll> | undefined;
-let addUses: ReturnType<typeof prepareAddUses> | undefined;
+let addUses: ((uses: string) => void) | undefined;
 
 /** Opens the connection, also after a failed write: a connection that was opened read-only stays read-only. */
 function open(): ReturnType<typeof prepareWriteAll> {
@@ -91,7 +92,7 @@ function run(task: Task): Answer {
       writeAll ??= open();
       if (task === 'hold') return NOTHING;
       if (isUses(task)) {
-        addUses ??= prepareAddUses(db as Database);
+        addUses ??= new Driver(db as Database).bind(KEYS.addUses);
         addUses(task.uses);
         return NOTHING;
       }
