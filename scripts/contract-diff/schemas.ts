@@ -93,10 +93,19 @@ export function* compareSchemas(before: Schema = {}, after: Schema = {}, place: 
       FIELD,
       isClosed(old) ? toAdditionToClosed : toAdditionToOpen,
     );
-    const changes = [...byKey({ ...KEYWORDS, fields })(old, now, place, direction, '')];
+    const all = [withFieldsOf(old, now), withFieldsOf(now, old)] as const;
+    const changes = [...byKey({ ...KEYWORDS, fields })(...all, place, direction, '')];
     const isFine = changes.some(isProvable) && isHarmless(before, after, direction);
     for (const change of changes) yield isFine && isProvable(change) ? { ...change, effect: FINE } : change;
   }
+}
+
+/** A field that only the other names was one of those that are not named, where these have a schema. */
+function withFieldsOf(schema: Keywords, { fields }: Keywords): Keywords {
+  const { others } = schema;
+  if (typeof others !== 'object') return schema;
+  const unnamed = Object.keys(fields as object).map((name) => [name, { required: false, schema: others }]);
+  return { ...schema, fields: { ...Object.fromEntries(unnamed), ...(schema.fields as object) } };
 }
 
 /** Two schemas with other keywords may allow the same values: by `anyOf` with null, or by another bound that means the same. */

@@ -264,6 +264,24 @@ t.test('a schema that contains itself is compared down to where it begins again'
   t.ok(report(family, cut).includes('breaking: getPet 200 body.categoryId: is no longer required'));
 });
 
+t.test('a field that is named beside others of one schema was one of them before', async (t) => {
+  const map = edited(({ Pet, NewPet }) => {
+    for (const { properties } of [Pet, NewPet])
+      properties.map = { type: 'object', additionalProperties: { minLength: 2 } };
+  });
+  const toB =
+    (b: Json): Edit =>
+    ({ Pet, NewPet }) => {
+      for (const { properties } of [Pet, NewPet]) properties.map.properties = { b };
+    };
+  judgesEach(t, map, [
+    [toB({ minLength: 1 }), 'breaking: getPet 200 body.map.b: minLength changed from 2 to 1'],
+    [toB({ minLength: 1 }), 'compatible: createPet body.map.b: minLength changed from 2 to 1'],
+    [toB({ minLength: 3 }), 'breaking: createPet body.map.b: minLength changed from 2 to 3'],
+    [toB({ minLength: 3 }), 'compatible: getPet 200 body.map.b: minLength changed from 2 to 3'],
+  ]);
+});
+
 /** The keyword that sees what is in `allOf` beside it, among those parts, where it sees nothing. */
 const blind = ({ allOf, unevaluatedProperties }: Json) => ({ allOf: [...allOf, { unevaluatedProperties }] });
 
