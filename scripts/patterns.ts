@@ -1,4 +1,4 @@
-/** Finds patterns of a contract that could hang the server, because they take more than linear time. */
+/** Finds patterns of a contract that are none, or could hang the server, because they take more than linear time. */
 import type { Contract } from '../src/engine/contract/contract.ts';
 import { toRegExp } from '../src/engine/schema/ajv.ts';
 import type { Schema } from '../src/engine/schema/json.ts';
@@ -36,11 +36,21 @@ export function describeSlowPatterns({ operations }: Contract): string[] {
 }
 
 function findFault(pattern: string, maxLength = Number.POSITIVE_INFINITY): string | undefined {
-  const degree = degreeOf(toRegExp(pattern, 'u'));
+  const expression = readExpression(pattern);
+  if (typeof expression === 'string') return expression;
+  const degree = degreeOf(expression);
   if (degree === 1 || maxLength ** degree <= STEPS) return undefined;
   if (degree === Number.POSITIVE_INFINITY) {
     return 'takes so long for some short texts that they would stop the server: let nothing that repeats stand in something that repeats';
   }
   const most = Math.floor(STEPS ** (1 / degree));
   return `takes the length of a text to the power of ${degree}: add maxLength: ${most} at most, or let no two parts that follow each other take the same letters`;
+}
+
+function readExpression(pattern: string): RegExp | string {
+  try {
+    return toRegExp(pattern, 'u');
+  } catch (error) {
+    return `is no regular expression of JavaScript: ${(error as Error).message}`;
+  }
 }

@@ -51,3 +51,10 @@ t.test('a pattern that is linear, or tried on short texts only, is not', async (
     [],
   );
 });
+
+t.test('a pattern that is no expression is named with its operation', async (t) => {
+  const [problem, ...others] = await told(t, { requestBody: json(text('(')) });
+  t.match(problem, /^operation echo: the pattern \( is no regular expression of JavaScript: .*Unterminated group/);
+  t.strictSame(others, []);
+  t.match(await told(t, { requestBody: json(text('\\p{IsLatin}')) }), [/ write its characters, such as \[A-Za-z\]$/]);
+});
