@@ -171,6 +171,7 @@ const SERVED: Record<string, Json> = {
   '`oneOf`, `anyOf`': inBody({ allOf: [string], not: { const: 'a' }, if: { const: 'b' }, else: { maxLength: 1 } }),
   'Maps (': inBody({ type: 'object', additionalProperties: int64 }),
   'A schema that refers': inBody({ $ref: '#/components/schemas/Tree' }),
+  'A schema of more than': inBody({ $ref: '#/components/schemas/Large' }),
   '`required` in one part': inBody({
     ...object({ a: string, b: string }),
     anyOf: [{ required: ['a'] }, { required: ['b'] }],
@@ -191,6 +192,7 @@ t.test('what the page says is served, is served: a contract with all of it start
   ]);
   const yaml = withPaths(Object.fromEntries(paths), ({ schemas, components, securitySchemes }) => {
     schemas.Tree = object({ leaves: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } });
+    schemas.Large = object(Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`a${index}`, string])));
     securitySchemes.inHeader = { type: 'apiKey', in: 'header', name: 'X-Key' };
     securitySchemes.oauth = { type: 'openIdConnect', openIdConnectUrl: 'https://example.com' };
     securitySchemes.other = { type: 'http', scheme: 'bearer' };
