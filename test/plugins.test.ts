@@ -346,6 +346,17 @@ t.test('onRoute sees what the contract says of each operation', async (t) => {
   t.match(routes.get('GET /v1/pets')?.schema, { querystring: { properties: { limit: { maximum: 100 } } } });
 });
 
+t.test('a plugin may change the body of an error before it is written', async (t) => {
+  const { request } = await startService(t, {
+    addPlugins: async (app) =>
+      void app.addHook('preSerialization', async (_request, _reply, body) => ({
+        ...Object(body),
+        message: 'Changed.',
+      })),
+  });
+  t.match(await request('/v1/pets?limit=0', { key: null }), { status: 401, body: { message: 'Changed.' } });
+});
+
 t.test('plugins find the contract by app.swagger()', async (t) => {
   const { app } = await startService(t);
   t.match(app.swagger(), { openapi: '3.1.0', paths: { '/pets': { get: { operationId: 'listPets' } } } });
