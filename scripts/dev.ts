@@ -42,7 +42,7 @@ function soon(work: () => Promise<void>): () => void {
   return () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      working = working.then(work);
+      working = working.then(work).catch((error: Error) => say(error.message));
     }, TOGETHER);
   };
 }

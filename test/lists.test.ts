@@ -95,6 +95,18 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     }
   });
 
+  t.test('a page that ends where the records end has no next one, however large it is', async (t) => {
+    const { orders } = await prepare(t)();
+    const records = Array.from({ length: 1000 }, (_, index) => ({ price: BigInt(index) }));
+    await orders.createAll(records);
+    for (const order of [undefined, 'cheapest']) {
+      const toPage = async (limit: number) => orders.list({ ...(order && { order }), limit });
+      t.equal((await toPage(1000))?.next, undefined);
+      t.equal((await toPage(1500))?.next, undefined);
+      t.type((await toPage(999))?.next, 'string');
+    }
+  });
+
   t.test('a beginning of a text is that of its characters, whatever they are', async (t) => {
     const shop = await prepare(t)();
     await fill(shop);

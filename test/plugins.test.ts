@@ -1,5 +1,6 @@
 /** Fastify's ecosystem works: plugins and hooks of a team's own see every route and every reply. */
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import compress from '@fastify/compress';
 import etag from '@fastify/etag';
@@ -346,15 +347,52 @@ t.test('onRoute sees what the contract says of each operation', async (t) => {
   t.match(routes.get('GET /v1/pets')?.schema, { querystring: { properties: { limit: { maximum: 100 } } } });
 });
 
+t.test(
+  'a plugin may write a head in each form that Node has: every header is there once, its own before ours',
+  async (t) => {
+    const forms: ((response: ServerResponse) => void)[] = [
+      (response) => response.writeHead(200, 'Fine', { 'Cache-Control': 'max-age=9', 'X-Own': '1' }),
+      (response) => response.writeHead(200, 'Fine', ['cache-control', 'max-age=9', 'X-Own', '1']),
+      (response) =>
+        response.setHeader('x-own', '0').writeHead(200, 'Fine', { 'cache-control': 'max-age=9', 'x-own': '1' }),
+      (response) => response.setHeader('x-own', '1').writeHead(200, 'Fine', { 'cache-control': 'max-age=9' }),
+    ];
+    const { port } = await startService(t, {
+      addPlugins: async (app) => {
+        for (const [index, write] of forms.entries()) {
+          app.get(`/form/${index}`, (_request, reply) => {
+            reply.hijack();
+            write(reply.raw);
+            reply.raw.end();
+          });
+        }
+      },
+    });
+    for (const index of forms.keys()) {
+      const response = await fetch(`http://127.0.0.1:${port}/form/${index}`);
+      t.equal(response.statusText, 'Fine');
+      const { headers } = response;
+      t.strictSame(
+        ['cache-control', 'x-own', 'x-content-type-options'].map((name) => headers.get(name)),
+        ['max-age=9', '1', 'nosniff'],
+        String(index),
+      );
+    }
+  },
+);
+
 t.test('a plugin may change the body of an error before it is written', async (t) => {
-  const { request } = await startService(t, {
-    addPlugins: async (app) =>
-      void app.addHook('preSerialization', async (_request, _reply, body) => ({
-        ...Object(body),
-        message: 'Changed.',
-      })),
-  });
-  t.match(await request('/v1/pets?limit=0', { key: null }), { status: 401, body: { message: 'Changed.' } });
+  const changes: ((body: object) => object)[] = [
+    (body) => ({ ...body, message: 'Changed.' }),
+    (body) => Object.assign(body, { message: 'Changed.' }),
+  ];
+  for (const change of changes) {
+    const { request } = await startService(t, {
+      addPlugins: async (app) =>
+        void app.addHook('preSerialization', async (_request, _reply, body) => change(body as object)),
+    });
+    t.match(await request('/v1/pets?limit=0', { key: null }), { status: 401, body: { message: 'Changed.' } });
+  }
 });
 
 t.test('plugins find the contract by app.swagger()', async (t) => {

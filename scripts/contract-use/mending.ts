@@ -20,20 +20,21 @@ const KEYWORDS: Record<string, IsRight> = {
   title: isText,
   description: isText,
   deprecated: isBoolean,
-  readOnly: isBoolean,
-  writeOnly: isBoolean,
   examples: Array.isArray,
   // Its value would be the base of all references.
   $id: () => false,
   type: (type) => [type].flat().length > 0 && [type].flat().every((one) => TYPES.includes(one)),
   required: isTexts,
-  enum: Array.isArray,
-  format: (format, { type }) => isText(format) && (format !== 'int64' || [type].flat().includes('integer')),
+  format: (format, { type }) =>
+    isText(format) && (format !== 'int64' || type === undefined || [type].flat().includes('integer')),
 };
 
 /** Keywords that are numbers: many write them in quotes. */
 const NUMBERS = /^((minimum|maximum|multipleOf)|(min|max)(Length|Items|Properties))$/;
 const NUMERAL = /^-?[0-9]{1,15}$/;
+/** And those that are true or false. One with another value stays, and is refused: it may hide a field. */
+const SWITCHES = /^(readOnly|writeOnly|deprecated|nullable|uniqueItems)$/;
+const SWITCH = /^(true|false)$/;
 
 /** Words of an operation for readers alone. */
 const BESIDE: Record<string, IsRight> = {
@@ -65,6 +66,9 @@ function kindUnder(key: string, kind: Kind): Kind {
   return kind === 'components' || isNames(key) ? 'names' : METHOD.test(key) ? 'operation' : 'other';
 }
 
+/** The kind of an item. A list of parameters has no names. */
+const kindWithin = (kind: Kind): Kind => (kind === 'names' ? 'other' : kind);
+
 const isNamed = (kind: Kind) => kind === 'schemas' || kind === 'responses' || kind === 'names';
 
 /** Changes the document in place. Returns what it has changed, each with its pointer. */
@@ -80,7 +84,7 @@ export function mend(document: Node): string[] {
     if (!isNamed(kind) && !Array.isArray(node)) visitOwn(node, at, kind);
     for (const [key, child] of Object.entries(node)) {
       if (isNamed(kind) || !isValue(key)) {
-        visit(child, `${at}/${toStep(key)}`, Array.isArray(node) ? kind : kindUnder(key, kind));
+        visit(child, `${at}/${toStep(key)}`, Array.isArray(node) ? kindWithin(kind) : kindUnder(key, kind));
       }
     }
   }
@@ -89,12 +93,14 @@ export function mend(document: Node): string[] {
     const demands = kind === 'schema' ? KEYWORDS : kind === 'operation' ? BESIDE : {};
     for (const [key, value] of Object.entries(node)) {
       if (UNSERVED.test(key) && danglesIn(value, document)) drop(node, key, at, 'a reference in it leads to nothing');
-      else if (Object.hasOwn(demands, key) && !demands[key]?.(value, node))
-        drop(node, key, at, `it cannot be ${shown(value)}`);
       else if (kind === 'schema' && NUMBERS.test(key) && isText(value) && NUMERAL.test(String(value))) {
         node[key] = Number(value);
         changes.push(`${at}/${key} is written as a number`);
-      }
+      } else if (kind === 'schema' && SWITCHES.test(key) && isText(value) && SWITCH.test(String(value))) {
+        node[key] = value === 'true';
+        changes.push(`${at}/${key} is written without quotes`);
+      } else if (Object.hasOwn(demands, key) && !demands[key]?.(value, node))
+        drop(node, key, at, `it cannot be ${shown(value)}`);
     }
     if (kind === 'response' && node.$ref === undefined && !isText(node.description)) {
       node.description = '';

@@ -53,7 +53,8 @@ export async function tryOut(
     for (const name of outdated) rmSync(new URL(`src/${name}`, copy), { recursive: true });
     return { faults: await runSteps(steps, folder, timeLimit), outdated };
   } finally {
-    rmSync(folder, { recursive: true });
+    // The processes of a step that was ended may still write there.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 
@@ -71,8 +72,8 @@ function findOutdated(faults: string[], root: URL): string[] {
   return [...new Set(folders)].filter((name) => {
     const text = readFileSync(new URL(`src/${name}/domain.ts`, root), 'utf8');
     const before = readFileSync(new URL('openapi/petstore.yaml', root), 'utf8');
-    const schema = text.replace(/^.*?\bschema: '(\w+)'.*$/s, '$1');
-    return new RegExp(`^ +"?${schema}"?:`, 'm').test(before);
+    const schemas = [...text.matchAll(/\bschema: '(\w+)'/g)].map(([, schema]) => schema);
+    return schemas.some((schema) => new RegExp(`^ +"?${schema}"?:`, 'm').test(before));
   });
 }
 
@@ -86,8 +87,9 @@ async function runSteps(steps: Step[], folder: string, timeLimit: number): Promi
 
 /** Returns the output of a program that fails. */
 function run({ args, isReady }: Step, cwd: string, timeLimit: number): Promise<string | undefined> {
-  const { PATH } = process.env;
-  const env = { PATH, HOST: '127.0.0.1', PORT: '0', DATABASE_URL: 'sqlite::memory:' };
+  // The settings that services and plugins need; no listener of a server that runs beside it.
+  const own = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '', WORKERS: '', DATABASE_URL: 'sqlite::memory:' };
+  const env = { ...process.env, ...own };
   const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   return new Promise((resolve) => {
     let said = '';

@@ -19,9 +19,10 @@ export function dropUnused(document: Node, drop: Drop): void {
   for (let found = true; found; ) {
     found = false;
     for (const [kind, named] of Object.entries(Object(document.components) as Node)) {
-      for (const [name, component] of Object.entries(Object(named) as Node)) {
+      if (kind.startsWith('x-') || !isNode(named)) continue;
+      for (const [name, component] of Object.entries(named)) {
         if (used.has(component) || isSound(component)) continue;
-        drop(named as Node, name, `/components/${kind}`, 'no operation uses it, and nothing can be made of it');
+        drop(named, name, `/components/${kind}`, 'no operation uses it, and nothing can be made of it');
         found = true;
       }
     }

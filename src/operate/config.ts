@@ -120,7 +120,7 @@ function readSetting(variables: Variables, name: string, setting: Setting): stri
   const { kind, fallback, rule = 'set', fits = () => true } = setting;
   const value = kind === 'secret' ? variables.secret(name, fallback) : variables.text(name, fallback);
   const isMissing = value === '' && fallback === undefined;
-  // A secret is not repeated.
+  // Not by `variables.refuse`, which repeats the value: it may be a secret.
   if (isMissing || !fits(value)) variables.problems.push(`${name} must be ${rule}`);
   return value;
 }
@@ -175,8 +175,9 @@ const DAY = 86_400_000;
 /** Reads the last days of operations, in UTC; each day is included. */
 function readSunsets(variables: Variables): ReadonlyMap<string, Date> {
   const sunsets = toList(variables.text('EXTEND_SUNSET')).map((item) => item.split(':') as [id: string, day: string]);
-  if (!sunsets.every(([, day]) => isDay(day))) {
-    variables.refuse('EXTEND_SUNSET', 'operations and their last days, such as getItem:2031-06-30');
+  const isOnce = new Set(sunsets.map(([id]) => id)).size === sunsets.length;
+  if (!isOnce || !sunsets.every(([, day, ...rest]) => isDay(day) && rest.length === 0)) {
+    variables.refuse('EXTEND_SUNSET', 'operations and their last days, each once, such as getItem:2031-06-30');
   }
   return new Map(sunsets.map(([id, day]) => [id, new Date(Date.parse(day) + DAY)]));
 }

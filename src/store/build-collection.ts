@@ -11,7 +11,7 @@ import { type AnyTransactions, Calls, fromOutput } from './transactions.ts';
 import type { Call, Change, Create, Created, Outcome } from './write.ts';
 import { buildMethods, checkKey, PLAIN, toOwn, Writing } from './writing.ts';
 
-/** The parts of one collection. */
+/** A database's part of one collection: its table, its shape, and how its records and plain pages are read. */
 interface Own extends Kept {
   reads: Pick<AnyCollection, 'get' | 'list'>;
 }

@@ -68,7 +68,9 @@ export function* readPage(table: Table, query: PageQuery, dialect: Dialect): Ask
     if (text !== null) texts.push(text);
   }
   const last = rows[seen - 1];
-  const isMore = seen < rows.length || rows.length === MOST;
+  // Conditions beside the order's own are tried on so many rows at most.
+  const isScanned = ranges.some(({ field }) => field !== order.field);
+  const isMore = seen < rows.length || (isScanned && rows.length === MOST);
   const next = last && isMore ? toCursor(BigInt(last[0]), values, order.field && String(last[1])) : undefined;
   return { texts, next };
 }

@@ -55,5 +55,5 @@ function toKept(field: Field, value: unknown): unknown {
 
 /** The instant in UTC, so that texts sort by time. A leap second becomes the last millisecond of its minute. */
 function toUtc(time: string): string {
-  return new Date(time.replace(/(T\d\d:\d\d:)60(\.\d+)?/i, '$159.999')).toISOString();
+  return new Date(time.replace(/(?<=T\d\d:\d\d:)60(\.\d+)?/i, '59.999')).toISOString();
 }

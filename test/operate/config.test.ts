@@ -290,7 +290,7 @@ t.test('a rate is a number of requests in a second, minute, hour or day, or none
   t.end();
 });
 
-t.test('a sunset is extended to a day that the calendar has', (t) => {
+t.test('a sunset is extended to a day that the calendar has, and to one', (t) => {
   for (const EXTEND_SUNSET of [
     'getPet',
     'getPet:',
@@ -298,8 +298,10 @@ t.test('a sunset is extended to a day that the calendar has', (t) => {
     'getPet:2031-02-29',
     'getPet:2031-6-1',
     'getPet=2031-06-30',
+    'getPet:2031-06-30:x',
+    'getPet:2031-06-30,getPet:2031-07-30',
   ]) {
-    const rule = 'operations and their last days, such as getItem:2031-06-30';
+    const rule = 'operations and their last days, each once, such as getItem:2031-06-30';
     t.strictSame(problemsOf({ EXTEND_SUNSET }), [`  - EXTEND_SUNSET must be ${rule}, not "${EXTEND_SUNSET}"`]);
   }
   t.end();

@@ -23,8 +23,8 @@ const NOWHERE = { $ref: '#/components/schemas/Nowhere' };
 
 t.test('a keyword whose value it cannot have is taken out of a schema, and told with its place', async (t) => {
   const wrong: Json = {
-    ...{ title: 1, description: 2, deprecated: 'yes', readOnly: 'no', writeOnly: 1, examples: 'a', $id: 'https://a' },
-    ...{ type: 'datetime', required: true, enum: 'a' },
+    ...{ title: 1, description: 2, deprecated: 'yes', examples: 'a', $id: 'https://a' },
+    ...{ type: 'datetime', required: true },
   };
   for (const [keyword, value] of Object.entries(wrong)) {
     const document = contractWith({ allOf: [{ [keyword]: value, maxLength: 2n }] });
@@ -39,6 +39,34 @@ t.test('a number in quotes is written as one, and int64 is left to integers', as
   const document = contractWith({ minimum: '1', maximum: 'x', items: { type: 'string', format: 'int64' } });
   t.match(mend(document), [/minimum is written as a number/, /format is taken out: it cannot be "int64"/]);
   t.strictSame(schemaOf(document), { minimum: 1, maximum: 'x', items: { type: 'string' } });
+});
+
+t.test('a switch in quotes is written without, and one with another value stays, to be refused', async (t) => {
+  const document = contractWith({ writeOnly: 'true', deprecated: 'false', readOnly: 'yes', enum: 'a' });
+  t.match(mend(document), [/writeOnly is written without quotes/, /deprecated is written without quotes/]);
+  t.strictSame(schemaOf(document), { writeOnly: true, deprecated: false, readOnly: 'yes', enum: 'a' });
+});
+
+t.test('the schema of a parameter is set right, and the value of its example stays', async (t) => {
+  const examples = { one: { value: { schema: { minimum: '1' } } } };
+  const parameters = [{ name: 'q', in: 'query', schema: { type: 'integer', minimum: '1' }, examples }];
+  const document = contractWith(OBJECT, { operation: { parameters } });
+  t.match(mend(document), [/^\/paths\/~1a\/post\/parameters\/0\/schema\/minimum is written as a number$/]);
+  t.strictSame(document.paths['/a'].post.parameters, [
+    { name: 'q', in: 'query', schema: { type: 'integer', minimum: 1 }, examples },
+  ]);
+});
+
+t.test('components of no kind that OpenAPI has stay, and int64 beside a reference', async (t) => {
+  const components = { 'x-note': 'abc', 'x-more': { a: 1 }, schemas: { Id: { type: 'integer' } } };
+  const document = contractWith({ $ref: '#/components/schemas/Id', format: 'int64' }, { components });
+  const before = structuredClone(document);
+  t.strictSame(mend(document), []);
+  t.strictSame(document, before);
+});
+
+t.test('a reference that is no URI leads to nothing', async (t) => {
+  t.match(mend(contractWith({ ...OBJECT, example: { $ref: '#/%' } })), [/schema\/example is taken out/]);
 });
 
 t.test('what is right stays, and so do fields, names and values that are called like keywords', async (t) => {

@@ -3,8 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { isSpent, openConnection } from '../../src/store/sqlite/connection.ts';
+import { isSpent, openConnection, tryCreates } from '../../src/store/sqlite/connection.ts';
 import { buildStatements, keep, Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
+import type { Table } from '../../src/store/table.ts';
 import { openUrl } from '../database.ts';
 
 setFlagsFromString('--expose-gc');
@@ -88,5 +89,17 @@ t.test('a statement is prepared once where all are kept, and otherwise again whe
     t.equal(statements.get('SELECT 1') !== undefined, isThere, node);
     t.ok(statements.get('SELECT 3'), node);
   }
+  t.end();
+});
+
+t.test('a trial create fails where every create would, and not because its own row does not fit', (t) => {
+  const db = new Sqlite(':memory:');
+  t.teardown(() => db.close());
+  db.exec("CREATE TABLE free (n); CREATE TABLE narrow (n CHECK (n = 'fits'))");
+  const toTable = (name: string) => ({ name, newFields: [{ column: 'n' }] }) as Table;
+  tryCreates(db, [toTable('free'), toTable('narrow')]);
+  t.throws(() => tryCreates(db, [toTable('free'), toTable('gone')]), { message: /no such table: gone/ });
+  t.equal(db.inTransaction, false);
+  t.strictSame(db.prepare('SELECT * FROM free').all(), []);
   t.end();
 });

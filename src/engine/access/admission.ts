@@ -131,6 +131,7 @@ export class Admission {
     const { isKeyOptional, unauthorizedRate, shares, over, realm } = this.#options;
     if (isKeyOptional) {
       request.caller = undefined;
+      this.#takeKeys?.(request);
       done();
     } else if (denied) done(denied);
     else {

@@ -9,8 +9,8 @@ const LONG = 20;
 const MOST_ACCEPTED = 2000;
 
 /**
- * Accepting ends when none came for this part of the iteration's time: with several workers, the first process hands over a connection
- * only when the one before is taken, and may have to wait for a processor.
+ * Accepting ends after a pause without a new connection. The pause is this fraction of the long iteration: with several workers, the
+ * first process hands over a connection only when the one before is taken, and may have to wait for a processor.
  */
 const QUIET = 1 / 20;
 

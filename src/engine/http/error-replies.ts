@@ -77,9 +77,8 @@ export function buildSendError(logger: Logger, makeError: MakeError): SendError 
     }
     if (accept && failure.status === 415 && !reply.hasHeader('accept-encoding')) reply.header('accept', accept);
     const { body, text, type, write } = makeError(failure, request.id, formOf);
-    const serialize = (given: unknown) => (given === body ? text : write(given));
     if (isSecond) sendAtLast(reply, type, text);
-    else reply.type(type).serializer(serialize).send(body);
+    else reply.type(type).serializer(write).send(body);
   };
 }
 

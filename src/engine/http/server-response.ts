@@ -8,11 +8,32 @@ import { boundBody } from './unwanted-bodies.ts';
 const SECURITY = Object.entries(SECURITY_HEADERS).map(([name, value]) => ({ name, line: `${name}: ${value}\r\n` }));
 const SECURITY_LINES = SECURITY.map(({ line }) => line).join('');
 
+/** Headers whose names begin with a capital letter, or a list: of names and values in turn, or of pairs. */
+type OtherHeaders = OutgoingHttpHeaders | unknown[];
+
+/** The keys of a list are digits. */
+function isUsual(headers: OtherHeaders): headers is OutgoingHttpHeaders {
+  for (const name in headers) if (name.charCodeAt(0) < 97) return false;
+  return true;
+}
+
+/** Sets them one by one, so that `hasHeader` finds them. */
+function setAll(response: ServerResponse, headers: OtherHeaders): OutgoingHttpHeaders {
+  const list = (Array.isArray(headers) ? headers : Object.entries(headers)).flat() as string[];
+  for (let index = 0; index < list.length; index += 2) response.removeHeader(list[index] as string);
+  for (let index = 0; index < list.length; index += 2) {
+    response.appendHeader(list[index] as string, list[index + 1] as string);
+  }
+  return {};
+}
+
 export function buildServerResponse(stop: Stop): typeof ServerResponse {
   class Response extends ServerResponse<IncomingMessage> {
-    /** Called by Fastify and by Node itself, with these two arguments. */
-    override writeHead(status: number, given?: unknown): this {
-      const headers = (given ?? {}) as OutgoingHttpHeaders;
+    /** Fastify and Node call it with a status and headers in lower case. Plugins may use every form that Node has. */
+    override writeHead(status: number, ...given: unknown[]): this {
+      if (typeof given[0] === 'string') this.statusMessage = given.shift() as string;
+      const [named = {}] = given as OtherHeaders[];
+      const headers = isUsual(named) ? named : setAll(this, named);
       let lines = SECURITY_LINES;
       for (const { name, line } of SECURITY)
         if (name in headers || this.hasHeader(name)) lines = lines.replace(line, '');

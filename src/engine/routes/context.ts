@@ -89,7 +89,7 @@ export class Context implements AnyContext {
   }
 }
 
-/** The caller as stored with an `Idempotency-Key`: an API key by its id alone, as it was before there were tokens. */
+/** The owner of an `Idempotency-Key`: an API key by its bare id, so that keys stored before there were tokens still match. */
 const toStoredCaller = (caller: FastifyRequest['caller']) =>
   caller?.claims === undefined ? (caller?.id ?? '') : caller.counted;
 

@@ -64,10 +64,20 @@ const isDiscriminated = (schema: Keywords): schema is Discriminated =>
   Boolean(schema.discriminator?.propertyName && Array.isArray(schema.oneOf ?? schema.anyOf));
 
 /** The node at a JSON Pointer of the document (RFC 6901, section 6); if it is itself a reference, that is not followed. */
-export function lookUp(document: unknown, $ref: string): unknown {
-  if (!$ref.startsWith('#/')) return undefined;
-  const keys = decodeURIComponent($ref.slice(2)).split('/');
-  return keys.reduce<unknown>((node, key) => ownOf(node, fromStep(key)), document);
+export function lookUp(document: unknown, $ref: unknown): unknown {
+  if (typeof $ref !== 'string' || !$ref.startsWith('#/')) return undefined;
+  return toPointer($ref)
+    ?.split('/')
+    .reduce<unknown>((node, key) => ownOf(node, fromStep(key)), document);
+}
+
+/** Undefined where the fragment is not percent-encoded UTF-8 (RFC 3986, section 2.5). */
+function toPointer($ref: string): string | undefined {
+  try {
+    return decodeURIComponent($ref.slice(2));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Own properties only: `toString` is not in a document. */

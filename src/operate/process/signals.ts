@@ -31,7 +31,7 @@ export interface OnStopSignals {
 export function onStopSignals({ onFirst, onSecond, logger }: OnStopSignals): void {
   let first: number | undefined;
   function take(signal: string): void {
-    if (signal === 'SIGHUP' && !hasTerminal()) logger.info({ signal }, 'ignored: nothing is read again but at a start');
+    if (signal === 'SIGHUP' && !hasTerminal()) logger.info({ signal }, 'ignored: settings are read only at the start');
     else if (first === undefined) {
       first = Date.now();
       onFirst(signal);

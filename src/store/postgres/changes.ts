@@ -63,7 +63,8 @@ class Batches {
       await connection.query('COMMIT');
       return answers;
     } catch (error) {
-      if (connection.isOpen) await connection.query('ROLLBACK');
+      // If the connection is lost, so is the transaction.
+      if (connection.isOpen) await Promise.allSettled([connection.query('ROLLBACK')]);
       else if (isCommitting) throw error;
       return connection.isOpen || error instanceof StoreUnavailable ? (error as Error) : new StoreUnavailable(error);
     }
@@ -155,7 +156,7 @@ class KnownKeys {
 
   constructor(rows: Row[]) {
     const entries = rows.map(([caller, operation, key, digest, text]): [string, KnownKey] => [
-      JSON.stringify([caller, operation, key]),
+      toKeyText({ caller, operation, key } as Idempotency),
       { digest: digest as string, text: text as string },
     ]);
     this.#known = new Map(entries);

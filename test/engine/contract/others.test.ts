@@ -322,6 +322,7 @@ const SCHEMES = {
   basic: { type: 'http', scheme: 'basic' },
   cookie: { type: 'apiKey', in: 'cookie', name: 'key' },
   header: { type: 'apiKey', in: 'header', name: 'X-Key' },
+  query: { type: 'apiKey', in: 'query', name: 'key' },
 };
 
 t.test('keys are sent as tokens, by basic authentication and cookies, two at once, or not at all', async (t) => {
@@ -331,6 +332,7 @@ t.test('keys are sent as tokens, by basic authentication and cookies, two at onc
     '/cookie': get({ security: [{ cookie: [] }] }),
     '/two': get({ security: [{ cookie: [], header: ['write'] }, { basic: [] }] }),
     '/any': get({ security: [{ header: ['write'] }, {}] }),
+    '/asked': get({ security: [{ query: [] }, {}] }),
   };
   const { request, store } = await serve(t, contractOf(paths, { components: { securitySchemes: SCHEMES } }));
   const weak = 'weak-key-0123456789';
@@ -356,6 +358,7 @@ t.test('keys are sent as tokens, by basic authentication and cookies, two at onc
   t.equal(await send('/two', { cookie: `key=${KEY}`, ...basic(`:${KEY}`) }), 200);
   t.equal(await send('/any'), 200);
   t.equal(await send('/any', { 'x-key': 'wrong' }), 200);
+  for (const query of ['', '?key=wrong', `?key=${KEY}`]) t.equal(await send(`/asked${query}`), 200, query);
   t.match((await request('/any', { key: null, headers: { 'x-key': weak } })).body, { caller: null });
   const { headers } = await request('/basic', { key: null });
   t.equal(headers['www-authenticate'], 'Basic realm="Other"');
