@@ -40,9 +40,9 @@ export function onStopSignals({ onFirst, onSecond, logger }: OnStopSignals): voi
   onSignals(take);
 }
 
-/** Replaces the immediate end. */
+/** Replaces the immediate end. The new listener is added first: without any, Node drops a signal that it has not delivered yet. */
 export function onSignals(take: (signal: string) => void): void {
-  for (const signal of STOP_SIGNALS) process.off(signal, endAtOnce).on(signal, take);
+  for (const signal of STOP_SIGNALS) process.on(signal, take).off(signal, endAtOnce);
 }
 
 /** With a terminal, SIGHUP says that it has gone. Without one, logrotate sends it to have files reopened, of which we have none. */

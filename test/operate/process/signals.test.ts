@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -47,6 +48,24 @@ t.test('SIGHUP without a terminal is told in the log, and stops nothing', async 
   t.equal((await request('/livez')).status, 200);
   child.kill('SIGTERM');
   t.equal(await exit, 0);
+});
+
+/** The signal has come before the new listener is there, and is delivered after it: in between, no turn of the event loop ends. */
+const SIGNAL_MEANWHILE = `
+  const { endOnSignals, onSignals } = await import('./src/operate/process/signals.ts');
+  endOnSignals();
+  process.kill(process.pid, 'SIGTERM');
+  onSignals((signal) => {
+    console.log(signal);
+    process.exit(0);
+  });
+  setTimeout(() => process.exit(1), 1000);
+`;
+
+t.test('a signal that comes while the graceful stop is prepared is not lost', async (t) => {
+  const args = ['--import=./scripts/typescript/register.js', '--input-type=module', '--eval', SIGNAL_MEANWHILE];
+  const said = await new Promise((resolve) => execFile(process.execPath, args, (_error, stdout) => resolve(stdout)));
+  t.equal(said, 'SIGTERM\n');
 });
 
 /** A program that is being loaded, and catches signals already. */
