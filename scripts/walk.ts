@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { Session } from 'node:inspector/promises';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { findFreePort } from './free-port.ts';
 
 const ROOT = new URL('..', import.meta.url).href;
 const OURS = new RegExp(`^${ROOT}(?:src|handlers)/`);
@@ -39,16 +39,8 @@ async function send(port: number, method: string, path: string): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  await once(server.close(), 'close');
-  return port;
-}
-
 async function startServer(): Promise<number> {
-  const port = await freePort();
+  const port = await findFreePort();
   Object.assign(process.env, { PORT: String(port), DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, WORKERS: '1' });
   await import('../src/main.ts');
   for (;;) {

@@ -4,8 +4,9 @@ import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
+import { findFreePort } from '../free-port.ts';
 import type { Core } from './machine.ts';
-import { findPort, SERVICE, start, startServer } from './servers.ts';
+import { SERVICE, start, startServer } from './servers.ts';
 import { PET_SQL } from './workloads.ts';
 
 export interface Databases {
@@ -43,7 +44,7 @@ export function buildSqliteDatabases(folder: string): Databases {
 
 /** Of a PostgreSQL server of the benchmark's own, with the settings that PostgreSQL comes with. */
 export async function startPostgresDatabases(folder: string, core: Core): Promise<Databases> {
-  const port = await findPort();
+  const port = await findFreePort();
   const toUrl = (name: string) => `postgres://petstore@127.0.0.1:${port}/${name}`;
 
   async function execute(database: string, ...statements: string[]): Promise<void> {

@@ -1,9 +1,9 @@
 /** The servers that are compared, and the processes of a round, which run until `stopAll`, or until this process ends. */
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { findFreePort } from '../free-port.ts';
 import { type Core, toCommand } from './machine.ts';
 import { API_KEY, PREFIX } from './workloads.ts';
 
@@ -66,7 +66,7 @@ export async function start(
 
 /** Every server takes the same environment, and nothing of ours but the path. It has refused what it must, when it is measured. */
 export async function startServer(server: Server, url: string): Promise<Running> {
-  const port = await findPort();
+  const port = await findFreePort();
   const env = {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
@@ -79,14 +79,6 @@ export async function startServer(server: Server, url: string): Promise<Running>
   const program = await start('server', [process.execPath, ROOT + server.script], { env, killSignal: 'SIGKILL', ask });
   if (server !== CONSTANT) await checkRefusals(port);
   return { port, ...program };
-}
-
-export async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  await once(server.close(), 'close');
-  return port;
 }
 
 async function expectStatus(status: number, port: number, path: string, { key = API_KEY, body = '' } = {}) {

@@ -1,4 +1,4 @@
-/** Puts a contract in the place of ours, its text exactly as it is, with a handler for each operation. */
+/** Puts a contract in the place of ours, with a handler for each operation. */
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { buildDomain, buildTransactions, HEADER } from '../domain.ts';
@@ -52,12 +52,12 @@ export function place(
   };
 }
 
-/** The scripts load what is generated of it, which is made anew with them gone. */
+/** The generated files are made anew without them: `npm run generate` loads those. */
 function removeDomains(folders: string[], source: URL): void {
+  if (folders.length === 0) return;
   for (const name of folders) rmSync(new URL(name, source), { recursive: true });
-  if (folders.length > 0) writeFileSync(new URL('generated/domain.ts', source), HEADER + buildDomain(source));
-  if (folders.length > 0)
-    writeFileSync(new URL('generated/transactions.ts', source), HEADER + buildTransactions(source));
+  writeFileSync(new URL('generated/domain.ts', source), HEADER + buildDomain(source));
+  writeFileSync(new URL('generated/transactions.ts', source), HEADER + buildTransactions(source));
 }
 
 /** Of a contract that has OAuth 2 or OpenID Connect. */

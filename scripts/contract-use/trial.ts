@@ -66,7 +66,7 @@ function copyProject(root: string, folder: string): void {
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 }
 
-/** Of the contract before: one whose schema that has not was written for this one, and stays. */
+/** Domains of the contract before. A domain whose schema that contract does not have was written for this one, and stays. */
 function findOutdated(faults: string[], root: URL): string[] {
   const folders = faults.flatMap((line) => /\bsrc\/([\w-]+)\/domain\.ts\b/.exec(line)?.slice(1) ?? []);
   return [...new Set(folders)].filter((name) => {

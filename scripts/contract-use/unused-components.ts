@@ -29,7 +29,7 @@ export function dropUnused(document: Node, drop: Drop): void {
   }
 }
 
-const targetOf = (document: Node, { $ref }: Node) => (typeof $ref === 'string' ? lookUp(document, $ref) : undefined);
+const targetOf = (document: Node, { $ref }: Node) => lookUp(document, $ref);
 
 function reach(document: Node, node: unknown, used: Set<unknown>): void {
   if (!isNode(node) || used.has(node)) return;

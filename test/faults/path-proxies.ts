@@ -78,11 +78,12 @@ export async function startProxy(t: Test, name: string, servers: number[], folde
   return port;
 }
 
+/** A port that nobody has now. */
 export async function findPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  server.close();
+  await once(server.close(), 'close');
   return port;
 }
 

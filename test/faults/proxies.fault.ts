@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { type Program, startProgram } from '../program.ts';
 import { KEY, send } from '../service.ts';
 import { addFigures } from './figures.ts';
+import { findPort } from './path-proxies.ts';
 
 /** How many clients go away behind each proxy, in each configuration. */
 const CLIENTS = 400;
@@ -47,15 +48,6 @@ backend server
   server one 127.0.0.1:${target}
 `,
 };
-
-/** A port that nobody has now. */
-async function findPort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return port;
-}
 
 /** Returns when the proxy passes requests on. */
 async function startProxy(t: Test, kind: Proxy, port: number, target: number): Promise<void> {

@@ -11,7 +11,7 @@ class OwnLines extends LogController {
 }
 
 /**
- * Returns the server's log, the function that gives a request its log, and Fastify's option. Fastify itself gets no logger: it would
+ * Returns the server's log, and Fastify's option. Fastify itself gets no logger: it would
  * listen for the end of each reply, and make a logger for each request, a tenth of a get. The serializer hides keys in the URL when a
  * plugin logs a whole request.
  */

@@ -17,13 +17,12 @@ function isUsual(headers: OtherHeaders): headers is OutgoingHttpHeaders {
   return true;
 }
 
-/** Sets them one by one, so that `hasHeader` finds them. */
+/** Sets the headers one by one, so that `hasHeader` finds each. A name that is there twice has both values. */
 function setAll(response: ServerResponse, headers: OtherHeaders): OutgoingHttpHeaders {
   const list = (Array.isArray(headers) ? headers : Object.entries(headers)).flat() as string[];
-  for (let index = 0; index < list.length; index += 2) response.removeHeader(list[index] as string);
-  for (let index = 0; index < list.length; index += 2) {
-    response.appendHeader(list[index] as string, list[index + 1] as string);
-  }
+  const names = list.filter((_text, index) => index % 2 === 0);
+  for (const name of names) response.removeHeader(name);
+  for (const [index, name] of names.entries()) response.appendHeader(name, list[2 * index + 1] as string);
   return {};
 }
 

@@ -6,8 +6,8 @@ import { isNode } from '../schema/json.ts';
 import { lookUp } from '../schema/references.ts';
 
 /**
- * How many nodes a schema may have, with a copy of another at each reference to it: glue walks it so. Stripe's contract, of 600 operations
- * and 2.5 MB, has schemas of more nodes than fit into memory.
+ * How many nodes a schema may have, with a copy of another at each reference to it: glue walks it so. Counted so, Stripe's contract of
+ * 2.5 MB has schemas with more nodes than fit into memory.
  */
 const MOST_NODES = 1000;
 const SCHEMA = '#/components/schemas/';

@@ -117,7 +117,7 @@ function buildAnswer(operation: Operation, parts: RouteParts) {
   const sunset = buildSunset(deprecation?.sunset);
 
   return (request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> => {
-    // Whoever still calls it can be told before it is removed.
+    // Counted, so that the last callers can be told before the operation is removed.
     if (deprecation) request.caller?.use.countDeprecated(operation.id);
     if (sunset.isPast) return refuse('gone', `This operation was served until ${deprecation?.sunset?.toUTCString()}.`);
     const checked = compiled.check(request);

@@ -78,7 +78,7 @@ export function prepareInsert(db: Database, table: Table): Insert {
   return {
     insert: ({ count, text }, now) => {
       try {
-        // Nobody else writes while the statement runs, so the numbers have no gaps.
+        // The statement has the write lock, so its numbers have no gaps.
         return insertRows(text, now) - BigInt(count) + 1n;
       } catch (error) {
         checkLeft(count, error);

@@ -244,7 +244,7 @@ t.test('no client can make a series', async (t) => {
 t.test('with several processes the first one speaks for all, and counts never fall', async (t) => {
   const { ask, scrape, request, child, exit, output, written } = await start(t, 2);
   for (let count = 0; count < 10; count++) await request('/v1/pets', { method: 'POST', body: PET });
-  // What a worker does not say in time is not there yet.
+  // A worker that answers late is counted at the next scrape.
   const untilCreated = async (count: number) => {
     while ((await scrape()).get(CREATED) !== count) await wait(20);
   };
