@@ -3,6 +3,7 @@ import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
 import { type Document, operationsOf, type ParameterNode } from '../src/engine/contract/document.ts';
 import { isNames } from '../src/engine/contract/extensions.ts';
+import { toDoubles } from '../src/engine/contract/numbers.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../src/engine/schema/json.ts';
 import { lookUp } from '../src/engine/schema/references.ts';
 
@@ -15,7 +16,8 @@ const INT64_TYPES = {
 };
 
 export async function buildTypes(contract: Document): Promise<string> {
-  const document = structuredClone(contract);
+  // openapi-typescript writes it as JSON, which has no bigint.
+  const document = toDoubles(contract);
   const { paths = {}, components = {}, webhooks = {} } = document;
   // The server sends nothing to them: they have no handlers.
   for (const [, operation] of Object.values(webhooks).flatMap(operationsOf)) delete operation.operationId;

@@ -41,6 +41,14 @@ t.test('nullable means nothing in 3.1, in types neither', async (t) => {
   t.match(await buildTypes(document), /n\?: number;\s+nullable\?: string;/);
 });
 
+t.test('bounds that no double holds are bounds, not types', async (t) => {
+  const n = { type: 'integer', format: 'int64', minimum: 1, maximum: 9223372036854775807n, default: 9007199254740993n };
+  const parameters = [{ in: 'query', name: 'n', schema: n }];
+  const paths = { '/': { get: { operationId: 'read', parameters, responses: RESPONSES } } };
+  const { document } = await load(t, toYaml(paths));
+  t.match(await buildTypes(document), /n: bigint;/);
+});
+
 t.test('what every object of JavaScript has is in no document', async (t) => {
   for (const name of ['toString', 'constructor/name', '__proto__']) {
     const $ref = `#/components/schemas/${name}`;

@@ -25,8 +25,9 @@ export function parseWithBounds(json: string): unknown {
 export const withDoubles = ({ json, document }: Pick<Contract, 'json' | 'document'>): Document =>
   LARGE.test(json) ? toDoubles(document) : document;
 
-function toDoubles<Kind>(node: Kind): Kind;
-function toDoubles(node: unknown): unknown {
+/** A copy. */
+export function toDoubles<Kind>(node: Kind): Kind;
+export function toDoubles(node: unknown): unknown {
   if (typeof node === 'bigint') return Number(node);
   if (Array.isArray(node)) return node.map(toDoubles);
   if (!isNode(node)) return node;
