@@ -1,11 +1,12 @@
 /**
- * Sets right in a contract of others what says nothing, or is a slip that nobody means: once, when it is put in place. All that is
- * changed is told; what has several readings stays, and is refused.
+ * Sets right in a contract of others what says nothing, is a slip that nobody means, or is not so for any server of this project: once,
+ * when it is put in place. All that is changed is told; what has several readings stays, and is refused.
  */
 import { stringify } from 'lossless-json';
 import { isNames, isValue } from '../../src/engine/contract/extensions.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
 import { toStep } from '../../src/json/pointer.ts';
+import { mendReplies } from './mended-replies.ts';
 import { type Drop, danglesIn, dropUnused, type Node } from './unused-components.ts';
 
 const isText = (value: unknown) => typeof value === 'string';
@@ -109,6 +110,7 @@ export function mend(document: Node): string[] {
   }
 
   visit(document, '', 'other');
+  mendReplies(document, (change) => changes.push(change));
   dropUnused(document, drop);
   return changes;
 }

@@ -2,7 +2,10 @@
 import type { Reply } from './contract.ts';
 
 /** The reply of the status, of its range, or the default. The server itself may refuse with a status that is not declared. */
-export function replyFor(replies: Reply[], status: number): Reply | undefined {
+export function replyFor<Declared extends Pick<Reply, 'status'>>(
+  replies: Declared[],
+  status: number,
+): Declared | undefined {
   const names = [`${status}`, `${status}`.replace(/..$/, 'XX'), 'DEFAULT'];
   const declared = new Map(replies.map((reply) => [reply.status.toUpperCase(), reply]));
   return declared.get(names.find((name) => declared.has(name)) as string);

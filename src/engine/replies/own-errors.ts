@@ -12,12 +12,16 @@ import type { CompiledReply } from './compiled-reply.ts';
 /** The codes that the server itself answers in an operation. A 405 has no operation; the other codes are for handlers and plugins. */
 export const OWN_CODES = CODES.filter((code) => !(code in GENERAL) && kindOf(code).status !== 405);
 
+/** The parts of an operation and its replies that say which errors it has. */
+type Named = Pick<Reply, 'status'>;
+export type Replying = Pick<Operation, 'path' | 'deprecation'> & { replies: Named[] };
+
 /** Whether the operation can be answered with the code: `gone` needs a sunset; 404 a path with a parameter, which may be empty. */
-const mayBe = (code: ErrorCode, { path, deprecation }: Operation) =>
+const mayBe = (code: ErrorCode, { path, deprecation }: Pick<Operation, 'path' | 'deprecation'>) =>
   (code !== 'gone' || deprecation?.sunset !== undefined) && (kindOf(code).status !== 404 || path.includes('{'));
 
 /** The error codes that are sent with this reply: those of its status; for `4XX` and `default`, those without a reply of their own. */
-export const codesOf = (reply: Reply, operation: Operation): ErrorCode[] =>
+export const codesOf = (reply: Named, operation: Replying): ErrorCode[] =>
   OWN_CODES.filter((code) => mayBe(code, operation) && replyFor(operation.replies, kindOf(code).status) === reply);
 
 /** The longest message: it names fields of the body, which may have any name, in up to 8 KB. Other messages are ours, and short. */

@@ -13,8 +13,11 @@ import { keywordsOf, type Refuse } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { buildToBody } from './error-bodies.ts';
-import { checkErrors, codesOf, OWN_CODES } from './own-errors.ts';
+import { checkErrors, codesOf, OWN_CODES, type Replying } from './own-errors.ts';
 import { CHALLENGED, OWN_HEADERS, RETRIED, sentHeaders } from './sent-headers.ts';
+
+/** The media types of text that errors may be sent as. */
+export const TEXT = /^text\/(plain|html)$/;
 
 export interface OwnRepliesOptions {
   buildCheck: BuildCheck;
@@ -32,13 +35,14 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
   for (const reply of operation.replies) {
     const refuseReply = (problem: string) => refuse(`response ${reply.status}: ${problem}`);
     const codes = codesOf(reply, operation);
-    if (codes.length > 0 && !reply.isJson && !/^text\/(plain|html)$/.test(reply.type)) {
+    if (codes.length > 0 && !reply.isJson && !TEXT.test(reply.type)) {
       refuseReply(`the server sends its errors as ${PLAIN_JSON}, not ${reply.type}`);
     } else if (codes.length > 0) {
       const toBody = buildToBody(toErrorBody, operation.id, reply);
       checkErrors(compileReply(reply, refuse), toBody, codes, told, refuseReply);
     }
-    checkRequiredHeaders(reply, operation, Object.keys(announced), refuseReply);
+    for (const name of missingHeaders(reply, operation, Object.keys(announced)))
+      refuseReply(`header ${name} is required, and not sent`);
     for (const [name, value] of Object.entries(announced)) {
       if (!declaredHeader(reply, name)) refuseReply(`header ${name} is sent, and not declared`);
       else checkHeader(buildCheck, reply, name, [value], refuseReply);
@@ -106,22 +110,31 @@ function undeclaredHeaders(reply: Reply, { replies, security }: Operation, statu
   return sent.filter((name) => !declaredHeader(reply, name.toLowerCase()));
 }
 
-function checkRequiredHeaders(reply: Reply, operation: Operation, announced: string[], refuse: Refuse): void {
+/** Headers that the reply requires, and that are not sent with it. */
+export function missingHeaders(
+  reply: Pick<Reply, 'status' | 'headers'>,
+  operation: Replying,
+  announced: string[] = [],
+): string[] {
   const sent = ['x-request-id', ...announced];
   if (CHALLENGED.some((status) => reply.status === `${status}`)) sent.push('www-authenticate');
   if (RETRIED.includes(Number(reply.status))) sent.push('retry-after');
   const isOwn = codesOf(reply, operation).length > 0;
-  for (const [name, { required }] of Object.entries(reply.headers)) {
-    const isSent = sent.includes(name.toLowerCase()) || !(isOwn || OWN_HEADERS.includes(name.toLowerCase()));
-    if (required && !isSent) refuse(`header ${name} is required, and not sent`);
-  }
+  const isSent = (name: string) => sent.includes(name) || !(isOwn || OWN_HEADERS.includes(name));
+  return Object.keys(reply.headers).filter((name) => reply.headers[name]?.required && !isSent(name.toLowerCase()));
 }
 
-const declaredHeader = ({ headers }: Reply, name: string) =>
+const declaredHeader = ({ headers }: Pick<Reply, 'headers'>, name: string) =>
   Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 
 /** A header that the contract does not declare is not checked. */
-function checkHeader(buildCheck: BuildCheck, reply: Reply, name: string, values: string[], refuse: Refuse): void {
+export function checkHeader(
+  buildCheck: BuildCheck,
+  reply: Pick<Reply, 'headers'>,
+  name: string,
+  values: string[],
+  refuse: Refuse,
+): void {
   const { schema = true } = declaredHeader(reply, name) ?? {};
   const check = buildCheck(schema, { name: `header ${name}`, at: '/it' }, refuse);
   const isNumber = [keywordsOf(schema).type].flat().some((type) => type === 'integer' || type === 'number');

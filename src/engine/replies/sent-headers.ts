@@ -7,7 +7,8 @@ import { encodePath } from '../contract/path-names.ts';
 import { replyFor } from '../contract/replies.ts';
 
 /** A request id without and with a trace id. */
-const REQUEST_IDS = ['AZaz09_--1', 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c'];
+export const REQUEST_IDS = ['AZaz09_--1', 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c'];
+export const RETRY_AFTER = ['1', '86400'];
 
 /** Headers that only the server sends, never a handler. */
 export const OWN_HEADERS = [
@@ -31,7 +32,7 @@ export function sentHeaders(reply: Reply, operation: Operation, contract: Contra
     'www-authenticate': CHALLENGED.flatMap((status) => (isFor([status]) ? challenges[status] : [])),
     ratelimit: ['"key";r=0;t=1', '"key";r=999999;t=86400'],
     'ratelimit-policy': ['"key";q=1;w=1', '"key";q=999999;w=86400'],
-    ...(isFor(RETRIED) && { 'retry-after': ['1', '86400'] }),
+    ...(isFor(RETRIED) && { 'retry-after': RETRY_AFTER }),
     ...(reply.status.startsWith('2') && isOnce && { 'idempotency-replayed': ['true'] }),
     ...(reply.status.startsWith('2') && { link: nextLinks(operation, contract) }),
   };
