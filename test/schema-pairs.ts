@@ -58,3 +58,34 @@ export const pair = fc.array(schemas(1), { minLength: 2, maxLength: 3 }).chain((
   );
   return fc.tuple(whole, whole);
 });
+
+/** A schema within another, where keywords depend on each other. */
+const WITHIN: ((schema: Json, other: Json) => Json)[] = [
+  (schema, other) => ({ ...other, unevaluatedProperties: schema }),
+  (schema, other) => ({ ...other, ...schema }),
+  (schema, other) => ({ ...other, items: schema }),
+  (schema, other) => ({ ...other, not: schema }),
+  (schema, other) => ({ ...other, if: schema }),
+  (schema, other) => ({ ...other, additionalProperties: schema }),
+  (schema, other) => ({ ...other, patternProperties: { '^a': schema } }),
+  (schema, other) => ({ ...other, allOf: [{ ...schema, additionalProperties: false }] }),
+  (schema, other) => ({ ...other, anyOf: [schema, other] }),
+  (schema, other) => ({ oneOf: [other, schema] }),
+  (schema, other) => ({ ...other, oneOf: [schema, { type: 'string' }] }),
+];
+
+/** An edit deep in a schema. */
+export const edit = fc
+  .tuple(pair, pair, fc.constantFrom(...WITHIN), fc.constantFrom(...WITHIN))
+  .map(([[before, after], [inner, outer], first, second]) => {
+    const whole = (schema: Json) => second(first(schema, inner), outer);
+    return [whole(before), whole(after)] as const;
+  });
+
+/** A part that is added to others, or removed. */
+export const growth = fc
+  .tuple(pair, pair, fc.constantFrom('anyOf', 'oneOf', 'allOf'), fc.boolean())
+  .map(([[one], [first, beside], keyword, isAdded]) => {
+    const [fewer, more] = [[first], [first, one]].map((parts) => ({ ...beside, [keyword]: parts }));
+    return isAdded ? ([fewer, more] as const) : ([more, fewer] as const);
+  });

@@ -40,6 +40,7 @@ import {
   toAddition,
   value,
 } from './rules.ts';
+import { compareTogether } from './together.ts';
 
 /** A keyword that says by itself which values fit: what it says is compared by its meaning. */
 const limit: Rule<unknown> = function* (before, after, place, direction, key) {
@@ -94,7 +95,11 @@ export function* compareSchemas(before: Schema = {}, after: Schema = {}, place: 
       isClosed(old) ? toAdditionToClosed : toAdditionToOpen,
     );
     const all = [withFieldsOf(old, now), withFieldsOf(now, old)] as const;
-    const changes = [...byKey({ ...KEYWORDS, fields })(...all, place, direction, '')];
+    const toSent = (schema: Schema) => withoutNames(withoutFields(HIDDEN[direction], keywordsOf(schema)));
+    const changes = [
+      ...byKey({ ...KEYWORDS, fields })(...all, place, direction, ''),
+      ...compareTogether(toSent(before), toSent(after), place, direction),
+    ];
     const isFine = changes.some(isProvable) && isHarmless(before, after, direction);
     for (const change of changes) yield isFine && isProvable(change) ? { ...change, effect: FINE } : change;
   }
@@ -122,10 +127,14 @@ function isHarmless(before: Schema, after: Schema, direction: Direction): boolea
 function toPlain(schema: Schema): Schema {
   if (typeof schema === 'boolean') return schema;
   if (Object.values<unknown>(HIDDEN_AS).includes(schema.hidden)) return false;
-  const plain = mapSubschemas(schema, toPlain);
   const choice = toChoice(schema);
+  return choice ? { chosen: { ...withoutNames(schema), choice } } : withoutNames(schema);
+}
+
+function withoutNames(schema: Keywords): Keywords {
+  const plain = mapSubschemas(schema, toPlain);
   for (const key of [NAME, ...WORDS]) delete plain[key];
-  return choice ? { chosen: { ...plain, choice } } : plain;
+  return plain;
 }
 
 export const schema = subschema('');
@@ -157,7 +166,7 @@ function toJudged(source: Schema, direction: Direction): Keywords {
   });
   return {
     ...rest,
-    ...('const' in rest && { enum: [rest.const] }),
+    ...('const' in rest && { enum: (rest.enum ?? [rest.const]).filter((one) => isDeepStrictEqual(one, rest.const)) }),
     ...(others !== undefined && { others }),
     ...(choice && { discriminator: choice }),
     fields: Object.fromEntries(fields),

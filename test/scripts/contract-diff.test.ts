@@ -205,6 +205,47 @@ t.test('rules that are taken from a request, or become wider, break none', async
   for (const [verdict, edit] of cases) t.equal(worst(edit), verdict, `${edit}`);
 });
 
+t.test('keywords that depend on each other are judged together', async (t) => {
+  const a = { properties: { a: TEXT } };
+  const b = { properties: { b: TEXT } };
+  const whole = { type: 'integer' };
+  const as = (kind: string, field: object) => ({
+    type: 'object',
+    properties: { kind: { const: kind }, ...field },
+    required: ['kind'],
+  });
+  const some = { anyOf: [a], unevaluatedProperties: TEXT };
+  const closed = { patternProperties: { '^a': whole }, additionalProperties: false };
+  // biome-ignore format: a table
+  const cases: [field: string, verdict: string, before: Json, after: Json][] = [
+    ['request', 'compatible', { oneOf: [TEXT] }, { oneOf: [TEXT, whole] }],
+    ['request', 'compatible', { oneOf: [as('a', {})] }, { oneOf: [as('a', {}), as('b', {})] }],
+    ['request', 'breaking', { oneOf: [a] }, { oneOf: [a, b] }],
+    ['request', 'breaking', { oneOf: [TEXT, { ...whole, maximum: 9 }] }, { oneOf: [TEXT, {}] }],
+    ['reply', 'compatible', { oneOf: [TEXT, whole] }, { oneOf: [TEXT, { ...whole, maximum: 9 }] }],
+    ['reply', 'compatible', { oneOf: [as('a', {}), as('b', {})] }, { oneOf: [as('a', { more: TEXT }), as('b', {})] }],
+    ['reply', 'breaking', { oneOf: [a, b] }, { oneOf: [a] }],
+    ['reply', 'documentation', { oneOf: [a, b] }, { oneOf: [a, { ...b, title: 'B' }] }],
+    ['reply', 'breaking', { unevaluatedProperties: TEXT }, some],
+    ['reply', 'documentation', some, { ...some, anyOf: [{ ...a, title: 'A' }] }],
+    ['request', 'breaking', some, { ...some, properties: { a: whole } }],
+    ['request', 'compatible', some, { ...some, unevaluatedProperties: {} }],
+    ['request', 'breaking', closed, { ...closed, properties: { ab: TEXT } }],
+    ['request', 'documentation', { const: 'x', enum: ['x', 'y'] }, { const: 'x' }],
+    ['request', 'breaking', { const: 'x' }, { const: 'x', enum: ['y'] }],
+  ];
+  for (const [field, verdict, before, after] of cases) {
+    const [old, now] = [before, after].map((schema) =>
+      edited(({ NewPet, Pet }) => {
+        const { properties } = field === 'request' ? NewPet : Pet;
+        properties.it = schema;
+      }),
+    ) as [string, string];
+    const found = report(old, now).map((line) => line.split(':')[0]);
+    t.equal(found.sort()[0] ?? 'documentation', verdict, `${field}: ${JSON.stringify([before, after])}`, { found });
+  }
+});
+
 t.test('comments, layout and the order of keys are no change', async (t) => {
   t.strictSame(report(SOURCE, `# A comment.\n${SOURCE}`), []);
   const same = edited(() => {});

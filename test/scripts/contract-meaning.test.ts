@@ -5,7 +5,7 @@ import t from 'tap';
 import { expandContract } from '../../scripts/contract-diff/expand.ts';
 import { compareSchemas } from '../../scripts/contract-diff/schemas.ts';
 import type { Json } from '../any-json.ts';
-import { pair, value } from '../schema-pairs.ts';
+import { edit, growth, pair, value } from '../schema-pairs.ts';
 
 /** The seed is fixed, so that each run tries the same cases; `RUNS=100000 SEED=7` tries others. */
 const { RUNS = '1000', SEED = '1' } = process.env;
@@ -16,7 +16,7 @@ t.test('every request that was right still is, and every reply was right before'
   let fine = 0;
   const values = fc.array(value, { minLength: 10, maxLength: 10 });
   const property = fc.property(
-    pair,
+    fc.oneof(pair, edit, growth),
     values,
     fc.constantFrom('request', 'response'),
     ([before, after], sent, direction) => {

@@ -146,10 +146,16 @@ function fieldOf(name: string, { properties = {}, patternProperties, additionalP
   return patternProperties === undefined ? additionalProperties : {};
 }
 
-/** Whether no value fits both, because their types differ. */
-function isApart(one: Keywords, other: Schema): boolean {
-  if (typeof other === 'boolean') return !other;
-  const [types, others] = [typesOf(one), typesOf(mergeAllOf(other))];
+/** Whether no value fits both, because of their types, their listed values, or a field that one of them requires. */
+function isApart(one: Schema, other: Schema): boolean {
+  if (one === false || other === false) return true;
+  const [left, right] = [mergeAllOf(one), mergeAllOf(other)];
+  const [types, others] = [typesOf(left), typesOf(right)];
   if (!types || !others) return false;
-  return !types.some((type) => others.some((wide) => isType(type, wide) || isType(wide, type)));
+  if (!types.some((type) => others.some((wide) => isType(type, wide) || isType(wide, type)))) return true;
+  const [values, listed] = [valuesOf(left)?.map(String), valuesOf(right)?.map(String)];
+  if (values && listed) return !values.some((value) => listed.includes(value));
+  const required = [...(left.required ?? []), ...(right.required ?? [])];
+  const areObjects = [...types, ...others].every((type) => type === 'object');
+  return areObjects && required.some((name) => isApart(fieldOf(name, left), fieldOf(name, right)));
 }

@@ -95,6 +95,28 @@ t.test('and any other is not', async (t) => {
   for (const [inner, outer] of others) t.equal(isWithin(inner, outer), false, JSON.stringify([inner, outer]));
 });
 
+t.test('no value fits two schemas whose types, listed values or required fields are apart', async (t) => {
+  const kind = (field: Json) => ({ type: 'object', required: ['kind'], properties: { kind: field } });
+  const none = { type: 'object', additionalProperties: false };
+  const cases: [isApart: boolean, one: Json, other: Json][] = [
+    [true, text, { type: 'integer' }],
+    [true, { enum: ['a', 'b'] }, { const: 'c' }],
+    [true, kind({ const: 'a' }), kind({ enum: ['b'] })],
+    [true, kind({ const: 'a' }), { ...kind({ const: 'b' }), required: [] }],
+    [true, { ...none, required: [] }, kind({})],
+    [false, { const: 1 }, { const: 1n }],
+    [false, { ...kind({ const: 'a' }), required: [] }, { ...kind({ const: 'b' }), required: [] }],
+    [
+      false,
+      { ...kind({ const: 'a' }), type: ['object', 'null'] },
+      { ...kind({ const: 'b' }), type: ['object', 'null'] },
+    ],
+    [false, kind({ const: 'a' }), kind({})],
+    [false, {}, text],
+  ];
+  for (const [isApart, one, other] of cases) t.equal(isSubset(one, { not: other }), isApart, inspect([one, other]));
+});
+
 t.test('what refers to itself is known by its target, and by no other name', async (t) => {
   const unlike = (name: string, target: Json) => ({ ...pet, not: toRecursion(name, () => target) });
   const target = { required: ['a'] };

@@ -1,0 +1,43 @@
+/** Changes of keywords whose meaning depends on others beside them: a rule for one of them alone would judge wrongly. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Keywords } from '../../src/engine/schema/json.ts';
+import { isSubset } from '../../src/engine/schema/subsets.ts';
+import { UNKNOWN } from './change.ts';
+import type { Changes, Direction } from './rules.ts';
+
+/** Changes that break clients where nothing proves the opposite. The schemas are without words. */
+export function* compareTogether(before: Keywords, after: Keywords, place: string, direction: Direction): Changes {
+  if (isSeenOtherwise(before, after)) {
+    yield { place, what: 'other fields or items may count as unnamed', effect: UNKNOWN };
+  }
+  // A value that fits two parts does not fit the whole: so one part that widens, or goes, may change what the others allow.
+  const isSame = !before.oneOf || !after.oneOf || isDeepStrictEqual(before.oneOf, after.oneOf);
+  const isSafe = isSame || isChoice(direction === 'request' ? after : before);
+  if (!isSafe) yield { place, what: 'values may fit two parts of oneOf', effect: UNKNOWN };
+}
+
+/** Keywords for what no other names, and those whose fields and items they see. */
+const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems'];
+const SEEN = [
+  ...['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', '$ref', 'dependentSchemas', 'patternProperties'],
+  ...['prefixItems', 'items', 'contains'],
+];
+
+function isSeenOtherwise(...schemas: [before: Keywords, after: Keywords]): boolean {
+  const has = (key: string) => schemas.some((schema) => key in schema);
+  // `additionalProperties` sees patterns only.
+  const seen = (UNEVALUATED.some(has) ? SEEN : ['patternProperties']).filter(has);
+  if (seen.length === 0) return false;
+  const [old, now] = schemas.map((schema) => [
+    Object.keys(schema.properties ?? {}).sort(),
+    ...seen.map((key) => schema[key]),
+  ]);
+  return !isDeepStrictEqual(old, now);
+}
+
+/** Whether no value fits two parts of `oneOf`. */
+function isChoice({ oneOf = [], discriminator, ...rest }: Keywords): boolean {
+  if (discriminator) return true;
+  const whole = oneOf.map((part) => ({ allOf: [part, rest] }));
+  return whole.every((part, index) => whole.slice(index + 1).every((other) => isSubset(part, { not: other })));
+}
