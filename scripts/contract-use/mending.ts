@@ -6,6 +6,7 @@ import { stringify } from 'lossless-json';
 import { isNames, isValue } from '../../src/engine/contract/extensions.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
 import { toStep } from '../../src/json/pointer.ts';
+import { mendBodies } from './mended-bodies.ts';
 import { mendReplies } from './mended-replies.ts';
 import { type Drop, danglesIn, dropUnused, type Node } from './unused-components.ts';
 
@@ -110,7 +111,7 @@ export function mend(document: Node): string[] {
   }
 
   visit(document, '', 'other');
-  mendReplies(document, (change) => changes.push(change));
+  for (const mendPart of [mendBodies, mendReplies]) mendPart(document, (change) => changes.push(change));
   dropUnused(document, drop);
   return changes;
 }

@@ -2,7 +2,7 @@
  * Forms (`multipart/form-data`, `application/x-www-form-urlencoded`): each field has a part, or several, which are text of simple types,
  * JSON, or files.
  */
-import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
+import { type Keywords, keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import type { EncodingNode } from './document.ts';
 import { checkRawBody, isJson } from './media-types.ts';
 import { isSimple, itemsOf, typesOf } from './parameters.ts';
@@ -27,13 +27,18 @@ export const isRepeated = (field: Schema): boolean => typesOf(field).join() === 
 /** The schema of one part: the item's, if there may be several. */
 export const partOf = (field: Schema): Schema => (isRepeated(field) ? (itemsOf(field) ?? field) : field);
 
-export function checkForm(schema: Schema, encoding: Record<string, EncodingNode> | undefined, refuse: Refuse): void {
+/** Whether its fields can be read one by one. */
+export function isForm(schema: Schema): schema is Keywords & { properties: Record<string, Schema> } {
   const { type = 'object', properties } = keywordsOf(schema);
-  if (type !== 'object' || !properties) {
+  return type === 'object' && properties !== undefined;
+}
+
+export function checkForm(schema: Schema, encoding: Record<string, EncodingNode> | undefined, refuse: Refuse): void {
+  if (!isForm(schema)) {
     refuse('its body: a form needs a schema of type: object with properties');
     return;
   }
-  for (const [name, field] of Object.entries(properties)) {
+  for (const [name, field] of Object.entries(schema.properties)) {
     const part = partOf(field);
     const kind = kindOfPart(part);
     const file = fileOf(part);

@@ -1,0 +1,98 @@
+/** Request bodies that are not JSON: their media types are set right, and what the server could not check is passed on as it is. */
+import { stringify } from 'lossless-json';
+import type { MediaNode } from '../../src/engine/contract/document.ts';
+import { isForm, kindOfPart, partOf } from '../../src/engine/contract/forms.ts';
+import { checkRawBody, isJson, kindOf, toMediaType, toTypes } from '../../src/engine/contract/media-types.ts';
+import { isNode, type Keywords, keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
+import { ANNOTATION, buildResolve, lookUp } from '../../src/engine/schema/references.ts';
+import { toStep } from '../../src/json/pointer.ts';
+import type { Node } from './unused-components.ts';
+import { follow, operationsIn, type Tell } from './written-operations.ts';
+
+/** Slips for the names of media types. */
+const SLIPS: [RegExp, string][] = [
+  [/^application\/(multipart-)?form-?data$/, 'multipart/form-data'],
+  [/^(application|multipart)\/(x-)?(www-)?form-?url-?encoded$/, 'application/x-www-form-urlencoded'],
+  [/^plain\/text$/, 'text/plain'],
+];
+
+/** Keywords of parts that can be written as one. A form is never null. */
+const JOINED = /^(type|properties|required|allOf|nullable)$/;
+
+export function mendBodies(document: Node, tell: Tell): void {
+  const resolve = buildResolve(document);
+  const resolved = (schema: unknown) => resolve((schema ?? {}) as Schema, () => {});
+  const done = new Set<unknown>();
+  for (const { method, operation } of operationsIn(document)) {
+    const { node, at } = follow(document, operation.node.requestBody, `${operation.at}/requestBody`);
+    if (/get|head/.test(method) || !isNode(node.content) || done.has(node)) continue;
+    done.add(node);
+    mendTypes(node.content, `${at}/content`, tell);
+    mendContent(node.content, `${at}/content`);
+  }
+
+  function mendContent(content: Node, at: string): void {
+    const types = typesOf(content).filter(({ media }) => isNode(media));
+    // Beside JSON, the server takes no type that it could not check.
+    if (types.some(({ type }) => isJson(type))) return;
+    for (const { type, media } of types) {
+      const schema = resolved(media.schema);
+      const place = `${at}/${toStep(type)}/schema`;
+      const passOn = () => {
+        media.schema = { type: 'string', format: 'binary' };
+        tell(`${place} is written as format: binary: the handler gets ${type} as it is, unchecked`);
+      };
+      if (kindOf(type, schema) === 'bytes') checkRawBody(schema, type, '', passOn);
+      else if (!isForm(schema) || keywordsOf(schema).nullable) mendForm(media, place, passOn);
+    }
+  }
+
+  /** The fields of all parts are named at the schema itself; a form without fields is passed on. */
+  function mendForm(media: MediaNode, place: string, passOn: () => void): void {
+    const parts = partsOf(document, media.schema);
+    const fields = fieldsOf(parts);
+    const isOne = parts.every((part) => Object.keys(part).every((key) => JOINED.test(key) || ANNOTATION.test(key)));
+    const hasFiles = fields.some(([, field]) => kindOfPart(partOf(resolved(field))) === 'file');
+    const isTyped = parts.every(({ type = 'object' }) => [type].flat().includes('object'));
+    const isJoined = isOne && new Set(fields.map(([name]) => name)).size === fields.length;
+    if (fields.length === 0 || !isTyped || (hasFiles && !isJoined)) {
+      passOn();
+      return;
+    }
+    const properties = Object.fromEntries(fields.map(([name]) => [name, joined(fields, name)]));
+    const required = parts.flatMap(({ required: names = [] }) => names);
+    const { node } = follow(document, media.schema, '');
+    media.schema = { ...(isJoined ? { required } : node), type: 'object', properties };
+    tell(`${place} names the fields of its parts: a form is checked field by field`);
+  }
+}
+
+const typesOf = (content: Node) => toTypes(content as Record<string, MediaNode>, '', () => {});
+
+function mendTypes(content: Node, at: string, tell: Tell): void {
+  for (const name of Object.keys(content)) {
+    const [, type] = SLIPS.find(([slip]) => slip.test(toMediaType(name))) ?? [];
+    if (type === undefined || type in content) continue;
+    content[type] = content[name];
+    delete content[name];
+    tell(`${at}/${toStep(name)} is written as ${type}`);
+  }
+}
+
+/** A schema with those that describe the same value, as they are written. */
+function partsOf(document: Node, schema: unknown, depth = 8): Keywords[] {
+  if (!isNode(schema) || depth === 0) return [];
+  const { $ref, ...own } = schema;
+  const { allOf = [], anyOf = [], oneOf = [] } = own as Keywords;
+  const inner = [lookUp(document, $ref), allOf, anyOf, oneOf].flat();
+  return [own, ...inner.flatMap((part) => partsOf(document, part, depth - 1))];
+}
+
+const fieldsOf = (parts: Keywords[]): [string, Schema][] =>
+  parts.flatMap(({ properties = {} }) => Object.entries(properties));
+
+function joined(fields: [string, Schema][], name: string): Schema {
+  const all = fields.filter(([other]) => other === name).map(([, schema]) => [stringify(schema), schema] as const);
+  const [first, ...others] = new Map(all).values();
+  return others.length > 0 ? { anyOf: [first as Schema, ...others] } : (first as Schema);
+}

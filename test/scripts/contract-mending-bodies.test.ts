@@ -1,0 +1,144 @@
+/** `npm run contract:use` sets request bodies right that are not JSON, and leaves to handlers what the server could not check. */
+import t from 'tap';
+import { mend } from '../../scripts/contract-use/mending.ts';
+import { operation, serve, withPaths } from '../added-operations.ts';
+import type { Json } from '../any-json.ts';
+
+const URLENCODED = 'application/x-www-form-urlencoded';
+const MULTIPART = 'multipart/form-data';
+const BINARY = { type: 'string', format: 'binary' };
+const string = { type: 'string' };
+
+function documentWith(content: Json, components: Json = {}, method = 'post'): Json {
+  const requestBody = { $ref: '#/components/requestBodies/Body' };
+  const one = { operationId: 'one', requestBody, responses: {} };
+  return {
+    ...{
+      openapi: '3.1.0',
+      info: { title: 'Other', version: '1' },
+      paths: { '/a': { [method]: one }, '/b': { [method]: one } },
+    },
+    components: { requestBodies: { Body: { content } }, ...components },
+  };
+}
+
+/** The content after it was set right, and the changes. */
+function mended(content: Json, components?: Json, method?: string): { content: Json; changes: string[] } {
+  const document = documentWith(content, components, method);
+  const changes = mend(document);
+  return { content: document.components.requestBodies.Body.content, changes };
+}
+
+t.test('a body with a schema that could be broken is passed on as it is, and told once', async (t) => {
+  const schemas = [
+    { type: 'object', format: 'file' },
+    { type: 'string', format: 'base64' },
+    { type: 'array', items: { type: 'string', format: 'byte' } },
+    { $ref: '#/components/schemas/Any' },
+  ];
+  for (const schema of schemas) {
+    const { content, changes } = mended({ 'image/jpeg': { schema } }, { schemas: { Any: { maxLength: 1 } } });
+    t.strictSame(content, { 'image/jpeg': { schema: BINARY } });
+    t.strictSame(changes, [
+      '/components/requestBodies/Body/content/image~1jpeg/schema is written as format: binary: the handler gets image/jpeg as it is, unchecked',
+    ]);
+  }
+});
+
+t.test('a body that is served stays, and so does one beside JSON, of GET, or that nobody could read', async (t) => {
+  const form = { schema: { properties: { a: string } } };
+  const odd = { schema: { type: 'object' } };
+  const content = {
+    'text/plain': { schema: string },
+    'image/png': {},
+    [MULTIPART]: form,
+    [URLENCODED]: { schema: BINARY },
+    'a/b': null,
+  };
+  t.strictSame(mended(content), { content, changes: [] });
+  const beside = { 'image/png': odd, [MULTIPART]: odd, 'application/json': {} };
+  t.strictSame(mended(beside), { content: beside, changes: [] });
+  t.strictSame(mended({ 'image/png': odd }, {}, 'get').changes, []);
+  t.strictSame(mended(undefined).changes, []);
+});
+
+t.test('misspelt media types are written as what they mean, unless that is there, too', async (t) => {
+  const schema = { type: 'object', properties: { a: string } };
+  const slips: Json = {
+    [MULTIPART]: ['application/form-data', 'application/multipart-form-data'],
+    [URLENCODED]: ['multipart/x-www-form-urlencoded', 'application/x-form-urlencoded', 'application/form-urlencoded'],
+    'text/plain': ['plain/text; charset=utf-8'],
+  };
+  for (const [type, names] of Object.entries(slips) as [string, string[]][]) {
+    for (const name of names) {
+      const media = type === 'text/plain' ? {} : { schema };
+      const { content, changes } = mended({ [name]: media });
+      t.strictSame(content, { [type]: media });
+      t.match(changes, [new RegExp(`is written as ${type}$`)]);
+    }
+  }
+  t.strictSame(Object.keys(mended({ 'application/form-data': {}, [MULTIPART]: { schema } }).content), [
+    'application/form-data',
+    MULTIPART,
+  ]);
+});
+
+t.test('a form without fields is passed on as it is', async (t) => {
+  const schemas = [
+    undefined,
+    string,
+    { type: 'object' },
+    { type: 'array', items: string },
+    { allOf: [string, { properties: { a: string } }] },
+  ];
+  const file = { oneOf: [{ properties: { a: BINARY } }, { properties: { b: string } }] };
+  for (const schema of [...schemas, file, true]) {
+    const { content, changes } = mended({ [MULTIPART]: { schema } });
+    t.strictSame(content, { [MULTIPART]: { schema: BINARY } });
+    t.match(changes, [
+      /data\/schema is written as format: binary: the handler gets multipart\/form-data as it is, unchecked$/,
+    ]);
+  }
+});
+
+t.test('the parts of a form are written as one where that says the same', async (t) => {
+  const schemas = { Named: { type: ['object', 'null'], required: ['name'], properties: { name: string } } };
+  const named = { $ref: '#/components/schemas/Named' };
+  const parts = { nullable: true, allOf: [named, { properties: { file: BINARY }, required: ['file'] }] };
+  for (const schema of [parts, { ...named, properties: { file: BINARY }, required: ['file'] }]) {
+    const { content, changes } = mended({ [MULTIPART]: { schema } }, { schemas });
+    t.strictSame(content[MULTIPART].schema.properties, {
+      ...(schema === parts ? { name: string, file: BINARY } : { file: BINARY, name: string }),
+    });
+    t.strictSame(new Set(content[MULTIPART].schema.required), new Set(['file', 'name']));
+    t.strictSame(Object.keys(content[MULTIPART].schema), ['required', 'type', 'properties']);
+    t.match(changes, [/data\/schema names the fields of its parts: a form is checked field by field$/]);
+  }
+});
+
+t.test('a form of one of several kinds is checked field by field, and as a whole', async (t) => {
+  const kind = (name: string, fields: Json) => ({
+    ...{ type: 'object', required: Object.keys(fields), additionalProperties: false },
+    properties: { kind: { type: 'string', enum: [name] }, note: string, ...fields },
+  });
+  const schema = { oneOf: [kind('cat', { lives: { type: 'integer' } }), { $ref: '#/components/schemas/Dog' }] };
+  const post = operation('fill', { requestBody: { content: { [URLENCODED]: { schema } } } });
+  const document = JSON.parse(withPaths({ '/forms': { post } }));
+  document.components.schemas.Dog = kind('dog', { legs: { type: 'integer' } });
+  t.match(mend(document), [/urlencoded\/schema names the fields of its parts/]);
+  const fill = async ({ body }: Json) => {
+    const taken: Json[] = [];
+    for await (const { name, value } of body) taken.push([name, value]);
+    return { status: 200, body: taken };
+  };
+  const { request } = await serve(t, JSON.stringify(document), { fill });
+  const send = async (body: string) =>
+    (await request('/v1/forms', { method: 'POST', body, headers: { 'content-type': URLENCODED } })) as Json;
+  t.strictSame((await send('kind=cat&lives=7')).body, [
+    ['kind', 'cat'],
+    ['lives', 7],
+  ]);
+  t.equal((await send('kind=dog&legs=4&note=a')).status, 200);
+  for (const wrong of ['kind=cat&legs=4', 'kind=cow', 'lives=x', 'kind=dog', 'other=1'])
+    t.equal((await send(wrong)).status, 400, wrong);
+});
