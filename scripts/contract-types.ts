@@ -6,6 +6,7 @@ import { isNames } from '../src/engine/contract/extensions.ts';
 import { toDoubles } from '../src/engine/contract/numbers.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../src/engine/schema/json.ts';
 import { lookUp } from '../src/engine/schema/references.ts';
+import { LIST, type Listed, nameTargets, toListTypes } from './contract-schemas.ts';
 
 /** The types of a 64-bit integer, and of what the schema may allow instead. */
 const INT64_TYPES = {
@@ -18,6 +19,8 @@ const INT64_TYPES = {
 export async function buildTypes(contract: Document): Promise<string> {
   // openapi-typescript writes it as JSON, which has no bigint.
   const document = toDoubles(contract);
+  nameTargets(document);
+  const lists = toListTypes(document);
   const { paths = {}, components = {}, webhooks = {} } = document;
   // The server sends nothing to them: they have no handlers.
   for (const [, operation] of Object.values(webhooks).flatMap(operationsOf)) delete operation.operationId;
@@ -35,7 +38,8 @@ export async function buildTypes(contract: Document): Promise<string> {
     readWriteMarkers: true,
     transform(schema) {
       // It may be true or false.
-      const { type = [], format, 'x-extensible-enum': codes }: Keywords = Object(schema);
+      const { type = [], format, 'x-extensible-enum': codes, [LIST]: list }: Listed = Object(schema);
+      if (list && type === 'array') return ts.factory.createTypeReferenceNode(list);
       const types = [type].flat();
       if (types.includes('integer') && format === 'int64') {
         return ts.factory.createUnionTypeNode(types.map((type) => INT64_TYPES[type as keyof typeof INT64_TYPES]));
@@ -49,7 +53,7 @@ export async function buildTypes(contract: Document): Promise<string> {
       return undefined;
     },
   });
-  return `${astToString(nodes)}/** The operations that may be called without a key. */\nexport type OpenOperation = ${toOpen(document)};\n`;
+  return `${astToString(nodes)}${lists}/** The operations that may be called without a key. */\nexport type OpenOperation = ${toOpen(document)};\n`;
 }
 
 function toOpen({ paths = {}, security = [] }: Document): string {
@@ -82,11 +86,14 @@ function inlineHeaders(node: unknown, document: Document): void {
   for (const child of Object.values(node)) inlineHeaders(child, document);
 }
 
-/** Examples that stand elsewhere, which openapi-typescript would fetch, and `nullable`, which means nothing in 3.1. */
+/** Examples that stand elsewhere, which openapi-typescript would fetch, `nullable`, which means nothing in 3.1, and `$defs`, which would be a field. */
 function dropUntyped(node: unknown, key = ''): void {
   if (!isNode(node)) return;
   if (typeof node.externalValue === 'string') delete node.externalValue;
-  if (!isNames(key)) delete node.nullable;
+  if (!isNames(key)) {
+    delete node.nullable;
+    delete node.$defs;
+  }
   for (const [name, child] of Object.entries(node)) dropUntyped(child, isNames(key) ? '' : name);
 }
 

@@ -49,6 +49,57 @@ t.test('bounds that no double holds are bounds, not types', async (t) => {
   t.match(await buildTypes(document), /n: bigint;/);
 });
 
+t.test('a schema within another has a name among the types, where a reference leads to it', async (t) => {
+  const ref = (rest: string) => ({ $ref: `#/components/${rest}` });
+  const schemas = {
+    A: {
+      type: 'object',
+      properties: {
+        x: { type: 'object', properties: { y: { type: 'boolean' } } },
+        $defs: { type: 'string' },
+        again: ref('schemas/A/properties/x/properties/y'),
+        twice: ref('schemas/A/properties/x/properties/y'),
+        other: ref('schemas/A/$defs/x/properties/y'),
+        header: ref('headers/H/schema'),
+      },
+      $defs: { x: { properties: { y: { type: 'integer' } } } },
+      default: ref('schemas/A/properties/x'),
+    },
+  };
+  const headers = { H: { schema: { type: 'number' } } };
+  const paths = { '/': { get: { operationId: 'read', responses: RESPONSES } } };
+  const { document } = await load(t, toYaml(paths, { components: { schemas, headers } }));
+  const types = (await buildTypes(document)).replace(/\s+/g, ' ');
+  t.match(types, 'again?: components["schemas"]["A_x_y"]; twice?: components["schemas"]["A_x_y"]; ');
+  t.match(types, / other\?: components\["schemas"\]\["(A_x_y_[0-9]+)"\]; .* A_x_y: boolean; \1: number; /);
+  t.match(types, / header\?: components\["schemas"\]\["headers_H"\]; .* headers_H: number; /);
+  t.match(types, '$defs?: string;');
+  t.notMatch(types, '$defs: {');
+});
+
+t.test('a list that is its own item has a type by itself', async (t) => {
+  const itself = { $ref: '#/components/schemas/A' };
+  const forms: [Json, RegExp][] = [
+    [
+      { type: 'array', items: itself },
+      /schemas: \{ A: List1; \}; .*\ninterface List1 extends Array<components\['schemas'\]\["A"\]> \{\}\n/s,
+    ],
+    [
+      { type: 'array', prefixItems: [itself] },
+      / A: List1; A_item: components\["schemas"\]\["A"\]; .*\["A_item"\]> \{\}/s,
+    ],
+    [{ type: ['array', 'null'], items: { type: 'array', items: itself } }, / A: List1 \| null; A_item: List2; /],
+    [
+      { type: 'array', items: { type: 'object', properties: { a: itself } } },
+      / A: \{ a\?: components\["schemas"\]\["A"\]; \}\[\]; /,
+    ],
+  ];
+  for (const [schema, expected] of forms) {
+    const { document } = await load(t, toYaml({}, { components: { schemas: { A: schema } } }));
+    t.match((await buildTypes(document)).replace(/ *\n +/g, ' ').replace(/\n *\};?/g, ' }'), expected);
+  }
+});
+
 t.test('what every object of JavaScript has is in no document', async (t) => {
   for (const name of ['toString', 'constructor/name', '__proto__']) {
     const $ref = `#/components/schemas/${name}`;

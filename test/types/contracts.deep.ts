@@ -214,3 +214,98 @@ t.test('an answer is one of the alternatives, and may be of a type that refers t
   for (const [index, text] of told.entries())
     t.equal(said[index + 3]?.includes(`Refused<"echo: ${text}">`), true, `${text}: ${said[index + 3]}`);
 });
+
+const inBoth = (name: string) => {
+  const content = { 'application/json': { schema: { $ref: name } } };
+  return { requestBody: { required: true, content }, responses: { 200: { description: 'It.', content } } };
+};
+
+t.test('a reference into a schema, a parameter or a reply has the type that it leads to', async (t) => {
+  const schemas = {
+    Order: {
+      type: 'object',
+      required: ['id', 'lines', 'kind', 'part', 'total'],
+      properties: {
+        id: { type: 'integer', format: 'int64' },
+        lines: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['of'],
+            properties: { of: { $ref: '#/components/schemas/Order/properties/id' } },
+          },
+        },
+        first: { $ref: '#/components/schemas/Order/properties/lines/items' },
+        kind: { $ref: '#/components/schemas/Order/definitions/Kind' },
+        part: { $ref: '#/components/schemas/Order/$defs/Part' },
+        total: { $ref: '#/paths/~1totals/get/responses/200/content/application~1json/schema' },
+        page: { $ref: '#/components/parameters/Page/content/application~1json/schema' },
+      },
+      definitions: { Kind: { type: 'string', enum: ['new', 'old'] } },
+      $defs: {
+        Part: {
+          type: 'object',
+          properties: { parts: { type: 'array', items: { $ref: '#/components/schemas/Order/$defs/Part' } } },
+        },
+      },
+    },
+  };
+  const total = { 200: { description: 'It.', content: { 'application/json': { schema: { type: 'boolean' } } } } };
+  const document = parse(echo(inBoth('#/components/schemas/Order')));
+  document.paths['/totals'] = { get: { operationId: 'getTotal', responses: total } };
+  Object.assign(document.components.schemas, schemas);
+  const page = { name: 'page', in: 'query', content: { 'application/json': { schema: { type: 'null' } } } };
+  document.components.parameters = { ...document.components.parameters, Page: page };
+  const answer = (body: string) => `async ({ body }) => { void body; return { status: 200, body: ${body} }; }`;
+  const said = await diagnose(JSON.stringify(document), [
+    answer('body'),
+    answer(
+      "{ id: 1n, lines: [{ of: 1n }], first: { of: 2n }, kind: 'new', part: { parts: [{}] }, total: true, page: null }",
+    ),
+    answer("{ ...body, first: { of: '' } }"),
+    answer("{ ...body, kind: 'other' }"),
+    answer('{ ...body, part: { parts: [{ parts: [1] }] } }'),
+    answer('{ ...body, total: 1 }'),
+    answer('{ ...body, page: 1 }'),
+  ]);
+  t.strictSame(said.slice(0, 2), ['', '']);
+  const told = ['first.of', 'kind', 'part.parts[].parts[]', 'total', 'page'];
+  for (const [index, field] of told.entries())
+    t.match(said[index + 2], `echo: 200.body.${field} has another type than in the contract`);
+});
+
+t.test('a list may be its own item, also by way of others', async (t) => {
+  const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const schemas = {
+    Nested: { type: 'array', items: ref('Nested') },
+    Value: {
+      oneOf: [
+        { type: 'string' },
+        { type: 'array', items: ref('Value') },
+        { type: 'object', additionalProperties: ref('Value') },
+      ],
+    },
+    Pair: { type: ['array', 'null'], prefixItems: [ref('Pair'), { type: 'string' }] },
+    One: { allOf: [{ type: 'array', items: { anyOf: [ref('Other'), { type: 'boolean' }] } }] },
+    Other: { type: 'array', items: ref('One') },
+    All: {
+      type: 'object',
+      properties: { nested: ref('Nested'), value: ref('Value'), pair: ref('Pair'), one: ref('One') },
+    },
+  };
+  const document = parse(echo(inBoth('#/components/schemas/All')));
+  Object.assign(document.components.schemas, schemas);
+  const answer = (body: string) => `async ({ body }) => { void body; return { status: 200, body: ${body} }; }`;
+  const said = await diagnose(JSON.stringify(document), [
+    answer('body'),
+    answer("{ nested: [[], [[]]], value: ['a', [{ a: ['b', {}] }]], pair: [null, 'a'], one: [true, [[false]]] }"),
+    answer('{ ...body, nested: body.nested?.[0]?.[0] ?? [] }'),
+    answer("{ nested: [['a']] }"),
+    answer('{ value: [[{ a: [1] }]] }'),
+    answer('{ pair: [1] }'),
+    answer("{ one: [[['a']]] }"),
+  ]);
+  t.strictSame(said.slice(0, 3), ['', '', '']);
+  for (const [index, field] of ['nested[]', 'value[]', 'pair[]', 'one[]'].entries())
+    t.match(said[index + 3], `echo: 200.body.${field}`);
+});

@@ -12,7 +12,9 @@ type Directed<T, Hidden> = T extends $Read<infer Inside> | $Write<infer Inside>
   : T extends Bytes
     ? T
     : T extends readonly unknown[]
-      ? { [Index in keyof T]: Directed<T[Index], Hidden> }
+      ? number extends T['length']
+        ? Directed<T[number], Hidden>[]
+        : { [Index in keyof T]: Directed<T[Index], Hidden> }
       : T extends object
         ? { [Key in keyof T as IsHidden<T[Key], Hidden> extends true ? never : Key]: Directed<T[Key], Hidden> }
         : T;

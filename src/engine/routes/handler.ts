@@ -199,7 +199,9 @@ type RequiredOf<T> = [T] extends [readonly unknown[]]
 type Frozen<T> = T extends JsonText<unknown> | RawBody
   ? T
   : T extends readonly unknown[]
-    ? { readonly [Index in keyof T]: Frozen<T[Index]> }
+    ? number extends T['length']
+      ? readonly Frozen<T[number]>[]
+      : { readonly [Index in keyof T]: Frozen<T[Index]> }
     : T extends object
       ? { [Key in keyof T]: Frozen<T[Key]> } & object
       : T;
