@@ -36,30 +36,19 @@ export interface Checks extends BuildCheck {
 export function buildChecks(source: SchemaSource): Checks {
   const withDefaults = buildCompile(source, true);
   const without = buildCompile(source, false);
-  const waiting: (() => unknown)[] = [];
 
   function buildCheck(schema: Schema, options: CheckOptions, refuse: Refuse): Check {
-    const { compile, run } = options.fillsDefaults ? withDefaults : without;
-    let made: ValidateFunction | undefined;
-    const make = () => {
-      made ??= compile(schema, options, source.isChecked ? refuseNow : refuse);
-      return made;
-    };
-    if (source.isChecked) waiting.push(make);
-    else make();
+    const { expect, compile, run } = options.fillsDefaults ? withDefaults : without;
+    let made = source.isChecked ? expect(schema, options) : compile(schema, options, refuse);
     return (value) => {
-      const validate = made ?? make();
-      const problems = validate(value) ? undefined : toProblems(validate.errors as ErrorObject[], options.at, value);
+      made ??= compile(schema, options, refuseNow);
+      const problems = made(value) ? undefined : toProblems(made.errors as ErrorObject[], options.at, value);
       while (run.atEnd.length > 0) run.atEnd.pop()?.();
       return problems;
     };
   }
 
-  function compileNext(): boolean {
-    const next = waiting.shift();
-    next?.();
-    return next !== undefined || [withDefaults, without].some(({ run }) => run.functions.compileNext());
-  }
+  const compileNext = () => [withDefaults, without].some(({ run }) => run.functions.compileNext());
   return Object.assign(buildCheck, { compileNext });
 }
 
@@ -82,8 +71,9 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
   };
   const functions = new Functions(compiler, atEnd);
   const run: Run = { functions, keys: new CanonicalKeys(atEnd), atEnd };
+  const functionOf = (schema: Schema, int64s: Int64Map) => functions.of({ schema, int64s, isTried: false });
   const compileOwn: Compile = (schema, int64s) => {
-    const own = functions.of({ schema, int64s, isTried: false });
+    const own = functionOf(schema, int64s);
     return source.isChecked ? functions.compile(own) : functions.compileWhole(own);
   };
 
@@ -101,7 +91,11 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
       return compileOwn(true, int64s);
     }
   }
-  return { compile, run };
+  /** Compiles nothing yet. */
+  function expect(schema: Schema, { int64s = int64sOf(schema) }: CheckOptions): undefined {
+    functionOf(schema, int64s);
+  }
+  return { expect, compile, run };
 }
 
 /** Does not report problems, which were reported when the contract was loaded. */

@@ -7,7 +7,7 @@ import { _, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction 
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
 import { stringify } from 'lossless-json';
 import { MAX_ERRORS } from './bounded-keywords.ts';
-import { findInt64s, type Int64Map } from './int64-map.ts';
+import { findInt64s, type Int64Map, withoutEmpty } from './int64-map.ts';
 import type { Schema } from './json.ts';
 import { targetOf } from './recursion.ts';
 
@@ -42,8 +42,7 @@ export interface SchemaFunction extends Partial<Outcome> {
   (...args: Parameters<ValidateFunction>): boolean;
   part: Part;
   number: number;
-  /** The rewritten schema; undefined until then, when `calls` is not known yet, either. */
-  prepared: Schema | undefined;
+  /** Known when it is prepared. */
   calls: Set<SchemaFunction>;
   check: ValidateFunction | undefined;
 }
@@ -53,7 +52,10 @@ export class Functions {
   readonly #known: SchemaFunction[] = [];
   readonly #ofSchemas = { tried: new Map<Schema, OfMaps>(), sure: new Map<Schema, OfMaps>() };
   readonly #ofTexts = new Map<string, SchemaFunction>();
-  readonly #whole = new Set<SchemaFunction>();
+  /** Functions to compile next, the last one first. */
+  readonly #open: SchemaFunction[] = [];
+  /** Functions whose calls are known, and compiled before them. */
+  readonly #entered = new Set<SchemaFunction>();
   /** All functions before this number are compiled. */
   #next = 0;
   readonly #atEnd: AtEnd;
@@ -70,62 +72,79 @@ export class Functions {
     code: (cxt) => callRef(cxt, _`${cxt.gen.scopeValue('wrapper', { ref: this.#known[cxt.schema] })}`),
   };
 
-  /** The function of a schema, shared by equal ones. @throws Error if the schema cannot be prepared */
-  of(part: Part): SchemaFunction {
-    const target = targetOf(part.schema);
-    // A recursive schema may contain itself, so it is prepared only when it is compiled.
-    if (target) return this.#at({ ...part, schema: target, int64s: findInt64s(target, '', () => {}) });
-    const made = this.#at(part);
-    if (made.prepared !== undefined) return made;
-    const text = writeSchema(this.#prepare(made));
-    const equal = this.#ofTexts.get(text) ?? made;
-    this.#ofTexts.set(text, equal);
-    this.#known[made.number] = equal;
-    return this.#at(part, equal);
+  /** The function of a schema in its place, which is not looked into. */
+  of({ schema, int64s, isTried }: Part): SchemaFunction {
+    const target = targetOf(schema);
+    const own = target ? findInt64s(target, '', () => {}) : int64s;
+    return this.#at({ schema: target ?? schema, int64s: withoutEmpty(own), isTried });
   }
 
-  /** Compiles the function. @throws Error if it cannot be compiled */
-  compile(made: SchemaFunction): ValidateFunction {
-    made.check ??= this.#compiler.compile(made.prepared ?? this.#prepare(made));
+  /** Compiles the function, but not those that it calls. Equal ones share the result. @throws Error if it cannot be compiled */
+  compile(made: SchemaFunction, prepared?: Schema): ValidateFunction {
+    made.check ??= this.#compile(made, prepared ?? this.#prepare(made));
     return made.check;
   }
 
   /** Compiles the function and all functions that it calls. @throws Error if one of them cannot be compiled */
   compileWhole(made: SchemaFunction): ValidateFunction {
-    const seen = new Set([made]);
-    for (const one of seen) {
-      this.compile(one);
-      for (const called of one.calls) if (!this.#whole.has(called)) seen.add(called);
+    this.#open.push(made);
+    try {
+      for (let next = this.#open.pop(); next; next = this.#open.pop()) this.#step(next);
+    } catch (error) {
+      this.#open.length = 0;
+      // They may call what cannot be compiled.
+      for (const one of this.#entered) one.check = undefined;
+      throw error;
+    } finally {
+      this.#entered.clear();
     }
-    for (const one of seen) this.#whole.add(one);
     return this.compile(made);
   }
 
-  /** Compiles one function that was not called yet; false if there is none. */
+  /** Compiles a function that was not called yet, or looks into it; false if there is none. */
   compileNext(): boolean {
-    const next = this.#known.slice(this.#next).find(({ check }) => !check);
-    this.#next = next ? next.number : this.#known.length;
-    if (next) this.compile(next);
+    while (this.#known[this.#next]?.check) this.#next += 1;
+    const next = this.#open.pop() ?? this.#known[this.#next];
+    if (next) this.#step(next);
     return next !== undefined;
   }
 
-  #at(part: Part, known?: SchemaFunction): SchemaFunction {
+  /** Compiles it after the functions that it calls: equal ones have one number then, so that equal callers are found, too. */
+  #step(next: SchemaFunction): void {
+    if (next.check) return;
+    const prepared = this.#prepare(next);
+    const isEntered = this.#entered.has(next);
+    this.#entered.add(next);
+    const inner = [...next.calls].filter((called) => !called.check && !this.#entered.has(called));
+    if (isEntered || inner.length === 0) this.compile(next, prepared);
+    else this.#open.push(next, ...inner);
+  }
+
+  #compile(made: SchemaFunction, prepared: Schema): ValidateFunction {
+    const text = writeSchema(prepared);
+    const equal = this.#ofTexts.get(text) ?? made;
+    const check = equal.check ?? this.#compiler.compile(prepared);
+    this.#ofTexts.set(text, equal);
+    this.#known[made.number] = equal;
+    return check;
+  }
+
+  #at(part: Part): SchemaFunction {
     const { schema, int64s, isTried } = part;
     const ofSchemas = this.#ofSchemas[isTried ? 'tried' : 'sure'];
     const ofMaps: OfMaps = ofSchemas.get(schema) ?? new Map();
     ofSchemas.set(schema, ofMaps);
-    const made = known ?? ofMaps.get(int64s) ?? this.#add(part);
+    const made = ofMaps.get(int64s) ?? this.#add(part);
     ofMaps.set(int64s, made);
     return made;
   }
 
   #prepare(made: SchemaFunction): Schema {
-    made.prepared = this.#compiler.prepare(made.part, (part) => {
-      const called = this.of(part);
+    return this.#compiler.prepare(made.part, (part) => {
+      const called = this.#known[this.of(part).number] as SchemaFunction;
       made.calls.add(called);
       return { function: called.number };
     });
-    return made.prepared;
   }
 
   #add(part: Part): SchemaFunction {
@@ -148,7 +167,7 @@ export class Functions {
         made.evaluated = evaluated;
         return !errors;
       },
-      { part, number: this.#known.length, prepared: undefined, calls: new Set<SchemaFunction>(), check: undefined },
+      { part, number: this.#known.length, calls: new Set<SchemaFunction>(), check: undefined },
     );
     this.#known.push(made);
     return made;

@@ -52,6 +52,20 @@ function newMap(): Int64Map {
 
 const NOWHERE = newMap();
 
+const filled = new WeakMap<Int64Map, boolean>();
+
+/** One map in place of all that have no 64-bit integer: then equal schemas have equal maps. Recursions have maps of their own. */
+export const withoutEmpty = (int64s: Int64Map): Int64Map => (isFilled(int64s) ? int64s : NOWHERE);
+
+function isFilled(int64s: Int64Map): boolean {
+  const known = filled.get(int64s);
+  if (known !== undefined) return known;
+  const { isInt64, fields, rest } = int64s;
+  const found = isInt64 || [...fields.values()].some(isFilled) || (rest !== undefined && isFilled(rest));
+  filled.set(int64s, found);
+  return found;
+}
+
 /** Caches of maps: of schemas that always apply, and of those in one of several alternatives. */
 const known = { always: new WeakMap<object, Int64Map>(), sometimes: new WeakMap<object, Int64Map>() };
 

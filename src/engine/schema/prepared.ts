@@ -21,6 +21,9 @@ const DEEP = [
 
 /** Larger schemas have a function of their own. A higher limit compiles the same code more often, a lower one makes more calls. */
 const LARGEST = 20;
+/** For the parts of a schema that is `HUGE`: as one function, it would take up to 90 ms to compile. */
+const LARGEST_OF_HUGE = 5;
+const HUGE = 60;
 
 const sizes = new WeakMap<object, number>();
 
@@ -37,7 +40,7 @@ function sizeOf(schema: Schema): number {
   return size;
 }
 
-const isLarge = (schema: Schema) => isRecursion(schema) || sizeOf(schema) > LARGEST;
+const isLarge = (schema: Schema, largest = LARGEST) => isRecursion(schema) || sizeOf(schema) > largest;
 
 /** Keywords under which a value need not fit the schema. */
 const TRIED = ['anyOf', 'oneOf', 'not', 'if', 'contains', 'propertyNames'];
@@ -62,9 +65,10 @@ export function buildPrepare({ fillsDefaults, isStrict }: Filling): Compiler['pr
   return function prepare(part, call) {
     const { schema, int64s, isTried } = part;
     if (typeof schema === 'boolean') return schema;
+    const largest = sizeOf(schema) > HUGE ? LARGEST_OF_HUGE : LARGEST;
     const inside = (schema: Schema, keyword: string, int64s: Int64Map): Schema => {
       const own = { schema, int64s, isTried: isTried || (fillsDefaults && TRIED.includes(keyword)) };
-      return isLarge(schema) ? call(own) : prepare(own, call);
+      return isLarge(schema, largest) ? call(own) : prepare(own, call);
     };
     const prepared = mapSubschemas(schema, (subschema, keyword, name) => {
       const made = inside(subschema, keyword, int64sUnder(int64s, keyword, name));

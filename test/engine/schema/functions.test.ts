@@ -2,7 +2,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t, { type Test } from 'tap';
 import { buildChecks, type CheckOptions } from '../../../src/engine/schema/checks.ts';
+import { type Compiler, Functions } from '../../../src/engine/schema/functions.ts';
 import { findInt64s } from '../../../src/engine/schema/int64-map.ts';
+import { buildPrepare } from '../../../src/engine/schema/prepared.ts';
 import { buildResolve } from '../../../src/engine/schema/references.ts';
 import type { Json } from '../../any-json.ts';
 
@@ -137,13 +139,60 @@ t.test(
 
     const ahead = open(t, { isChecked: true, schemas });
     const later = ahead.build(schema, { fillsDefaults: true });
-    const parts: number[] = [];
-    while (ahead.compileNext()) parts.push(ahead.counted());
-    t.strictSame(parts, [1, 2, 3], 'each part by itself');
+    const parts = new Set<number>();
+    while (ahead.compileNext()) parts.add(ahead.counted());
+    t.strictSame([...parts], [0, 1, 2, 3], 'one part at a time');
     t.match(later({ first: { child: { id: 'x' } } })?.join(), /^first\.child\.id must be of type integer$/);
     t.equal(ahead.counted(), 3);
   },
 );
+
+t.test('a first call looks at no schema that its value does not have, and a step ahead at one at most', async (t) => {
+  const schemas = Array.from({ length: 30 }).reduce<Json[]>(
+    ([inner, ...others]) => [large({ inner }), inner, ...others],
+    [object({ end: string })],
+  );
+  const prepare = buildPrepare({ fillsDefaults: false, isStrict: false });
+  let looked = 0;
+  const compiler: Compiler = {
+    prepare: (...args) => {
+      looked += 1;
+      return prepare(...args);
+    },
+    compile: () => Object.assign((_value: unknown): _value is unknown => true, { schema: {}, schemaEnv: {} as Json }),
+  };
+  const functions = new Functions(compiler, []);
+  const [schema] = schemas;
+  functions.compile(functions.of({ schema, int64s: findInt64s(schema, '', t.fail), isTried: false }));
+  t.equal(looked, 1);
+  const steps = [looked];
+  while (functions.compileNext()) steps.push(looked);
+  t.ok(steps.every((count, index) => count - (steps[index - 1] ?? 1) <= 1));
+  t.ok(looked >= 30);
+});
+
+t.test('the code of a huge schema is split', async (t) => {
+  const compiled = t.capture(Ajv2020.prototype, 'compile', Ajv2020.prototype.compile);
+  const kinds = Array.from({ length: 40 }, (_, index) =>
+    object(Object.fromEntries(Array.from({ length: 15 }, (_, field) => [`of${index}field${field}`, string]))),
+  );
+  const check = buildChecks({ isChecked: false })({ anyOf: kinds }, { name: 'value' }, t.fail);
+  const sizes = compiled().map(({ args }) => JSON.stringify(args[0]).length);
+  t.ok(Math.max(...sizes) < JSON.stringify(kinds).length / 10, `${sizes}`);
+  t.equal(check({ of3field2: 'x' }), undefined);
+  t.ok(check(Object.fromEntries(kinds.map((_, index) => [`of${index}field1`, 1]))));
+});
+
+t.test('a sound schema that only leads to one that cannot be compiled is refused each time', async (t) => {
+  const schemas = {
+    Bad: large({ code: { ...string, pattern: '(' }, sound: ref('Sound') }),
+    Sound: large({ bad: ref('Bad') }),
+  };
+  const { build, refused } = open(t, { schemas });
+  build(object({ a: ref('Bad') }));
+  build(object({ b: ref('Sound') }));
+  t.match(refused, [/^value\.a.*code: Invalid regular expression/, /^value\.b\.bad: Invalid regular expression/]);
+});
 
 t.test('a check that cannot be compiled when it is called takes nothing', async (t) => {
   const { build } = open(t, { isChecked: true });
