@@ -1,6 +1,6 @@
 /** The contract as fastify-openapi-glue can take it. */
 import type { Contract } from '../contract/contract.ts';
-import type { Document } from '../contract/document.ts';
+import { type Document, mapOperations, type OperationNode } from '../contract/document.ts';
 import { withDoubles } from '../contract/numbers.ts';
 import { isNode } from '../schema/json.ts';
 import { lookUp } from '../schema/references.ts';
@@ -14,7 +14,7 @@ const SCHEMA = '#/components/schemas/';
 
 /** Plugins see `{}` in place of a larger schema; the contract's own checks know all of it. */
 export function toGlueDocument(contract: Pick<Contract, 'json' | 'document'>): Document {
-  const document = withDoubles(contract);
+  const document = withoutTraps(withDoubles(contract));
   const isLarge = buildIsLarge(document);
 
   function trim<Kind>(node: Kind): Kind;
@@ -27,6 +27,19 @@ export function toGlueDocument(contract: Pick<Contract, 'json' | 'document'>): D
 
   const names = Object.keys(document.components?.schemas ?? {});
   return names.some((name) => isLarge(SCHEMA + name)) ? trim(document) : document;
+}
+
+function withoutTraps(document: Document): Document {
+  const paths = Object.entries(document.paths).map(([path, item]) => [path, mapOperations(item, withoutTrap)]);
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+/** Glue leaves out an operation with `x-no-fastify-config`, and ends the start at other words that are null, or have a `content`. */
+function withoutTrap(operation: OperationNode): OperationNode {
+  const isTrap = (key: string, value: unknown) =>
+    key === 'x-no-fastify-config' ||
+    (key.startsWith('x-') && (value === null || Object.hasOwn(Object(value), 'content')));
+  return Object.fromEntries(Object.entries(operation).filter(([key, value]) => !isTrap(key, value)));
 }
 
 const isReference = (node: { $ref?: unknown }): node is { $ref: string } =>

@@ -1,4 +1,4 @@
-/** Schemas that are small as they are written, and have no end as a tree: a start takes no longer for them, and requests are checked. */
+/** What would stop glue: schemas that are small as they are written, and have no end as a tree, and words that it takes for its own. */
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import t from 'tap';
 import { operation, serve, withPaths } from '../../added-operations.ts';
@@ -43,3 +43,26 @@ t.test('a schema beyond 1,000 nodes is hidden from plugins alone: requests are c
   t.equal(await post('/v1/inside', [{ right: 1 }]), 400);
   t.equal(await post('/v1/nodes', { next: { value: 'x' } }), 400);
 });
+
+t.test(
+  'whatever words of their own operations have, they are served, and plugins see those that are no trap',
+  async (t) => {
+    const words: Record<string, unknown> = {
+      ...{ 'x-null': null, 'x-text': 'a', 'x-none': { content: null }, 'x-odd': { content: 'text' } },
+      ...{ 'x-nested': { content: { a: null } }, 'x-list': [null], 'x-no-fastify-config': true },
+    };
+    const routes = new Map<string, object>();
+    const addPlugins = async (app: FastifyInstance) =>
+      void app.addHook('onRoute', ({ url, schema }: RouteOptions) => void routes.set(url, Object(schema)));
+    const entries = Object.entries(words).map(([word, value], index): [string, object] => [
+      `/words${index}`,
+      { get: operation(`words${index}`, { [word]: value }) },
+    ]);
+    const handlers = Object.fromEntries(entries.map((_, index) => [`words${index}`, () => ({ status: 200, body: 1 })]));
+    const { request } = await serve(t, withPaths(Object.fromEntries(entries)), handlers, { addPlugins });
+    for (const [index, word] of Object.keys(words).entries())
+      t.equal((await request(`/v1/words${index}`)).status, 200, word);
+    t.match(routes.get('/v1/words1'), { 'x-text': 'a' });
+    t.match(routes.get('/v1/words5'), { 'x-list': [null] });
+  },
+);
