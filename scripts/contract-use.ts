@@ -26,12 +26,11 @@ export async function use(args: string[], root = ROOT, steps = STEPS): Promise<{
   if (!source || others.length > 0) {
     throw new Error('npm run contract:use -- <file or URL> [--write [--replace-handlers]]');
   }
-  return withFile(source, (file) =>
-    withMended(file, async (mended, changes) => {
-      const { text, code } = await useFile(mended, values, { root, steps });
-      return { text: [...toChanges(changes), text].join('\n'), code };
-    }),
-  );
+  const run = async (mended: string, changes: string[]) => {
+    const { text, code } = await useFile(mended, values, { root, steps });
+    return { text: [...toChanges(changes), text].join('\n'), code };
+  };
+  return withFile(source, (file) => withMended(file, run, source));
 }
 
 async function useFile(
@@ -60,7 +59,11 @@ const MOST_CHANGES = 20;
 function toChanges(changes: string[]): string[] {
   const told = changes.slice(0, MOST_CHANGES).map((change) => `changed: ${change}`);
   const more = changes.length - told.length;
-  return [...told, ...(more > 0 ? [`changed: ${more} more`] : []), ...(changes.length > 0 ? [''] : [])];
+  return [
+    ...told,
+    ...(more > 0 ? [`changed: ${more} more, which are not listed`] : []),
+    ...(changes.length > 0 ? [''] : []),
+  ];
 }
 
 const toRow = (faults: string[]) => ({

@@ -9,10 +9,20 @@ import { isNode } from '../../src/engine/schema/json.ts';
 import { buildToLocated } from '../located.ts';
 import { mend } from './mending.ts';
 
-/** Runs with the file itself where nothing is to be changed, or where it cannot be read: that is for the judgement to tell. */
-export async function withMended<T>(file: string, run: (file: string, changes: string[]) => Promise<T>): Promise<T> {
+/** A comment of YAML. */
+const COMMENT = /^([^'"\n]*[ \t])?# /m;
+
+/**
+ * Runs with the file itself where nothing is to be changed, or where it cannot be read: that is for the judgement to tell. Changes name the
+ * `source` that it was loaded from.
+ */
+export async function withMended<T>(
+  file: string,
+  run: (file: string, changes: string[]) => Promise<T>,
+  source = file,
+): Promise<T> {
   const json = await readSource(file).then(
-    (source) => source.json,
+    ({ json }) => json,
     () => 'null',
   );
   const document = parse(json, null, parseNumberAndBigInt);
@@ -22,7 +32,9 @@ export async function withMended<T>(file: string, run: (file: string, changes: s
   try {
     const mended = join(folder, 'contract.yaml');
     writeFileSync(mended, stringify(document, { aliasDuplicateObjects: false }));
-    return await run(mended, changes.map(buildToLocated(readFileSync(file, 'utf8'), file)));
+    const text = readFileSync(file, 'utf8');
+    const lost = COMMENT.test(text) ? [`${source}: it is written anew, without its comments`] : [];
+    return await run(mended, [...lost, ...changes.map(buildToLocated(text, source))]);
   } finally {
     rmSync(folder, { recursive: true });
   }

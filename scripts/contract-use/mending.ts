@@ -7,6 +7,7 @@ import { isNames, isValue } from '../../src/engine/contract/extensions.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
 import { toStep } from '../../src/json/pointer.ts';
 import { mendBodies } from './mended-bodies.ts';
+import { mendParameters } from './mended-parameters.ts';
 import { mendReplies } from './mended-replies.ts';
 import { type Drop, danglesIn, dropUnused, type Node } from './unused-components.ts';
 
@@ -37,6 +38,9 @@ const NUMERAL = /^-?[0-9]{1,15}$/;
 /** And those that are true or false. One with another value stays, and is refused: it may hide a field. */
 const SWITCHES = /^(readOnly|writeOnly|deprecated|nullable|uniqueItems)$/;
 const SWITCH = /^(true|false)$/;
+
+/** In OpenAPI 3.0 and JSON Schema's draft 4 they are true beside a bound; in 3.1 they are the bound. */
+const EXCLUSIVE: Record<string, string> = { exclusiveMaximum: 'maximum', exclusiveMinimum: 'minimum' };
 
 /** Words of an operation for readers alone. */
 const BESIDE: Record<string, IsRight> = {
@@ -76,6 +80,7 @@ const isNamed = (kind: Kind) => kind === 'schemas' || kind === 'responses' || ki
 /** Changes the document in place. Returns what it has changed, each with its pointer. */
 export function mend(document: Node): string[] {
   const changes: string[] = [];
+  const isCurrent = !String(document.openapi).startsWith('3.0');
   const drop: Drop = (node, key, at, why) => {
     delete node[key];
     changes.push(`${at}/${toStep(key)} is taken out: ${why}`);
@@ -101,6 +106,9 @@ export function mend(document: Node): string[] {
       } else if (kind === 'schema' && SWITCHES.test(key) && isText(value) && SWITCH.test(String(value))) {
         node[key] = value === 'true';
         changes.push(`${at}/${key} is written without quotes`);
+      } else if (kind === 'schema' && isCurrent && key in EXCLUSIVE && isBoolean(value)) {
+        writeBound(node, key);
+        changes.push(`${at}/${key} is written as OpenAPI 3.1 has it`);
       } else if (Object.hasOwn(demands, key) && !demands[key]?.(value, node))
         drop(node, key, at, `it cannot be ${shown(value)}`);
     }
@@ -111,9 +119,19 @@ export function mend(document: Node): string[] {
   }
 
   visit(document, '', 'other');
-  for (const mendPart of [mendBodies, mendReplies]) mendPart(document, (change) => changes.push(change));
+  for (const mendPart of [mendParameters, mendBodies, mendReplies])
+    mendPart(document, (change) => changes.push(change));
   dropUnused(document, drop);
   return changes;
+}
+
+function writeBound(node: Node, key: string): void {
+  const inclusive = EXCLUSIVE[key] as string;
+  const { [key]: isExclusive, [inclusive]: bound } = node;
+  delete node[key];
+  if (!isExclusive || bound === undefined) return;
+  node[key] = bound;
+  delete node[inclusive];
 }
 
 const shown = (value: unknown) => stringify(value)?.slice(0, 40);

@@ -47,6 +47,63 @@ t.test('a switch in quotes is written without, and one with another value stays,
   t.strictSame(schemaOf(document), { writeOnly: true, deprecated: false, readOnly: 'yes', enum: 'a' });
 });
 
+t.test('an exclusive bound that is true or false is written as a bound in OpenAPI 3.1, and stays in 3.0', (t) => {
+  const of = () => ({ maximum: 5, exclusiveMaximum: true, minimum: 1, exclusiveMinimum: false });
+  const document = contractWith({ allOf: [of(), { exclusiveMinimum: true }, { exclusiveMaximum: 2 }] });
+  t.match(mend(document), [
+    /allOf\/0\/exclusiveMaximum is written as OpenAPI 3.1 has it$/,
+    /allOf\/0\/exclusiveMinimum is written/,
+    /allOf\/1\/exclusiveMinimum is written/,
+  ]);
+  t.strictSame(schemaOf(document).allOf, [{ exclusiveMaximum: 5, minimum: 1 }, {}, { exclusiveMaximum: 2 }]);
+  const older = contractWith(of(), { others: { openapi: '3.0.3' } });
+  t.strictSame(mend(older), []);
+  t.strictSame(schemaOf(older), of());
+  t.end();
+});
+
+t.test('a parameter that may be empty, as its schema says already, does not say it again', (t) => {
+  const parameter = (schema: Json, others: Json = {}) => ({
+    name: 'q',
+    in: 'query',
+    allowEmptyValue: true,
+    schema,
+    ...others,
+  });
+  const text = { type: 'string' };
+  const free = [
+    parameter(text),
+    parameter({ type: 'array', items: text }),
+    parameter(text, { in: 'path' }),
+    parameter({}),
+  ];
+  const odd = [
+    ...[
+      parameter({ type: 'boolean' }),
+      parameter({ ...text, minLength: 1n }),
+      parameter({ type: 'array', items: { type: 'integer' } }),
+    ],
+    ...[
+      parameter({ type: 'object' }),
+      parameter(undefined, { content: {} }),
+      parameter(text, { allowEmptyValue: false }),
+    ],
+  ];
+  const document = contractWith(OBJECT, { operation: { parameters: [...free, ...odd] } });
+  document.paths['/a'].parameters = [{ $ref: '#/components/parameters/Q' }];
+  document.components.parameters = { Q: parameter({ $ref: '#/components/schemas/Text' }) };
+  document.components.schemas = { Text: text };
+  t.strictSame(
+    mend(document).map((change) => change.replace(/ is taken out: its schema takes an empty text$/, '')),
+    [
+      '/components/parameters/Q/allowEmptyValue',
+      ...free.map((_, index) => `/paths/~1a/post/parameters/${index}/allowEmptyValue`),
+    ],
+  );
+  t.strictSame(document.paths['/a'].post.parameters.slice(free.length), odd);
+  t.end();
+});
+
 t.test('the schema of a parameter is set right, and the value of its example stays', async (t) => {
   const examples = { one: { value: { schema: { minimum: '1' } } } };
   const parameters = [{ name: 'q', in: 'query', schema: { type: 'integer', minimum: '1' }, examples }];
@@ -136,12 +193,22 @@ t.test(
     const { file, root } = filed(t, text);
     const told = (await use([file, '--write'], root, [])).text.split('\n');
     t.match(told[0], /^changed: .*other\.yaml:18:\d+: \/paths\/.*\/f0\/description is taken out: it cannot be 0$/);
-    t.match(told.slice(19, 22), [/^changed: .*\/f19\/description/, 'changed: 2 more', '']);
+    t.match(told.slice(19, 22), [/^changed: .*\/f19\/description/, 'changed: 2 more, which are not listed', '']);
     const placed = readFileSync(new URL('openapi/petstore.yaml', root), 'utf8');
     t.strictSame(schemaOf(parse(placed, { intAsBigInt: true })).properties.f1, {});
     t.match(placed, 'maximum: 1152921504606846976', 'with every digit');
   },
 );
+
+t.test('changes name the URL that the contract is from, and say that comments are lost', async (t) => {
+  const told = async (text: string) =>
+    withMended(filed(t, text).file, async (_, changes) => changes, 'https://a/b.yaml');
+  const text = stringify(contractWith({ description: 1 }));
+  const change = /^https:\/\/a\/b\.yaml:15:\d+: \/paths.*description is taken out: it cannot be 1$/;
+  t.match(await told(text), [change]);
+  t.match(await told(`${text} # Of ours.\n`), ['https://a/b.yaml: it is written anew, without its comments', change]);
+  t.equal((await told(text.replace('Other', '"# 1"'))).length, 1, 'a sign in a text begins no comment');
+});
 
 t.test('a file in which nothing is changed, or that cannot be read, is taken as it is', async (t) => {
   for (const text of ['a: [', '7', stringify(contractWith(OBJECT))]) {
