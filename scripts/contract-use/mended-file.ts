@@ -7,6 +7,7 @@ import { stringify } from 'yaml';
 import { readSource } from '../../src/engine/contract/source.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
 import { buildToLocated } from '../located.ts';
+import { type Bundled, bundled, isInFiles } from './bundling.ts';
 import { mend } from './mending.ts';
 
 /** A comment of YAML. */
@@ -14,28 +15,37 @@ const COMMENT = /^([^'"\n]*[ \t])?# /m;
 
 /**
  * Runs with the file itself where nothing is to be changed, or where it cannot be read: that is for the judgement to tell. Changes name the
- * `source` that it was loaded from.
+ * `source` that it was loaded from. @throws Error that names references to other files that lead to nothing
  */
 export async function withMended<T>(
   file: string,
   run: (file: string, changes: string[]) => Promise<T>,
   source = file,
 ): Promise<T> {
-  const json = await readSource(file).then(
-    ({ json }) => json,
-    () => 'null',
-  );
-  const document = parse(json, null, parseNumberAndBigInt);
+  const { document, files, missing } = await read(file, source);
   const changes = isNode(document) ? mend(document) : [];
-  if (changes.length === 0) return run(file, []);
+  if (missing.length > 0 && isInFiles(document)) throw new Error(missing.join('\n'));
+  if (changes.length + files.length === 0) return run(file, []);
   const folder = mkdtempSync(join(tmpdir(), 'contract-use-'));
   try {
     const mended = join(folder, 'contract.yaml');
     writeFileSync(mended, stringify(document, { aliasDuplicateObjects: false }));
     const text = readFileSync(file, 'utf8');
     const lost = COMMENT.test(text) ? [`${source}: it is written anew, without its comments`] : [];
-    return await run(mended, [...lost, ...changes.map(buildToLocated(text, source))]);
+    const joined = files.map((other) => `${source}: ${other} is written into it`);
+    return await run(mended, [...joined, ...lost, ...changes.map(buildToLocated(text, source))]);
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** The document, and the other files in it. What is from a URL reads no files. */
+async function read(file: string, source: string): Promise<Bundled> {
+  const json = await readSource(file).then(
+    ({ json }) => json,
+    () => 'null',
+  );
+  const document = parse(json, null, parseNumberAndBigInt);
+  const isOne = source !== file || !/^3\.[01]/.test(Object(document).openapi) || !isInFiles(document);
+  return isOne ? { document, files: [], missing: [] } : bundled(file);
 }

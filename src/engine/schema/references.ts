@@ -12,6 +12,8 @@ export const ANNOTATION =
 /** Keywords that other code reads without searching `allOf`. */
 const KIND = /^(type|format)$/;
 
+const BUNDLE = ': make one of its files, by npx @redocly/cli bundle <file> --output <file>';
+
 /** Returns the node with all references replaced. `Kind` is the type of the node. */
 export type Resolve = <Kind>(node: Kind, refuse: Refuse) => Kind;
 
@@ -45,7 +47,7 @@ export function buildResolve(document: unknown): Resolve {
       const node = lookUp(document, $ref) as Schema | undefined;
       if (open.has($ref) && isSchema) return toRecursion($ref, () => targets.get($ref) as Keywords);
       if (open.has($ref)) refuse(`${$ref} refers to itself, which only a schema may do`);
-      else if (node === undefined) refuse(`$ref ${$ref} is not in this document`);
+      else if (node === undefined) refuse(`$ref ${$ref} is not in this document${$ref.startsWith('#') ? '' : BUNDLE}`);
       else if (isSchema && Object(node) !== node && typeof node !== 'boolean')
         refuse(`$ref ${$ref} leads to no schema`);
       else {

@@ -277,7 +277,7 @@ const refusals: Refusal[] = [
   ],
   [
     'a reference to another document',
-    'operation getPet: $ref pets.yaml#/PetId is not in this document',
+    'operation getPet: $ref pets.yaml#/PetId is not in this document: make one of its files, by npx @redocly/cli bundle <file> --output <file>',
     (c) => (c.paths['/pets/{petId}'].get.parameters[0].schema.$ref = 'pets.yaml#/PetId'),
   ],
   [

@@ -1,0 +1,72 @@
+/** A contract in several files, as one. */
+import { readFileSync } from 'node:fs';
+import {
+  BaseResolver,
+  bundle,
+  createConfig,
+  isAbsoluteUrl,
+  type NormalizedProblem,
+  ResolveError,
+  Source,
+} from '@redocly/openapi-core';
+import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
+import { isValue } from '../../src/engine/contract/extensions.ts';
+import { readSource } from '../../src/engine/contract/source.ts';
+import { isNode } from '../../src/engine/schema/json.ts';
+import { lookUp } from '../../src/engine/schema/references.ts';
+import { buildToLocated } from '../located.ts';
+
+const parseExactly = (json: string) => parse(json, null, parseNumberAndBigInt);
+
+/** Reads as the server does, with every digit, and nothing from other machines. */
+class Files extends BaseResolver {
+  readonly read: string[] = [];
+
+  override async loadExternalRef(file: string): Promise<Source> {
+    if (isAbsoluteUrl(file)) throw new ResolveError(new Error('it is not fetched'));
+    try {
+      const { json } = await readSource(file);
+      this.read.push(file);
+      return new Source(file, json);
+    } catch (error) {
+      throw new ResolveError(error as Error);
+    }
+  }
+
+  override parseDocument(source: Source) {
+    return { source, parsed: parseExactly(source.body) };
+  }
+}
+
+const isElsewhere = ($ref: unknown): $ref is string => typeof $ref === 'string' && !$ref.startsWith('#');
+
+/** Whether a reference in it leads to another file. */
+export const isInFiles = (node: unknown): boolean =>
+  isNode(node) && (isElsewhere(node.$ref) || Object.values(node).some(isInFiles));
+
+export interface Bundled {
+  document: unknown;
+  /** The other files that are in it. */
+  files: string[];
+  /** A line for each reference to another file that leads to nothing. */
+  missing: string[];
+}
+
+export async function bundled(file: string): Promise<Bundled> {
+  const resolver = new Files();
+  const options = { ref: file, config: await createConfig({}), externalRefResolver: resolver };
+  const { bundle: made, problems } = await bundle(options);
+  const files = resolver.read.slice(1).sort();
+  // The bundler puts the same node in several places.
+  return { document: parseExactly(stringify(made.parsed) as string), files, missing: problems.flatMap(toLine) };
+}
+
+/** Examples, and references within a file, are for others to judge. */
+function toLine({ message, location }: NormalizedProblem): string[] {
+  const [{ source, pointer }] = location as [{ source: Source; pointer: string }];
+  const { $ref } = Object(lookUp(parseExactly(source.body), pointer));
+  if (!isElsewhere($ref) || pointer.split('/').some(isValue)) return [];
+  const reason = message.replace(/^Can't resolve \$ref:?\s*(The contract cannot be served:\s*- )?/, '');
+  const located = buildToLocated(readFileSync(source.absoluteRef, 'utf8'), source.absoluteRef);
+  return [located(`${pointer} refers to ${$ref}: ${reason || 'it has no such part'}`)];
+}

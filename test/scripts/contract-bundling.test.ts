@@ -1,0 +1,90 @@
+/** `npm run contract:use` makes one contract of several files. */
+import t, { type Test } from 'tap';
+import { withMended } from '../../scripts/contract-use/mended-file.ts';
+import { readSource } from '../../src/engine/contract/source.ts';
+import { lookUp } from '../../src/engine/schema/references.ts';
+
+/** A contract whose reply has this schema. */
+const contractWith = (schema: string, more = '') => `openapi: 3.1.0
+info: { title: Other, version: '1' }
+paths:
+  /pets: { $ref: paths/pets.yaml }
+  /a:
+    get:
+      operationId: find
+      responses:
+        '200':
+          description: Found.
+          content:
+            application/json:
+              schema: ${schema}
+${more}`;
+
+const FILES = {
+  paths: {
+    'pets.yaml': `get:
+  operationId: list
+  responses:
+    '200':
+      description: Found.
+      content: { application/json: { schema: { $ref: ../schemas.json#/Pet } } }
+`,
+  },
+  'schemas.json': `{ "Pet": { "properties": { "id": { "maximum": 9223372036854775807 }, "parent": { "$ref": "#/Pet" } } } }`,
+  'broken.yaml': 'a: [',
+};
+
+async function mendedIn(t: Test, text: string, source?: string) {
+  const folder = t.testdir({ ...FILES, 'other.yaml': text });
+  const file = `${folder}/other.yaml`;
+  const read = async (made: string, changes: string[]) => ({
+    document: JSON.parse((await readSource(made)).json),
+    json: (await readSource(made)).json,
+    changes,
+  });
+  const made = await withMended(file, read, source ?? file);
+  return { ...made, changes: made.changes.map((change) => change.replaceAll(`${folder}/`, '')) };
+}
+
+t.test('references to other files become references to components, with every digit of their numbers', async (t) => {
+  const { document, json, changes } = await mendedIn(t, contractWith('{ $ref: schemas.json#/Pet }'));
+  t.strictSame(changes, [
+    'other.yaml: paths/pets.yaml is written into it',
+    'other.yaml: schemas.json is written into it',
+  ]);
+  t.equal(document.paths['/pets'].get.operationId, 'list');
+  for (const path of ['~1a', '~1pets']) {
+    const at = `#/paths/${path}/get/responses/200/content/application~1json/schema`;
+    t.strictSame(lookUp(document, at), { $ref: '#/components/schemas/Pet' });
+  }
+  t.strictSame(document.components.schemas.Pet.properties.parent, { $ref: '#/components/schemas/Pet' });
+  t.match(json, '"maximum":9223372036854775807');
+});
+
+t.test('a reference to another file that leads to nothing is named with its line, and why', async (t) => {
+  const cases = {
+    'nowhere.yaml#/A':
+      /^\S+other\.yaml:13:15: #\/paths\S+\/schema refers to nowhere\.yaml#\/A: ENOENT: no such file or directory, open '[^\n]*$/,
+    'schemas.json#/Dog': /schema refers to schemas\.json#\/Dog: it has no such part$/,
+    'broken.yaml': /schema refers to broken\.yaml: line 1, column 5: Flow sequence [^\n]*$/,
+    'https://example.com/a.yaml': /schema refers to https:\/\/example\.com\/a\.yaml: it is not fetched$/,
+  };
+  for (const [$ref, message] of Object.entries(cases)) {
+    await t.rejects(mendedIn(t, contractWith(`{ $ref: '${$ref}' }`)), { message }, $ref);
+  }
+});
+
+t.test('one in an example, or in what no operation uses, is no reason', async (t) => {
+  const more = `              example: { $ref: nowhere.yaml }
+components: { schemas: { Unused: { $ref: nowhere.yaml } } }
+`;
+  const { document, changes } = await mendedIn(t, contractWith('{}', more));
+  t.match(changes, [/pets\.yaml is/, /schemas\.json is/, /example is taken out/, /Unused is taken out/]);
+  t.strictSame(Object.keys(document.components.schemas), ['Pet']);
+});
+
+t.test('a contract from a URL reads no files, and one of an older version is left as it is', async (t) => {
+  const text = contractWith('{ $ref: schemas.json#/Pet }');
+  t.strictSame((await mendedIn(t, text, 'https://a/b.yaml')).changes, []);
+  t.strictSame((await mendedIn(t, text.replace('openapi: 3.1.0', 'swagger: "2.0"'))).changes, []);
+});
