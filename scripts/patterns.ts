@@ -4,14 +4,18 @@ import { toRegExp } from '../src/engine/schema/ajv.ts';
 import type { Schema } from '../src/engine/schema/json.ts';
 import { targetOf } from '../src/engine/schema/recursion.ts';
 import { subschemasOf } from '../src/engine/schema/subschemas.ts';
-import { degreeOf } from './linear.ts';
+import { boundOf, degreeOf } from './linear.ts';
 
 /** How many steps a match may take: some milliseconds. */
 const STEPS = 1_000_000;
 
+/** How long the checker may take for one pattern, and for all of a contract, in milliseconds. */
+const TIME_LIMITS = { one: 20_000, all: 60_000 };
+
 /** The patterns, one line each, with the first operation that has it. Headers of replies are left out, since clients do not send them. */
-export function describeSlowPatterns({ operations }: Contract): string[] {
+export function describeSlowPatterns({ operations }: Contract, limits = TIME_LIMITS): string[] {
   const seen = new Set<Schema>();
+  const degreeOnce = buildDegreeOnce(limits);
   const told = new Map<string, string>();
   for (const { id, parameters, body, replies } of operations.values()) {
     const schemas = [...parameters, ...(body?.contents ?? []), ...replies].map(({ schema }) => schema);
@@ -30,22 +34,49 @@ export function describeSlowPatterns({ operations }: Contract): string[] {
   }
 
   function judge(pattern: string, maxLength: number | undefined, owner: string): void {
-    const fault = findFault(pattern, maxLength);
+    const fault = findFault(pattern, maxLength, degreeOnce);
     if (fault && !told.has(pattern)) told.set(pattern, `${owner}: the pattern ${pattern} ${fault}`);
   }
 }
 
-function findFault(pattern: string, maxLength = Number.POSITIVE_INFINITY): string | undefined {
+/** Asks for each pattern once, while there is time. */
+function buildDegreeOnce({ one, all }: typeof TIME_LIMITS) {
+  const degrees = new Map<string, number | undefined>();
+  let left = all;
+  return (expression: RegExp): number | undefined => {
+    const { source } = expression;
+    if (!degrees.has(source)) {
+      const begin = performance.now();
+      degrees.set(source, degreeOf(expression, Math.min(one, left)));
+      left -= performance.now() - begin;
+    }
+    return degrees.get(source);
+  };
+}
+
+function findFault(
+  pattern: string,
+  maxLength = Number.POSITIVE_INFINITY,
+  toDegree: (expression: RegExp) => number | undefined,
+): string | undefined {
   const expression = readExpression(pattern);
   if (typeof expression === 'string') return expression;
-  const degree = degreeOf(expression);
+  const bound = boundOf(expression);
+  // At the places of a text, half of it is left on average.
+  if (bound && maxLength ** bound.degree * Math.min(bound.size, (maxLength + 1) / 2) <= STEPS) return undefined;
+  const degree = toDegree(expression);
+  if (degree === undefined) {
+    const most = bound && `add maxLength: ${longest(bound.degree, bound.size)} at most, or `;
+    return `is too complex to tell in time whether it would stop the server: ${most ?? ''}write it with fewer groups, alternatives and counts`;
+  }
   if (degree === 1 || maxLength ** degree <= STEPS) return undefined;
   if (degree === Number.POSITIVE_INFINITY) {
     return 'takes so long for some short texts that they would stop the server: let nothing that repeats stand in something that repeats';
   }
-  const most = Math.floor(STEPS ** (1 / degree));
-  return `takes the length of a text to the power of ${degree}: add maxLength: ${most} at most, or let no two parts that follow each other take the same letters`;
+  return `takes the length of a text to the power of ${degree}: add maxLength: ${longest(degree)} at most, or let no two parts that follow each other take the same letters`;
 }
+
+const longest = (degree: number, size = 1) => Math.floor((STEPS / size) ** (1 / degree));
 
 function readExpression(pattern: string): RegExp | string {
   try {
