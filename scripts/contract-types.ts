@@ -86,13 +86,17 @@ function inlineHeaders(node: unknown, document: Document): void {
   for (const child of Object.values(node)) inlineHeaders(child, document);
 }
 
-/** Examples that stand elsewhere, which openapi-typescript would fetch, `nullable`, which means nothing in 3.1, and `$defs`, which would be a field. */
+/**
+ * Examples that stand elsewhere, which openapi-typescript would fetch, `nullable`, which means nothing in 3.1, `$defs`, which would be a
+ * field, and a discriminator without alternatives, whose field it would take away from those that have the schema in `allOf`.
+ */
 function dropUntyped(node: unknown, key = ''): void {
   if (!isNode(node)) return;
   if (typeof node.externalValue === 'string') delete node.externalValue;
   if (!isNames(key)) {
     delete node.nullable;
     delete node.$defs;
+    if (!Array.isArray(node.oneOf ?? node.anyOf)) delete node.discriminator;
   }
   for (const [name, child] of Object.entries(node)) dropUntyped(child, isNames(key) ? '' : name);
 }

@@ -63,16 +63,23 @@ export const quoted = (text: string) =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 const literal = (value: unknown) => (typeof value === 'string' ? quoted(value) : JSON.stringify(value));
 
-/** The parts of `allOf` in one; a field that several of them describe is all that they say. */
+/** The parts of `allOf` in one; a field or an item that several of them describe is all that they say. */
 function toWhole(schema: Schema): Keywords {
   const flat = mergeAllOf(targetOf(schema) ?? schema);
-  const parts = partsOf(schema).map(({ properties = {} }) => properties);
-  const fields = Object.keys(flat.properties ?? {}).map((name): [string, Schema] => {
-    const own = parts.flatMap((properties) => (Object.hasOwn(properties, name) ? [properties[name] as Schema] : []));
-    return [name, own.length === 1 ? (own[0] as Schema) : { allOf: own }];
-  });
-  return { ...flat, properties: Object.fromEntries(fields) };
+  const parts = partsOf(schema);
+  const closed = parts.filter((part) => part.additionalProperties === false && !part.patternProperties);
+  const names = Object.keys(flat.properties ?? {}).filter((name) =>
+    closed.every((part) => fieldOf(part, name).length > 0),
+  );
+  const fields = names.map((name) => [name, allOf(parts.flatMap((part) => fieldOf(part, name)))]);
+  const items = parts.flatMap(({ items }) => (items === undefined ? [] : [items]));
+  return { ...flat, properties: Object.fromEntries(fields), ...(items.length > 0 && { items: allOf(items) }) };
 }
+
+const allOf = (schemas: Schema[]): Schema => (schemas.length === 1 ? (schemas[0] as Schema) : { allOf: schemas });
+
+const fieldOf = ({ properties = {} }: Keywords, name: string): Schema[] =>
+  Object.hasOwn(properties, name) ? [properties[name] as Schema] : [];
 
 function partsOf(schema: Schema): Keywords[] {
   const keywords = keywordsOf(targetOf(schema) ?? schema);

@@ -139,6 +139,26 @@ const FILLED: [sentence: string, schema: Json, body: Json, open?: string][] = [
     },
     { status: 400, message: MESSAGE },
   ],
+  [
+    'parts that say more of the items of a list than one of them',
+    {
+      allOf: [
+        object({ errors: list({ type: 'object' }) }),
+        { properties: { errors: list(object({ code: integer, text: string }, ['code'])) } },
+      ],
+    },
+    { errors: [{ code: 400, text: MESSAGE }] },
+  ],
+  [
+    'parts that leave out the fields of others',
+    {
+      allOf: [
+        { ...object({ message: string, Source: string }, []), additionalProperties: false },
+        { ...object({ message: string, errors: string }, []), additionalProperties: false },
+      ],
+    },
+    { message: MESSAGE, Source: undefined, errors: undefined },
+  ],
   ['no schema', object({ message: {}, list: { items: integer } }), { message: MESSAGE, list: [] }],
   ['nothing said', {}, { code: 'invalid_request', message: MESSAGE, status: 400 }],
   ['any object', { type: 'object' }, { code: 'invalid_request', message: MESSAGE, status: 400 }],

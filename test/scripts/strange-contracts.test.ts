@@ -77,6 +77,17 @@ t.test('a schema within another has a name among the types, where a reference le
   t.notMatch(types, '$defs: {');
 });
 
+t.test('a discriminator without alternatives takes no field away', async (t) => {
+  const child = (name: string) => ({ allOf: [{ $ref: `#/components/schemas/${name}` }] });
+  const base = { type: 'object', properties: { kind: { type: 'string' } }, discriminator: { propertyName: 'kind' } };
+  const schemas = { Base: base, Child: child('Base'), Grandchild: child('Child') };
+  const { document } = await load(t, toYaml({}, { components: { schemas } }));
+  t.match(
+    (await buildTypes(document)).replace(/\s+/g, ' '),
+    'Child: components["schemas"]["Base"]; Grandchild: components["schemas"]["Child"]; ',
+  );
+});
+
 t.test('a list that is its own item has a type by itself', async (t) => {
   const itself = { $ref: '#/components/schemas/A' };
   const forms: [Json, RegExp][] = [
