@@ -11,6 +11,16 @@ const MESSAGE = /message|detail|description|text|reason|summary|msg/i;
 const DONE = /^(success|succeeded|ok)$/i;
 const REQUEST_ID = /^(x.)?(request|trace|correlation|transaction|log).?id$/i;
 
+/** Words in codes of a status, the last ones of any: only the team knows its codes, and begins with the nearest. */
+const MEANINGS: [words: RegExp, status?: number][] = [
+  [/bad_?request|invalid_?request|invalid/i, 400],
+  [/unauth|token|credential/i, 401],
+  [/forbidden|denied|insufficient/i, 403],
+  [/not_?found/i, 404],
+  [/too_?many|rate_?limit|throttl/i, 429],
+  [/internal|unknown|unexpected|general|server_?error/i],
+];
+
 /** How deep the objects of an error are at most. */
 const DEEPEST = 8;
 
@@ -134,7 +144,9 @@ class Filler {
     // Codes of this server, and of the team beside them.
     if (values.includes('invalid_request')) return { code: CODE_OF, open: [] };
     const ofStatus = values.find((value) => value === this.#status);
-    const value = ofStatus ?? values[0];
+    const meanings = MEANINGS.filter(([, status = this.#status]) => status === this.#status);
+    const near = meanings.flatMap(([words]) => values.filter((value) => words.test(String(value))));
+    const value = [ofStatus, ...near, ...values].find((one) => one !== undefined);
     return {
       code: value === null ? 'null' : `${literal(value)} as const`,
       open: values.length === 1 || ofStatus !== undefined ? [] : [name],

@@ -9,6 +9,7 @@ import { toStep } from '../../src/json/pointer.ts';
 import { mendBodies } from './mended-bodies.ts';
 import { mendParameters } from './mended-parameters.ts';
 import { mendReplies } from './mended-replies.ts';
+import { describeRequired, dropAlike } from './unfittable.ts';
 import { type Drop, danglesIn, dropUnused, type Node } from './unused-components.ts';
 
 const isText = (value: unknown) => typeof value === 'string';
@@ -111,6 +112,10 @@ export function mend(document: Node): string[] {
         changes.push(`${at}/${key} is written as OpenAPI 3.1 has it`);
       } else if (Object.hasOwn(demands, key) && !demands[key]?.(value, node))
         drop(node, key, at, `it cannot be ${shown(value)}`);
+    }
+    if (kind === 'schema') {
+      describeRequired(node, at, (change) => changes.push(change));
+      dropAlike(node, at, document, (change) => changes.push(change));
     }
     if (kind === 'response' && node.$ref === undefined && !isText(node.description)) {
       node.description = '';

@@ -216,3 +216,30 @@ t.test('a file in which nothing is changed, or that cannot be read, is taken as 
     t.strictSame(await withMended(file, async (...given) => given), [file, []]);
   }
 });
+
+t.test('a field that is required and not described may be anything', async (t) => {
+  const document = contractWith({ properties: { a: { type: 'string' } }, required: ['a', 'b/c'] });
+  t.match(mend(document), [/\/schema\/properties\/b~1c is written: it is required$/]);
+  t.strictSame(schemaOf(document).properties, { a: { type: 'string' }, 'b/c': {} });
+  const left: Json[] = [
+    { allOf: [{ properties: { a: {} }, required: ['b'] }, { properties: { b: {} } }] },
+    { properties: { a: {} }, required: ['b'], additionalProperties: false },
+    { properties: { a: {} }, required: ['b'], patternProperties: { b: {} } },
+    { required: ['b'] },
+  ];
+  for (const schema of left) t.strictSame(mend(contractWith(schema)), []);
+});
+
+t.test('an alternative of oneOf that takes what another takes is taken out', async (t) => {
+  const field = (description: string) => ({
+    required: ['title'],
+    properties: { title: { type: 'string', description } },
+  });
+  const components = { schemas: { A: { ...field('a'), title: 'A' } } };
+  const [refer, other] = [{ $ref: '#/components/schemas/A' }, { type: 'object', properties: { b: { enum: ['b'] } } }];
+  const document = contractWith({ oneOf: [refer, other, field('b'), refer] }, { components });
+  t.match(mend(document), [/\/schema\/oneOf\/2 is taken out: it takes what oneOf\/0 takes/, /oneOf\/3 is taken out/]);
+  t.strictSame(schemaOf(document), { oneOf: [refer, other] });
+  const chosen = { oneOf: [refer, field('b')], discriminator: { propertyName: 'title' } };
+  t.strictSame(mend(contractWith(chosen, { components })), []);
+});

@@ -203,6 +203,16 @@ const FILLED: [sentence: string, schema: Json, body: Json, open?: string][] = [
     "'kind'",
   ],
   [
+    'codes of their own, of which one is near',
+    object({
+      code: { enum: ['None', 'ServerError', 'InvalidRequest'] },
+      sub: { enum: [1, 'UnknownSub'] },
+      message: string,
+    }),
+    { code: 'InvalidRequest', sub: 'UnknownSub', message: MESSAGE },
+    "'code', 'sub'",
+  ],
+  [
     'a field without a schema of its own',
     { type: 'object', required: ['message', 'size'], properties: { message: string }, additionalProperties: integer },
     { message: MESSAGE, size: 0 },
