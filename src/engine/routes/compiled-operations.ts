@@ -15,7 +15,7 @@ import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
 import { type BuildCheck, buildChecks, type Checks } from '../schema/checks.ts';
 import { refuseImpossible } from '../schema/impossible.ts';
 import type { Refuse } from '../schema/json.ts';
-import { checkRequired } from '../schema/required-fields.ts';
+import { checkRequired, checkSendable } from '../schema/required-fields.ts';
 import { recordSchema } from './stored-records.ts';
 import { refuseUnstorableFields } from './unstorable-fields.ts';
 
@@ -51,7 +51,7 @@ export function compileOperations(contract: Contract, toErrorBody: ToErrorBody):
     if (!contract.isChecked) {
       checkOwnReplies({ buildCheck, compileReply, contract, operation, toErrorBody, told }, refuse);
       if (contract.isComplete) checkPossible(operation, buildCheck, refuse);
-      if (contract.isStrict) checkStrictly(operation, refuse);
+      (contract.isStrict ? checkStrictly : checkFillable)(operation, refuse);
     }
     if (!contract.isChecked && problems.length === 0) {
       for (const { stored } of kept) checkPages(operation, stored, refuse);
@@ -71,6 +71,12 @@ function checkPossible({ parameters, body, replies }: Operation, buildCheck: Bui
   for (const { name, schema } of parameters) refuseImpossible(schema, `parameter ${name}`, buildCheck, refuse);
   for (const { schema } of body?.contents ?? []) refuseImpossible(schema, 'its body', buildCheck, refuse);
   for (const { status, schema } of replies) refuseImpossible(schema, `response ${status}`, buildCheck, refuse);
+}
+
+function checkFillable({ replies }: Operation, refuse: Refuse): void {
+  for (const { status, schema } of replies.filter(({ isJson }) => isJson)) {
+    checkSendable(schema, `response ${status}: body`, refuse);
+  }
 }
 
 /** Refuses constructs that could be served as they are, but are mistakes in a contract that was written for this server. */

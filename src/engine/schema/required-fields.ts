@@ -7,12 +7,8 @@ import { scopeOf, subschemasOf } from './subschemas.ts';
 export function checkRequired(schema: Schema, name: string, refuse: Refuse, seen = new Set<Schema>()): void {
   if (seen.has(schema)) return;
   seen.add(schema);
-  const parts = partsOf(schema, new Set());
-  const known = parts.flatMap(({ properties = {} }) => Object.keys(properties));
-  const required = new Set<string>(parts.flatMap(({ required = [] }) => required));
-  for (const field of required) {
-    if (!known.includes(field)) refuse(`${name}: requires ${field}, which no properties name`);
-  }
+  const parts = partsOf(schema, isOfValue);
+  for (const field of unnamedIn(parts, parts)) refuse(`${name}: ${unnamed(field)}`);
   for (const part of parts) {
     for (const { subschema, keyword, name: field } of subschemasOf(part)) {
       const inside = scopeOf(keyword) === 'field' ? field : '*';
@@ -21,14 +17,49 @@ export function checkRequired(schema: Schema, name: string, refuse: Refuse, seen
   }
 }
 
-/** The schema and the schemas within it that describe the same value, each once. */
-function partsOf(schema: Schema, seen: Set<Schema>): Keywords[] {
+/** Refuses a schema that no reply can fit: a field that it requires has no name, and so is never sent. */
+export function checkSendable(schema: Schema, name: string, refuse: Refuse, seen = new Set<Schema>()): void {
+  if (seen.has(schema)) return;
+  seen.add(schema);
+  const [sure, all] = [partsOf(schema, (keyword) => keyword === 'allOf'), partsOf(schema, isOfValue)];
+  const unsent = mayHaveMore(all) ? [] : unnamedIn(sure, all);
+  for (const field of unsent) refuse(`${name}: ${unnamed(field)}`);
+  const required = new Set(sure.flatMap(({ required = [] }) => required));
+  for (const part of sure) {
+    for (const { subschema, keyword, name: field } of subschemasOf(part)) {
+      const isField = keyword === 'properties' && required.has(field);
+      if (isField || keyword === 'items') checkSendable(subschema, `${name}.${isField ? field : '*'}`, refuse, seen);
+    }
+  }
+}
+
+const unnamed = (field: string) => `requires ${field}, which no properties name`;
+
+function unnamedIn(parts: Keywords[], all: Keywords[]): string[] {
+  const known = new Set(all.flatMap(({ properties = {} }) => Object.keys(properties)));
+  return [...new Set(parts.flatMap(({ required = [] }) => required))].filter((field) => !known.has(field));
+}
+
+/** Whether fields are sent that have no name of their own. */
+function mayHaveMore(parts: Keywords[]): boolean {
+  const hasOthers = parts.some((part) => OTHERS.some((keyword) => part[keyword]));
+  const isSilent = parts.every(({ properties = {} }) => Object.keys(properties).length === 0);
+  return hasOthers || (isSilent && parts.every(({ additionalProperties }) => additionalProperties !== false));
+}
+
+const OTHERS = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'];
+
+const isOfValue = (keyword: string) => scopeOf(keyword) === 'value';
+
+/** The schema and the schemas under such keywords of it, each once: those that describe the same value. */
+function partsOf(schema: Schema, isPart: (keyword: string) => boolean, seen = new Set<Schema>()): Keywords[] {
   if (typeof schema === 'boolean' || seen.has(schema)) return [];
   seen.add(schema);
-  const inValue = subschemasOf(schema).filter(({ keyword }) => scopeOf(keyword) === 'value');
   return [
     schema,
-    ...partsOf(targetOf(schema) ?? true, seen),
-    ...inValue.flatMap(({ subschema }) => partsOf(subschema, seen)),
+    ...partsOf(targetOf(schema) ?? true, isPart, seen),
+    ...subschemasOf(schema).flatMap(({ subschema, keyword }) =>
+      isPart(keyword) ? partsOf(subschema, isPart, seen) : [],
+    ),
   ];
 }

@@ -194,6 +194,43 @@ t.test('a field may be required in one part of a schema, and described in anothe
   ]);
 });
 
+t.test(
+  'a reply that no answer fits, because a field that it requires has no name, is refused with its place',
+  async (t) => {
+    const object = (others: object) => ({ type: 'object', properties: { a: { type: 'string' } }, ...others });
+    const closed = { additionalProperties: false };
+    const wrong = object({ required: ['b'], ...closed });
+    const cases: [reply: object, place?: string][] = [
+      [wrong, 'body: requires b'],
+      [object({ required: ['b'] }), 'body: requires b'],
+      [{ type: 'object', required: ['b'], ...closed }, 'body: requires b'],
+      [{ allOf: [object({}), { required: ['b'] }] }, 'body: requires b'],
+      [{ $ref: '#/components/schemas/Loop' }, 'body.loop: requires b'],
+      [{ type: 'array', items: wrong }, 'body.*: requires b'],
+      [object({ properties: { a: wrong, z: wrong }, required: ['a'] }), 'body.a: requires b'],
+      // It fits where the field is left out, or has another name, or is required by one of several only.
+      [object({ properties: { a: wrong } })],
+      [object({ required: ['b'], additionalProperties: { type: 'string' } })],
+      [object({ required: ['b'], patternProperties: { b: {} } })],
+      [{ type: 'object', required: ['b'] }],
+      [{ allOf: [object({ required: ['b'] })], properties: { b: {} } }],
+      [object({ anyOf: [{ required: ['a'] }, { required: ['b'] }], not: { required: ['c'] } })],
+      [object({ required: ['b'], anyOf: [{ properties: { b: {} } }] })],
+    ];
+    const ref = { $ref: '#/components/schemas/Loop' };
+    const schemas = {
+      Loop: { type: 'object', properties: { loop: { allOf: [ref], required: ['b'] } }, required: ['loop'] },
+    };
+    for (const [reply, place] of cases) {
+      t.strictSame(
+        await problemsOf(t, withEcho({ body: true, reply, schemas })),
+        place ? [`operation echo: response 200: ${place}, which no properties name`] : [],
+        JSON.stringify(reply),
+      );
+    }
+  },
+);
+
 t.test('an integer without a format has no fraction, not even one that a double rounds away', async (t) => {
   const integer = { type: 'integer' };
   const { send } = await startEcho(t, { body: integer, q: integer });
