@@ -4,8 +4,8 @@ import type { Int64Map } from '../schema/int64-map.ts';
 import type { Schema } from '../schema/json.ts';
 import type { Document, EncodingNode, HeaderNode, ResolvedDocument } from './document.ts';
 
-/** How a value is written: as one text; an array as `a=1&a=2` or `a=1,2`; an object as `a[b]=1` or as `b=1`; or any value as JSON. */
-export type Writing = 'text' | 'repeated' | 'joined' | 'deep' | 'fields' | 'json';
+/** How a value is written: as one text; an array as `a=1&a=2`, or `a=1,2` with one of three separators; an object as `a[b]=1` or as `b=1`; or any value as JSON. */
+export type Writing = 'text' | 'repeated' | 'joined' | 'spaced' | 'piped' | 'deep' | 'fields' | 'json';
 
 export interface Parameter {
   name: string;

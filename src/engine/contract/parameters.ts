@@ -7,8 +7,11 @@ import type { Parameter, Writing } from './contract.ts';
 import type { ParameterNode } from './document.ts';
 import { PLAIN_JSON } from './media-types.ts';
 
-/** The default styles of each place. Apart from `deepObject`, no others are supported. */
+/** The default styles of each place. */
 const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };
+/** Other styles in the query: of arrays that are not exploded, and of objects. */
+const OF_ARRAYS: Record<string, Writing> = { spaceDelimited: 'spaced', pipeDelimited: 'piped' };
+const OTHERS: Record<string, Writing> = { ...OF_ARRAYS, deepObject: 'deep' };
 /** The types of values that are written as text. */
 const TYPES = ['string', 'integer', 'number', 'boolean'];
 /** Headers that are ignored as parameters (OpenAPI 3.1, section 4.8.12.1): other parts of the contract describe them. */
@@ -42,7 +45,7 @@ const isIgnored = ({ name, in: place }: ParameterNode) => place === 'header' && 
 function findUnsupported(source: ParameterNode, writing: Writing | undefined): string | undefined {
   const { in: place, schema, style = STYLES[place], allowEmptyValue, 'x-opaque': isOpaque } = source;
   if (!(place in STYLES)) return `in ${place} is not supported`;
-  if (style !== STYLES[place] && writing !== 'deep') return `style ${style} is not supported`;
+  if (style !== STYLES[place] && writing !== OTHERS[style as string]) return `style ${style} is not supported`;
   if (allowEmptyValue) return 'allowEmptyValue is not supported';
   if (isOpaque && keywordsOf(schema).default !== undefined) return 'x-opaque is given out by the server: no default';
   return writing ? undefined : 'needs a schema of simple types, or of an array of them';
@@ -53,7 +56,10 @@ function toWriting({ in: place, schema, content, style = STYLES[place], explode 
   if (schema === undefined) return undefined;
   if (content) return place === 'query' ? 'json' : undefined;
   if (isSimple(schema)) return 'text';
-  if (isList(schema)) return place === 'query' && explode !== false ? 'repeated' : 'joined';
+  if (isList(schema)) {
+    if (place !== 'query' || explode === false) return OF_ARRAYS[style as string] ?? 'joined';
+    return (explode ? undefined : OF_ARRAYS[style as string]) ?? 'repeated';
+  }
   if (place !== 'query' || !isFlat(schema)) return undefined;
   if (style === 'deepObject') return 'deep';
   return explode === false ? undefined : 'fields';

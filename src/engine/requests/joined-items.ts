@@ -1,14 +1,25 @@
-/** The items of `?ids=1,2` and `/1,2`. A comma within an item is percent-encoded (RFC 6570, section 3.2.8), so items are split first. */
+/**
+ * The items of `?ids=1,2` and `/1,2`. A comma within an item is percent-encoded (RFC 6570, section 3.2.8), so items are split first. Spaces
+ * and pipes are encoded themselves, so that items have none.
+ */
+import type { Writing } from '../contract/contract.ts';
+
+/** The separators of arrays in the query: as they are sent, and as they arrive. */
+export const SEPARATORS: Partial<Record<Writing, { sent: string; arrived: RegExp }>> = {
+  joined: { sent: ',', arrived: /,/ },
+  spaced: { sent: '%20', arrived: /%20|\+/ },
+  piped: { sent: '%7C', arrived: /%7C|\|/i },
+};
 
 /** The items of the first parameter with this name. */
-export function toJoined(url: string, name: string): string[] {
+export function toJoined(url: string, name: string, separator: RegExp): string[] {
   // Splits the query where the router and Fastify's parser do.
   const pairs = url.replace(/^.[^?]*./, '').split('&');
   const named = pairs.filter((pair) => decodeField(pair.replace(/=.*/, '')) === name);
   return named.slice(0, 1).flatMap((pair) =>
     pair
       .replace(/^[^=]*=?/, '')
-      .split(',')
+      .split(separator)
       .map(decodeField),
   );
 }

@@ -6,7 +6,7 @@ import type { Operation, Parameter } from '../contract/contract.ts';
 import { isSimple, itemsOf, typesOf } from '../contract/parameters.ts';
 import { Problem, problemAt } from '../problem.ts';
 import type { Schema } from '../schema/json.ts';
-import { toJoined, toJoinedPart } from './joined-items.ts';
+import { SEPARATORS, toJoined, toJoinedPart } from './joined-items.ts';
 import { buildFindField, hasFields } from './object-values.ts';
 import { type BuildIsValid, buildToValue, parseInner, REPEATED, type ToValue } from './spelling.ts';
 
@@ -71,10 +71,11 @@ function buildRead(parameter: Parameter, path: string, buildIsValid: BuildIsVali
     const fromEnd = path.split('/').reverse().indexOf(`{${name}}`);
     return (_given, _problems, { url }) => toJoinedPart(url as string, fromEnd).map(toItem);
   }
+  const { arrived: separator } = SEPARATORS[writing] as { arrived: RegExp };
   const readOne = buildReadOne(at, (text) => text);
   return (given, problems, { url }) => {
     readOne(given, problems);
-    return toJoined(url as string, name).map(toItem);
+    return toJoined(url as string, name, separator).map(toItem);
   };
 }
 

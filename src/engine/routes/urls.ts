@@ -2,6 +2,7 @@
 import { stringify } from 'lossless-json';
 import type { Contract, Operation, Parameter } from '../contract/contract.ts';
 import { encodePath } from '../contract/path-names.ts';
+import { SEPARATORS } from '../requests/joined-items.ts';
 import type { UrlOf } from './handler.ts';
 
 /** A path and query, split up at the start: every page of a list needs a URL. */
@@ -39,7 +40,7 @@ function buildWrite({ name, writing }: Parameter): (value: unknown) => string {
   if (writing === 'json') return (value) => label + encode(stringify(value));
   if (writing === 'deep') return (value) => writeFields(value as Values, (field) => `${name}[${field}]`);
   if (writing === 'fields') return (value) => writeFields(value as Values, (field) => field);
-  const separator = writing === 'joined' ? ',' : `&${label}`;
+  const separator = SEPARATORS[writing]?.sent ?? `&${label}`;
   return (value) => {
     const items = [value].flat().map(encode);
     return items.length > 0 ? label + items.join(separator) : '';

@@ -22,6 +22,8 @@ const YAML = withParameters(
   inQuery('tags', { type: 'string', minLength: 1 }, { minItems: 2, maxItems: 3, uniqueItems: true }),
   inQuery('ids', int64, { uniqueItems: true }, { explode: false }),
   inQuery('a b', string, {}, { explode: false }),
+  inQuery('scope', string, {}, { style: 'spaceDelimited', explode: false }),
+  inQuery('sizes', int64, {}, { style: 'pipeDelimited' }),
   inQuery('levels', { type: 'integer', maximum: 9 }, { default: [1, 2] }),
   inQuery('owners', { ...int64, minimum: 1 }, { default: [7] }),
   inQuery('weights', { type: 'number' }),
@@ -45,6 +47,7 @@ t.test('an array in the query is given as its items, each with its type', async 
     [`?ids=${BIG},1`, { ids: [BigInt(BIG), 1n] }],
     ['?ids=1', { ids: [1n] }],
     ['?a%20b=x,%2C+,,&levels=4', { 'a b': ['x', ', ', '', ''], levels: [4] }],
+    ['?scope=a,b+c%20d%2B&sizes=1|2%7C3%7c4', { scope: ['a,b', 'c', 'd+'], sizes: [1n, 2n, 3n, 4n] }],
     ['?a+b=', { 'a b': [''] }],
     ['?a+b=%25zz,%e2%82%ac', { 'a b': ['%zz', '€'] }],
     ['?levels=3', { levels: [3] }],
@@ -100,6 +103,8 @@ t.test('an array in a header may have several lines, and empty items do not coun
 t.test('the URL of an operation has its arrays', async (t) => {
   const urlOf = buildUrlOf(await load(t, YAML)) as (id: string, params: object, query: object) => string;
   t.equal(urlOf('echo', {}, { tags: ['a', 'b&c'], ids: [1n, 2n] }), '/v1/echoes?tags=a&tags=b%26c&ids=1,2');
+  const spaced = '/v1/echoes?scope=a%20b&sizes=1%7C2';
+  t.equal(urlOf('echo', {}, { scope: ['a', 'b'], sizes: [1n, 2n] }), spaced);
   t.equal(urlOf('echo', {}, { tags: [], ids: [], 'a b': ['x,y'], flags: [true] }), '/v1/echoes?a%20b=x%2Cy&flags=true');
 });
 
@@ -110,9 +115,12 @@ t.test('what is no array of simple values, or written in another way, is refused
   const refusals: [parameter: Json, problem: string][] = [
     [{ in: 'query', style: 'deepObject', schema: string }, 'style deepObject is not supported'],
     [
-      { in: 'query', style: 'pipeDelimited', schema: { type: 'array', items: string } },
+      { in: 'query', style: 'pipeDelimited', explode: true, schema: { type: 'array', items: string } },
       'style pipeDelimited is not supported',
     ],
+    [{ in: 'query', style: 'spaceDelimited', schema: string }, 'style spaceDelimited is not supported'],
+    [{ in: 'query', style: 'deepObject', schema: { type: 'array' } }, 'style deepObject is not supported'],
+    [{ in: 'query', style: 'pipeDelimited', schema: object }, 'style pipeDelimited is not supported'],
     [{ in: 'query', schema: object, explode: false }, simple],
     [{ in: 'query', schema: { anyOf: [object] } }, simple],
     [{ in: 'query', schema: { ...object, additionalProperties: object } }, simple],
