@@ -2,6 +2,7 @@
  * Lints the contract by the rules in `openapi/lint`: `npm run contract:lint`, or with `-- <file> ...` other contracts. It reads
  * files only: a reference to another machine is an error, not a request.
  */
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
   BaseResolver,
@@ -12,7 +13,9 @@ import {
   type NormalizedProblem,
   ResolveError,
 } from '@redocly/openapi-core';
+import { ContractError } from '../src/engine/contract/contract.ts';
 import { loadContract } from '../src/engine/contract/load-contract.ts';
+import { toLocated } from '../src/engine/contract/located.ts';
 import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
 import { toErrorBody } from '../src/errors.ts';
 import { toPrintableLines } from '../src/store/api-keys.ts';
@@ -38,11 +41,18 @@ export async function lint(...files: string[]): Promise<string> {
       // Reports formats and defaults that the server would treat as annotations.
       else compileOperations({ ...(await loadContract(ref)), isStrict: true }, toErrorBody);
     } catch (error) {
-      // The contract does not exist, is no YAML, or cannot be served.
-      reports.push(`${ref}:\n  ${(error as Error).message}\n`);
+      reports.push(`${ref}:\n${toLines(error as Error, ref).join('')}`);
     }
   }
   return reports.join('');
+}
+
+/** Of a contract that does not exist, is no YAML, or cannot be served. */
+function toLines(error: Error, file: string): string[] {
+  const isRefused = error instanceof ContractError;
+  // A parser shows lines of the file behind its message.
+  const lines = isRefused ? toLocated(error.problems, readFileSync(file, 'utf8'), file) : error.message.split('\n', 1);
+  return lines.map((line) => `  ${line}\n`);
 }
 
 function toLine({ location, severity, ruleId, message }: NormalizedProblem): string {

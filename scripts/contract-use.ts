@@ -26,19 +26,22 @@ export async function use(args: string[], root = ROOT, steps = STEPS): Promise<{
   if (!source || others.length > 0) {
     throw new Error('npm run contract:use -- <file or URL> [--write [--replace-handlers]]');
   }
-  const run = async (mended: string, changes: string[]) => {
-    const { text, code } = await useFile(mended, values, { root, steps });
-    return { text: [...toChanges(changes), text].join('\n'), code };
-  };
-  return withFile(source, (file) => withMended(file, run, source));
+  return withFile(source, (file) => {
+    const run = async (mended: string, changes: string[]) => {
+      const { text, code } = await useFile(mended, { file, name: source }, values, { root, steps });
+      return { text: [...toChanges(changes), text].join('\n'), code };
+    };
+    return withMended(file, run, source);
+  });
 }
 
 async function useFile(
   file: string,
+  original: { file: string; name: string },
   values: { write?: boolean; 'replace-handlers'?: boolean },
   { root, steps }: { root: URL; steps: Step[] },
 ) {
-  const judgement = await judge(file);
+  const judgement = await judge(file, original);
   if (judgement.rows.some(({ problems }) => problems.length > 0)) return { text: toTable(judgement), code: 1 };
   const errors = new URL('src/errors.ts', root);
   const keepsErrors = existsSync(errors) && (await judgement.fits(readFileSync(errors, 'utf8')));

@@ -6,13 +6,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { ContractError } from '../src/engine/contract/contract.ts';
 import { CONTRACT_FILE, loadContract } from '../src/engine/contract/load-contract.ts';
+import { toLocated } from '../src/engine/contract/located.ts';
 import { checkTokens } from '../src/engine/contract/security.ts';
 import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
 import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
 import { buildDomain, buildTransactions, HEADER } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
-import { buildToLocated } from './located.ts';
 import { describeSlowPatterns } from './patterns.ts';
 import { buildScopes } from './scopes.ts';
 
@@ -34,8 +34,8 @@ async function run(): Promise<number> {
   } catch (error) {
     if (!(error instanceof ContractError)) console.error(error);
     if (!(error instanceof ContractError)) return 1;
-    const toLocated = buildToLocated(readFileSync(CONTRACT_FILE, 'utf8'), CONTRACT);
-    for (const problem of error.problems) console.error(toLocated(problem));
+    const located = toLocated(error.problems, readFileSync(CONTRACT_FILE, 'utf8'), CONTRACT);
+    for (const problem of located) console.error(problem);
     return 1;
   }
 }

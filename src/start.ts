@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { Contract } from './engine/contract/contract.ts';
 import { extendSunsets } from './engine/contract/deprecation.ts';
 import { checkDigest } from './engine/contract/digest.ts';
-import { CONTRACT_FILE, loadContract } from './engine/contract/load-contract.ts';
+import { loadOwnContract } from './engine/contract/load-contract.ts';
 import { withPublicPath } from './engine/contract/public-path.ts';
 import { listen } from './engine/http/listening.ts';
 import type { AddTraces } from './engine/http/trace-context.ts';
@@ -32,7 +32,7 @@ import { transactions } from './writing.ts';
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env, new Map(), settings);
-  const loaded = await loadContract(CONTRACT_FILE, CONTRACT_DIGEST);
+  const loaded = await loadOwnContract(CONTRACT_DIGEST);
   const contract = withPublicPath(extendSunsets(loaded, config.extendedSunsets), config.publicPath);
   checkDigest(contract, CONTRACT_DIGEST);
   const log = openLog(config.logLevel);

@@ -11,10 +11,10 @@ import {
 } from '@redocly/openapi-core';
 import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
 import { isValue } from '../../src/engine/contract/extensions.ts';
+import { toLocated } from '../../src/engine/contract/located.ts';
 import { readSource } from '../../src/engine/contract/source.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
 import { lookUp } from '../../src/engine/schema/references.ts';
-import { buildToLocated } from '../located.ts';
 
 const parseExactly = (json: string) => parse(json, null, parseNumberAndBigInt);
 
@@ -67,6 +67,6 @@ function toLine({ message, location }: NormalizedProblem): string[] {
   const { $ref } = Object(lookUp(parseExactly(source.body), pointer));
   if (!isElsewhere($ref) || pointer.split('/').some(isValue)) return [];
   const reason = message.replace(/^Can't resolve \$ref:?\s*(The contract cannot be served:\s*- )?/, '');
-  const located = buildToLocated(readFileSync(source.absoluteRef, 'utf8'), source.absoluteRef);
-  return [located(`${pointer} refers to ${$ref}: ${reason || 'it has no such part'}`)];
+  const problem = `${pointer} refers to ${$ref}: ${reason || 'it has no such part'}`;
+  return toLocated([problem], readFileSync(source.absoluteRef, 'utf8'), source.absoluteRef);
 }

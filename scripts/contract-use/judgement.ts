@@ -1,7 +1,9 @@
 /** Judges a contract as a start would, and lists the problems of all operations at once. */
+import { readFileSync } from 'node:fs';
 import { type Contract, ContractError } from '../../src/engine/contract/contract.ts';
 import { operationsOf } from '../../src/engine/contract/document.ts';
 import { readContract } from '../../src/engine/contract/load-contract.ts';
+import { buildPlaceOf, withoutPlace } from '../../src/engine/contract/located.ts';
 import { nameOf } from '../../src/engine/contract/operations.ts';
 import { toTokenSchemes } from '../../src/engine/contract/security.ts';
 import { compileOperations } from '../../src/engine/routes/compiled-operations.ts';
@@ -33,21 +35,26 @@ export interface Judgement {
   notes: string[];
 }
 
-export async function judge(file: string): Promise<Judgement> {
+/** `original` has the text before slips were set right, and the name under which it is known: the places of problems are in it. */
+export async function judge(file: string, original = { file, name: file }): Promise<Judgement> {
   const { contract, errors, fits, problems } = await readAll(file);
   const left = new Set(problems);
+  const placeOf = buildPlaceOf(problems.length > 0 ? readFileSync(original.file, 'utf8') : '', original.name);
+  const toTold = (problem: string, start = '') => {
+    const words = withoutPlace(problem).slice(start.length);
+    return { problem: `${placeOf(problem)}: ${words}`, advice: toAdvice(words) };
+  };
   const take = (start: string) =>
     problems
       .filter((problem) => problem.startsWith(start) && left.delete(problem))
-      .map((problem) => problem.slice(start.length))
-      .map((problem) => ({ problem, advice: toAdvice(problem) }));
+      .map((problem) => toTold(problem, start));
 
   const rows = sourcesOf(contract).map(({ method, path, id }): Row => {
     const start = `${nameOf(id)}: `;
     const request = `${method.toUpperCase()} ${path}`;
     return { name: id, request, problems: take(start) };
   });
-  const general = [...left].map((problem) => ({ problem, advice: toAdvice(problem) }));
+  const general = [...left].map((problem) => toTold(problem));
   if (general.length > 0) rows.unshift({ name: 'the contract', request: '', problems: general });
   const schemes = contract ? toTokenSchemes(contract.resolved) : [];
   const unchecked = schemes.map(

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { stringify } from 'yaml';
+import { toLocated } from '../../src/engine/contract/located.ts';
 import { readSource } from '../../src/engine/contract/source.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
-import { buildToLocated } from '../located.ts';
 import { type Bundled, bundled, isInFiles } from './bundling.ts';
 import { mend } from './mending.ts';
 
@@ -33,7 +33,7 @@ export async function withMended<T>(
     const text = readFileSync(file, 'utf8');
     const lost = COMMENT.test(text) ? [`${source}: it is written anew, without its comments`] : [];
     const joined = files.map((other) => `${source}: ${other} is written into it`);
-    return await run(mended, [...joined, ...lost, ...changes.map(buildToLocated(text, source))]);
+    return await run(mended, [...joined, ...lost, ...toLocated(changes, text, source)]);
   } finally {
     rmSync(folder, { recursive: true });
   }

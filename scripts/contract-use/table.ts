@@ -5,10 +5,7 @@ export function toTable({ rows, notes }: Judgement): string {
   const widthOf = (column: (row: Row) => string) => Math.max(0, ...rows.map((row) => column(row).length));
   const [names, requests] = [widthOf(({ name }) => name), widthOf(({ request }) => request)];
   const toLines = ({ name, request, problems }: Row) => {
-    const said = problems.flatMap(({ problem, advice }) => [
-      `refused: ${problem}`,
-      ...(advice ? [`  change: ${advice}`] : []),
-    ]);
+    const said = problems.map(({ problem, advice }) => `refused: ${problem}${advice ? `; change: ${advice}` : ''}`);
     return (said.length > 0 ? said : ['served']).map((text, index) => {
       const [first, second] = index === 0 ? [name, request] : ['', ''];
       return `${first.padEnd(names)}  ${second.padEnd(requests)}  ${text}`;

@@ -499,12 +499,15 @@ t.test('a reference to another machine is refused, and no request is made', asyn
 
 t.test('a file that is missing or no YAML is refused', async (t) => {
   const folder = t.testdir({ 'broken.yaml': 'info: [' });
-  t.match(await lint(`${folder}/broken.yaml`), /broken\.yaml:\n {2}unexpected end of the stream/);
+  t.match(await lint(`${folder}/broken.yaml`), /broken\.yaml:\n {2}unexpected end of the stream[^\n]*\n$/);
   t.match(await lint(`${folder}/missing.yaml`), /missing\.yaml:\n.* no such file/);
 });
 
 t.test('a format that would mean nothing is refused', async (t) => {
   const yaml = edited(({ components }) => (components.schemas.PetName.format = 'nam'));
   const report = await lint(`${t.testdir({ 'contract.yaml': yaml })}/contract.yaml`);
-  t.match(report, 'operation createPet: request.body.name: unknown format "nam" ignored');
+  t.match(
+    report,
+    /^ {2}\S+contract\.yaml:1:\d+: operation createPet: request\.body\.name: unknown format "nam" ignored \(and 1 more like it\)$/m,
+  );
 });

@@ -26,11 +26,11 @@ function edited(t: Test, name: string, edit: (contract: Json) => void): string {
   return `${t.testdir({ 'contract.yaml': stringify(contract) })}/contract.yaml`;
 }
 
-/** Each refusal in the table, followed by what to change. */
+/** Each refusal in the table, with its place in the file and what to change. */
 async function refusalsOf(file: string): Promise<string[]> {
   const { text, code } = await use([file]);
   if (code !== 1) throw new Error(text);
-  return [...text.matchAll(/(?:refused|change): .*/g)].map(([line]) => line);
+  return [...text.matchAll(/refused: (.*)/g)].map(([, line = '']) => line.replace(file, 'contract.yaml'));
 }
 
 t.test('a contract that is served is shown so, and nothing is written', async (t) => {
@@ -57,13 +57,10 @@ t.test('all refusals are shown at once, each with what to change', async (t) => 
     merge.post.responses['400'] = { description: 'No', content: { 'image/*': {} } };
   });
   t.strictSame(await refusalsOf(file), [
-    'refused: parameter q: in cookie is not supported',
-    'change: send it in a header or the query',
-    'refused: parameter r: style deepObject is not supported',
-    'change: parameters of simple types or arrays of them; what is deeper belongs in a body',
-    'refused: security: a is not in components.securitySchemes',
-    'change: declare it there, or take it out',
-    'refused: response 400: image/* is not a media type, such as application/json',
+    'contract.yaml:32:11: parameter q: in cookie is not supported; change: send it in a header or the query',
+    'contract.yaml:37:11: parameter r: style deepObject is not supported; change: parameters of simple types or arrays of them; what is deeper belongs in a body',
+    'contract.yaml:70:7: security: a is not in components.securitySchemes; change: declare it there, or take it out',
+    'contract.yaml:94:9: response 400: image/* is not a media type, such as application/json',
   ]);
 });
 
@@ -71,7 +68,7 @@ t.test(
   'a contract that cannot be read is refused with the reason, such as Swagger 2 with the command that converts it',
   async (t) => {
     const file = edited(t, 'petstore', (contract) => (contract.swagger = '2.0'));
-    t.match(await refusalsOf(file), [/^refused: it is OpenAPI 2\.0; convert it to 3\.1: npx @scalar/]);
+    t.match(await refusalsOf(file), [/^contract\.yaml:1:1: it is OpenAPI 2\.0; convert it to 3\.1: npx @scalar/]);
     await t.rejects(use([]), { message: 'npm run contract:use -- <file or URL>' });
     await t.rejects(use([fileOf('nothing')]), { message: /no such file/ });
     await t.rejects(judge(fileOf('nothing')), { message: /no such file/ }, 'also where it is gone by then');

@@ -73,7 +73,7 @@ export interface OperationNode extends Node {
 }
 
 /** With examples. */
-interface ValueNode extends Node {
+export interface ValueNode extends Node {
   schema?: Schema | undefined;
   example?: unknown;
   examples?: Named<ExampleNode>;

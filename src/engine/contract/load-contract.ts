@@ -30,6 +30,15 @@ export async function loadContract(file: URL | string = CONTRACT_FILE, checked?:
   return contract;
 }
 
+/** The contract of the program. @throws ContractError whose problems have their places in the file, which is read anew for them */
+export async function loadOwnContract(checked: string, file = CONTRACT_FILE): Promise<Contract> {
+  try {
+    return await loadContract(file, checked);
+  } catch (error) {
+    throw (await import('./located.ts')).withPlaces(error, file);
+  }
+}
+
 /** The document, converted to OpenAPI 3.1. */
 async function toCurrentVersion(source: Record<string, unknown>): Promise<Record<string, unknown>> {
   const isOlder = typeof source.openapi === 'string' && source.openapi.startsWith('3.0.');
@@ -58,7 +67,7 @@ export async function readContract(
   if (problems.length > 0) throw new ContractError(problems);
   const keyPlaces = toKeyPlaces(resolved.components.securitySchemes, refuse);
   const isComplete = document['x-complete'] === true;
-  const operations = toOperations({ resolved, keyPlaces, isComplete }, refuse);
+  const operations = toOperations({ resolved, keyPlaces, isComplete, isChecked }, refuse);
   if (!isChecked) {
     checkNumbers(parse(json, null, parseNumberAndBigInt), '#', refuse);
     checkExtensions(current, refuse);

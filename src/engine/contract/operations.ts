@@ -18,6 +18,7 @@ import { checkLinks } from './links.ts';
 import { checkRawBody, isJson, kindOf, PLAIN_JSON, toTypes } from './media-types.ts';
 import { toParameters } from './parameters.ts';
 import { isNoKey, type KeyPlaces, toSecurity } from './security.ts';
+import { areSound } from './sound-schemas.ts';
 
 /** The default size limit of bodies, the same as Fastify's for JSON. */
 export const MAX_BYTES = 1_048_576;
@@ -29,14 +30,25 @@ interface Options {
   resolved: ResolvedDocument;
   keyPlaces: KeyPlaces;
   isComplete: boolean;
+  isChecked: boolean;
 }
 
-export function toOperations({ resolved, keyPlaces, isComplete }: Options, refuse: Refuse): Map<string, Operation> {
+export function toOperations(
+  { resolved, keyPlaces, isComplete, isChecked }: Options,
+  refuse: Refuse,
+): Map<string, Operation> {
   const operations = new Map<string, Operation>();
   const byRoute = new Map<string, Operation>();
+  let isWhole = true;
   for (const [path, item] of Object.entries(resolved.paths)) {
     for (const [method, { ...source }] of operationsOf(item)) {
       source.security ??= resolved.security ?? [];
+      const refuseOwn = (problem: string) => refuse(`${nameOf(source.operationId as string)}: ${problem}`);
+      // Nothing can be made of it, and others are judged without it.
+      if (!isChecked && !areSound(item, source, refuseOwn)) {
+        isWhole = false;
+        continue;
+      }
       const operation = toOperation({ method, path, item, source }, keyPlaces, refuse);
       operations.set(operation.id, operation);
       const route = `${method} ${toRoutePath(path)}`;
@@ -47,8 +59,8 @@ export function toOperations({ resolved, keyPlaces, isComplete }: Options, refus
       byRoute.set(route, operation);
     }
   }
-  checkSuccessors(operations, refuse);
-  if (isComplete) checkLinks(resolved, operations, refuse);
+  if (isWhole) checkSuccessors(operations, refuse);
+  if (isWhole && isComplete) checkLinks(resolved, operations, refuse);
   return operations;
 }
 

@@ -1,5 +1,5 @@
 /** Reads who may call an operation: everyone, or clients with keys and scopes. Other kinds of security are refused. */
-import type { Refuse } from '../schema/json.ts';
+import { isNode, type Refuse } from '../schema/json.ts';
 import { type Contract, ContractError, type KeyPlace, type NeededKey, type Requirement } from './contract.ts';
 import { operationsOf, type ResolvedDocument, type SchemeNode, type SecurityNode } from './document.ts';
 
@@ -44,6 +44,10 @@ const placeKey = ({ in: place, name, isToken }: { in: string; name: string; isTo
 /** The security requirements, of which one is enough; empty if no key is needed. */
 export function toSecurity(requirements: SecurityNode[], places: KeyPlaces, refuse: Refuse): Requirement[] {
   return requirements.flatMap((requirement): Requirement[] => {
+    if (!isNode(requirement) || !Object.values(requirement).every(Array.isArray)) {
+      refuse(`security: ${JSON.stringify(requirement)} is no requirement, such as bearerAuth: []`);
+      return [];
+    }
     const keys = Object.entries(requirement).flatMap(([scheme, scopes]): NeededKey[] => {
       if (!places.has(scheme)) refuse(`security: ${scheme} is not in components.securitySchemes`);
       for (const scope of scopes.filter((text) => !SCOPE.test(text))) refuse(`security: ${scope} cannot be a scope`);

@@ -11,8 +11,12 @@ const ROOT: ServerNode = { url: '/' };
  * `/v1` for `https://host/v1`, `//host/v1`, `{origin}/v1` and `/v1`; may be empty. Reads the first server, with the defaults of variables.
  */
 export function toPrefix({ servers = [] }: Document, refuse: Refuse): string {
-  const { url, variables = {} } = servers[0] ?? ROOT;
-  const filled = url.replace(/\{([^{}]*)\}/g, (_, name) => variables[name]?.default ?? '');
+  const { url, variables } = servers[0] ?? ROOT;
+  if (typeof url !== 'string') {
+    refuse('servers: the first one needs a url, a text such as /v1');
+    return '';
+  }
+  const filled = url.replace(/\{([^{}]*)\}/g, (_, name) => Object(variables)[name]?.default ?? '');
   const prefix = filled.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '').replace(/(?<!\/)\/+$/, '');
   if (!/^(\/[\w.~:@!$&'()+,;=-]+)*$/.test(prefix))
     refuse(`servers: ${prefix} cannot be the path before that of each operation`);

@@ -1,12 +1,13 @@
 /** Checks that a document is valid OpenAPI. */
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { toFaults } from '../schema/faults.ts';
 import { ContractError } from './contract.ts';
 import type { Document } from './document.ts';
 
 /** Shared by all contracts: compiling OpenAPI's schema takes longer than everything else at a start. */
 const VALIDATOR = new Validator();
 const { validate } = Validator.prototype;
-const DANGLING = /^Can't resolve /;
+const DANGLING = /^Can't resolve (.*?)(?:, only internal refs are supported\.)?$/;
 
 /** The advice for OpenAPI 3.0. The tool converts most of a document; the rest is refused with its place. */
 const CONVERT = 'convert it to 3.1: npx @scalar/cli document upgrade <file> --output <file>';
@@ -21,7 +22,7 @@ const DIALECTS: unknown[] = [
 export async function checkValidity(document: Record<string, unknown>): Promise<string | undefined> {
   const { openapi, swagger, jsonSchemaDialect = DIALECTS[0] } = document;
   if (swagger !== undefined) throw new ContractError([`it is OpenAPI ${swagger}; ${CONVERT}`]);
-  if (typeof openapi === 'string' && !openapi.startsWith('3.1.')) {
+  if (openapi !== undefined && !String(openapi).startsWith('3.1.')) {
     throw new ContractError([`openapi: ${openapi} is not supported: write it as 3.1.1`]);
   }
   if (!DIALECTS.includes(jsonSchemaDialect)) {
@@ -31,7 +32,8 @@ export async function checkValidity(document: Record<string, unknown>): Promise<
   }
   const { valid, errors } = await validate.call(VALIDATOR, document);
   if (valid) return undefined;
-  if (DANGLING.test(String(errors))) return String(errors);
+  const [, reference] = DANGLING.exec(String(errors)) ?? [];
+  if (reference !== undefined) return `$ref ${reference} is not in this document`;
   const problems = describe(errors);
   if (problems.length > 0) throw new ContractError(problems);
   return undefined;
@@ -43,7 +45,7 @@ const UNUSED = /^\/(info|servers|tags|externalDocs|webhooks|components|security|
 function describe(errors: unknown): string[] {
   if (!Array.isArray(errors)) return [String(errors)];
   const used = errors.filter(({ instancePath = '' }) => !UNUSED.test(`${instancePath}/`));
-  return [...new Set(used.map(({ instancePath, message }) => `${instancePath || '/'} ${message}`))];
+  return toFaults(used).map(({ place, words }) => `${place || '/'} ${words}`);
 }
 
 /**

@@ -1,9 +1,10 @@
 /** Configures ajv for the contract's schemas. */
-import { Ajv2020, type CodeKeywordDefinition } from 'ajv/dist/2020.js';
+import { Ajv2020, type CodeKeywordDefinition, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { contains, untilMaxErrors } from './bounded-keywords.ts';
 import { hidden, nullable } from './contract-keywords.ts';
 import { type CanonicalKeys, equals } from './equality.ts';
+import { type Fault, toFaults } from './faults.ts';
 import type { AtEnd, Functions } from './functions.ts';
 import { bounds, int64, largeDefaults, multiple, numeric } from './int64-keywords.ts';
 import { countWhereIfFits, seenFields } from './seen-fields.ts';
@@ -69,9 +70,11 @@ export function buildAjv({ isChecked, isStrict = false }: SchemaSource, useDefau
   const code = { optimize: false, ...(!isStrict && { regExp: toRegExp }) };
   const checks = { meta: false, validateSchema: !isChecked, code };
   const ajv = new Ajv2020({ allErrors: true, ...strictness, useDefaults, logger: false, ...checks });
-  ajv.validateSchema = (...args) => {
+  ajv.validateSchema = (schema) => {
     ofSchemas ??= buildAjvOfSchemas();
-    return ofSchemas.validateSchema(...args);
+    if (ofSchemas.validateSchema(schema)) return true;
+    const [{ place, words }] = toFaults(ofSchemas.errors as ErrorObject[]) as [Fault];
+    throw new Error(`${place.slice(place.lastIndexOf('/') + 1)} ${words}`);
   };
   addKnownFormats(ajv);
   const { uniqueItems } = run.keys;

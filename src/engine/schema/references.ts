@@ -74,7 +74,7 @@ export function lookUp(document: unknown, $ref: unknown): unknown {
 }
 
 /** Undefined where the fragment is not percent-encoded UTF-8 (RFC 3986, section 2.5). */
-function toPointer($ref: string): string | undefined {
+export function toPointer($ref: string): string | undefined {
   try {
     return decodeURIComponent($ref.slice(2));
   } catch {

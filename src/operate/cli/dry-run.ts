@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import { extendSunsets } from '../../engine/contract/deprecation.ts';
 import { checkDigest } from '../../engine/contract/digest.ts';
-import { CONTRACT_FILE, loadContract } from '../../engine/contract/load-contract.ts';
+import { loadOwnContract } from '../../engine/contract/load-contract.ts';
 import { checkTokens } from '../../engine/contract/security.ts';
 import type { Settings } from '../../engine/services.ts';
 import { domain } from '../../generated/domain.ts';
@@ -88,10 +88,7 @@ function toSettings(used: Map<string, string>, { warnings }: Config): string {
 }
 
 async function findContract(config: Config | undefined, verifyToken: unknown) {
-  const contract = extendSunsets(
-    await loadContract(CONTRACT_FILE, CONTRACT_DIGEST),
-    config?.extendedSunsets ?? new Map(),
-  );
+  const contract = extendSunsets(await loadOwnContract(CONTRACT_DIGEST), config?.extendedSunsets ?? new Map());
   checkDigest(contract, CONTRACT_DIGEST);
   checkTokens(contract, verifyToken);
   return contract;

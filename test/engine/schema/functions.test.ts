@@ -119,7 +119,7 @@ t.test('words about a schema are not compiled, and those of a wrong type are ref
   for (const words of [{ title: 5 }, { description: [] }, { examples: {} }, { deprecated: 'yes' }]) {
     const { build, refused } = open(t);
     build(object({ name: { ...string, ...words } }));
-    t.match(refused, [/^value\.name: schema is invalid: data\/.*must be/], JSON.stringify(words));
+    t.match(refused, [/^value\.name: \w+ must be (string|array|boolean)$/], JSON.stringify(words));
   }
 });
 

@@ -1,0 +1,35 @@
+/** Puts the errors of a document or schema that breaks OpenAPI's or JSON Schema's own schema into words. */
+import type { ErrorObject } from 'ajv/dist/2020.js';
+
+export interface Fault {
+  /** The JSON Pointer of the part. */
+  place: string;
+  words: string;
+}
+
+const WORDS: Record<string, (params: ErrorObject['params']) => string> = {
+  type: ({ type }) => `must be ${[type].flat().join(' or ')}`,
+  enum: ({ allowedValues }) => `must be one of ${allowedValues.join(', ')}`,
+  const: ({ allowedValue }) => `must be ${allowedValue}`,
+  required: ({ missingProperty }) => `needs ${missingProperty}`,
+  unevaluatedProperties: ({ unevaluatedProperty }) => `must not have ${unevaluatedProperty}`,
+};
+
+/** Keywords whose errors repeat those of a schema within them. */
+const SUMMARIES = ['if', 'oneOf', 'anyOf', 'allOf'];
+
+/** Each fault once. */
+export function toFaults(errors: ErrorObject[]): Fault[] {
+  const isBelow = (one: ErrorObject, other: ErrorObject) => `${one.instancePath}/`.startsWith(`${other.instancePath}/`);
+  const isSummary = ({ keyword }: ErrorObject) => SUMMARIES.includes(keyword);
+  const first = errors.filter((one, index) => {
+    const others = errors.filter((other, place) => isBelow(other, one) && (!isSummary(other) || place < index));
+    return !isSummary(one) || others.every((other) => other === one);
+  });
+  const faults = first.map((error) => {
+    const { instancePath: place, keyword, params, message } = error;
+    const words = isSummary(error) ? 'is none of what it may be' : (WORDS[keyword]?.(params) ?? (message as string));
+    return [`${place} ${words}`, { place, words }] as const;
+  });
+  return [...new Map(faults).values()];
+}

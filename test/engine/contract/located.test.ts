@@ -1,0 +1,148 @@
+import { relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import t from 'tap';
+import { loadOwnContract } from '../../../src/engine/contract/load-contract.ts';
+import { toLocated } from '../../../src/engine/contract/located.ts';
+
+const YAML = `openapi: 3.1.1
+servers:
+  - url: /v1
+paths:
+  /pets:
+    summary: Pets
+    post:
+      operationId: createPet
+      parameters:
+        - { name: a, in: query }
+      requestBody: {}
+      responses:
+        "201": {}
+components:
+  securitySchemes:
+    digest: {}
+`;
+
+t.test('a problem is told with the line and the column of what it is about', async (t) => {
+  const locate = (problem: string) => toLocated([problem], YAML, 'openapi/petstore.yaml');
+  for (const [place, problem] of [
+    ['7:5', 'operation createPet: TRACE is not served'],
+    ['11:7', 'operation createPet: its body: a form needs a schema'],
+    ['11:7', 'operation createPet: request.body: pattern \\A: \\A means nothing'],
+    ['13:9', 'operation createPet: response 201: body: is int64 in one alternative and not in another'],
+    ['12:7', 'operation createPet: response 404: header A is required, and not sent'],
+    ['10:11', 'operation createPet: parameter a: style pipeDelimited is not supported'],
+    ['5:3', 'path /pets: $ref #/components/pathItems/pets is not in this document'],
+    ['10:11', '#/paths/~1pets/post/parameters/0: x-max-bytes means nothing here'],
+    ['9:7', '/paths/~1pets/post/parameters/7 must be object'],
+    ['16:5', 'security scheme digest: only bearer tokens'],
+    ['2:1', 'servers: /v%201 cannot be the path before that of each operation'],
+    ['1:1', 'openapi: 3.2.0 is not supported'],
+    ['1:1', 'operation none: has no name'],
+    ['1:1', 'it has changed'],
+  ]) {
+    t.strictSame(locate(problem as string), [`openapi/petstore.yaml:${place}: ${problem}`]);
+  }
+  t.strictSame(locate('line 3, column 10: Unresolved tag: !Ref'), ['openapi/petstore.yaml:3:10: Unresolved tag: !Ref']);
+  t.strictSame(toLocated(['it is empty'], '', 'a.yaml'), ['a.yaml:1:1: it is empty']);
+});
+
+const SHARED = `openapi: 3.1.1
+security: [{ key: [] }]
+paths:
+  "/teams/{team-id}":
+    parameters:
+      - $ref: "#/components/parameters/team"
+    get:
+      responses: &replies
+        "200":
+          headers: { X-Count: { schema: { type: integer } } }
+          links: { next: { operationId: none } }
+          content:
+            application/json:
+              schema:
+                allOf:
+                  - { type: object }
+                  - $ref: "#/components/schemas/Team"
+    put:
+      operationId: putTeam
+      security: [{ other: [] }]
+      x-sunset: never
+      requestBody:
+        content:
+          application/json: { schema: { $ref: "#/components/schemas/Team" } }
+      responses: *replies
+    post:
+      operationId: put team
+      parameters:
+        - $ref: "#/components/parameters/none"
+        - $ref: "#/components/parameters/%"
+      requestBody:
+        required: true
+        content:
+          text/csv: { schema: { type: string } }
+          text/plain: { schema: { type: string } }
+components:
+  parameters:
+    team: { $ref: "#/components/parameters/teamId" }
+    teamId: { name: team-id, in: path, required: true, schema: { type: string } }
+    circle: { $ref: "#/components/parameters/circle" }
+  schemas:
+    Team:
+      properties:
+        name:
+          type: string
+          pattern: "^(a+)+$"
+        members:
+          type: array
+          items: { type: strin }
+      required: [none]
+      allOf: [{ $ref: "#/components/schemas/Team" }]
+`;
+
+t.test('the place is found through references, aliases, and the parts of a schema', async (t) => {
+  for (const [place, problem] of [
+    ['39:5', 'operation getTeamsByTeamId: parameter team_id: style matrix is not supported'],
+    ['10:22', 'operation getTeamsByTeamId: response 200: header x-count is sent as a, but it must be integer'],
+    ['11:20', 'operation getTeamsByTeamId: response 200: link next: there is no operation none'],
+    ['47:9', 'operation getTeamsByTeamId: response 200: body.members: is int64 in one alternative and not in another'],
+    ['49:20', 'operation putTeam: response 200: body.members.items: type must be one of array, string'],
+    ['42:5', 'operation putTeam: request.body: requires none, which no properties name'],
+    ['20:7', 'operation putTeam: security: other is not in components.securitySchemes'],
+    ['21:7', 'operation putTeam: x-sunset is no date'],
+    ['46:11', 'operation putTeam: the pattern ^(a+)+$ takes so long for some short texts'],
+    ['46:11', 'operation putTeam: request.body.name: Invalid regular expression: /^(a+)+$/: Nothing to repeat'],
+    ['29:11', 'operation postTeamsByTeamId: $ref #/components/parameters/none is not in this document'],
+    ['31:7', 'operation postTeamsByTeamId: request.body: required must be array'],
+    ['28:7', 'operation postTeamsByTeamId: parameter none: in cookie is not supported'],
+    ['44:9', 'schema Team: field name: may have U+0000'],
+    ['40:5', '/components/parameters/circle/name must be string'],
+    ['43:7', 'schema Team: field none: is not there'],
+    ['50:7', '/components/schemas/Team/required/one must be string'],
+  ]) {
+    t.strictSame(toLocated([problem as string], SHARED, 'a.yaml'), [`a.yaml:${place}: ${problem}`]);
+  }
+});
+
+t.test('a slip that several operations share is told once', async (t) => {
+  const pattern = 'pattern \\A: \\A means nothing in JavaScript: write ^';
+  const problems = [
+    `operation putTeam: request.body.name: ${pattern}`,
+    `operation putTeam: response 200: body.name: ${pattern}`,
+    'operation putTeam: security: other is not in components.securitySchemes',
+    `operation getTeamsByTeamId: response 200: body.name: ${pattern}`,
+  ];
+  t.strictSame(toLocated(problems, SHARED, 'a.yaml'), [
+    `a.yaml:46:11: operation putTeam: request.body.name: ${pattern} (and 2 more like it)`,
+    'a.yaml:20:7: operation putTeam: security: other is not in components.securitySchemes',
+  ]);
+});
+
+t.test('a start that refuses the contract names the places in its file', async (t) => {
+  const folder = t.testdir({ 'a.yaml': SHARED });
+  const file = pathToFileURL(`${folder}/a.yaml`);
+  const name = relative(process.cwd(), `${folder}/a.yaml`);
+  await t.rejects(loadOwnContract('', file), {
+    message: `The contract cannot be served:\n  - ${name}:1:1: / needs info`,
+  });
+  await t.rejects(loadOwnContract('', pathToFileURL(`${folder}/none.yaml`)), { code: 'ENOENT' });
+});

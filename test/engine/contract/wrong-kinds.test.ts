@@ -1,0 +1,107 @@
+/** A part of a contract that is of a wrong kind is refused in one line, in plain words. */
+import t from 'tap';
+import { problemsOf } from '../../added-operations.ts';
+import type { Json } from '../../any-json.ts';
+import { type Edit, edited } from '../../edited-contract.ts';
+
+const PETS = '/paths/~1pets';
+
+/** What is said of each edit. */
+const SLIPS: [line: string, edit: Edit][] = [
+  ['openapi: 3.1 is not supported: write it as 3.1.1', ({ contract }) => (contract.openapi = 3.1)],
+  ['/ needs info', ({ contract }) => delete contract.info],
+  ['/paths must be object', ({ contract }) => (contract.paths = null)],
+  ['/paths must not have pets', ({ paths }) => (paths.pets = {})],
+  [`${PETS}/get must not have sumary`, ({ listPets }) => (listPets.sumary = 'All.')],
+  [`${PETS}/get/parameters/0/in must be one of query, header, path, cookie`, ({ limit }) => (limit.in = 'qurey')],
+  [`${PETS}/get/parameters/0/required must be boolean`, ({ limit }) => (limit.required = 'yes')],
+  [`${PETS}/get/parameters/0/schema must be object or boolean`, ({ limit }) => (limit.schema = 'text')],
+  [
+    '/paths/~1pets~1{petId}/get/parameters/0/required must be true',
+    ({ getPet }) => (getPet.parameters[0].required = false),
+  ],
+  [`${PETS}/post/responses/201 needs description`, ({ created }) => delete created.description],
+  [
+    `${PETS}/post/responses/201/headers/Location is none of what it may be`,
+    ({ created }) => (created.headers.Location = 'a'),
+  ],
+  [`${PETS}/post/requestBody needs content`, ({ createPet }) => (createPet.requestBody = { schema: {} })],
+  [
+    'operation createPet: request.body.a: minLength must be >= 0',
+    ({ NewPet }) => (NewPet.properties.a = { minLength: -1 }),
+  ],
+  [
+    'operation createPet: request.body.a: must be a schema, or true or false',
+    ({ NewPet }) => (NewPet.properties.a = 'string'),
+  ],
+  ['servers: the first one needs a url, a text such as /v1', ({ contract }) => (contract.servers = ['/v1'])],
+  ...['bearerAuth', { bearerAuth: 'pets:read' }].map((requirement): [string, Edit] => [
+    `operation createPet: security: ${JSON.stringify(requirement)} is no requirement, such as bearerAuth: []`,
+    ({ contract, createPet }) => {
+      delete createPet.security;
+      contract.security = [requirement];
+    },
+  ]),
+];
+
+for (const [line, edit] of SLIPS) {
+  t.test(line, async (t) => t.strictSame(await problemsOf(t, edited(edit)), [line]));
+}
+
+/** Each with values that are not of its kind, and what it must be. */
+const KEYWORDS: [keywords: string[], values: unknown[], words: string][] = [
+  [['allOf', 'anyOf', 'oneOf', 'prefixItems'], ['a', 5, {}, null], 'a list of schemas'],
+  [['properties', 'patternProperties', 'dependentSchemas'], ['a', 5, [], null], 'schemas by their names'],
+  [['items', 'not', 'if', 'additionalProperties'], ['a', 5, [{}], null], 'a schema, or true or false'],
+  [['type'], [5, {}, [5], null], 'a type, such as string, or a list of types'],
+  [['required'], ['a', true, [5], null], 'a list of names'],
+  [['enum'], ['a', 5, {}, null], 'a list of values'],
+];
+
+/** Where the schema is, and its name in the line. */
+const PLACES: [name: string, put: (parts: Json, schema: Json) => unknown][] = [
+  ['operation listPets: parameter limit', ({ limit }, schema) => (limit.schema = schema)],
+  ['operation createPet: request.body', ({ body }, schema) => (body.content['application/json'].schema = schema)],
+  [
+    'operation createPet: response 201: body.pets.items',
+    ({ created }, schema) => {
+      const pets = { type: 'array', items: { anyOf: [schema] } };
+      created.content['application/json'].schema = { type: 'object', properties: { pets } };
+    },
+  ],
+  [
+    'operation createPet: response 201: header Location',
+    ({ created }, schema) => (created.headers.Location.schema = schema),
+  ],
+];
+
+t.test('a keyword of a wrong kind is refused by name, wherever its schema is', async (t) => {
+  for (const [keywords, values, words] of KEYWORDS) {
+    for (const [index, value] of values.entries()) {
+      const keyword = keywords[index % keywords.length] as string;
+      const [name, put] = PLACES[index % PLACES.length] as (typeof PLACES)[number];
+      const problems = await problemsOf(
+        t,
+        edited((parts) => put(parts, { [keyword]: value })),
+      );
+      t.strictSame(problems, [`${name}: ${keyword} must be ${words}`]);
+    }
+  }
+});
+
+t.test('other operations are judged beside one whose schema is none', async (t) => {
+  const problems = await problemsOf(
+    t,
+    edited(({ limit, getPet, schemas, NewPet }) => {
+      limit.schema.type = 5;
+      getPet.security = [{ none: [] }];
+      schemas.Tree = { properties: { branch: { $ref: '#/components/schemas/Tree' }, leaf: { enum: 'a' } } };
+      NewPet.properties.tree = { $ref: '#/components/schemas/Tree' };
+    }),
+  );
+  t.strictSame(problems, [
+    'operation listPets: parameter limit: type must be a type, such as string, or a list of types',
+    'operation createPet: request.body.tree.leaf: enum must be a list of values',
+    'operation getPet: security: none is not in components.securitySchemes',
+  ]);
+});
