@@ -21,9 +21,9 @@ const DEEP = [
 
 /** Larger schemas have a function of their own. A higher limit compiles the same code more often, a lower one makes more calls. */
 const LARGEST = 20;
-/** For the parts of a schema that is `HUGE`: as one function, it would take up to 90 ms to compile. */
+/** For the parts of a schema that is `HUGE`: as one function, it would take up to 90 ms to compile. A lower limit slows requests down. */
 const LARGEST_OF_HUGE = 5;
-const HUGE = 60;
+const HUGE = 200;
 
 const sizes = new WeakMap<object, number>();
 
