@@ -1,9 +1,10 @@
 /**
  * Shows what of a contract is served, what is refused, why, and what to change: `npm run contract:use -- <file or URL>`. Slips in it that
- * say nothing are set right, and told; it is served when a server of it has started, in a copy of the project. With `--write`, puts it
- * in the place of ours, makes a handler that answers 501 for each operation without one, and a first `src/errors.ts`, where there is
- * none. Where handlers would be left without an operation, nothing is written; `--replace-handlers` removes all that there are, and
- * each domain of theirs that does not compile with it, and writes `src/errors.ts` anew, unless it makes the errors of the contract already.
+ * say nothing are set right, and told; it is served when a server of it has started, in a copy of the project, with the handlers that stay
+ * and fit, or with new ones. With `--write`, puts it in the place of ours, makes a handler that answers 501 for each operation without one,
+ * and a first `src/errors.ts`, where there is none. Where handlers would be left without an operation, nothing is written;
+ * `--replace-handlers` removes all that there are, and each domain of theirs that does not compile with it, and writes `src/errors.ts`
+ * anew, unless it makes the errors of the contract already.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +13,7 @@ import { toPrintableLines } from '../src/store/api-keys.ts';
 import { withFile } from './contract-use/fetching.ts';
 import { judge } from './contract-use/judgement.ts';
 import { withMended } from './contract-use/mended-file.ts';
-import { place } from './contract-use/placing.ts';
+import { findOthers, place } from './contract-use/placing.ts';
 import { toTable } from './contract-use/table.ts';
 import { STEPS, type Step, tryOut } from './contract-use/trial.ts';
 
@@ -46,13 +47,15 @@ async function useFile(
   const errors = new URL('src/errors.ts', root);
   const keepsErrors = existsSync(errors) && (await judgement.fits(readFileSync(errors, 'utf8')));
   const begin = performance.now();
-  const { faults, outdated } = await tryOut(file, judgement, root, { keepsErrors, steps });
+  const replaces = values['replace-handlers'] === true;
+  // Handlers that would have no operation are moved, or replaced, before anything is written.
+  const isNew = replaces || findOthers(judgement.ids, root).length > 0;
+  const { faults, ...unfit } = await tryOut(file, judgement, root, { keepsErrors, replaces: isNew, steps });
   if (faults.length > 0) return { text: toTable({ ...judgement, rows: [toRow(faults)] }), code: 1 };
   const seconds = Math.ceil((performance.now() - begin) / 1000);
-  const table = `${toTable(judgement)}\nIn a copy, it was generated, compiled and started, in ${seconds} s.`;
+  const table = `${toTable(judgement)}\nIn a copy with ${isNew ? 'new handlers' : 'the handlers that fit it'}, it was generated, compiled and started, in ${seconds} s.`;
   if (!values.write) return { text: `${table}\n\nTo put it in place: --write`, code: 0 };
-  const replaces = values['replace-handlers'] === true;
-  const { text, isDone } = place(file, judgement, root, { replaces, keepsErrors, outdated });
+  const { text, isDone } = place(file, judgement, root, { replaces, keepsErrors, ...unfit });
   return { text: `${table}\n\n${text}`, code: isDone ? 0 : 1 };
 }
 

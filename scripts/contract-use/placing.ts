@@ -4,28 +4,40 @@ import { parse } from 'node:path';
 import { buildDomain, buildTransactions, HEADER } from '../domain.ts';
 import type { Judgement } from './judgement.ts';
 
+/** Parts of the project that were made for the contract in place, and do not compile with this one. */
+export interface Unfit {
+  /** Folders below `src/` with a `domain.ts`. */
+  domains: string[];
+  /** Operations whose handlers stay. */
+  handlers: string[];
+}
+
 /** The handler of an operation that is not made yet. */
 export const toHandler = (id: string) => `import { handle, notImplemented } from '#engine';
 
 export default handle('${id}', notImplemented);
 `;
 
+/** Handlers that would have no operation. */
+export const findOthers = (ids: string[], root: URL): string[] =>
+  readdirSync(new URL('handlers/', root)).filter((name) => name.endsWith('.ts') && !ids.includes(parse(name).name));
+
 export function place(
   file: string,
   { ids, errors, needsTokens }: Pick<Judgement, 'ids' | 'errors' | 'needsTokens'>,
   root: URL,
-  { replaces, keepsErrors, outdated }: { replaces: boolean; keepsErrors: boolean; outdated: string[] },
+  { replaces, keepsErrors, domains, handlers: unfit }: { replaces: boolean; keepsErrors: boolean } & Unfit,
 ): { text: string; isDone: boolean } {
   const handlers = new URL('handlers/', root);
   const present = readdirSync(handlers).filter((name) => name.endsWith('.ts'));
-  const others = present.filter((name) => !ids.includes(parse(name).name));
+  const others = findOthers(ids, root);
   if (others.length > 0 && !replaces) {
     const text = `Nothing is written: in handlers/, ${others.join(', ')} would have no operation. Move them, or add --replace-handlers.`;
     return { text, isDone: false };
   }
   const removed = replaces ? present : [];
   for (const name of removed) rmSync(new URL(name, handlers));
-  if (replaces) removeDomains(outdated, new URL('src/', root));
+  if (replaces) removeDomains(domains, new URL('src/', root));
   copyFileSync(file, new URL('openapi/petstore.yaml', root));
   const made = ids.filter((id) => !existsSync(new URL(`${id}.ts`, handlers)));
   for (const id of made) writeFileSync(new URL(`${id}.ts`, handlers), toHandler(id));
@@ -41,13 +53,12 @@ export function place(
       ? 'src/errors.ts is kept: npm run generate says where it does not fit.'
       : 'src/errors.ts has its errors: go through it.';
   const counts = `${made.length} handlers made, ${ids.length - made.length} kept, ${removed.length} removed.`;
-  const ofDomains = outdated.map((name) =>
-    replaces
-      ? `src/${name}/ is removed: it kept what the contract before described.\n`
-      : `src/${name}/domain.ts does not fit it: the compiler says where.\n`,
-  );
+  const left = [...domains.map((name) => `src/${name}/domain.ts`), ...unfit.map((id) => `handlers/${id}.ts`)];
+  const ofUnfit = replaces
+    ? domains.map((name) => `src/${name}/ is removed: it kept what the contract before described.\n`)
+    : left.map((name) => `${name} does not fit it: the compiler says where.\n`);
   return {
-    text: `openapi/petstore.yaml is this contract. ${counts}\n${ofErrors}\n${ofDomains.join('')}${NEXT}`,
+    text: `openapi/petstore.yaml is this contract. ${counts}\n${ofErrors}\n${ofUnfit.join('')}${NEXT}`,
     isDone: true,
   };
 }

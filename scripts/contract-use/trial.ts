@@ -1,16 +1,19 @@
 /** Whether a contract runs: in a copy of the project, it is put in place, generated, compiled and started, as its team will do. */
-import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Judgement } from './judgement.ts';
-import { place } from './placing.ts';
+import { place, toHandler, type Unfit } from './placing.ts';
 
 const PARTS = ['handlers', 'openapi', 'scripts', 'src', 'package.json', 'tsconfig.json'];
 
 /** The timeout of a step, in milliseconds. */
 const TIME_LIMIT = 300_000;
+
+/** A terminal sends them to its own processes, and not to the group of a step. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** How many lines of a step are told. */
 const MOST_LINES = 5;
@@ -28,30 +31,35 @@ export const STEPS: Step[] = [
   { name: 'npm start', args: ['dist/src/main.js'], isReady: /"msg":"listening"/ },
 ];
 
-export interface Trial {
+export interface Trial extends Unfit {
   /** The output of the step that failed; empty if the server has started. */
   faults: string[];
-  /** Folders below `src/` whose `domain.ts` is made for the contract that is in place, and does not compile with this one. */
-  outdated: string[];
 }
 
-/** `keepsErrors` says whether the team's `src/errors.ts` stays. */
+/** `keepsErrors` says whether the team's `src/errors.ts` stays, `replaces` whether its handlers go. Those that do not fit are tried without. */
 export async function tryOut(
   file: string,
   judgement: Judgement,
   root: URL,
-  { keepsErrors = false, steps = STEPS, timeLimit = TIME_LIMIT } = {},
+  { keepsErrors = false, replaces = true, steps = STEPS, timeLimit = TIME_LIMIT } = {},
 ): Promise<Trial> {
   const folder = mkdtempSync(join(tmpdir(), 'contract-use-'));
   const copy = pathToFileURL(`${folder}/`);
+  const unfit: Unfit = { domains: [], handlers: [] };
   try {
     copyProject(fileURLToPath(root), folder);
-    place(file, judgement, copy, { replaces: true, keepsErrors, outdated: [] });
-    const first = await runSteps(steps, folder, timeLimit);
-    const outdated = findOutdated(first, root);
-    if (outdated.length === 0) return { faults: first, outdated };
-    for (const name of outdated) rmSync(new URL(`src/${name}`, copy), { recursive: true });
-    return { faults: await runSteps(steps, folder, timeLimit), outdated };
+    if (!keepsErrors) rmSync(new URL('src/errors.ts', copy), { force: true });
+    place(file, judgement, copy, { replaces, keepsErrors, domains: [], handlers: [] });
+    for (;;) {
+      const faults = await runSteps(steps, folder, timeLimit);
+      const domains = findOutdated(faults, root).filter((name) => !unfit.domains.includes(name));
+      const handlers = replaces ? [] : findHandlers(faults, root).filter((name) => !unfit.handlers.includes(name));
+      if (domains.length + handlers.length === 0) return { ...unfit, faults: faults.slice(0, MOST_LINES) };
+      for (const name of domains) rmSync(new URL(`src/${name}`, copy), { recursive: true });
+      for (const name of handlers) writeFileSync(new URL(`handlers/${name}.ts`, copy), toHandler(name));
+      unfit.domains.push(...domains);
+      unfit.handlers.push(...handlers);
+    }
   } finally {
     // The processes of a step that was ended may still write there.
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
@@ -77,6 +85,12 @@ function findOutdated(faults: string[], root: URL): string[] {
   });
 }
 
+/** Handlers that the project had before. */
+function findHandlers(faults: string[], root: URL): string[] {
+  const names = faults.flatMap((line) => /\bhandlers\/([^/]+)\.ts\b/.exec(line)?.slice(1) ?? []);
+  return [...new Set(names)].filter((name) => existsSync(new URL(`handlers/${name}.ts`, root)));
+}
+
 async function runSteps(steps: Step[], folder: string, timeLimit: number): Promise<string[]> {
   for (const step of steps) {
     const said = await run(step, folder, timeLimit);
@@ -90,15 +104,19 @@ function run({ args, isReady }: Step, cwd: string, timeLimit: number): Promise<s
   // The settings that services and plugins need; no listener of a server that runs beside it.
   const own = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '', WORKERS: '', DATABASE_URL: 'sqlite::memory:' };
   const env = { ...process.env, ...own };
-  const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  // In a group of its own, so that its own processes are ended with it.
+  const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   return new Promise((resolve) => {
     let said = '';
     const timer = setTimeout(() => end(`it has not ended within ${timeLimit / 1000} s`), timeLimit);
+    const interrupt = () => end('it was interrupted');
     function end(fault: string | undefined): void {
       clearTimeout(timer);
-      child.kill('SIGKILL');
+      for (const signal of SIGNALS) process.off(signal, interrupt);
+      endGroup(child);
       resolve(fault);
     }
+    for (const signal of SIGNALS) process.once(signal, interrupt);
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         said += text;
@@ -109,8 +127,16 @@ function run({ args, isReady }: Step, cwd: string, timeLimit: number): Promise<s
   });
 }
 
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    process.kill(-(pid as number), 'SIGKILL');
+  } catch {
+    // All of them have ended.
+  }
+}
+
 /** Without notes, and the stack of an error. */
 function toLines(said: string): string[] {
   const lines = said.split('\n').filter((line) => line.trim() !== '' && !/^(note: |\s+at )/.test(line));
-  return lines.length > 0 ? lines.slice(0, MOST_LINES) : ['it has ended, and said nothing'];
+  return lines.length > 0 ? lines : ['it has ended, and said nothing'];
 }

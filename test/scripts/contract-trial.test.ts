@@ -1,5 +1,7 @@
 /** `npm run contract:use` says that a contract is served when a server of it has started. The steps are made up here. */
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { judge } from '../../scripts/contract-use/judgement.ts';
@@ -40,7 +42,10 @@ t.test('it is tried in a copy, with handlers of its own, and how long that took 
     if (!readFileSync('openapi/petstore.yaml', 'utf8').includes('listVersionsv2')) throw 3;`);
   const listens = program("console.log('it listens'); setInterval(() => {}, 1000);", { isReady: /it listens/ });
   const { text, code } = await use([file], root, [inCopy, listens]);
-  t.match(text, /^All of it is served: 2 operations.\nIn a copy, it was generated, compiled and started, in \d+ s.$/m);
+  t.match(
+    text,
+    /^All of it is served: 2 operations.\nIn a copy with new handlers, it was generated, compiled and started, in \d+ s.$/m,
+  );
   t.equal(code, 0);
   t.strictSame(readdirSync(new URL('handlers', root)), ['getPet.ts'], 'and the project is as it was');
 });
@@ -60,6 +65,48 @@ t.test('a step that does not end is ended, and the contract refused', async (t) 
   t.match(await tryOut(file, await judge(file), project(t), { steps, timeLimit: 100 }), {
     faults: ['npm start: it has not ended within 0.1 s'],
   });
+});
+
+t.test('with a step, the processes that it has begun are ended', async (t) => {
+  const server = createServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const inner = `require('node:net').connect(${port}, '127.0.0.1', () => console.log('it listens'))`;
+  const outer = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(inner)}], { stdio: 'inherit' });`;
+  const steps = [program(`${outer} setInterval(() => {}, 1000)`, { isReady: /it listens/ })];
+  const [[socket], trial] = await Promise.all([
+    once(server, 'connection') as Promise<[Socket]>,
+    tryOut(file, await judge(file), project(t), { steps }),
+  ]);
+  t.strictSame(trial.faults, []);
+  if (!socket.closed) await once(socket, 'close');
+});
+
+t.test('a trial that is interrupted ends its step', async (t) => {
+  const steps = [program("process.kill(process.ppid, 'SIGHUP'); setInterval(() => {}, 1000)")];
+  t.match(await tryOut(file, await judge(file), project(t), { steps }), {
+    faults: ['npm start: it was interrupted'],
+  });
+});
+
+t.test('handlers that stay are tried, and one that does not fit is told, and tried without', async (t) => {
+  const root = project(t, { handlers: { 'listVersionsv2.ts': 'ours', 'getVersionDetailsv2.ts': 'own' } });
+  const compiler = program(`const { existsSync, readFileSync } = require('node:fs');
+    const isOurs = (name) => ['ours', 'own'].includes(readFileSync('handlers/' + name + '.ts', 'utf8'));
+    if (!isOurs('getVersionDetailsv2')) throw 1;
+    for (let line = 0; line < 9; line++) console.log('a note of the compiler');
+    if (existsSync('src/pets')) console.log('src/pets/domain.ts(1,1): error TS2353');
+    else if (isOurs('listVersionsv2')) console.log('handlers/listVersionsv2.ts(1,1): error TS2353');
+    else process.exit(0);
+    process.exit(1);`);
+  const { text, code } = await use([file, '--write'], root, [compiler]);
+  t.match(text, 'In a copy with the handlers that fit it, it was generated, compiled and started');
+  t.match(text, 'src/pets/domain.ts does not fit it: the compiler says where.');
+  t.match(text, 'handlers/listVersionsv2.ts does not fit it: the compiler says where.');
+  t.notMatch(text, 'handlers/getVersionDetailsv2.ts');
+  t.equal(code, 0);
+  t.equal(readFileSync(new URL('handlers/listVersionsv2.ts', root), 'utf8'), 'ours');
 });
 
 /** Says of those of both domains that are there that they do not compile, and fails where there are more than this. */

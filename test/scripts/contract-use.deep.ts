@@ -13,7 +13,7 @@ t.test('another Pet is put in the place of ours, and generated, compiled and sta
   const env = { ...process.env, NODE_V8_COVERAGE: '' };
   const { status, stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env });
   t.equal(status, 0, stdout);
-  t.match(stdout, 'In a copy, it was generated, compiled and started');
+  t.match(stdout, 'In a copy with new handlers, it was generated, compiled and started');
   t.match(stdout, 'src/pets/ is removed');
   t.notOk(existsSync(join(folder, 'src/pets')));
   t.match(generate(folder), { status: 0 });

@@ -39,7 +39,7 @@ t.test('a contract that is served is shown so, and nothing is written', async (t
 getVersionDetailsv2  GET /v2  served
 
 All of it is served: 2 operations.
-In a copy, it was generated, compiled and started, in 1 s.
+In a copy with the handlers that fit it, it was generated, compiled and started, in 1 s.
 
 To put it in place: --write`,
     code: 0,
