@@ -1,20 +1,13 @@
-/** Request bodies that are not JSON: their media types are set right, and what the server could not check is passed on as it is. */
+/** Request bodies that are not JSON: forms are read field by field, and what the server could not check is passed on as it is. */
 import { stringify } from 'lossless-json';
 import type { MediaNode } from '../../src/engine/contract/document.ts';
 import { isForm, kindOfPart, partOf } from '../../src/engine/contract/forms.ts';
-import { checkRawBody, isJson, kindOf, toMediaType, toTypes } from '../../src/engine/contract/media-types.ts';
+import { checkRawBody, isJson, kindOf, toTypes } from '../../src/engine/contract/media-types.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
 import { ANNOTATION, buildResolve, lookUp } from '../../src/engine/schema/references.ts';
 import { toStep } from '../../src/json/pointer.ts';
 import type { Node } from './unused-components.ts';
 import { follow, operationsIn, type Tell } from './written-operations.ts';
-
-/** Slips for the names of media types. */
-const SLIPS: [RegExp, string][] = [
-  [/^application\/(multipart-)?form-?data$/, 'multipart/form-data'],
-  [/^(application|multipart)\/(x-)?(www-)?form-?url-?encoded$/, 'application/x-www-form-urlencoded'],
-  [/^plain\/text$/, 'text/plain'],
-];
 
 /** Keywords of parts that can be written as one. A form is never null. */
 const JOINED = /^(type|properties|required|allOf|nullable)$/;
@@ -27,7 +20,6 @@ export function mendBodies(document: Node, tell: Tell): void {
     const { node, at } = follow(document, operation.node.requestBody, `${operation.at}/requestBody`);
     if (/get|head/.test(method) || !isNode(node.content) || done.has(node)) continue;
     done.add(node);
-    mendTypes(node.content, `${at}/content`, tell);
     mendContent(node.content, `${at}/content`);
   }
 
@@ -68,16 +60,6 @@ export function mendBodies(document: Node, tell: Tell): void {
 }
 
 const typesOf = (content: Node) => toTypes(content as Record<string, MediaNode>, '', () => {});
-
-function mendTypes(content: Node, at: string, tell: Tell): void {
-  for (const name of Object.keys(content)) {
-    const [, type] = SLIPS.find(([slip]) => slip.test(toMediaType(name))) ?? [];
-    if (type === undefined || type in content) continue;
-    content[type] = content[name];
-    delete content[name];
-    tell(`${at}/${toStep(name)} is written as ${type}`);
-  }
-}
 
 /** A schema with those that describe the same value, as they are written. */
 function partsOf(document: Node, schema: unknown, depth = 8): Keywords[] {

@@ -9,6 +9,7 @@ import { toStep } from '../../src/json/pointer.ts';
 import { mendBodies } from './mended-bodies.ts';
 import { mendParameters } from './mended-parameters.ts';
 import { mendReplies } from './mended-replies.ts';
+import { mendTypes } from './mended-types.ts';
 import { describeRequired, dropAlike } from './unfittable.ts';
 import { type Drop, danglesIn, dropUnused, type Node } from './unused-components.ts';
 
@@ -124,7 +125,7 @@ export function mend(document: Node): string[] {
   }
 
   visit(document, '', 'other');
-  for (const mendPart of [mendParameters, mendBodies, mendReplies])
+  for (const mendPart of [mendParameters, mendTypes, mendBodies, mendReplies])
     mendPart(document, (change) => changes.push(change));
   dropUnused(document, drop);
   return changes;

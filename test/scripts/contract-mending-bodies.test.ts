@@ -83,6 +83,20 @@ t.test('misspelt media types are written as what they mean, unless that is there
   ]);
 });
 
+t.test('a name that is no media type goes from beside one, and a body without a name is JSON', async (t) => {
+  const reply = { description: '', content: { token: {}, 'application/json': {} } };
+  const document = documentWith({ 'codecs=opus': {}, 'audio/ogg': {} }, { responses: { Token: reply } });
+  document.paths['/a'].post.responses = { 200: { $ref: '#/components/responses/Token' }, 201: { description: '' } };
+  t.strictSame(mend(document), [
+    '/components/requestBodies/Body/content/codecs=opus is taken out: it is no media type',
+    '/components/responses/Token/content/token is taken out: it is no media type',
+  ]);
+  t.strictSame(Object.keys(reply.content), ['application/json']);
+  t.strictSame(mended({ '': {} }).content, { 'application/json': {} });
+  t.strictSame(mended({ '': {}, 'application/json': {} }).content, { 'application/json': {} });
+  t.strictSame(mended({ Pet: {}, Dog: {} }).changes, [], 'alone they may mean anything');
+});
+
 t.test('a form without fields is passed on as it is', async (t) => {
   const schemas = [
     undefined,

@@ -6,6 +6,7 @@ import { parse, stringify } from 'yaml';
 import { withMended } from '../../scripts/contract-use/mended-file.ts';
 import { mend } from '../../scripts/contract-use/mending.ts';
 import { use } from '../../scripts/contract-use.ts';
+import { operation, serve, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 
 const schemaOf = (document: Json) => document.paths['/a'].post.responses['200'].content['application/json'].schema;
@@ -62,46 +63,58 @@ t.test('an exclusive bound that is true or false is written as a bound in OpenAP
   t.end();
 });
 
+const TEXT = { type: 'string' };
+const parameter = (schema: Json, others: Json = {}) => ({
+  ...{ name: 'q', in: 'query', allowEmptyValue: true, schema },
+  ...others,
+});
+
 t.test('a parameter that may be empty, as its schema says already, does not say it again', (t) => {
-  const parameter = (schema: Json, others: Json = {}) => ({
-    name: 'q',
-    in: 'query',
-    allowEmptyValue: true,
-    schema,
-    ...others,
-  });
-  const text = { type: 'string' };
-  const free = [
-    parameter(text),
-    parameter({ type: 'array', items: text }),
-    parameter(text, { in: 'path' }),
+  const taken = [
+    parameter(TEXT),
+    parameter({ type: 'array', items: TEXT }),
+    parameter(TEXT, { in: 'path' }),
     parameter({}),
   ];
-  const odd = [
-    ...[
-      parameter({ type: 'boolean' }),
-      parameter({ ...text, minLength: 1n }),
-      parameter({ type: 'array', items: { type: 'integer' } }),
-    ],
+  const others = [
     ...[
       parameter({ type: 'object' }),
       parameter(undefined, { content: {} }),
-      parameter(text, { allowEmptyValue: false }),
+      parameter(TEXT, { allowEmptyValue: false }),
     ],
   ];
-  const document = contractWith(OBJECT, { operation: { parameters: [...free, ...odd] } });
+  const document = contractWith(OBJECT, { operation: { parameters: [...taken, ...others] } });
   document.paths['/a'].parameters = [{ $ref: '#/components/parameters/Q' }];
   document.components.parameters = { Q: parameter({ $ref: '#/components/schemas/Text' }) };
-  document.components.schemas = { Text: text };
-  t.strictSame(
-    mend(document).map((change) => change.replace(/ is taken out: its schema takes an empty text$/, '')),
-    [
-      '/components/parameters/Q/allowEmptyValue',
-      ...free.map((_, index) => `/paths/~1a/post/parameters/${index}/allowEmptyValue`),
-    ],
-  );
-  t.strictSame(document.paths['/a'].post.parameters.slice(free.length), odd);
+  document.components.schemas = { Text: TEXT };
+  t.strictSame(mend(document), [
+    '/components/parameters/Q/allowEmptyValue is taken out: its schema takes an empty text',
+    ...taken.map(
+      (_, index) => `/paths/~1a/post/parameters/${index}/allowEmptyValue is taken out: its schema takes an empty text`,
+    ),
+  ]);
+  t.strictSame(document.paths['/a'].post.parameters.slice(taken.length), others);
   t.end();
+});
+
+t.test('a parameter that may be empty beside its schema has a schema that says so', async (t) => {
+  const parameters = [
+    parameter({ type: 'integer', minimum: 1, default: 5 }, { name: 'count' }),
+    parameter({ type: 'array', items: { type: 'boolean' } }, { name: 'flags' }),
+    parameter({ ...TEXT, minLength: 2 }, { name: 'text' }),
+  ];
+  const document = JSON.parse(withPaths({ '/echoes': { get: operation('echo', { parameters }) } }));
+  t.match(
+    mend(document),
+    parameters.map(() => /\/allowEmptyValue is written into its schema$/),
+  );
+  const echo = async ({ query }: Json) => ({ status: 200, body: query });
+  const { request } = await serve(t, JSON.stringify(document), { echo });
+  const send = async (search: string) => (await request(`/v1/echoes?${search}`)) as Json;
+  t.strictSame((await send('count=&flags=&text=')).body, { count: '', flags: '', text: '' });
+  t.strictSame((await send('flags&text')).body, { count: 5, flags: '', text: '' });
+  t.strictSame((await send('count=7&flags=true&text=ab')).body, { count: 7, flags: [true], text: 'ab' });
+  for (const wrong of ['count=0', 'count=x', 'flags=1', 'text=a']) t.equal((await send(wrong)).status, 400, wrong);
 });
 
 t.test('the schema of a parameter is set right, and the value of its example stays', async (t) => {
