@@ -1,4 +1,5 @@
 /** The contract as TypeScript types, with 64-bit integers as bigint, as they are inside the server. */
+import { randomBytes } from 'node:crypto';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
 import { type Document, operationsOf, type ParameterNode } from '../src/engine/contract/document.ts';
@@ -16,9 +17,15 @@ const INT64_TYPES = {
   null: ts.factory.createLiteralTypeNode(ts.factory.createNull()),
 };
 
+/** Names and steps that every object has a function for: openapi-typescript would call it. */
+const INHERITED =
+  /(["/])(hasOwnProperty|isPrototypeOf|propertyIsEnumerable|to(?:Locale)?String|valueOf|constructor|__\w+__)(?=["/])/g;
+/** No contract has it. */
+const MARK = `name_${randomBytes(16).toString('hex')}_`;
+
 export async function buildTypes(contract: Document): Promise<string> {
   // openapi-typescript writes it as JSON, which has no bigint.
-  const document = toDoubles(contract);
+  const document: Document = JSON.parse(JSON.stringify(toDoubles(contract)).replace(INHERITED, `$1${MARK}$2`));
   nameTargets(document);
   const lists = toListTypes(document);
   const { paths = {}, components = {}, webhooks = {} } = document;
@@ -53,7 +60,8 @@ export async function buildTypes(contract: Document): Promise<string> {
       return undefined;
     },
   });
-  return `${astToString(nodes)}${lists}/** The operations that may be called without a key. */\nexport type OpenOperation = ${toOpen(document)};\n`;
+  const open = `/** The operations that may be called without a key. */\nexport type OpenOperation = ${toOpen(document)};\n`;
+  return `${astToString(nodes)}${lists}${open}`.replaceAll(MARK, '');
 }
 
 function toOpen({ paths = {}, security = [] }: Document): string {

@@ -35,6 +35,24 @@ t.test('no text of a contract becomes a statement of the types', async (t) => {
   t.strictSame(await kindsOf(document), ['InterfaceDeclaration', 'TypeAliasDeclaration']);
 });
 
+const INHERITED = [...Object.getOwnPropertyNames(Object.prototype), 'prototype'];
+
+t.test('names that every object of JavaScript has are names like any other among the types', async (t) => {
+  for (const name of INHERITED) {
+    const $ref = `#/components/schemas/${name}/properties/${name}`;
+    const schema = { type: 'object', required: [name], properties: { [name]: { type: 'string' } } };
+    const schemas = { [name]: schema, other: { type: 'object', properties: { inner: { $ref } } } };
+    const parameters = [{ in: 'query', name, schema: { type: 'integer' } }];
+    const paths = { [`/${name}`]: { get: { operationId: 'read', parameters, responses: RESPONSES } } };
+    const { document } = await load(t, toYaml(paths, { components: { schemas } }));
+    const types = (await buildTypes(document)).replace(/\s+/g, ' ');
+    t.match(types, `schemas: { ${name}: { ${name}: string; }; `, name);
+    t.match(types, `query?: { ${name}?: number; }; `);
+    t.match(types, /inner\?: components\["schemas"\]\["(\w+)"\]; \}; \1: string; /);
+    t.match(types, `"/${name}": { parameters`);
+  }
+});
+
 t.test('nullable means nothing in 3.1, in types neither', async (t) => {
   const properties = { n: { type: 'integer', nullable: true }, nullable: { type: 'string', nullable: true } };
   const { document } = await load(t, toYaml({}, { components: { schemas: { A: { type: 'object', properties } } } }));

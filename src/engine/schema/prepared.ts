@@ -75,6 +75,9 @@ export function buildPrepare({ fillsDefaults, isStrict }: Filling): Compiler['pr
       return REPEATED.includes(keyword) && typeof made === 'object' ? { untilMaxErrors: made } : made;
     });
     const { propertyNames, properties = {} } = schema;
+    // ajv passes over it.
+    if (Object.hasOwn(properties, '__proto__'))
+      throw new Error('nothing can be called __proto__: give it another name');
     if (propertyNames) {
       prepared.propertyNames = inside(
         propertyNames,

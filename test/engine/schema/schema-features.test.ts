@@ -1,6 +1,6 @@
 /** What schemas may say, each served for real: directions, discriminators, recursion, formats, null. */
 import t from 'tap';
-import { problemsOf } from '../../added-operations.ts';
+import { operation, problemsOf, serve, withPaths } from '../../added-operations.ts';
 import { type EchoOptions, type Json, startEcho, withEcho } from '../routes/echo.ts';
 
 const INT64 = { type: 'integer', format: 'int64' };
@@ -230,6 +230,36 @@ t.test(
     }
   },
 );
+
+t.test('names that every object of JavaScript has are names of fields and parameters, but for __proto__', async (t) => {
+  const names = [...Object.getOwnPropertyNames(Object.prototype), 'prototype'].filter((name) => name !== '__proto__');
+  const properties = Object.fromEntries(names.map((name) => [name, INT64]));
+  const body = { type: 'object', required: names, additionalProperties: false, properties };
+  const parameters = names.map((name) => ({ in: 'query', name, required: true, schema: { type: 'integer' } }));
+  const item = { parameters: [{ in: 'path', name: 'constructor', required: true, schema: { type: 'integer' } }] };
+  const json = { 'application/json': { schema: body } };
+  const source = { parameters, requestBody: { content: json }, responses: { 200: { content: json } } };
+  const yaml = withPaths({ '/all/{constructor}': { ...item, post: operation('all', source) } });
+  const given: Json[] = [];
+  const all = (call: Json) => {
+    given.push(call);
+    return { status: 200, body: call.body };
+  };
+  const { request } = await serve(t, yaml, { all });
+  const text = `{${names.map((name) => `"${name}":${LARGE}`)}}`;
+  const query = names.map((name) => `${name}=7`).join('&');
+  const post = async (path: string, body: string) => (await request(path, { method: 'POST', body })).text;
+  t.equal(await post(`/v1/all/3?${query}`, text), text);
+  t.strictSame({ ...given[0].query }, Object.fromEntries(names.map((name) => [name, 7])));
+  t.equal(given[0].params.constructor, 3);
+  t.match(await post('/v1/all/3', '{}'), 'query.hasOwnProperty is missing');
+  t.match(await post(`/v1/all/3?${query}`, '{}'), 'body.toString is missing');
+
+  const proto = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}');
+  const said = (place: string) => `operation echo: ${place}: nothing can be called __proto__: give it another name`;
+  const problems = await problemsOf(t, withEcho({ body: proto, reply: proto }));
+  t.strictSame(problems, [said('request.body'), said('response 200: body')]);
+});
 
 t.test('an integer without a format has no fraction, not even one that a double rounds away', async (t) => {
   const integer = { type: 'integer' };
