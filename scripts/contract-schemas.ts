@@ -1,7 +1,7 @@
 /** Schemas of a contract as openapi-typescript takes them: it knows those by name alone, and no list of itself. */
 import type { Document } from '../src/engine/contract/document.ts';
-import { isNames, isValue } from '../src/engine/contract/extensions.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../src/engine/schema/json.ts';
+import { isNames, isValue } from '../src/engine/schema/keys.ts';
 import { lookUp } from '../src/engine/schema/references.ts';
 import { subschemasOf } from '../src/engine/schema/subschemas.ts';
 import { fromStep } from '../src/json/pointer.ts';

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
 import { type Document, operationsOf, type ParameterNode } from '../src/engine/contract/document.ts';
-import { isNames } from '../src/engine/contract/extensions.ts';
 import { toDoubles } from '../src/engine/contract/numbers.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../src/engine/schema/json.ts';
+import { isNames } from '../src/engine/schema/keys.ts';
 import { lookUp } from '../src/engine/schema/references.ts';
 import { LIST, type Listed, nameTargets, toListTypes } from './contract-schemas.ts';
 

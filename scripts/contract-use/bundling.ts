@@ -10,10 +10,10 @@ import {
   Source,
 } from '@redocly/openapi-core';
 import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
-import { isValue } from '../../src/engine/contract/extensions.ts';
 import { toLocated } from '../../src/engine/contract/located.ts';
 import { readSource } from '../../src/engine/contract/source.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
+import { isValue } from '../../src/engine/schema/keys.ts';
 import { lookUp } from '../../src/engine/schema/references.ts';
 
 const parseExactly = (json: string) => parse(json, null, parseNumberAndBigInt);

@@ -3,8 +3,8 @@
  * when it is put in place. All that is changed is told; what has several readings stays, and is refused.
  */
 import { stringify } from 'lossless-json';
-import { isNames, isValue } from '../../src/engine/contract/extensions.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
+import { isNames, isValue } from '../../src/engine/schema/keys.ts';
 import { toStep } from '../../src/json/pointer.ts';
 import { mendBodies } from './mended-bodies.ts';
 import { mendParameters } from './mended-parameters.ts';

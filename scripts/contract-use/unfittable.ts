@@ -1,7 +1,7 @@
 /** Schemas of a contract that nothing fits, or that no answer fits, and of which one thing alone can be meant. */
 import { isDeepStrictEqual } from 'node:util';
-import { isValue } from '../../src/engine/contract/extensions.ts';
 import { isNode, type Keywords, keywordsOf } from '../../src/engine/schema/json.ts';
+import { isValue } from '../../src/engine/schema/keys.ts';
 import { ANNOTATION, lookUp } from '../../src/engine/schema/references.ts';
 import { toStep } from '../../src/json/pointer.ts';
 import type { Node } from './unused-components.ts';

@@ -138,3 +138,9 @@ t.test('what every object of JavaScript has is in no document', async (t) => {
     t.match(await load(t, toYaml(paths, { components: { schemas: {} } })).catch((error) => error), { problems }, name);
   }
 });
+
+t.test('a field that is called $ref has a type', async (t) => {
+  const Member = { type: 'object', properties: { $ref: { type: 'string' } }, required: ['$ref'] };
+  const { document } = await load(t, toYaml({}, { components: { schemas: { Member } } }));
+  t.match(await buildTypes(document), /Member: \{\s+\$ref: string;/);
+});

@@ -1,5 +1,6 @@
 /** The `x-` keywords of the server: where each may be, and which values it may have. Other `x-` keywords are ignored. */
 import { isNode, type Refuse } from '../schema/json.ts';
+import { isNames, isValue } from '../schema/keys.ts';
 import { type Document, mapOperations } from './document.ts';
 
 interface Extension {
@@ -37,16 +38,8 @@ const EXTENSIONS: Record<string, Extension> = {
   },
 };
 
-const NAMES = /^(properties|patternProperties|dependentSchemas|headers|schemas|parameters|examples|content|mapping)$/;
-const VALUES = /^(example|examples|default|enum|const|x-.*)$/;
-
 /** Whether an `x-` keyword is one of the server's. */
 export const isOurs = (key: string): boolean => key in EXTENSIONS;
-
-/** Whether the keys below this key are names of the contract, not keywords of OpenAPI. */
-export const isNames = (key: string): boolean => NAMES.test(key);
-/** Whether this key has a value, such as an example. */
-export const isValue = (key: string): boolean => VALUES.test(key);
 
 /** Removes `x-` keys from paths and responses, where every other key is a path or a status. Missing paths become empty. */
 export function withoutWords(document: Document): Document {
@@ -65,9 +58,11 @@ const dropWords = <Value>(node: Record<string, Value>): Record<string, Value> =>
 
 export function checkExtensions(node: unknown, refuse: Refuse, place = '#'): void {
   if (!isNode(node)) return;
-  const hasNames = isNames(place.slice(place.lastIndexOf('/') + 1)) && !Array.isArray(node);
+  const last = place.slice(place.lastIndexOf('/') + 1);
+  const hasNames = isNames(last) && !Array.isArray(node);
   for (const [key, value] of Object.entries(node)) {
-    if (!hasNames && key.startsWith('x-')) checkExtension(key, value, place, refuse);
+    // No status begins so.
+    if ((!hasNames || last === 'responses') && key.startsWith('x-')) checkExtension(key, value, place, refuse);
     if (hasNames || !isValue(key)) checkExtensions(value, refuse, `${place}/${key.replaceAll('/', '~1')}`);
   }
 }

@@ -1,6 +1,7 @@
 /** Loads `openapi/petstore.yaml`. A contract that the server cannot serve is refused, with all problems at once. */
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { isNode } from '../schema/json.ts';
+import { hasFalseReferences, withoutFalseReferences } from '../schema/keys.ts';
 import { type Contract, ContractError } from './contract.ts';
 import { toDigest } from './digest.ts';
 import type { Document } from './document.ts';
@@ -39,6 +40,12 @@ export async function loadOwnContract(checked: string, file = CONTRACT_FILE): Pr
   }
 }
 
+/** The document for code that would follow any `$ref`. */
+function withTrueReferences(json: string): Record<string, unknown> {
+  const document = JSON.parse(json);
+  return hasFalseReferences(json) ? withoutFalseReferences(document) : document;
+}
+
 /** The document, converted to OpenAPI 3.1. */
 async function toCurrentVersion(source: Record<string, unknown>): Promise<Record<string, unknown>> {
   const isOlder = typeof source.openapi === 'string' && source.openapi.startsWith('3.0.');
@@ -56,7 +63,7 @@ export async function readContract(
   const current = await toCurrentVersion(source);
   const digest = toDigest(json);
   const isChecked = digest === checked;
-  const dangling = isChecked ? undefined : await checkValidity(await toCurrentVersion(JSON.parse(json)));
+  const dangling = isChecked ? undefined : await checkValidity(await toCurrentVersion(withTrueReferences(json)));
   const document = withGetAndHead(withIds(withPathNames(withoutWords(current as Document))));
 
   const problems: string[] = [];

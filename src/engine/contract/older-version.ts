@@ -1,6 +1,6 @@
 /** Converts OpenAPI 3.0 to 3.1. The differences are in schemas and beside references (OpenAPI 3.0.3, sections 4.7.23 and 4.7.24). */
 import { isNode, type Keywords } from '../schema/json.ts';
-import { isNames, isValue } from './extensions.ts';
+import { isNames, isValue } from '../schema/keys.ts';
 
 export function toCurrent<Document extends object>(document: Document): Document {
   return { ...toCurrentNode(document, ''), openapi: '3.1.1' };

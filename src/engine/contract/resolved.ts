@@ -13,7 +13,11 @@ export function resolveDocument(document: Document, refuse: Refuse): ResolvedDoc
   return { openapi, info, security, paths: Object.fromEntries(paths), components: { securitySchemes } };
 
   function resolveItem(path: string, item: PathItem): PathItem {
-    if (item.$ref) return resolve(item, (problem) => refuse(`path ${path}: ${problem}`));
+    const { $ref, ...own } = item;
+    if ($ref) {
+      const refuseOwn = (problem: string) => refuse(`path ${path}: ${problem}`);
+      return { ...resolve<PathItem>({ $ref }, refuseOwn), ...resolve(own, refuseOwn) };
+    }
     const owners = new Map<string, string>(
       operationsOf(item).map(([method, { operationId }]) => [method, nameOf(operationId as string)]),
     );

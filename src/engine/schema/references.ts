@@ -1,8 +1,9 @@
-/** Replaces each `$ref` by its target, unless it refers to itself. Keywords beside the `$ref` count, too. */
+/** Replaces each `$ref` by its target, unless it refers to itself. Keywords beside the `$ref` of a schema count, too. */
 
 import { fromStep } from '../../json/pointer.ts';
 import { type Discriminated, discriminated } from './discriminator.ts';
 import { isNode, type Keywords, type Refuse, type Schema } from './json.ts';
+import { isNames, isValue } from './keys.ts';
 import { isRecursion, toRecursion } from './recursion.ts';
 
 /** Annotations: keywords that allow every value (JSON Schema 2020-12, Validation, section 9; OpenAPI 3.1, 4.8.24). */
@@ -25,20 +26,23 @@ export function buildResolve(document: unknown): Resolve {
   return function resolveNode(root, refuse) {
     return resolve(root, false);
 
-    function resolve<Kind>(node: Kind, isSchema: boolean): Kind;
-    function resolve(node: unknown, isSchema: boolean): unknown {
+    function resolve<Kind>(node: Kind, isSchema: boolean, hasNames?: boolean): Kind;
+    function resolve(node: unknown, isSchema: boolean, hasNames = false): unknown {
       if (Array.isArray(node)) return node.map((item) => resolve(item, isSchema));
       if (!isNode(node)) return node;
       const { $ref, ...others } = node;
       const isReference = typeof $ref === 'string';
       const entries = Object.entries(isReference ? others : node);
-      const resolved = entries.map(([key, value]) => [key, resolve(value, isSchema || key === 'schema')]);
+      const resolved = entries.map(([key, value]) => [
+        key,
+        !hasNames && isValue(key) ? value : resolve(value, isSchema || key === 'schema', !hasNames && isNames(key)),
+      ]);
       const beside: Keywords = Object.fromEntries(resolved);
       if (!isReference) return isSchema && isDiscriminated(beside) ? discriminated(node, beside, refuse) : beside;
       const target = targetOf($ref, isSchema);
       if (entries.length === 0 || typeof target === 'boolean') return target;
       if (isRecursion(target)) return beyond(target, beside);
-      return isSchema ? combine(target, beside) : { ...target, ...beside };
+      return isSchema ? combine(target, beside) : { ...target, ...wordsOf(beside) };
     }
 
     function targetOf($ref: string, isSchema: boolean): Schema {
@@ -61,6 +65,10 @@ export function buildResolve(document: unknown): Resolve {
     }
   };
 }
+
+/** The words that a reference to something other than a schema may have beside it: all else is ignored (OpenAPI 3.1, section 4.8.23). */
+const wordsOf = (beside: Keywords): Keywords =>
+  Object.fromEntries(Object.entries(beside).filter(([key]) => /^(summary|description|x-.*)$/.test(key)));
 
 const isDiscriminated = (schema: Keywords): schema is Discriminated =>
   Boolean(schema.discriminator?.propertyName && Array.isArray(schema.oneOf ?? schema.anyOf));

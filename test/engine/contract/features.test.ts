@@ -178,6 +178,7 @@ const SERVED: Record<string, Json> = {
     anyOf: [{ required: ['a'] }, { required: ['b'] }],
   }),
   'Keywords beside': inBody({ $ref: '#/components/schemas/PetName', maxLength: 1 }),
+  'A field called': inBody(object({ $ref: string, a: { type: 'object', default: { $ref: 'https://example.com' } } })),
   '`default`': query({ schema: { ...string, default: 'a' } }),
 };
 

@@ -1,0 +1,74 @@
+/** A `$ref` that is no reference: a field of this name, and data. */
+import t from 'tap';
+import { toCurrent } from '../../../src/engine/contract/older-version.ts';
+import { operation, serve, withPaths } from '../../added-operations.ts';
+
+const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+const string = { type: 'string' };
+
+t.test('a field may be called $ref, as members of a group are in SCIM', async (t) => {
+  const member = {
+    type: 'object',
+    properties: { value: string, $ref: { ...string, maxLength: 9 } },
+    required: ['$ref'],
+  };
+  const yaml = withPaths(
+    {
+      '/groups': {
+        post: operation('addGroup', {
+          requestBody: json({ type: 'array', items: { $ref: '#/components/schemas/Member' } }),
+          responses: { '200': json({ type: 'array', items: { $ref: '#/components/schemas/Member' } }) },
+        }),
+      },
+    },
+    ({ schemas }) => (schemas.Member = member),
+  );
+  const { request } = await serve(t, yaml, { addGroup: ({ body }) => ({ status: 200, body }) });
+  const post = (body: unknown) => request('/v1/groups', { method: 'POST', body });
+  const members = [{ value: 'a', $ref: '/Users/a' }];
+  t.match(await post(members), { status: 200, body: members });
+  t.match(await post([{ value: 'a' }]), { status: 400, body: { message: 'body.0.$ref is missing' } });
+  t.match(await post([{ $ref: '/Users/abc' }]), { status: 400, body: { message: /^body\.0\.\$ref must have/ } });
+  t.equal((await request('/openapi.json')).status, 200);
+});
+
+t.test('a $ref in an example, a default or a word of others is data', async (t) => {
+  const data = { $ref: 'https://example.com/Users/a' };
+  const schema = {
+    type: 'object',
+    properties: { a: { type: 'object', default: data } },
+    example: data,
+    examples: [data],
+  };
+  const reply = { ...json(schema), 'x-note': data };
+  Object.assign(reply.content['application/json'], { examples: { one: { value: data } }, 'x-note': [data] });
+  const yaml = withPaths({
+    '/notes': { get: operation('listNotes', { 'x-note': { a: data }, responses: { '200': reply } }) },
+  });
+  const { request } = await serve(t, yaml, { listNotes: () => ({ status: 200, body: { a: data } }) });
+  t.match(await request('/v1/notes'), { status: 200, body: { a: data } });
+});
+
+t.test(
+  'a response called default is no value: what is in it is converted, and its references are followed',
+  async (t) => {
+    const schema = { type: 'string', nullable: true };
+    const [source, wanted] = [schema, { type: ['string', 'null'] }].map((schema) => ({
+      openapi: '3.1.1',
+      paths: {
+        '/a': { get: { responses: { default: { description: 'A.', content: { 'text/plain': { schema } } } } } },
+      },
+      components: { responses: { default: { description: 'A.', content: { 'text/plain': { schema } } } } },
+    }));
+    t.strictSame(toCurrent(source as object), wanted);
+  },
+);
+
+t.test('fields beside the reference of a parameter are ignored, as OpenAPI says', async (t) => {
+  const beside = { $ref: '#/components/parameters/word', required: true, 'x-note': 'A.' };
+  const yaml = withPaths({ '/words': { get: operation('listWords', { parameters: [beside] }) } }, ({ components }) => {
+    components.parameters = { word: { name: 'word', in: 'query', schema: string } };
+  });
+  const { request } = await serve(t, yaml, { listWords: () => ({ status: 200, body: [] }) });
+  t.equal((await request('/v1/words')).status, 200);
+});
