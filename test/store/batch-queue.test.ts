@@ -5,7 +5,7 @@ import { type BatchOptions, BatchQueue } from '../../src/store/sqlite/batch-queu
 import { holdClock } from '../held-clock.ts';
 
 /** A queue of numbers for a writer that keeps what it is handed, and answers when the test says so. */
-function openQueue(options: Partial<BatchOptions<number>> = {}) {
+function openQueue(options: Partial<BatchOptions<number, string>> = {}) {
   const batches: number[][] = [];
   const counts = new StoreCounts();
   const post = (batch: number[]) => {
@@ -13,6 +13,7 @@ function openQueue(options: Partial<BatchOptions<number>> = {}) {
   };
   const queue = new BatchQueue<number, string>({
     post,
+    isWritten: (_item, result) => result !== 'refused',
     maxWaiting: 8,
     timeout: 60_000,
     checkTimeout: 60_000,
@@ -134,6 +135,50 @@ t.test('a batch of which nothing was done proves nothing: a check writes', async
   t.strictSame(await next(), []);
   queue.end(toTexts);
   await checked;
+});
+
+t.test(
+  'only a write that happened is proof: a check that waits is answered by the next batch, before other writes',
+  async (t) => {
+    const { queue, next, batches } = openQueue();
+    const done: string[] = [];
+    const refuse = (items: number[]) => items.map(() => 'refused');
+    const first = queue.add(1);
+    await next();
+    const checked = queue.check().then(() => done.push('checked'));
+    const second = queue.add(2);
+    const proof = next();
+    queue.end(refuse);
+    t.equal(await first, 'refused');
+    t.strictSame(await proof, [], 'writes that wait come after it');
+    t.strictSame(done, []);
+    const handed = next();
+    queue.end(toTexts);
+    await checked;
+    t.strictSame(await handed, [2]);
+    queue.end(refuse);
+    t.equal(await second, 'refused');
+    await queue.check();
+    t.equal(batches.length, 3, 'an earlier proof holds');
+  },
+);
+
+t.test('nor is one that fails alone', async (t) => {
+  const { queue, next } = openQueue();
+  const failed = t.rejects(queue.add(1), { message: 'bad' });
+  await next();
+  const checked = queue.check();
+  const waits = queue.add(2);
+  const proof = next();
+  queue.blame(new Error('bad'));
+  await failed;
+  t.strictSame(await proof, []);
+  const handed = next();
+  queue.end(toTexts);
+  await checked;
+  t.strictSame(await handed, [2]);
+  queue.end(toTexts);
+  t.equal(await waits, '2');
 });
 
 t.test('a check fails with the fault of the writer', async (t) => {

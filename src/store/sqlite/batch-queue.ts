@@ -7,12 +7,14 @@ import type { StoreCounts } from '../counts.ts';
 import { Queue, rejectAll, type Waiting } from '../queue.ts';
 import { type OutageKind, StoreUnavailable } from '../store.ts';
 
-export interface BatchOptions<Item> {
+export interface BatchOptions<Item, Result> {
   /**
    * Hands a batch to the writer, one at a time. An empty batch only proves that the disk can be written.
    * @throws Error when the batch cannot be handed over
    */
   post: (items: Item[]) => void;
+  /** Whether an item with this result is on the disk: one that was refused, or done before, is not. */
+  isWritten: (item: Item, result: Result) => boolean;
   /** How many writes may wait, including the current batch. */
   maxWaiting: number;
   /** How long a write may wait until it is written, in milliseconds. */
@@ -36,7 +38,7 @@ const NOT_ENDED = new Error('the disk has not answered in time');
 
 /** After each batch, the writer calls `end`, `blame` or `fail`. */
 export class BatchQueue<Item, Result> {
-  readonly #options: BatchOptions<Item>;
+  readonly #options: BatchOptions<Item, Result>;
   readonly #waiting: Queue<Item, Result>;
   readonly #checks: Queue<undefined, void>;
   #batch: Waiting<Item, Result>[] = [];
@@ -48,8 +50,10 @@ export class BatchQueue<Item, Result> {
   /** How many writes the next batch may have: fewer while bisecting for a faulty one. */
   #batchSize: number;
   #provenAt = Number.NEGATIVE_INFINITY;
+  /** Whether the last batch proved nothing: the next one proves it, where a check waits. */
+  #isUnproven = false;
 
-  constructor(options: BatchOptions<Item>) {
+  constructor(options: BatchOptions<Item, Result>) {
     this.#options = options;
     this.#batchSize = options.maxWaiting;
     this.#waiting = new Queue(options.timeout, () => new StoreUnavailable(NOT_BEGUN));
@@ -83,22 +87,24 @@ export class BatchQueue<Item, Result> {
 
   /** The batch is written. `toResults` returns the result of each item, or an Error for an item that failed alone. */
   end(toResults: (items: Item[]) => (Result | Error)[]): void {
-    const { counts, maxWaiting } = this.#options;
+    const { counts, maxWaiting, isWritten } = this.#options;
+    let isProof = this.#batch.length === 0;
     const results = toResults(itemsOf(this.#batch));
     if (this.#batch.length > 0) counts.addCommit(this.#busySince as number, this.#batch.length);
-    for (const [index, { resolve, reject, since }] of this.#batch.entries()) {
+    for (const [index, { item, resolve, reject, since }] of this.#batch.entries()) {
       const result = results[index] as Result | Error;
       if (result instanceof Error) reject(result);
       else {
         counts.addWrite(since);
         resolve(result);
+        isProof ||= isWritten(item, result);
       }
     }
-    // A batch in which every item failed proves nothing.
-    const isProof = results.length === 0 || !results.every((result) => result instanceof Error);
-    this.#provenAt = isProof ? performance.now() : Number.NEGATIVE_INFINITY;
+    if (isProof) this.#provenAt = performance.now();
+    else if (results.every((result) => result instanceof Error)) this.#provenAt = Number.NEGATIVE_INFINITY;
+    this.#isUnproven = !isProof;
     this.#batchSize = maxWaiting;
-    for (const { resolve } of this.#checks.take()) resolve();
+    if (isProof) for (const { resolve } of this.#checks.take()) resolve();
     this.resume();
   }
 
@@ -119,6 +125,7 @@ export class BatchQueue<Item, Result> {
     } else {
       this.#batchSize = this.#options.maxWaiting;
       this.#provenAt = Number.NEGATIVE_INFINITY;
+      this.#isUnproven = true;
       rejectAll(this.#batch, error);
     }
     this.resume();
@@ -167,7 +174,8 @@ export class BatchQueue<Item, Result> {
     this.#isDue = false;
     // The writer has gone meanwhile; the next one gets the writes.
     if (this.#busySince !== undefined) return;
-    this.#batch = this.#waiting.take(this.#batchSize);
+    const isProving = this.#isUnproven && this.#checks.length > 0;
+    this.#batch = isProving ? [] : this.#waiting.take(this.#batchSize);
     this.#busySince = performance.now();
     this.#watchBatch();
     try {

@@ -1,7 +1,7 @@
 /** Passes writes to the writing thread: they share an fsync, and none is answered before it is on disk. */
 import type { StoreCounts } from '../counts.ts';
 import { type StoreLimits, StoreUnavailable } from '../store.ts';
-import type { Call, Change, Create, Created, Outcome } from '../write.ts';
+import { type Call, type Change, type Create, type Created, isCall, type Outcome } from '../write.ts';
 import { BatchQueue } from './batch-queue.ts';
 import type { Answer, Target } from './writer.ts';
 import { isChange, toBatch, toOutcomes, type Write } from './writes.ts';
@@ -27,7 +27,8 @@ export function startWriter(target: Target, limits: StoreLimits, counts: StoreCo
   const { createTimeout: timeout, maxCreates: maxWaiting, checkTimeout = CHECK_TIMEOUT } = limits;
   const tables = new Map(target.tables.map((table) => [table.collection, table]));
   const post = (writes: Write[]) => thread.post(toBatch(tables, writes));
-  const queue = new BatchQueue<Write, Created | Outcome>({ post, maxWaiting, timeout, checkTimeout, counts });
+  const waiting = { maxWaiting, timeout, checkTimeout, counts };
+  const queue = new BatchQueue<Write, Created | Outcome>({ post, isWritten, ...waiting });
   const thread = new WritingThread(target, {
     onAnswer: (answer) => settle(queue, answer),
     onEnd: (cause) => queue.pause(cause),
@@ -46,6 +47,10 @@ export function startWriter(target: Target, limits: StoreLimits, counts: StoreCo
     stop: () => thread.stop(),
   };
 }
+
+/** A transaction may have read only. */
+const isWritten = (write: Write, result: Created | Outcome): boolean =>
+  'sequence' in result || (!isCall(write) && result.text !== undefined && !result.isReplayed);
 
 function settle(queue: BatchQueue<Write, Created | Outcome>, answer: Answer): void {
   if ('first' in answer) {
