@@ -249,3 +249,12 @@ t.test('a comment names its subject: none begins in the middle of a thought', as
     );
   }
 });
+
+t.test('properties are tried on the same cases in each run', async (t) => {
+  for (const file of filesBelow('test')) {
+    const text = readFileSync(join(ROOT, file), 'utf8');
+    const runs = text.match(/\bfc\s*\.(assert|check|sample)\(/g)?.length ?? 0;
+    const seeds = text.match(/\bseed\b[^;\n]*\}/g)?.length ?? 0;
+    t.ok(runs <= seeds, `${file} gives each of them a seed`);
+  }
+});

@@ -9,6 +9,7 @@ t.test('what a double holds is what JSON.parse makes of it', async () => {
       fc.pre(!/\d{16}|\de/i.test(text));
       return JSON.stringify(parseExactJson(text)) === JSON.stringify(JSON.parse(text));
     }),
+    { seed: 1 },
   );
 });
 
@@ -45,7 +46,7 @@ t.test('text is JSON exactly when JSON.parse takes it, wherever it is cut, or ha
     });
   fc.assert(
     fc.property(fc.oneof(mixed, edited), (text) => isRead(parseExactJson, text) === isRead(JSON.parse, text)),
-    { numRuns: 2000 },
+    { numRuns: 2000, seed: 1 },
   );
 });
 
@@ -65,6 +66,7 @@ t.test('every 64-bit integer keeps its digits, at any depth', async (t) => {
       const [{ deep }] = parseExactJson(`[{"deep":${value}}]`) as [{ deep: number | bigint }];
       if (BigInt(deep) !== value) throw new Error(`${value} became ${deep}`);
     }),
+    { seed: 1 },
   );
   t.equal(parseExactJson('9007199254740991'), 9007199254740991);
   t.equal(parseExactJson('9007199254740993'), 9007199254740993n);

@@ -15,11 +15,15 @@ t.test('a cursor gives back its id, for its own filters only', async () => {
       const isSame = own.every((value, index) => String(value) === String(other[index]));
       return fromCursor(cursor, own) === id && (isSame || fromCursor(cursor, other) === undefined);
     }),
+    { seed: 1 },
   );
 });
 
 t.test('a filter that is added at the end leaves the cursors that were given out valid', async () => {
-  fc.assert(fc.property(ids, values, (id, own) => fromCursor(toCursor(id, own), [...own, undefined]) === id));
+  fc.assert(
+    fc.property(ids, values, (id, own) => fromCursor(toCursor(id, own), [...own, undefined]) === id),
+    { seed: 1 },
+  );
 });
 
 t.test('a cursor that no list gave out is refused', async (t) => {
@@ -28,6 +32,7 @@ t.test('a cursor that no list gave out is refused', async (t) => {
       const id = fromCursor(text, []);
       return id === undefined || toCursor(id) === text;
     }),
+    { seed: 1 },
   );
   for (const cursor of ['', '1', 'AAAA', `${toCursor(5n)}=`, toCursor(2n ** 63n)])
     t.equal(fromCursor(cursor, []), undefined);

@@ -77,6 +77,7 @@ t.test('every double comes back as it was written', async () => {
       const text = JSON.stringify(sent);
       return JSON.stringify(JSON.parse(take(text).written as string)) === text;
     }),
+    { seed: 1 },
   );
 });
 
@@ -109,6 +110,7 @@ t.test('multipleOf is counted in decimals', async (t) => {
       const text = `${whole}.${`${cents}`.padStart(2, '0')}`;
       return isPrice(text) && isPrice(`-${text}`) && (text.length > 12 || !isPrice(`${text}${more}`));
     }),
+    { seed: 1 },
   );
   for (const number of ['19.99', '0.07', '1e21']) t.ok(isPrice(number), number);
   t.equal(take('{"price":1e-7}').problem, 'body.price must be multiple of 0.01');

@@ -160,7 +160,7 @@ t.test('what is known to fit is fitted by every value, as another validator sees
       const [ofInner, ofOuter] = [inner, outer].map((one) => new Validator(one as Schema, '2020-12', true));
       return values.every((one) => !ofInner?.validate(one).valid || ofOuter?.validate(one).valid);
     }),
-    { numRuns: 1000 },
+    { numRuns: 1000, seed: 1 },
   );
   t.ok(known > 100, `${known} pairs are known`);
 });
