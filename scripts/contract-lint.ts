@@ -36,7 +36,7 @@ export async function lint(...files: string[]): Promise<string> {
   const reports: string[] = [];
   for (const ref of files.length > 0 ? files : [CONTRACT]) {
     try {
-      const found = await lintFile({ ref, config, externalRefResolver: new FilesOnly() });
+      const found = (await lintFile({ ref, config, externalRefResolver: new FilesOnly() })).filter(isMeant);
       if (found.length > 0) reports.push(`${ref}:\n${found.map(toLine).join('')}`);
       // Reports formats and defaults that the server would treat as annotations.
       else compileOperations({ ...(await loadContract(ref)), isStrict: true }, toErrorBody);
@@ -46,6 +46,14 @@ export async function lint(...files: string[]): Promise<string> {
   }
   return reports.join('');
 }
+
+/** Rules of Redocly for the operations that the server has. */
+const OF_OURS =
+  /^((rule\/)?operation-(2xx-response|4xx-response|id-casing|operationId|tag|tag-defined)|response-contains-header|security-defined)$/;
+
+/** Webhooks and callbacks are operations of clients. */
+const isMeant = ({ ruleId, location }: NormalizedProblem) =>
+  !OF_OURS.test(ruleId) || !location.some(({ pointer = '' }) => /^#\/webhooks\/|\/callbacks\//.test(pointer));
 
 /** Of a contract that does not exist, is no YAML, or cannot be served. */
 function toLines(error: Error, file: string): string[] {

@@ -1,4 +1,4 @@
-/** Every object in a request body is closed, at every level: a misspelt field is refused, never dropped unseen. */
+/** Every object in a request body is closed, or a map of values, at every level: a misspelt field is refused, never dropped unseen. */
 import { follow } from '../references.js';
 
 const MESSAGE =
@@ -23,6 +23,7 @@ export default function closedRequestBodies() {
         for (const [name, field] of Object.entries(schema.properties ?? {})) {
           checkValue(field, location.child(['properties', name]));
         }
+        if (isMap(schema)) checkValue(schema.additionalProperties, location.child('additionalProperties'));
         if (includes(schema.type, 'array')) checkValue(schema.items ?? {}, location.child('items'));
         for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
           for (const [index, member] of (schema[keyword] ?? []).entries()) {
@@ -34,7 +35,8 @@ export default function closedRequestBodies() {
       /** Also where the value can be no object at all. */
       function isClosed(source) {
         if (!(source instanceof Object)) return source === false;
-        if (source.additionalProperties === false || source.unevaluatedProperties === false) return true;
+        if (source.additionalProperties === false || source.unevaluatedProperties === false || isMap(source))
+          return true;
         if (source.type && !includes(source.type, 'object')) return true;
         if (source.enum || 'const' in source) return true;
         if (source.$ref) return isClosed(follow(source, ctx.location, ctx).node);
@@ -46,6 +48,11 @@ export default function closedRequestBodies() {
       }
     },
   };
+}
+
+/** Whether fields of any name have values of one schema. */
+function isMap({ additionalProperties: values }) {
+  return Object.keys(Object(values)).length > 0;
 }
 
 function includes(type, name) {

@@ -1,6 +1,9 @@
 /** Whatever a client sends or receives is described, where it stands or behind its `$ref`. */
 import { follow } from '../references.js';
 
+/** Fields within a condition are described elsewhere. */
+const CONDITION = /(?<!\/properties)\/(if|then|else|not)\//;
+
 export default function descriptions() {
   return {
     Operation: (operation, ctx) => check(operation, `operation ${operation.operationId}`, ctx.location, ctx),
@@ -8,7 +11,9 @@ export default function descriptions() {
     Header: (header, ctx) => check(header, `header ${ctx.key}`, ctx.location, ctx),
     RequestBody: (body, ctx) => check(body, 'request body', ctx.location, ctx),
     NamedSchemas: (schemas, ctx) => checkEach(schemas, 'schema', ctx),
-    SchemaProperties: (fields, ctx) => checkEach(fields, 'field', ctx),
+    SchemaProperties(fields, ctx) {
+      if (!CONDITION.test(ctx.location.pointer)) checkEach(fields, 'field', ctx);
+    },
   };
 }
 
