@@ -252,6 +252,17 @@ t.test('each operation has the form of its own replies, also where one is not de
   t.equal(await saidOf(text, contract.document), '');
 });
 
+t.test('a reply that only handlers send has no form: its status is none of the errors of the server', async (t) => {
+  const replies = {
+    '400': reply(object({ error: string, success: boolean })),
+    '449': reply(object({ message: string, success: boolean })),
+  };
+  const contract = await load(t, contractOf(replies));
+  const text = buildErrorsFile(contract);
+  t.notMatch(text, /449|OTHERS/);
+  t.equal(await saidOf(text, contract.document), '');
+});
+
 t.test('one form for all, and a contract that describes no error, need no table', async (t) => {
   const one = await load(t, contractOf({ '400': reply(object({ message: string })) }));
   t.match(buildErrorsFile(one), 'export const toErrorBody = ({ message }: OwnError): OwnErrorBody => ({ message });\n');
