@@ -17,21 +17,27 @@ export function checkRequired(schema: Schema, name: string, refuse: Refuse, seen
   }
 }
 
-/** Refuses a schema that no reply can fit: a field that it requires has no name, and so is never sent. */
+/** Refuses a schema that no reply can fit: only objects may, and a field that they require has no name, and so is never sent. */
 export function checkSendable(schema: Schema, name: string, refuse: Refuse, seen = new Set<Schema>()): void {
   if (seen.has(schema)) return;
   seen.add(schema);
   const [sure, all] = [partsOf(schema, (keyword) => keyword === 'allOf'), partsOf(schema, isOfValue)];
-  const unsent = mayHaveMore(all) ? [] : unnamedIn(sure, all);
+  const isObject = isAlways('object', sure);
+  const unsent = !isObject || mayHaveMore(all) ? [] : unnamedIn(sure, all);
   for (const field of unsent) refuse(`${name}: ${unnamed(field)}`);
-  const required = new Set(sure.flatMap(({ required = [] }) => required));
+  const required = new Set(isObject ? sure.flatMap(({ required = [] }) => required) : []);
+  const hasItems = isAlways('array', sure) && sure.some(({ minItems = 0 }) => minItems > 0);
   for (const part of sure) {
     for (const { subschema, keyword, name: field } of subschemasOf(part)) {
       const isField = keyword === 'properties' && required.has(field);
-      if (isField || keyword === 'items') checkSendable(subschema, `${name}.${isField ? field : '*'}`, refuse, seen);
+      const isItem = keyword === 'items' && hasItems;
+      if (isField || isItem) checkSendable(subschema, `${name}.${isField ? field : '*'}`, refuse, seen);
     }
   }
 }
+
+const isAlways = (type: string, parts: Keywords[]) =>
+  parts.some((part) => [part.type].flat().every((one) => one === type));
 
 const unnamed = (field: string) => `requires ${field}, which no properties name`;
 

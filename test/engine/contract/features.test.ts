@@ -66,6 +66,13 @@ const CONTRACTS: Record<string, string> = {
   'int64 in one': body({ anyOf: [int64, { type: 'integer' }] }),
   'A discriminator whose': body({ oneOf: [{ type: 'object' }], discriminator: { propertyName: 'kind' } }),
   'A schema that is nothing': recursive({ allOf: [self] }),
+  'Such a field in': echo({
+    responses: {
+      '200': {
+        content: { 'application/json': { schema: { type: 'object', properties: { a: {} }, required: ['id'] } } },
+      },
+    },
+  }),
   'Patterns of Java': body({ type: 'string', pattern: '\\A[a-z]' }),
   'References to': body({ $ref: 'pets.yaml#/PetId' }),
 };

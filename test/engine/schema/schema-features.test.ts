@@ -206,8 +206,9 @@ t.test(
       [{ type: 'object', required: ['b'], ...closed }, 'body: requires b'],
       [{ allOf: [object({}), { required: ['b'] }] }, 'body: requires b'],
       [{ $ref: '#/components/schemas/Loop' }, 'body.loop: requires b'],
-      [{ type: 'array', items: wrong }, 'body.*: requires b'],
+      [{ type: 'array', items: wrong, minItems: 1 }, 'body.*: requires b'],
       [object({ properties: { a: wrong, z: wrong }, required: ['a'] }), 'body.a: requires b'],
+      [{ type: ['object', 'null'], allOf: [wrong] }, 'body: requires b'],
       // It fits where the field is left out, or has another name, or is required by one of several only.
       [object({ properties: { a: wrong } })],
       [object({ required: ['b'], additionalProperties: { type: 'string' } })],
@@ -216,6 +217,14 @@ t.test(
       [{ allOf: [object({ required: ['b'] })], properties: { b: {} } }],
       [object({ anyOf: [{ required: ['a'] }, { required: ['b'] }], not: { required: ['c'] } })],
       [object({ required: ['b'], anyOf: [{ properties: { b: {} } }] })],
+      // null, a list without items, and a text fit.
+      [{ ...wrong, type: ['object', 'null'] }],
+      [object({ properties: { a: { ...wrong, type: ['object', 'null'] } }, required: ['a'] })],
+      [{ ...object({ properties: { a: wrong }, required: ['a'] }), type: ['object', 'null'] }],
+      [{ type: 'array', items: wrong }],
+      [{ type: ['array', 'null'], items: wrong, minItems: 1 }],
+      [{ type: 'string', properties: { a: {} }, required: ['b'] }],
+      [{ properties: { a: {} }, required: ['b'] }],
     ];
     const ref = { $ref: '#/components/schemas/Loop' };
     const schemas = {
