@@ -92,13 +92,20 @@ export class Functions {
       for (let next = this.#open.pop(); next; next = this.#open.pop()) this.#step(next);
     } catch (error) {
       this.#open.length = 0;
-      // They may call what cannot be compiled.
-      for (const one of this.#entered) one.check = undefined;
+      this.#reset();
       throw error;
     } finally {
       this.#entered.clear();
     }
     return this.compile(made);
+  }
+
+  /** Forgets the checks that would call, on whatever way, a function without one. The others are kept. */
+  #reset(): void {
+    const isLost = ({ check, calls }: SchemaFunction) => check && [...calls].some((called) => !called.check);
+    const lost = [...this.#entered].filter(isLost);
+    for (const one of lost) one.check = undefined;
+    if (lost.length > 0) this.#reset();
   }
 
   /** Compiles a function that was not called yet, or looks into it; false if there is none. */

@@ -194,6 +194,23 @@ t.test('a sound schema that only leads to one that cannot be compiled is refused
   t.match(refused, [/^value\.a.*code: Invalid regular expression/, /^value\.b\.bad: Invalid regular expression/]);
 });
 
+t.test('sound schemas beside one that cannot be compiled are compiled once', async (t) => {
+  const sound = Array.from({ length: 20 }, (_, index) => [`Sound${index}`, large({ [`own${index}`]: string })]);
+  const schemas = {
+    Bad: large({ code: { ...string, pattern: '(' }, leader: ref('Leader') }),
+    Leader: large({ bad: ref('Bad') }),
+    ...Object.fromEntries(sound),
+  };
+  const { build, refused, counted } = open(t, { schemas });
+  const all = Object.fromEntries(Object.keys(schemas).map((name) => [name, ref(name)]));
+  build(object(all));
+  const before = counted();
+  for (const name of ['a', 'b', 'c']) build(object({ ...all, [name]: string }));
+  t.ok(counted() - before < 3 * 10, `${counted() - before}`);
+  t.equal(refused.length, 4);
+  t.equal(build(object({ Sound1: ref('Sound1') }))({ Sound1: { own1: 'a' } }), undefined);
+});
+
 t.test('a check that cannot be compiled when it is called takes nothing', async (t) => {
   const { build } = open(t, { isChecked: true });
   const check = build(object({ code: { ...string, pattern: '(' } }));
