@@ -64,7 +64,7 @@ const WORDS: [words: RegExp, keys: (name: string) => string[]][] = [
   [/^response (\w+): /, (status) => ['responses', status]],
   [/^link (\S+): /, (name) => ['links', name]],
   [/^header ([^\s:]+):? /, (name) => ['headers', name]],
-  [/^(?:path )?parameter \{?([^\s:{}]+)\}?:? /, (name) => ['parameters', name]],
+  [/^(?:path )?parameter \{?([^\s{}]+?)\}?:? /, (name) => ['parameters', name]],
   [/^request\.(?:query|path|headers?)\.([^.:\s]+)[^:\s]*: /, (name) => ['parameters', name]],
   [
     /^(?:its body|(?:request\.)?body)((?:\.[^.:\s]+)*): /,
@@ -78,7 +78,7 @@ function buildOffsetOf(document: Document.Parsed): (problem: string) => number {
   let texts: Map<string, number> | undefined;
   let operations: Map<string, string[]> | undefined;
   return (problem) => {
-    const [, pointer] = /^#?(\/\S*?)(?::|\s)/.exec(problem) ?? [];
+    const [, pointer] = /^#?(\/\S*?):?\s/.exec(problem) ?? [];
     if (pointer) return places.reach(places.root, pointer.slice(1).split('/').map(fromStep)).offset;
     const [text] = TEXTS.flatMap((words) => words.exec(problem)?.slice(1) ?? []);
     if (text !== undefined) texts ??= offsetsOfTexts(document);

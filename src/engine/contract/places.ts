@@ -16,12 +16,14 @@ export interface Place {
 /** Keys that problems leave out between the parts that they name. */
 const BETWEEN = ['content', 'schema', 'properties', 'allOf', 'anyOf', 'oneOf'];
 
-/** References that follow each other: more are a circle. */
-const MOST_REFERENCES = 20;
+/** How many references are followed on the way to a place: more are a circle. */
+const MOST_REFERENCES = 1000;
 
 export class Places {
   readonly root: Place;
   readonly #document: Document.Parsed;
+  /** How many references may still be followed. */
+  #left = 0;
 
   constructor(document: Document.Parsed) {
     this.root = { offset: 0, node: document.contents };
@@ -30,20 +32,26 @@ export class Places {
 
   /** The place to which the keys lead, or the last one on the way, with the number of keys that are left. References are followed. */
   reach(place: Place, keys: string[]): Place & { left: number } {
+    this.#left = MOST_REFERENCES;
+    return this.#reach(place, keys);
+  }
+
+  #reach(place: Place, keys: string[]): Place & { left: number } {
     const here = this.#follow(place);
     const [key, ...others] = keys;
     const next = key === undefined ? undefined : this.#child(here, key);
-    return next ? this.reach(next, others) : { ...here, left: keys.length };
+    return next ? this.#reach(next, others) : { ...here, left: keys.length };
   }
 
-  #follow(place: Place, most = MOST_REFERENCES): Place {
+  #follow(place: Place): Place {
     const node = isAlias(place.node) ? place.node.resolve(this.#document) : place.node;
     const reference = isMap(node) ? node.get('$ref') : undefined;
     const pointer = typeof reference === 'string' && reference.startsWith('#/') ? toPointer(reference) : undefined;
-    if (pointer === undefined || most === 0) return { ...place, node };
+    if (pointer === undefined || this.#left === 0) return { ...place, node };
+    this.#left -= 1;
     let target: Place | undefined = this.root;
-    for (const step of pointer.split('/')) target &&= this.#child(this.#follow(target, most - 1), fromStep(step));
-    return target ? this.#follow(target, most - 1) : { ...place, node };
+    for (const step of pointer.split('/')) target &&= this.#child(this.#follow(target), fromStep(step));
+    return target ? this.#follow(target) : { ...place, node };
   }
 
   #child({ node }: Place, key: string, seen = new Set<unknown>()): Place | undefined {

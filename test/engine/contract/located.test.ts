@@ -123,6 +123,38 @@ t.test('the place is found through references, aliases, and the parts of a schem
   }
 });
 
+const CIRCLE = `openapi: 3.1.1
+paths:
+  /v1/a:list:
+    get:
+      operationId: a
+      parameters: [
+        { name: b:c, in: query }]
+      responses:
+        "200":
+          content:
+            application/json: { schema: { $ref: "#/components/schemas/A" } }
+components:
+  schemas:
+    A:
+      $ref: "#/components/schemas/A/allOf/0/allOf/0"
+      allOf: [{ $ref: "#/components/schemas/A" }]
+`;
+
+t.test('the search for a place ends where references lead to themselves by several ways', async (t) => {
+  t.match(toLocated(['operation a: response 200: body.x: must be text'], CIRCLE, 'a.yaml'), [/^a.yaml:\d+:\d+: /]);
+});
+
+t.test('a colon within a path or a name is part of it', async (t) => {
+  for (const [place, problem] of [
+    ['4:5', '#/paths/~1v1~1a:list/get: x-max-bytes means nothing here'],
+    ['5:7', '/paths/~1v1~1a:list/get/operationId must be string'],
+    ['7:9', 'operation a: parameter b:c: style matrix is not supported'],
+  ]) {
+    t.strictSame(toLocated([problem as string], CIRCLE, 'a.yaml'), [`a.yaml:${place}: ${problem}`]);
+  }
+});
+
 t.test('a slip that several operations share is told once', async (t) => {
   const pattern = 'pattern \\A: \\A means nothing in JavaScript: write ^';
   const problems = [
