@@ -121,7 +121,7 @@ function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
     case 'properties':
       return Object.entries(properties).every(([name, field]) => fits(fieldOf(name, given), field));
     case 'additionalProperties': {
-      const unnamed = Object.entries(given.properties ?? {}).filter(([name]) => !(name in properties));
+      const unnamed = Object.entries(given.properties ?? {}).filter(([name]) => !Object.hasOwn(properties, name));
       const rest = fieldOf('', { ...given, properties: {} });
       return fits(rest, others) && unnamed.every(([, field]) => fits(field, others));
     }
@@ -155,7 +155,7 @@ function isApart(one: Schema, other: Schema): boolean {
   if (!types.some((type) => others.some((wide) => isType(type, wide) || isType(wide, type)))) return true;
   const [values, listed] = [valuesOf(left)?.map(String), valuesOf(right)?.map(String)];
   if (values && listed) return !values.some((value) => listed.includes(value));
-  const required = [...(left.required ?? []), ...(right.required ?? [])];
+  const required = new Set([left, right].flatMap((schema) => schema.required ?? []));
   const areObjects = [...types, ...others].every((type) => type === 'object');
-  return areObjects && required.some((name) => isApart(fieldOf(name, left), fieldOf(name, right)));
+  return areObjects && [...required].some((name) => isApart(fieldOf(name, left), fieldOf(name, right)));
 }

@@ -83,6 +83,10 @@ t.test('and any other is not', async (t) => {
     [{ allOf: [closed, both] }, { additionalProperties: false, properties: {} }],
     [pet, { properties: {}, additionalProperties: { type: 'integer' } }],
     [
+      { ...pet, properties: { constructor: text } },
+      { properties: {}, additionalProperties: { type: 'integer' } },
+    ],
+    [
       { type: 'object', properties: { name: {} } },
       { type: 'object', properties: { name: {}, id: {} } },
     ],
@@ -115,6 +119,14 @@ t.test('no value fits two schemas whose types, listed values or required fields 
     [false, {}, text],
   ];
   for (const [isApart, one, other] of cases) t.equal(isSubset(one, { not: other }), isApart, inspect([one, other]));
+});
+
+t.test('a field that both schemas require is looked into once, however deep it is', async (t) => {
+  const depths = Array.from({ length: 40 });
+  const nest = (inner: Json) =>
+    depths.reduce<Json>((field) => ({ type: 'object', required: ['a'], properties: { a: field } }), inner);
+  t.equal(isSubset(nest(text), { not: nest(text) }), false);
+  t.equal(isSubset(nest(text), { not: nest({ type: 'integer' }) }), true);
 });
 
 t.test('what refers to itself is known by its target, and by no other name', async (t) => {
