@@ -123,6 +123,8 @@ function run({ args, isReady }: Step, cwd: string, timeLimit: number): Promise<s
         if (isReady?.test(said)) end(undefined);
       });
     }
+    // Its own processes would keep its output open.
+    child.once('exit', () => endGroup(child));
     child.once('close', (code) => end(code === 0 && !isReady ? undefined : said));
   });
 }

@@ -83,6 +83,14 @@ t.test('with a step, the processes that it has begun are ended', async (t) => {
   if (!socket.closed) await once(socket, 'close');
 });
 
+t.test('a step that fails and leaves a process behind is refused with what it has said, at once', async (t) => {
+  const inner = "spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' })";
+  const steps = [
+    program(`require('node:child_process').${inner}; console.log('it broke'); process.exitCode = 1; process.exit()`),
+  ];
+  t.match(await tryOut(file, await judge(file), project(t), { steps }), { faults: ['npm start: it broke'] });
+});
+
 t.test('a trial that is interrupted ends its step', async (t) => {
   const steps = [program("process.kill(process.ppid, 'SIGHUP'); setInterval(() => {}, 1000)")];
   t.match(await tryOut(file, await judge(file), project(t), { steps }), {
