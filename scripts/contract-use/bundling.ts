@@ -13,7 +13,7 @@ import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
 import { toLocated } from '../../src/engine/contract/located.ts';
 import { readSource } from '../../src/engine/contract/source.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
-import { isValue } from '../../src/engine/schema/keys.ts';
+import { isNames, isValue } from '../../src/engine/schema/keys.ts';
 import { lookUp } from '../../src/engine/schema/references.ts';
 
 const parseExactly = (json: string) => parse(json, null, parseNumberAndBigInt);
@@ -61,11 +61,20 @@ export async function bundled(file: string): Promise<Bundled> {
   return { document: parseExactly(stringify(made.parsed) as string), files, missing: problems.flatMap(toLine) };
 }
 
+function isInValue(pointer: string): boolean {
+  let isName = false;
+  return pointer.split('/').some((key) => {
+    const isFound = !isName && isValue(key);
+    isName = !isName && isNames(key);
+    return isFound;
+  });
+}
+
 /** Examples, and references within a file, are for others to judge. */
 function toLine({ message, location }: NormalizedProblem): string[] {
   const [{ source, pointer }] = location as [{ source: Source; pointer: string }];
   const { $ref } = Object(lookUp(parseExactly(source.body), pointer));
-  if (!isElsewhere($ref) || pointer.split('/').some(isValue)) return [];
+  if (!isElsewhere($ref) || isInValue(pointer)) return [];
   const reason = message.replace(/^Can't resolve \$ref:?\s*(The contract cannot be served:\s*- )?/, '');
   const problem = `${pointer} refers to ${$ref}: ${reason || 'it has no such part'}`;
   return toLocated([problem], readFileSync(source.absoluteRef, 'utf8'), source.absoluteRef);

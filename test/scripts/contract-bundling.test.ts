@@ -74,6 +74,12 @@ t.test('a reference to another file that leads to nothing is named with its line
   }
 });
 
+t.test('names of fields and replies are no examples', async (t) => {
+  const inField = contractWith('{ properties: { example: { $ref: nowhere.yaml } } }');
+  const inReply = contractWith('{ $ref: nowhere.yaml }').replace("'200'", 'default');
+  for (const text of [inField, inReply]) await t.rejects(mendedIn(t, text), { message: /refers to nowhere\.yaml: / });
+});
+
 t.test('one in an example, or in what no operation uses, is no reason', async (t) => {
   const more = `              example: { $ref: nowhere.yaml }
 components: { schemas: { Unused: { $ref: nowhere.yaml } } }
