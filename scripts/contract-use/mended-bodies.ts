@@ -53,8 +53,7 @@ export function mendBodies(document: Node, tell: Tell): void {
     }
     const properties = Object.fromEntries(fields.map(([name]) => [name, joined(fields, name)]));
     const required = parts.flatMap(({ required: names = [] }) => names);
-    const { node } = follow(document, media.schema, '');
-    media.schema = { ...(isJoined ? { required } : node), type: 'object', properties };
+    media.schema = { ...(isJoined ? { required } : { allOf: [media.schema as Schema] }), type: 'object', properties };
     tell(`${place} names the fields of its parts: a form is checked field by field`);
   }
 }

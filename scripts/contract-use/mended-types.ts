@@ -9,7 +9,7 @@ const SLIPS: [RegExp, string][] = [
   [/^application\/(multipart-)?form-?data$/, 'multipart/form-data'],
   [/^(application|multipart)\/(x-)?(www-)?form-?url-?encoded$/, 'application/x-www-form-urlencoded'],
   [/^plain\/text$/, 'text/plain'],
-  [/^$/, PLAIN_JSON],
+  [/^(json)?$/, PLAIN_JSON],
 ];
 
 const isType = (name: string) => name.includes('/');

@@ -94,6 +94,8 @@ t.test('a name that is no media type goes from beside one, and a body without a 
   t.strictSame(Object.keys(reply.content), ['application/json']);
   t.strictSame(mended({ '': {} }).content, { 'application/json': {} });
   t.strictSame(mended({ '': {}, 'application/json': {} }).content, { 'application/json': {} });
+  const json = { schema: { type: 'object' } };
+  t.strictSame(mended({ json, 'application/xml': {} }).content, { 'application/xml': {}, 'application/json': json });
   t.strictSame(mended({ Pet: {}, Dog: {} }).changes, [], 'alone they may mean anything');
 });
 
@@ -130,6 +132,30 @@ t.test('the parts of a form are written as one where that says the same', async 
   }
 });
 
+/** Reads the whole form. */
+const fill = async ({ body }: Json) => {
+  const taken: Json[] = [];
+  for await (const { name, value } of body) taken.push([name, value]);
+  return { status: 200, body: taken };
+};
+
+t.test('keywords beside the reference to a form count, in the way of the version', async (t) => {
+  const A = { minProperties: 1, allOf: [{ properties: { a: string, b: string }, additionalProperties: false }] };
+  const schema = { $ref: '#/components/schemas/A', required: ['a'], minProperties: 2 };
+  for (const openapi of ['3.1.0', '3.0.3']) {
+    const post = operation('fill', { requestBody: { content: { [URLENCODED]: { schema: { ...schema } } } } });
+    const document = { ...JSON.parse(withPaths({ '/forms': { post } })), openapi };
+    document.components.schemas.A = structuredClone(A);
+    t.match(mend(document), [/urlencoded\/schema names the fields of its parts/]);
+    const { request } = await serve(t, JSON.stringify(document), { fill });
+    const headers = { 'content-type': URLENCODED };
+    const send = async (body: string) => (await request('/v1/forms', { method: 'POST', body, headers })).status;
+    t.equal(await send('a=1&b=2'), 200);
+    t.equal(await send('a=1&c=2'), 400);
+    for (const body of ['a=1', 'b=2']) t.equal(await send(body), openapi === '3.1.0' ? 400 : 200, body);
+  }
+});
+
 t.test('a form of one of several kinds is checked field by field, and as a whole', async (t) => {
   const kind = (name: string, fields: Json) => ({
     ...{ type: 'object', required: Object.keys(fields), additionalProperties: false },
@@ -140,11 +166,6 @@ t.test('a form of one of several kinds is checked field by field, and as a whole
   const document = JSON.parse(withPaths({ '/forms': { post } }));
   document.components.schemas.Dog = kind('dog', { legs: { type: 'integer' } });
   t.match(mend(document), [/urlencoded\/schema names the fields of its parts/]);
-  const fill = async ({ body }: Json) => {
-    const taken: Json[] = [];
-    for await (const { name, value } of body) taken.push([name, value]);
-    return { status: 200, body: taken };
-  };
   const { request } = await serve(t, JSON.stringify(document), { fill });
   const send = async (body: string) =>
     (await request('/v1/forms', { method: 'POST', body, headers: { 'content-type': URLENCODED } })) as Json;
