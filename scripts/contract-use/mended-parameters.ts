@@ -1,9 +1,7 @@
 /** Parameters that say beside their schemas what a schema can say. */
-import { stringify } from 'lossless-json';
 import { isList, isSimple } from '../../src/engine/contract/parameters.ts';
-import { buildChecks } from '../../src/engine/schema/checks.ts';
-import type { Keywords, Schema } from '../../src/engine/schema/json.ts';
-import { buildResolve } from '../../src/engine/schema/references.ts';
+import { keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
+import { buildCompile } from './compiled.ts';
 import type { Node } from './unused-components.ts';
 import { entriesAt, operationsIn, type Tell } from './written-operations.ts';
 
@@ -11,25 +9,18 @@ import { entriesAt, operationsIn, type Tell } from './written-operations.ts';
 const EMPTY = { type: 'string', enum: [''] };
 
 export function mendParameters(document: Node, tell: Tell): void {
-  const buildCheck = buildChecks({ isChecked: false });
-  const resolve = buildResolve(document);
-
-  /** Undefined for what is no text. */
-  function takesEmpty(schema: Schema): boolean | undefined {
-    const resolved = resolve(schema, () => {});
-    if (!isSimple(resolved) && !isList(resolved)) return undefined;
-    const check = buildCheck(JSON.parse(stringify(resolved) as string), { name: 'it', at: '/it' }, () => {});
-    return [[''], ''].some((empty) => check(empty) === undefined);
-  }
-
+  const compile = buildCompile(document);
   for (const { item, operation } of operationsIn(document)) {
     for (const [, { node, at }] of [item, operation].flatMap((one) => entriesAt(document, one, 'parameters'))) {
       if (node.allowEmptyValue !== true || !node.schema) continue;
-      const schema = node.schema as Keywords;
-      const isTaken = takesEmpty(schema);
-      if (isTaken === undefined) continue;
+      const compiled = compile(node.schema as Schema);
+      // Any other value is no text.
+      if (!compiled || !(isSimple(compiled.schema) || isList(compiled.schema))) continue;
+      const { schema, check } = compiled;
+      const isTaken = [[''], ''].some((empty) => check(empty) === undefined);
       delete node.allowEmptyValue;
-      if (!isTaken) node.schema = { ...('default' in schema && { default: schema.default }), anyOf: [schema, EMPTY] };
+      const { default: value } = keywordsOf(schema);
+      if (!isTaken) node.schema = { ...(value !== undefined && { default: value }), anyOf: [node.schema, EMPTY] };
       tell(
         `${at}/allowEmptyValue is ${isTaken ? 'taken out: its schema takes an empty text' : 'written into its schema'}`,
       );

@@ -7,9 +7,9 @@ import { replyFor } from '../../src/engine/contract/replies.ts';
 import { codesOf, type Replying } from '../../src/engine/replies/own-errors.ts';
 import { checkHeader, missingHeaders, TEXT } from '../../src/engine/replies/own-replies.ts';
 import { REQUEST_IDS, RETRIED, RETRY_AFTER } from '../../src/engine/replies/sent-headers.ts';
-import { buildChecks } from '../../src/engine/schema/checks.ts';
-import { isNode } from '../../src/engine/schema/json.ts';
-import { buildResolve } from '../../src/engine/schema/references.ts';
+import { isNode, type Schema } from '../../src/engine/schema/json.ts';
+import { toStep } from '../../src/json/pointer.ts';
+import { buildCompile } from './compiled.ts';
 import type { Node } from './unused-components.ts';
 import { entriesAt, operationsIn, type Placed, type Tell } from './written-operations.ts';
 
@@ -52,8 +52,7 @@ function addJson(replies: Written[], tell: Tell): void {
 
 /** Headers that the server sends may be what it sends, and its errors need no others. */
 function mendHeaders(document: Node, replies: Written[], tell: Tell): void {
-  const buildCheck = buildChecks({ isChecked: false });
-  const resolve = buildResolve(document);
+  const compile = buildCompile(document);
   for (const { reply, own, operation } of replies) {
     const isRetried = RETRIED.some((status) => replyFor(operation.replies, status) === own);
     const sent: Record<string, string[]> = {
@@ -64,17 +63,27 @@ function mendHeaders(document: Node, replies: Written[], tell: Tell): void {
     for (const [name, { node: header, at }] of entriesAt(document, reply, 'headers')) {
       const values = sent[name.toLowerCase()];
       if (values) mendOne(name, header, at, values);
-      if (!missing.includes(name)) continue;
-      delete header.required;
-      tell(`${at}/required is taken out: errors of the server have no such header`);
+      if (!missing.includes(name) || !header.required) continue;
+      // Replies of handlers may refer to it, too.
+      const { required, ...others } = header;
+      Object.assign(Object(reply.node.headers), { [name]: others });
+      tell(`${reply.at}/headers/${toStep(name)}/required is taken out: errors of the server have no such header`);
     }
   }
 
   function mendOne(name: string, header: Node, at: string, values: string[]): void {
-    const schema = JSON.parse(stringify(resolve(header.schema ?? {}, () => {})) as string);
-    checkHeader(buildCheck, { headers: { [name]: { schema } } }, name.toLowerCase(), values, () => {
-      header.schema = { type: 'string' };
-      tell(`${at}/schema is written as type: string: the server sends ${values[0]}`);
-    });
+    const compiled = compile((header.schema ?? {}) as Schema);
+    if (!compiled) return;
+    const reply = { headers: { [name]: { schema: compiled.schema } } };
+    checkHeader(
+      () => compiled.check,
+      reply,
+      name.toLowerCase(),
+      values,
+      () => {
+        header.schema = { type: 'string' };
+        tell(`${at}/schema is written as type: string: the server sends ${values[0]}`);
+      },
+    );
   }
 }

@@ -97,6 +97,29 @@ t.test('a header that fits stays, with all that it says', async (t) => {
   t.strictSame(document, before);
 });
 
+t.test('a Retry-After with a bound of OpenAPI 3.0 stays, and so does one that nothing can be made of', async (t) => {
+  const schema = { type: 'integer', minimum: 0, exclusiveMinimum: true };
+  const older = { ...contractWith({ 503: { headers: { 'Retry-After': { schema } } } }), openapi: '3.0.3' };
+  t.strictSame(mend(older), []);
+  const broken = contractWith({ 503: { headers: { 'Retry-After': { schema: { type: 'string', pattern: '(' } } } } });
+  t.strictSame(mend(broken), []);
+});
+
+t.test('a header that an error shares with a reply of handlers stays required there', async (t) => {
+  const X = () => ({ required: true, schema: { type: 'string' } });
+  const headers = () => ({ 'X-Server': { $ref: '#/components/headers/X' } });
+  const document = contractWith({ 200: { headers: headers() } }, { components: { headers: { X: X() } } });
+  document.components.responses = { Bad: { description: '', headers: headers() } };
+  const bad = { $ref: '#/components/responses/Bad' };
+  Object.assign(repliesOf(document), { 400: bad, default: bad });
+  t.strictSame(mend(document), [
+    '/components/responses/Bad/headers/X-Server/required is taken out: errors of the server have no such header',
+  ]);
+  t.strictSame(document.components.responses.Bad.headers, { 'X-Server': { schema: { type: 'string' } } });
+  t.strictSame([document.components.headers.X, repliesOf(document)[200].headers], [X(), headers()]);
+  t.strictSame(await judged(t, document), []);
+});
+
 t.test('a header that errors of the server do not have is not required there', async (t) => {
   const headers = () => ({ 'X-Server': { required: true, schema: { type: 'string' } } });
   const document = contractWith({ 200: { headers: headers() }, default: { headers: headers() } });
