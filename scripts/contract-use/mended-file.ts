@@ -3,15 +3,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, parseNumberAndBigInt } from 'lossless-json';
-import { stringify } from 'yaml';
+import { CST, Lexer, stringify } from 'yaml';
 import { toLocated } from '../../src/engine/contract/located.ts';
 import { readSource } from '../../src/engine/contract/source.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
 import { type Bundled, bundled, isInFiles } from './bundling.ts';
 import { mend } from './mending.ts';
 
-/** A comment of YAML. */
-const COMMENT = /^([^'"\n]*[ \t])?# /m;
+const hasComments = (yaml: string): boolean =>
+  [...new Lexer().lex(yaml)].some((token) => CST.tokenType(token) === 'comment');
 
 /**
  * Runs with the file itself where nothing is to be changed, or where it cannot be read: that is for the judgement to tell. Changes name the
@@ -31,7 +31,7 @@ export async function withMended<T>(
     const mended = join(folder, 'contract.yaml');
     writeFileSync(mended, stringify(document, { aliasDuplicateObjects: false }));
     const text = readFileSync(file, 'utf8');
-    const lost = COMMENT.test(text) ? [`${source}: it is written anew, without its comments`] : [];
+    const lost = hasComments(text) ? [`${source}: it is written anew, without its comments`] : [];
     const joined = files.map((other) => `${source}: ${other} is written into it`);
     return await run(mended, [...joined, ...lost, ...toLocated(changes, text, source)]);
   } finally {

@@ -1,12 +1,14 @@
 /** Schemas of a contract that nothing fits, or that no answer fits, and of which one thing alone can be meant. */
 import { isDeepStrictEqual } from 'node:util';
-import { isNode, type Keywords, keywordsOf } from '../../src/engine/schema/json.ts';
-import { isValue } from '../../src/engine/schema/keys.ts';
+import { isNode, type Keywords } from '../../src/engine/schema/json.ts';
+import { isNames, isValue } from '../../src/engine/schema/keys.ts';
 import { ANNOTATION, lookUp } from '../../src/engine/schema/references.ts';
 import { toStep } from '../../src/json/pointer.ts';
 import type { Node } from './unused-components.ts';
+import type { Tell } from './written-operations.ts';
 
-type Tell = (change: string) => void;
+/** Annotations that change what is taken or sent. */
+const MEANT = /^(default|readOnly|writeOnly)$/;
 
 /** A part of a schema may require the fields of another. */
 const PART = /\/(all|any|one)Of\/[0-9]+$/;
@@ -24,7 +26,7 @@ const BESIDE = [
 export function describeRequired(schema: Keywords, at: string, tell: Tell): void {
   const { required, properties } = schema;
   if (!Array.isArray(required) || !isNode(properties) || PART.test(at) || BESIDE.some((key) => key in schema)) return;
-  for (const name of required.filter((name) => !Object.hasOwn(properties, name))) {
+  for (const name of required.filter((name) => !Object.hasOwn(properties, name) && name !== '__proto__')) {
     properties[name] = {};
     tell(`${at}/properties/${toStep(name)} is written: it is required`);
   }
@@ -34,7 +36,7 @@ export function describeRequired(schema: Keywords, at: string, tell: Tell): void
 export function dropAlike(schema: Keywords, at: string, document: Node, tell: Tell): void {
   const { oneOf, discriminator } = schema;
   if (!Array.isArray(oneOf) || discriminator) return;
-  const bare = oneOf.map((one) => toBare(lookUp(document, keywordsOf(one).$ref) ?? one));
+  const bare = oneOf.map((one) => withoutWords(targetOf(document, one)));
   const first = bare.map((one) => bare.findIndex((other) => isDeepStrictEqual(one, other)));
   schema.oneOf = oneOf.filter((_, index) => first[index] === index);
   for (const [index, other] of first.entries())
@@ -42,12 +44,18 @@ export function dropAlike(schema: Keywords, at: string, document: Node, tell: Te
       tell(`${at}/oneOf/${index} is taken out: it takes what oneOf/${other} takes, and only one may`);
 }
 
-/** Without annotations. */
-function toBare(node: unknown, hasNames = false): unknown {
+/** The target of a reference, unless there is more beside it. */
+function targetOf(document: Node, schema: unknown): unknown {
+  const { $ref, ...beside } = Object(withoutWords(schema));
+  return Object.keys(beside).length === 0 ? (lookUp(document, $ref) ?? schema) : schema;
+}
+
+/** Without annotations for readers. */
+function withoutWords(node: unknown, hasNames = false): unknown {
   if (!isNode(node)) return node;
-  if (Array.isArray(node)) return node.map((item) => toBare(item));
-  const entries = Object.entries(node).filter(([key]) => hasNames || !ANNOTATION.test(key));
+  if (Array.isArray(node)) return node.map((item) => withoutWords(item));
+  const entries = Object.entries(node).filter(([key]) => hasNames || MEANT.test(key) || !ANNOTATION.test(key));
   return Object.fromEntries(
-    entries.map(([key, value]) => [key, isValue(key) ? value : toBare(value, !hasNames && key === 'properties')]),
+    entries.map(([key, value]) => [key, isValue(key) ? value : withoutWords(value, !hasNames && isNames(key))]),
   );
 }
