@@ -56,14 +56,15 @@ export function withoutWords(document: Document): Document {
 const dropWords = <Value>(node: Record<string, Value>): Record<string, Value> =>
   Object.fromEntries(Object.entries(node).filter(([key]) => !key.startsWith('x-')));
 
-export function checkExtensions(node: unknown, refuse: Refuse, place = '#'): void {
+export function checkExtensions(node: unknown, refuse: Refuse, place = '#', hasNames = false): void {
   if (!isNode(node)) return;
-  const last = place.slice(place.lastIndexOf('/') + 1);
-  const hasNames = isNames(last) && !Array.isArray(node);
   for (const [key, value] of Object.entries(node)) {
-    // No status begins so.
-    if ((!hasNames || last === 'responses') && key.startsWith('x-')) checkExtension(key, value, place, refuse);
-    if (hasNames || !isValue(key)) checkExtensions(value, refuse, `${place}/${key.replaceAll('/', '~1')}`);
+    // A status never begins with `x-`.
+    const isKeyword = !hasNames || place.endsWith('/responses');
+    if (isKeyword && key.startsWith('x-')) checkExtension(key, value, place, refuse);
+    if (!hasNames && isValue(key)) continue;
+    const areNames = !hasNames && isNames(key) && !Array.isArray(value);
+    checkExtensions(value, refuse, `${place}/${key.replaceAll('/', '~1')}`, areNames);
   }
 }
 
