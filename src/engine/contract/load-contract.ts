@@ -1,7 +1,7 @@
 /** Loads `openapi/petstore.yaml`. A contract that the server cannot serve is refused, with all problems at once. */
 import { parse, parseNumberAndBigInt } from 'lossless-json';
+import { hasFalseReferences, withoutFalseReferences } from '../schema/false-references.ts';
 import { isNode } from '../schema/json.ts';
-import { hasFalseReferences, withoutFalseReferences } from '../schema/keys.ts';
 import { type Contract, ContractError } from './contract.ts';
 import { toDigest } from './digest.ts';
 import type { Document } from './document.ts';
@@ -43,7 +43,7 @@ export async function loadOwnContract(checked: string, file = CONTRACT_FILE): Pr
 /** The document for code that would follow any `$ref`. */
 function withTrueReferences(json: string): Record<string, unknown> {
   const document = JSON.parse(json);
-  return hasFalseReferences(json) ? withoutFalseReferences(document) : document;
+  return hasFalseReferences(json, document) ? withoutFalseReferences(document) : document;
 }
 
 /** The document, converted to OpenAPI 3.1. */

@@ -2,8 +2,8 @@
 import type { Contract } from '../contract/contract.ts';
 import { type Document, mapOperations, type OperationNode } from '../contract/document.ts';
 import { withDoubles } from '../contract/numbers.ts';
+import { hasFalseReferences, withoutFalseReferences } from '../schema/false-references.ts';
 import { isNode } from '../schema/json.ts';
-import { hasFalseReferences, withoutFalseReferences } from '../schema/keys.ts';
 import { lookUp } from '../schema/references.ts';
 
 /**
@@ -16,7 +16,7 @@ const SCHEMA = '#/components/schemas/';
 /** Plugins see `{}` in place of a larger schema; the contract's own checks know all of it. */
 export function toGlueDocument(contract: Pick<Contract, 'json' | 'document'>): Document {
   const given = withoutTraps(withDoubles(contract));
-  const document = hasFalseReferences(contract.json) ? withoutFalseReferences(given) : given;
+  const document = hasFalseReferences(contract.json, given) ? withoutFalseReferences(given) : given;
   const isLarge = buildIsLarge(document);
 
   function trim<Kind>(node: Kind): Kind;

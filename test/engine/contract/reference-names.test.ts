@@ -32,22 +32,24 @@ t.test('a field may be called $ref, as members of a group are in SCIM', async (t
   t.equal((await request('/openapi.json')).status, 200);
 });
 
-t.test('a $ref in an example, a default or a word of others is data', async (t) => {
-  const data = { $ref: 'https://example.com/Users/a' };
-  const schema = {
-    type: 'object',
-    properties: { a: { type: 'object', default: data } },
-    example: data,
-    examples: [data],
-  };
-  const reply = { ...json(schema), 'x-note': data };
-  Object.assign(reply.content['application/json'], { examples: { one: { value: data } }, 'x-note': [data] });
-  const yaml = withPaths({
-    '/notes': { get: operation('listNotes', { 'x-note': { a: data }, responses: { '200': reply } }) },
+for (const $ref of ['https://example.com/Users/a', '#/components/schemas/Missing', '#/components/schemas/100%']) {
+  t.test(`a $ref in an example, a default or a word of others is data: ${$ref}`, async (t) => {
+    const data = { $ref };
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'object', default: data } },
+      example: data,
+      examples: [data],
+    };
+    const reply = { ...json(schema), 'x-note': data };
+    Object.assign(reply.content['application/json'], { examples: { one: { value: data } }, 'x-note': [data] });
+    const yaml = withPaths({
+      '/notes': { get: operation('listNotes', { 'x-note': { a: data }, responses: { '200': reply } }) },
+    });
+    const { request } = await serve(t, yaml, { listNotes: () => ({ status: 200, body: { a: data } }) });
+    t.match(await request('/v1/notes'), { status: 200, body: { a: data } });
   });
-  const { request } = await serve(t, yaml, { listNotes: () => ({ status: 200, body: { a: data } }) });
-  t.match(await request('/v1/notes'), { status: 200, body: { a: data } });
-});
+}
 
 t.test(
   'a response called default is no value: what is in it is converted, and its references are followed',
