@@ -1,6 +1,7 @@
 /** Checks that a document is valid OpenAPI. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { toFaults } from '../schema/faults.ts';
+import { toPointer } from '../schema/references.ts';
 import { ContractError } from './contract.ts';
 import type { Document } from './document.ts';
 
@@ -32,12 +33,18 @@ export async function checkValidity(document: Record<string, unknown>): Promise<
   }
   const { valid, errors } = await validate.call(VALIDATOR, document);
   if (valid) return undefined;
-  const [, reference] = DANGLING.exec(String(errors)) ?? [];
+  const reference = DANGLING.exec(String(errors))?.[1] ?? (Array.isArray(errors) ? undefined : malformedOf(document));
   if (reference !== undefined) return `$ref ${reference} is not in this document`;
   const problems = describe(errors);
   if (problems.length > 0) throw new ContractError(problems);
   return undefined;
 }
+
+/** The first reference that is not percent-encoded UTF-8: the validator does not name it. */
+const malformedOf = (document: object): string | undefined =>
+  [...JSON.stringify(document).matchAll(/"\$ref":"(.*?)"/g)]
+    .map(([, $ref]) => $ref as string)
+    .find(($ref) => toPointer(`#/${$ref}`) === undefined);
 
 /** Places that no operation uses: their faults are left to the lint. Faults in components are reported by the places that use them. */
 const UNUSED = /^\/(info|servers|tags|externalDocs|webhooks|components|security|x-[^/]*)\//;

@@ -233,6 +233,19 @@ const refusals: Refusal[] = [
     (c) => (c.paths['/pets'].post['x-max-bytes'] = 10),
   ],
   [
+    'an extension in a field that has the name of a keyword',
+    ['encoding', 'headers'].map(
+      (name) =>
+        `#/components/schemas/Made/properties/${name}: x-max-bytes means nothing here: put it into a request body`,
+    ),
+    ({ components }) => {
+      const field = { type: 'string', 'x-max-bytes': 3 };
+      // An example is data.
+      const data = { type: 'object', example: { 'x-max-bytes': 3 } };
+      components.schemas.Made = { properties: { encoding: field, headers: field, content: data } };
+    },
+  ],
+  [
     'extensions of the wrong type',
     /x-opaque is "yes", and must be true or false\n.*x-sunset is 2030, and must be a date in quotes/,
     (c) => {
@@ -284,6 +297,19 @@ const refusals: Refusal[] = [
     'a reference that leads nowhere, and that nothing needs',
     '$ref #/components/schemas/PetID is not in this document',
     (c) => (c.components.schemas.Unused = { $ref: '#/components/schemas/PetID' }),
+  ],
+  [
+    'a reference that is not percent-encoded, and that nothing needs',
+    '$ref #/components/schemas/100% is not in this document',
+    (c) => (c.components.schemas.Unused = { $ref: '#/components/schemas/100%' }),
+  ],
+  [
+    'a part of a wrong kind, beside such a reference,',
+    '/paths/~1pets/get/tags/0 must be string',
+    (c) => {
+      c.components.schemas.Unused = { $ref: '#/components/schemas/100%' };
+      c.paths['/pets'].get.tags = [1];
+    },
   ],
   [
     'a path that leads nowhere',
