@@ -2,7 +2,7 @@
 import type { Document } from '../src/engine/contract/document.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../src/engine/schema/json.ts';
 import { isNames, isValue } from '../src/engine/schema/keys.ts';
-import { lookUp } from '../src/engine/schema/references.ts';
+import { lookUp, toPointer } from '../src/engine/schema/references.ts';
 import { subschemasOf } from '../src/engine/schema/subschemas.ts';
 import { fromStep } from '../src/json/pointer.ts';
 
@@ -24,8 +24,8 @@ export function nameTargets(document: Document): void {
   const names = new Map<string, string>();
 
   function toNamed($ref: string): string {
-    const steps = decodeURIComponent($ref).slice(2).split('/').map(fromStep);
     const target = lookUp(document, $ref) as Schema | undefined;
+    const steps = toPointer($ref)?.split('/').map(fromStep) ?? [];
     if (target === undefined || (steps.length === 3 && $ref.startsWith(COMPONENTS))) return $ref;
     const name = names.get($ref) ?? addSchema(schemas, target, steps.filter((step) => !SILENT.test(step)).join('_'));
     names.set($ref, name);
@@ -47,7 +47,8 @@ export function nameTargets(document: Document): void {
 /** Returns its name. */
 function addSchema(schemas: Named, schema: Schema, wanted: string): string {
   const word = wanted.replace(/\W+/g, '_').replace(/^_|_$/g, '');
-  const name = Object.hasOwn(schemas, word) ? `${word}_${Object.keys(schemas).length}` : word;
+  let name = word;
+  for (let number = 2; Object.hasOwn(schemas, name); number++) name = `${word}_${number}`;
   schemas[name] = schema;
   return name;
 }

@@ -2,6 +2,7 @@
 import t from 'tap';
 import ts from 'typescript';
 import { stringify } from 'yaml';
+import { nameTargets } from '../../scripts/contract-schemas.ts';
 import { buildTypes } from '../../scripts/contract-types.ts';
 import { load } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
@@ -137,6 +138,25 @@ t.test('what every object of JavaScript has is in no document', async (t) => {
     const problems = [`operation read: $ref ${$ref} is not in this document`];
     t.match(await load(t, toYaml(paths, { components: { schemas: {} } })).catch((error) => error), { problems }, name);
   }
+});
+
+t.test('a schema that gets a name takes it from no other', async (t) => {
+  const string = { type: 'string' };
+  const a = { type: 'object', properties: { x: { type: 'integer' } } };
+  const b = { type: 'object', properties: { y: { $ref: '#/components/schemas/a/properties/x' } } };
+  const schemas = { a_x: string, a_x_2: string, a_x_4: string, a_x_5: string, a, b };
+  const { document } = await load(t, toYaml({}, { components: { schemas } }));
+  const types = await buildTypes(document);
+  for (const name of ['a_x', 'a_x_2', 'a_x_4', 'a_x_5']) t.match(types, ` ${name}: string;`);
+  t.match(types, / a_x_3: number;/);
+});
+
+t.test('a reference that is not percent-encoded is left as it is', async (t) => {
+  const { document } = await load(t, toYaml({}));
+  const schemas = { a: { $ref: '#/components/schemas/100%' } };
+  const named = { ...document, components: { schemas: structuredClone(schemas) } };
+  nameTargets(named);
+  t.strictSame(named.components.schemas, schemas);
 });
 
 t.test('a field that is called $ref has a type', async (t) => {
