@@ -39,25 +39,29 @@ export function describeSlowPatterns({ operations }: Contract, limits = TIME_LIM
   }
 }
 
+/** The exponent of a pattern's time; without a verdict, whether another run may have one, since this had little time left. */
+type Degree = number | 'too complex' | 'too late';
+
 /** Asks for each pattern once, while there is time. */
 function buildDegreeOnce({ one, all }: typeof TIME_LIMITS) {
-  const degrees = new Map<string, number | undefined>();
+  const degrees = new Map<string, Degree>();
   let left = all;
-  return (expression: RegExp): number | undefined => {
+  return (expression: RegExp): Degree => {
     const { source } = expression;
     if (!degrees.has(source)) {
       const begin = performance.now();
-      degrees.set(source, degreeOf(expression, Math.min(one, left)));
+      const silence = left < one ? 'too late' : 'too complex';
+      degrees.set(source, degreeOf(expression, Math.min(one, left)) ?? silence);
       left -= performance.now() - begin;
     }
-    return degrees.get(source);
+    return degrees.get(source) as Degree;
   };
 }
 
 function findFault(
   pattern: string,
   maxLength = Number.POSITIVE_INFINITY,
-  toDegree: (expression: RegExp) => number | undefined,
+  toDegree: (expression: RegExp) => Degree,
 ): string | undefined {
   const expression = readExpression(pattern);
   if (typeof expression === 'string') return expression;
@@ -65,9 +69,10 @@ function findFault(
   // At the places of a text, half of it is left on average.
   if (bound && maxLength ** bound.degree * Math.min(bound.size, (maxLength + 1) / 2) <= STEPS) return undefined;
   const degree = toDegree(expression);
-  if (degree === undefined) {
+  if (typeof degree === 'string') {
+    const [time, again] = degree === 'too late' ? ['the time that others left', 'run it again, or '] : ['time', ''];
     const most = bound && `add maxLength: ${longest(bound.degree, bound.size)} at most, or `;
-    return `is too complex to tell in time whether it would stop the server: ${most ?? ''}write it with fewer groups, alternatives and counts`;
+    return `is too complex to tell in ${time} whether it would stop the server: ${again}${most ?? ''}write it with fewer groups, alternatives and counts`;
   }
   if (degree === 1 || maxLength ** degree <= STEPS) return undefined;
   if (degree === Number.POSITIVE_INFINITY) {
