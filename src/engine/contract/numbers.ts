@@ -25,7 +25,7 @@ export function parseWithBounds(json: string): unknown {
 export const withDoubles = ({ json, document }: Pick<Contract, 'json' | 'document'>): Document =>
   LARGE.test(json) ? toDoubles(document) : document;
 
-/** A copy. */
+/** The node with each bigint as the nearest double. */
 export function toDoubles<Kind>(node: Kind): Kind;
 export function toDoubles(node: unknown): unknown {
   if (typeof node === 'bigint') return Number(node);

@@ -6,7 +6,7 @@ import { type Edit, edited } from '../../edited-contract.ts';
 
 const PETS = '/paths/~1pets';
 
-/** What is said of each edit. */
+/** The line that refuses each edit. */
 const SLIPS: [line: string, edit: Edit][] = [
   ['openapi: 3.1 is not supported: write it as 3.1.1', ({ contract }) => (contract.openapi = 3.1)],
   ['/ needs info', ({ contract }) => delete contract.info],

@@ -1,4 +1,4 @@
-/** What would stop glue: schemas that are small as they are written, and have no end as a tree, and words that it takes for its own. */
+/** Glue is not stopped by schemas that are small as they are written and have no end as a tree, nor by words that it takes for its own. */
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import t from 'tap';
 import { operation, serve, withPaths } from '../../added-operations.ts';
