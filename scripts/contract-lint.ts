@@ -55,7 +55,7 @@ const OF_OURS =
 const isMeant = ({ ruleId, location }: NormalizedProblem) =>
   !OF_OURS.test(ruleId) || !location.some(({ pointer = '' }) => /^#\/webhooks\/|\/callbacks\//.test(pointer));
 
-/** Of a contract that does not exist, is no YAML, or cannot be served. */
+/** The lines for a contract that does not exist, is no YAML, or cannot be served. */
 function toLines(error: Error, file: string): string[] {
   const isRefused = error instanceof ContractError;
   // A parser shows lines of the file behind its message.

@@ -1,6 +1,6 @@
 /**
- * Sets right in a contract of others what says nothing, is a slip that nobody means, or is not so for any server of this project: once,
- * when it is put in place. All that is changed is told; what has several readings stays, and is refused.
+ * Sets a contract of others right once, when it is put in place: keywords that say nothing, slips that nobody means, and promises that no
+ * server of this project keeps. Each change is told. Where a slip may mean several things, it stays and is refused.
  */
 import { stringify } from 'lossless-json';
 import { isNode } from '../../src/engine/schema/json.ts';

@@ -71,7 +71,7 @@ function removeDomains(folders: string[], source: URL): void {
   writeFileSync(new URL('generated/transactions.ts', source), HEADER + buildTransactions(source));
 }
 
-/** Of a contract that has OAuth 2 or OpenID Connect. */
+/** The first `src/tokens.ts`, for a contract that has OAuth 2 or OpenID Connect. */
 const TOKENS = `/** Tokens that others have issued. Yours: until you check them here, none opens anything. */
 import type { VerifyToken } from './engine/tokens.ts';
 

@@ -1,4 +1,4 @@
-/** What `npm run contract:use` refuses of a contract, before it is set right. */
+/** Judges a contract as `npm run contract:use` does, but sets nothing right before: each problem, in words. */
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
