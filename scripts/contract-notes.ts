@@ -7,6 +7,7 @@ import {
   operationsOf,
   type SchemeNode,
 } from '../src/engine/contract/document.ts';
+import { inAllTypes } from '../src/engine/contract/replies.ts';
 import type { Schema } from '../src/engine/schema/json.ts';
 import { targetOf } from '../src/engine/schema/recursion.ts';
 import { subschemasOf } from '../src/engine/schema/subschemas.ts';
@@ -63,7 +64,9 @@ function ofReplies({ responses = {} }: OperationNode): string[] {
     if (type && BODILESS.test(status))
       return [`response ${status}: its content is never sent: such a reply has no body`];
     const sent = Object.keys(content).find((name) => /json/i.test(name)) ?? type;
-    return others.length > 0 ? [`response ${status}: of its types, ${sent} is sent`] : [];
+    return others.length > 0
+      ? [`response ${status}: of its types, ${sent} is sent where the handler chooses none`]
+      : [];
   });
 }
 
@@ -81,7 +84,7 @@ function ofScopes(security: Record<string, string[]>[], scopes: Map<string, stri
 }
 
 function schemasOf({ parameters, body, replies }: Operation): Schema[] {
-  return [...parameters, ...(body?.contents ?? []), ...replies].map(({ schema }) => schema);
+  return [...parameters, ...(body?.contents ?? []), ...inAllTypes(replies)].map(({ schema }) => schema);
 }
 
 const isAbove = (low: number | bigint = -Infinity, high: number | bigint = Infinity) => low > high;

@@ -1,5 +1,6 @@
 /** Finds patterns of a contract that are none, or could hang the server, because they take more than linear time. */
 import type { Contract } from '../src/engine/contract/contract.ts';
+import { inAllTypes } from '../src/engine/contract/replies.ts';
 import { toRegExp } from '../src/engine/schema/ajv.ts';
 import type { Schema } from '../src/engine/schema/json.ts';
 import { targetOf } from '../src/engine/schema/recursion.ts';
@@ -18,7 +19,7 @@ export function describeSlowPatterns({ operations }: Contract, limits = TIME_LIM
   const degreeOnce = buildDegreeOnce(limits);
   const told = new Map<string, string>();
   for (const { id, parameters, body, replies } of operations.values()) {
-    const schemas = [...parameters, ...(body?.contents ?? []), ...replies].map(({ schema }) => schema);
+    const schemas = [...parameters, ...(body?.contents ?? []), ...inAllTypes(replies)].map(({ schema }) => schema);
     for (const schema of schemas) visit(schema, `operation ${id}`);
   }
   return [...told.values()];

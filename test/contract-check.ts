@@ -29,6 +29,7 @@ const HTTP_HEADERS = [
   'date',
   'keep-alive',
   'transfer-encoding',
+  'vary',
   'x-content-type-options',
 ];
 /** What every reply must have, whatever it is. */

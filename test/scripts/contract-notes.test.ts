@@ -34,7 +34,10 @@ t.test('what the server does otherwise than a contract says is named', async (t)
       { responses: { '204': { description: '', ...json({}) } } },
       'response 204: its content is never sent: such a reply has no body',
     ],
-    [{ responses: { '200': { description: '', ...several } } }, 'response 200: of its types, application/json is sent'],
+    [
+      { responses: { '200': { description: '', ...several } } },
+      'response 200: of its types, application/json is sent where the handler chooses none',
+    ],
     [{ security: [{ login: ['read', 'write'] }] }, 'security: no flow of login has the scope write'],
   ];
   for (const [source, note, item] of cases) t.strictSame(await noted(t, source, item), [note]);

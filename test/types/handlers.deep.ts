@@ -76,3 +76,50 @@ t.test('a body that is not JSON is an iterable of bytes, or of the parts of a fo
   t.strictSame(messages.splice(0, right.length), ['', '', '', '']);
   for (const message of messages) t.match(message, /does not exist on type|have no overlap/);
 });
+
+t.test('an answer has one of the types that the contract declares for its status, with its body', async (t) => {
+  const content = "content: { 'text/csv': string; 'application/json': { id: bigint }; 'application/a+json': { a: 1 } }";
+  const replies = `200: { headers: { [name: string]: unknown }; ${content} };
+    204: { headers: { [name: string]: unknown }; content?: never };
+    404: { headers: { [name: string]: unknown }; content: { 'application/json': string } };
+    409: { headers: { [name: string]: unknown }; content: { 'text/csv': string; 'text/plain': string } };
+    410: { headers: { [name: string]: unknown }; content: { '*/*': { id: bigint }; 'text/plain': string } }`;
+  const types = withOperation(
+    `table: { parameters: ${NO_PARAMETERS}; requestBody?: never; responses: { ${replies} } };`,
+  );
+  const right = [
+    '{ status: 200, body: { id: 1n } }',
+    "{ status: 200, type: 'application/json', body: { id: 1n } }",
+    "{ status: 200, type: 'application/a+json', body: { a: 1 } }",
+    "{ status: 200, type: 'text/csv', body: 'id' }",
+    "{ status: 404, type: 'application/json', body: '' }",
+    "{ status: 409, body: '' }",
+    "{ status: 409, type: 'text/plain', body: '' }",
+    '{ status: 410, body: { id: 1n } }',
+    "{ status: 410, type: 'application/json', body: { id: 1n } }",
+    "if (call.accepts('text/csv', 'application/json') === 'text/csv') return { status: 200, type: 'text/csv', body: '' }; return { status: 200, body: { id: 1n } };",
+    "const type: 'text/csv' | 'application/a+json' | undefined = call.accepts('text/csv', 'application/a+json'); return { status: 204 };",
+  ];
+  const wrong: [answer: string, message: string][] = [
+    [
+      "{ status: 200, type: 'text/html', body: '' }",
+      'Refused<"table: 200.type has another type than in the contract">',
+    ],
+    ["{ status: 200, body: 'id' }", 'Refused<"table: 200.body has another type than in the contract">'],
+    ["{ status: 200, type: 'text/csv', body: { id: 1n } }", 'Refused<"table: 200.body has another type than'],
+    ["{ status: 200, type: 'application/a+json', body: { id: 1n } }", 'Refused<"table: 200.body.id is not in the'],
+    ["{ status: 200, type: 'application/json', body: { id: 1n, a: 1 } }", 'Refused<"table: 200.body.a is not in the'],
+    ["{ status: 204, type: 'text/csv' }", 'Refused<"table: 204.type'],
+    ["{ status: 404, type: 'text/csv', body: '' }", 'Refused<"table: 404.type has another type than'],
+    ["{ status: 410, type: 'text/plain', body: { id: 1n } }", 'Refused<"table: 410.body has another type than'],
+    [
+      "if (call.accepts('text/html')) return { status: 204 }; return { status: 204 };",
+      '\'"text/html"\' is not assignable',
+    ],
+  ];
+  const answers = [...right, ...wrong.map(([answer]) => answer)].map((answer): [string, string] => ['table', answer]);
+  const messages = diagnoseAnswers(answers, types);
+  t.strictSame(messages.splice(0, right.length), Array(right.length).fill(''));
+  for (const [index, message] of messages.entries())
+    t.match(message, wrong[index]?.[1] as string, answers[index + right.length]?.[1] as string);
+});

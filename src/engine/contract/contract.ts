@@ -62,6 +62,8 @@ export interface Reply {
   int64s: Int64Map;
   /** The headers by their names in the contract. */
   headers: Record<string, HeaderNode>;
+  /** The reply in its other media types, which a handler may choose. */
+  others: Reply[];
 }
 
 /**

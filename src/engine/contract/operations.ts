@@ -98,13 +98,15 @@ function toOperation({ method, path, item, source }: Source, keyPlaces: KeyPlace
   const ways = toSecurity(security, keyPlaces, refuse);
   const sources = [...(item.parameters ?? []), ...(source.parameters ?? [])];
   const parameters = toParameters(path, sources.filter(isNoKey(ways)), refuse);
+  const replies = Object.entries(source.responses ?? {}).map(([status, response]) => toReply(status, response, refuse));
+  if (parameters.some(({ keptHours }) => keptHours !== undefined)) checkRepeated(replies, refuse);
   return {
     id,
     method: method.toUpperCase(),
     path,
     parameters,
     body: toBody(source.requestBody, refuse),
-    replies: Object.entries(source.responses ?? {}).map(([status, response]) => toReply(status, response, refuse)),
+    replies,
     security: ways,
     isKeyOptional: security.some((requirement) => Object.keys(requirement).length === 0),
     deprecation: toDeprecation(source, refuse),
@@ -113,12 +115,28 @@ function toOperation({ method, path, item, source }: Source, keyPlaces: KeyPlace
 
 function toReply(status: string, { content = {}, headers = {} }: ResponseNode, refuse: Refuse): Reply {
   const name = `response ${status}`;
-  // A handler answers only one of several media types: JSON, if it is among them.
   const types = toTypes(content, name, refuse);
-  const { type, media } = types.find((one) => isJson(one.type)) ?? types[0] ?? { type: PLAIN_JSON, media: {} };
-  const schema = withoutFields('writeOnly', media?.schema ?? {});
-  const int64s = findInt64s(schema, `${name}: body`, refuse);
-  return { status, type, hasContent: types.length > 0, isJson: isJson(type), schema, int64s, headers };
+  const problems = new Set<string>();
+  const [first = { type: PLAIN_JSON, media: {} }] = types;
+  // Sent where the handler chooses no type.
+  const usual = types.find(({ type }) => isJson(type)) ?? first;
+  const inType = ({ type, media }: typeof usual): Reply => {
+    const schema = withoutFields('writeOnly', media?.schema ?? {});
+    const int64s = findInt64s(schema, `${name}: body`, (problem) => problems.add(problem));
+    return { status, type, hasContent: types.length > 0, isJson: isJson(type), schema, int64s, headers, others: [] };
+  };
+  const others = types.filter(({ type }) => type !== usual.type);
+  const reply = { ...inType(usual), others: others.map(inType) };
+  problems.forEach(refuse);
+  return reply;
+}
+
+/** A handler chooses the type by each request's own `Accept`: a repeated request could get another than the first. */
+function checkRepeated(replies: Reply[], refuse: Refuse): void {
+  for (const { status, others } of replies) {
+    if (status.startsWith('2') && others.length > 0)
+      refuse(`response ${status}: has several types, of which x-kept-hours could not repeat the one that was sent`);
+  }
 }
 
 /** If JSON is among the types, types that could not be checked are not accepted (415). */

@@ -1,4 +1,4 @@
-/** Finds the declared reply of a status. */
+/** Finds the declared reply of a status, and its other media types. */
 import type { Reply } from './contract.ts';
 
 /** The reply of the status, of its range, or the default. The server itself may refuse with a status that is not declared. */
@@ -10,3 +10,6 @@ export function replyFor<Declared extends Pick<Reply, 'status'>>(
   const declared = new Map(replies.map((reply) => [reply.status.toUpperCase(), reply]));
   return declared.get(names.find((name) => declared.has(name)) as string);
 }
+
+/** Each reply in each of its media types. */
+export const inAllTypes = (replies: Reply[]): Reply[] => replies.flatMap((reply) => [reply, ...reply.others]);

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { toVary } from '../replies/vary.ts';
 
 /** The best coding first. Brotli's quality 11 would take seconds, and save 5 %. */
 const CODINGS: Record<string, (body: Buffer) => Promise<Buffer>> = {
@@ -63,7 +64,3 @@ function buildSend(body: Buffer, headers: Headers) {
     return reply.sent ? reply : reply.header('content-encoding', coding).send(bytes);
   };
 }
-
-/** Adds a header to `Vary` (RFC 9110, section 12.5.5), which a plugin may have set already. */
-export const toVary = (reply: FastifyReply, header: string) =>
-  [reply.getHeader('vary') ?? [], header].flat().join(', ');

@@ -1,7 +1,8 @@
 /** Leads from the origin to the rest: people to the page, programs to the contract. */
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
-import { addDocument, toVary } from './documents.ts';
+import { toVary } from '../replies/vary.ts';
+import { addDocument } from './documents.ts';
 
 /** The relations are from RFC 8631, that of the catalogue from RFC 9727. */
 const toLinks = (publicPath: string) =>

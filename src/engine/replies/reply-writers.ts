@@ -3,7 +3,7 @@
 import { parseExactJson } from '../../json/exact-json.ts';
 import { JsonText } from '../../json/json-text.ts';
 import type { Operation, Reply } from '../contract/contract.ts';
-import { replyFor } from '../contract/replies.ts';
+import { inAllTypes } from '../contract/replies.ts';
 import type { ErrorForm, ToErrorBody } from '../error-body.ts';
 import { ErrorParts } from '../errors.ts';
 import { buildToBigints } from '../schema/bigints.ts';
@@ -19,7 +19,8 @@ export interface ReplyWriter {
   write: (body: unknown) => string;
 }
 
-export type WriterOf = (status: number) => ReplyWriter;
+/** The writer of a declared reply in one of its media types. */
+export type WriterOf = (reply: Reply | undefined) => ReplyWriter;
 
 export interface WriterOptions {
   compileReply: CompileReply;
@@ -28,7 +29,7 @@ export interface WriterOptions {
 }
 
 export function buildWriterOf(options: WriterOptions, { id, replies }: Operation, refuse: Refuse): WriterOf {
-  const written = replies.filter(({ isJson }) => isJson);
+  const written = inAllTypes(replies).filter(({ isJson }) => isJson);
   const writers = new Map(written.map((reply) => [reply, buildWriter(id, reply, options, refuse)]));
   const toBody = buildToBody(options.toErrorBody, id, undefined);
   /** For errors of the server with a status that is not declared. */
@@ -36,7 +37,7 @@ export function buildWriterOf(options: WriterOptions, { id, replies }: Operation
     check: (body, request) => toContractsOwn(body, request, toBody),
     write: JSON.stringify,
   };
-  return (status) => writers.get(replyFor(replies, status) as Reply) ?? undeclared;
+  return (reply) => writers.get(reply as Reply) ?? undeclared;
 }
 
 function buildWriter(id: string, reply: Reply, options: WriterOptions, refuse: Refuse): ReplyWriter {

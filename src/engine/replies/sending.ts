@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Operation, Reply } from '../contract/contract.ts';
-import { PLAIN_JSON, toContentType } from '../contract/media-types.ts';
+import { PLAIN_JSON, toContentType, toMediaType } from '../contract/media-types.ts';
 import { replyFor } from '../contract/replies.ts';
 import { ErrorParts } from '../errors.ts';
 import { joinLinks } from './deprecation.ts';
@@ -10,23 +10,28 @@ import { toErrorText } from './error-bodies.ts';
 import { toPayload } from './raw-bodies.ts';
 import { type CheckHeaders, UNSENDABLE } from './reply-headers.ts';
 import type { ReplyWriter, WriterOf } from './reply-writers.ts';
+import { toVary } from './vary.ts';
 
 /** The answer of any handler, as routes know it. */
 export interface AnyAnswer {
   status: number;
+  /** The media type, where the contract has several for the status. */
+  type?: string;
   body?: unknown;
   headers?: Record<string, string>;
 }
 
 const NONE = {};
 
-/** The parts that all replies with a status have in common. */
+/** The parts that all replies with a status, in one media type, have in common. */
 interface Form extends ReplyWriter {
   checkHeaders: CheckHeaders | undefined;
   /** The value of `Content-Type`. */
   type: string;
   /** The declared reply, if its body is not JSON, and so sent as it is. */
   rawReply: Reply | undefined;
+  /** The forms of the types that a handler may choose, by type. */
+  byType: Map<string, Form>;
 }
 
 /** Returns the reply if it is not sent yet, as with an asynchronous hook of a plugin, or a stream. */
@@ -40,40 +45,67 @@ export interface SendParts {
   logger: Logger;
 }
 
-export function buildSend({ replies }: Operation, { writerOf, checkHeadersOf, successor, logger }: SendParts): Send {
-  const forms = new Map<number, Form>();
-
-  function addForm(status: number): Form {
-    const reply = replyFor(replies, status);
-    const type = toContentType(reply?.type ?? PLAIN_JSON);
-    const rawReply = reply?.isJson === false ? reply : undefined;
-    const form = { ...writerOf(status), checkHeaders: checkHeadersOf(status), type, rawReply };
-    forms.set(status, form);
-    return form;
-  }
+export function buildSend(operation: Operation, parts: SendParts): Send {
+  const { logger } = parts;
+  const formOf = buildFormOf(operation, parts);
+  const head = { successor: parts.successor, varies: operation.replies.some(({ others }) => others.length > 0) };
 
   /** Sets the headers last: if the body fails, the error is sent without them. */
   async function sendRaw(reply: FastifyReply, answer: AnyAnswer, type: string, declared: Reply): Promise<FastifyReply> {
     const body = answer.body instanceof ErrorParts ? toErrorText(answer.body, declared) : answer.body;
     const payload = await toPayload(body, reply, logger);
-    return addHead(reply, answer, successor).type(type).send(payload);
+    return addHead(reply, answer, head).type(type).send(payload);
   }
 
   return (reply, answer) => {
-    const { type, rawReply, check, write, checkHeaders } = forms.get(answer.status) ?? addForm(answer.status);
+    const { type, rawReply, check, write, checkHeaders } = formOf(answer);
     // The server's own errors, made by `refuse`, are not checked.
     if (checkHeaders && !(answer.body instanceof ErrorParts)) checkHeaders(answer.headers ?? NONE);
-    if (answer.body === undefined) addHead(reply, answer, successor).send();
+    if (answer.body === undefined) addHead(reply, answer, head).send();
     else if (rawReply) return sendRaw(reply, answer, type, rawReply);
     else {
       const body = check(answer.body, reply.request);
-      addHead(reply, answer, successor).type(type).serializer(write).send(body);
+      addHead(reply, answer, head).type(type).serializer(write).send(body);
     }
     return reply.sent ? undefined : reply;
   };
 }
 
-function addHead(reply: FastifyReply, { status, headers }: AnyAnswer, successor: string | undefined): FastifyReply {
+function buildFormOf({ id, replies }: Operation, { writerOf, checkHeadersOf }: SendParts): (answer: AnyAnswer) => Form {
+  const forms = new Map<number, Form>();
+
+  function addForm(status: number): Form {
+    const declared = replyFor(replies, status);
+    const toForm = (reply: Reply | undefined): Form => ({
+      ...writerOf(reply),
+      checkHeaders: checkHeadersOf(status),
+      type: toContentType(reply?.type ?? PLAIN_JSON),
+      rawReply: reply?.isJson === false ? reply : undefined,
+      byType: new Map(),
+    });
+    const form = toForm(declared);
+    if (declared?.hasContent) form.byType.set(declared.type, form);
+    for (const other of declared?.others ?? []) form.byType.set(other.type, toForm(other));
+    forms.set(status, form);
+    return form;
+  }
+
+  return ({ status, type }) => {
+    const form = forms.get(status) ?? addForm(status);
+    if (type === undefined) return form;
+    const chosen = form.byType.get(toMediaType(type));
+    if (chosen) return chosen;
+    throw new Error(`${id} has answered ${status} against the contract: it declares no type ${type} for it`);
+  };
+}
+
+interface Head {
+  successor: string | undefined;
+  /** Whether a status has several types: the answer may depend on `Accept`, also that to a client which takes none of them. */
+  varies: boolean;
+}
+
+function addHead(reply: FastifyReply, { status, headers }: AnyAnswer, { successor, varies }: Head): FastifyReply {
   reply.code(status);
   for (const name in headers) {
     const value = headers[name] as string;
@@ -82,5 +114,6 @@ function addHead(reply: FastifyReply, { status, headers }: AnyAnswer, successor:
     }
     reply.header(name, /^link$/i.test(name) ? joinLinks(value, successor) : value);
   }
+  if (varies) reply.header('vary', toVary(reply, 'Accept'));
   return reply;
 }

@@ -1,6 +1,7 @@
 /** Proves at the start which replies can send the store's JSON text as it is. */
 import type { Operation, Reply } from '../contract/contract.ts';
 import { findLimit } from '../contract/parameters.ts';
+import { inAllTypes } from '../contract/replies.ts';
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { isWithin, mergeAllOf } from '../schema/subsets.ts';
 
@@ -26,7 +27,7 @@ function toWritten(stored: Schema): Schema {
 export function checkPages({ parameters, replies }: Operation, stored: Schema, refuse: Refuse): void {
   const limit = findLimit(parameters);
   const most = keywordsOf(limit?.schema).maximum ?? Number.POSITIVE_INFINITY;
-  for (const { status, schema } of limit ? replies : []) {
+  for (const { status, schema } of limit ? inAllTypes(replies) : []) {
     const { items, minItems = 0, maxItems = most } = mergeAllOf(schema);
     if (!items || !isWithin(toWritten(stored), items)) continue;
     if (minItems > 0) refuse(`response ${status}: its minItems is ${minItems}, and a page may be empty`);

@@ -3,7 +3,7 @@
 import { domain } from '../../generated/domain.ts';
 import type { AnyDescription } from '../../store/description.ts';
 import { type Contract, ContractError, type Operation, type Reply } from '../contract/contract.ts';
-import { replyFor } from '../contract/replies.ts';
+import { inAllTypes, replyFor } from '../contract/replies.ts';
 import type { ErrorFormOf, ToErrorBody } from '../error-body.ts';
 import { buildCompileReply } from '../replies/compiled-reply.ts';
 import { buildErrorFormOf } from '../replies/error-bodies.ts';
@@ -70,11 +70,12 @@ export function compileOperations(contract: Contract, toErrorBody: ToErrorBody):
 function checkPossible({ parameters, body, replies }: Operation, buildCheck: BuildCheck, refuse: Refuse): void {
   for (const { name, schema } of parameters) refuseImpossible(schema, `parameter ${name}`, buildCheck, refuse);
   for (const { schema } of body?.contents ?? []) refuseImpossible(schema, 'its body', buildCheck, refuse);
-  for (const { status, schema } of replies) refuseImpossible(schema, `response ${status}`, buildCheck, refuse);
+  for (const { status, schema } of inAllTypes(replies))
+    refuseImpossible(schema, `response ${status}`, buildCheck, refuse);
 }
 
 function checkFillable({ replies }: Operation, refuse: Refuse): void {
-  for (const { status, schema } of replies.filter(({ isJson }) => isJson)) {
+  for (const { status, schema } of inAllTypes(replies).filter(({ isJson }) => isJson)) {
     checkSendable(schema, `response ${status}: body`, refuse);
   }
 }
@@ -84,5 +85,5 @@ function checkStrictly({ parameters, body, replies }: Operation, refuse: Refuse)
   const key = parameters.find(({ name }) => name.toLowerCase() === 'idempotency-key');
   if (key && key.keptHours === undefined) refuse('parameter Idempotency-Key: needs x-kept-hours, to be done once');
   for (const { schema } of body?.contents ?? []) checkRequired(schema, 'body', refuse);
-  for (const { status, schema } of replies) checkRequired(schema, `response ${status}: body`, refuse);
+  for (const { status, schema } of inAllTypes(replies)) checkRequired(schema, `response ${status}: body`, refuse);
 }

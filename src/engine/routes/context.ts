@@ -8,6 +8,7 @@ import type { Idempotency } from '../../store/collection.ts';
 import type { CollectionsOf } from '../../store/description.ts';
 import type { Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/media-types.ts';
+import { preferredType } from '../requests/accept.ts';
 import type { Accepted } from '../requests/checks.ts';
 import type { Values } from '../requests/parameter-values.ts';
 import type { AnyContext, UrlOf } from './handler.ts';
@@ -59,6 +60,12 @@ export class Context implements AnyContext {
 
   get contentType() {
     return this.body === undefined ? undefined : toMediaType(this.#request.headers['content-type'] as string);
+  }
+
+  /** A function of its own, since handlers take their argument apart. */
+  get accepts() {
+    const { accept } = this.#request.headers;
+    return <Type extends string>(...types: Type[]) => preferredType(accept, types);
   }
 
   get caller() {

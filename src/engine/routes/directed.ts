@@ -21,3 +21,6 @@ type Directed<T, Hidden> = T extends $Read<infer Inside> | $Write<infer Inside>
 type IsHidden<T, Hidden> = [NonNullable<T>] extends [never] ? false : [NonNullable<T>] extends [Hidden] ? true : false;
 
 export type IsJson<Type> = Lowercase<Type & string> extends `${string}/json` | `${string}+json` ? true : false;
+
+/** A media type of the contract as it is served: ranges as JSON. */
+export type MediaType<Name> = Name extends '*/*' | 'application/*' ? 'application/json' : Name;

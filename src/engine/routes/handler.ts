@@ -14,7 +14,7 @@ import type { ErrorBody } from '../errors.ts';
 import type { RawBody } from '../replies/raw-bodies.ts';
 import type { AnyAnswer } from '../replies/sending.ts';
 import type { Bytes, FormField, FormFile } from '../requests/form-parts.ts';
-import type { InReply, InRequest, IsJson, OperationId } from './directed.ts';
+import type { InReply, InRequest, IsJson, MediaType, OperationId } from './directed.ts';
 
 type ParametersOf<Id extends OperationId> = operations[Id]['parameters'];
 export type PathOf<Id extends OperationId> = Present<ParametersOf<Id>['path']>;
@@ -79,7 +79,16 @@ export type HandlerContext<Id extends OperationId> = Context<
   Id extends OpenOperation ? undefined : CallerOf
 > &
   CollectionsOf<typeof domain, CallsOf<typeof transactions>> &
-  ContentOf<operations[Id]['requestBody']>;
+  ContentOf<operations[Id]['requestBody']> & {
+    /**
+     * Returns the type that the client prefers by its `Accept`; the first of several that it likes equally, undefined if it accepts none of
+     * them.
+     */
+    accepts: <Type extends TypesIn<Responses<Id>>>(...types: Type[]) => Type | undefined;
+  };
+type TypesIn<Replies> = {
+  [Key in keyof Replies]: Replies[Key] extends { content: infer Content } ? MediaType<keyof Content> : never;
+}[keyof Replies];
 
 /** The headers that the server itself puts on every reply for which the contract declares them. */
 type ServerHeader =
@@ -103,8 +112,20 @@ type WithHeaders<Headers> =
 /** The Error body repeats the status of its reply. */
 type Repeated<Body, Status> = Body extends ErrorBody ? Body & { status: Status } : Body;
 type WithBody<Response, Status> = Response extends { content: infer Content }
-  ? { [Type in keyof Content]: { body: BodyOf<Type, Content[Type], Status> } }[keyof Content]
+  ? {
+      [Name in keyof Content]: { body: BodyOf<MediaType<Name>, Content[Name], Status> } & Named<
+        MediaType<Name>,
+        MediaType<keyof Content>
+      >;
+    }[keyof Content]
   : { body?: never };
+/** The type of an answer may be left out where it is JSON, or where the contract has no JSON. */
+type Named<Type, All> = [JsonIn<All>] extends [never]
+  ? { type?: Type }
+  : Type extends JsonIn<All>
+    ? { type?: Type }
+    : { type: Type };
+type JsonIn<All> = All extends unknown ? (IsJson<All> extends true ? All : never) : never;
 type BodyOf<Type, Body, Status> =
   IsJson<Type> extends true ? Repeated<InReply<Body>, Status> | JsonText<InReply<Body>> : RawBody;
 
@@ -147,10 +168,17 @@ type FaultAt<Id extends OperationId, Given, Status> = Status extends number
     ? `the contract declares no status ${Status}`
     : FaultIn<
         { [Key in keyof Given]: Key extends 'status' ? Status : Given[Key] },
-        Frozen<AnswerTo<Status, ResponseTo<Id, Status>>>,
+        Frozen<OfType<AnswerTo<Status, ResponseTo<Id, Status>>, Given>>,
         `${Status}`
       >
   : never;
+
+/** The answers in the type of the one that is given, if it is declared; without a type, those that need none. */
+type OfType<Answer, Given> = Given extends { type: infer Type }
+  ? [Extract<Answer, { type?: Type }>] extends [never]
+    ? Answer
+    : Extract<Answer, { type?: Type }>
+  : Exclude<Answer, { type: unknown }>;
 
 /** How deep the types search for undeclared fields and `any`: types may refer to themselves. */
 type Levels = [1, 2, 3, 4, 5, 6, 7, 8];
@@ -239,6 +267,7 @@ type Judged<Id extends OperationId, Given> = 0 extends 1 & Given
 export type AnyContext = Context<unknown, unknown, unknown, CallerOf | undefined> & {
   contentType: string | undefined;
   body: unknown;
+  accepts: <Type extends string>(...types: Type[]) => Type | undefined;
 };
 export type AnyHandler = (call: AnyContext) => Awaitable<AnyAnswer>;
 

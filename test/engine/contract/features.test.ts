@@ -44,6 +44,10 @@ const CONTRACTS: Record<string, string> = {
   'Ranges of other': reply('200', 'image/*'),
   'Errors of the server as anything': reply('401', 'image/png'),
   "The server's own paths": withPaths({ '/docs': { get: operation('echo') } }, withPrefix('/')),
+  'Several types for a success': echo({
+    parameters: [{ name: 'Idempotency-Key', in: 'header', schema: string, 'x-kept-hours': 24 }],
+    responses: { '200': content('application/json', 'text/csv') },
+  }),
   '`x-kept-hours` of': parameter({ 'x-kept-hours': 24 }),
   'In a cookie': parameter({ in: 'cookie' }),
   'Arrays beside': echo(
@@ -110,7 +114,7 @@ const SERVED: Record<string, Json> = {
   'Ranges of types, or': { requestBody: content('*/*', 'text/csv; charset=utf-8') },
   'Its schema beyond': { responses: { '200': { content: { 'text/csv': { schema: { type: 'integer' } } } } } },
   '`*/*`, `application/*`': { responses: { '200': content('*/*') } },
-  'Several types for': { responses: { '200': content('text/csv', 'application/json') } },
+  'Several types for one': { responses: { '200': content('text/csv', 'application/json') } },
   'Errors of the server as another': { responses: { '401': problem } },
   'OAuth 2': key('oauth'),
   'Two schemes': key('other'),
