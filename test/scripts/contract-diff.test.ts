@@ -231,6 +231,7 @@ t.test('keywords that depend on each other are judged together', async (t) => {
     ['request', 'breaking', some, { ...some, properties: { a: whole } }],
     ['request', 'compatible', some, { ...some, unevaluatedProperties: {} }],
     ['request', 'breaking', closed, { ...closed, properties: { ab: TEXT } }],
+    ['request', 'breaking', { ...closed, properties: { ab: TEXT } }, closed],
     ['request', 'documentation', { const: 'x', enum: ['x', 'y'] }, { const: 'x' }],
     ['request', 'breaking', { const: 'x' }, { const: 'x', enum: ['y'] }],
   ];

@@ -1,6 +1,6 @@
 /** A `$ref` that is no reference: the name of a field, or a part of a value, such as an example. */
 import { isNode } from './json.ts';
-import { isNames, isValue } from './keys.ts';
+import { isData, isNames } from './keys.ts';
 import { lookUp } from './references.ts';
 
 /** Whether a document, which is also given as JSON, may have one: it leads to no component. */
@@ -17,9 +17,7 @@ export function withoutFalseReferences(node: unknown, key = ''): unknown {
   const hasNames = isNames(key);
   const entries = Object.entries(node).flatMap(([name, value]): [string, unknown][] => {
     if (hasNames) return name === '$ref' && isNode(value) ? [] : [[name, withoutFalseReferences(value)]];
-    const isExamples = name === 'examples' && !Array.isArray(value);
-    const isData = (isValue(name) && !isExamples) || name === 'value';
-    return [[name, isData ? withoutAny(value) : withoutFalseReferences(value, name)]];
+    return [[name, isData(name, value) ? withoutAny(value) : withoutFalseReferences(value, name)]];
   });
   return Object.fromEntries(entries);
 }

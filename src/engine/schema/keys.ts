@@ -7,3 +7,6 @@ const VALUES = /^(example|examples|default|enum|const|x-.*)$/;
 export const isNames = (key: string): boolean => NAMES.test(key);
 /** Whether this key has a value, such as an example. */
 export const isValue = (key: string): boolean => VALUES.test(key);
+/** Whether the value of this key is data, in which a `$ref` is none. The examples of a parameter, a header or a media type are objects with names. */
+export const isData = (key: string, value: unknown): boolean =>
+  key === 'examples' ? Array.isArray(value) : key === 'value' || isValue(key);

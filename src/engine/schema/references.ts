@@ -3,7 +3,7 @@
 import { fromStep } from '../../json/pointer.ts';
 import { type Discriminated, discriminated } from './discriminator.ts';
 import { isNode, type Keywords, type Refuse, type Schema } from './json.ts';
-import { isNames, isValue } from './keys.ts';
+import { isData, isNames } from './keys.ts';
 import { isRecursion, toRecursion } from './recursion.ts';
 
 /** Annotations: keywords that allow every value (JSON Schema 2020-12, Validation, section 9; OpenAPI 3.1, 4.8.24). */
@@ -33,10 +33,10 @@ export function buildResolve(document: unknown): Resolve {
       const { $ref, ...others } = node;
       const isReference = typeof $ref === 'string';
       const entries = Object.entries(isReference ? others : node);
-      const resolved = entries.map(([key, value]) => [
-        key,
-        !hasNames && isValue(key) ? value : resolve(value, isSchema || key === 'schema', !hasNames && isNames(key)),
-      ]);
+      const resolved = entries.map(([key, value]) => {
+        if (!hasNames && isData(key, value)) return [key, value];
+        return [key, resolve(value, isSchema || key === 'schema', !hasNames && isNames(key))];
+      });
       const beside: Keywords = Object.fromEntries(resolved);
       if (!isReference) return isSchema && isDiscriminated(beside) ? discriminated(node, beside, refuse) : beside;
       const target = targetOf($ref, isSchema);

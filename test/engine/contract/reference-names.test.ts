@@ -1,6 +1,7 @@
 /** A `$ref` that is no reference: a field of this name, and data. */
 import t from 'tap';
 import { toCurrent } from '../../../src/engine/contract/older-version.ts';
+import { resolveDocument } from '../../../src/engine/contract/resolved.ts';
 import { operation, serve, withPaths } from '../../added-operations.ts';
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
@@ -50,6 +51,20 @@ for (const $ref of ['https://example.com/Users/a', '#/components/schemas/Missing
     t.match(await request('/v1/notes'), { status: 200, body: { a: data } });
   });
 }
+
+t.test('an example may be one of the components, whose value is data', (t) => {
+  const value = { $ref: '#/components/schemas/Missing' };
+  const content = { 'application/json': { schema: {}, examples: { one: { $ref: '#/components/examples/A' } } } };
+  const paths = { '/a': { get: { operationId: 'getA', responses: { '200': { description: 'A.', content } } } } };
+  const document = { openapi: '3.1.1', paths, components: { examples: { A: { summary: 'A.', value } } } };
+  const problems: string[] = [];
+  const resolved = resolveDocument(document as never, (problem) => problems.push(problem));
+  t.strictSame(problems, []);
+  t.match(resolved.paths['/a']?.get?.responses, {
+    '200': { content: { 'application/json': { examples: { one: { summary: 'A.', value } } } } },
+  });
+  t.end();
+});
 
 t.test(
   'a response called default is no value: what is in it is converted, and its references are followed',
