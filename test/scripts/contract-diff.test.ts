@@ -214,6 +214,7 @@ t.test('keywords that depend on each other are judged together', async (t) => {
     properties: { kind: { const: kind }, ...field },
     required: ['kind'],
   });
+  const byKind = { discriminator: { propertyName: 'kind' } };
   const some = { anyOf: [a], unevaluatedProperties: TEXT };
   const closed = { patternProperties: { '^a': whole }, additionalProperties: false };
   // biome-ignore format: a table
@@ -232,6 +233,7 @@ t.test('keywords that depend on each other are judged together', async (t) => {
     ['request', 'compatible', some, { ...some, unevaluatedProperties: {} }],
     ['request', 'breaking', closed, { ...closed, properties: { ab: TEXT } }],
     ['request', 'breaking', { ...closed, properties: { ab: TEXT } }, closed],
+    ['request', 'compatible', { oneOf: [as('a', {})], ...byKind }, { oneOf: [as('a', {}), as('b', {})], ...byKind }],
     ['request', 'documentation', { const: 'x', enum: ['x', 'y'] }, { const: 'x' }],
     ['request', 'breaking', { const: 'x' }, { const: 'x', enum: ['y'] }],
   ];
