@@ -7,6 +7,7 @@ import {
   operationsOf,
   type SchemeNode,
 } from '../src/engine/contract/document.ts';
+import { isJson, toTypes } from '../src/engine/contract/media-types.ts';
 import { inAllTypes } from '../src/engine/contract/replies.ts';
 import type { Schema } from '../src/engine/schema/json.ts';
 import { targetOf } from '../src/engine/schema/recursion.ts';
@@ -60,13 +61,11 @@ function ofSource({ id, method, path }: Operation, sources: Map<string, Operatio
 
 function ofReplies({ responses = {} }: OperationNode): string[] {
   return Object.entries(responses).flatMap(([status, { content = {} }]) => {
-    const [type, ...others] = Object.keys(content);
-    if (type && BODILESS.test(status))
+    const types = toTypes(content, '', () => {}).map(({ type }) => type);
+    if (types.length > 0 && BODILESS.test(status))
       return [`response ${status}: its content is never sent: such a reply has no body`];
-    const sent = Object.keys(content).find((name) => /json/i.test(name)) ?? type;
-    return others.length > 0
-      ? [`response ${status}: of its types, ${sent} is sent where the handler chooses none`]
-      : [];
+    const sent = types.find(isJson) ?? types[0];
+    return types.length > 1 ? [`response ${status}: of its types, ${sent} is sent where the handler chooses none`] : [];
   });
 }
 

@@ -121,7 +121,9 @@ function toReply(status: string, { content = {}, headers = {} }: ResponseNode, r
   // Sent where the handler chooses no type.
   const usual = types.find(({ type }) => isJson(type)) ?? first;
   const inType = ({ type, media }: typeof usual): Reply => {
-    const schema = withoutFields('writeOnly', media?.schema ?? {});
+    // The schema of another type than JSON is not read.
+    const own = type === usual.type || isJson(type) ? media?.schema : undefined;
+    const schema = withoutFields('writeOnly', own ?? {});
     const int64s = findInt64s(schema, `${name}: body`, (problem) => problems.add(problem));
     return { status, type, hasContent: types.length > 0, isJson: isJson(type), schema, int64s, headers, others: [] };
   };
@@ -134,7 +136,7 @@ function toReply(status: string, { content = {}, headers = {} }: ResponseNode, r
 /** A handler chooses the type by each request's own `Accept`: a repeated request could get another than the first. */
 function checkRepeated(replies: Reply[], refuse: Refuse): void {
   for (const { status, others } of replies) {
-    if (status.startsWith('2') && others.length > 0)
+    if (/^[23]/.test(status) && others.length > 0)
       refuse(`response ${status}: has several types, of which x-kept-hours could not repeat the one that was sent`);
   }
 }

@@ -17,7 +17,7 @@ export interface Place {
 const BETWEEN = ['content', 'schema', 'properties', 'allOf', 'anyOf', 'oneOf'];
 
 /** How many references are followed on the way to a place: more are a circle. */
-const MOST_REFERENCES = 1000;
+const MOST_REFERENCES = 100;
 
 export class Places {
   readonly root: Place;

@@ -93,7 +93,7 @@ function buildFormOf({ id, replies }: Operation, { writerOf, checkHeadersOf }: S
   return ({ status, type }) => {
     const form = forms.get(status) ?? addForm(status);
     if (type === undefined) return form;
-    const chosen = form.byType.get(toMediaType(type));
+    const chosen = form.byType.get(toMediaType(String(type)));
     if (chosen) return chosen;
     throw new Error(`${id} has answered ${status} against the contract: it declares no type ${type} for it`);
   };
@@ -112,7 +112,8 @@ function addHead(reply: FastifyReply, { status, headers }: AnyAnswer, { successo
     if (UNSENDABLE.test(value)) {
       throw new Error(`The header ${name} was answered with ${JSON.stringify(value)}, which no header may have`);
     }
-    reply.header(name, /^link$/i.test(name) ? joinLinks(value, successor) : value);
+    if (/^vary$/i.test(name)) reply.header(name, toVary(reply, value));
+    else reply.header(name, /^link$/i.test(name) ? joinLinks(value, successor) : value);
   }
   if (varies) reply.header('vary', toVary(reply, 'Accept'));
   return reply;

@@ -7,12 +7,23 @@ const RANGE = new RegExp(`^${NAME}/${NAME}$`);
 const QUOTED = /"(?:[^"\\]|\\.)*["\\]?/gs;
 const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
+/** How many ranges count: more are an attack. */
+const MOST_RANGES = 100;
+
+interface Range {
+  name: string;
+  weight: number;
+  hasParameters: boolean;
+}
+
 /**
  * The most preferred of these types; the first of several that are equal. Undefined if the client accepts none. Without the header, it
- * accepts all. A range with parameters counts as one without; a malformed one is ignored.
+ * accepts all. A range with parameters counts where the client has none without; a malformed one is ignored.
  */
 export function preferredType<Type extends string>(accept: string | undefined, types: Type[]): Type | undefined {
-  const weights = new Map((accept ?? '*/*').replace(QUOTED, '').split(',').flatMap(toWeight));
+  const ranges = (accept ?? '*/*').replace(QUOTED, '').split(',', MOST_RANGES).flatMap(toRange);
+  ranges.sort((a, b) => Number(b.hasParameters) - Number(a.hasParameters) || a.weight - b.weight);
+  const weights = new Map(ranges.map(({ name, weight }) => [name, weight]));
   let preferred: Type | undefined;
   let highest = 0;
   for (const type of types) {
@@ -26,8 +37,10 @@ export function preferredType<Type extends string>(accept: string | undefined, t
   return preferred;
 }
 
-function toWeight(member: string): [range: string, weight: number][] {
-  const [range = '', ...parameters] = member.split(';').map((part) => part.trim().toLowerCase());
-  const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-  return RANGE.test(range) && WEIGHT.test(weight) ? [[range, Number(weight)]] : [];
+function toRange(member: string): Range[] {
+  const [name = '', ...parameters] = member.split(';').map((part) => part.trim().toLowerCase());
+  const isWeight = (parameter: string) => parameter.startsWith('q=');
+  const weight = parameters.find(isWeight)?.slice(2) ?? '1';
+  const hasParameters = parameters.some((parameter) => parameter !== '' && !isWeight(parameter));
+  return RANGE.test(name) && WEIGHT.test(weight) ? [{ name, weight: Number(weight), hasParameters }] : [];
 }

@@ -20,7 +20,11 @@ type Directed<T, Hidden> = T extends $Read<infer Inside> | $Write<infer Inside>
         : T;
 type IsHidden<T, Hidden> = [NonNullable<T>] extends [never] ? false : [NonNullable<T>] extends [Hidden] ? true : false;
 
-export type IsJson<Type> = Lowercase<Type & string> extends `${string}/json` | `${string}+json` ? true : false;
+export type IsJson<Type> = MediaType<Type> extends `${string}/json` | `${string}+json` ? true : false;
 
-/** A media type of the contract as it is served: ranges as JSON. */
-export type MediaType<Name> = Name extends '*/*' | 'application/*' ? 'application/json' : Name;
+/** A media type of the contract as it is served: without parameters, and ranges as JSON. */
+export type MediaType<Name> = Name extends '*/*' | 'application/*'
+  ? 'application/json'
+  : Name extends `${infer Type};${string}`
+    ? Lowercase<Type>
+    : Lowercase<Name & string>;

@@ -112,19 +112,23 @@ type WithHeaders<Headers> =
 /** The Error body repeats the status of its reply. */
 type Repeated<Body, Status> = Body extends ErrorBody ? Body & { status: Status } : Body;
 type WithBody<Response, Status> = Response extends { content: infer Content }
-  ? {
-      [Name in keyof Content]: { body: BodyOf<MediaType<Name>, Content[Name], Status> } & Named<
-        MediaType<Name>,
-        MediaType<keyof Content>
-      >;
-    }[keyof Content]
+  ? Named<{ [Name in keyof Content as Served<Name, Content>]: BodyOf<MediaType<Name>, Content[Name], Status> }>
   : { body?: never };
-/** The type of an answer may be left out where it is JSON, or where the contract has no JSON. */
-type Named<Type, All> = [JsonIn<All>] extends [never]
-  ? { type?: Type }
-  : Type extends JsonIn<All>
-    ? { type?: Type }
-    : { type: Type };
+/** A range is served as JSON, unless JSON has its own schema. */
+type Served<Name, Content> = Name extends '*/*' | 'application/*'
+  ? 'application/json' extends keyof Content
+    ? never
+    : MediaType<Name>
+  : MediaType<Name>;
+/** An answer may leave its type out: its body then fits each JSON, or is one of the others where there is no JSON. */
+type Named<Bodies> =
+  | { [Type in keyof Bodies]: { type: Type; body: Bodies[Type] } }[keyof Bodies]
+  | { type?: never; body: UnnamedBody<Bodies, JsonIn<keyof Bodies>> };
+type UnnamedBody<Bodies, Json extends keyof Bodies> = [Json] extends [never]
+  ? Bodies[keyof Bodies]
+  : { [Type in Json]: (given: { body: Bodies[Type] }) => void }[Json] extends (given: infer Given) => void
+    ? Given['body' & keyof Given]
+    : never;
 type JsonIn<All> = All extends unknown ? (IsJson<All> extends true ? All : never) : never;
 type BodyOf<Type, Body, Status> =
   IsJson<Type> extends true ? Repeated<InReply<Body>, Status> | JsonText<InReply<Body>> : RawBody;
@@ -175,9 +179,9 @@ type FaultAt<Id extends OperationId, Given, Status> = Status extends number
 
 /** The answers in the type of the one that is given, if it is declared; without a type, those that need none. */
 type OfType<Answer, Given> = Given extends { type: infer Type }
-  ? [Extract<Answer, { type?: Type }>] extends [never]
+  ? [Extract<Answer, { type: Type }>] extends [never]
     ? Answer
-    : Extract<Answer, { type?: Type }>
+    : Extract<Answer, { type: Type }>
   : Exclude<Answer, { type: unknown }>;
 
 /** How deep the types search for undeclared fields and `any`: types may refer to themselves. */

@@ -1,6 +1,6 @@
 /** Tells what is under a key of a document: names that the contract gives, or a value. */
 const NAMES =
-  /^(properties|patternProperties|dependentSchemas|headers|schemas|parameters|examples|content|mapping|responses|requestBodies|securitySchemes|pathItems|encoding)$/;
+  /^(properties|patternProperties|dependentSchemas|\$defs|headers|schemas|parameters|examples|content|mapping|responses|requestBodies|securitySchemes|pathItems|encoding|links|callbacks)$/;
 const VALUES = /^(example|examples|default|enum|const|x-.*)$/;
 
 /** Whether the keys below this key are names of the contract, not keywords of OpenAPI. */

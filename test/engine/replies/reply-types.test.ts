@@ -107,12 +107,36 @@ t.test('a handler that asks what the client accepts is told the preferred type',
     ['application/json;p="a,b;q=1\\"";q=0.1, text/csv;q=0.2', CSV_TYPE],
     ['application/json;q=2, text/csv;q=0.001', CSV_TYPE],
     ['json, text/csv/x, ;q=1, , text/csv;q=0.1', CSV_TYPE],
+    ['text/csv;q=0.7, text/csv;header=present;q=0.1, */*;q=0.5', CSV_TYPE],
+    ['application/json, application/json;version=2;q=0', JSON_TYPE],
+    ['text/csv;header=present;q=0.1, text/csv;header=absent;q=0.3, application/json;q=0.2', CSV_TYPE],
+    ['text/csv;q=0.1, text/csv;q=0.3, application/json;q=0.2;', CSV_TYPE],
+    [`application/json;q=0.1, ${'a/b, '.repeat(99)}text/csv`, JSON_TYPE],
   ];
   for (const [accept, type] of cases) t.equal((await ask(accept))[1], type, String(accept));
   for (const none of ['image/png', 'csv', '', '*/*;q=0', 'text/csv;q=x', '"text/csv', '"\\']) {
     const [status, , vary] = await ask(none);
     t.strictSame([status, vary], [406, VARY], none);
   }
+});
+
+t.test('a header Vary of a handler is added to that of others', async (t) => {
+  answer = () => ({ status: 200, body: SMALL, headers: { Vary: 'accept, X-Shelf' } });
+  t.equal((await ask())[2], 'Origin, Accept, X-Shelf');
+});
+
+t.test('a schema of another type than JSON is not read, since nothing checks such a body', async (t) => {
+  const int64 = { type: 'integer', format: 'int64' };
+  const schema = { anyOf: [int64, { type: 'integer' }] };
+  const yaml = withPaths({
+    '/a': {
+      get: operation('a', {
+        responses: { '200': { content: { 'application/json': { schema: int64 }, 'application/xml': { schema } } } },
+      }),
+    },
+  });
+  const { request } = await serve(t, yaml, { a: () => ({ status: 200, body: 1n }) });
+  t.match(await request('/v1/a'), { status: 200, body: 1 });
 });
 
 t.test('a client is told that a reply depends on Accept only where a status has several types', async (t) => {
