@@ -32,12 +32,22 @@ export function toLocated(problems: string[], text: string, name: string): strin
   const told = new Map<string, { line: string; others: number }>();
   for (const problem of problems) {
     const line = `${placeOf(problem)}: ${withoutPlace(problem)}`;
-    const slip = line.replace(/ operation \S+: (response \w+: )?((parameter \S+|(its |request\.)?body\S*): )?/, '');
+    const slip = withoutOperation(line);
     const known = told.get(slip);
     if (known) known.others++;
     else told.set(slip, { line, others: 0 });
   }
   return [...told.values()].map(({ line, others }) => (others === 0 ? line : `${line} (and ${others} more like it)`));
+}
+
+/** The line without the operation, and the part of it, that its words begin with. */
+function withoutOperation(line: string): string {
+  const [place, ...words] = line.split(' operation ');
+  const slip = words
+    .join(' operation ')
+    .replace(/^\S+ /, '')
+    .replace(/^response \w+: /, '');
+  return `${place} ${slip.replace(/^(?:parameter [^\s:]+|(?:its |request\.)?body[^\s:]*): /, '')}`;
 }
 
 /** The error of a contract that is refused, with the places in its file. */
@@ -47,13 +57,17 @@ export function withPlaces(error: unknown, file: URL): unknown {
   return new ContractError(toLocated(error.problems, readFileSync(file, 'utf8'), name));
 }
 
-/** Texts of the contract that a problem is about: a reference, a pattern. */
-const TEXTS = [
-  /(?:^|: )\$ref (\S+) /,
-  /(?:^|: )(#\/\S+) refers to itself/,
-  /\bpattern (.+?)(?:: \S+ means nothing| takes | is no )/,
-  /regular expression: \/(.*)\/\w*: /,
-];
+/** The text of the contract that a problem is about: a reference, or a pattern. */
+function textIn(problem: string): string | undefined {
+  const [, reference] = /(?:^|: )\$ref (\S+) /.exec(problem) ?? /(?:^|: )(#\/\S+) refers to itself/.exec(problem) ?? [];
+  if (reference !== undefined) return reference;
+  const [, ...expression] = problem.split('regular expression: /');
+  if (expression.length > 0) return expression.join().split('/').slice(0, -1).join('/');
+  const [, ...pattern] = problem.split('pattern ');
+  const [text = '', ...others] = pattern.join('pattern ').split(/ takes | is no | is too | means nothing/);
+  if (others.length === 0) return undefined;
+  return problem.includes(' means nothing') ? text.slice(0, text.lastIndexOf(': ')) : text;
+}
 
 /** The words that begin a problem, one after the other: `response 404: header Link …`. The keys lead to the part that they name. */
 const WORDS: [words: RegExp, keys: (name: string) => string[]][] = [
@@ -65,7 +79,7 @@ const WORDS: [words: RegExp, keys: (name: string) => string[]][] = [
   [/^link (\S+): /, (name) => ['links', name]],
   [/^header ([^\s:]+):? /, (name) => ['headers', name]],
   [/^(?:path )?parameter \{?([^\s{}]+?)\}?:? /, (name) => ['parameters', name]],
-  [/^request\.(?:query|path|headers?)\.([^.:\s]+)[^:\s]*: /, (name) => ['parameters', name]],
+  [/^request\.(?:query|path|headers?)\.([^.:\s]+)(?:\.[^:\s]*)?: /, (name) => ['parameters', name]],
   [
     /^(?:its body|(?:request\.)?body)((?:\.[^.:\s]+)*): /,
     (names) => ['requestBody', 'schema', ...names.split('.').slice(1)],
@@ -80,9 +94,9 @@ function buildOffsetOf(document: Document.Parsed): (problem: string) => number {
   return (problem) => {
     const [, pointer] = /^#?(\/\S*?):?\s/.exec(problem) ?? [];
     if (pointer) return places.reach(places.root, pointer.slice(1).split('/').map(fromStep)).offset;
-    const [text] = TEXTS.flatMap((words) => words.exec(problem)?.slice(1) ?? []);
+    const text = textIn(problem);
     if (text !== undefined) texts ??= offsetsOfTexts(document);
-    const known = texts?.get(text as string);
+    const known = text === undefined ? undefined : texts?.get(text);
     if (known !== undefined) return known;
     const [, id, words = problem] = /^operation (\S+): (.*)$/s.exec(problem) ?? [];
     if (id !== undefined) operations ??= keysOfOperations(document);
