@@ -11,7 +11,7 @@ const MESSAGE = /message|detail|description|text|reason|summary|msg/i;
 const DONE = /^(success|succeeded|ok)$/i;
 const REQUEST_ID = /^(x.)?(request|trace|correlation|transaction|log).?id$/i;
 
-/** Words in codes of a status, the last ones of any: only the team knows its codes, and begins with the nearest. */
+/** The words of codes, by their status; the last are of any status. Only the team knows its codes: the file begins with the nearest. */
 const MEANINGS: [words: RegExp, status?: number][] = [
   [/bad_?request|invalid_?request|invalid/i, 400],
   [/unauth|token|credential/i, 401],

@@ -1,4 +1,4 @@
-/** Replies that the server itself may send: they are given what its errors and headers are. */
+/** Replies that the server itself may send are described as its errors and headers are. */
 import { stringify } from 'lossless-json';
 import type { Reply } from '../../src/engine/contract/contract.ts';
 import type { MediaNode } from '../../src/engine/contract/document.ts';

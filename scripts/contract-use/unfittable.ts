@@ -1,4 +1,4 @@
-/** Schemas of a contract that nothing fits, or that no answer fits, and of which one thing alone can be meant. */
+/** Sets schemas right that no value, or no answer, can fit, where only one thing can be meant. */
 import { isDeepStrictEqual } from 'node:util';
 import { isNode, type Keywords } from '../../src/engine/schema/json.ts';
 import { isNames, isValue } from '../../src/engine/schema/keys.ts';
