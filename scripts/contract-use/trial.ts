@@ -43,15 +43,20 @@ export async function tryOut(
   root: URL,
   { keepsErrors = false, replaces = true, steps = STEPS, timeLimit = TIME_LIMIT } = {},
 ): Promise<Trial> {
+  const interruption = new AbortController();
+  const interrupt = () => interruption.abort();
+  // Until the copy is gone: npm passes a signal on, and its group gets it, too.
+  for (const signal of SIGNALS) process.on(signal, interrupt);
   const folder = mkdtempSync(join(tmpdir(), 'contract-use-'));
   const copy = pathToFileURL(`${folder}/`);
+  const limits = { timeLimit, interrupted: interruption.signal };
   const unfit: Unfit = { domains: [], handlers: [] };
   try {
     copyProject(fileURLToPath(root), folder);
     if (!keepsErrors) rmSync(new URL('src/errors.ts', copy), { force: true });
     place(file, judgement, copy, { replaces, keepsErrors, domains: [], handlers: [] });
     for (;;) {
-      const faults = await runSteps(steps, folder, timeLimit);
+      const faults = await runSteps(steps, folder, limits);
       const domains = findOutdated(faults, root).filter((name) => !unfit.domains.includes(name));
       const handlers = replaces ? [] : findHandlers(faults, root).filter((name) => !unfit.handlers.includes(name));
       if (domains.length + handlers.length === 0) return { ...unfit, faults: faults.slice(0, MOST_LINES) };
@@ -63,6 +68,7 @@ export async function tryOut(
   } finally {
     // The processes of a step that was ended may still write there.
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+    for (const signal of SIGNALS) process.off(signal, interrupt);
   }
 }
 
@@ -91,16 +97,21 @@ function findHandlers(faults: string[], root: URL): string[] {
   return [...new Set(names)].filter((name) => existsSync(new URL(`handlers/${name}.ts`, root)));
 }
 
-async function runSteps(steps: Step[], folder: string, timeLimit: number): Promise<string[]> {
+interface Limits {
+  timeLimit: number;
+  interrupted: AbortSignal;
+}
+
+async function runSteps(steps: Step[], folder: string, limits: Limits): Promise<string[]> {
   for (const step of steps) {
-    const said = await run(step, folder, timeLimit);
+    const said = await run(step, folder, limits);
     if (said !== undefined) return toLines(said).map((line) => `${step.name}: ${line}`);
   }
   return [];
 }
 
 /** Returns the output of a program that fails. */
-function run({ args, isReady }: Step, cwd: string, timeLimit: number): Promise<string | undefined> {
+function run({ args, isReady }: Step, cwd: string, { timeLimit, interrupted }: Limits): Promise<string | undefined> {
   // The settings that services and plugins need; no listener of a server that runs beside it.
   const own = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '', WORKERS: '', DATABASE_URL: 'sqlite::memory:' };
   const env = { ...process.env, ...own };
@@ -112,11 +123,11 @@ function run({ args, isReady }: Step, cwd: string, timeLimit: number): Promise<s
     const interrupt = () => end('it was interrupted');
     function end(fault: string | undefined): void {
       clearTimeout(timer);
-      for (const signal of SIGNALS) process.off(signal, interrupt);
+      interrupted.removeEventListener('abort', interrupt);
       endGroup(child);
       resolve(fault);
     }
-    for (const signal of SIGNALS) process.once(signal, interrupt);
+    interrupted.addEventListener('abort', interrupt);
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         said += text;

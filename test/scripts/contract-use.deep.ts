@@ -1,7 +1,8 @@
 /** `npm run contract:use` as a command, in a copy of the project, with nothing made up. */
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { fileOf } from '../other-contracts.ts';
 import { NODE_ARGS } from '../program.ts';
@@ -17,4 +18,20 @@ t.test('another Pet is put in the place of ours, and generated, compiled and sta
   t.match(stdout, 'src/pets/ is removed');
   t.notOk(existsSync(join(folder, 'src/pets')));
   t.match(generate(folder), { status: 0 });
+});
+
+t.test('a command that is interrupted again and again leaves no copy behind', async (t) => {
+  const copies = t.testdir();
+  const args = [...NODE_ARGS, 'scripts/contract-use.ts', fileOf('petstore-expanded')];
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, TMPDIR: copies },
+    stdio: 'ignore',
+  });
+  const isCopied = () => readdirSync(copies).some((name) => existsSync(join(copies, name, 'handlers')));
+  while (!isCopied() && child.exitCode === null) await wait(10);
+  while (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGTERM');
+    await wait(10);
+  }
+  t.strictSame(readdirSync(copies), []);
 });
