@@ -60,13 +60,14 @@ export function mendBodies(document: Node, tell: Tell): void {
 
 const typesOf = (content: Node) => toTypes(content as Record<string, MediaNode>, '', () => {});
 
-/** A schema with those that describe the same value, as they are written. */
-function partsOf(document: Node, schema: unknown, depth = 8): Keywords[] {
-  if (!isNode(schema) || depth === 0) return [];
+/** A schema with those that describe the same value, as they are written, each once. */
+function partsOf(document: Node, schema: unknown, seen = new Set<unknown>()): Keywords[] {
+  if (!isNode(schema) || seen.has(schema)) return [];
+  seen.add(schema);
   const { $ref, ...own } = schema;
   const { allOf = [], anyOf = [], oneOf = [] } = own as Keywords;
   const inner = [lookUp(document, $ref), allOf, anyOf, oneOf].flat();
-  return [own, ...inner.flatMap((part) => partsOf(document, part, depth - 1))];
+  return [own, ...inner.flatMap((part) => partsOf(document, part, seen))];
 }
 
 const fieldsOf = (parts: Keywords[]): [string, Schema][] =>
