@@ -9,14 +9,13 @@ import {
   ResolveError,
   Source,
 } from '@redocly/openapi-core';
-import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
+import { stringify } from 'lossless-json';
 import { toLocated } from '../../src/engine/contract/located.ts';
+import { parseWithBigints } from '../../src/engine/contract/numbers.ts';
 import { readSource } from '../../src/engine/contract/source.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
 import { isNames, isValue } from '../../src/engine/schema/keys.ts';
 import { lookUp } from '../../src/engine/schema/references.ts';
-
-const parseExactly = (json: string) => parse(json, null, parseNumberAndBigInt);
 
 /** Reads as the server does, with every digit, and nothing from other machines. */
 class Files extends BaseResolver {
@@ -34,7 +33,7 @@ class Files extends BaseResolver {
   }
 
   override parseDocument(source: Source) {
-    return { source, parsed: parseExactly(source.body) };
+    return { source, parsed: parseWithBigints(source.body) };
   }
 }
 
@@ -58,7 +57,7 @@ export async function bundled(file: string): Promise<Bundled> {
   const { bundle: made, problems } = await bundle(options);
   const files = resolver.read.slice(1).sort();
   // The bundler puts the same node in several places.
-  return { document: parseExactly(stringify(made.parsed) as string), files, missing: problems.flatMap(toLine) };
+  return { document: parseWithBigints(stringify(made.parsed) as string), files, missing: problems.flatMap(toLine) };
 }
 
 function isInValue(pointer: string): boolean {
@@ -73,7 +72,7 @@ function isInValue(pointer: string): boolean {
 /** Examples, and references within a file, are for others to judge. */
 function toLine({ message, location }: NormalizedProblem): string[] {
   const [{ source, pointer }] = location as [{ source: Source; pointer: string }];
-  const { $ref } = Object(lookUp(parseExactly(source.body), pointer));
+  const { $ref } = Object(lookUp(parseWithBigints(source.body), pointer));
   if (!isElsewhere($ref) || isInValue(pointer)) return [];
   const reason = message.replace(/^Can't resolve \$ref:?\s*(The contract cannot be served:\s*- )?/, '');
   const problem = `${pointer} refers to ${$ref}: ${reason || 'it has no such part'}`;

@@ -1,5 +1,5 @@
 /** Compiles schemas of a document that nobody has checked yet, as the server will. */
-import { stringify } from 'lossless-json';
+import { toDoubles } from '../../src/engine/contract/numbers.ts';
 import { toCurrent } from '../../src/engine/contract/older-version.ts';
 import { buildChecks, type Check } from '../../src/engine/schema/checks.ts';
 import type { Schema } from '../../src/engine/schema/json.ts';
@@ -21,7 +21,7 @@ export function buildCompile(document: Node): (schema: Schema) => Compiled | und
   return (written) => {
     const { schema } = resolve(toOwn({ schema: written }), () => {});
     let isSound = true;
-    const check = buildCheck(JSON.parse(stringify(schema) as string), { name: 'it', at: '/it' }, () => {
+    const check = buildCheck(toDoubles(schema), { name: 'it', at: '/it' }, () => {
       isSound = false;
     });
     return isSound ? { schema, check } : undefined;

@@ -2,9 +2,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { CST, Lexer, stringify } from 'yaml';
 import { toLocated } from '../../src/engine/contract/located.ts';
+import { parseWithBigints } from '../../src/engine/contract/numbers.ts';
 import { readSource } from '../../src/engine/contract/source.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
 import { type Bundled, bundled, isInFiles } from './bundling.ts';
@@ -45,7 +45,7 @@ async function read(file: string, source: string): Promise<Bundled> {
     ({ json }) => json,
     () => 'null',
   );
-  const document = parse(json, null, parseNumberAndBigInt);
+  const document = parseWithBigints(json);
   const isOne = source !== file || !/^3\.[01]/.test(Object(document).openapi) || !isInFiles(document);
   return isOne ? { document, files: [], missing: [] } : bundled(file);
 }

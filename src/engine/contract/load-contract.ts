@@ -1,5 +1,4 @@
 /** Loads `openapi/petstore.yaml`. A contract that the server cannot serve is refused, with all problems at once. */
-import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { hasFalseReferences, withoutFalseReferences } from '../schema/false-references.ts';
 import { isNode } from '../schema/json.ts';
 import { type Contract, ContractError } from './contract.ts';
@@ -7,7 +6,7 @@ import { toDigest } from './digest.ts';
 import type { Document } from './document.ts';
 import { checkExtensions, withoutWords } from './extensions.ts';
 import { withGetAndHead } from './get-and-head.ts';
-import { checkNumbers, parseWithBounds } from './numbers.ts';
+import { checkNumbers, parseWithBigints, parseWithBounds } from './numbers.ts';
 import { withIds } from './operation-ids.ts';
 import { toOperations } from './operations.ts';
 import { withPathNames } from './path-names.ts';
@@ -76,7 +75,7 @@ export async function readContract(
   const isComplete = document['x-complete'] === true;
   const operations = toOperations({ resolved, keyPlaces, isComplete, isChecked }, refuse);
   if (!isChecked) {
-    checkNumbers(parse(json, null, parseNumberAndBigInt), '#', refuse);
+    checkNumbers(parseWithBigints(json), '#', refuse);
     checkExtensions(current, refuse);
   }
   const prefix = toPrefix(document, refuse);

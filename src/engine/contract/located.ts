@@ -42,9 +42,8 @@ export function toLocated(problems: string[], text: string, name: string): strin
 
 /** The line without the operation, and the part of it, that its words begin with. */
 function withoutOperation(line: string): string {
-  const [place, ...words] = line.split(' operation ');
-  const slip = words
-    .join(' operation ')
+  const [place] = line.split(' operation ', 1);
+  const slip = behind(line, ' operation ')
     .replace(/^\S+ /, '')
     .replace(/^response \w+: /, '');
   return `${place} ${slip.replace(/^(?:parameter [^\s:]+|(?:its |request\.)?body[^\s:]*): /, '')}`;
@@ -57,14 +56,16 @@ export function withPlaces(error: unknown, file: URL): unknown {
   return new ContractError(toLocated(error.problems, readFileSync(file, 'utf8'), name));
 }
 
+/** The text behind the words; empty where they are not in it. */
+const behind = (text: string, words: string): string => text.split(words).slice(1).join(words);
+
 /** The text of the contract that a problem is about: a reference, or a pattern. */
 function textIn(problem: string): string | undefined {
   const [, reference] = /(?:^|: )\$ref (\S+) /.exec(problem) ?? /(?:^|: )(#\/\S+) refers to itself/.exec(problem) ?? [];
   if (reference !== undefined) return reference;
-  const [, ...expression] = problem.split('regular expression: /');
-  if (expression.length > 0) return expression.join().split('/').slice(0, -1).join('/');
-  const [, ...pattern] = problem.split('pattern ');
-  const [text = '', ...others] = pattern.join('pattern ').split(/ takes | is no | is too | means nothing/);
+  const expression = behind(problem, 'regular expression: /');
+  if (expression !== '') return expression.slice(0, expression.lastIndexOf('/'));
+  const [text = '', ...others] = behind(problem, 'pattern ').split(/ takes | is no | is too | means nothing/);
   if (others.length === 0) return undefined;
   return problem.includes(' means nothing') ? text.slice(0, text.lastIndexOf(': ')) : text;
 }

@@ -11,6 +11,9 @@ const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
 const EXACT = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'default'];
 const LARGE = new RegExp(`"(${EXACT.join('|')})":-?[0-9]{16}`);
 
+/** Parses JSON without loss: each whole number is a bigint. */
+export const parseWithBigints = (json: string): unknown => parse(json, null, parseNumberAndBigInt);
+
 /** Parses like JSON.parse, except that integers beyond 2^53 in bounds and defaults become `bigint`. */
 export function parseWithBounds(json: string): unknown {
   if (!LARGE.test(json)) return JSON.parse(json);

@@ -57,8 +57,8 @@ function toWriting({ in: place, schema, content, style = STYLES[place], explode 
   if (content) return place === 'query' ? 'json' : undefined;
   if (isSimple(schema)) return 'text';
   if (isList(schema)) {
-    if (place !== 'query' || explode === false) return OF_ARRAYS[style as string] ?? 'joined';
-    return (explode ? undefined : OF_ARRAYS[style as string]) ?? 'repeated';
+    const own = explode ? undefined : OF_ARRAYS[style as string];
+    return own ?? (place === 'query' && explode !== false ? 'repeated' : 'joined');
   }
   if (place !== 'query' || !isFlat(schema)) return undefined;
   if (style === 'deepObject') return 'deep';

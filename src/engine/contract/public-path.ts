@@ -1,7 +1,8 @@
 /** The contract as clients see it behind a proxy that strips a path. */
-import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
+import { stringify } from 'lossless-json';
 import type { Contract } from './contract.ts';
 import type { Document } from './document.ts';
+import { parseWithBigints } from './numbers.ts';
 
 /**
  * Puts `publicPath`, such as `/petstore`, before the paths of its servers, and of everything that the server refers to. The served YAML
@@ -9,7 +10,7 @@ import type { Document } from './document.ts';
  */
 export function withPublicPath(contract: Contract, publicPath: string): Contract {
   if (publicPath === '') return contract;
-  const source = parse(contract.json, null, parseNumberAndBigInt) as Document;
+  const source = parseWithBigints(contract.json) as Document;
   const servers = (source.servers ?? [{ url: '' }]).map((server) =>
     /^(\/(?!\/)|$)/.test(server.url) ? { ...server, url: publicPath + server.url } : server,
   );

@@ -1,9 +1,10 @@
 /** Converts the contract's YAML to JSON. A build caches the JSON, because parsing the YAML takes a fifth of a start. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
+import { stringify } from 'lossless-json';
 import type { YAMLError } from 'yaml';
 import { ContractError } from './contract.ts';
+import { parseWithBigints } from './numbers.ts';
 
 /** The cached JSON of a built program; a program that runs from its sources has none. */
 const KEPT = new URL('../../../contract.json', import.meta.url);
@@ -42,7 +43,7 @@ async function toJson(yaml: Buffer): Promise<string> {
 /** Tries JSON first: it is YAML, too, but the YAML parser takes many times longer. */
 function readJson(text: string): unknown {
   try {
-    return parse(text, null, parseNumberAndBigInt);
+    return parseWithBigints(text);
   } catch {
     return undefined;
   }

@@ -1,7 +1,8 @@
 /** A curl command for an operation, to copy; the page fills in the reader's key, this server and a new Idempotency-Key. */
-import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
+import { stringify } from 'lossless-json';
 import type { Contract, Operation } from '../contract/contract.ts';
 import type { Document, MediaNode, Method, OperationNode, PathItem } from '../contract/document.ts';
+import { parseWithBigints } from '../contract/numbers.ts';
 import { toName, withNames } from '../contract/path-names.ts';
 import { isNode, keywordsOf } from '../schema/json.ts';
 import { lookUp } from '../schema/references.ts';
@@ -12,7 +13,7 @@ const fill = (name: string, text: string) => html`<span data-fill="${name}">${te
 
 /** Parses the contract again, with bigint: its examples may have larger numbers than JavaScript's. */
 export function buildToCurl({ json, prefix }: Contract): (operation: Operation, name?: string) => Html {
-  const document = parse(json, null, parseNumberAndBigInt) as Partial<Document>;
+  const document = parseWithBigints(json) as Partial<Document>;
   const { paths = {} } = document;
   const items = new Map(Object.entries(paths).map(([path, item]) => [withNames(path), item]));
 

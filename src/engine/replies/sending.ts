@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Operation, Reply } from '../contract/contract.ts';
 import { PLAIN_JSON, toContentType, toMediaType } from '../contract/media-types.ts';
-import { replyFor } from '../contract/replies.ts';
+import { inAllTypes, replyFor } from '../contract/replies.ts';
 import { ErrorParts } from '../errors.ts';
 import { joinLinks } from './deprecation.ts';
 import { toErrorText } from './error-bodies.ts';
@@ -30,8 +30,6 @@ interface Form extends ReplyWriter {
   type: string;
   /** The declared reply, if its body is not JSON, and so sent as it is. */
   rawReply: Reply | undefined;
-  /** The forms of the types that a handler may choose, by type. */
-  byType: Map<string, Form>;
 }
 
 /** Returns the reply if it is not sent yet, as with an asynchronous hook of a plugin, or a stream. */
@@ -71,33 +69,35 @@ export function buildSend(operation: Operation, parts: SendParts): Send {
   };
 }
 
+/** Forms are made when they are first needed, and are found by the status, or by the status and the type that is chosen. */
 function buildFormOf({ id, replies }: Operation, { writerOf, checkHeadersOf }: SendParts): (answer: AnyAnswer) => Form {
-  const forms = new Map<number, Form>();
+  const forms = new Map<number | string, Form>();
 
-  function addForm(status: number): Form {
+  function addForm(key: number | string, { status, type }: AnyAnswer): Form {
     const declared = replyFor(replies, status);
-    const toForm = (reply: Reply | undefined): Form => ({
+    const reply = type === undefined ? declared : inType(declared, toMediaType(String(type)));
+    if (type !== undefined && !reply) {
+      throw new Error(`${id} has answered ${status} against the contract: it declares no type ${type} for it`);
+    }
+    const form = {
       ...writerOf(reply),
       checkHeaders: checkHeadersOf(status),
       type: toContentType(reply?.type ?? PLAIN_JSON),
       rawReply: reply?.isJson === false ? reply : undefined,
-      byType: new Map(),
-    });
-    const form = toForm(declared);
-    if (declared?.hasContent) form.byType.set(declared.type, form);
-    for (const other of declared?.others ?? []) form.byType.set(other.type, toForm(other));
-    forms.set(status, form);
+    };
+    forms.set(key, form);
     return form;
   }
 
-  return ({ status, type }) => {
-    const form = forms.get(status) ?? addForm(status);
-    if (type === undefined) return form;
-    const chosen = form.byType.get(toMediaType(String(type)));
-    if (chosen) return chosen;
-    throw new Error(`${id} has answered ${status} against the contract: it declares no type ${type} for it`);
+  return (answer) => {
+    const { status, type } = answer;
+    const key = type === undefined ? status : `${status} ${toMediaType(String(type))}`;
+    return forms.get(key) ?? addForm(key, answer);
   };
 }
+
+const inType = (declared: Reply | undefined, type: string): Reply | undefined =>
+  declared?.hasContent ? inAllTypes([declared]).find((one) => one.type === type) : undefined;
 
 interface Head {
   successor: string | undefined;

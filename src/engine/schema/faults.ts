@@ -22,10 +22,9 @@ const SUMMARIES = ['if', 'oneOf', 'anyOf', 'allOf'];
 export function toFaults(errors: ErrorObject[]): Fault[] {
   const isBelow = (one: ErrorObject, other: ErrorObject) => `${one.instancePath}/`.startsWith(`${other.instancePath}/`);
   const isSummary = ({ keyword }: ErrorObject) => SUMMARIES.includes(keyword);
-  const first = errors.filter((one, index) => {
-    const others = errors.filter((other, place) => isBelow(other, one) && (!isSummary(other) || place < index));
-    return !isSummary(one) || others.every((other) => other === one);
-  });
+  const repeats = (one: ErrorObject, index: number) =>
+    errors.some((other, place) => other !== one && isBelow(other, one) && (!isSummary(other) || place < index));
+  const first = errors.filter((one, index) => !isSummary(one) || !repeats(one, index));
   const faults = first.map((error) => {
     const { instancePath: place, keyword, params, message } = error;
     const words = isSummary(error) ? 'is none of what it may be' : (WORDS[keyword]?.(params) ?? (message as string));

@@ -1,24 +1,54 @@
 /** Refuses schemas whose keywords are of a wrong kind, before other code reads them: a text for a schema, an object for a list. */
 import { isNode, type Keywords, type Refuse } from './json.ts';
 import { targetOf } from './recursion.ts';
+import { ONE } from './subschemas.ts';
 
 const isList = Array.isArray;
 const isMap = (value: unknown): value is Record<string, unknown> => isNode(value) && !isList(value);
 const isSchema = (value: unknown) => typeof value === 'boolean' || isMap(value);
 const isTexts = (value: unknown) => isList(value) && value.every((one) => typeof one === 'string');
 
+interface Shape {
+  keywords: string[];
+  fits: (value: unknown) => boolean;
+  words: string;
+  /** The schemas in a value that fits, each with what its place has more. */
+  within?: (value: never) => [more: string, schema: unknown][];
+}
+
 /** The keywords that code reads as lists or objects. ajv checks all others. */
-const SHAPES: [keyword: RegExp, fits: (value: unknown) => boolean, words: string][] = [
-  [/^(allOf|anyOf|oneOf|prefixItems)$/, isList, 'a list of schemas'],
-  [/^(properties|patternProperties|dependentSchemas)$/, isMap, 'schemas by their names'],
-  [
-    /^(items|not|if|then|else|contains|propertyNames|(additional|unevaluated)(Properties|Items))$/,
-    isSchema,
-    'a schema, or true or false',
-  ],
-  [/^type$/, (value) => typeof value === 'string' || isTexts(value), 'a type, such as string, or a list of types'],
-  [/^required$/, isTexts, 'a list of names'],
-  [/^enum$/, isList, 'a list of values'],
+const SHAPES: Shape[] = [
+  {
+    keywords: ['allOf', 'anyOf', 'oneOf', 'prefixItems'],
+    fits: isList,
+    words: 'a list of schemas',
+    within: (list: unknown[]) => list.map((one) => ['', one]),
+  },
+  {
+    keywords: ['properties', 'patternProperties', 'dependentSchemas'],
+    fits: isMap,
+    words: 'schemas by their names',
+    within: (map: object) => Object.entries(map).map(([name, one]) => [`.${name}`, one]),
+  },
+  {
+    keywords: ['items'],
+    fits: isSchema,
+    words: 'a schema, or true or false',
+    within: (one: unknown) => [['.items', one]],
+  },
+  {
+    keywords: [...ONE, 'propertyNames', 'additionalItems'],
+    fits: isSchema,
+    words: 'a schema, or true or false',
+    within: (one: unknown) => [['', one]],
+  },
+  {
+    keywords: ['type'],
+    fits: (value) => typeof value === 'string' || isTexts(value),
+    words: 'a type, such as string, or a list of types',
+  },
+  { keywords: ['required'], fits: isTexts, words: 'a list of names' },
+  { keywords: ['enum'], fits: isList, words: 'a list of values' },
 ];
 
 /** Schemas without a fault. */
@@ -39,13 +69,10 @@ export function checkShapes(root: unknown, name: string, refuse: Refuse): boolea
     const target = targetOf(schema as Keywords);
     if (target) visit(target, place);
     for (const [keyword, value] of Object.entries(schema)) {
-      const [, fits, words] = SHAPES.find(([known]) => known.test(keyword)) ?? [];
-      if (value === undefined || !fits) continue;
-      if (!fits(value)) fail(`${place}: ${keyword} must be ${words}`);
-      else if (words === 'a list of schemas') for (const one of value as unknown[]) visit(one, place);
-      else if (words === 'schemas by their names')
-        for (const [key, one] of Object.entries(value as object)) visit(one, `${place}.${key}`);
-      else if (isSchema(value)) visit(value, keyword === 'items' ? `${place}.items` : place);
+      const shape = SHAPES.find(({ keywords }) => keywords.includes(keyword));
+      if (value === undefined || !shape) continue;
+      if (!shape.fits(value)) fail(`${place}: ${keyword} must be ${shape.words}`);
+      else for (const [more, one] of shape.within?.(value as never) ?? []) visit(one, place + more);
     }
   }
 

@@ -2,7 +2,7 @@
 import { isNode, type Keywords, type Schema } from './json.ts';
 
 /** Keywords with one schema, and keywords with several, in an array or by name. */
-const ONE = [
+export const ONE = [
   'not',
   'if',
   'then',
