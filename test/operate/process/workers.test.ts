@@ -64,13 +64,11 @@ t.test('several processes are one service', async (t) => {
 const PATIENCE = 250;
 
 t.test('without a key, one for this run is printed once; all processes know it, and limit it together', async (t) => {
-  let slowest = PATIENCE;
-  // Again where the machine stood still.
-  while (slowest >= PATIENCE) {
+  for (;;) {
     const { child, exit, port, output, written } = await startWorkers(t, true, { API_KEYS: '', KEY_RATE: '60/d' });
     const [key] = await written('stderr', /petstore_[0-9a-f]{48}/);
     const replies: Reply[] = [];
-    slowest = 0;
+    let slowest = 0;
     for (let count = 0; count < 20; count++) {
       const began = performance.now();
       replies.push(...(await Promise.all(Array.from({ length: 4 }, () => send(port, '/v1/pets', { key })))));
@@ -80,11 +78,14 @@ t.test('without a key, one for this run is printed once; all processes know it, 
     t.equal(await exit, 0);
     t.equal(output.stderr.match(/for this run only/g)?.length, 1);
     t.equal(output.stdout.match(/"msg":"stopped"/g)?.length, WORKERS);
-    if (slowest >= PATIENCE) continue;
     const passed = replies.filter(({ status }) => status === 200);
+    const processes = new Set(passed.map(processOf)).size;
+    // Again where the machine stood still: a process has counted by itself then.
+    if (slowest >= PATIENCE && (passed.length !== 60 || processes !== WORKERS)) continue;
     t.equal(passed.length, 60);
     t.equal(replies.filter(({ status }) => status === 429).length, 20);
-    t.equal(new Set(passed.map(processOf)).size, WORKERS);
+    t.equal(processes, WORKERS);
+    return;
   }
 });
 
