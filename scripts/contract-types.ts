@@ -38,6 +38,7 @@ export async function buildTypes(contract: Document): Promise<string> {
   inlineHeaders(document, document);
   markReferences(document, document);
   dropUntyped(document);
+  widenOthers(document);
   pointMappings(document);
   const nodes = await openapiTS(document as OpenAPI3, {
     alphabetize: false,
@@ -107,6 +108,19 @@ function dropUntyped(node: unknown, key = ''): void {
     if (!Array.isArray(node.oneOf ?? node.anyOf)) delete node.discriminator;
   }
   for (const [name, child] of Object.entries(node)) dropUntyped(child, isNames(key) ? '' : name);
+}
+
+/** The compiler holds named fields, too, against the type of all others: it takes theirs. */
+function widenOthers(node: unknown, key = ''): void {
+  if (!isNode(node)) return;
+  for (const [name, child] of Object.entries(node)) widenOthers(child, isNames(key) ? '' : name);
+  if (isNames(key)) return;
+  const { properties = {}, patternProperties = {}, additionalProperties = {} }: Keywords = node;
+  const isTyped = [...Object.values(patternProperties), additionalProperties].some(
+    (schema) => Object.keys(keywordsOf(schema)).length > 0,
+  );
+  const named = Object.entries(properties).map(([name, schema]) => [`the field ${name}`, schema]);
+  if (isTyped) node.patternProperties = { ...patternProperties, ...Object.fromEntries(named) };
 }
 
 /** A name in the mapping of a discriminator is that of a schema (OpenAPI 3.1, section 4.8.25). */

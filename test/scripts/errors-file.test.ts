@@ -80,6 +80,11 @@ const FILLED: [sentence: string, schema: Json, body: Json, open?: string][] = [
     { code: 'invalid_request', message: MESSAGE },
   ],
   [
+    'further fields of another kind',
+    { ...object({ detail: string, status: integer }), additionalProperties: object({ a: string }) },
+    { detail: MESSAGE, status: 400 },
+  ],
+  [
     'an error in an object',
     object({ error: object({ code: integer, message: string }) }),
     { error: { code: 400, message: MESSAGE } },

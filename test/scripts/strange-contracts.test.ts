@@ -159,6 +159,22 @@ t.test('a reference that is not percent-encoded is left as it is', async (t) => 
   t.strictSame(named.components.schemas, schemas);
 });
 
+t.test('fields that are named may be of other types than those that are not', async (t) => {
+  const [string, integer] = [{ type: 'string' }, { type: 'integer' }];
+  const schemas = {
+    A: { type: 'object', properties: { a: string, b: string }, additionalProperties: integer },
+    B: { type: 'object', properties: { a: string }, patternProperties: { '^x': integer }, additionalProperties: false },
+    C: { type: 'object', properties: { a: string }, additionalProperties: string },
+    D: { type: 'object', properties: { a: string }, additionalProperties: {} },
+  };
+  const { document } = await load(t, toYaml({}, { components: { schemas } }));
+  const types = (await buildTypes(document)).replace(/\s+/g, ' ');
+  t.match(types, ' A: { a?: string; b?: string; } & { [key: string]: number | string; };');
+  t.match(types, ' B: { a?: string; } & { [key: string]: number | string; };');
+  t.match(types, ' C: { a?: string; } & { [key: string]: string; };');
+  t.match(types, ' D: { a?: string; } & { [key: string]: unknown; };');
+});
+
 t.test('a field that is called $ref has a type', async (t) => {
   const Member = { type: 'object', properties: { $ref: { type: 'string' } }, required: ['$ref'] };
   const { document } = await load(t, toYaml({}, { components: { schemas: { Member } } }));
