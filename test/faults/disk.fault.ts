@@ -32,32 +32,41 @@ async function timeOf(t: Test, { port }: Server, url: string, status: number): P
   return Math.round(performance.now() - start);
 }
 
+type Tally = Record<string, number>;
+
+/** Waits as long as the load shall last, and longer where not every client can have created a pet by then. */
+async function untilCreated(tally: () => Tally): Promise<void> {
+  await wait(LOAD_TIME);
+  while ((tally().created ?? 0) < CLIENTS) await wait(100);
+}
+
 t.test('a disk that stalls under load', async (t) => {
   const disk = prepareFaultyDisk(t);
   const server = await startOn(t, disk);
   const agent = new Agent({ keepAlive: true });
   t.teardown(() => agent.destroy());
-  let replies: Record<string, number> = {};
+  // The replies to what was sent in this phase, and those that came in it: some come in a later phase than their requests.
+  let [ofPhase, inPhase]: [Tally, Tally] = [{}, {}];
   let isOver = false;
   const load = Array.from({ length: CLIENTS }, async () => {
     while (!isOver) {
-      // A reply counts where its request was sent: some of a stall arrive after its end.
-      const counts = replies;
+      const tally = ofPhase;
       const { text } = await send(server.port, '/v1/pets', create('Rex'), agent);
       const code = codeOf(JSON.parse(text));
-      counts[code] = (counts[code] ?? 0) + 1;
+      tally[code] = (tally[code] ?? 0) + 1;
+      inPhase[code] = (inPhase[code] ?? 0) + 1;
       if (code !== 'created') await wait(RETRY_AFTER);
     }
   });
-  await wait(LOAD_TIME);
+  await untilCreated(() => ofPhase);
   const before = memoryOf(server);
-  t.match(Object.keys(replies), ['created']);
+  t.strictSame(Object.keys(ofPhase), ['created']);
 
-  replies = {};
+  [ofPhase, inPhase] = [{}, {}];
   disk.stall();
   await wait(STALL_TIME);
   const during = memoryOf(server);
-  const told = { ...replies };
+  const told = { ...inPhase };
   const times = [await timeOf(t, server, '/readyz', 503), await timeOf(t, server, '/livez', 200)];
   await timeOf(t, server, '/v1/pets/1', 200);
   t.ok((told.outcome_unknown ?? 0) > 0);
@@ -67,9 +76,9 @@ t.test('a disk that stalls under load', async (t) => {
   const mended = performance.now();
   while ((await send(server.port, '/readyz')).status !== 200) await wait(10);
   const recovery = Math.round(performance.now() - mended);
-  replies = {};
-  await wait(LOAD_TIME);
-  t.match(Object.keys(replies), ['created']);
+  ofPhase = {};
+  await untilCreated(() => ofPhase);
+  t.strictSame(Object.keys(ofPhase), ['created']);
   const after = memoryOf(server);
   t.ok(during < 1.5 * before, `${during} MiB, ${before} before`);
 
@@ -81,7 +90,7 @@ t.test('a disk that stalls under load', async (t) => {
   await Promise.allSettled(load);
   await server.exit;
   const stopped = performance.now() - asked;
-  t.ok(stopped < 20_000);
+  t.ok(stopped < 30_000);
   addFigures(
     'disk: stalled for 20 s, 300 clients',
     `${JSON.stringify(told)}; memory before, during, after: ${before}, ${during}, ${after} MiB; readyz ${times[0]} ms, livez ${times[1]} ms; ready again after ${recovery} ms; SIGTERM while stalled: ${(stopped / 1000).toFixed(1)} s`,
@@ -127,7 +136,9 @@ async function countAfterKills(
       codes.set(name, codeOf((await server.request('/v1/pets', createOnce(name))).body));
     };
     while ((await server.request('/readyz')).status !== 200);
-    for (let count = 0; count < 20; count++) await add(`before ${count}`);
+    // Again where a slow disk let the time pass: each has its key.
+    for (let count = 0; count < 20; count++)
+      while (codes.get(`before ${count}`) !== 'created') await add(`before ${count}`);
     disk[fault]();
     const adding: Promise<void>[] = [];
     for (let count = 0; count < 20; count++) {
@@ -138,7 +149,7 @@ async function countAfterKills(
     server.child.kill('SIGKILL');
     await server.exit;
     disk.mend();
-    const restarted = await startOn(t, disk);
+    const restarted = await startOn(t, disk, { CREATE_TIMEOUT: '60000' });
     const names = await namesIn(restarted);
     for (const [name, code] of codes) {
       const [there, all] = counts[code] ?? [0, 0];
