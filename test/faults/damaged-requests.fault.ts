@@ -1,6 +1,5 @@
-import { readdirSync } from 'node:fs';
-import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
+import { descriptorsOf, untilDescriptors } from '../descriptors.ts';
 import { sendMutants } from '../engine/http/mutant-replies.ts';
 import { startServer } from '../program.ts';
 import { addFigures } from './figures.ts';
@@ -9,14 +8,12 @@ const COUNT = 20_000;
 
 t.test(`${COUNT} damaged requests leave the process as it was`, async (t) => {
   const { child, port, request, output, exit } = await startServer(t, { env: { REQUEST_TIMEOUT: '500' } });
-  const descriptors = () => readdirSync(`/proc/${child.pid}/fd`).length;
   await request('/livez');
-  const before = descriptors();
+  const before = descriptorsOf(child);
   const { statuses, ids, problems } = await sendMutants(port, 42, COUNT);
   t.strictSame(problems, []);
 
-  await wait(3000);
-  const after = descriptors();
+  const after = await untilDescriptors(child, before);
   t.ok(after <= before, `${after} descriptors, ${before} before`);
   t.equal((await request('/livez')).status, 200);
   child.kill('SIGTERM');

@@ -47,7 +47,8 @@ for (const workers of ['1', '2']) {
     const log = `${t.testdirName}/log`;
     const env = { ...disk.env, WORKERS: workers, STOP_TIMEOUT: '1000' };
     const server = await startWithLog(t, { env, shell: `exec >${log}` });
-    await wait(2000);
+    const listening = () => readFileSync(log, 'utf8').match(/"msg":"listening"/g)?.length ?? 0;
+    while (listening() < Number(workers)) await wait(20);
     disk.stallLog();
     const before = readFileSync(log, 'utf8');
     await writeLog(server);

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import type { Reply } from '../contract-check.ts';
+import { descriptorsOf, untilDescriptors } from '../descriptors.ts';
 import { startWithLog } from '../program.ts';
 import { connectRaw } from '../raw-client.ts';
 import { addFigures } from './figures.ts';
@@ -55,6 +56,8 @@ for (const [name, env] of Object.entries(CONFIGURATIONS)) {
     const { child, port, key, request, output, exit } = await startWithLog(t, {
       env: { REQUEST_TIMEOUT: '500', ...others, ...database },
     });
+    await request('/livez');
+    const before = descriptorsOf(child);
     const sessions = makeSessions(SEED, COUNT, key);
     const problems: string[] = [];
     const statuses: Record<number, number> = {};
@@ -77,6 +80,9 @@ for (const [name, env] of Object.entries(CONFIGURATIONS)) {
     t.strictSame([child.exitCode, child.signalCode], [null, null], output.stderr);
     t.equal(played, COUNT);
     t.strictSame(problems, []);
+    // Only then no connection of theirs counts for the limits.
+    const after = await untilDescriptors(child, before);
+    t.ok(after <= before, `${after} descriptors, ${before} before`);
     t.equal((await request('/livez')).status, 200);
     child.kill('SIGTERM');
     t.equal(await exit, 0);
