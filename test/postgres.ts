@@ -1,9 +1,8 @@
 /** A PostgreSQL server of the test's own, on a free port of this machine, and the schemas in it. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
@@ -13,6 +12,7 @@ import { openPostgres } from '../src/store/postgres/open-postgres.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../src/store/postgres/settings.ts';
 import type { StoreLimits } from '../src/store/store.ts';
 import { type OwnStore, withRecords } from './database.ts';
+import { freePort } from './free-port.ts';
 import { endWithProcess } from './postgres-end.ts';
 
 /** The program of PostgreSQL that is named by POSTGRES, or that of npm's package for this platform. */
@@ -182,20 +182,6 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
     start,
     stop,
   };
-}
-
-/** Not one that the system gives to connections: while the server is stopped, its port stays free. */
-export async function freePort(): Promise<number> {
-  const port = randomInt(10_000, 32_000);
-  const server = createServer().listen(port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-  } catch {
-    return freePort();
-  }
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** The schema of a URL. */

@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { alerts, queries } from '../deployed-queries.ts';
 import { prepareFaultyDisk } from '../faulty-disk.ts';
-import { freePort } from '../postgres.ts';
+import { freePort } from '../free-port.ts';
 import { type ProgramOptions, startProgram, startServer } from '../program.ts';
 import { send } from '../service.ts';
 import { addFigures } from './figures.ts';

@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Test } from 'tap';
+import { freePort } from '../free-port.ts';
 
 type ToFile = (port: number, servers: number[], folder: string) => string;
 
@@ -66,7 +67,7 @@ export const PROXIES: Record<string, [toFile: ToFile, command: string, ...parts:
 /** The port of a proxy that listens, for these servers; its files are in the folder. */
 export async function startProxy(t: Test, name: string, servers: number[], folder: string): Promise<number> {
   const [toFile, command, ...parts] = PROXIES[name] as (typeof PROXIES)[string];
-  const port = await findPort();
+  const port = await freePort();
   writeFileSync(`${folder}/proxy.conf`, toFile(port, servers, folder));
   const child = spawn(command, [...parts, `${folder}/proxy.conf`], { stdio: ['ignore', 'inherit', 'inherit'] });
   t.teardown(async () => {
@@ -75,15 +76,6 @@ export async function startProxy(t: Test, name: string, servers: number[], folde
     if (child.exitCode === null) await once(child, 'close');
   });
   while (!(await listens(port))) await wait(50);
-  return port;
-}
-
-/** A port that nobody has now. */
-export async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
   return port;
 }
 

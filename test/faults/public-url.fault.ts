@@ -1,10 +1,11 @@
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { freePort } from '../free-port.ts';
 import { type Server, startServer } from '../program.ts';
 import { send } from '../service.ts';
 import { addFigures } from './figures.ts';
-import { findPort, PROXIES, startProxy } from './path-proxies.ts';
+import { PROXIES, startProxy } from './path-proxies.ts';
 
 const CLIENTS = 8;
 const RESTARTS = 6;
@@ -12,7 +13,7 @@ const RESTARTS = 6;
 /** Two servers on one database, each on its port, which know the URL that clients call. */
 async function startTwo(t: Test, folder: string) {
   const databaseUrl = `sqlite:${folder}/pets.db`;
-  const ports = [await findPort(), await findPort()];
+  const ports = [await freePort(), await freePort()];
   const start = (port: number) =>
     startServer(t, {
       env: {

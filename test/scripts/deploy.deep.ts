@@ -6,13 +6,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { parseAllDocuments } from 'yaml';
+import { freePort } from '../free-port.ts';
 import { buildRequest, KEY } from '../service.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DEPLOY = `${ROOT}scripts/deploy`;
 /** Where `npm test` has built the program. */
 const PROGRAM = process.env.TEST_PROGRAM as string;
-const PORT = '3871';
 
 t.test('the unit is hardened to 1.5 or better, and all units are well-formed', async (t) => {
   const units = ['petstore.service', 'petstore.socket', 'petstore-backup.service', 'petstore-backup.timer'];
@@ -36,6 +36,7 @@ t.test('the unit is hardened to 1.5 or better, and all units are well-formed', a
 
 t.test('a server takes the socket that systemd passes, with workers too', async (t) => {
   for (const WORKERS of ['1', '2']) {
+    const port = await freePort();
     const env = {
       ...process.env,
       API_KEYS: KEY,
@@ -47,13 +48,13 @@ t.test('a server takes the socket that systemd passes, with workers too', async 
     const args = Object.keys(env).flatMap((name) => ['-E', name]);
     const child = spawn(
       'systemd-socket-activate',
-      ['-l', `127.0.0.1:${PORT}`, ...args, process.execPath, `${PROGRAM}/src/main.js`],
+      ['-l', `127.0.0.1:${port}`, ...args, process.execPath, `${PROGRAM}/src/main.js`],
       { env },
     );
     t.teardown(() => child.kill('SIGKILL'));
     await once(child.stderr, 'data');
     // It is started by the first connection, which waits until it accepts.
-    const { status } = await buildRequest(Number(PORT))('/v1/pets');
+    const { status } = await buildRequest(port)('/v1/pets');
     t.equal(status, 200);
     child.kill('SIGTERM');
     t.strictSame(await once(child, 'exit'), [0, null]);
@@ -99,6 +100,7 @@ t.test(
       '--quiet',
       '--variant=extract',
       '--include=base-files,libc6,libstdc++6,ca-certificates',
+      '--aptopt=Acquire::Retries "5"',
       'bookworm',
       `${folder}/base.tar`,
       'http://deb.debian.org/debian',
@@ -147,7 +149,8 @@ async function runImage(t: Test): Promise<void> {
   const runtime = existsSync('/sys/fs/cgroup/cgroup.controllers')
     ? []
     : ['--runtime=/usr/sbin/runc', '--cgroup-manager=cgroupfs'];
-  const env = Object.entries({ HOST: '127.0.0.1', PORT, API_KEYS: KEY, DRAIN_DELAY: '0' }).map(
+  const port = await freePort();
+  const env = Object.entries({ HOST: '127.0.0.1', PORT: port, API_KEYS: KEY, DRAIN_DELAY: '0' }).map(
     ([name, value]) => `--env=${name}=${value}`,
   );
   const args = [
@@ -168,7 +171,7 @@ async function runImage(t: Test): Promise<void> {
       output += text;
     });
   while (!output.includes('"listening"') && child.exitCode === null) await wait(100);
-  const added = await buildRequest(Number(PORT))('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
+  const added = await buildRequest(port)('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
   t.equal(added.status, 201, output);
   const inside = (...command: string[]) =>
     spawnSync('podman', [...runtime, 'exec', 'petstore-test', ...command], { encoding: 'utf8' });
