@@ -4,18 +4,11 @@ import t from 'tap';
 import { KEY } from '../service.ts';
 import { addFigures } from './figures.ts';
 import { startGenerator, startOnCore } from './generators.ts';
+import { usedBy } from './processor.ts';
 
 const CONNECTIONS = 1900;
 const REQUEST = `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
 const generate = startGenerator(t);
-
-/** How long these processes have had a processor, in milliseconds: beside other load a second takes longer. */
-function usedBy(pids: number[]): number[] {
-  return pids.map((pid) => {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(' ');
-    return 10 * (Number(fields[13]) + Number(fields[14]));
-  });
-}
 
 function processesOf(pid: number): number[] {
   const workers = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);

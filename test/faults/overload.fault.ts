@@ -7,6 +7,7 @@ import { KEY, send } from '../service.ts';
 import { addFigures } from './figures.ts';
 import { startGenerator, startOnCore } from './generators.ts';
 import type { OpenLoad, OpenLoadResult } from './open-loop.ts';
+import { usedBy } from './processor.ts';
 
 const REQUEST = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
 
@@ -15,9 +16,17 @@ const start = () =>
 
 const generate = startGenerator(t);
 
-async function run(load: Omit<OpenLoad, 'request'>): Promise<OpenLoadResult & { perSecond: number }> {
-  const result = await generate({ ...load, request: REQUEST });
-  return { ...result, perSecond: Math.round((result.replies['200'] ?? 0) / load.seconds) };
+/** For how long the server has had a processor, in milliseconds. */
+const used = ({ child }: Server) => usedBy([child.pid as number])[0] as number;
+
+/** `perSecond` is how many requests it has answered in a second of the processor. */
+async function run(
+  server: Server,
+  load: Omit<OpenLoad, 'request' | 'port'>,
+): Promise<OpenLoadResult & { perSecond: number }> {
+  const before = used(server);
+  const result = await generate({ ...load, port: server.port, request: REQUEST });
+  return { ...result, perSecond: Math.round((1000 * (result.replies['200'] ?? 0)) / (used(server) - before)) };
 }
 
 /** Memory of a process, in MiB: now, or the most so far. */
@@ -26,16 +35,16 @@ function memory({ child }: Server, which: 'VmRSS' | 'VmHWM'): number {
   return Math.round(Number(kibibytes) / 1024);
 }
 
-/** Asks for health ten times a second, until it is stopped: how long the slowest answer took, in milliseconds. */
-function watchHealth(ask: (url: string) => Promise<{ status: number }>) {
+/** Asks for health ten times a second, until it is stopped: how long the slowest answer took, in milliseconds by this clock. */
+function watchHealth(ask: (url: string) => Promise<{ status: number }>, clock = () => performance.now()) {
   let isOver = false;
   const slowest = (async () => {
     let most = 0;
     for (let asked = 0; !isOver; asked++) {
-      const sent = performance.now();
+      const sent = clock();
       const { status } = await ask(asked % 2 === 0 ? '/livez' : '/readyz');
       if (status !== 200) throw new Error(`${status}`);
-      most = Math.max(most, performance.now() - sent);
+      most = Math.max(most, clock() - sent);
       await wait(100);
     }
     return Math.round(most);
@@ -48,29 +57,22 @@ function watchHealth(ask: (url: string) => Promise<{ status: number }>) {
 
 t.test('at five times its capacity: accepted requests stay quick, health is answered, memory is bounded', async (t) => {
   const server = await start();
-  const { port } = server;
   for (const connections of [64, 500]) {
-    const capacity = (await run({ port, rate: 0, seconds: 5, connections })).perSecond;
-    const usual = await run({ port, rate: 0.8 * capacity, seconds: 5, connections });
+    const capacity = (await run(server, { rate: 0, seconds: 5, connections })).perSecond;
+    const usual = await run(server, { rate: 0.8 * capacity, seconds: 5, connections });
     const before = memory(server, 'VmHWM');
-    const flood = async () => {
-      const stop = watchHealth(server.request);
-      const result = await run({ port, rate: 5 * capacity, seconds: 5, connections });
-      return { ...result, slowest: await stop() };
-    };
-    let over = await flood();
-    // Where the machine is slower for some seconds, this is more than five times its capacity.
-    for (let again = 0; again < 2 && over.perSecond <= 0.2 * capacity; again++) over = await flood();
-    await wait(1000);
-    const sent = performance.now();
-    t.equal((await server.request('/v1/pets')).status, 200);
-    const after = Math.round(performance.now() - sent);
+    const stop = watchHealth(server.request);
+    const over = await run(server, { rate: 5 * capacity, seconds: 5, connections });
+    const slowest = await stop();
+    const ended = performance.now();
+    while ((await server.request('/v1/pets')).status !== 200) await wait(10);
+    const after = Math.round(performance.now() - ended);
     const most = memory(server, 'VmHWM');
     t.ok(most < 1.5 * before + 50, `${most} MiB at most, ${before} before`);
     t.ok(over.perSecond > 0.2 * capacity, `${over.perSecond} answered a second of ${capacity}`);
     addFigures(
       `5 times its capacity, ${connections} connections`,
-      `${over.perSecond}/s of ${capacity}/s accepted (${Math.round(over.sent / 5)}/s sent), p99 ${over.p99.toFixed(1)} ms (${usual.p99.toFixed(1)} at 80 %), slowest health ${over.slowest} ms, ${most} MiB (${before} before), a second later ${after} ms; the load used ${over.busy.toFixed(2)} of a core`,
+      `${over.perSecond} of ${capacity} accepted in a second of the processor (${Math.round(over.sent / 5)}/s sent), p99 ${over.p99.toFixed(1)} ms (${usual.p99.toFixed(1)} at 80 %), slowest health ${slowest} ms, ${most} MiB (${before} before), served again after ${after} ms; the load used ${over.busy.toFixed(2)} of a core`,
     );
   }
   server.child.kill('SIGTERM');
@@ -87,13 +89,17 @@ for (const [connections, ahead] of [
       const server = await start();
       // The public port accepts one connection in each turn of the event loop, and these turns are long.
       const [, admin] = await server.written('stdout', /"admin":"http:[^"]*:(\d+)"/);
-      const load = run({ port: server.port, rate: 0, ahead, seconds: 6, connections });
+      const load = run(server, { rate: 0, ahead, seconds: 6, connections });
       await wait(1000);
-      const stop = watchHealth((url) => send(Number(admin), url, { key: null }));
+      const clock = () => used(server);
+      const stop = watchHealth((url) => send(Number(admin), url, { key: null }), clock);
       await wait(4000);
       const slowest = await stop();
       const { perSecond } = await load;
-      addFigures(`${connections} clients, ${ahead} ahead`, `${perSecond}/s, slowest health ${slowest} ms`);
+      addFigures(
+        `${connections} clients, ${ahead} ahead`,
+        `${perSecond} in a second of the processor, slowest health ${slowest} ms of it`,
+      );
       // As long as a few turns in which every request that is on its way is answered, however slow the machine is.
       const turn = (1000 * connections * ahead) / perSecond;
       t.ok(slowest < 1000 + 3 * turn, `${slowest} ms, beside turns of ${turn} ms`);
@@ -137,9 +143,9 @@ t.test('health is answered on the port for operators while 2,000 new connections
   const clients = Array.from({ length: 2000 }, flood);
   const times: number[] = [];
   for (let asked = 0; asked < 50; asked++) {
-    const sent = performance.now();
+    const before = used(server);
     t.equal((await send(Number(admin), '/livez', { key: null })).status, 200);
-    times.push(performance.now() - sent);
+    times.push(used(server) - before);
     await wait(50);
   }
   isOver = true;
@@ -148,7 +154,7 @@ t.test('health is answered on the port for operators while 2,000 new connections
   const [median, slowest] = [times[25] as number, times.at(-1) as number];
   addFigures(
     '2,000 new connections: health for operators',
-    `median ${median.toFixed(0)} ms, slowest ${slowest.toFixed(0)} ms`,
+    `median ${median} ms, slowest ${slowest} ms of the processor`,
   );
   t.ok(median < 1000, `${median} ms`);
 });
