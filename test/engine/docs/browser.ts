@@ -1,6 +1,6 @@
 /** A real Chromium: at CHROMIUM_PATH, or where it is usually installed. */
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 import t, { type Test } from 'tap';
 
 const USUAL_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -22,8 +22,19 @@ export const noChromium =
   !executablePath && 'No Chromium was found. Install one, or say where it is with CHROMIUM_PATH.';
 if (noChromium && process.env.CI) t.fail(noChromium);
 
+/** How long it may take to start, and then for each step, in milliseconds: it shares the machine with other tests. */
+const TIMEOUT = 120_000;
+
 export async function launchBrowser(t: Test): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: executablePath as string, args: FLAGS });
+  const browser = await chromium.launch({ executablePath: executablePath as string, args: FLAGS, timeout: TIMEOUT });
   t.teardown(() => browser.close());
   return browser;
+}
+
+/** A context that ends with the test. */
+export async function newContext(t: Test, browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  t.teardown(() => context.close());
+  context.setDefaultTimeout(TIMEOUT);
+  return context;
 }

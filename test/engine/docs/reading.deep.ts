@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { KEY, startService } from '../../service.ts';
-import { launchBrowser, noChromium } from './browser.ts';
+import { launchBrowser, newContext, noChromium } from './browser.ts';
 
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 const WIDTHS = [280, 320, 390, 641, 700, 768, 789, 1280];
@@ -21,9 +21,15 @@ t.test('the page to read', { skip: noChromium }, async (t) => {
   const browser = await launchBrowser(t);
   const service = await startService(t);
   const url = `http://127.0.0.1:${service.port}/docs`;
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const context = await newContext(t, browser, { viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
   await page.goto(url);
+
+  /** Waits from before the click: the button says so for two seconds only. */
+  async function copyIn(place: string): Promise<void> {
+    const button = (name: string) => page.locator(place).getByRole('button', { name });
+    await Promise.all([button('Copied').waitFor(), button('Copy').click()]);
+  }
 
   for (const colorScheme of ['light', 'dark'] as const) {
     t.test(`fits ${WIDTHS.join(', ')} pixels, and axe-core finds nothing: ${colorScheme}`, async (t) => {
@@ -54,8 +60,7 @@ t.test('the page to read', { skip: noChromium }, async (t) => {
     await page.getByLabel('Your API key').fill(KEY);
     const curl = `curl -i \\\n  -H 'Authorization: Bearer ${KEY}' \\\n  'http://127.0.0.1:${service.port}/v1/pets'`;
     t.equal(await page.locator('#curl-first').textContent(), curl);
-    await page.locator('#first-request').getByRole('button', { name: 'Copy' }).click();
-    await page.locator('#first-request').getByRole('button', { name: 'Copied' }).waitFor();
+    await copyIn('#first-request');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('200 OK').waitFor();
   });
@@ -71,8 +76,7 @@ t.test('the page to read', { skip: noChromium }, async (t) => {
       const once = async () => /Idempotency-Key: (\w+)'/.exec((await curl.textContent()) as string)?.[1];
       const first = await once();
       t.match(first, /^[0-9a-f]{32}$/);
-      await page.locator('#createPet').getByRole('button', { name: 'Copy' }).click();
-      await page.locator('#createPet').getByRole('button', { name: 'Copied' }).waitFor();
+      await copyIn('#createPet');
       t.equal((await page.evaluate('window.done[0]')) as string, 'copy');
       t.not(await once(), first);
     },

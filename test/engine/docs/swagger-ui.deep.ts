@@ -7,7 +7,7 @@ import type { Browser, ConsoleMessage, Locator, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { KEY, type Service, type StartOptions, startService } from '../../service.ts';
-import { launchBrowser, noChromium } from './browser.ts';
+import { launchBrowser, newContext, noChromium } from './browser.ts';
 
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 
@@ -170,8 +170,7 @@ t.test('Swagger UI, in a browser', { skip: noChromium }, async (t) => {
 
   t.test('without JavaScript it can be read', async (t) => {
     const { port } = await startService(t);
-    const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 320, height: 800 } });
-    t.teardown(() => context.close());
+    const context = await newContext(t, browser, { javaScriptEnabled: false, viewport: { width: 320, height: 800 } });
     const page = await context.newPage();
     await page.goto(`http://127.0.0.1:${port}/docs`);
     const read = await page.locator('main').innerText();
@@ -411,9 +410,7 @@ t.test('Swagger UI, in a browser', { skip: noChromium }, async (t) => {
 });
 
 async function newPage(t: Test, browser: Browser): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-  t.teardown(() => context.close());
-  context.setDefaultTimeout(60_000);
+  const context = await newContext(t, browser, { viewport: { width: 1280, height: 900 } });
   return context.newPage();
 }
 
