@@ -14,7 +14,7 @@ const figures = join(folder, 'figures');
 writeFileSync(figures, '');
 const { status } = spawnSync('npm', ['test', '--', ...files], {
   stdio: 'inherit',
-  env: { ...process.env, JOBS: '1', TEST_TIMEOUT: '900', FAULT_FIGURES: figures },
+  env: { ...process.env, JOBS: '1', TEST_TIMEOUT: '1800', FAULT_FIGURES: figures },
 });
 
 const rows = readFileSync(figures, 'utf8').trimEnd().split('\n');

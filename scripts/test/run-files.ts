@@ -24,7 +24,7 @@ const ROOM = '--max-semi-space-size=64';
 const TOO_LONG = /^(.{2000}).+/gm;
 
 /** After so many seconds a run of one file fails: first by tap, so that it ends what it has started, then by force. */
-const TIMEOUT = Number(process.env.TEST_TIMEOUT) || 300;
+const TIMEOUT = Number(process.env.TEST_TIMEOUT) || 900;
 const MORE_FILE = 30;
 const GRACE = 20;
 
