@@ -57,6 +57,15 @@ function namesInFile(t: Test, file: string): unknown[] {
   }
 }
 
+/** As `namesInFile`, while the file may be written: a copy that has a part of that is damaged, and has none. */
+function namesInCopy(t: Test, file: string): unknown[] {
+  try {
+    return namesInFile(t, file);
+  } catch {
+    return [];
+  }
+}
+
 /** How many transactions the log has: only the last frame of each says how large the file is (sqlite.org/fileformat2.html, section 4.1). */
 function countCommits(file: string): number {
   const log = readFileSync(`${file}-wal`);
@@ -194,7 +203,7 @@ t.test('a store whose log is removed takes no more pets, and moves those in the 
       rmSync(file + name);
       t.throws(() => store.check(), { kind: 'unavailable', cause: { code: 'SQLITE_READONLY_DBMOVED' } });
       if (!isIdle) t.strictSame(await outcomesOf([store.records.create(REX)]), ['unavailable']);
-      while (namesInFile(t, file).length < 3) await wait(20);
+      while (namesInCopy(t, file).length < 3) await wait(20);
       t.strictSame(await outcomesOf([store.records.create(REX)]), ['unavailable']);
       t.equal(JSON.parse((await listPets(store, { limit: 10 })).body.text).length, 3);
       await store.close();
