@@ -112,7 +112,7 @@ t.test('an error that nobody catches is logged, and stops the server in good ord
   const lines = program.output.stdout.trim().split('\n');
   // Each line says when it was logged; a fatal one may be written ahead of one that is still on its way.
   t.match(
-    lines.map((line) => JSON.parse(line)).sort((a, b) => a.time - b.time),
+    lines.map((line) => JSON.parse(line)).sort((a, b) => a.time - b.time || a.level - b.level),
     [
       { msg: 'the database was made' },
       { msg: 'listening' },

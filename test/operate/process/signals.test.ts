@@ -59,7 +59,7 @@ const SIGNAL_MEANWHILE = `
     console.log(signal);
     process.exit(0);
   });
-  setTimeout(() => process.exit(1), 1000);
+  setTimeout(() => process.exit(1), 30_000);
 `;
 
 t.test('a signal that comes while the graceful stop is prepared is not lost', async (t) => {

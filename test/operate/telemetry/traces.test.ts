@@ -202,7 +202,7 @@ t.test('the trace of a stranger makes no span, and is in the log alone', async (
     const TRUST_TRACES = '192.0.2.0/24';
     const { server, untilThere } = await startTraced(t, { OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG, TRUST_TRACES });
     await server.request('/livez', { headers: { traceparent: `00-${TRACE}-${PARENT}-01` } });
-    const line = JSON.parse((await server.written('stdout', /.*"url":"\/livez".*/))[0]);
+    const line = JSON.parse((await server.written('stdout', /.*"url":"\/livez".*\n/))[0]);
     const spans = await untilThere(count);
     server.child.kill('SIGTERM');
     t.equal(await server.exit, 0);
