@@ -52,8 +52,8 @@ async function startIssuer(t: Test) {
 }
 
 /** As a team writes it in `src/tokens.ts`. */
-function buildVerifyToken(issuer: string) {
-  const keys = createRemoteJWKSet(new URL(issuer), { timeoutDuration: 2000, cooldownDuration: 0 });
+function buildVerifyToken(issuer: string, timeoutDuration: number) {
+  const keys = createRemoteJWKSet(new URL(issuer), { timeoutDuration, cooldownDuration: 0 });
   return async (token: string) => {
     try {
       const expected = { issuer, audience: AUDIENCE, algorithms: ['ES256'], requiredClaims: ['sub', 'exp'] };
@@ -72,11 +72,12 @@ function toRefused(error: unknown): Refused {
   return { refused: error.message };
 }
 
-async function start(t: Test) {
+/** `timeout` is how long the issuer may take to answer, in milliseconds. */
+async function start(t: Test, timeout = 60_000) {
   const issuer = await startIssuer(t);
   const lines: string[] = [];
   const options = {
-    verifyToken: buildVerifyToken(issuer.url),
+    verifyToken: buildVerifyToken(issuer.url, timeout),
     log: { write: (line: string) => void lines.push(line) },
   };
   const { request } = await serve(t, YAML, handlers as never, options);
@@ -145,7 +146,7 @@ t.test(
 );
 
 t.test('a slow issuer holds up the first who ask, and nobody else; one that is too slow is 503', async (t) => {
-  const { issuer, request, lines } = await start(t);
+  const { issuer, request, lines } = await start(t, 3000);
   let answer = () => {};
   issuer.state.gate = new Promise((resolve) => {
     answer = resolve;

@@ -13,7 +13,7 @@ export const CLIENTS = new URL('../../openapi/clients/', import.meta.url);
 const execute = promisify(execFile);
 
 /** How long an attempt may take, in milliseconds: on a busy machine, longer than an answer takes. */
-const TIMEOUT = 4000;
+export const TIMEOUT = 4000;
 
 /** In the four languages: what a client says, and what is tried. */
 const TIMES: [RegExp, string][] = [
