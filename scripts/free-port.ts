@@ -1,10 +1,16 @@
 /** Finds a port of the loopback address that is free now. */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
+/** Not one that the system gives to connections: it stays free until a server takes it. */
 export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer().listen(randomInt(10_000, 32_000), '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return findFreePort();
+  }
   const { port } = server.address() as AddressInfo;
   await once(server.close(), 'close');
   return port;

@@ -15,7 +15,7 @@ const KEY = 'key-of-the-tests-0123456789';
 const ENVIRONMENT = { ...process.env, NODE_V8_COVERAGE: '', API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };
 
 /** The line in which the server says where it listens. */
-const ORIGIN = /http:\/\/127\.0\.0\.1:\d+/;
+const ORIGIN = /http:\/\/127\.0\.0\.1:\d+(?=\D)/;
 
 /** The tests that depend on which operations there are. */
 const TESTS = [
