@@ -19,7 +19,7 @@ const BODILESS = /^(1..|204|205|304)$/;
 
 /** The notes, one line each, with the operation. */
 export function describeNotes(contract: Contract): string[] {
-  const { operations, resolved, json } = contract;
+  const { operations, resolved, document, json } = contract;
   const sources = sourcesOf(JSON.parse(json));
   const flows = Object.entries(resolved.components?.securitySchemes ?? {}).flatMap(([name, scheme]) =>
     scheme.flows ? [[name, scopesOf(scheme.flows)] as const] : [],
@@ -36,7 +36,15 @@ export function describeNotes(contract: Contract): string[] {
       ...schemasOf(operation).flatMap((schema) => ofSchema(schema, seen)),
     ].map((note) => `operation ${operation.id}: ${note}`);
   });
-  return [...new Set(notes)];
+  return [...new Set([...ofServer(document), ...notes])];
+}
+
+/** A variable that gives the prefix of all paths. */
+function ofServer({ servers: [first] = [] }: Document): string[] {
+  const path = String(first?.url).replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '');
+  const names = [...path.matchAll(/(?<=\/[^/]*)\{([^{}]*)\}/g)].map(([, name]) => name as string);
+  const missing = names.filter((name) => Object(first?.variables)[name]?.default === undefined);
+  return missing.map((name) => `servers: {${name}} has no default: no path begins with it`);
 }
 
 /** The operations as they are written, by method and path without names. */

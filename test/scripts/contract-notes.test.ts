@@ -23,6 +23,18 @@ async function noted(t: Test, source: Json, item: Json = {}): Promise<string[]> 
   return describeNotes(await load(t, yaml)).map((note) => note.replace('operation find: ', ''));
 }
 
+t.test('a variable of the prefix that has no default is named', async (t) => {
+  const notesOf = async (url: string, variables = {}) => {
+    const document = { ...parse(contractOf({})), servers: [{ url, variables }] };
+    return describeNotes(await load(t, stringify(document)));
+  };
+  const note = 'servers: {version} has no default: no path begins with it';
+  t.strictSame(await notesOf('https://{host}/api/{version}'), [note]);
+  t.strictSame(await notesOf('/{version}'), [note]);
+  t.strictSame(await notesOf('/{version}', { version: { default: 'v1' } }), []);
+  t.strictSame(await notesOf('{origin}/v1'), []);
+});
+
 t.test('what the server does otherwise than a contract says is named', async (t) => {
   const servers = [{ url: '/other' }];
   const several = { content: { 'text/csv': {}, 'application/json': {} } };

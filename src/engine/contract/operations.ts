@@ -18,6 +18,7 @@ import { checkLinks } from './links.ts';
 import { checkRawBody, isJson, kindOf, PLAIN_JSON, toTypes } from './media-types.ts';
 import { toParameters } from './parameters.ts';
 import { isNoKey, type KeyPlaces, toSecurity } from './security.ts';
+import { arePartsSound } from './sound-parts.ts';
 import { areSound } from './sound-schemas.ts';
 
 /** The default size limit of bodies, the same as Fastify's for JSON. */
@@ -45,7 +46,7 @@ export function toOperations(
       source.security ??= resolved.security ?? [];
       const refuseOwn = (problem: string) => refuse(`${nameOf(source.operationId as string)}: ${problem}`);
       // Nothing can be made of it, and others are judged without it.
-      if (!isChecked && !areSound(item, source, refuseOwn)) {
+      if (!isChecked && !(arePartsSound(item, source, refuseOwn) && areSound(item, source, refuseOwn))) {
         isWhole = false;
         continue;
       }

@@ -129,6 +129,9 @@ function findShared(
     : undefined;
 }
 
+/** Some 1,000 years: a time that is later would be no number of milliseconds that is kept exactly. */
+const MOST_HOURS = 8_760_000;
+
 /** Checks an `Idempotency-Key`: one that is not remembered would break its promise. */
 function findUnkept({ name, in: place, 'x-kept-hours': hours }: ParameterNode): string | undefined {
   if (place !== 'header' || name.toLowerCase() !== 'idempotency-key') {
@@ -136,7 +139,9 @@ function findUnkept({ name, in: place, 'x-kept-hours': hours }: ParameterNode): 
   }
   // A plain header, which the handler interprets.
   if (hours === undefined) return undefined;
-  return Number.isInteger(hours) && hours > 0 ? undefined : 'needs x-kept-hours, for how many hours it is known';
+  return Number.isInteger(hours) && hours > 0 && hours <= MOST_HOURS
+    ? undefined
+    : `needs x-kept-hours, for how many hours it is known, ${MOST_HOURS} at most`;
 }
 
 /** The parameter `limit`, which bounds the records of a page. */

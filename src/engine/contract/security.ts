@@ -30,7 +30,9 @@ export function toKeyPlaces(schemes: Record<string, SchemeNode>, refuse: Refuse)
 export const BEARER: KeyPlace = { in: 'bearer', name: 'Authorization' };
 const TOKEN: KeyPlace = { ...BEARER, isToken: true };
 
-function toKeyPlace({ type, scheme, bearerFormat = '', in: place, name = '' }: SchemeNode): KeyPlace | undefined {
+/** The scheme may be of a wrong kind. */
+function toKeyPlace(node: SchemeNode): KeyPlace | undefined {
+  const { type, scheme, bearerFormat = '', in: place, name = '' }: SchemeNode = Object(node);
   if (type === 'oauth2' || type === 'openIdConnect') return TOKEN;
   if (type === 'http' && scheme?.toLowerCase() === 'bearer') return /^jwt$/i.test(bearerFormat) ? TOKEN : BEARER;
   if (type === 'http' && scheme?.toLowerCase() === 'basic') return { in: 'basic', name: 'Authorization' };

@@ -49,10 +49,13 @@ const malformedOf = (document: object): string | undefined =>
 /** Places that no operation uses: their faults are left to the lint. Faults in components are reported by the places that use them. */
 const UNUSED = /^\/(info|servers|tags|externalDocs|webhooks|components|security|x-[^/]*)\//;
 
+/** Parts of them that every contract is read for. */
+const READ = /^\/(info(\/title)?|servers|components(\/\w+)?|security) (must be|needs title)/;
+
 function describe(errors: unknown): string[] {
   if (!Array.isArray(errors)) return [String(errors)];
-  const used = errors.filter(({ instancePath = '' }) => !UNUSED.test(`${instancePath}/`));
-  return toFaults(used).map(({ place, words }) => `${place || '/'} ${words}`);
+  const problems = toFaults(errors).map(({ place, words }) => `${place || '/'} ${words}`);
+  return problems.filter((problem) => !UNUSED.test(problem.replace(' ', '/ ')) || READ.test(problem));
 }
 
 /**

@@ -25,9 +25,16 @@ export function toFaults(errors: ErrorObject[]): Fault[] {
   const repeats = (one: ErrorObject, index: number) =>
     errors.some((other, place) => other !== one && isBelow(other, one) && (!isSummary(other) || place < index));
   const first = errors.filter((one, index) => !isSummary(one) || !repeats(one, index));
+  const choices = new Set(errors.filter(({ keyword }) => keyword === 'oneOf').map(({ instancePath }) => instancePath));
+  const ofChoice = (place: string) =>
+    first
+      .filter(({ instancePath, keyword }) => keyword === 'required' && instancePath === place)
+      .map(({ params }) => params.missingProperty);
   const faults = first.map((error) => {
     const { instancePath: place, keyword, params, message } = error;
-    const words = isSummary(error) ? 'is none of what it may be' : (WORDS[keyword]?.(params) ?? (message as string));
+    const isChoice = keyword === 'required' && choices.has(place);
+    const said = isChoice ? `needs ${ofChoice(place).join(' or ')}` : (WORDS[keyword]?.(params) ?? (message as string));
+    const words = isSummary(error) ? 'is none of what it may be' : said;
     return [`${place} ${words}`, { place, words }] as const;
   });
   return [...new Map(faults).values()];

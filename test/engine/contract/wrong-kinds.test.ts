@@ -10,6 +10,14 @@ const PETS = '/paths/~1pets';
 const SLIPS: [line: string, edit: Edit][] = [
   ['openapi: 3.1 is not supported: write it as 3.1.1', ({ contract }) => (contract.openapi = 3.1)],
   ['/ needs info', ({ contract }) => delete contract.info],
+  ['/info must be object', ({ contract }) => (contract.info = 'Pet Store')],
+  ['/info needs title', ({ contract }) => delete contract.info.title],
+  ['/info/title must be string', ({ contract }) => (contract.info.title = 5)],
+  ['/components must be object', ({ contract }) => (contract.components = 'none')],
+  ['/components/schemas must be object', ({ contract }) => (contract.components.schemas = [])],
+  ['/security must be array', ({ contract }) => (contract.security = { bearerAuth: [] })],
+  ['/servers must be array', ({ contract }) => (contract.servers = { url: '/v1' })],
+  [`${PETS}/get/parameters/0 needs schema or content`, ({ limit }) => delete limit.schema],
   ['/paths must be object', ({ contract }) => (contract.paths = null)],
   ['/paths must not have pets', ({ paths }) => (paths.pets = {})],
   [`${PETS}/get must not have sumary`, ({ listPets }) => (listPets.sumary = 'All.')],
@@ -43,6 +51,81 @@ const SLIPS: [line: string, edit: Edit][] = [
     },
   ]),
 ];
+
+const CONTENT = 'content must be schemas by media types, such as application/json';
+const NAMELESS = 'operation listPets: parameters: each needs a name, and in, as in: query';
+const PARAMETER = { name: 'p', in: 'query', schema: { type: 'string' } };
+
+/** A component of this kind, in the place of the body, the first parameter, a reply or a header. */
+const put =
+  (kind: string, component: unknown, to = `#/components/${kind}/One`): Edit =>
+  ({ contract, createPet, listPets }) => {
+    contract.components[kind] = { ...contract.components[kind], One: component };
+    const $ref = to;
+    if (kind === 'requestBodies') createPet.requestBody = { $ref };
+    if (kind === 'parameters') listPets.parameters.unshift({ $ref });
+    if (kind === 'responses') createPet.responses['201'] = { $ref };
+    if (kind === 'headers') createPet.responses['201'].headers.One = { $ref };
+  };
+const ERROR = '#/components/schemas/Error';
+
+/** The line that refuses each component where an operation uses it, or a reference to one of another kind. */
+const COMPONENTS: [line: string, edit: Edit][] = [
+  ...[null, 'text', [], {}, { content: 'text' }, { content: [] }, { content: { 'application/json': null } }].map(
+    (body): [string, Edit] => [`operation createPet: its body: ${CONTENT}`, put('requestBodies', body)],
+  ),
+  [`operation createPet: its body: ${CONTENT}`, put('requestBodies', {}, ERROR)],
+  ...[null, 'text', [], { ...PARAMETER, name: 5 }].map((one): [string, Edit] => [NAMELESS, put('parameters', one)]),
+  [NAMELESS, put('parameters', {}, ERROR)],
+  [
+    'operation listPets: parameter p: in undefined is not supported',
+    put('parameters', { ...PARAMETER, in: undefined }),
+  ],
+  [
+    'operation listPets: parameter p: required must be true or false',
+    put('parameters', { ...PARAMETER, required: 'yes' }),
+  ],
+  [`operation listPets: parameter p: ${CONTENT}`, put('parameters', { name: 'p', in: 'query', content: [] })],
+  ...[null, 'text', []].map((one): [string, Edit] => [
+    'operation createPet: response 201: must be an object with a description',
+    put('responses', one),
+  ]),
+  [
+    'operation createPet: response 201: must not have schema, which belongs in its content',
+    put('responses', { description: '', schema: {} }),
+  ],
+  ['operation createPet: response 201: must not have type, which belongs in its content', put('responses', {}, ERROR)],
+  [`operation createPet: response 201: ${CONTENT}`, put('responses', { description: '', content: 'application/json' })],
+  [
+    'operation createPet: response 201: headers must be headers by their names',
+    put('responses', { description: '', headers: ['Location'] }),
+  ],
+  ...[null, 'text', { type: 'string' }].map((one): [string, Edit] => [
+    'operation createPet: response 201: header One needs a schema',
+    put('headers', one),
+  ]),
+  ['operation createPet: response 201: header One needs a schema', put('headers', {}, ERROR)],
+  [
+    'security scheme bearerAuth: only bearer tokens, basic authentication, and API keys are supported',
+    ({ components }) => (components.securitySchemes.bearerAuth = null),
+  ],
+];
+
+t.test(
+  'a component of a wrong kind is refused where it is used, and so is a reference to one of another kind',
+  async (t) => {
+    for (const [line, edit] of COMPONENTS) {
+      const problems = await problemsOf(
+        t,
+        edited((parts) => {
+          delete parts.contract['x-complete'];
+          edit(parts);
+        }),
+      );
+      t.strictSame(problems, [line]);
+    }
+  },
+);
 
 for (const [line, edit] of SLIPS) {
   t.test(line, async (t) => t.strictSame(await problemsOf(t, edited(edit)), [line]));
