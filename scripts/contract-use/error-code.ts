@@ -154,7 +154,9 @@ class Filler {
   }
 
   #fillObject(schema: Keywords, name: string, depth: number): Filled | undefined {
-    const { properties = {}, required = [], additionalProperties = {} } = schema;
+    const { properties = {}, required: named = [], additionalProperties = {} } = schema;
+    // To the compiler, a field with a default is always there.
+    const required = [...named, ...Object.keys(properties).filter((field) => hasDefault(properties[field]))];
     if (name === '' && Object.keys(properties).length === 0 && required.length === 0) {
       if (Object.keys(keywordsOf(additionalProperties)).length === 0)
         return { code: additionalProperties === false ? [] : ANY, open: [] };
@@ -280,6 +282,8 @@ const samplesOf = ({ example, examples = [], default: usual }: Keywords): unknow
   example,
   ...Object.values(examples),
 ];
+
+const hasDefault = (schema: Schema | undefined) => toWhole(schema ?? {}).default !== undefined;
 
 /** A link or a time that need not be there is left out. */
 const isTelling = (name: string, schema: Schema | undefined) =>

@@ -200,6 +200,12 @@ const FILLED: [sentence: string, schema: Json, body: Json, open?: string][] = [
     { message: MESSAGE, area: 'a', size: 5, when: /^20.*Z$/, key: 'ERR', id: /^0{8}-/, hint: 'none' },
     "'area', 'size', 'key', 'id', 'hint'",
   ],
+  [
+    'fields with a default, which the compiler demands',
+    object({ detail: string, instance: { ...string, default: '/a' }, size: { ...int64, default: 2 }, area: integer }, []),
+    { detail: MESSAGE, instance: '/a', size: 2n, area: undefined },
+    "'instance', 'size'",
+  ],
   ['a list that must not be empty', object({ list: list(integer, { minItems: 1 }) }), { list: [0] }, "'list'"],
   [
     'codes of their own',
