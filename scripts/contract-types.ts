@@ -2,11 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
+import { ContractError } from '../src/engine/contract/contract.ts';
 import { type Document, operationsOf, type ParameterNode } from '../src/engine/contract/document.ts';
 import { toDoubles } from '../src/engine/contract/numbers.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../src/engine/schema/json.ts';
 import { isNames } from '../src/engine/schema/keys.ts';
 import { lookUp } from '../src/engine/schema/references.ts';
+import { checkShapes } from '../src/engine/schema/shapes.ts';
 import { LIST, type Listed, nameTargets, toListTypes } from './contract-schemas.ts';
 
 /** The types of a 64-bit integer, and of what the schema may allow instead. */
@@ -23,9 +25,11 @@ const INHERITED =
 /** No contract has it. */
 const MARK = `name_${randomBytes(16).toString('hex')}_`;
 
+/** @throws ContractError that names what is no schema: operations use none of them */
 export async function buildTypes(contract: Document): Promise<string> {
   // openapi-typescript writes it as JSON, which has no bigint.
   const document: Document = JSON.parse(JSON.stringify(toDoubles(contract)).replace(INHERITED, `$1${MARK}$2`));
+  checkComponents(document);
   nameTargets(document);
   const lists = toListTypes(document);
   const { paths = {}, components = {}, webhooks = {} } = document;
@@ -63,6 +67,13 @@ export async function buildTypes(contract: Document): Promise<string> {
   });
   const open = `/** The operations that may be called without a key. */\nexport type OpenOperation = ${toOpen(document)};\n`;
   return `${astToString(nodes)}${lists}${open}`.replaceAll(MARK, '');
+}
+
+function checkComponents({ components }: Document): void {
+  const problems: string[] = [];
+  for (const [name, schema] of Object.entries(components?.schemas ?? {}))
+    checkShapes(schema, 'value', (problem) => problems.push(`schema ${name}: ${problem}`));
+  if (problems.length > 0) throw new ContractError(problems);
 }
 
 function toOpen({ paths = {}, security = [] }: Document): string {

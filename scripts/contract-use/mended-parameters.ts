@@ -3,15 +3,17 @@ import { isList, isSimple } from '../../src/engine/contract/parameters.ts';
 import { keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
 import { buildCompile } from './compiled.ts';
 import type { Node } from './unused-components.ts';
-import { entriesAt, operationsIn, type Tell } from './written-operations.ts';
+import { entriesAt, operationsIn, type Placed, type Tell } from './written-operations.ts';
 
 /** An empty text. */
 const EMPTY = { type: 'string', enum: [''] };
 
 export function mendParameters(document: Node, tell: Tell): void {
   const compile = buildCompile(document);
-  for (const { item, operation } of operationsIn(document)) {
-    for (const [, { node, at }] of [item, operation].flatMap((one) => entriesAt(document, one, 'parameters'))) {
+  for (const { path, item, operation } of operationsIn(document)) {
+    const parameters = [item, operation].flatMap((one) => entriesAt(document, one, 'parameters'));
+    declareNames(path, operation, parameters, tell);
+    for (const [, { node, at }] of parameters) {
       if (node.allowEmptyValue !== true || !node.schema) continue;
       const compiled = compile(node.schema as Schema);
       // Any other value is no text.
@@ -25,5 +27,18 @@ export function mendParameters(document: Node, tell: Tell): void {
         `${at}/allowEmptyValue is ${isTaken ? 'taken out: its schema takes an empty text' : 'written into its schema'}`,
       );
     }
+  }
+}
+
+/** A part of a path that nothing describes is a text. */
+function declareNames(path: string, { node, at }: Placed, parameters: [string, Placed][], tell: Tell): void {
+  const declared = parameters.filter(([, { node }]) => node.in === 'path').map(([, { node }]) => node.name);
+  const names = new Set([...path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name as string));
+  const { parameters: own = [] } = node;
+  if (!Array.isArray(own)) return;
+  for (const name of [...names].filter((name) => !declared.includes(name))) {
+    node.parameters = own;
+    own.push({ name, in: 'path', required: true, schema: { type: 'string' } });
+    tell(`${at}/parameters has {${name}}, which is in the path: it may be any text`);
   }
 }

@@ -30,6 +30,10 @@ export function mendTypes(document: Node, tell: Tell): void {
       tell(`${at}/${toStep(name)} is written as ${type}`);
     }
     const names = Object.keys(content);
+    for (const name of names.filter((one) => content[one] === null)) {
+      content[name] = {};
+      tell(`${at}/${toStep(name)} is written as {}: it is empty, and takes anything`);
+    }
     for (const name of names.some(isType) ? names.filter((one) => !isType(one)) : []) {
       delete content[name];
       tell(`${at}/${toStep(name)} is taken out: it is no media type`);

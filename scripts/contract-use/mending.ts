@@ -5,13 +5,16 @@
 import { stringify } from 'lossless-json';
 import { isNode } from '../../src/engine/schema/json.ts';
 import { isNames, isValue } from '../../src/engine/schema/keys.ts';
+import { lookUp } from '../../src/engine/schema/references.ts';
 import { toStep } from '../../src/json/pointer.ts';
+import { isAddress, mendAddresses } from './mended-addresses.ts';
 import { mendBodies } from './mended-bodies.ts';
 import { mendParameters } from './mended-parameters.ts';
 import { mendReplies } from './mended-replies.ts';
 import { mendTypes } from './mended-types.ts';
-import { describeRequired, dropAlike } from './unfittable.ts';
+import { describeRequired, dropAlike, namesIn } from './unfittable.ts';
 import { type Drop, danglesIn, dropUnused, type Node } from './unused-components.ts';
+import type { Tell } from './written-operations.ts';
 
 const isText = (value: unknown) => typeof value === 'string';
 const isBoolean = (value: unknown) => typeof value === 'boolean';
@@ -41,6 +44,9 @@ const NUMERAL = /^-?[0-9]{1,15}$/;
 const SWITCHES = /^(readOnly|writeOnly|deprecated|nullable|uniqueItems)$/;
 const SWITCH = /^(true|false)$/;
 
+const isQuoted = (key: string, value: string) =>
+  (NUMBERS.test(key) && NUMERAL.test(value)) || (SWITCHES.test(key) && SWITCH.test(value));
+
 /** In OpenAPI 3.0 and JSON Schema's draft 4 they are true beside a bound; in 3.1 they are the bound. */
 const EXCLUSIVE: Record<string, string> = { exclusiveMaximum: 'maximum', exclusiveMinimum: 'minimum' };
 
@@ -50,9 +56,13 @@ const BESIDE: Record<string, IsRight> = {
   description: isText,
   operationId: isText,
   tags: isTexts,
-  externalDocs: (docs) => isNode(docs) && isText(docs.url),
+  externalDocs: (docs) => isNode(docs) && isAddress(docs.url),
 };
 const METHOD = /^(get|put|post|delete|options|head|patch|trace)$/;
+
+/** Parts that may be left out: one that is null says nothing. */
+const PARTS =
+  /^(content|schema|headers|links|parameters|requestBody|callbacks|servers|components|externalDocs|examples|encoding)$/;
 
 /** Parts that the server does not serve: one with a reference to nothing goes. */
 const UNSERVED = /^(callbacks|links|webhooks|examples?|x-.*)$/;
@@ -83,6 +93,8 @@ const isNamed = (kind: Kind) => kind === 'schemas' || kind === 'responses' || ki
 export function mend(document: Node): string[] {
   const changes: string[] = [];
   const isCurrent = !String(document.openapi).startsWith('3.0');
+  const tell = (change: string) => changes.push(change);
+  const names = namesIn(document);
   const drop: Drop = (node, key, at, why) => {
     delete node[key];
     changes.push(`${at}/${toStep(key)} is taken out: ${why}`);
@@ -92,21 +104,23 @@ export function mend(document: Node): string[] {
     if (!isNode(node)) return;
     if (!isNamed(kind) && !Array.isArray(node)) visitOwn(node, at, kind);
     for (const [key, child] of Object.entries(node)) {
-      if (isNamed(kind) || !isValue(key)) {
-        visit(child, `${at}/${toStep(key)}`, Array.isArray(node) ? kindWithin(kind) : kindUnder(key, kind));
-      }
+      if (!isNamed(kind) && isValue(key)) continue;
+      const [place, within] = [`${at}/${toStep(key)}`, Array.isArray(node) ? kindWithin(kind) : kindUnder(key, kind)];
+      if (within === 'schema' && lookUp(document, child) !== undefined) {
+        node[key] = { $ref: child };
+        changes.push(`${place} is written as a reference`);
+      } else visit(child, place, within);
     }
   }
 
   function visitOwn(node: Node, at: string, kind: Kind): void {
     const demands = kind === 'schema' ? KEYWORDS : kind === 'operation' ? BESIDE : {};
     for (const [key, value] of Object.entries(node)) {
-      if (UNSERVED.test(key) && danglesIn(value, document)) drop(node, key, at, 'a reference in it leads to nothing');
-      else if (kind === 'schema' && NUMBERS.test(key) && isText(value) && NUMERAL.test(String(value))) {
-        node[key] = Number(value);
-        changes.push(`${at}/${key} is written as a number`);
-      } else if (kind === 'schema' && SWITCHES.test(key) && isText(value) && SWITCH.test(String(value))) {
-        node[key] = value === 'true';
+      if (kind !== 'schema' && PARTS.test(key) && value === null) drop(node, key, at, 'it is empty');
+      else if (UNSERVED.test(key) && danglesIn(value, document))
+        drop(node, key, at, 'a reference in it leads to nothing');
+      else if (kind === 'schema' && isText(value) && isQuoted(key, String(value))) {
+        node[key] = NUMERAL.test(String(value)) ? Number(value) : value === 'true';
         changes.push(`${at}/${key} is written without quotes`);
       } else if (kind === 'schema' && isCurrent && key in EXCLUSIVE && isBoolean(value)) {
         writeBound(node, key);
@@ -115,20 +129,22 @@ export function mend(document: Node): string[] {
         drop(node, key, at, `it cannot be ${shown(value)}`);
     }
     if (kind === 'schema') {
-      describeRequired(node, at, (change) => changes.push(change));
-      dropAlike(node, at, document, (change) => changes.push(change));
+      describeRequired(node, at, names, tell);
+      dropAlike(node, at, document, tell);
     }
-    if (kind === 'response' && node.$ref === undefined && !isText(node.description)) {
-      node.description = '';
-      changes.push(`${at}/description is written: each response has one`);
-    }
+    if (kind === 'response') describeResponse(node, at, tell);
   }
 
   visit(document, '', 'other');
-  for (const mendPart of [mendParameters, mendTypes, mendBodies, mendReplies])
-    mendPart(document, (change) => changes.push(change));
+  for (const part of [mendAddresses, mendParameters, mendTypes, mendBodies, mendReplies]) part(document, tell);
   dropUnused(document, drop);
   return changes;
+}
+
+function describeResponse(node: Node, at: string, tell: Tell): void {
+  if (node.$ref !== undefined || isText(node.description)) return;
+  node.description = '';
+  tell(`${at}/description is written: each response has one`);
 }
 
 function writeBound(node: Node, key: string): void {

@@ -10,23 +10,26 @@ import type { Tell } from './written-operations.ts';
 /** Annotations that change what is taken or sent. */
 const MEANT = /^(default|readOnly|writeOnly)$/;
 
-/** A part of a schema may require the fields of another. */
+/** Beside them, or as a part of another schema, a schema may require the fields of others. */
+const PARTS = ['$ref', 'allOf', 'anyOf', 'oneOf'];
 const PART = /\/(all|any|one)Of\/[0-9]+$/;
-const BESIDE = [
-  '$ref',
-  'allOf',
-  'anyOf',
-  'oneOf',
-  'additionalProperties',
-  'patternProperties',
-  'unevaluatedProperties',
-];
+const OTHERS = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'];
+
+/** The names of all fields that schemas of the document describe. */
+export function namesIn(node: unknown, names = new Set<string>()): Set<string> {
+  if (!isNode(node)) return names;
+  for (const name of Object.keys(Object(node.properties))) names.add(name);
+  for (const child of Object.values(node)) namesIn(child, names);
+  return names;
+}
 
 /** Takes any value for a field that is required and not described: else it would not be sent. */
-export function describeRequired(schema: Keywords, at: string, tell: Tell): void {
+export function describeRequired(schema: Keywords, at: string, names: Set<string>, tell: Tell): void {
   const { required, properties } = schema;
-  if (!Array.isArray(required) || !isNode(properties) || PART.test(at) || BESIDE.some((key) => key in schema)) return;
-  for (const name of required.filter((name) => !Object.hasOwn(properties, name) && name !== '__proto__')) {
+  if (!Array.isArray(required) || !isNode(properties) || OTHERS.some((key) => key in schema)) return;
+  const isPart = PART.test(at) || PARTS.some((key) => key in schema);
+  const isKnown = (name: string) => Object.hasOwn(properties, name) || (isPart && names.has(name));
+  for (const name of required.filter((name) => !isKnown(name) && name !== '__proto__')) {
     properties[name] = {};
     tell(`${at}/properties/${toStep(name)} is written: it is required`);
   }

@@ -1,6 +1,7 @@
 /** Components of a contract to which no operation leads, and of which nothing can be made. */
 import { isNode } from '../../src/engine/schema/json.ts';
 import { lookUp } from '../../src/engine/schema/references.ts';
+import { checkShapes } from '../../src/engine/schema/shapes.ts';
 
 export type Node = Record<string, unknown>;
 
@@ -11,8 +12,9 @@ export function dropUnused(document: Node, drop: Drop): void {
   const used = new Set<unknown>();
   reach(document, document.paths, used);
   reach(document, document.webhooks, used);
-  const isSound = (component: unknown) =>
+  const isSound = (component: unknown, kind: string) =>
     (isNode(component) || typeof component === 'boolean') &&
+    (kind !== 'schemas' || checkShapes(component, '', () => {})) &&
     !danglesIn(component, document) &&
     !isItself(document, component);
   // One that goes may leave another with a reference to nothing.
@@ -21,7 +23,7 @@ export function dropUnused(document: Node, drop: Drop): void {
     for (const [kind, named] of Object.entries(Object(document.components) as Node)) {
       if (kind.startsWith('x-') || !isNode(named)) continue;
       for (const [name, component] of Object.entries(named)) {
-        if (used.has(component) || isSound(component)) continue;
+        if (used.has(component) || isSound(component, kind)) continue;
         drop(named, name, `/components/${kind}`, 'no operation uses it, and nothing can be made of it');
         found = true;
       }

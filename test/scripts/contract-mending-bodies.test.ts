@@ -53,7 +53,7 @@ t.test('a body that is served stays, and so does one beside JSON, of GET, or tha
     'image/png': {},
     [MULTIPART]: form,
     [URLENCODED]: { schema: BINARY },
-    'a/b': null,
+    'a/b': 7,
   };
   t.strictSame(mended(content), { content, changes: [] });
   const beside = { 'image/png': odd, [MULTIPART]: odd, 'application/json': {} };

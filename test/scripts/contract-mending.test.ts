@@ -38,7 +38,7 @@ t.test('a keyword whose value it cannot have is taken out of a schema, and told 
 
 t.test('a number in quotes is written as one, and int64 is left to integers', async (t) => {
   const document = contractWith({ minimum: '1', maximum: 'x', items: { type: 'string', format: 'int64' } });
-  t.match(mend(document), [/minimum is written as a number/, /format is taken out: it cannot be "int64"/]);
+  t.match(mend(document), [/minimum is written without quotes/, /format is taken out: it cannot be "int64"/]);
   t.strictSame(schemaOf(document), { minimum: 1, maximum: 'x', items: { type: 'string' } });
 });
 
@@ -140,7 +140,7 @@ t.test('the schema of a parameter is set right, and the value of its example sta
   const examples = { one: { value: { schema: { minimum: '1' } } } };
   const parameters = [{ name: 'q', in: 'query', schema: { type: 'integer', minimum: '1' }, examples }];
   const document = contractWith(OBJECT, { operation: { parameters } });
-  t.match(mend(document), [/^\/paths\/~1a\/post\/parameters\/0\/schema\/minimum is written as a number$/]);
+  t.match(mend(document), [/^\/paths\/~1a\/post\/parameters\/0\/schema\/minimum is written without quotes$/]);
   t.strictSame(document.paths['/a'].post.parameters, [
     { name: 'q', in: 'query', schema: { type: 'integer', minimum: 1 }, examples },
   ]);
@@ -263,6 +263,87 @@ t.test('a field that is required and not described may be anything', async (t) =
     { properties: {}, required: ['__proto__'] },
   ];
   for (const schema of left) t.strictSame(mend(contractWith(schema)), []);
+});
+
+t.test('a part requires the fields of others, or what nobody describes, which may be anything', async (t) => {
+  const part = { type: 'object', required: ['stat', 'size'], properties: { state: {} } };
+  const schema = { allOf: [{ properties: { size: {} } }, part] };
+  t.match(mend(contractWith(schema)), [/\/schema\/allOf\/1\/properties\/stat is written: it is required$/]);
+  t.strictSame(part.properties, { state: {}, stat: {} });
+});
+
+t.test('a text that leads to a schema is written as the reference that it stands for', async (t) => {
+  const A = '#/components/schemas/A';
+  const schema = { oneOf: [A, { type: 'object' }], properties: { a: A, b: 'string' }, items: A, default: A, title: A };
+  const document = contractWith(schema, { components: { schemas: { A: { type: 'string' }, B: { allOf: [A] } } } });
+  t.match(mend(document), [
+    ...['oneOf/0', 'properties/a', 'items'].map((place) => new RegExp(`/schema/${place} is written as a reference$`)),
+    /^\/components\/schemas\/B\/allOf\/0 is written as a reference$/,
+  ]);
+  const $ref = { $ref: A };
+  const properties = { a: $ref, b: 'string' };
+  t.strictSame(schemaOf(document), { ...schema, oneOf: [$ref, { type: 'object' }], properties, items: $ref });
+});
+
+t.test('a component that no operation uses goes where a schema in it is none', async (t) => {
+  const schemas = { A: { properties: { a: 'string' } }, B: { oneOf: {} }, C: { items: { enum: 'a' } }, D: OBJECT };
+  const document = contractWith(OBJECT, { components: { schemas } });
+  t.match(mend(document), [/schemas\/A is taken out: no operation uses it/, /schemas\/B is/, /schemas\/C is/]);
+  t.strictSame(Object.keys(document.components.schemas), ['D']);
+});
+
+t.test('a part that is null is taken out, and security stays, to be refused', async (t) => {
+  const operation = { parameters: null, requestBody: null, callbacks: null, security: null };
+  const document = contractWith({ properties: { content: null } }, { operation, others: { servers: null } });
+  const { 200: done } = document.paths['/a'].post.responses;
+  Object.assign(done, { headers: null, links: null });
+  t.strictSame(mend(document).sort(), [
+    ...['callbacks', 'parameters', 'requestBody', 'responses/200/headers', 'responses/200/links'].map(
+      (name) => `/paths/~1a/post/${name} is taken out: it is empty`,
+    ),
+    '/servers is taken out: it is empty',
+  ]);
+  t.equal(document.paths['/a'].post.security, null);
+});
+
+t.test('a media type whose schema is null takes anything', async (t) => {
+  const content = { 'application/json': null, 'text/csv': { schema: null } };
+  const document = contractWith(OBJECT, { operation: { requestBody: { content } } });
+  t.match(mend(document), [
+    /content\/text~1csv\/schema is taken out: it is empty$/,
+    /content\/application~1json is written as \{\}: it is empty, and takes anything$/,
+  ]);
+  t.strictSame(content, { 'application/json': {}, 'text/csv': {} });
+});
+
+t.test('an address that is none is told: of the server, of documentation, of a link', async (t) => {
+  const externalDocs = { url: 'see the wiki' };
+  for (const url of ['Your API URL', 'localhost:8080']) {
+    const document = contractWith(OBJECT, { operation: { externalDocs }, others: { servers: [{ url }] } });
+    const links = { here: { operationRef: '#/paths/~1{b}' }, there: { operationRef: '#/paths/~1a' }, by: {} };
+    document.paths['/a'].post.responses['200'].links = links;
+    t.strictSame(mend(document), [
+      '/paths/~1a/post/externalDocs is taken out: it cannot be {"url":"see the wiki"}',
+      `/servers/0/url is written as /: ${url} has no path`,
+      '/paths/~1a/post/responses/200/links/here is taken out: its operationRef is no reference',
+    ]);
+    t.strictSame(Object.keys(links), ['there', 'by']);
+    t.equal(document.servers[0].url, '/');
+  }
+  for (const servers of [[{ url: 'https://a/v1' }], [{ url: '{base}' }], [{ url: '' }], ['v1'], [{}], []])
+    t.strictSame(mend(contractWith(OBJECT, { others: { servers } })), []);
+});
+
+t.test('a part of a path that nothing describes is declared as a text', async (t) => {
+  const document = contractWith(OBJECT, { operation: { parameters: [{ name: 'b', in: 'path' }] } });
+  document.paths = { '/a/{b}/{c}': document.paths['/a'] };
+  document.paths['/a/{b}/{c}'].get = { responses: {} };
+  document.paths['/a/{b}/{c}'].put = { responses: {}, parameters: 'b and c' };
+  const told = (method: string, name: string) =>
+    `/paths/~1a~1{b}~1{c}/${method}/parameters has {${name}}, which is in the path: it may be any text`;
+  t.strictSame(mend(document).sort(), [told('get', 'b'), told('get', 'c'), told('post', 'c')]);
+  const c = { name: 'c', in: 'path', required: true, schema: { type: 'string' } };
+  t.strictSame(document.paths['/a/{b}/{c}'].post.parameters, [{ name: 'b', in: 'path' }, c]);
 });
 
 t.test('an alternative of oneOf that takes what another takes is taken out', async (t) => {

@@ -202,7 +202,10 @@ const FILLED: [sentence: string, schema: Json, body: Json, open?: string][] = [
   ],
   [
     'fields with a default, which the compiler demands',
-    object({ detail: string, instance: { ...string, default: '/a' }, size: { ...int64, default: 2 }, area: integer }, []),
+    object(
+      { detail: string, instance: { ...string, default: '/a' }, size: { ...int64, default: 2 }, area: integer },
+      [],
+    ),
     { detail: MESSAGE, instance: '/a', size: 2n, area: undefined },
     "'instance', 'size'",
   ],

@@ -159,6 +159,16 @@ t.test('a reference that is not percent-encoded is left as it is', async (t) => 
   t.strictSame(named.components.schemas, schemas);
 });
 
+t.test('a component that no operation uses, and that is no schema, is refused by name', async (t) => {
+  const schemas = { A: { oneOf: ['#/components/schemas/B'] }, B: { properties: { b: { items: 'text' } } } };
+  const { document } = await load(t, toYaml({}, { components: { schemas } }));
+  const problems = [
+    'schema A: value: must be a schema, or true or false',
+    'schema B: value.b: items must be a schema, or true or false',
+  ];
+  t.match(await buildTypes(document).catch((error) => error), { problems });
+});
+
 t.test('fields that are named may be of other types than those that are not', async (t) => {
   const [string, integer] = [{ type: 'string' }, { type: 'integer' }];
   const schemas = {

@@ -1,0 +1,27 @@
+/** Addresses that are none: of the server, and of links between operations. */
+import { isNode } from '../../src/engine/schema/json.ts';
+import { toStep } from '../../src/json/pointer.ts';
+import type { Node } from './unused-components.ts';
+import { entriesAt, operationsIn, type Tell } from './written-operations.ts';
+
+/** Characters that no URI has (RFC 3986, section 2). */
+const OUTSIDE = /[^!-~]|["<>\\^`{|}]/;
+
+export const isAddress = (value: unknown) => typeof value === 'string' && !OUTSIDE.test(value);
+
+export function mendAddresses(document: Node, tell: Tell): void {
+  const [server] = Array.isArray(document.servers) ? document.servers : [];
+  if (isNode(server) && /^[^/{]+$/.test(String(server.url ?? '/'))) {
+    tell(`/servers/0/url is written as /: ${server.url} has no path`);
+    server.url = '/';
+  }
+  for (const { operation } of operationsIn(document)) {
+    for (const [, reply] of entriesAt(document, operation, 'responses')) {
+      for (const [name, { node: link }] of entriesAt(document, reply, 'links')) {
+        if (isAddress(link.operationRef ?? '')) continue;
+        delete Object(reply.node.links)[name];
+        tell(`${reply.at}/links/${toStep(name)} is taken out: its operationRef is no reference`);
+      }
+    }
+  }
+}
