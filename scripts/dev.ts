@@ -12,6 +12,10 @@ const env = { ...process.env, DRAIN_DELAY: '0', API_KEYS: process.env.API_KEYS |
 const TOGETHER = 50;
 
 let server: ChildProcess | undefined;
+/** Of the compiler; unknown until it has ended for the first time. */
+let errorCount: number | undefined;
+/** Whether the contract is, as `generate` saw it last. */
+let isBroken = false;
 /** Kept between changes, because it takes longer to load than to generate. */
 let generator = startGenerator();
 
@@ -24,8 +28,9 @@ async function stop(): Promise<void> {
 }
 
 async function restart(): Promise<void> {
-  await placeProgram();
-  await stop();
+  if (isBroken) return tellErrors(1);
+  // A server that still starts would load files that are gone.
+  await placeProgram(undefined, '', stop);
   const started = spawn(process.execPath, ['dist/src/main.js'], { stdio: 'inherit', env });
   server = started.once('exit', () => {
     if (server !== started) return;
@@ -35,10 +40,11 @@ async function restart(): Promise<void> {
   if (!generator.connected) generator = startGenerator();
 }
 
-/** Runs once for all changes that come together, and after the run before has ended. */
+let working = Promise.resolve();
+
+/** Runs once for all changes that come together, and after all that ran before: a server starts with what was generated for its contract. */
 function soon(work: () => Promise<void>): () => void {
   let timer: NodeJS.Timeout | undefined;
-  let working = Promise.resolve();
   return () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
@@ -65,8 +71,11 @@ async function generate(): Promise<void> {
   const either = new AbortController();
   const [code] = await Promise.race(['message', 'exit'].map((event) => once(generator, event, either)));
   either.abort();
-  // Files that `generate` writes are compiled like any other change.
-  if (code !== 0) tellErrors(1);
+  const wasBroken = isBroken;
+  isBroken = code !== 0;
+  if (isBroken) tellErrors(1);
+  // Files that `generate` changes are compiled like any other change; a contract that is mended may change none.
+  else if (errorCount === 0 && (wasBroken || !server)) restartSoon();
 }
 
 /** Notices changes at once; the compiler's own watcher would wait for a quarter of a second. */
@@ -79,6 +88,7 @@ const host = ts.createWatchCompilerHost(
   ts.createSemanticDiagnosticsBuilderProgram,
   (error) => console.error(ts.formatDiagnostic(error, ts.createCompilerHost({}))),
   (_status, _newLine, _options, errors) => {
+    errorCount = errors;
     if (errors) tellErrors(errors);
     else if (errors === 0) restartSoon();
   },

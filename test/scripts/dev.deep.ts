@@ -23,11 +23,13 @@ function startNpm(t: Test, folder: string, ...args: string[]) {
   t.teardown(() => child.exitCode === null && process.kill(-(child.pid as number), 'SIGKILL'));
   let output = '';
   let isLeaking = false;
+  let isCut = false;
   let origin = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text) => {
       output += text;
       isLeaking ||= text.includes('MaxListenersExceededWarning');
+      isCut ||= text.includes('ERR_MODULE_NOT_FOUND');
       origin = /.*"origin":"([^"]+)"/s.exec(output)?.[1] ?? origin;
       child.emit('output');
     });
@@ -62,7 +64,16 @@ function startNpm(t: Test, folder: string, ...args: string[]) {
     await next(ORIGIN);
     return origin;
   };
-  return { child, next, listening, serves, statusOf, origin: () => origin, isLeaking: () => isLeaking };
+  return {
+    child,
+    next,
+    listening,
+    serves,
+    statusOf,
+    origin: () => origin,
+    isLeaking: () => isLeaking,
+    isCut: () => isCut,
+  };
 }
 
 async function statusAt(origin: string, path: string): Promise<number> {
@@ -87,8 +98,20 @@ t.test('npm run dev follows each change, and keeps the last good server; npm sta
 
   edit('handlers/getPet.ts', 'status: 201', 'status: 200');
   await dev.listening();
+  edit('openapi/petstore.yaml', 'openapi: 3.1.0', 'openapi: [');
+  await dev.next(/openapi\/petstore\.yaml:\d+:\d+: /);
+  edit('handlers/getPet.ts', 'status: 200', 'status: 200 ');
+  for (const _ of ['the contract', 'the handler']) await dev.next(/The last good server goes on\./);
+  t.equal(await dev.statusOf('/v1/pets'), 200, 'a handler that is saved beside a broken contract waits for it');
+  edit('openapi/petstore.yaml', 'openapi: [', 'openapi: 3.1.0');
+  await dev.listening();
+  for (let save = 0; save < 8; save++) {
+    edit('handlers/getPet.ts', 'status: 200', 'status: 200 ');
+    await setTimeout(400);
+  }
   edit('openapi/petstore.yaml', '  /pets:', '  /animals:');
   await dev.serves('/v1/animals', 200);
+  t.notOk(dev.isCut(), 'no server that still starts loses its files to the next one');
 
   edit('openapi/petstore.yaml', 'operationId: getPet', 'operationId: fetchPet');
   await dev.next(/operation fetchPet has no handlers\/fetchPet\.ts/);
