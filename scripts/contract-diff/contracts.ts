@@ -4,10 +4,11 @@ import { parse } from 'yaml';
 import {
   type Document,
   METHODS,
-  type MediaNode,
+  type PathItem,
   type ResponseNode,
   type ServerNode,
 } from '../../src/engine/contract/document.ts';
+import { withoutWords } from '../../src/engine/contract/extensions.ts';
 import { MAX_BYTES } from '../../src/engine/contract/operations.ts';
 import { keywordsOf } from '../../src/engine/schema/json.ts';
 import {
@@ -25,12 +26,36 @@ import {
   UNEXPECTED,
   UNKNOWN,
 } from './change.ts';
+import { content, ofValue } from './contents.ts';
 import { expandContract, NAME } from './expand.ts';
-import { type Comparable, inOneVersion, isOver, NO_KEY, SENT, toComparable, toScheme } from './normal.ts';
-import { byKey, type Changes, growing, ignored, keyword, named, type Rule, required, value } from './rules.ts';
+import {
+  type Comparable,
+  inOneVersion,
+  isOver,
+  NO_KEY,
+  SENT,
+  toComparable,
+  toOperations,
+  toScheme,
+  withNamesOf,
+} from './normal.ts';
+import {
+  byKey,
+  type Changes,
+  type Direction,
+  growing,
+  ignored,
+  keyword,
+  named,
+  type Rule,
+  required,
+  value,
+} from './rules.ts';
 import { compareSchemas, schema } from './schemas.ts';
 
-const { POSITIVE_INFINITY } = Number;
+type PathItems = Record<string, PathItem>;
+type Comparables = Record<string, Comparable>;
+
 const body = (place: string) => `${place} body`;
 const always = (effect: Effect) => value<unknown>(() => effect);
 
@@ -38,37 +63,31 @@ const always = (effect: Effect) => value<unknown>(() => effect);
 const atMost = (usual: number) =>
   keyword<number>((before = usual, after = usual) => (after < before ? 'fewer' : after > before ? 'more' : undefined));
 
-const content: Rule<Record<string, MediaNode>> = function* (before, after, place, direction) {
-  for (const [type, old, now] of pairs(before, after)) {
-    if (old && now) yield* byKey({ schema })(old, now, place, direction, '');
-    else if (now) yield { place, what: `content type ${type} was added`, effect: FINE };
-    else yield { place, what: `content type ${type} was removed`, effect: direction === 'request' ? REFUSED : MISSING };
-  }
-};
-
 const deprecated = always(FINE);
-const SCHEME = byKey({}, REFUSED);
+const scopes = value<object>((before = {}, after = {}) =>
+  Object.keys(before).every((scope) => scope in after) ? FINE : REFUSED,
+);
+const flows = named((place, name) => `${place} flow ${name}`, byKey({ scopes }, REFUSED));
+const SCHEME = byKey({ flows }, REFUSED);
+
+/** Words that let clients send more. */
+const allowing = value((_before, after) => (after ? FINE : REFUSED));
 
 const inBody =
   <Value>(rule: Rule<Value>): Rule<Value> =>
   (before, after, place, ...rest) =>
     rule(before, after, body(place), ...rest);
 
-/** Webhooks and callbacks, which the server sends: their bodies count as replies, and clients may ignore new ones. */
-const sent = (name: string): Rule<Record<string, Record<string, unknown>>> =>
-  function* (before, after, place, _direction, key) {
-    yield* named((there, own) => `${there} ${name} ${own}`, byKey({}))(before, after, place, 'response', key);
-  };
-
 const RESPONSE = byKey({
-  headers: named((place, name) => `${place} header ${name}`, byKey({ required, schema, deprecated })),
-  [SENT]: value<string>((before, after) => (before && after ? UNEXPECTED : undefined)),
+  headers: named((place, name) => `${place} header ${name}`, byKey({ required, schema, content: ofValue, deprecated })),
+  [SENT]: value<string>((before, after, way) => (before && after && way === 'response' ? UNEXPECTED : undefined)),
   links: named((place, name) => `${place} link ${name}`, byKey({}, MISSING)),
   content: inBody(content),
 });
 
 const OPERATION = byKey({
   operationId: always(RENAMED),
+  path: always(RENAMED),
   tags: growing(RENAMED),
   deprecation: compareDeprecations,
   security: value<string[]>((before = [], after = []) => {
@@ -78,18 +97,34 @@ const OPERATION = byKey({
   }),
   parameters: named(
     (place, name) => `${place} ${name}`,
-    byKey({ required, schema, content, deprecated, 'x-opaque': required, 'x-kept-hours': atMost(POSITIVE_INFINITY) }),
+    byKey({
+      ...{ required, schema, content: ofValue, deprecated, allowReserved: allowing, allowEmptyValue: allowing },
+      ...{ 'x-opaque': required, 'x-kept-hours': atMost(0) },
+    }),
   ),
   requestBody: named(body, byKey({ required, 'x-max-bytes': atMost(MAX_BYTES), content })),
   callbacks: sent('callback'),
   responses: compareResponses,
 });
 
+/** Webhooks and callbacks, which the server sends: their requests count as replies, and clients may ignore new ones. */
+function sent(name: string): Rule<Record<string, Record<string, PathItem>>> {
+  const toPlace = (place: string, own: string) => `${place} ${name} ${own}`;
+  return (before, after, place, _direction, key) => named(toPlace, compareSent)(before, after, place, 'response', key);
+}
+
+function* compareSent(before: PathItems = {}, after: PathItems = {}, place: string): Changes {
+  const [old, now] = [before, after].map((paths) => toOperations({ paths })) as [Comparables, Comparables];
+  yield* named((_, own) => `${place} ${own.replace(/ .*/, '')}`, OPERATION)(old, now, place, 'response', '');
+}
+
+const VARIABLE = byKey({ enum: growing(MISSING) }, MISSING);
+
 const SERVER = byKey({
   url: ignored,
   variables: function* (before: ServerNode['variables'], after: ServerNode['variables'], place: string) {
     for (const [name, old, now] of pairs(before, after)) {
-      yield* byKey({}, MISSING)(old, now, `${place}: variable ${name}`, 'request', '');
+      yield* VARIABLE(old, now, `${place}: variable ${name}`, 'request', '');
     }
   },
 });
@@ -102,7 +137,14 @@ const CONTRACT = byKey({
   info: byKey({}, READ),
   tags: always(READ),
   servers: compareServers,
-  webhooks: sent('webhook'),
+  webhooks: function* (before: PathItems = {}, after: PathItems = {}, place: string) {
+    // A webhook is like a callback with one URL, which the contract does not say.
+    const [old, now] = [before, after].map((items) =>
+      Object.fromEntries(Object.entries(items).map(([name, item]) => [name, { '': item }])),
+    );
+    yield* sent('webhook')(old, now, place, 'response', '');
+  },
+  'x-complete': value((before, after) => (after ? FINE : before ? UNEXPECTED : undefined)),
   jsonSchemaDialect: ignored,
   security: ignored,
   paths: ignored,
@@ -119,7 +161,7 @@ export function compareContracts(before: Document, after: Document, today: strin
   old.info.version = now.info.version;
   const changes = [
     ...CONTRACT(old, now, 'contract', 'request', ''),
-    ...compareOperations(old, now, today),
+    ...compareOperations(withoutWords(old), withoutWords(now), today),
     ...compareSchemes(old, now),
   ];
   if (changes.length === 0 && !isDeepStrictEqual(old, now)) {
@@ -147,11 +189,12 @@ export function compareStoredPets(before: Partial<Document>, after: Partial<Docu
 
 function* compareOperations(before: Document, after: Document, today: string): Changes {
   for (const [name, old, now] of pairs(...toComparable(before, after, today))) {
-    if (old && now) yield* OPERATION(old, now, old.operationId, 'request', '');
-    else if (now) yield { place: now.operationId, what: `was added, as ${name}`, effect: FINE };
+    const method = name.replace(/ .*/, '');
+    if (old && now) yield* OPERATION(old, withNamesOf(old, now), old.operationId, 'request', '');
+    else if (now) yield { place: now.operationId, what: `was added, as ${method} ${now.path}`, effect: FINE };
     else if (old) {
       const effect = isOver(old, today) ? FINE : MISSING;
-      yield { place: old.operationId, what: `was removed from ${name}`, effect };
+      yield { place: old.operationId, what: `was removed from ${method} ${old.path}`, effect };
     }
   }
   const PATH = byKey(Object.fromEntries([...METHODS, 'parameters'].map((key) => [key, ignored])));
@@ -180,24 +223,40 @@ function* compareDeprecations(before: Deprecation = {}, after: Deprecation = {},
     );
 }
 
-/** Whether a caller who meets one security requirement also meets the other: it needs no other scheme or scope. */
-const asksLess = (now: string, before: string) =>
-  now === NO_KEY || now.split(' ').every((word) => before.split(' ').includes(word));
+/** Whether a caller who meets one security requirement also meets the other: it needs no other scheme, and no other scope of one. */
+function asksLess(now: string, before: string): boolean {
+  const isWithin = (key: string, other: string) => {
+    const [known, [scheme, ...scopes]] = [other.split(' '), key.split(' ') as [string]];
+    return known[0] === scheme && scopes.every((scope) => known.includes(scope, 1));
+  };
+  return (
+    now === NO_KEY || now.split(' and ').every((key) => before.split(' and ').some((other) => isWithin(key, other)))
+  );
+}
 
 type Responses = Record<string, ResponseNode>;
 
-function* compareResponses(before: Responses = {}, after: Responses = {}, operation: string): Changes {
+function* compareResponses(
+  before: Responses = {},
+  after: Responses = {},
+  operation: string,
+  direction: Direction,
+): Changes {
+  // Clients reply to what the server sends.
+  const isSent = direction === 'response';
   for (const [status, old, now] of pairs(before, after)) {
     const place = `${operation} ${status}`;
-    if (old && now) yield* RESPONSE(old, now, place, 'response', '');
-    else if (!now) yield { place, what: 'was removed', effect: MISSING };
+    if (old && now) yield* RESPONSE(old, now, place, isSent ? 'request' : 'response', '');
+    else if (!now) yield { place, what: 'was removed', effect: isSent ? REFUSED : MISSING };
+    else if (isSent) yield { place, what: 'was added', effect: FINE };
     else if (!/^([45]|default)/.test(status)) yield { place, what: 'was added', effect: UNEXPECTED };
     else {
       // RFC 9110, section 15: a client takes a status that it does not know for the x00 of its class.
       yield { place, what: 'was added', effect: FINE };
-      if (!before.default) continue;
       // Up to now, such a reply was the general one.
-      const changes = content(before.default.content, now.content, body(place), 'response', '');
+      const general = before[`${status[0]}XX`] ?? before.default;
+      if (!general) continue;
+      const changes = content(general.content, now.content, body(place), 'response', '');
       yield* [...changes].filter(({ effect }) => effect.verdict === 'breaking');
     }
   }

@@ -35,7 +35,9 @@ export function expandContract<Contract extends object>(contract: Contract): Con
     if (Array.isArray(node)) return node.map((item) => expand(item, trail));
     if (!isNode(node)) return node;
     const { $ref, allOf = [], ...rest }: Keywords = node;
-    const parts = allOf.map((part) => withoutName(expand(part, trail)));
+    // One part is for words beside a reference, as OpenAPI 3.0 needs it: it is named like that.
+    const toPart = (part: Schema) => (allOf.length > 1 ? withoutName(part) : part);
+    const parts = allOf.map((part) => toPart(expand(part, trail)));
     const whole = merge([...parts, expandEntries(rest, trail)]);
     return typeof $ref === 'string' ? merge([follow($ref, trail), whole]) : whole;
   }

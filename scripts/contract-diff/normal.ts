@@ -10,21 +10,28 @@ import {
   type ResponseNode,
   type SchemeNode,
   type SecurityNode,
+  type ValueNode,
 } from '../../src/engine/contract/document.ts';
 import { isJson, toMediaType, toTypes } from '../../src/engine/contract/media-types.ts';
 import { toCurrent } from '../../src/engine/contract/older-version.ts';
+import { type Keywords, keywordsOf } from '../../src/engine/schema/json.ts';
 import { lookUp } from '../../src/engine/schema/references.ts';
+import { typesOf } from '../../src/engine/schema/value-bounds.ts';
 
 export const NO_KEY = 'no key';
 
 /** The one of several types of a reply that the server sends. */
 export const SENT = 'content type that is sent';
 
+/** Headers that other parts of a contract speak of: as parameters they are ignored, and so is the type of a reply (OpenAPI 3.1, section 4.8). */
+const IGNORED = /^header\.(accept|content-type|authorization)$/;
+
 const DEPRECATION = ['deprecated', 'x-deprecated-at', 'x-sunset', 'x-successor'];
 
 /** An operation as it is compared, with what it takes over from its path and from the contract. */
 export interface Comparable {
   operationId: string;
+  path: string;
   deprecation: { deprecated?: boolean; 'x-sunset'?: string; [other: string]: unknown };
   security: string[];
   parameters: Record<string, ParameterNode>;
@@ -37,8 +44,8 @@ export interface Comparable {
 export const inOneVersion = <Contract extends { openapi?: string }>(contract: Contract): Contract =>
   String(contract.openapi).startsWith('3.0') ? { ...toCurrent(contract), openapi: contract.openapi } : contract;
 
-/** The operations by method and path. */
-function toOperations({ paths, security }: Document): Record<string, Comparable> {
+/** The operations by method and path, where the names of parameters in the path do not count. */
+export function toOperations({ paths, security }: Pick<Document, 'paths' | 'security'>): Record<string, Comparable> {
   const entries = Object.entries(paths).flatMap(([path, item]) =>
     operationsOf(item).map(([method, source]): [string, Comparable] => {
       const operation: OperationNode = { ...(security && { security }), ...source };
@@ -47,17 +54,35 @@ function toOperations({ paths, security }: Document): Record<string, Comparable>
       const judged: Comparable = {
         ...operation,
         operationId: operation.operationId as string,
+        path,
         deprecation: Object.fromEntries(DEPRECATION.map((key) => [key, operation[key]])),
         security: toWaysIn(operation.security),
-        parameters: Object.fromEntries(parameters.map((item) => [`${item.in}.${item.name}`, item])),
+        parameters: dropped(
+          Object.fromEntries(parameters.map((item) => [`${item.in}.${item.name}`, item])),
+          (_item, name) => IGNORED.test(name),
+        ),
         requestBody: requestBody ? { body: withTypes(requestBody) } : {},
         responses: mapEntries(operation.responses, (status, response) => [toStatus(status), toResponse(response)]),
       };
       for (const key of DEPRECATION) delete judged[key];
-      return [`${method.toUpperCase()} ${path}`, judged];
+      return [`${method.toUpperCase()} ${path.replace(NAME_IN_PATH, '{}')}`, judged];
     }),
   );
   return Object.fromEntries(entries);
+}
+
+const NAME_IN_PATH = /\{([^}]*)\}/g;
+const namesIn = (path: string) => [...path.matchAll(NAME_IN_PATH)].map(([, name]) => name as string);
+
+/** The operation with the names that its parameters in the path have in another, since they are known by their place there. */
+export function withNamesOf(other: Comparable, operation: Comparable): Comparable {
+  const known = namesIn(other.path);
+  const toKnown = new Map(namesIn(operation.path).map((name, index) => [name, known[index]]));
+  const parameters = mapEntries(operation.parameters, (key, item) => {
+    const name = item.in === 'path' ? toKnown.get(item.name) : undefined;
+    return name === undefined ? [key, item] : [`path.${name}`, { ...item, name }];
+  });
+  return { ...operation, parameters };
 }
 
 /** Whether an operation may go: its end was announced, and is over. */
@@ -83,26 +108,25 @@ export function toComparable(before: Document, after: Document, today: string) {
 function toWaysIn(requirements: SecurityNode[] = []): string[] {
   const ways = requirements.map((requirement) =>
     Object.entries(requirement)
-      .map(([scheme, scopes]) => [scheme, ...scopes].join(' '))
+      .map(([scheme, scopes]) => [scheme, ...scopes.toSorted()].join(' '))
+      .sort()
       .join(' and '),
   );
   return ways.length > 0 ? ways.map((way) => way || NO_KEY) : [NO_KEY];
 }
 
 function toParameter(parameter: ParameterNode): ParameterNode {
-  const { name, in: place, style } = parameter;
-  const usualStyle = place === 'query' || place === 'cookie' ? 'form' : 'simple';
-  const explode = (style ?? usualStyle) === 'form';
-  const usual = { style: usualStyle, explode, allowReserved: false, allowEmptyValue: false, deprecated: false };
-  return { ...withoutUsual(parameter, usual), name: place === 'header' ? name.toLowerCase() : name };
+  const { name, in: place } = parameter;
+  const style = place === 'query' || place === 'cookie' ? 'form' : 'simple';
+  return { ...withoutUsual(parameter, style), name: place === 'header' ? name.toLowerCase() : name };
 }
 
 const toStatus = (status: string) => (status === 'default' ? status : status.toUpperCase());
 
 function toResponse(response: ResponseNode): ResponseNode {
-  const usual = { style: 'simple', explode: false, deprecated: false };
   const types = toTypes(response.content ?? {}, '', () => {}).map(({ type }) => type);
-  const headers = mapEntries(response.headers, (name, header) => [name.toLowerCase(), withoutUsual(header, usual)]);
+  const named = mapEntries(response.headers, (name, header) => [name.toLowerCase(), withoutUsual(header, 'simple')]);
+  const headers = dropped(named, (_header, name) => name === 'content-type');
   return { ...withTypes(response), headers, [SENT]: types.find(isJson) ?? types[0] };
 }
 
@@ -122,12 +146,16 @@ const mapEntries = <Value>(
   map: (key: string, value: Value) => [string, Value],
 ): Record<string, Value> => Object.fromEntries(Object.entries(node).map(([key, value]) => map(key, value)));
 
-/** The entries whose values are not of that kind. */
-const dropped = <Value>(
+/** Without the entries of this kind. */
+export const dropped = <Value>(
   node: Record<string, Value> = {},
   isOfKind: (value: Value, key: string) => boolean,
 ): Record<string, Value> => Object.fromEntries(Object.entries(node).filter(([key, value]) => !isOfKind(value, key)));
 
-/** Without each word that says what holds without it. */
-const withoutUsual = <Node extends Record<string, unknown>>(node: Node, usual: Record<string, unknown>): Node =>
-  dropped(node, (value, key) => value === usual[key]) as Node;
+/** Without each word that says what holds without it. `explode` says nothing of a value that is neither a list nor an object. */
+function withoutUsual<Node extends ValueNode & { style?: string }>(node: Node, style: string): Node {
+  const explode = (node.style ?? style) === 'form';
+  const isPlain = typesOf(keywordsOf(node.schema))?.every((type) => type !== 'array' && type !== 'object');
+  const usual: Keywords = { style, explode, allowReserved: false, allowEmptyValue: false, deprecated: false };
+  return dropped<unknown>(isPlain ? { ...node, explode } : node, (value, key) => value === usual[key]) as Node;
+}

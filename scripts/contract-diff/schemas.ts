@@ -65,6 +65,8 @@ const subschema = (suffix: string): Rule<Schema> =>
 const KEYWORDS: Rules = {
   type: value(judgeTypes),
   format: value(judgeFormats),
+  contentEncoding: value(() => RETYPED),
+  contentMediaType: value(() => RETYPED),
   ...Object.fromEntries(LIMITS.map((key) => [key, limit])),
   default: value((_before, _after, direction) => (direction === 'request' ? MOVED : READ)),
   deprecated: value(() => FINE),
@@ -202,15 +204,18 @@ function judgeTypes(before: Types | undefined, after: Types | undefined, directi
   return relation && effectOf(relation, direction);
 }
 
-/** Clients are generated with types that follow the format, so a reply keeps it, even where its values would fit. */
+/**
+ * Clients are generated with types that follow the format, so a reply keeps it, even where its values would fit. `binary` is a
+ * file in a form, and bytes to clients.
+ */
 function judgeFormats(before: string | undefined, after: string | undefined, direction: Direction): Effect | undefined {
-  if (direction === 'response') return RETYPED;
+  if (direction === 'response' || [before, after].includes('binary')) return RETYPED;
   const isWider = after === undefined || FREE.test(after) || (before === 'int32' && after === 'int64');
   return isWider ? FINE : REFUSED;
 }
 
 /** Formats that no value breaks. */
-const FREE = /^(float|double|decimal|password|binary)$/;
+const FREE = /^(float|double|decimal|password)$/;
 
 /** The parts of `allOf`, `anyOf` or `oneOf`. Those that differ are compared in their order. */
 function* parts(

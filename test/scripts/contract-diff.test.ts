@@ -14,6 +14,7 @@ import { CHANGES } from './contract-changes.ts';
 
 const TODAY = '2026-11-20';
 const TEXT = { type: 'string' };
+const TRACE = { name: 'Trace', in: 'header', schema: TEXT };
 const NAMES = ['allOf', '$ref', 'example', 'default', 'constructor'];
 
 const PARSED = readContract(SOURCE);
@@ -247,6 +248,163 @@ t.test('keywords that depend on each other are judged together', async (t) => {
     const found = report(old, now).map((line) => line.split(':')[0]);
     t.equal(found.sort()[0] ?? 'documentation', verdict, `${field}: ${JSON.stringify([before, after])}`, { found });
   }
+});
+
+t.test(
+  'a webhook and a callback are compared as what the server sends, and the answers as what clients send',
+  async (t) => {
+    const post = {
+      requestBody: {
+        content: { 'application/json': { schema: { properties: { a: { ...TEXT, maxLength: 9 }, c: {} } } } },
+      },
+      responses: { 200: { description: 'Thanks.', content: { 'text/plain': {} } }, 202: { description: 'Later.' } },
+    };
+    const before = edited(({ contract, createPet }) => {
+      contract.webhooks = { sold: { post } };
+      createPet.callbacks = { sold: { '{$request.query.url}': { post } } };
+    });
+    const each =
+      (edit: (sent: Json) => void): Edit =>
+      ({ contract, createPet }) => {
+        for (const item of [contract.webhooks.sold, createPet.callbacks.sold['{$request.query.url}']]) edit(item);
+      };
+    const both = (verdict: string, what: string) => [
+      `${verdict}: contract webhook sold POST${what}`,
+      `${verdict}: createPet callback sold POST${what}`,
+    ];
+    const fieldsOf = (sent: Json) => sent.post.requestBody.content['application/json'].schema.properties;
+    // biome-ignore format: a table
+    judgesEach(t, before, [
+    [each((sent) => (fieldsOf(sent).b = TEXT)), both('compatible', ' body.b: was added')],
+    [each((sent) => (fieldsOf(sent).a.maxLength = 8)), both('compatible', ' body.a: maxLength changed from 9 to 8')],
+    [each((sent) => (fieldsOf(sent).c = TEXT)), both('compatible', ' body.c: type string was added')],
+    [each((sent) => delete fieldsOf(sent).a.maxLength), both('breaking', ' body.a: maxLength 9 was removed')],
+    [each((sent) => delete fieldsOf(sent).a), both('breaking', ' body.a: was removed')],
+    [each((sent) => (sent.post.parameters = [{ ...TRACE, required: true }])), both('compatible', ' header.trace: was added')],
+    [each((sent) => (sent.post.responses[204] = { description: '-' })), both('compatible', ' 204: was added')],
+    [each((sent) => delete sent.post.responses[202]), both('breaking', ' 202: was removed')],
+    [each((sent) => (sent.post.responses[200].content['text/csv'] = {})),
+      both('compatible', ' 200 body: content type text/csv was added')],
+    [each((sent) => { sent.post.responses[200].content = {} }),
+      both('breaking', ' 200 body: content type text/plain was removed')],
+    [each((sent) => (sent.put = post)), both('compatible', ': was added').map((text) => text.replace('POST', 'PUT'))],
+    [each((sent) => delete sent.post), both('breaking', ': was removed')],
+    [each((sent) => (sent.post.summary = 'Sold.')), both('documentation', ': summary changed')],
+    [({ createPet: { callbacks } }) => rename(callbacks.sold, '{$request.query.url}', '{$request.query.to}'),
+      ['breaking: createPet callback sold POST: path changed from {$request.query.url} to {$request.query.to}']],
+  ]);
+  },
+);
+
+t.test('a scope belongs to its scheme, and a flow may gain scopes', async (t) => {
+  const before = edited(({ securitySchemes, listPets }) => {
+    const clientCredentials = { tokenUrl: 'https://pets.example/token', scopes: { read: 'Reads.', add: 'Adds.' } };
+    securitySchemes.login = { type: 'oauth2', flows: { clientCredentials } };
+    listPets.security = [{ login: ['read', 'add'], bearerAuth: [] }];
+  });
+  const flow = 'security scheme login flow clientCredentials';
+  const scopes = (more: object) => JSON.stringify({ read: 'Reads.', ...more });
+  const changed = (more: object) => `scopes changed from ${scopes({ add: 'Adds.' })} to ${scopes(more)}`;
+  // biome-ignore format: a table
+  judgesEach(t, before, [
+    [({ listPets }) => (listPets.security = [{ login: [], bearerAuth: ['read'] }]), [
+      'breaking: listPets: security lost bearerAuth and login add read and gained bearerAuth read and login',
+    ]],
+    [({ listPets }) => (listPets.security = [{ bearerAuth: [], login: ['add', 'read'] }]),
+      ['documentation: contract: is arranged in another way']],
+    [({ securitySchemes: { login: { flows } } }) => (flows.clientCredentials.scopes.drop = 'Drops.'),
+      `compatible: ${flow}: ${changed({ add: 'Adds.', drop: 'Drops.' })}`],
+    [({ securitySchemes: { login: { flows } } }) => delete flows.clientCredentials.scopes.add, `breaking: ${flow}: ${changed({})}`],
+    [({ securitySchemes: { login: { flows } } }) => (flows.clientCredentials.tokenUrl = 'https://pets.example/t'),
+      `breaking: ${flow}: tokenUrl changed from https://pets.example/token to https://pets.example/t`],
+    [({ securitySchemes: { login: { flows } } }) => (flows.password = flows.clientCredentials),
+      ['compatible: security scheme login flow password: was added, and is optional']],
+  ]);
+});
+
+t.test('the types that a field of a form may have are a list', async (t) => {
+  const form = (body: Json) => body.content['multipart/form-data'];
+  const before = edited(({ body }) => {
+    const schema = { properties: { photo: { ...TEXT, format: 'binary' } }, additionalProperties: false };
+    body.content = { 'multipart/form-data': { schema, encoding: { photo: { contentType: 'image/png, image/gif' } } } };
+  });
+  const of = (what: string) => `createPet body.photo: contentType ${what}`;
+  const from = 'changed from image/png, image/gif to';
+  // biome-ignore format: a table
+  judgesEach(t, before, [
+    [({ body }) => (form(body).encoding.photo.contentType = 'image/gif'), [`breaking: ${of(`${from} image/gif`)}`]],
+    [({ body }) => (form(body).encoding.photo.contentType += ',image/webp'),
+      [`compatible: ${of(`${from} image/png, image/gif,image/webp`)}`]],
+    [({ body }) => delete form(body).encoding, [`compatible: ${of('image/png, image/gif was removed')}`]],
+    [({ body }) => {
+      form(body).schema.properties.film = { ...TEXT, format: 'binary' };
+      form(body).encoding.film = { contentType: 'video/mp4' };
+    }, ['compatible: createPet body.film: was added, and is optional']],
+    [({ body }) => delete form(body).schema.properties.photo.format,
+      ['breaking: createPet body.photo: format binary was removed']],
+  ]);
+  const free = edited(({ body }) => delete form(body).encoding, before);
+  t.strictSame(report(free, before), [`breaking: ${of('image/png, image/gif was added')}`]);
+});
+
+t.test('one part of allOf is a reference that has words beside it', async (t) => {
+  const wrapped: Edit = ({ body: { content } }) => {
+    content['application/json'].schema = { allOf: [content['application/json'].schema] };
+  };
+  t.strictSame(report(SOURCE, edited(wrapped)), []);
+});
+
+t.test('what a contract takes back is breaking, and what it newly promises is not', async (t) => {
+  const before = edited(({ contract, status, after }) => {
+    delete contract['x-complete'];
+    status.content = { 'application/json': { schema: status.schema } };
+    delete status.schema;
+    after.allowReserved = true;
+  });
+  judgesEach(t, before, [
+    [
+      ({ status }) => (status.content['application/json'].example = 'sold'),
+      ['documentation: listPets query.status: example changed'],
+    ],
+    [({ contract }) => (contract['x-complete'] = true), ['compatible: contract: became x-complete']],
+    [({ contract }) => (contract['x-complete'] = false), ['documentation: contract: is arranged in another way']],
+    [({ after }) => delete after.allowReserved, ['breaking: listPets query.after: is no longer allowReserved']],
+    [
+      ({ status }) => {
+        status.schema = status.content['application/json'].schema;
+        delete status.content;
+      },
+      'breaking: listPets query.status: is no longer written as content',
+    ],
+  ]);
+});
+
+t.test('a new status has been told by its class before, or else by the general reply', async (t) => {
+  const byClass = edited(({ getPet: { responses } }) => {
+    rename(responses, '404', '4xx');
+    delete responses.default;
+  });
+  judgesEach(t, byClass, [
+    [({ getPet: { responses } }) => (responses['409'] = responses['4xx']), ['compatible: getPet 409: was added']],
+    [
+      ({ getPet: { responses } }) => (responses['409'] = { content: { 'application/json': { schema: TEXT } } }),
+      'breaking: getPet 409 body: type changed from object to string',
+    ],
+  ]);
+});
+
+t.test('the values of a variable in the URL of a server may become more', async (t) => {
+  const before = edited(({ contract }) =>
+    contract.servers.push({
+      url: 'https://{region}.example/v1',
+      variables: { region: { default: 'a', enum: ['a', 'b'] } },
+    }),
+  );
+  const region = 'server https://{region}.example: variable region: enum';
+  judgesEach(t, before, [
+    [({ contract }) => contract.servers.at(-1).variables.region.enum.push('c'), [`compatible: ${region} gained c`]],
+    [({ contract }) => contract.servers.at(-1).variables.region.enum.pop(), [`breaking: ${region} lost b`]],
+  ]);
 });
 
 t.test('comments, layout and the order of keys are no change', async (t) => {
