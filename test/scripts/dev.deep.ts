@@ -51,7 +51,7 @@ function startNpm(t: Test, folder: string, ...args: string[]) {
       try {
         return await statusAt(origin, path);
       } catch (error) {
-        if (tries === 100) throw error;
+        if (tries === 600) throw error;
         await setTimeout(100);
       }
     }
@@ -105,7 +105,7 @@ t.test('npm run dev follows each change, and keeps the last good server; npm sta
   t.equal(await dev.statusOf('/v1/pets'), 200, 'a handler that is saved beside a broken contract waits for it');
   edit('openapi/petstore.yaml', 'openapi: [', 'openapi: 3.1.0');
   await dev.listening();
-  for (let save = 0; save < 8; save++) {
+  for (let save = 0; save < 5; save++) {
     edit('handlers/getPet.ts', 'status: 200', 'status: 200 ');
     await setTimeout(400);
   }
