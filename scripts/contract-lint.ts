@@ -6,17 +6,22 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
   BaseResolver,
+  type Config,
+  createConfig,
   getLineColLocation,
   isAbsoluteUrl,
   lint as lintFile,
   loadConfig,
   type NormalizedProblem,
   ResolveError,
+  YamlParseError,
 } from '@redocly/openapi-core';
+import { parse } from 'yaml';
 import { ContractError } from '../src/engine/contract/contract.ts';
 import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { toLocated } from '../src/engine/contract/located.ts';
 import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
+import { lookUp } from '../src/engine/schema/references.ts';
 import { toErrorBody } from '../src/errors.ts';
 import { toPrintableLines } from '../src/store/api-keys.ts';
 
@@ -36,7 +41,7 @@ export async function lint(...files: string[]): Promise<string> {
   const reports: string[] = [];
   for (const ref of files.length > 0 ? files : [CONTRACT]) {
     try {
-      const found = (await lintFile({ ref, config, externalRefResolver: new FilesOnly() })).filter(isMeant);
+      const found = (await problemsOf(ref, config)).filter(isMeant);
       if (found.length > 0) reports.push(`${ref}:\n${found.map(toLine).join('')}`);
       // Reports formats and defaults that the server would treat as annotations.
       else compileOperations({ ...(await loadContract(ref)), isStrict: true }, toErrorBody);
@@ -51,9 +56,47 @@ export async function lint(...files: string[]): Promise<string> {
 const OF_OURS =
   /^((rule\/)?operation-(2xx-response|4xx-response|id-casing|operationId|tag|tag-defined)|response-contains-header|security-defined)$/;
 
-/** Webhooks and callbacks are operations of clients. */
-const isMeant = ({ ruleId, location }: NormalizedProblem) =>
-  !OF_OURS.test(ruleId) || !location.some(({ pointer = '' }) => /^#\/webhooks\/|\/callbacks\//.test(pointer));
+/** Places of which a rule of Redocly does not know what OpenAPI says of them. */
+const UNLIKE: [rule: RegExp, place: RegExp][] = [
+  // Webhooks and callbacks are operations of clients.
+  [OF_OURS, /^#\/webhooks\/|\/callbacks\//],
+  // The fields are described beside the alternatives: the server's check looks there, too.
+  [/^no-required-schema-properties-undefined$/, /\/((any|one|all)Of|not|if|then|else|dependentSchemas)\//],
+];
+
+const isMeant = (problem: NormalizedProblem) =>
+  !isName(problem) &&
+  !UNLIKE.some(
+    ([rule, place]) => rule.test(problem.ruleId) && problem.location.some(({ pointer = '' }) => place.test(pointer)),
+  );
+
+/** Whether it takes the name of a schema, by which a discriminator leads to it, for the path of a file (OpenAPI 3.1, section 4.8.25). */
+function isName({ ruleId, location }: NormalizedProblem): boolean {
+  const [{ source, pointer = '' } = {}] = location;
+  if (ruleId !== 'no-unresolved-refs' || !/\/discriminator\/mapping\/[^/]+$/.test(pointer)) return false;
+  const document = parse(source?.body ?? '');
+  return lookUp(document, `#/components/schemas/${lookUp(document, pointer)}`) !== undefined;
+}
+
+/** Where a rule cannot read what is of a wrong kind, the kinds alone are judged. */
+async function problemsOf(ref: string, config: Config): Promise<NormalizedProblem[]> {
+  const externalRefResolver = new FilesOnly();
+  try {
+    return await lintFile({ ref, config, externalRefResolver });
+  } catch (error) {
+    if (error instanceof YamlParseError) throw error;
+    const kinds = await createConfig({ rules: { struct: 'error' } });
+    const problems = await lintFile({ ref, config: kinds, externalRefResolver }).catch(() => []);
+    if (problems.length === 0) throw (await refusalOf(ref)) ?? error;
+    return problems;
+  }
+}
+
+/** The server's words, which have a place. */
+async function refusalOf(file: string): Promise<ContractError | undefined> {
+  const error: unknown = await loadContract(file).catch((reason) => reason);
+  return error instanceof ContractError ? error : undefined;
+}
 
 /** The lines for a contract that does not exist, is no YAML, or cannot be served. */
 function toLines(error: Error, file: string): string[] {

@@ -477,6 +477,66 @@ t.test(
   },
 );
 
+t.test(
+  'fields that alternatives and conditions ask for are looked for beside them, and schemas by their names',
+  async (t) => {
+    const lintOf = (edit: Edit) => lint(`${t.testdir({ 'contract.yaml': edited(edit) })}/contract.yaml`);
+    const asks = (field: string) => ({ required: [field] });
+    const alternatives: Edit = ({ NewPet, contract }) => {
+      const { properties, required, ...words } = NewPet;
+      NewPet.anyOf = [asks('name'), asks('status')];
+      NewPet.not = { required: ['animal', 'status'] };
+      Object.assign(NewPet, { if: asks('status'), else: asks('categoryId') });
+      NewPet.dependentSchemas = { status: { properties: { name: { minLength: 3 } }, required: ['name'] } };
+      const [Cat, Dog] = ['cat', 'dog'].map((kind) => ({
+        ...words,
+        properties: { ...properties, kind: { type: 'string', description: kind } },
+        required: ['kind'],
+      }));
+      Object.assign(contract.components.schemas, { Cat, Dog });
+      const oneOf = ['Cat', 'Dog'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
+      const discriminator = { propertyName: 'kind', mapping: { cat: 'Cat', dog: 'Dog' } };
+      NewPet.properties.animal = { description: 'A pet of a kind.', oneOf, discriminator };
+    };
+    t.equal(await lintOf(alternatives), '');
+    const misspelt: Edit = (parts) => {
+      alternatives(parts);
+      parts.NewPet.if = asks('nmae');
+    };
+    t.match(await lintOf(misspelt), /operation createPet: .*requires nmae, which no properties name/);
+    const unknown: Edit = (parts) => {
+      alternatives(parts);
+      parts.NewPet.properties.animal.discriminator.mapping.dog = 'Dug';
+    };
+    t.match(await lintOf(unknown), /no-unresolved-refs/);
+  },
+);
+
+t.test('a part of a wrong kind that a rule cannot read is told with its place', async (t) => {
+  const edits: [told: RegExp, edit: Edit][] = [
+    [/array/, ({ listPets }) => (listPets.security = { bearerAuth: [] })],
+    [/components.*object/, ({ contract }) => (contract.components = null)],
+    [/array/, ({ NewPet }) => (NewPet.allOf = { properties: {} })],
+    [/\$ref/, ({ NewPet }) => (NewPet.properties.name = { $ref: 7 })],
+    [
+      /nothing but itself/,
+      ({ schemas, NewPet }) => {
+        schemas.Loop = { $ref: '#/components/schemas/Loop' };
+        NewPet.properties.loop = schemas.Loop;
+      },
+    ],
+  ];
+  const files = edits.map(([, edit], index): [string, string] => [`${index}.yaml`, edited(edit)]);
+  const folder = t.testdir(Object.fromEntries(files));
+  const reports = (await lint(...files.map(([file]) => `${folder}/${file}`))).split(/^(?=\S)/m);
+  t.equal(reports.length, edits.length);
+  for (const [index, [told]] of edits.entries()) {
+    const lines = reports[index]?.trim().split('\n').slice(1) ?? [];
+    t.match(lines.join(), told);
+    for (const line of lines) t.match(line, /^ +(\S+:)?\d+:\d+/);
+  }
+});
+
 t.test('the values of a map in a request are closed, too', async (t) => {
   const yaml = edited(({ NewPet }) => {
     const open = { type: 'object', description: 'Open.' };

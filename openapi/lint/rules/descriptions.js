@@ -1,8 +1,8 @@
 /** Whatever a client sends or receives is described, where it stands or behind its `$ref`. */
 import { follow } from '../references.js';
 
-/** Fields within a condition are described elsewhere. */
-const CONDITION = /(?<!\/properties)\/(if|then|else|not)\//;
+/** Fields within a condition, or in the schema of a text, are described elsewhere or not at all. */
+const CONDITION = /(?<!\/properties)\/(if|then|else|not|dependentSchemas|contentSchema)\//;
 
 export default function descriptions() {
   return {
