@@ -2,7 +2,7 @@
  * Shows what of a contract is served, what is refused, why, and what to change: `npm run contract:use -- <file or URL>`. Slips in it that
  * say nothing are set right, and told; it is served when a server of it has started, in a copy of the project, with the handlers that stay
  * and fit, or with new ones. With `--write`, puts it in the place of ours, makes a handler that answers 501 for each operation without one,
- * and a first `src/errors.ts`, where there is none. Where handlers would be left without an operation, nothing is written;
+ * and a first `src/errors.ts`, where there is none. Where handlers would be left without an operation, nothing is tried or written;
  * `--replace-handlers` removes all that there are, and each domain of theirs that does not compile with it, and writes `src/errors.ts`
  * anew, unless it makes the errors of the contract already.
  */
@@ -44,20 +44,26 @@ async function useFile(
 ) {
   const judgement = await judge(file, original);
   if (judgement.rows.some(({ problems }) => problems.length > 0)) return { text: toTable(judgement), code: 1 };
+  const replaces = values['replace-handlers'] === true;
+  // Handlers that would have no operation are moved, or replaced, before anything is tried.
+  const others = replaces ? [] : findOthers(judgement.ids, root);
+  if (values.write && others.length > 0) return { text: toUnwritten(others), code: 1 };
   const errors = new URL('src/errors.ts', root);
   const keepsErrors = existsSync(errors) && (await judgement.fits(readFileSync(errors, 'utf8')));
   const begin = performance.now();
-  const replaces = values['replace-handlers'] === true;
-  // Handlers that would have no operation are moved, or replaced, before anything is written.
-  const isNew = replaces || findOthers(judgement.ids, root).length > 0;
+  const isNew = replaces || others.length > 0;
   const { faults, ...unfit } = await tryOut(file, judgement, root, { keepsErrors, replaces: isNew, steps });
   if (faults.length > 0) return { text: toTable({ ...judgement, rows: [toRow(faults)] }), code: 1 };
   const seconds = Math.ceil((performance.now() - begin) / 1000);
   const table = `${toTable(judgement)}\nIn a copy with ${isNew ? 'new handlers' : 'the handlers that fit it'}, it was generated, compiled and started, in ${seconds} s.`;
-  if (!values.write) return { text: `${table}\n\nTo put it in place: --write`, code: 0 };
-  const { text, isDone } = place(file, judgement, root, { replaces, keepsErrors, ...unfit });
-  return { text: `${table}\n\n${text}`, code: isDone ? 0 : 1 };
+  if (!values.write) return { text: `${table}\n\nTo put it in place: --write${isNew ? ALL_NEW : ''}`, code: 0 };
+  return { text: `${table}\n\n${place(file, judgement, root, { replaces, keepsErrors, ...unfit })}`, code: 0 };
 }
+
+const ALL_NEW = ' --replace-handlers, which removes all handlers that there are';
+
+const toUnwritten = (others: string[]) =>
+  `Nothing is written: in handlers/, ${others.join(', ')} would have no operation. Move them, or add${ALL_NEW}.`;
 
 /** How many changes are told one by one. */
 const MOST_CHANGES = 20;

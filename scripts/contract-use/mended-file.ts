@@ -13,6 +13,14 @@ import { mend } from './mending.ts';
 const hasComments = (yaml: string): boolean =>
   [...new Lexer().lex(yaml)].some((token) => CST.tokenType(token) === 'comment');
 
+/** How many files are told by name. */
+const MOST_FILES = 3;
+
+const toNames = (files: string[]) =>
+  [...files.slice(0, MOST_FILES), ...(files.length > MOST_FILES ? [`${files.length - MOST_FILES} more`] : [])].join(
+    ', ',
+  );
+
 /**
  * Runs with the file itself where nothing is to be changed, or where it cannot be read: that is for the judgement to tell. Changes name the
  * `source` that it was loaded from. @throws Error that names references to other files that lead to nothing
@@ -32,7 +40,7 @@ export async function withMended<T>(
     writeFileSync(mended, stringify(document, { aliasDuplicateObjects: false }));
     const text = readFileSync(file, 'utf8');
     const lost = hasComments(text) ? [`${source}: it is written anew, without its comments`] : [];
-    const joined = files.map((other) => `${source}: ${other} is written into it`);
+    const joined = files.length > 0 ? [`${source}: ${toNames(files)} written into it`] : [];
     return await run(mended, [...joined, ...lost, ...toLocated(changes, text, source)]);
   } finally {
     rmSync(folder, { recursive: true });

@@ -22,19 +22,15 @@ export default handle('${id}', notImplemented);
 export const findOthers = (ids: string[], root: URL): string[] =>
   readdirSync(new URL('handlers/', root)).filter((name) => name.endsWith('.ts') && !ids.includes(parse(name).name));
 
+/** Returns what to tell. */
 export function place(
   file: string,
   { ids, errors, needsTokens }: Pick<Judgement, 'ids' | 'errors' | 'needsTokens'>,
   root: URL,
   { replaces, keepsErrors, domains, handlers: unfit }: { replaces: boolean; keepsErrors: boolean } & Unfit,
-): { text: string; isDone: boolean } {
+): string {
   const handlers = new URL('handlers/', root);
   const present = readdirSync(handlers).filter((name) => name.endsWith('.ts'));
-  const others = findOthers(ids, root);
-  if (others.length > 0 && !replaces) {
-    const text = `Nothing is written: in handlers/, ${others.join(', ')} would have no operation. Move them, or add --replace-handlers.`;
-    return { text, isDone: false };
-  }
   const removed = replaces ? present : [];
   for (const name of removed) rmSync(new URL(name, handlers));
   if (replaces) removeDomains(domains, new URL('src/', root));
@@ -48,7 +44,7 @@ export function place(
   const isUnchecked = !existsSync(tokens) || /verifyToken\b.*= undefined;/.test(readFileSync(tokens, 'utf8'));
   if (needsTokens && isUnchecked) writeFileSync(tokens, TOKENS);
   const ofErrors = keepsErrors
-    ? 'src/errors.ts is kept: it makes its errors.'
+    ? 'src/errors.ts is kept: what it makes fits this contract.'
     : isKept
       ? 'src/errors.ts is kept: npm run generate says where it does not fit.'
       : 'src/errors.ts has its errors: go through it.';
@@ -57,10 +53,7 @@ export function place(
   const ofUnfit = replaces
     ? domains.map((name) => `src/${name}/ is removed: it kept what the contract before described.\n`)
     : left.map((name) => `${name} does not fit it: the compiler says where.\n`);
-  return {
-    text: `openapi/petstore.yaml is this contract. ${counts}\n${ofErrors}\n${ofUnfit.join('')}${NEXT}`,
-    isDone: true,
-  };
+  return `openapi/petstore.yaml is this contract. ${counts}\n${ofErrors}\n${ofUnfit.join('')}${NEXT}`;
 }
 
 /** The generated files are made anew without them: `npm run generate` loads those. */

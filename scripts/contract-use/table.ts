@@ -1,7 +1,14 @@
 /** The judgement of a contract as one table. */
 import type { Judgement, Row } from './judgement.ts';
 
-export function toTable({ rows, notes }: Judgement): string {
+/** How many operations are listed beside those that are refused. */
+const MOST_SERVED = 20;
+
+export function toTable({ rows: all, notes }: Judgement): string {
+  const refused = all.filter(({ problems }) => problems.length > 0);
+  const served = all.length - refused.length;
+  const isLong = refused.length > 0 && served > MOST_SERVED;
+  const rows = isLong ? refused : all;
   const widthOf = (column: (row: Row) => string) => Math.max(0, ...rows.map((row) => column(row).length));
   const [names, requests] = [widthOf(({ name }) => name), widthOf(({ request }) => request)];
   const toLines = ({ name, request, problems }: Row) => {
@@ -11,10 +18,25 @@ export function toTable({ rows, notes }: Judgement): string {
       return `${first.padEnd(names)}  ${second.padEnd(requests)}  ${text}`;
     });
   };
-  const refused = rows.filter(({ problems }) => problems.length > 0).length;
-  const served = rows.length - refused;
-  const end =
-    refused === 0 ? `All of it is served: ${served} operations.` : 'What a contract may use: openapi/features.md';
-  const noted = notes.length > 0 ? ['', ...notes.map((note) => `note: ${note}`)] : [];
-  return [...rows.flatMap(toLines), ...noted, '', end].join('\n');
+  const others = isLong ? [`The ${served} others are served.`] : [];
+  const noted = notes.length > 0 ? ['', ...folded(notes).map((note) => `note: ${note}`)] : [];
+  return [...rows.flatMap(toLines), ...others, ...noted, '', toEnd(refused, served)].join('\n');
+}
+
+function toEnd({ length: refused }: Row[], served: number): string {
+  if (refused === 0) return `All of it is served: ${served} operations.`;
+  const next = `${refused} refused, ${served} served: change what is refused, and run it again.\n`;
+  return `${served > 0 ? next : ''}What a contract may use: openapi/features.md`;
+}
+
+/** A note that several operations share is told once. */
+function folded(notes: string[]): string[] {
+  const told = new Map<string, string[]>();
+  for (const note of notes) {
+    const words = note.replace(/^operation \S+: /, '');
+    told.set(words, [...(told.get(words) ?? []), note]);
+  }
+  return [...told.values()].map(([note, ...more]) =>
+    more.length > 0 ? `${note} (and ${more.length} more like it)` : (note as string),
+  );
 }

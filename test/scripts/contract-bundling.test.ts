@@ -48,10 +48,7 @@ async function mendedIn(t: Test, text: string, source?: string) {
 
 t.test('references to other files become references to components, with every digit of their numbers', async (t) => {
   const { document, json, changes } = await mendedIn(t, contractWith('{ $ref: schemas.json#/Pet }'));
-  t.strictSame(changes, [
-    'other.yaml: paths/pets.yaml is written into it',
-    'other.yaml: schemas.json is written into it',
-  ]);
+  t.strictSame(changes, ['other.yaml: paths/pets.yaml, schemas.json written into it']);
   t.equal(document.paths['/pets'].get.operationId, 'list');
   for (const path of ['~1a', '~1pets']) {
     const at = `#/paths/${path}/get/responses/200/content/application~1json/schema`;
@@ -85,7 +82,7 @@ t.test('one in an example, or in what no operation uses, is no reason', async (t
 components: { schemas: { Unused: { $ref: nowhere.yaml } } }
 `;
   const { document, changes } = await mendedIn(t, contractWith('{}', more));
-  t.match(changes, [/pets\.yaml is/, /schemas\.json is/, /example is taken out/, /Unused is taken out/]);
+  t.match(changes, [/pets\.yaml, schemas\.json written/, /example is taken out/, /Unused is taken out/]);
   t.strictSame(Object.keys(document.components.schemas), ['Pet']);
 });
 
@@ -93,4 +90,13 @@ t.test('a contract from a URL reads no files, and one of an older version is lef
   const text = contractWith('{ $ref: schemas.json#/Pet }');
   t.strictSame((await mendedIn(t, text, 'https://a/b.yaml')).changes, []);
   t.strictSame((await mendedIn(t, text.replace('openapi: 3.1.0', 'swagger: "2.0"'))).changes, []);
+});
+
+t.test('of many files, the first are told by name', async (t) => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const files = Object.fromEntries(names.map((name) => [`${name}.json`, '{"type":"string"}']));
+  const schema = `{ anyOf: [${names.map((name) => `{ $ref: ${name}.json }`).join(', ')}] }`;
+  const folder = t.testdir({ ...files, 'other.yaml': contractWith(schema).replace(/^.*pets.*\n/m, '') });
+  const [told] = await withMended(`${folder}/other.yaml`, async (_, changes) => changes);
+  t.equal(told?.replaceAll(`${folder}/`, ''), 'other.yaml: a.json, b.json, c.json, 2 more written into it');
 });

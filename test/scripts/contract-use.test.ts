@@ -64,6 +64,31 @@ t.test('all refusals are shown at once, each with what to change', async (t) => 
   ]);
 });
 
+t.test('of many operations, those that are refused are shown, and how many are served', async (t) => {
+  const file = edited(t, 'api-with-examples', ({ paths }) => {
+    for (let index = 0; index < 22; index++) paths[`/${index}`] = structuredClone(paths['/v2']);
+    for (const item of Object.values<Json>(paths)) delete item.get.operationId;
+    const content = { 'application/json': { schema: { type: 'string' } } };
+    for (const path of ['/3', '/4']) paths[path].get.responses['204'] = { description: 'Done.', content };
+    paths['/7'].get.parameters = [{ name: 'q', in: 'cookie', schema: {} }];
+  });
+  const { text } = await use([file]);
+  t.match(text, /^get7 {2}GET \/7 {2}refused: \S+: parameter q: in cookie .*\nThe 23 others are served\.\n/);
+  t.match(text, /\n\nnote: operation get3: response 204: its content is never sent: .* \(and 1 more like it\)\n\n/);
+  t.match(text, /\n1 refused, 23 served: change what is refused, and run it again\.\nWhat a contract may use: .*$/);
+});
+
+t.test('what --write would need, and what it removes, is told before', async (t) => {
+  const root = pathToFileURL(`${t.testdir({ handlers: { 'getPet.ts': 'ours' }, openapi: {}, src: {} })}/`);
+  const needed = '--replace-handlers, which removes all handlers that there are';
+  t.match((await use([fileOf('api-with-examples')], root)).text, `To put it in place: --write ${needed}`);
+  // Before it is tried, which takes half a minute.
+  t.strictSame(await use([fileOf('api-with-examples'), '--write'], root), {
+    text: `Nothing is written: in handlers/, getPet.ts would have no operation. Move them, or add ${needed}.`,
+    code: 1,
+  });
+});
+
 t.test(
   'a contract that cannot be read is refused with the reason, such as Swagger 2 with the command that converts it',
   async (t) => {
@@ -105,7 +130,7 @@ t.test('with --write, src/errors.ts is kept where it makes the errors of the con
   const folder = t.testdir({ openapi: {}, handlers: {}, src: { 'errors.ts': readFileSync('src/errors.ts', 'utf8') } });
   const root = pathToFileURL(`${folder}/`);
   const { text } = await use(['openapi/petstore.yaml', '--write', '--replace-handlers'], root);
-  t.match(text, 'src/errors.ts is kept: it makes its errors.');
+  t.match(text, 'src/errors.ts is kept: what it makes fits this contract.');
   t.equal(readFileSync(`${folder}/src/errors.ts`, 'utf8'), readFileSync('src/errors.ts', 'utf8'));
   const broken = t.testdir({ 'broken.json': '{"openapi":"3.1.0"}' });
   t.equal(await (await judge(`${broken}/broken.json`)).fits('export const toErrorBody = () => ({});'), false);
