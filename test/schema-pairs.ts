@@ -31,6 +31,10 @@ function schemas(depth: number): fc.Arbitrary<Json> {
     ...{ allOf: parts, anyOf: parts, oneOf: parts, not: field, if: field, propertyNames: field },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: field,
+    else: field,
+    maxContains: small,
+    dependentRequired: fc.dictionary(fc.constantFrom(...NAMES), fc.subarray(NAMES), { maxKeys: 2 }),
+    dependentSchemas: fc.dictionary(fc.constantFrom(...NAMES), field, { maxKeys: 2 }),
     ...{ minimum: small, maximum: small, minLength: small, maxLength: small, minItems: small, maxItems: small },
     ...{ exclusiveMinimum: small, exclusiveMaximum: small, minProperties: small, maxProperties: small },
     ...{ multipleOf: fc.constantFrom(0.5, 1, 2), uniqueItems: fc.boolean(), pattern: fc.constantFrom('x', '^xx$') },
@@ -66,6 +70,11 @@ const WITHIN: ((schema: Json, other: Json) => Json)[] = [
   (schema, other) => ({ ...other, items: schema }),
   (schema, other) => ({ ...other, not: schema }),
   (schema, other) => ({ ...other, if: schema }),
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  (schema, other) => ({ if: { required: ['a'] }, then: other, else: schema }),
+  (schema, other) => ({ ...other, contains: schema }),
+  (schema, other) => ({ ...other, prefixItems: [schema] }),
+  (schema, other) => ({ ...other, dependentSchemas: { a: schema } }),
   (schema, other) => ({ ...other, additionalProperties: schema }),
   (schema, other) => ({ ...other, patternProperties: { '^a': schema } }),
   (schema, other) => ({ ...other, allOf: [{ ...schema, additionalProperties: false }] }),

@@ -233,8 +233,16 @@ t.test('keywords that depend on each other are judged together', async (t) => {
     ['request', 'breaking', some, { ...some, properties: { a: whole } }],
     ['request', 'compatible', some, { ...some, unevaluatedProperties: {} }],
     ['request', 'breaking', closed, { ...closed, properties: { ab: TEXT } }],
-    ['request', 'breaking', { ...closed, properties: { ab: TEXT } }, closed],
+    // No field `ab` could be sent: it had to be a text and an integer.
+    ['request', 'compatible', { ...closed, properties: { ab: TEXT } }, closed],
+    ['reply', 'breaking', { ...closed, properties: { ab: TEXT } }, closed],
     ['request', 'compatible', { oneOf: [as('a', {})], ...byKind }, { oneOf: [as('a', {}), as('b', {})], ...byKind }],
+    ['request', 'compatible', { prefixItems: [whole] }, { prefixItems: [{}] }],
+    ['reply', 'breaking', { prefixItems: [whole] }, { prefixItems: [{}] }],
+    ['request', 'compatible', { dependentRequired: { a: ['b', 'c'] } }, { dependentRequired: { a: ['b'] } }],
+    ['reply', 'compatible', { enum: ['a', 'b'] }, { oneOf: [{ const: 'a' }, { const: 'b' }] }],
+    ['request', 'compatible', { enum: ['a', 'b'] }, { oneOf: [{ const: 'a' }, { const: 'b' }] }],
+    ['reply', 'compatible', { patternProperties: { '^a': {} } }, { patternProperties: { '^a': whole } }],
     ['request', 'documentation', { const: 'x', enum: ['x', 'y'] }, { const: 'x' }],
     ['request', 'breaking', { const: 'x' }, { const: 'x', enum: ['y'] }],
   ];

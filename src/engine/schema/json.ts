@@ -23,6 +23,14 @@ export interface Keywords extends Lengths, Partial<Record<Bound, number | bigint
   additionalProperties?: Schema;
   unevaluatedProperties?: Schema;
   not?: Schema;
+  if?: Schema;
+  then?: Schema;
+  else?: Schema;
+  contains?: Schema;
+  minContains?: number;
+  maxContains?: number;
+  dependentRequired?: Named<string[]>;
+  dependentSchemas?: Named<Schema>;
   items?: Schema | undefined;
   prefixItems?: Schema[];
   allOf?: Schema[];

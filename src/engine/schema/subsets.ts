@@ -1,10 +1,11 @@
 /** Whether every value of one schema fits another. Cautious: false wherever it cannot be proven. */
 import { isDeepStrictEqual } from 'node:util';
 import { type Keywords, keywordsOf, type Schema } from './json.ts';
+import { COUPLED, fieldOf, ruleOf } from './parts.ts';
 import { targetOf } from './recursion.ts';
 import { ANNOTATION } from './references.ts';
 import { mapSubschemas } from './subschemas.ts';
-import { isBounded, isType, JOINT, speaksOfOthers, typesOf, valuesOf } from './value-bounds.ts';
+import { isBounded, isOfType, isType, JOINT, speaksOfOthers, typesOf, valuesOf } from './value-bounds.ts';
 
 /** Whether every value of `inner` fits `outer`, and has only fields that `outer` names. */
 export function isWithin(inner: Schema, outer: Schema): boolean {
@@ -33,16 +34,26 @@ function numberOf(target: Keywords): number {
   return number;
 }
 
-/** Merges the parts of `allOf`. If two parts have the same keyword, the first wins: the result allows at least the same values. */
+/**
+ * Merges the parts of `allOf`. If two parts have the same keyword, or keywords that say something together, the first wins: the
+ * result allows at least the same values.
+ */
 export function mergeAllOf(schema: Schema): Keywords {
   const keywords = keywordsOf(schema);
   const { allOf, ...own } = keywords;
   if (!allOf) return keywords;
   const parts = [own, ...allOf.map(mergeAllOf)];
+  for (const group of COUPLED) {
+    const others = parts.filter((part) => group.some((key) => key in part)).slice(1);
+    for (const part of others) parts[parts.indexOf(part)] = without(group, part);
+  }
   const properties = Object.assign({}, ...parts.toReversed().map((part) => part.properties));
   const required = parts.flatMap((part) => part.required ?? []);
   return { ...Object.assign({}, ...parts.toReversed()), properties, required };
 }
+
+const without = (keys: string[], schema: Keywords): Keywords =>
+  Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)));
 
 /** Whether values of `inner` have only fields that `outer` names. If `outer` names none, any field is allowed. */
 function isNamed(inner: Schema, outer: Schema): boolean {
@@ -92,13 +103,15 @@ function proves(given: Keywords, keywords: string[], outer: Keywords): boolean {
 function alternativesOf({ anyOf, oneOf, ...rest }: Keywords): Keywords[] {
   const choices = anyOf ?? oneOf ?? [];
   if (choices.length > 0) return choices.map((choice) => mergeAllOf({ allOf: [choice, rest] }));
-  return Array.isArray(rest.type) ? rest.type.map((type) => ({ ...rest, type })) : [];
+  if (Array.isArray(rest.type)) return rest.type.map((type) => ({ ...rest, type }));
+  const { enum: values = [], ...others } = rest;
+  const typed = values.filter((one) => isOfType(one, others));
+  return 'const' in others ? [] : typed.map((one) => ({ ...others, const: one }));
 }
 
 /** Whether every value of `given` fits a keyword of `outer`. */
 function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
   const { allOf = [], anyOf = [], oneOf = [], not = false, type = [], required = [], properties = {} } = outer;
-  const { additionalProperties: others = true, items = true, propertyNames = true } = outer;
   switch (keyword) {
     case 'allOf':
       return allOf.every((part) => fits(given, part));
@@ -120,31 +133,15 @@ function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
       return isAmong(given, outer.enum);
     case 'properties':
       return Object.entries(properties).every(([name, field]) => fits(fieldOf(name, given), field));
-    case 'additionalProperties': {
-      const unnamed = Object.entries(given.properties ?? {}).filter(([name]) => !Object.hasOwn(properties, name));
-      const rest = fieldOf('', { ...given, properties: {} });
-      return fits(rest, others) && unnamed.every(([, field]) => fits(field, others));
-    }
-    case 'items':
-      return (
-        items === true ||
-        (given.items !== undefined && !given.prefixItems && !outer.prefixItems && fits(given.items, items))
-      );
     case 'propertyNames':
-      return fits(given.propertyNames ?? true, propertyNames);
+      return fits(given.propertyNames ?? true, outer.propertyNames as Schema);
     default:
-      return isBounded(keyword, outer[keyword], given);
+      return ruleOf(keyword)?.(keyword, outer, given, fits) ?? isBounded(keyword, outer[keyword], given);
   }
 }
 
 const isAmong = (given: Keywords, values: unknown[] = []): boolean =>
   valuesOf(given)?.every((one) => values.some((other) => isDeepStrictEqual(one, other))) ?? false;
-
-/** The schema of a field. */
-function fieldOf(name: string, { properties = {}, patternProperties, additionalProperties = {} }: Keywords): Schema {
-  if (Object.hasOwn(properties, name)) return properties[name] as Schema;
-  return patternProperties === undefined ? additionalProperties : {};
-}
 
 /** Whether no value fits both, because of their types, their listed values, or a field that one of them requires. */
 function isApart(one: Schema, other: Schema): boolean {

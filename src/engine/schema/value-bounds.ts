@@ -33,8 +33,30 @@ function isMultipleOf(value: Bound, { multipleOf, type }: Keywords): boolean {
   return own !== undefined && value !== undefined && isMultiple(own, value);
 }
 
+/** Patterns that are none of Unicode are read as they are written. */
+export function isMatch(pattern: string, text: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').test(text);
+  } catch {
+    return new RegExp(pattern).test(text);
+  }
+}
+
+/** Whether a value keeps a bound of texts or numbers. */
+function isKept(keyword: string, limit: unknown, one: unknown): boolean {
+  if (typeof one === 'string') {
+    const length = [...one].length;
+    if (keyword === 'pattern') return isMatch(limit as string, one);
+    return keyword === 'minLength' ? length >= Number(limit) : keyword === 'maxLength' && length <= Number(limit);
+  }
+  const [bound, number] = [limit, one] as [Bound, Bound];
+  if (keyword === 'minimum') return isAtLeast(number, bound);
+  return keyword === 'maximum' && isAtLeast(bound, number);
+}
+
 /** Whether every value of `given` fits this keyword, which contains no schema. */
 export function isBounded(keyword: string, value: unknown, given: Keywords): boolean {
+  if ('const' in given && isKept(keyword, value, given.const)) return true;
   const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = given;
   const [limit, own] = [value, given[keyword]] as [Bound, Bound];
   switch (keyword) {
@@ -50,9 +72,10 @@ export function isBounded(keyword: string, value: unknown, given: Keywords): boo
       return isMultipleOf(limit, given);
     case 'uniqueItems':
       return given.uniqueItems === true || value === false;
+    case 'minProperties':
+      return isAtLeast(own ?? new Set(given.required).size, limit);
     case 'minLength':
     case 'minItems':
-    case 'minProperties':
       return isAtLeast(own, limit) || Number(value) === 0;
     case 'maxLength':
     case 'maxItems':
@@ -68,6 +91,10 @@ const nextTo = (bound: Bound, step: bigint, { type }: Keywords): Bound =>
   type === 'integer' && bound !== undefined && Number.isInteger(Number(bound)) ? BigInt(bound) + step : bound;
 
 export const isType = (type: string, wide: string) => type === wide || (type === 'integer' && wide === 'number');
+
+/** Whether a value is of a type of the schema. */
+export const isOfType = (one: unknown, { type }: Keywords): boolean =>
+  type === undefined || [type].flat().some((wide) => isType(typeOf(one), wide));
 
 /** The types that a value may have, if the schema says so. */
 export function typesOf(schema: Keywords): string[] | undefined {

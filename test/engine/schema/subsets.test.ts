@@ -163,6 +163,72 @@ t.test('a schema that is written in another way is known for the same', async (t
   }
 });
 
+t.test('keywords whose meaning depends on others beside them are compared together', async (t) => {
+  const short = { maxLength: 3 };
+  const longer = { maxLength: 4 };
+  const needs = (...required: string[]) => ({ required });
+  const when = (then: Json, otherwise: Json = true) => ({ if: needs('a'), then, else: otherwise });
+  const object = { type: 'object', additionalProperties: false };
+  const fits: [inner: Json, outer: Json][] = [
+    [when(short), when(longer)],
+    [when(true, short), when(true, longer)],
+    [short, when(longer)],
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    [{}, { then: short }],
+    [{ dependentRequired: { a: ['b', 'c'] } }, { dependentRequired: { a: ['c'] } }],
+    [{ dependentSchemas: { a: needs('b') } }, { dependentRequired: { a: ['b'] } }],
+    [needs('b'), { dependentSchemas: { a: needs('b') } }],
+    [{ contains: short, minContains: 2 }, { contains: longer }],
+    [{}, { contains: short, minContains: 0 }],
+    [{}, { minContains: 2, maxContains: 3 }],
+    [
+      { contains: longer, maxContains: 1 },
+      { contains: short, minContains: 0, maxContains: 2 },
+    ],
+    [{ prefixItems: [short], items: short }, { items: longer }],
+    [{ prefixItems: [short, {}] }, { prefixItems: [longer] }],
+    [{ items: short }, { prefixItems: [longer], items: longer }],
+    [{ maxItems: 1 }, { prefixItems: [{}, short], items: false }],
+    [{ patternProperties: { '^a': short } }, { patternProperties: { '^a': longer } }],
+    [{ ...object, properties: { '-': short } }, { patternProperties: { '[\\w-.]': longer } }],
+    [
+      { ...object, properties: { ab: short } },
+      { ...object, patternProperties: { '^a': longer } },
+    ],
+    [{ patternProperties: { '^a': short }, additionalProperties: short }, { properties: { a: longer, b: longer } }],
+    [{ ...object, patternProperties: { '^a': short } }, { additionalProperties: longer }],
+    [needs('a', 'b'), { minProperties: 2 }],
+    [{ enum: ['a', 'b'] }, { oneOf: [{ const: 'a' }, { const: 'b' }] }],
+    [
+      { enum: ['ab', 'abc', null], type: 'string' },
+      { minLength: 2, maxLength: 3, pattern: '^a', type: 'string' },
+    ],
+    [{ enum: [2, 3] }, { minimum: 2, maximum: 3 }],
+  ];
+  for (const [inner, outer] of fits) t.equal(isSubset(inner, outer), true, inspect([inner, outer], { depth: 9 }));
+  const others: [inner: Json, outer: Json][] = [
+    [when(longer), when(short)],
+    [{ ...when(short), if: needs('b') }, when(short)],
+    [{ dependentRequired: { a: ['b'] } }, { dependentRequired: { b: ['a'] } }],
+    [{ contains: longer }, { contains: short }],
+    [{ contains: short }, { contains: short, minContains: 2 }],
+    [{}, { contains: short, maxContains: 1, minContains: 0 }],
+    [
+      { contains: short, maxContains: 2 },
+      { contains: longer, minContains: 0, maxContains: 2 },
+    ],
+    [{ prefixItems: [{}], items: short }, { items: longer }],
+    [{ allOf: [{ prefixItems: [{}] }, { prefixItems: [{}, {}], items: false }] }, { prefixItems: [{}], items: false }],
+    [{ allOf: [{ patternProperties: { '^a': {} } }, { ...object, patternProperties: { '^b': {} } }] }, object],
+    [{ allOf: [{ contains: short }, { contains: longer, minContains: 2 }] }, { contains: short, minContains: 2 }],
+    [{ patternProperties: { '^a': {} } }, { additionalProperties: short }],
+    [{ enum: ['ab', 'a'] }, { minLength: 2 }],
+    [{ enum: ['ab', 'b'] }, { pattern: '^a' }],
+    [{ enum: [2, 'a'] }, { maximum: 1 }],
+  ];
+  for (const [inner, outer] of others) t.equal(isSubset(inner, outer), false, inspect([inner, outer], { depth: 9 }));
+});
+
 t.test('what is known to fit is fitted by every value, as another validator sees it', async (t) => {
   let known = 0;
   fc.assert(
