@@ -20,6 +20,15 @@ const ABOVE_2_53 = '9007199254740993';
 
 const IDS = ['listPets', 'createPet', 'getPet'];
 
+/** Where the body of an operation's reply and its button begin and end: at one moment, since the page may be scrolling still. */
+const readPlaces = (operation: Locator): Promise<number[]> =>
+  operation.evaluate((element) =>
+    ['.live-responses-table .highlight-code code', '.download-contents'].flatMap((place) => {
+      const { top, bottom } = element.querySelector(place).getBoundingClientRect();
+      return [top, bottom];
+    }),
+  );
+
 t.test('Swagger UI, in a browser', { skip: noChromium }, async (t) => {
   const browser = await launchBrowser(t);
   const complaints: string[] = [];
@@ -130,9 +139,9 @@ t.test('Swagger UI, in a browser', { skip: noChromium }, async (t) => {
         await page.setViewportSize({ width, height: 800 });
         await dialogFits(t, width);
         for (const id of IDS) {
-          const download = await operationOf(page, id).locator('.download-contents').boundingBox();
-          const body = await operationOf(page, id).locator('.live-responses-table .highlight-code code').boundingBox();
-          t.ok(body && download && body.y + body.height <= download.y, 'Download does not hide the reply');
+          const places = await readPlaces(operationOf(page, id));
+          const [begin, end, button, buttonEnd] = places as [number, number, number, number];
+          t.ok(begin < end && end <= button && button < buttonEnd, `Download does not hide the reply: ${places}`);
         }
         const wide = await page.evaluate(
           `[...document.querySelectorAll('.swagger-ui *')].filter((one) => one.getBoundingClientRect().right > ${width}).map((one) => one.className).slice(-5)`,
