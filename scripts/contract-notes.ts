@@ -5,6 +5,7 @@ import {
   nodesOf,
   type OperationNode,
   operationsOf,
+  type ParameterNode,
   type SchemeNode,
 } from '../src/engine/contract/document.ts';
 import { isJson, toTypes } from '../src/engine/contract/media-types.ts';
@@ -55,11 +56,20 @@ function sourcesOf({ paths = {} }: Document): Map<string, OperationNode> {
   return new Map(entries);
 }
 
+/** Names of headers ignore case. */
+function twiceIn(parameters: ParameterNode[]): string[] {
+  const places = parameters.map(({ in: place, name }) => `${place} ${place === 'header' ? name?.toLowerCase() : name}`);
+  return parameters
+    .filter(({ name }, index) => name && places.indexOf(places[index] as string) < index)
+    .map(({ name }) => name);
+}
+
 const toName = (method: string, path: string) => `${method.toLowerCase()} ${path.replace(/\{[^{}]*\}/g, '{}')}`;
 
 function ofSource({ id, method, path }: Operation, sources: Map<string, OperationNode>): string[] {
-  const { operationId, requestBody } = sources.get(toName(method, path)) ?? {};
+  const { operationId, requestBody, parameters = [] } = sources.get(toName(method, path)) ?? {};
   return [
+    ...twiceIn(parameters).map((name) => `parameter ${name} is declared twice: the last one counts`),
     ...(operationId && operationId !== id
       ? [`it is ${operationId} in the contract, which cannot name a file of its own`]
       : []),

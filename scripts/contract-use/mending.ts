@@ -9,6 +9,7 @@ import { lookUp } from '../../src/engine/schema/references.ts';
 import { toStep } from '../../src/json/pointer.ts';
 import { isAddress, mendAddresses } from './mended-addresses.ts';
 import { mendBodies } from './mended-bodies.ts';
+import { mendDefaults } from './mended-defaults.ts';
 import { mendParameters } from './mended-parameters.ts';
 import { mendReplies } from './mended-replies.ts';
 import { mendTypes } from './mended-types.ts';
@@ -136,7 +137,8 @@ export function mend(document: Node): string[] {
   }
 
   visit(document, '', 'other');
-  for (const part of [mendAddresses, mendParameters, mendTypes, mendBodies, mendReplies]) part(document, tell);
+  for (const part of [mendAddresses, mendDefaults, mendParameters, mendTypes, mendBodies, mendReplies])
+    part(document, tell);
   dropUnused(document, drop);
   return changes;
 }

@@ -154,16 +154,57 @@ t.test('components of no kind that OpenAPI has stay, and int64 beside a referenc
   t.strictSame(document, before);
 });
 
+t.test(
+  'a default that its own schema refuses goes: each request that leaves it to the server would be refused',
+  async (t) => {
+    const wrong: [schema: Json, value: unknown][] = [
+      [{ type: 'integer' }, '5'],
+      [{ type: 'integer' }, 1.5],
+      [{ type: 'boolean' }, 'false'],
+      [{ type: ['number', 'null'] }, []],
+      [{ type: 'string' }, 5n],
+      [{ type: 'array' }, {}],
+      [{ type: 'object' }, []],
+      [{ enum: ['a', 'b'] }, 'c'],
+    ];
+    const right: [schema: Json, value: unknown][] = [
+      [{ type: 'integer' }, 9007199254740993n],
+      [{ type: 'number' }, 1.5],
+      [{ type: 'array' }, []],
+      [{ type: ['string', 'object'] }, {}],
+      [{ type: ['string', 'null'] }, null],
+      [{ enum: [{ a: 1 }] }, { a: 1 }],
+      [{}, 'a'],
+    ];
+    for (const [schema, value] of wrong) {
+      const document = contractWith({ ...OBJECT, properties: { a: { ...schema, default: value } } });
+      t.match(
+        mend(document),
+        [/properties\/a\/default is taken out: its own schema refuses it: it must /],
+        String(value),
+      );
+    }
+    for (const [schema, value] of right) {
+      t.strictSame(mend(contractWith({ ...OBJECT, properties: { a: { ...schema, default: value } } })), []);
+    }
+  },
+);
+
 t.test('a reference that is no URI leads to nothing', async (t) => {
   t.match(mend(contractWith({ ...OBJECT, example: { $ref: '#/%' } })), [/schema\/example is taken out/]);
 });
 
 t.test('what is right stays, and so do fields, names and values that are called like keywords', async (t) => {
-  const fields = { type: { type: 'string' }, required: true, $id: { type: ['string', 'null'] }, title: {} };
+  const fields = {
+    type: { type: 'string' },
+    required: true,
+    $id: { type: ['string', 'null'] },
+    title: { default: { type: 7 } },
+  };
   const id = { type: 'integer', format: 'int64' };
   const schema = {
     ...{ type: 'object', title: 'A', required: ['id'], properties: { ...fields, id, callbacks: {} } },
-    ...{ $defs: { type: { enum: [1] } }, default: { type: 7 }, const: { required: true }, enum: [] },
+    ...{ $defs: { type: { enum: [1] } }, const: { required: true }, enum: [] },
   };
   const examples = { one: { value: { type: 1, $ref: '#/components/schemas/A' } } };
   const operation = { externalDocs: { url: 'https://a' } };

@@ -23,6 +23,21 @@ async function noted(t: Test, source: Json, item: Json = {}): Promise<string[]> 
   return describeNotes(await load(t, yaml)).map((note) => note.replace('operation find: ', ''));
 }
 
+t.test('a parameter that is declared twice is named', async (t) => {
+  const declare = (...names: string[]) =>
+    names.map((one) => ({
+      name: one,
+      in: one.startsWith('X-') || one.startsWith('x-') ? 'header' : 'query',
+      schema: {},
+    }));
+  const parameters = declare('a', 'X-B', 'A', 'x-b', 'a');
+  t.strictSame(await noted(t, { parameters }), [
+    'parameter x-b is declared twice: the last one counts',
+    'parameter a is declared twice: the last one counts',
+  ]);
+  t.strictSame(await noted(t, { parameters: declare('a', 'b') }), []);
+});
+
 t.test('a variable of the prefix that has no default is named', async (t) => {
   const notesOf = async (url: string, variables = {}) => {
     const document = { ...parse(contractOf({})), servers: [{ url, variables }] };

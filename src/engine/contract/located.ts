@@ -46,7 +46,7 @@ function withoutOperation(line: string): string {
   const slip = behind(line, ' operation ')
     .replace(/^\S+ /, '')
     .replace(/^response \w+: /, '');
-  return `${place} ${slip.replace(/^(?:parameter [^\s:]+|(?:its |request\.)?body[^\s:]*): /, '')}`;
+  return `${place} ${slip.replace(/^(?:parameter [^\s:]+|(?:its |request\.)?body[^\s:]*|request\.\w+\.[^\s:]+): /, '')}`;
 }
 
 /** The error of a contract that is refused, with the places in its file. */

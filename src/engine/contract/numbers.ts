@@ -1,6 +1,7 @@
 /** Checks the numbers in the contract: each must be exact, and `int64` must be of type integer. */
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { toDouble } from '../../json/exact-number.ts';
+import { toStep } from '../../json/pointer.ts';
 import { isNode, type Keywords, type Refuse } from '../schema/json.ts';
 import type { Contract } from './contract.ts';
 import type { Document } from './document.ts';
@@ -51,6 +52,6 @@ export function checkNumbers(node: unknown, place: string, refuse: Refuse): void
     refuse(`${place}: int64 needs type: integer, alone or beside string, boolean or null`);
   }
   for (const [key, value] of Object.entries(node)) {
-    if (key !== 'example' && key !== 'examples') checkNumbers(value, `${place}/${key}`, refuse);
+    if (key !== 'example' && key !== 'examples') checkNumbers(value, `${place}/${toStep(key)}`, refuse);
   }
 }

@@ -13,7 +13,7 @@ import { buildWriterOf, type WriterOf } from '../replies/reply-writers.ts';
 import { buildIsProven, checkPages } from '../replies/stored-replies.ts';
 import { buildCheckRequest, type CheckRequest } from '../requests/checks.ts';
 import { type BuildCheck, buildChecks, type Checks } from '../schema/checks.ts';
-import { refuseImpossible } from '../schema/impossible.ts';
+import { refuseImpossible, refuseUnfitDefaults } from '../schema/impossible.ts';
 import type { Refuse } from '../schema/json.ts';
 import { checkRequired, checkSendable } from '../schema/required-fields.ts';
 import { recordSchema } from './stored-records.ts';
@@ -51,6 +51,7 @@ export function compileOperations(contract: Contract, toErrorBody: ToErrorBody):
     if (!contract.isChecked) {
       checkOwnReplies({ buildCheck, compileReply, contract, operation, toErrorBody, told }, refuse);
       if (contract.isComplete) checkPossible(operation, buildCheck, refuse);
+      checkDefaults(operation, buildCheck, refuse);
       (contract.isStrict ? checkStrictly : checkFillable)(operation, refuse);
     }
     if (!contract.isChecked && problems.length === 0) {
@@ -59,7 +60,7 @@ export function compileOperations(contract: Contract, toErrorBody: ToErrorBody):
     const errorFormOf = buildErrorFormOf(toErrorBody, operation);
     return [operation.id, { check, writerOf, checkHeadersOf, errorFormOf }];
   });
-  if (!contract.isChecked) {
+  if (!contract.isChecked && problems.length === 0) {
     const refuse = (problem: string) => problems.push(problem);
     for (const { description, stored } of kept) refuseUnstorableFields(description, { stored, buildCheck }, refuse);
   }
@@ -71,7 +72,12 @@ function checkPossible({ parameters, body, replies }: Operation, buildCheck: Bui
   for (const { name, schema } of parameters) refuseImpossible(schema, `parameter ${name}`, buildCheck, refuse);
   for (const { schema } of body?.contents ?? []) refuseImpossible(schema, 'its body', buildCheck, refuse);
   for (const { status, schema } of inAllTypes(replies))
-    refuseImpossible(schema, `response ${status}`, buildCheck, refuse);
+    refuseImpossible(schema, `response ${status}: body`, buildCheck, refuse);
+}
+
+function checkDefaults({ parameters, body }: Operation, buildCheck: BuildCheck, refuse: Refuse): void {
+  for (const { name, schema } of parameters) refuseUnfitDefaults(schema, `parameter ${name}`, buildCheck, refuse);
+  for (const { schema } of body?.contents ?? []) refuseUnfitDefaults(schema, 'its body', buildCheck, refuse);
 }
 
 function checkFillable({ replies }: Operation, refuse: Refuse): void {

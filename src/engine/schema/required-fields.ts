@@ -25,6 +25,9 @@ export function checkSendable(schema: Schema, name: string, refuse: Refuse, seen
   const isObject = isAlways('object', sure);
   const unsent = !isObject || mayHaveMore(all) ? [] : unnamedIn(sure, all);
   for (const field of unsent) refuse(`${name}: ${unnamed(field)}`);
+  const closed = isObject ? sure.filter(isClosed) : [];
+  for (const field of closed.flatMap((part) => unnamedIn(sure, [part])).filter((one) => !unsent.includes(one)))
+    refuse(`${name}: requires ${field}, which a part of it with additionalProperties: false does not name`);
   const required = new Set(isObject ? sure.flatMap(({ required = [] }) => required) : []);
   const hasItems = isAlways('array', sure) && sure.some(({ minItems = 0 }) => minItems > 0);
   for (const part of sure) {
@@ -35,6 +38,9 @@ export function checkSendable(schema: Schema, name: string, refuse: Refuse, seen
     }
   }
 }
+
+const isClosed = ({ additionalProperties, patternProperties }: Keywords) =>
+  additionalProperties === false && !patternProperties;
 
 const isAlways = (type: string, parts: Keywords[]) =>
   parts.some((part) => [part.type].flat().every((one) => one === type));

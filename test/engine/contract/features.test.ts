@@ -77,6 +77,23 @@ const CONTRACTS: Record<string, string> = {
       },
     },
   }),
+  'A closed part': echo({
+    responses: {
+      '200': {
+        content: {
+          'application/json': {
+            schema: {
+              allOf: [
+                { type: 'object', additionalProperties: false },
+                { required: ['id'], properties: { id: {} } },
+              ],
+            },
+          },
+        },
+      },
+    },
+  }),
+  'A default that its own': parameter({ schema: { type: 'integer', default: 'a' } }),
   'Patterns of Java': body({ type: 'string', pattern: '\\A[a-z]' }),
   'References to': body({ $ref: 'pets.yaml#/PetId' }),
 };

@@ -42,6 +42,10 @@ const SLIPS: [line: string, edit: Edit][] = [
     'operation createPet: request.body.a: must be a schema, or true or false',
     ({ NewPet }) => (NewPet.properties.a = 'string'),
   ],
+  [
+    `#${PETS}/get/parameters/1/schema: int64 needs type: integer, alone or beside string, boolean or null`,
+    ({ status }) => (status.schema = { type: 'string', format: 'int64' }),
+  ],
   ['servers: the first one needs a url, a text such as /v1', ({ contract }) => (contract.servers = ['/v1'])],
   ...['bearerAuth', { bearerAuth: 'pets:read' }].map((requirement): [string, Edit] => [
     `operation createPet: security: ${JSON.stringify(requirement)} is no requirement, such as bearerAuth: []`,

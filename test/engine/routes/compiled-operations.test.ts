@@ -153,6 +153,21 @@ const refusals: Refusal[] = [
       listPets.parameters.push({ name: 'size', in: 'query', schema: { type: 'integer', enum: [3, 4], maximum: 2 } }),
   ],
   [
+    'a default of a parameter that its own schema refuses',
+    'operation listPets: parameter limit: default is refused by its own schema: it must be at most 100',
+    ({ limit }) => (limit.schema.default = 101),
+  ],
+  [
+    'a default of a field that its own schema refuses',
+    'operation createPet: its body.tags: default is refused by its own schema: it must be of type string',
+    ({ NewPet }) => {
+      const tag = { type: 'string', default: 7 };
+      const tags = { anyOf: [{ type: 'object', default: 5 }], default: {}, additionalProperties: tag };
+      Object.assign(NewPet.properties, { tags, code: { type: ['string', 'null'], default: null } });
+      NewPet.allOf = [{ properties: { tags } }];
+    },
+  ],
+  [
     'codes that are none',
     'operation createPet: its body.code: allows nothing, not even a: it must be of type integer',
     ({ NewPet }) => (NewPet.properties.code = { type: 'integer', 'x-extensible-enum': ['a', 'b'] }),
@@ -174,6 +189,19 @@ for (const [sentence, problem, edit] of refusals) {
     });
   });
 }
+
+t.test('a list of values that allows nothing in a reply is told with its field', async (t) => {
+  const yaml = edited(({ Pet }) => (Pet.properties.status = { type: 'string', enum: [true] }));
+  const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
+  t.throws(() => compileOperations(contract, toErrorBody), {
+    name: 'ContractError',
+    problems: [
+      'operation listPets: response 200: body.status: allows nothing, not even true: it must be of type string',
+      'operation createPet: response 201: body.status: allows nothing, not even true: it must be of type string',
+      'operation getPet: response 200: body.status: allows nothing, not even true: it must be of type string',
+    ],
+  });
+});
 
 t.test('a failure has the reply of its status, of its range, or the default', async (t) => {
   const yaml = edited(({ createPet, headers }) => {

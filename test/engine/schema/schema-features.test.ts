@@ -176,6 +176,31 @@ t.test('a parameter whose schema is true takes any text', async (t) => {
   t.equal(given[0]?.query.q, '007');
 });
 
+t.test('a reply is refused that requires a field which a closed part of it does not name', async (t) => {
+  const object = (...names: string[]) => ({
+    ...{ type: 'object', additionalProperties: false, required: names },
+    properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+  });
+  const { additionalProperties: _closed, ...open } = object('id');
+  const problem = 'requires id, which a part of it with additionalProperties: false does not name';
+  const patterns = { ...object('name'), patternProperties: { '^i': true } };
+  for (const [allOf, problems] of [
+    [[object('name'), open], [`operation echo: response 200: body: ${problem}`]],
+    [
+      [
+        { ...object('name'), required: [] },
+        { ...open, required: [] },
+      ],
+      [],
+    ],
+    [[object('name', 'id'), open], []],
+    [[patterns, open], []],
+    [[{ oneOf: [object('name'), object('id')] }, open], []],
+  ] as const) {
+    t.strictSame(await problemsOf(t, withEcho({ body: true, reply: { allOf } as Json })), problems);
+  }
+});
+
 t.test('a field may be required in one part of a schema, and described in another', async (t) => {
   const mail = { type: 'object', properties: { mail: { type: 'string' } } };
   const address = {
