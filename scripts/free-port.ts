@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** Not one that the system gives to connections: it stays free until a server takes it. */
+/** Not one that the system gives to connections: it stays free until a program takes it, and while that is stopped. */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(randomInt(10_000, 32_000), '127.0.0.1');
   try {

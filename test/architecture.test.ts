@@ -118,7 +118,7 @@ const ARROWS: Record<string, string[]> = {
   'src/store/postgres': OF_EACH_STORE,
   'src/generated': ['handlers', 'src/engine/index.ts', 'src/store/index.ts', 'src/pets'],
   scripts: ['src'],
-  test: ['src', 'handlers'],
+  test: ['src', 'handlers', 'scripts/free-port.ts'],
   'test/scripts': ['scripts', 'src', 'test'],
   'test/types': [
     'scripts/contract-types.ts',

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { Test } from 'tap';
+import { findFreePort } from '../scripts/free-port.ts';
 import { domain } from '../src/generated/domain.ts';
 import { openPostgres } from '../src/store/postgres/open-postgres.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../src/store/postgres/settings.ts';
 import type { StoreLimits } from '../src/store/store.ts';
 import { type OwnStore, withRecords } from './database.ts';
-import { freePort } from './free-port.ts';
 import { endWithProcess } from './postgres-end.ts';
 
 /** The program of PostgreSQL that is named by POSTGRES, or that of npm's package for this platform. */
@@ -159,7 +159,7 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
   }
 
   async function startOnFreePort(): Promise<void> {
-    port = await freePort();
+    port = await findFreePort();
     try {
       await start();
     } catch (error) {

@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { findFreePort } from '../../scripts/free-port.ts';
 import { alerts, queries } from '../deployed-queries.ts';
 import { prepareFaultyDisk } from '../faulty-disk.ts';
-import { freePort } from '../free-port.ts';
 import { type ProgramOptions, startProgram, startServer } from '../program.ts';
 import { send } from '../service.ts';
 import { addFigures } from './figures.ts';
@@ -40,7 +40,7 @@ async function startPrometheus(t: Test, target: string) {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-prometheus-'));
   writeFileSync(`${folder}/prometheus.yml`, JSON.stringify(config));
   writeFileSync(`${folder}/alerts.yaml`, rules);
-  const port = await freePort();
+  const port = await findFreePort();
   const child = spawn(
     'prometheus',
     [

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { freePort } from '../free-port.ts';
+import { findFreePort } from '../../scripts/free-port.ts';
 
 type ToFile = (port: number, servers: number[], folder: string) => string;
 
@@ -67,7 +67,7 @@ export const PROXIES: Record<string, [toFile: ToFile, command: string, ...parts:
 /** The port of a proxy that listens, for these servers; its files are in the folder. */
 export async function startProxy(t: Test, name: string, servers: number[], folder: string): Promise<number> {
   const [toFile, command, ...parts] = PROXIES[name] as (typeof PROXIES)[string];
-  const port = await freePort();
+  const port = await findFreePort();
   writeFileSync(`${folder}/proxy.conf`, toFile(port, servers, folder));
   const child = spawn(command, [...parts, `${folder}/proxy.conf`], { stdio: ['ignore', 'inherit', 'inherit'] });
   t.teardown(async () => {

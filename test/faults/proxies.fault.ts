@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { freePort } from '../free-port.ts';
+import { findFreePort } from '../../scripts/free-port.ts';
 import { type Program, startProgram } from '../program.ts';
 import { KEY, send } from '../service.ts';
 import { addFigures } from './figures.ts';
@@ -93,7 +93,7 @@ const lives = ({ child }: Program) => child.exitCode === null && child.signalCod
 for (const kind of ['nginx', 'haproxy'] as const) {
   for (const [name, settings] of Object.entries(SETTINGS)) {
     t.test(`clients that go away behind ${kind} do no harm: ${name}`, async (t) => {
-      const [target, port] = [await freePort(), await freePort()];
+      const [target, port] = [await findFreePort(), await findFreePort()];
       const common = { PORT: String(target), API_KEYS: KEY, DATABASE_URL: `sqlite:${t.testdir()}/pets.db` };
       const env = { ...common, TRUST_PROXY: '127.0.0.0/8', ...settings };
       const server = startProgram(t, 'src/main.ts', { env });

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { freePort } from '../free-port.ts';
+import { findFreePort } from '../../scripts/free-port.ts';
 import { type Server, startServer } from '../program.ts';
 import { send } from '../service.ts';
 import { addFigures } from './figures.ts';
@@ -13,7 +13,7 @@ const RESTARTS = 6;
 /** Two servers on one database, each on its port, which know the URL that clients call. */
 async function startTwo(t: Test, folder: string) {
   const databaseUrl = `sqlite:${folder}/pets.db`;
-  const ports = [await freePort(), await freePort()];
+  const ports = [await findFreePort(), await findFreePort()];
   const start = (port: number) =>
     startServer(t, {
       env: {

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { parseAllDocuments } from 'yaml';
-import { freePort } from '../free-port.ts';
+import { findFreePort } from '../../scripts/free-port.ts';
 import { buildRequest, KEY } from '../service.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -36,7 +36,7 @@ t.test('the unit is hardened to 1.5 or better, and all units are well-formed', a
 
 t.test('a server takes the socket that systemd passes, with workers too', async (t) => {
   for (const WORKERS of ['1', '2']) {
-    const port = await freePort();
+    const port = await findFreePort();
     const env = {
       ...process.env,
       API_KEYS: KEY,
@@ -149,7 +149,7 @@ async function runImage(t: Test): Promise<void> {
   const runtime = existsSync('/sys/fs/cgroup/cgroup.controllers')
     ? []
     : ['--runtime=/usr/sbin/runc', '--cgroup-manager=cgroupfs'];
-  const port = await freePort();
+  const port = await findFreePort();
   const env = Object.entries({ HOST: '127.0.0.1', PORT: port, API_KEYS: KEY, DRAIN_DELAY: '0' }).map(
     ([name, value]) => `--env=${name}=${value}`,
   );
