@@ -32,6 +32,7 @@ export function describeNotes(contract: Contract): string[] {
     return [
       ...ofSource(operation, sources),
       ...(source.servers || item.servers ? ['its own servers are not served: it has the path of all others'] : []),
+      ...ofBody(source),
       ...ofReplies(source),
       ...ofScopes(source.security ?? [], scopes),
       ...schemasOf(operation).flatMap((schema) => ofSchema(schema, seen)),
@@ -75,6 +76,13 @@ function ofSource({ id, method, path }: Operation, sources: Map<string, Operatio
       : []),
     ...(requestBody && /^(GET|HEAD)$/.test(method) ? [`its body is ignored: that of ${method} means nothing`] : []),
   ];
+}
+
+function ofBody({ requestBody }: OperationNode): string[] {
+  const content = requestBody?.content ?? {};
+  const types = new Set(toTypes(content, '', () => {}).map(({ type }) => type));
+  const ranges = Object.keys(content).filter((name) => name.includes('*'));
+  return ranges.length > 0 ? [`request.body: of ${ranges.join(', ')}, ${[...types].join(', ')} is taken`] : [];
 }
 
 function ofReplies({ responses = {} }: OperationNode): string[] {

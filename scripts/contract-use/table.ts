@@ -24,7 +24,7 @@ export function toTable({ rows: all, notes }: Judgement): string {
 }
 
 function toEnd({ length: refused }: Row[], served: number): string {
-  if (refused === 0) return `All of it is served: ${served} operations.`;
+  if (refused === 0) return `All of it is served: ${served} operation${served === 1 ? '' : 's'}.`;
   const next = `${refused} refused, ${served} served: change what is refused, and run it again.\n`;
   return `${served > 0 ? next : ''}What a contract may use: openapi/features.md`;
 }

@@ -72,6 +72,20 @@ t.test('what the server does otherwise than a contract says is named', async (t)
   t.strictSame(describeNotes(await loadContract()), [], 'of ours there is nothing to say');
 });
 
+t.test('of a range of media types for a body, it is told which are taken', async (t) => {
+  const of = async (...names: string[]) => {
+    const content = Object.fromEntries(names.map((name) => [name, { schema: {} }]));
+    const post = { operationId: 'echo', requestBody: { content }, responses: DONE };
+    const yaml = contractOf({ '/a': { post } });
+    return describeNotes(await load(t, yaml));
+  };
+  t.strictSame(await of('application/json', 'application/*+json'), [
+    'operation echo: request.body: of application/*+json, application/json is taken',
+  ]);
+  t.strictSame(await of('*/*'), ['operation echo: request.body: of */*, application/json is taken']);
+  t.strictSame(await of('application/json', 'application/merge-patch+json'), []);
+});
+
 t.test('and what says nothing about values, or leaves none', async (t) => {
   const ofSchema = (schema: Json) => noted(t, { parameters: [{ name: 'q', in: 'query', schema }] });
   t.strictSame(await ofSchema({ type: 'integer', minLength: 1 }), [

@@ -44,6 +44,8 @@ In a copy with the handlers that fit it, it was generated, compiled and started,
 To put it in place: --write`,
     code: 0,
   });
+  const one = edited(t, 'api-with-examples', ({ paths }) => delete paths['/v2']);
+  t.match((await use([one])).text, /^All of it is served: 1 operation\.$/m);
 });
 
 t.test('all refusals are shown at once, each with what to change', async (t) => {
