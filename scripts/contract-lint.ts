@@ -72,9 +72,9 @@ const isMeant = (problem: NormalizedProblem) =>
 
 /** Whether it takes the name of a schema, by which a discriminator leads to it, for the path of a file (OpenAPI 3.1, section 4.8.25). */
 function isName({ ruleId, location }: NormalizedProblem): boolean {
-  const [{ source, pointer = '' } = {}] = location;
+  const [{ source, pointer = '' }] = location as [NormalizedProblem['location'][number]];
   if (ruleId !== 'no-unresolved-refs' || !/\/discriminator\/mapping\/[^/]+$/.test(pointer)) return false;
-  const document = parse(source?.body ?? '');
+  const document = parse(source.body);
   return lookUp(document, `#/components/schemas/${lookUp(document, pointer)}`) !== undefined;
 }
 

@@ -164,7 +164,7 @@ const refusals: Refusal[] = [
       const tag = { type: 'string', default: 7 };
       const tags = { anyOf: [{ type: 'object', default: 5 }], default: {}, additionalProperties: tag };
       Object.assign(NewPet.properties, { tags, code: { type: ['string', 'null'], default: null } });
-      NewPet.allOf = [{ properties: { tags } }];
+      NewPet.allOf = [{ properties: { tags, nick: { $ref: '#/components/schemas/PetName' } } }];
     },
   ],
   [
