@@ -1,4 +1,5 @@
 /** Makes ids for operations whose id is missing, a duplicate, or no file name: ids name handlers, routes and types. */
+import { isNode } from '../schema/json.ts';
 import { lookUp } from '../schema/references.ts';
 import { type Document, mapOperations, operationsOf, type PathItem } from './document.ts';
 
@@ -32,10 +33,10 @@ export function withIds(document: Document): Document {
   return { ...document, paths: { ...document.paths, ...Object.fromEntries(named) } };
 }
 
-/** Two paths may refer to the same item, whose operations have one id. */
-function inPlace(item: PathItem, document: Document, seen = new Set<PathItem>()): PathItem {
-  const target = item.$ref && !seen.has(item) ? (lookUp(document, item.$ref) as PathItem | undefined) : undefined;
-  return target ? inPlace(target, document, seen.add(item)) : item;
+/** The item itself, or the one that it refers to. Two paths may refer to the same item, whose operations have one id. */
+export function inPlace(item: PathItem, document: object, seen = new Set<PathItem>()): PathItem {
+  const target = isNode(item) && !seen.has(item) ? lookUp(document, item.$ref) : undefined;
+  return target === undefined ? item : inPlace(target as PathItem, document, seen.add(item));
 }
 
 /** `GET /users/{name}` is `getUsersByName`, as in fastify-openapi-glue. */

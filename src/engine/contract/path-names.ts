@@ -30,6 +30,8 @@ function rename(parameters: ParameterNode[], document: Document): ParameterNode[
   return parameters.map((parameter) => {
     const [, key] = /^#\/components\/parameters\/([^/]+)$/.exec(parameter.$ref ?? '') ?? [];
     const source = key === undefined ? parameter : document.components?.parameters?.[key];
-    return source?.in === 'path' ? { ...source, name: toName(source.name) } : parameter;
+    return source?.in === 'path' && typeof source.name === 'string'
+      ? { ...source, name: toName(source.name) }
+      : parameter;
   });
 }

@@ -30,13 +30,14 @@ export function toKeyPlaces(schemes: Record<string, SchemeNode>, refuse: Refuse)
 export const BEARER: KeyPlace = { in: 'bearer', name: 'Authorization' };
 const TOKEN: KeyPlace = { ...BEARER, isToken: true };
 
-/** The scheme may be of a wrong kind. */
-function toKeyPlace(node: SchemeNode): KeyPlace | undefined {
-  const { type, scheme, bearerFormat = '', in: place, name = '' }: SchemeNode = Object(node);
+/** The scheme, and each part of it, may be of a wrong kind. */
+function toKeyPlace(node: unknown): KeyPlace | undefined {
+  const { type, scheme, bearerFormat, in: place, name } = Object(node);
   if (type === 'oauth2' || type === 'openIdConnect') return TOKEN;
-  if (type === 'http' && scheme?.toLowerCase() === 'bearer') return /^jwt$/i.test(bearerFormat) ? TOKEN : BEARER;
-  if (type === 'http' && scheme?.toLowerCase() === 'basic') return { in: 'basic', name: 'Authorization' };
-  return type === 'apiKey' && place && NAME.test(name) ? { in: place, name } : undefined;
+  if (type === 'http' && /^bearer$/i.test(scheme)) return /^jwt$/i.test(bearerFormat) ? TOKEN : BEARER;
+  if (type === 'http' && /^basic$/i.test(scheme)) return { in: 'basic', name: 'Authorization' };
+  const isKey = type === 'apiKey' && /^(query|header|cookie)$/.test(place) && typeof name === 'string';
+  return isKey && NAME.test(name) ? { in: place, name } : undefined;
 }
 
 /** The key by which places are compared: names of headers ignore case. */

@@ -1,13 +1,21 @@
 /** Checks that a document is valid OpenAPI. */
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { toFaults } from '../schema/faults.ts';
+import { type Fault, toFaults } from '../schema/faults.ts';
+import { isNode } from '../schema/json.ts';
 import { toPointer } from '../schema/references.ts';
 import { ContractError } from './contract.ts';
 import type { Document } from './document.ts';
+import { inPlace } from './operation-ids.ts';
 
 /** Shared by all contracts: compiling OpenAPI's schema takes longer than everything else at a start. */
 const VALIDATOR = new Validator();
 const { validate } = Validator.prototype;
+type Errors = Parameters<typeof toFaults>[0];
+/** The part of it that looks at no reference: `validate` would follow those of schemas, without end. */
+interface Compiled {
+  getAjvValidator(version: '3.1'): ((document: object) => boolean) & { errors: Errors };
+}
+
 const DANGLING = /^Can't resolve (.*?)(?:, only internal refs are supported\.)?$/;
 
 /** The advice for OpenAPI 3.0. The tool converts most of a document; the rest is refused with its place. */
@@ -31,13 +39,24 @@ export async function checkValidity(document: Record<string, unknown>): Promise<
       `jsonSchemaDialect: ${jsonSchemaDialect} is not supported: remove it, for JSON Schema 2020-12`,
     ]);
   }
-  const { valid, errors } = await validate.call(VALIDATOR, document);
+  const whole = withItems(document);
+  const { valid, errors } = await validate.call(VALIDATOR, whole);
   if (valid) return undefined;
   const reference = DANGLING.exec(String(errors))?.[1] ?? (Array.isArray(errors) ? undefined : malformedOf(document));
   if (reference !== undefined) return `$ref ${reference} is not in this document`;
   const problems = describe(errors);
+  // The validator has stopped at a place that no operation uses, perhaps before the paths.
+  if (problems.length === 0) problems.push(...describe(findErrors(whole.paths)));
   if (problems.length > 0) throw new ContractError(problems);
   return undefined;
+}
+
+/** With path items in the place of references to them. */
+function withItems(document: Record<string, unknown>): Record<string, unknown> {
+  const { paths } = document as Document;
+  if (!isNode(paths) || Array.isArray(paths)) return document;
+  const items = Object.entries(paths).map(([path, item]) => [path, inPlace(item, document)]);
+  return { ...document, paths: Object.fromEntries(items) };
 }
 
 /** The first reference that is not percent-encoded UTF-8: the validator does not name it. */
@@ -54,8 +73,21 @@ const READ = /^\/(info(\/title)?|servers|components(\/\w+)?|security) (must be|n
 
 function describe(errors: unknown): string[] {
   if (!Array.isArray(errors)) return [String(errors)];
-  const problems = toFaults(errors).map(({ place, words }) => `${place || '/'} ${words}`);
-  return problems.filter((problem) => !UNUSED.test(problem.replace(' ', '/ ')) || READ.test(problem));
+  const faults = toFaults(errors).filter(
+    ({ place, words }) => !UNUSED.test(`${place}/`) || READ.test(`${place} ${words}`),
+  );
+  return faults.map(({ place, words }) => `${place || '/'} ${words}`);
+}
+
+function findErrors(paths: unknown): Errors {
+  const check = (VALIDATOR as unknown as Compiled).getAjvValidator('3.1');
+  return check({ openapi: '3.1.1', info: { title: '', version: '' }, paths }) ? [] : check.errors;
+}
+
+/** The first fault of an operation without references, with its place in the operation. Schemas are not looked into. */
+export function findFault(operation: object): Fault | undefined {
+  const [fault] = toFaults(findErrors({ '/': { get: operation } }));
+  return fault && { ...fault, place: fault.place.slice('/paths/~1/get'.length) };
 }
 
 /**

@@ -34,7 +34,8 @@ export function toFaults(errors: ErrorObject[]): Fault[] {
     const { instancePath: place, keyword, params, message } = error;
     const isChoice = keyword === 'required' && choices.has(place);
     const said = isChoice ? `needs ${ofChoice(place).join(' or ')}` : (WORDS[keyword]?.(params) ?? (message as string));
-    const words = isSummary(error) ? 'is none of what it may be' : said;
+    // One is left where both alternatives of a oneOf are right: both fields are there, or it is no object.
+    const words = isSummary(error) ? 'must be object, with one of two parts that exclude each other' : said;
     return [`${place} ${words}`, { place, words }] as const;
   });
   return [...new Map(faults).values()];

@@ -5,6 +5,8 @@ import type { Json } from '../../any-json.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 
 const PETS = '/paths/~1pets';
+/** A parameter has a schema or content, a link an id or a reference. */
+const ONE = 'must be object, with one of two parts that exclude each other';
 
 /** The line that refuses each edit. */
 const SLIPS: [line: string, edit: Edit][] = [
@@ -18,6 +20,13 @@ const SLIPS: [line: string, edit: Edit][] = [
   ['/security must be array', ({ contract }) => (contract.security = { bearerAuth: [] })],
   ['/servers must be array', ({ contract }) => (contract.servers = { url: '/v1' })],
   [`${PETS}/get/parameters/0 needs schema or content`, ({ limit }) => delete limit.schema],
+  [
+    `${PETS}/get/parameters must be array`,
+    ({ contract, listPets }) => {
+      contract.info.contact = 'none';
+      listPets.parameters = 5;
+    },
+  ],
   ['/paths must be object', ({ contract }) => (contract.paths = null)],
   ['/paths must not have pets', ({ paths }) => (paths.pets = {})],
   [`${PETS}/get must not have sumary`, ({ listPets }) => (listPets.sumary = 'All.')],
@@ -29,10 +38,7 @@ const SLIPS: [line: string, edit: Edit][] = [
     ({ getPet }) => (getPet.parameters[0].required = false),
   ],
   [`${PETS}/post/responses/201 needs description`, ({ created }) => delete created.description],
-  [
-    `${PETS}/post/responses/201/headers/Location is none of what it may be`,
-    ({ created }) => (created.headers.Location = 'a'),
-  ],
+  [`${PETS}/post/responses/201/headers/Location ${ONE}`, ({ created }) => (created.headers.Location = 'a')],
   [`${PETS}/post/requestBody needs content`, ({ createPet }) => (createPet.requestBody = { schema: {} })],
   [
     'operation createPet: request.body.a: minLength must be >= 0',
@@ -56,8 +62,6 @@ const SLIPS: [line: string, edit: Edit][] = [
   ]),
 ];
 
-const CONTENT = 'content must be schemas by media types, such as application/json';
-const NAMELESS = 'operation listPets: parameters: each needs a name, and in, as in: query';
 const PARAMETER = { name: 'p', in: 'query', schema: { type: 'string' } };
 
 /** A component of this kind, in the place of the body, the first parameter, a reply or a header. */
@@ -73,47 +77,116 @@ const put =
   };
 const ERROR = '#/components/schemas/Error';
 
-/** The line that refuses each component where an operation uses it, or a reference to one of another kind. */
-const COMPONENTS: [line: string, edit: Edit][] = [
-  ...[null, 'text', [], {}, { content: 'text' }, { content: [] }, { content: { 'application/json': null } }].map(
-    (body): [string, Edit] => [`operation createPet: its body: ${CONTENT}`, put('requestBodies', body)],
-  ),
-  [`operation createPet: its body: ${CONTENT}`, put('requestBodies', {}, ERROR)],
-  ...[null, 'text', [], { ...PARAMETER, name: 5 }].map((one): [string, Edit] => [NAMELESS, put('parameters', one)]),
-  [NAMELESS, put('parameters', {}, ERROR)],
-  [
-    'operation listPets: parameter p: in undefined is not supported',
-    put('parameters', { ...PARAMETER, in: undefined }),
-  ],
-  [
-    'operation listPets: parameter p: required must be true or false',
-    put('parameters', { ...PARAMETER, required: 'yes' }),
-  ],
-  [`operation listPets: parameter p: ${CONTENT}`, put('parameters', { name: 'p', in: 'query', content: [] })],
-  ...[null, 'text', []].map((one): [string, Edit] => [
-    'operation createPet: response 201: must be an object with a description',
-    put('responses', one),
+/** The words that refuse each component where an operation uses it, or a reference to one of another kind. */
+const BODIES: [words: string, body: unknown, to?: string][] = [
+  ...[null, 'text', []].map((body): [string, unknown] => ['must be object', body]),
+  ['needs content', {}],
+  ['needs content', {}, ERROR],
+  ...['text', []].map((content): [string, unknown] => ['content must be object', { content }]),
+  ['content/application~1json must NOT be valid', { content: { 'application/json': null } }],
+  ['required must be boolean', { content: {}, required: 'false' }],
+  ...[{ a: null }, 5].map((encoding): [string, unknown] => [
+    `content/multipart~1form-data/encoding${encoding === 5 ? '' : '/a'} must be object`,
+    { content: { 'multipart/form-data': { schema: {}, encoding } } },
   ]),
-  [
-    'operation createPet: response 201: must not have schema, which belongs in its content',
-    put('responses', { description: '', schema: {} }),
-  ],
-  ['operation createPet: response 201: must not have type, which belongs in its content', put('responses', {}, ERROR)],
-  [`operation createPet: response 201: ${CONTENT}`, put('responses', { description: '', content: 'application/json' })],
-  [
-    'operation createPet: response 201: headers must be headers by their names',
-    put('responses', { description: '', headers: ['Location'] }),
-  ],
-  ...[null, 'text', { type: 'string' }].map((one): [string, Edit] => [
-    'operation createPet: response 201: header One needs a schema',
-    put('headers', one),
-  ]),
-  ['operation createPet: response 201: header One needs a schema', put('headers', {}, ERROR)],
-  [
-    'security scheme bearerAuth: only bearer tokens, basic authentication, and API keys are supported',
-    ({ components }) => (components.securitySchemes.bearerAuth = null),
-  ],
 ];
+const PARAMETERS: [words: string, parameter: unknown, to?: string][] = [
+  ...[null, 'text', []].map((one): [string, unknown] => [`a parameter: ${ONE}`, one]),
+  ['a parameter: needs schema or content', {}, ERROR],
+  ['a parameter: name must be string', { ...PARAMETER, name: 5 }],
+  ['parameter p: needs in', { ...PARAMETER, in: undefined }],
+  ['parameter p: in must be one of query, header, path, cookie', { ...PARAMETER, in: 'constructor' }],
+  [
+    'parameter p: style must be one of form, spaceDelimited, pipeDelimited, deepObject',
+    { ...PARAMETER, style: 'constructor' },
+  ],
+  ...['required', 'explode', 'allowEmptyValue', 'allowReserved', 'deprecated'].map((word): [string, unknown] => [
+    `parameter p: ${word} must be boolean`,
+    { ...PARAMETER, [word]: 'no' },
+  ]),
+  ['parameter p: content must be object', { name: 'p', in: 'query', content: [] }],
+  [`parameter p: ${ONE}`, { ...PARAMETER, content: { 'application/json': {} } }],
+];
+const RESPONSES: [words: string, response: unknown, to?: string][] = [
+  ...[null, 'text', []].map((one): [string, unknown] => ['must be object', one]),
+  ['needs description', {}],
+  ['must not have type', {}, ERROR],
+  ['must not have schema', { description: '', schema: {} }],
+  ['content must be object', { description: '', content: 'application/json' }],
+  ['headers must be object', { description: '', headers: ['Location'] }],
+  ['header A: required must be boolean', { description: '', headers: { A: { schema: {}, required: 'false' } } }],
+  [`links/L ${ONE}`, { description: '', links: { L: null } }],
+];
+const HEADERS: [words: string, header: unknown, to?: string][] = [
+  ...[null, 'text'].map((one): [string, unknown] => [ONE, one]),
+  ['needs schema or content', { type: 'string' }],
+  ['needs schema or content', {}, ERROR],
+  ...[null, 5].map((content): [string, unknown] => ['content must be object', { content }]),
+  [ONE, { schema: {}, content: { 'application/json': {} } }],
+];
+
+/** The line that refuses each edit. */
+const COMPONENTS: [line: string, edit: Edit][] = [
+  ...BODIES.map(([words, ...one]): [string, Edit] => [
+    `operation createPet: its body: ${words}`,
+    put('requestBodies', ...one),
+  ]),
+  ...PARAMETERS.map(([words, ...one]): [string, Edit] => [`operation listPets: ${words}`, put('parameters', ...one)]),
+  ...RESPONSES.map(([words, ...one]): [string, Edit] => [
+    `operation createPet: response 201: ${words}`,
+    put('responses', ...one),
+  ]),
+  ...HEADERS.map(([words, ...one]): [string, Edit] => [
+    `operation createPet: response 201: header One: ${words}`,
+    put('headers', ...one),
+  ]),
+  ...[
+    null,
+    { type: 'http', scheme: 5 },
+    { type: 'http', scheme: null },
+    { type: 'apiKey', in: 'header', name: 5 },
+    { type: 'apiKey', in: 'nowhere', name: 'k' },
+  ].map((scheme): [string, Edit] => [
+    'security scheme bearerAuth: only bearer tokens, basic authentication, and API keys are supported',
+    ({ components }) => (components.securitySchemes.bearerAuth = scheme),
+  ]),
+];
+
+/** The words that refuse each path item to which a path refers. */
+const ITEMS: [words: string, item: Json][] = [
+  [' must be object', null],
+  ['/get must be object', { get: 'x' }],
+  ...[{}, 5, null].map((parameters): [string, Json] => ['/parameters must be array', { parameters }]),
+  ...[{}, 5, null].map((parameters): [string, Json] => ['/get/parameters must be array', { get: { parameters } }]),
+  ...[null, []].map((responses): [string, Json] => ['/get/responses must be object', { get: { responses } }]),
+  ['/get/security must be array', { get: { security: 'x' } }],
+  ['/get/security/0 must be object', { get: { security: [null] } }],
+  ['/get/operationId must be string', { get: { operationId: 5 } }],
+];
+
+t.test('a path item of a wrong kind is refused where a path refers to it', async (t) => {
+  for (const [words, item] of ITEMS) {
+    const problems = await problemsOf(
+      t,
+      edited(({ paths, components }) => {
+        components.pathItems = { P: item, Other: { $ref: '#/components/pathItems/P' } };
+        paths['/a'] = { $ref: '#/components/pathItems/Other' };
+      }),
+    );
+    t.strictSame(problems, [`/paths/~1a${words}`]);
+  }
+});
+
+t.test('a name of a wrong kind is refused, of a parameter for whose path a router needs another name', async (t) => {
+  const problems = await problemsOf(
+    t,
+    edited(({ paths, components }) => {
+      components.parameters = { One: { name: 5, in: 'path', required: true, schema: {} } };
+      paths['/a/{b-c}'] = { get: { operationId: 'a', parameters: [{ $ref: '#/components/parameters/One' }] } };
+    }),
+  );
+  t.strictSame(problems, ['operation a: a parameter: name must be string']);
+});
 
 t.test(
   'a component of a wrong kind is refused where it is used, and so is a reference to one of another kind',
