@@ -67,6 +67,8 @@ export const pair = fc.array(schemas(1), { minLength: 2, maxLength: 3 }).chain((
 const WITHIN: ((schema: Json, other: Json) => Json)[] = [
   (schema, other) => ({ ...other, unevaluatedProperties: schema }),
   (schema, other) => ({ ...other, ...schema }),
+  (schema, other) => ({ anyOf: [schema, other], unevaluatedProperties: false }),
+  (schema, other) => ({ anyOf: [{ ...schema, unevaluatedProperties: false }, other] }),
   (schema, other) => ({ ...other, items: schema }),
   (schema, other) => ({ ...other, not: schema }),
   (schema, other) => ({ ...other, if: schema }),

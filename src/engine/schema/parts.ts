@@ -39,7 +39,7 @@ function isDependent(_keyword: string, outer: Keywords, given: Keywords, fits: F
 
 /** Whether every list of `given` has as many items that fit `contains` as `outer` says. */
 function isContained(keyword: string, outer: Keywords, given: Keywords, fits: Fits): boolean {
-  const { contains, minContains = 1, maxContains = 0 } = outer;
+  const { contains, minContains = 1, maxContains = Infinity } = outer;
   const { contains: own, minContains: least = 1, maxContains: most = Infinity } = given;
   if (keyword === 'minContains' || contains === undefined) return true;
   if (keyword === 'maxContains') return own !== undefined && most <= maxContains && fits(contains, own);
@@ -60,9 +60,14 @@ function isOfItems(keyword: string, outer: Keywords, given: Keywords, fits: Fits
 
 /** The schema of a field, or one that allows more. */
 export function fieldOf(name: string, { properties = {}, patternProperties, additionalProperties }: Keywords): Schema {
-  if (Object.hasOwn(properties, name)) return properties[name] as Schema;
-  const named = Object.entries(patternProperties ?? {}).find(([pattern]) => isMatch(pattern, name));
-  return named?.[1] ?? additionalProperties ?? {};
+  const own = Object.hasOwn(properties, name) ? [properties[name] as Schema] : [];
+  const patterns = Object.entries(patternProperties ?? {}).map(([pattern, said]) => ({
+    said,
+    isNamed: isMatch(pattern, name),
+  }));
+  const all = [...own, ...patterns.filter(({ isNamed }) => isNamed).map(({ said }) => said)];
+  if (all.length > 0) return all.length === 1 ? (all[0] as Schema) : { allOf: all };
+  return patterns.some(({ isNamed }) => isNamed === undefined) ? {} : (additionalProperties ?? {});
 }
 
 /** Whether every object of `given` has fields of these names that fit, and others that fit what `outer` says of them. */
@@ -78,7 +83,7 @@ function isOfFields(keyword: string, outer: Keywords, given: Keywords, fits: Fit
     return [...fields, ...unknown.map(([, field]) => field), rest].every((field) => fits(field, others));
   }
   return Object.entries(patternProperties).every(([pattern, wanted]) => {
-    const fields = own.filter(([name]) => isMatch(pattern, name)).map(([, field]) => field);
+    const fields = own.filter(([name]) => isMatch(pattern, name) !== false).map(([, field]) => field);
     const all = [...fields, ...Object.values(patterned), rest];
     return fits(patterned[pattern] ?? true, wanted) || all.every((field) => fits(field, wanted));
   });

@@ -1,6 +1,6 @@
 /** Whether every value of one schema fits another. Cautious: false wherever it cannot be proven. */
 import { isDeepStrictEqual } from 'node:util';
-import { type Keywords, keywordsOf, type Schema } from './json.ts';
+import { isNode, type Keywords, keywordsOf, type Schema } from './json.ts';
 import { COUPLED, fieldOf, ruleOf } from './parts.ts';
 import { targetOf } from './recursion.ts';
 import { ANNOTATION } from './references.ts';
@@ -42,15 +42,19 @@ export function mergeAllOf(schema: Schema): Keywords {
   const keywords = keywordsOf(schema);
   const { allOf, ...own } = keywords;
   if (!allOf) return keywords;
-  const parts = [own, ...allOf.map(mergeAllOf)];
+  const parts = [own, ...allOf.map(mergeAllOf)].filter((part) => Object.keys(part).length > 0);
+  if (parts.length < 2) return parts[0] ?? {};
   for (const group of COUPLED) {
     const others = parts.filter((part) => group.some((key) => key in part)).slice(1);
     for (const part of others) parts[parts.indexOf(part)] = without(group, part);
   }
-  const properties = Object.assign({}, ...parts.toReversed().map((part) => part.properties));
+  const properties = Object.fromEntries(parts.toReversed().flatMap((part) => Object.entries(part.properties ?? {})));
   const required = parts.flatMap((part) => part.required ?? []);
-  return { ...Object.assign({}, ...parts.toReversed()), properties, required };
+  return without(UNEVALUATED, { ...Object.assign({}, ...parts.toReversed()), properties, required });
 }
+
+/** Keywords for what no other names: merged, they would see less than they did beside all choices of a part. */
+const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems'];
 
 const without = (keys: string[], schema: Keywords): Keywords =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)));
@@ -134,14 +138,27 @@ function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
     case 'properties':
       return Object.entries(properties).every(([name, field]) => fits(fieldOf(name, given), field));
     case 'propertyNames':
-      return fits(given.propertyNames ?? true, outer.propertyNames as Schema);
+      return namesOf(given).every((name) => fits(name, outer.propertyNames as Schema));
     default:
       return ruleOf(keyword)?.(keyword, outer, given, fits) ?? isBounded(keyword, outer[keyword], given);
   }
 }
 
+/** The names that fields may have. */
+const namesOf = (given: Keywords): Schema[] =>
+  isClosed(given)
+    ? Object.keys(given.properties ?? {}).map((name) => ({ const: name }))
+    : [given.propertyNames ?? true];
+
 const isAmong = (given: Keywords, values: unknown[] = []): boolean =>
   valuesOf(given)?.every((one) => values.some((other) => isDeepStrictEqual(one, other))) ?? false;
+
+/** Equal for equal values: a number may be a bigint. Objects are all alike. */
+const toText = (value: unknown): string =>
+  JSON.stringify(value, (_name, inner) => {
+    if (typeof inner === 'bigint') return Number(inner);
+    return isNode(inner) && !Array.isArray(inner) ? {} : inner;
+  });
 
 /** Whether no value fits both, because of their types, their listed values, or a field that one of them requires. */
 function isApart(one: Schema, other: Schema): boolean {
@@ -150,7 +167,7 @@ function isApart(one: Schema, other: Schema): boolean {
   const [types, others] = [typesOf(left), typesOf(right)];
   if (!types || !others) return false;
   if (!types.some((type) => others.some((wide) => isType(type, wide) || isType(wide, type)))) return true;
-  const [values, listed] = [valuesOf(left)?.map(String), valuesOf(right)?.map(String)];
+  const [values, listed] = [valuesOf(left)?.map(toText), valuesOf(right)?.map(toText)];
   if (values && listed) return !values.some((value) => listed.includes(value));
   const required = new Set([left, right].flatMap((schema) => schema.required ?? []));
   const areObjects = [...types, ...others].every((type) => type === 'object');

@@ -11,7 +11,7 @@ export const JOINT =
 const TYPES: [keywords: RegExp, types: string[]][] = [
   [/^((min|max)Length|pattern)$/, ['string']],
   [/^((min|max)imum|exclusive(Min|Max)imum|multipleOf)$/, ['number', 'integer']],
-  [/^((min|max)Items|uniqueItems|items|prefixItems|contains|unevaluatedItems)$/, ['array']],
+  [/^((min|max)(Items|Contains)|uniqueItems|items|prefixItems|contains|unevaluatedItems)$/, ['array']],
   [
     /^(required|(min|max)Properties|propertyNames|(p|additionalP|patternP|unevaluatedP)roperties|dependent.*)$/,
     ['object'],
@@ -33,20 +33,38 @@ function isMultipleOf(value: Bound, { multipleOf, type }: Keywords): boolean {
   return own !== undefined && value !== undefined && isMultiple(own, value);
 }
 
-/** Patterns that are none of Unicode are read as they are written. */
-export function isMatch(pattern: string, text: string): boolean {
-  try {
-    return new RegExp(pattern, 'u').test(text);
-  } catch {
-    return new RegExp(pattern).test(text);
+/** How many ways through a pattern may be tried: some milliseconds. */
+const WAYS = 1_000_000;
+
+/** Whether a pattern matches; undefined where it is none, or could take long. Patterns that are none of Unicode are read as they are written. */
+export function isMatch(pattern: string, text: string): boolean | undefined {
+  if (waysThrough(pattern, text.length) > WAYS) return undefined;
+  for (const flags of ['u', '']) {
+    try {
+      return new RegExp(pattern, flags).test(text);
+    } catch {}
   }
+  return undefined;
 }
+
+/** At most: within a repeated group, each letter is chosen anew; elsewhere, each repetition once, by its length. */
+function waysThrough(pattern: string, length: number): number {
+  const syntax = pattern.replace(LETTER, '').replaceAll('(?', '(');
+  const count = (parts: RegExp) => syntax.match(parts)?.length ?? 0;
+  const [repetitions, choices] = [count(/[*+]|\{\d+,/g), count(/[?|]/g)];
+  if (!/\)[*+{]/.test(syntax)) return (length + 1) ** (repetitions + 1) * 2 ** choices;
+  const times = [...syntax.matchAll(/[{,](\d+)/g)].reduce((sum, [, one]) => sum + Number(one), 0);
+  return (repetitions + choices + times + 1) ** (length + 1);
+}
+
+/** A letter that is written as several, or a class of letters. */
+const LETTER = /\\.|\[(?:\\.|[^\]\\])*\]/gs;
 
 /** Whether a value keeps a bound of texts or numbers. */
 function isKept(keyword: string, limit: unknown, one: unknown): boolean {
   if (typeof one === 'string') {
     const length = [...one].length;
-    if (keyword === 'pattern') return isMatch(limit as string, one);
+    if (keyword === 'pattern') return isMatch(limit as string, one) === true;
     return keyword === 'minLength' ? length >= Number(limit) : keyword === 'maxLength' && length <= Number(limit);
   }
   const [bound, number] = [limit, one] as [Bound, Bound];

@@ -229,6 +229,79 @@ t.test('keywords whose meaning depends on others beside them are compared togeth
   for (const [inner, outer] of others) t.equal(isSubset(inner, outer), false, inspect([inner, outer], { depth: 9 }));
 });
 
+t.test('a choice beside what forbids unnamed fields or items sees more than its parts do', async (t) => {
+  const has = (name: string) => ({ type: 'object', properties: { [name]: text }, required: [name] });
+  const list = (...prefixItems: Json[]) => ({ type: 'array', prefixItems });
+  const cases: [parts: Json[], forbids: Json][] = [
+    [[has('a'), has('b')], { unevaluatedProperties: false }],
+    [[list(text), list({}, text)], { unevaluatedItems: false }],
+  ];
+  for (const [parts, forbids] of cases) {
+    const each = parts.map((part: Json) => ({ ...part, ...forbids }));
+    const kept = { type: parts[0].type, properties: {}, required: [] };
+    t.equal(isSubset({ anyOf: parts, ...forbids }, { anyOf: each }), false);
+    t.equal(isSubset({ allOf: [{ anyOf: parts, ...forbids }, kept] }, { ...parts[0], ...forbids }), false);
+    t.equal(isSubset({ anyOf: each }, { anyOf: each.toReversed() }), true);
+  }
+});
+
+t.test('a pattern that is none, or could take long, proves nothing', async (t) => {
+  const long = 'a'.repeat(40);
+  const closed = { type: 'object', additionalProperties: false };
+  const named = { ...closed, properties: { [long]: text } };
+  for (const pattern of ['(', '^(a+)+$', `${'a*'.repeat(20)}b`, '(a?){40}!']) {
+    t.equal(isSubset({ const: long }, { pattern }), false, pattern);
+    t.equal(isSubset(named, { patternProperties: { [pattern]: { type: 'integer' } } }), false, pattern);
+    t.equal(isSubset(named, { patternProperties: { [pattern]: {} }, additionalProperties: false }), false, pattern);
+    const patterned = { patternProperties: { [pattern]: {} }, additionalProperties: text };
+    t.equal(isSubset(patterned, { properties: { [long]: text } }), false, pattern);
+  }
+  const names = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'];
+  const fitting: [one: string, pattern: string][] = [
+    ...names.map((one): [string, string] => [one, `^(${names.join('|')})$`]),
+    ['long-haired', '^[a-z]+-[a-z]+$'],
+    ['a-b-c', '^[a-z]+(-[a-z]+)*$'],
+    ['2026-11-20', '^\\d{4}-\\d{2}-\\d{2}$'],
+    [long, '^[(+*?)]*a+$'],
+  ];
+  for (const [one, pattern] of fitting) t.equal(isSubset({ const: one }, { pattern }), true, pattern);
+});
+
+t.test(
+  'a field keeps each pattern that its name matches, and a closed object has only names that are told',
+  async (t) => {
+    const named = { properties: { ab: text }, patternProperties: { '^a': { minLength: 3 }, b$: { maxLength: 5 } } };
+    t.equal(isSubset(named, { properties: { ab: { type: 'string', minLength: 3, maxLength: 5 } } }), true);
+    const closed = { type: 'object', additionalProperties: false, properties: { ab: {}, a: {} } };
+    t.equal(isSubset(closed, { propertyNames: { maxLength: 2 } }), true);
+    t.equal(isSubset(closed, { propertyNames: { maxLength: 1 } }), false);
+    t.equal(isSubset({ ...closed, patternProperties: { b: {} } }, { propertyNames: { maxLength: 2 } }), false);
+  },
+);
+
+t.test('what counts items says nothing of other values, and numbers are the same in any form', async (t) => {
+  t.equal(isSubset(text, { contains: {}, maxContains: 2 }), true);
+  t.equal(isSubset(text, { contains: {}, minContains: 2 }), true);
+  for (const [one, other] of [
+    [10n ** 21n, 1e21],
+    [[10n ** 21n], [1e21]],
+    [{ a: 1 }, { a: 1n }],
+  ]) {
+    t.equal(isSubset({ enum: [one] }, { not: { const: other } }), false, inspect(one));
+    t.equal(
+      isSubset({ enum: [one] }, { not: { type: 'number', const: other } }),
+      typeof one === 'object',
+      inspect(one),
+    );
+  }
+  t.equal(isSubset({ const: ['1'] }, { not: { const: [1] } }), true);
+});
+
+t.test('a field of any name is kept where parts are merged', async (t) => {
+  const field = (schema: Json) => JSON.parse(`{"properties": {"__proto__": ${JSON.stringify(schema)}}}`);
+  t.equal(isSubset({ allOf: [field({ maxLength: 2 }), { minProperties: 1 }] }, field({ maxLength: 3 })), true);
+});
+
 t.test('what is known to fit is fitted by every value, as another validator sees it', async (t) => {
   let known = 0;
   fc.assert(
