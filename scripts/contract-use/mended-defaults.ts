@@ -1,30 +1,46 @@
-/** Takes out defaults that their own schema refuses: each request that leaves such a value to the server would be refused. */
+/** Takes out defaults of requests that their own schema refuses: each request that leaves such a value to the server would be refused. */
 import { toDoubles } from '../../src/engine/contract/numbers.ts';
+import { FILLED, isQuick } from '../../src/engine/schema/impossible.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
-import { isNames, isValue } from '../../src/engine/schema/keys.ts';
+import { ONE, subschemasOf } from '../../src/engine/schema/subschemas.ts';
 import { toStep } from '../../src/json/pointer.ts';
 import { buildCompile } from './compiled.ts';
 import type { Node } from './unused-components.ts';
-import type { Tell } from './written-operations.ts';
+import { entriesAt, follow, operationsIn, type Placed, type Tell } from './written-operations.ts';
 
 export function mendDefaults(document: Node, tell: Tell): void {
   const compile = buildCompile(document);
-
-  function visit(node: unknown, at: string, isSchema: boolean, hasNames = false): void {
-    if (!isNode(node)) return;
-    if (isSchema && !hasNames && node.default !== undefined) dropUnfit(node, at);
-    for (const [key, child] of Object.entries(node)) {
-      if (!hasNames && isValue(key)) continue;
-      visit(child, `${at}/${toStep(key)}`, isSchema || /^schemas?$/.test(key), !hasNames && isNames(key));
+  const seen = new Set<unknown>();
+  for (const { item, operation } of operationsIn(document)) {
+    const parameters = [item, operation].flatMap((one) => entriesAt(document, one, 'parameters'));
+    const body = follow(document, operation.node.requestBody, `${operation.at}/requestBody`);
+    for (const holder of [...parameters.map(([, parameter]) => parameter), body]) {
+      const contents = entriesAt(document, holder, 'content').map(([, media]) => media);
+      for (const { node, at } of [holder, ...contents]) visit(node.schema, `${at}/schema`);
     }
   }
 
-  function dropUnfit(node: Node, at: string): void {
-    const [problem] = compile(node)?.check(toDoubles(node.default)) ?? [];
-    if (!problem) return;
+  /** The schemas whose defaults are filled in. */
+  function visit(node: unknown, at: string): void {
+    if (!isNode(node) || seen.has(node)) return;
+    seen.add(node);
+    if (node.default !== undefined) dropUnfit({ node, at });
+    const target = follow(document, node, at);
+    visit(target.node, target.at);
+    for (const { subschema, keyword, name } of subschemasOf(node)) {
+      // A request has no field that only replies have.
+      if (!FILLED.includes(keyword) || (keyword === 'properties' && Object(subschema).readOnly === true)) continue;
+      visit(subschema, `${at}/${keyword}${ONE.includes(keyword) ? '' : `/${toStep(name)}`}`);
+    }
+  }
+
+  function dropUnfit({ node, at }: Placed): void {
+    const { schema, check } = compile(node) ?? {};
+    if (!check || !isQuick(schema)) return;
+    // A bigint may be an integer of 64 bits, or one that is written for a double.
+    const [problem, ...others] = [toDoubles(node.default), node.default].map((value) => check(value)?.[0]);
+    if (!problem || others.includes(undefined)) return;
     delete node.default;
     tell(`${at}/default is taken out: its own schema refuses it: ${problem}`);
   }
-
-  visit(document, '', false);
 }

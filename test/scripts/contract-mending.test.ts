@@ -154,6 +154,12 @@ t.test('components of no kind that OpenAPI has stay, and int64 beside a referenc
   t.strictSame(document, before);
 });
 
+/** A contract whose request has this field. */
+const requestWith = (a: Json, components: Json = {}) => {
+  const content = { 'application/json': { schema: { ...OBJECT, properties: { a } } } };
+  return contractWith({}, { operation: { requestBody: { content } }, components });
+};
+
 t.test(
   'a default that its own schema refuses goes: each request that leaves it to the server would be refused',
   async (t) => {
@@ -169,6 +175,8 @@ t.test(
     ];
     const right: [schema: Json, value: unknown][] = [
       [{ type: 'integer' }, 9007199254740993n],
+      [{ type: 'integer', format: 'int64' }, 9223372036854775807n],
+      [{ type: 'integer', format: 'int32' }, 5n],
       [{ type: 'number' }, 1.5],
       [{ type: 'array' }, []],
       [{ type: ['string', 'object'] }, {}],
@@ -177,18 +185,45 @@ t.test(
       [{}, 'a'],
     ];
     for (const [schema, value] of wrong) {
-      const document = contractWith({ ...OBJECT, properties: { a: { ...schema, default: value } } });
       t.match(
-        mend(document),
+        mend(requestWith({ ...schema, default: value })),
         [/properties\/a\/default is taken out: its own schema refuses it: it must /],
         String(value),
       );
     }
-    for (const [schema, value] of right) {
-      t.strictSame(mend(contractWith({ ...OBJECT, properties: { a: { ...schema, default: value } } })), []);
-    }
+    for (const [schema, value] of right) t.strictSame(mend(requestWith({ ...schema, default: value })), []);
   },
 );
+
+t.test('a default goes wherever it is filled in, and stays where no request gets it', async (t) => {
+  const wrong = { type: 'integer', default: 'a' };
+  const components = { schemas: { A: { properties: { b: { items: { additionalProperties: wrong } } } } } };
+  t.match(mend(requestWith({ allOf: [{ $ref: '#/components/schemas/A' }] }, structuredClone(components))), [
+    /^\/components\/schemas\/A\/properties\/b\/items\/additionalProperties\/default is taken out/,
+  ]);
+  const ofItem = requestWith({});
+  ofItem.paths['/a'].parameters = [{ name: 'p', in: 'query', schema: { ...wrong } }];
+  t.match(mend(ofItem), [/^\/paths\/~1a\/parameters\/0\/schema\/default is taken out/]);
+  t.strictSame(mend(requestWith({ anyOf: [wrong, { not: wrong }] })), []);
+  t.strictSame(mend(requestWith({ ...wrong, readOnly: true })), []);
+  t.strictSame(mend(contractWith({ properties: { a: wrong } })), [], 'of a reply');
+  const post = { requestBody: { content: { 'application/json': { schema: wrong } } }, responses: {} };
+  t.strictSame(mend(contractWith({}, { others: { webhooks: { a: { post } } } })), []);
+});
+
+t.test('a default beside a pattern that may take years is not tried', async (t) => {
+  const text = `${'a'.repeat(60)}!`;
+  const slow = { pattern: '^(a+)+$' };
+  for (const one of [
+    { ...slow, default: text },
+    { default: [text], items: slow },
+    { default: { [text]: 1 }, patternProperties: { [slow.pattern]: true } },
+    { default: { [text]: 1 }, propertyNames: slow },
+  ]) {
+    t.strictSame(mend(requestWith(one)), []);
+  }
+  t.match(mend(requestWith({ pattern: '^[a-z]+$', default: text })), [/its own schema refuses it/]);
+});
 
 t.test('a reference that is no URI leads to nothing', async (t) => {
   t.match(mend(contractWith({ ...OBJECT, example: { $ref: '#/%' } })), [/schema\/example is taken out/]);

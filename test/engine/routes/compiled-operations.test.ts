@@ -190,6 +190,26 @@ for (const [sentence, problem, edit] of refusals) {
   });
 }
 
+t.test('a default that a double would round is refused', async (t) => {
+  const yaml = edited(({ NewPet }) => (NewPet.properties.weight = { type: 'number', default: 'exact' }));
+  const file = join(t.testdir({ 'petstore.yaml': yaml.replace('"exact"', '9007199254740993') }), 'petstore.yaml');
+  const contract = await loadContract(file);
+  t.throws(() => compileOperations(contract, toErrorBody), {
+    name: 'ContractError',
+    problems: ['operation createPet: its body.weight: default 9007199254740993 is too large to be kept exactly'],
+  });
+});
+
+t.test('no value is tried against a pattern that may take years', async (t) => {
+  const slow = { type: 'string', pattern: '^(a+)+$' };
+  const text = `${'a'.repeat(60)}!`;
+  const yaml = edited(({ NewPet }) => {
+    Object.assign(NewPet.properties, { code: { ...slow, default: text }, size: { ...slow, enum: [text] } });
+  });
+  const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
+  t.equal(compileOperations(contract, toErrorBody).size, 3);
+});
+
 t.test('a list of values that allows nothing in a reply is told with its field', async (t) => {
   const yaml = edited(({ Pet }) => (Pet.properties.status = { type: 'string', enum: [true] }));
   const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
