@@ -9,9 +9,14 @@ const OUTSIDE = /[^!-~]|["<>\\^`{|}]/;
 
 export const isAddress = (value: unknown) => typeof value === 'string' && !OUTSIDE.test(value);
 
+/** A name of a host: with a port, with dots, or this machine. Anything else may be the path of a relative address. */
+const HOST = /:[0-9]+$|^localhost$|\.[a-z]{2,}$|^[0-9]+(\.[0-9]+){3}$/i;
+
+const isPathless = (url: string) => /^[^/{]+$/.test(url) && (HOST.test(url) || !isAddress(url));
+
 export function mendAddresses(document: Node, tell: Tell): void {
   const [server] = Array.isArray(document.servers) ? document.servers : [];
-  if (isNode(server) && /^[^/{]+$/.test(String(server.url ?? '/'))) {
+  if (isNode(server) && isPathless(String(server.url ?? '/'))) {
     tell(`/servers/0/url is written as /: ${server.url} has no path`);
     server.url = '/';
   }

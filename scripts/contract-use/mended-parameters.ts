@@ -10,9 +10,13 @@ const EMPTY = { type: 'string', enum: [''] };
 
 export function mendParameters(document: Node, tell: Tell): void {
   const compile = buildCompile(document);
-  for (const { path, item, operation } of operationsIn(document)) {
+  const operations = operationsIn(document);
+  const pathsOf = new Map<Node, Set<string>>();
+  for (const { path, item } of operations) pathsOf.set(item.node, (pathsOf.get(item.node) ?? new Set()).add(path));
+  for (const { path, item, operation } of operations) {
     const parameters = [item, operation].flatMap((one) => entriesAt(document, one, 'parameters'));
-    declareNames(path, operation, parameters, tell);
+    // The names of one path are not those of another with the same item.
+    if (pathsOf.get(item.node)?.size === 1) declareNames(path, operation, parameters, tell);
     for (const [, { node, at }] of parameters) {
       if (node.allowEmptyValue !== true || !node.schema) continue;
       const compiled = compile(node.schema as Schema);

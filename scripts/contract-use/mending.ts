@@ -6,7 +6,7 @@ import { stringify } from 'lossless-json';
 import { isNode } from '../../src/engine/schema/json.ts';
 import { isNames, isValue } from '../../src/engine/schema/keys.ts';
 import { lookUp } from '../../src/engine/schema/references.ts';
-import { toStep } from '../../src/json/pointer.ts';
+import { fromStep, toStep } from '../../src/json/pointer.ts';
 import { isAddress, mendAddresses } from './mended-addresses.ts';
 import { mendBodies } from './mended-bodies.ts';
 import { mendDefaults } from './mended-defaults.ts';
@@ -90,6 +90,17 @@ const kindWithin = (kind: Kind): Kind => (kind === 'names' ? 'other' : kind);
 
 const isNamed = (kind: Kind) => kind === 'schemas' || kind === 'responses' || kind === 'names';
 
+/** Whether a reference leads to a place of schemas. */
+const isOfSchema = ($ref: string): boolean =>
+  $ref
+    .slice(2)
+    .split('/')
+    .reduce<Kind>(
+      (kind, step) => (INDEX.test(step) && !isNamed(kind) ? kind : kindUnder(fromStep(step), kind)),
+      'other',
+    ) === 'schema';
+const INDEX = /^[0-9]+$/;
+
 /** Changes the document in place. Returns what it has changed, each with its pointer. */
 export function mend(document: Node): string[] {
   const changes: string[] = [];
@@ -107,7 +118,7 @@ export function mend(document: Node): string[] {
     for (const [key, child] of Object.entries(node)) {
       if (!isNamed(kind) && isValue(key)) continue;
       const [place, within] = [`${at}/${toStep(key)}`, Array.isArray(node) ? kindWithin(kind) : kindUnder(key, kind)];
-      if (within === 'schema' && lookUp(document, child) !== undefined) {
+      if (within === 'schema' && lookUp(document, child) !== undefined && isOfSchema(String(child))) {
         node[key] = { $ref: child };
         changes.push(`${place} is written as a reference`);
       } else visit(child, place, within);

@@ -262,6 +262,17 @@ t.test('a reference to nothing takes what the server does not serve with it: exa
   t.strictSame(mend(contractWith(NOWHERE)), [], 'what an operation needs is for the judgement to refuse');
 });
 
+t.test('a text that leads to something else than a schema stays', async (t) => {
+  const anyOf = [{ type: 'string' }];
+  const components = { schemas: { A: { $defs: { B: {} }, anyOf, properties: { 0: {} }, enum: ['a'] } } };
+  const prefix = '#/components/schemas/A';
+  const told = (items: string) => mend(contractWith({ items }, { components: structuredClone(components) }));
+  for (const part of ['', '/$defs/B', '/anyOf/0', '/properties/0'])
+    t.match(told(`${prefix}${part}`), [/items is written as a reference/], part);
+  const others = ['#/info', '#/components', '#/paths/~1a/post', ...['/$defs', '/enum'].map((part) => prefix + part)];
+  for (const other of others) t.notMatch(told(other), [/items is written as a reference/], other);
+});
+
 t.test('a component that no operation uses goes where nothing can be made of it', async (t) => {
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const schemas = {
@@ -361,6 +372,17 @@ t.test('a text that leads to a schema is written as the reference that it stands
   t.strictSame(schemaOf(document), { ...schema, oneOf: [$ref, { type: 'object' }], properties, items: $ref });
 });
 
+t.test('a text that leads to something else than a schema stays', async (t) => {
+  const anyOf = [{ type: 'string' }];
+  const components = { schemas: { A: { $defs: { B: {} }, anyOf, properties: { 0: {} }, enum: ['a'] } } };
+  const prefix = '#/components/schemas/A';
+  const told = (items: string) => mend(contractWith({ items }, { components: structuredClone(components) }));
+  for (const part of ['', '/$defs/B', '/anyOf/0', '/properties/0'])
+    t.match(told(`${prefix}${part}`), [/items is written as a reference/], part);
+  const others = ['#/info', '#/components', '#/paths/~1a/post', ...['/$defs', '/enum'].map((part) => prefix + part)];
+  for (const other of others) t.notMatch(told(other), [/items is written as a reference/], other);
+});
+
 t.test('a component that no operation uses goes where a schema in it is none', async (t) => {
   const schemas = { A: { properties: { a: 'string' } }, B: { oneOf: {} }, C: { items: { enum: 'a' } }, D: OBJECT };
   const document = contractWith(OBJECT, { components: { schemas } });
@@ -394,7 +416,7 @@ t.test('a media type whose schema is null takes anything', async (t) => {
 
 t.test('an address that is none is told: of the server, of documentation, of a link', async (t) => {
   const externalDocs = { url: 'see the wiki' };
-  for (const url of ['Your API URL', 'localhost:8080']) {
+  for (const url of ['Your API URL', 'localhost:8080', 'localhost', 'api.example.com', '127.0.0.1', 'b:80']) {
     const document = contractWith(OBJECT, { operation: { externalDocs }, others: { servers: [{ url }] } });
     const links = { here: { operationRef: '#/paths/~1{b}' }, there: { operationRef: '#/paths/~1a' }, by: {} };
     document.paths['/a'].post.responses['200'].links = links;
@@ -406,7 +428,16 @@ t.test('an address that is none is told: of the server, of documentation, of a l
     t.strictSame(Object.keys(links), ['there', 'by']);
     t.equal(document.servers[0].url, '/');
   }
-  for (const servers of [[{ url: 'https://a/v1' }], [{ url: '{base}' }], [{ url: '' }], ['v1'], [{}], []])
+  for (const servers of [
+    [{ url: 'https://a/v1' }],
+    [{ url: '{base}' }],
+    [{ url: '' }],
+    ['v1'],
+    [{}],
+    [],
+    [{ url: 'v1' }],
+    [{ url: 'v1.2' }],
+  ])
     t.strictSame(mend(contractWith(OBJECT, { others: { servers } })), []);
 });
 
@@ -420,6 +451,17 @@ t.test('a part of a path that nothing describes is declared as a text', async (t
   t.strictSame(mend(document).sort(), [told('get', 'b'), told('get', 'c'), told('post', 'c')]);
   const c = { name: 'c', in: 'path', required: true, schema: { type: 'string' } };
   t.strictSame(document.paths['/a/{b}/{c}'].post.parameters, [{ name: 'b', in: 'path' }, c]);
+});
+
+t.test('an item of several paths gets no names of them, which differ', async (t) => {
+  const document = contractWith(OBJECT);
+  const $ref = '#/components/pathItems/P';
+  document.components.pathItems = { P: document.paths['/a'] };
+  document.paths = { '/a/{x}': { $ref }, '/b/{y}': { $ref } };
+  t.strictSame(mend(document), []);
+  t.notOk('parameters' in document.components.pathItems.P.post);
+  delete document.paths['/b/{y}'];
+  t.match(mend(document), [/^\/components\/pathItems\/P\/post\/parameters has \{x\}/]);
 });
 
 t.test('an alternative of oneOf that takes what another takes is taken out', async (t) => {
