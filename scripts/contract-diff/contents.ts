@@ -1,24 +1,35 @@
 /** Contents by their media types: of bodies, and of parameters and headers that are written as one. */
 import type { EncodingNode, MediaNode } from '../../src/engine/contract/document.ts';
+import { PLAIN_JSON } from '../../src/engine/contract/media-types.ts';
 import { keywordsOf } from '../../src/engine/schema/json.ts';
-import { FINE, MISSING, pairs, REFUSED, UNEXPECTED } from './change.ts';
+import { type Effect, FINE, MISSING, pairs, REFUSED, UNEXPECTED } from './change.ts';
 import { dropped } from './normal.ts';
-import { byKey, keyword, type Rule, relateSets } from './rules.ts';
+import { byKey, type Direction, keyword, type Rule, relateSets } from './rules.ts';
 import { schema } from './schemas.ts';
 
 type Contents = Record<string, MediaNode>;
 
-export const content: Rule<Contents> = function* (before = {}, after = {}, place, direction) {
-  for (const [type, old, same] of pairs(before, after)) {
-    // A request may have any type that a range names.
-    const now = same ?? (direction === 'request' ? rangeOf(type, after) : undefined);
-    if (old && now) yield* MEDIA(old, withoutNewFields(now, old), place, direction, '');
-    else if (now) yield { place, what: `content type ${type} was added`, effect: FINE };
-    else yield { place, what: `content type ${type} was removed`, effect: direction === 'request' ? REFUSED : MISSING };
-  }
-};
+/** `added` is what a type more does in each direction. */
+const contentsWith = (added: Record<Direction, Effect>): Rule<Contents> =>
+  function* (before = {}, after = {}, place, direction) {
+    for (const [type, same, own] of pairs(before, after)) {
+      const old = same ?? rangeOf(type, before);
+      const now = own ?? (direction === 'request' ? rangeOf(type, after) : undefined);
+      if (old && now) yield* MEDIA(old, withoutNewFields(now, old), place, direction, '');
+      if (!same) yield { place, what: `content type ${type} was added`, effect: added[direction] };
+      else if (!now)
+        yield { place, what: `content type ${type} was removed`, effect: direction === 'request' ? REFUSED : MISSING };
+    }
+  };
 
-const rangeOf = (type: string, contents: Contents) => contents[type.replace(/\/.*/, '/*')] ?? contents['*/*'];
+export const content = contentsWith({ request: FINE, response: FINE });
+
+/** Of a body that the server sends without being asked for a type: it may have any of these. */
+export const sentContent = contentsWith({ request: FINE, response: UNEXPECTED });
+
+/** For a range, JSON is served, and nothing else. */
+const rangeOf = (type: string, contents: Contents) =>
+  type === PLAIN_JSON ? (contents['application/*'] ?? contents['*/*']) : undefined;
 
 /** Of a parameter or a header: where only one of them has a content, the same value is written in another way. */
 export const ofValue: Rule<Contents> = function* (before, after, place, direction, key) {
@@ -54,6 +65,6 @@ const MEDIA = byKey({
 /** Without the encoding of fields that the form had not before: their schema says what they are. */
 function withoutNewFields(now: MediaNode, old: MediaNode): MediaNode {
   const [own, known] = [now, old].map(({ schema }) => keywordsOf(schema).properties ?? {}) as [object, object];
-  const isNew = (_encoding: EncodingNode, field: string) => field in own && !(field in known);
+  const isNew = (_encoding: EncodingNode, field: string) => Object.hasOwn(own, field) && !Object.hasOwn(known, field);
   return now.encoding ? { ...now, encoding: dropped(now.encoding, isNew) } : now;
 }

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
 import {
   type Document,
+  type HeaderNode,
   METHODS,
   type PathItem,
   type ResponseNode,
@@ -10,7 +11,7 @@ import {
 } from '../../src/engine/contract/document.ts';
 import { withoutWords } from '../../src/engine/contract/extensions.ts';
 import { MAX_BYTES } from '../../src/engine/contract/operations.ts';
-import { keywordsOf } from '../../src/engine/schema/json.ts';
+import { isNode, keywordsOf } from '../../src/engine/schema/json.ts';
 import {
   type Change,
   compareLists,
@@ -26,10 +27,11 @@ import {
   UNEXPECTED,
   UNKNOWN,
 } from './change.ts';
-import { content, ofValue } from './contents.ts';
+import { content, ofValue, sentContent } from './contents.ts';
 import { expandContract, NAME } from './expand.ts';
 import {
   type Comparable,
+  dropped,
   inOneVersion,
   isOver,
   NO_KEY,
@@ -54,7 +56,6 @@ import {
 import { compareSchemas, schema } from './schemas.ts';
 
 type PathItems = Record<string, PathItem>;
-type Comparables = Record<string, Comparable>;
 
 const body = (place: string) => `${place} body`;
 const always = (effect: Effect) => value<unknown>(() => effect);
@@ -65,7 +66,7 @@ const atMost = (usual: number) =>
 
 const deprecated = always(FINE);
 const scopes = value<object>((before = {}, after = {}) =>
-  Object.keys(before).every((scope) => scope in after) ? FINE : REFUSED,
+  Object.keys(before).every((scope) => Object.hasOwn(after, scope)) ? FINE : REFUSED,
 );
 const flows = named((place, name) => `${place} flow ${name}`, byKey({ scopes }, REFUSED));
 const SCHEME = byKey({ flows }, REFUSED);
@@ -90,9 +91,12 @@ const OPERATION = byKey({
   path: always(RENAMED),
   tags: growing(RENAMED),
   deprecation: compareDeprecations,
-  security: value<string[]>((before = [], after = []) => {
-    const { lost, gained } = compareLists(before, after);
-    if (!lost.every((way) => after.some((now) => asksLess(now, way)))) return REFUSED;
+  security: value<string[]>((before = [], after = [], direction) => {
+    // The server meets what those ask to whom it sends.
+    const [used, taken] = direction === 'request' ? [before, after] : [after, before];
+    const { lost, gained } = compareLists(used, taken);
+    if (!lost.every((way) => taken.some((other) => asksLess(other, way))))
+      return direction === 'request' ? REFUSED : UNEXPECTED;
     return lost.length + gained.length > 0 ? FINE : undefined;
   }),
   parameters: named(
@@ -102,7 +106,7 @@ const OPERATION = byKey({
       ...{ 'x-opaque': required, 'x-kept-hours': atMost(0) },
     }),
   ),
-  requestBody: named(body, byKey({ required, 'x-max-bytes': atMost(MAX_BYTES), content })),
+  requestBody: named(body, byKey({ required, 'x-max-bytes': atMost(MAX_BYTES), content: sentContent })),
   callbacks: sent('callback'),
   responses: compareResponses,
 });
@@ -110,12 +114,17 @@ const OPERATION = byKey({
 /** Webhooks and callbacks, which the server sends: their requests count as replies, and clients may ignore new ones. */
 function sent(name: string): Rule<Record<string, Record<string, PathItem>>> {
   const toPlace = (place: string, own: string) => `${place} ${name} ${own}`;
-  return (before, after, place, _direction, key) => named(toPlace, compareSent)(before, after, place, 'response', key);
+  return (before, after, place, _direction, key) =>
+    named(toPlace, compareSent)(withoutNotes(before), withoutNotes(after), place, 'response', key);
 }
 
+/** Without each value under an `x-` key that is no webhook, callback or path item. */
+const withoutNotes = <Value>(node?: Record<string, Value>): Record<string, Value> =>
+  dropped(node, (value, key) => key.startsWith('x-') && !isNode(value));
+
 function* compareSent(before: PathItems = {}, after: PathItems = {}, place: string): Changes {
-  const [old, now] = [before, after].map((paths) => toOperations({ paths })) as [Comparables, Comparables];
-  yield* named((_, own) => `${place} ${own.replace(/ .*/, '')}`, OPERATION)(old, now, place, 'response', '');
+  const toSent = (paths: PathItems) => toOperations({ paths: withoutNotes(paths) }, (expression) => expression);
+  yield* named((_, own) => `${place} ${own.trim()}`, OPERATION)(toSent(before), toSent(after), place, 'response', '');
 }
 
 const VARIABLE = byKey({ enum: growing(MISSING) }, MISSING);
@@ -140,7 +149,7 @@ const CONTRACT = byKey({
   webhooks: function* (before: PathItems = {}, after: PathItems = {}, place: string) {
     // A webhook is like a callback with one URL, which the contract does not say.
     const [old, now] = [before, after].map((items) =>
-      Object.fromEntries(Object.entries(items).map(([name, item]) => [name, { '': item }])),
+      Object.fromEntries(Object.entries(withoutNotes(items)).map(([name, item]) => [name, { '': item }])),
     );
     yield* sent('webhook')(old, now, place, 'response', '');
   },
@@ -244,19 +253,22 @@ function* compareResponses(
 ): Changes {
   // Clients reply to what the server sends.
   const isSent = direction === 'response';
+  const toReply = isSent ? 'request' : 'response';
   for (const [status, old, now] of pairs(before, after)) {
     const place = `${operation} ${status}`;
-    if (old && now) yield* RESPONSE(old, now, place, isSent ? 'request' : 'response', '');
+    if (old && now) yield* RESPONSE(old, now, place, toReply, '');
     else if (!now) yield { place, what: 'was removed', effect: isSent ? REFUSED : MISSING };
-    else if (isSent) yield { place, what: 'was added', effect: FINE };
-    else if (!/^([45]|default)/.test(status)) yield { place, what: 'was added', effect: UNEXPECTED };
+    else if (!isSent && !/^([45]|default)/.test(status)) yield { place, what: 'was added', effect: UNEXPECTED };
     else {
       // RFC 9110, section 15: a client takes a status that it does not know for the x00 of its class.
       yield { place, what: 'was added', effect: FINE };
       // Up to now, such a reply was the general one.
       const general = before[`${status[0]}XX`] ?? before.default;
       if (!general) continue;
-      const changes = content(general.content, now.content, body(place), 'response', '');
+      const isMissable = ({ required }: HeaderNode, name: string) =>
+        !required && !Object.hasOwn(Object(now.headers), name);
+      const expected = { ...general, headers: dropped(general.headers, isMissable) };
+      const changes = RESPONSE(expected, now, place, toReply, '');
       yield* [...changes].filter(({ effect }) => effect.verdict === 'breaking');
     }
   }

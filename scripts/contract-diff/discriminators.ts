@@ -39,6 +39,6 @@ function tagsOf(field: Schema | undefined): string[] {
 export function relateChoices(before: Choice | undefined, after: Choice | undefined): Relation {
   if (before?.propertyName !== after?.propertyName) return 'other';
   const [old, now] = [before, after].map((choice) => (choice as Choice).chosen) as [Choice['chosen'], Choice['chosen']];
-  if (Object.keys(old).some((name) => name in now && now[name] !== old[name])) return 'other';
+  if (Object.keys(old).some((name) => Object.hasOwn(now, name) && now[name] !== old[name])) return 'other';
   return relateSets(Object.keys(old), Object.keys(now));
 }

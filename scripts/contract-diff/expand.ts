@@ -82,13 +82,15 @@ function merge(parts: Schema[]): Schema {
   const whole: Keywords = {};
   const rest: Schema[] = [];
   for (const [key, value] of filled.flatMap((part) => Object.entries(part))) {
-    if (!(key in whole) || WORDS.has(key)) whole[key] = value;
+    if (!Object.hasOwn(whole, key) || WORDS.has(key)) whole[key] = value;
     else if (key === 'required')
       whole.required = [...new Set([...(whole.required as string[]), ...(value as string[])])];
     else if (key === 'properties') {
-      const known = whole.properties;
-      const fields = value as Record<string, Schema>;
-      whole.properties = { ...known, ...mapValues(fields, (field, name) => merge([known?.[name] ?? {}, field, {}])) };
+      const known = new Map(Object.entries(whole.properties as Record<string, Schema>));
+      const fields = mapValues(value as Record<string, Schema>, (field, name) =>
+        merge([known.get(name) ?? {}, field, {}]),
+      );
+      whole.properties = { ...whole.properties, ...fields };
     } else if (key === 'allOf') rest.push(...(value as Schema[]));
     else if (!isDeepStrictEqual(whole[key], value)) rest.push({ [key]: value });
   }

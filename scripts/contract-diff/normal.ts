@@ -45,7 +45,10 @@ export const inOneVersion = <Contract extends { openapi?: string }>(contract: Co
   String(contract.openapi).startsWith('3.0') ? { ...toCurrent(contract), openapi: contract.openapi } : contract;
 
 /** The operations by method and path, where the names of parameters in the path do not count. */
-export function toOperations({ paths, security }: Pick<Document, 'paths' | 'security'>): Record<string, Comparable> {
+export function toOperations(
+  { paths, security }: Pick<Document, 'paths' | 'security'>,
+  toKey = (path: string) => path.replace(NAME_IN_PATH, '{}'),
+): Record<string, Comparable> {
   const entries = Object.entries(paths).flatMap(([path, item]) =>
     operationsOf(item).map(([method, source]): [string, Comparable] => {
       const operation: OperationNode = { ...(security && { security }), ...source };
@@ -62,10 +65,13 @@ export function toOperations({ paths, security }: Pick<Document, 'paths' | 'secu
           (_item, name) => IGNORED.test(name),
         ),
         requestBody: requestBody ? { body: withTypes(requestBody) } : {},
-        responses: mapEntries(operation.responses, (status, response) => [toStatus(status), toResponse(response)]),
+        responses: mapEntries(
+          dropped(operation.responses, (_, status) => status.startsWith('x-')),
+          (status, response) => [toStatus(status), toResponse(response)],
+        ),
       };
       for (const key of DEPRECATION) delete judged[key];
-      return [`${method.toUpperCase()} ${path.replace(NAME_IN_PATH, '{}')}`, judged];
+      return [`${method.toUpperCase()} ${toKey(path)}`, judged];
     }),
   );
   return Object.fromEntries(entries);

@@ -54,7 +54,7 @@ export function byKey(rules: Rules, otherwise: Effect = UNKNOWN): Rule<Record<st
   return function* (before, after, place, direction) {
     for (const [key, old, now] of pairs(before, after)) {
       if (isDeepStrictEqual(old, now)) continue;
-      const rule = rules[key] as Rule<unknown> | undefined;
+      const rule = Object.hasOwn(rules, key) ? (rules[key] as Rule<unknown>) : undefined;
       if (rule) yield* rule(old, now, place, direction, key);
       else if (WORDS.has(key) || isOfOthers(key)) yield { place, what: `${key} changed`, effect: READ };
       else yield { place, what: describe(key, old, now), effect: otherwise };

@@ -40,13 +40,14 @@ import {
   toAddition,
   value,
 } from './rules.ts';
-import { compareTogether } from './together.ts';
+import { compareTogether, reversedIn } from './together.ts';
 
 /** A keyword that says by itself which values fit: what it says is compared by its meaning. */
 const limit: Rule<unknown> = function* (before, after, place, direction, key) {
   const toSchema = (said: unknown): Schema => (said === undefined ? {} : { [key]: said });
   const [old, now] = [toSchema(before), toSchema(after)];
-  const [isNarrower, isWider] = [isSubset(now, old), isSubset(old, now)];
+  const isProven = [old, now].every((schema) => reversedIn(schema).length === 0);
+  const [isNarrower, isWider] = isProven ? [isSubset(now, old), isSubset(old, now)] : [false, false];
   if (isNarrower && isWider) return;
   const effect = effectOf(isNarrower ? 'fewer' : isWider ? 'more' : 'other', direction);
   yield { place, what: describe(key, before, after), effect };
@@ -98,11 +99,16 @@ export function* compareSchemas(before: Schema = {}, after: Schema = {}, place: 
     );
     const all = [withFieldsOf(old, now), withFieldsOf(now, old)] as const;
     const toSent = (schema: Schema) => withoutNames(withoutFields(HIDDEN[direction], keywordsOf(schema)));
+    const sent = [toSent(before), toSent(after)] as const;
     const changes = [
       ...byKey({ ...KEYWORDS, fields })(...all, place, direction, ''),
-      ...compareTogether(toSent(before), toSent(after), place, direction),
+      ...compareTogether(...sent, place, direction),
     ];
-    const isFine = changes.some(isProvable) && isHarmless(before, after, direction);
+    const reversed = [before, after].flatMap((schema) => reversedIn(schema));
+    if (reversed.includes('outside') && !isDeepStrictEqual(...sent)) {
+      changes.push({ place, what: 'stands within itself, under not, if, oneOf or contains', effect: UNKNOWN });
+    }
+    const isFine = reversed.length === 0 && changes.some(isProvable) && isHarmless(before, after, direction);
     for (const change of changes) yield isFine && isProvable(change) ? { ...change, effect: FINE } : change;
   }
 }

@@ -1,8 +1,10 @@
 /** Changes of keywords whose meaning depends on others beside them: a rule for one of them alone would judge wrongly. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Keywords } from '../../src/engine/schema/json.ts';
+import { type Keywords, keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
+import { subschemasOf } from '../../src/engine/schema/subschemas.ts';
 import { isSubset } from '../../src/engine/schema/subsets.ts';
 import { UNKNOWN } from './change.ts';
+import { NAME } from './expand.ts';
 import type { Changes, Direction } from './rules.ts';
 
 /** Changes that break clients where nothing proves the opposite. The schemas are without words. */
@@ -41,3 +43,23 @@ function isChoice({ oneOf = [], discriminator, ...rest }: Keywords): boolean {
   const whole = oneOf.map((part) => ({ allOf: [part, rest] }));
   return whole.every((part, index) => whole.slice(index + 1).every((other) => isSubset(part, { not: other })));
 }
+
+/** Keywords under which a schema that allows more may make the whole allow less. */
+const REVERSING = ['not', 'if', 'oneOf', 'contains'];
+
+/**
+ * For each reference under such a keyword, where its target is: equal references stand for what may have changed, and there a proof
+ * for the one says nothing of the other.
+ */
+export function reversedIn(schema: Schema, isReversed = false, around: string[] = []): ('within' | 'outside')[] {
+  const { $ref, ...keywords } = keywordsOf(schema);
+  const inner = subschemasOf(keywords).flatMap(({ subschema, keyword }) => {
+    if (!refers(subschema)) return [];
+    const isOdd = isReversed || (REVERSING.includes(keyword) && !(keyword === 'oneOf' && isChoice(keywords)));
+    return reversedIn(subschema, isOdd, [...around, `#/components/schemas/${keywordsOf(subschema)[NAME]}`]);
+  });
+  return isReversed && $ref !== undefined ? [around.includes($ref) ? 'within' : 'outside', ...inner] : inner;
+}
+
+const refers = (schema: Schema): boolean =>
+  '$ref' in keywordsOf(schema) || subschemasOf(schema).some(({ subschema }) => refers(subschema));

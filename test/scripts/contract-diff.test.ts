@@ -278,7 +278,7 @@ t.test(
       };
     const both = (verdict: string, what: string) => [
       `${verdict}: contract webhook sold POST${what}`,
-      `${verdict}: createPet callback sold POST${what}`,
+      `${verdict}: createPet callback sold POST {$request.query.url}${what}`,
     ];
     const fieldsOf = (sent: Json) => sent.post.requestBody.content['application/json'].schema.properties;
     // biome-ignore format: a table
@@ -299,10 +299,133 @@ t.test(
     [each((sent) => delete sent.post), both('breaking', ': was removed')],
     [each((sent) => (sent.post.summary = 'Sold.')), both('documentation', ': summary changed')],
     [({ createPet: { callbacks } }) => rename(callbacks.sold, '{$request.query.url}', '{$request.query.to}'),
-      ['breaking: createPet callback sold POST: path changed from {$request.query.url} to {$request.query.to}']],
+      ['breaking: createPet callback sold POST {$request.query.url}: was removed',
+        'compatible: createPet callback sold POST {$request.query.to}: was added']],
+    [each((sent) => (sent.post.requestBody.content['application/xml'] = {})),
+      both('breaking', ' body: content type application/xml was added')],
+    [each((sent) => (sent.post.security = [{ partnerKey: [] }])),
+      both('compatible', ': security lost no key and gained partnerKey')],
+    [({ contract, createPet }) => { contract.webhooks['x-a'] = createPet.callbacks['x-a'] = null;
+      createPet.callbacks.sold['x-a'] = 'A'; contract.webhooks.sold.post.responses['x-a'] = 'A' },
+      ['documentation: contract: is arranged in another way']],
   ]);
   },
 );
+
+t.test('each URL of a callback is compared by itself', async (t) => {
+  const toPost = (maxLength: number) => ({
+    post: { requestBody: { content: { 'application/json': { schema: { ...TEXT, maxLength } } } } },
+  });
+  const before = edited(({ createPet }) => {
+    createPet.callbacks = { sold: { '{$request.body#/a}': toPost(1), '{$request.body#/b}': toPost(2) } };
+  });
+  judgesEach(t, before, [
+    [
+      ({ createPet: { callbacks } }) => (callbacks.sold['{$request.body#/a}'] = toPost(3)),
+      ['breaking: createPet callback sold POST {$request.body#/a} body: maxLength changed from 1 to 3'],
+    ],
+  ]);
+});
+
+t.test('whoever checks a key of what the server sends may refuse it without', async (t) => {
+  const toPost = (...security: Json[]) =>
+    edited(({ contract }) => (contract.webhooks = { sold: { post: { security } } }));
+  const key = { partnerKey: [] };
+  const place = 'contract webhook sold POST: security';
+  t.strictSame(report(toPost(key), toPost({})), [`breaking: ${place} lost partnerKey and gained no key`]);
+  t.strictSame(report(toPost(key, {}), toPost({})), [`compatible: ${place} lost partnerKey`]);
+});
+
+t.test('a reply of a status that had none of its own was the general one', async (t) => {
+  const text = (schema: Json) => ({ description: '-', content: { 'application/json': { schema } } });
+  const header = (required: boolean) => ({ headers: { 'Retry-After': { required, schema: TEXT } } });
+  const links = { links: { self: { operationId: 'getPet' } } };
+  const general = { ...text(TEXT), ...header(true), ...links };
+  const before = edited(({ contract, getPet, listPets }) => {
+    contract.webhooks = { sold: { post: { responses: { default: text(TEXT) } } } };
+    getPet.responses.default = general;
+    listPets.responses.default = { ...text(TEXT), ...header(false) };
+  });
+  const whole = { type: 'integer' };
+  // biome-ignore format: a table
+  judgesEach(t, before, [
+    [({ contract }) => (contract.webhooks.sold.post.responses[200] = text({ ...TEXT, maxLength: 1 })),
+      ['compatible: contract webhook sold POST 200: was added',
+        'breaking: contract webhook sold POST 200 body: maxLength 1 was added']],
+    [({ contract }) => (contract.webhooks.sold.post.responses['2XX'] = text({})),
+      ['compatible: contract webhook sold POST 2XX: was added']],
+    [({ getPet }) => (getPet.responses[418] = general), ['compatible: getPet 418: was added']],
+    [({ getPet }) => (getPet.responses[418] = { ...general, ...header(false) }),
+      ['compatible: getPet 418: was added', 'breaking: getPet 418 header retry-after: is no longer required']],
+    [({ getPet }) => (getPet.responses[418] = text(TEXT)),
+      ['compatible: getPet 418: was added', 'breaking: getPet 418 header retry-after: was removed',
+        'breaking: getPet 418 link self: was removed']],
+    [({ listPets }) => (listPets.responses[418] = text(TEXT)), ['compatible: listPets 418: was added']],
+    [({ listPets }) => (listPets.responses[418] = { ...text(TEXT), headers: { 'retry-after': { schema: whole } } }),
+      ['compatible: listPets 418: was added',
+        'breaking: listPets 418 header retry-after: type changed from string to integer']],
+  ]);
+});
+
+t.test('a range of media types stands for JSON alone, and JSON beside it was in it', async (t) => {
+  const toBody =
+    (content: Json): Edit =>
+    ({ body, created }) =>
+      (body.content = created.content = content);
+  const range = edited(toBody({ '*/*': { schema: TEXT } }));
+  const image = edited(({ body }) => (body.content = { 'image/png': {}, 'application/xml': {} }));
+  judgesEach(t, image, [
+    [
+      ({ body }) => (body.content = { 'image/png': {}, 'application/*': {} }),
+      'breaking: createPet body: content type application/xml was removed',
+    ],
+    [({ body }) => (body.content = { '*/*': {} }), 'breaking: createPet body: content type image/png was removed'],
+  ]);
+  const both = toBody({ '*/*': { schema: TEXT }, 'application/json': { schema: { type: 'object' } } });
+  judgesEach(t, range, [
+    [both, 'breaking: createPet body: type changed from string to object'],
+    [both, 'breaking: createPet 201 body: type changed from string to object'],
+  ]);
+});
+
+t.test('a schema within itself, where more of it allows less, is not taken for unchanged', async (t) => {
+  const nest =
+    (inner: Json, maxLength = 5) =>
+    (parts: Json) => {
+      const node = { $ref: '#/components/schemas/Node' };
+      parts.schemas.Node = {
+        properties: { v: { maxLength }, w: inner({ type: 'object', required: ['k'], properties: { k: node } }) },
+      };
+      parts.NewPet.properties.node = node;
+    };
+  const told = 'breaking: createPet body.node: stands within itself, under not, if, oneOf or contains';
+  const reversing: ((node: Json) => Json)[] = [
+    (node) => ({ not: node }),
+    (node) => ({ items: { if: node, else: false } }),
+    (node) => ({ oneOf: [{ minProperties: 1 }, node] }),
+  ];
+  const verdict = 'compatible: createPet body.node.v: maxLength changed from 5 to 10';
+  for (const inner of reversing) {
+    const before = edited(nest(inner));
+    judgesEach(t, before, [
+      [nest(inner, 10), [verdict, told]],
+      [({ schemas }) => (schemas.Node.title = 'Node'), ['documentation: createPet body.node: title changed']],
+      [
+        ({ NewPet: { properties } }) => (properties.more = TEXT),
+        ['compatible: createPet body.more: was added, and is optional'],
+      ],
+    ]);
+  }
+  const refused = edited(nest((node: Json) => ({ not: node })));
+  const refusedLess = edited(({ schemas }) => schemas.Node.properties.w.not.required.push('l'), refused);
+  t.ok(report(refused, refusedLess).some((line) => line.startsWith('breaking: createPet body.node.w: not changed')));
+  for (const inner of [
+    (node: Json) => ({ items: node }),
+    (node: Json) => ({ oneOf: [TEXT, { ...node, type: 'object' }] }),
+  ]) {
+    judgesEach(t, edited(nest(inner)), [[nest(inner, 10), [verdict]]]);
+  }
+});
 
 t.test('a scope belongs to its scheme, and a flow may gain scopes', async (t) => {
   const before = edited(({ securitySchemes, listPets }) => {
@@ -695,6 +818,32 @@ t.test('names of fields and values are not taken for keywords of OpenAPI', async
     report(before, before.replaceAll('"maxLength":9', '"maxLength":8')),
     NAMES.map((name) => `breaking: createPet body.${name}: maxLength changed from 9 to 8`),
   );
+});
+
+t.test('a scope, a keyword, a key and a part may have the name of an inherited property', async (t) => {
+  const before = edited(({ securitySchemes, NewPet, getPet }) => {
+    const flow = { tokenUrl: 'https://pets.example/token', scopes: { read: 'Reads.', toString: 'Writes.' } };
+    securitySchemes.login = { type: 'oauth2', flows: { clientCredentials: flow } };
+    NewPet.properties.odd = { constructor: 'x' };
+    getPet.valueOf = 'x';
+    NewPet.properties.whole = { properties: { a: TEXT }, allOf: [{ properties: { toString: TEXT } }] };
+  });
+  judgesEach(t, before, [
+    [
+      ({ securitySchemes: { login } }) => delete login.flows.clientCredentials.scopes.toString,
+      'breaking: security scheme login flow clientCredentials: scopes changed from ' +
+        '{"read":"Reads.","toString":"Writes."} to {"read":"Reads."}',
+    ],
+    [
+      ({ NewPet }) => delete NewPet.properties.odd.constructor,
+      'compatible: createPet body.odd: constructor x was removed',
+    ],
+    [({ getPet }) => delete getPet.valueOf, 'breaking: getPet: valueOf x was removed'],
+    [
+      ({ NewPet }) => (NewPet.properties.whole.allOf[0].properties.toString = {}),
+      'compatible: createPet body.whole.toString: type string was removed',
+    ],
+  ]);
 });
 
 t.test('a field may have the name of an inherited property', async (t) => {
