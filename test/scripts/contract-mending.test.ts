@@ -182,6 +182,7 @@ t.test(
       [{ type: ['string', 'object'] }, {}],
       [{ type: ['string', 'null'] }, null],
       [{ enum: [{ a: 1 }] }, { a: 1 }],
+      [{ minLength: -1 }, 5],
       [{}, 'a'],
     ];
     for (const [schema, value] of wrong) {

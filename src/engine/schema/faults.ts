@@ -12,6 +12,7 @@ const WORDS: Record<string, (params: ErrorObject['params']) => string> = {
   enum: ({ allowedValues }) => `must be one of ${allowedValues.join(', ')}`,
   const: ({ allowedValue }) => `must be ${allowedValue}`,
   required: ({ missingProperty }) => `needs ${missingProperty}`,
+  not: () => 'must be object, without two parts that exclude each other',
   unevaluatedProperties: ({ unevaluatedProperty }) => `must not have ${unevaluatedProperty}`,
 };
 

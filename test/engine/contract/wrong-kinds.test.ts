@@ -83,7 +83,10 @@ const BODIES: [words: string, body: unknown, to?: string][] = [
   ['needs content', {}],
   ['needs content', {}, ERROR],
   ...['text', []].map((content): [string, unknown] => ['content must be object', { content }]),
-  ['content/application~1json must NOT be valid', { content: { 'application/json': null } }],
+  ...[null, { example: 1, examples: {} }].map((media): [string, unknown] => [
+    'content/application~1json must be object, without two parts that exclude each other',
+    { content: { 'application/json': media } },
+  ]),
   ['required must be boolean', { content: {}, required: 'false' }],
   ...[{ a: null }, 5].map((encoding): [string, unknown] => [
     `content/multipart~1form-data/encoding${encoding === 5 ? '' : '/a'} must be object`,
