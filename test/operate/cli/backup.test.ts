@@ -148,8 +148,8 @@ t.test('a backup that is stopped leaves no file, whatever the disk does', async 
   const args = [`${folder}/b`];
   const program = startProgram(t, 'src/operate/cli/backup.ts', { args, env: disk.env, isCovered: true });
   const names = () => readdirSync(folder).filter((name) => name.startsWith('b'));
-  while (names().length === 0) await wait(20);
-  await wait(500);
+  // Until the thread that copies has its journal, too, and waits for the disk.
+  while (names().length < 2) await wait(20);
   program.child.kill('SIGTERM');
   t.equal(await program.exit, 'SIGTERM');
   t.strictSame(names(), []);
