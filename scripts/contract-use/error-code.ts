@@ -283,7 +283,7 @@ const samplesOf = ({ example, examples = [], default: usual }: Keywords): unknow
   ...Object.values(examples),
 ];
 
-const hasDefault = (schema: Schema | undefined) => toWhole(schema ?? {}).default !== undefined;
+const hasDefault = (schema: Schema | undefined) => toWhole(schema as Schema).default !== undefined;
 
 /** A link or a time that need not be there is left out. */
 const isTelling = (name: string, schema: Schema | undefined) =>

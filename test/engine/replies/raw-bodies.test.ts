@@ -146,9 +146,15 @@ t.test(
       return never;
     };
     const bodies = [endless, () => watched(['a']).make(), endless, endless];
-    body = () => (bodies.shift() as () => unknown)();
+    const asked = new EventEmitter();
+    body = () => {
+      asked.emit('asked');
+      return (bodies.shift() as () => unknown)();
+    };
     const alone = connect(port, '127.0.0.1');
+    const isAsked = once(asked, 'asked');
     alone.write(ask());
+    await isAsked;
     await new Promise((resolve) => setTimeout(resolve, 50));
     const first = once(ended, 'ended');
     alone.destroy();

@@ -38,6 +38,8 @@ const handlers = {
   fill: (call: Json) => upload(call),
 };
 const options = { log: { write: (line: string) => log.push(line) } };
+/** Of a server that waits for no slow client. */
+const HASTY = { ...options, requestTimeout: 3000 };
 const { app, port, request } = await serve(t, YAML, handlers, options);
 t.beforeEach(() => log.splice(0));
 
@@ -147,6 +149,7 @@ t.test(
   async (t) => {
     const over = new EventEmitter();
     upload = async (call) => {
+      over.emit('begun');
       try {
         return await answerRead(call);
       } catch (error) {
@@ -154,13 +157,13 @@ t.test(
         throw error;
       }
     };
-    const gone = once(over, 'over');
+    const [begun, gone] = [once(over, 'begun'), once(over, 'over')];
     const client = connectRaw(port, head(9), 'a');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await begun;
     client.socket.destroy();
     t.match(await gone, [{ code: 'malformed_request' }]);
     const slow = once(over, 'over');
-    const hasty = await serve(t, YAML, handlers, { ...options, requestTimeout: 1000 });
+    const hasty = await serve(t, YAML, handlers, HASTY);
     t.match(await connectRaw(hasty.port, head(9), 'a').replies(), [{ status: 408, headers: { connection: 'close' } }]);
     await slow;
     t.notMatch(log.join(''), /"level":50/);
@@ -170,7 +173,8 @@ t.test(
 t.test('a reply may be made of the body while it arrives, and is cut where the body ends early', async (t) => {
   upload = ({ body }) => ({ status: 200, body });
   t.equal((await send('abc', {}, '/v1/echoes')).text, 'abc');
-  const client = connectRaw(port, head(9, '/v1/echoes'), 'abc');
+  const hasty = await serve(t, YAML, handlers, HASTY);
+  const client = connectRaw(hasty.port, head(9, '/v1/echoes'), 'abc');
   await client.ended;
   client.socket.destroy();
   t.match(client.received().text, /^HTTP\/1\.1 200 .*\r\n3\r\nabc\r\n$/s);
@@ -288,15 +292,20 @@ t.test(
     const chunked = { 'content-type': 'multipart/form-data; boundary=x', ...CHUNKED };
     t.match(await send(form([big]), { headers: chunked }, '/v1/forms'), { status: 413 });
     t.match(await sendForm(form([photo], '').slice(0, -2)), { status: 400 });
+    const begun = new EventEmitter();
+    const isBegun = once(begun, 'begun');
     const gone = new Promise((resolve) => {
-      upload = async (call) => reading(call).catch((error: Error) => resolve(error));
+      upload = async (call) => {
+        begun.emit('begun');
+        await reading(call).catch((error: Error) => resolve(error));
+      };
     });
     const client = connectRaw(
       port,
       head(999, '/v1/forms', 'multipart/form-data; boundary=x'),
       form([photo], '').slice(0, -2),
     );
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await isBegun;
     client.socket.destroy();
     t.match(await gone, { code: 'malformed_request' });
     const large = { ...photo, text: 'a'.repeat(1024 * 1024) };
