@@ -32,7 +32,7 @@ export function refuseImpossible(
 }
 
 /** A pattern without groups, and with one repetition at most. */
-const QUICK = /^[^(*+?{]*[*+?{]?[^(*+?{]*$/;
+const QUICK = /^[^(*+?{]*(?:[*+?{][^(*+?{]*)?$/;
 
 /** Whether values may be tried: nobody has judged the patterns yet, and one may take years. */
 export function isQuick(schema: Schema | undefined, seen = new Set<unknown>()): boolean {

@@ -57,8 +57,8 @@ function waysThrough(pattern: string, length: number): number {
   return (repetitions + choices + times + 1) ** (length + 1);
 }
 
-/** A letter that is written as several, or a class of letters. */
-const LETTER = /\\.|\[(?:\\.|[^\]\\])*\]/gs;
+/** A letter that is written as several, or a class of letters, which may have no end. */
+const LETTER = /\\.|\[(?:\\.|[^\]\\])*\]?/gs;
 
 /** Whether a value keeps a bound of texts or numbers. */
 function isKept(keyword: string, limit: unknown, one: unknown): boolean {
