@@ -56,7 +56,7 @@ export async function lint(...files: string[]): Promise<string> {
 const OF_OURS =
   /^((rule\/)?operation-(2xx-response|4xx-response|id-casing|operationId|tag|tag-defined)|response-contains-header|security-defined)$/;
 
-/** Places of which a rule of Redocly does not know what OpenAPI says of them. */
+/** Rules of Redocly, and the places where OpenAPI says otherwise. */
 const UNLIKE: [rule: RegExp, place: RegExp][] = [
   // Webhooks and callbacks are operations of clients.
   [OF_OURS, /^#\/webhooks\/|\/callbacks\//],
@@ -70,7 +70,7 @@ const isMeant = (problem: NormalizedProblem) =>
     ([rule, place]) => rule.test(problem.ruleId) && problem.location.some(({ pointer = '' }) => place.test(pointer)),
   );
 
-/** Whether it takes the name of a schema, by which a discriminator leads to it, for the path of a file (OpenAPI 3.1, section 4.8.25). */
+/** Whether it takes a schema's name in the mapping of a discriminator for the path of a file (OpenAPI 3.1, section 4.8.25). */
 function isName({ ruleId, location }: NormalizedProblem): boolean {
   const [{ source, pointer = '' }] = location as [NormalizedProblem['location'][number]];
   if (ruleId !== 'no-unresolved-refs' || !/\/discriminator\/mapping\/[^/]+$/.test(pointer)) return false;
@@ -78,7 +78,7 @@ function isName({ ruleId, location }: NormalizedProblem): boolean {
   return lookUp(document, `#/components/schemas/${lookUp(document, pointer)}`) !== undefined;
 }
 
-/** Where a rule cannot read what is of a wrong kind, the kinds alone are judged. */
+/** A rule may fail at a part of a wrong kind: then the kinds alone are judged. */
 async function problemsOf(ref: string, config: Config): Promise<NormalizedProblem[]> {
   const externalRefResolver = new FilesOnly();
   try {

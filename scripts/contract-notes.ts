@@ -9,6 +9,7 @@ import {
   type SchemeNode,
 } from '../src/engine/contract/document.ts';
 import { isJson, toTypes } from '../src/engine/contract/media-types.ts';
+import { namesIn, withoutNames } from '../src/engine/contract/path-names.ts';
 import { inAllTypes } from '../src/engine/contract/replies.ts';
 import type { Schema } from '../src/engine/schema/json.ts';
 import { targetOf } from '../src/engine/schema/recursion.ts';
@@ -44,7 +45,7 @@ export function describeNotes(contract: Contract): string[] {
 /** A variable that gives the prefix of all paths. */
 function ofServer({ servers: [first] = [] }: Document): string[] {
   const path = String(first?.url).replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '');
-  const names = [...path.matchAll(/(?<=\/[^/]*)\{([^{}]*)\}/g)].map(([, name]) => name as string);
+  const names = namesIn(path.slice(path.indexOf('/')));
   const missing = names.filter((name) => Object(first?.variables)[name]?.default === undefined);
   return missing.map((name) => `servers: {${name}} has no default: no path begins with it`);
 }
@@ -65,7 +66,7 @@ function twiceIn(parameters: ParameterNode[]): string[] {
     .map(({ name }) => name);
 }
 
-const toName = (method: string, path: string) => `${method.toLowerCase()} ${path.replace(/\{[^{}]*\}/g, '{}')}`;
+const toName = (method: string, path: string) => `${method.toLowerCase()} ${withoutNames(path)}`;
 
 function ofSource({ id, method, path }: Operation, sources: Map<string, OperationNode>): string[] {
   const { operationId, requestBody, parameters = [] } = sources.get(toName(method, path)) ?? {};

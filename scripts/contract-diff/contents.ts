@@ -38,7 +38,11 @@ export const ofValue: Rule<Contents> = function* (before, after, place, directio
   else yield { place, what: after ? 'is written as content now' : 'is no longer written as content', effect };
 };
 
-const toTypes = (types: string) => types.toLowerCase().split(/\s*,\s*/);
+const toTypes = (types: string) =>
+  types
+    .toLowerCase()
+    .split(',')
+    .map((type) => type.trim());
 
 /** Where none is said, a field may have any type. */
 const contentType = keyword<string>((before, after) => {
@@ -48,19 +52,13 @@ const contentType = keyword<string>((before, after) => {
 
 const ENCODING = byKey({ contentType });
 
-const MEDIA = byKey({
-  schema,
-  encoding: function* (
-    before: MediaNode['encoding'],
-    after: MediaNode['encoding'],
-    place: string,
-    direction: 'request' | 'response',
-  ) {
-    for (const [field, old = {}, now = {}] of pairs(before, after)) {
-      yield* ENCODING(old, now, `${place}.${field}`, direction, '');
-    }
-  },
-});
+const encoding: Rule<MediaNode['encoding']> = function* (before, after, place, direction) {
+  for (const [field, old = {}, now = {}] of pairs(before, after)) {
+    yield* ENCODING(old, now, `${place}.${field}`, direction, '');
+  }
+};
+
+const MEDIA = byKey({ schema, encoding });
 
 /** Without the encoding of fields that the form had not before: their schema says what they are. */
 function withoutNewFields(now: MediaNode, old: MediaNode): MediaNode {

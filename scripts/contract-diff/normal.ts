@@ -14,6 +14,7 @@ import {
 } from '../../src/engine/contract/document.ts';
 import { isJson, toMediaType, toTypes } from '../../src/engine/contract/media-types.ts';
 import { toCurrent } from '../../src/engine/contract/older-version.ts';
+import { namesIn, withoutNames } from '../../src/engine/contract/path-names.ts';
 import { type Keywords, keywordsOf } from '../../src/engine/schema/json.ts';
 import { lookUp } from '../../src/engine/schema/references.ts';
 import { typesOf } from '../../src/engine/schema/value-bounds.ts';
@@ -47,7 +48,7 @@ export const inOneVersion = <Contract extends { openapi?: string }>(contract: Co
 /** The operations by method and path, where the names of parameters in the path do not count. */
 export function toOperations(
   { paths, security }: Pick<Document, 'paths' | 'security'>,
-  toKey = (path: string) => path.replace(NAME_IN_PATH, '{}'),
+  toKey = withoutNames,
 ): Record<string, Comparable> {
   const entries = Object.entries(paths).flatMap(([path, item]) =>
     operationsOf(item).map(([method, source]): [string, Comparable] => {
@@ -76,9 +77,6 @@ export function toOperations(
   );
   return Object.fromEntries(entries);
 }
-
-const NAME_IN_PATH = /\{([^}]*)\}/g;
-const namesIn = (path: string) => [...path.matchAll(NAME_IN_PATH)].map(([, name]) => name as string);
 
 /** The operation with the names that its parameters in the path have in another, since they are known by their place there. */
 export function withNamesOf(other: Comparable, operation: Comparable): Comparable {

@@ -1,5 +1,6 @@
 /** Parameters that say beside their schemas what a schema can say. */
 import { isList, isSimple } from '../../src/engine/contract/parameters.ts';
+import { namesIn } from '../../src/engine/contract/path-names.ts';
 import { keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
 import { buildCompile } from './compiled.ts';
 import type { Node } from './unused-components.ts';
@@ -37,7 +38,7 @@ export function mendParameters(document: Node, tell: Tell): void {
 /** A part of a path that nothing describes is a text. */
 function declareNames(path: string, { node, at }: Placed, parameters: [string, Placed][], tell: Tell): void {
   const declared = parameters.filter(([, { node }]) => node.in === 'path').map(([, { node }]) => node.name);
-  const names = new Set([...path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name as string));
+  const names = new Set(namesIn(path).filter(Boolean));
   const { parameters: own = [] } = node;
   if (!Array.isArray(own)) return;
   for (const name of [...names].filter((name) => !declared.includes(name))) {

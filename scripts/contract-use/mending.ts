@@ -13,7 +13,7 @@ import { mendDefaults } from './mended-defaults.ts';
 import { mendParameters } from './mended-parameters.ts';
 import { mendReplies } from './mended-replies.ts';
 import { mendTypes } from './mended-types.ts';
-import { describeRequired, dropAlike, namesIn } from './unfittable.ts';
+import { describeRequired, dropAlike, fieldNamesIn } from './unfittable.ts';
 import { type Drop, danglesIn, dropUnused, type Node } from './unused-components.ts';
 import type { Tell } from './written-operations.ts';
 
@@ -106,7 +106,7 @@ export function mend(document: Node): string[] {
   const changes: string[] = [];
   const isCurrent = !String(document.openapi).startsWith('3.0');
   const tell = (change: string) => changes.push(change);
-  const names = namesIn(document);
+  const names = fieldNamesIn(document);
   const drop: Drop = (node, key, at, why) => {
     delete node[key];
     changes.push(`${at}/${toStep(key)} is taken out: ${why}`);

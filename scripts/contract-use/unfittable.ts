@@ -16,10 +16,10 @@ const PART = /\/(all|any|one)Of\/[0-9]+$/;
 const OTHERS = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'];
 
 /** The names of all fields that schemas of the document describe. */
-export function namesIn(node: unknown, names = new Set<string>()): Set<string> {
+export function fieldNamesIn(node: unknown, names = new Set<string>()): Set<string> {
   if (!isNode(node)) return names;
   for (const name of Object.keys(Object(node.properties))) names.add(name);
-  for (const child of Object.values(node)) namesIn(child, names);
+  for (const child of Object.values(node)) fieldNamesIn(child, names);
   return names;
 }
 

@@ -17,6 +17,7 @@ import { checkForm } from './forms.ts';
 import { checkLinks } from './links.ts';
 import { checkRawBody, isJson, kindOf, PLAIN_JSON, toTypes } from './media-types.ts';
 import { toParameters } from './parameters.ts';
+import { withoutNames } from './path-names.ts';
 import { isNoKey, type KeyPlaces, toSecurity } from './security.ts';
 import { arePartsSound } from './sound-parts.ts';
 import { areSound } from './sound-schemas.ts';
@@ -83,7 +84,7 @@ export function decodePath(path: string): string | undefined {
 }
 
 /** Paths that differ only in names of parameters, or after `?` or `#`, are the same. */
-const toRoutePath = (path: string) => path.replace(/[?#].*/, '').replace(/\{[^{}]*\}/g, '{}');
+const toRoutePath = (path: string) => withoutNames(path.replace(/[?#].*/, ''));
 
 interface Source {
   method: Method;

@@ -6,6 +6,7 @@ import { mergeAllOf } from '../schema/subsets.ts';
 import type { Parameter, Writing } from './contract.ts';
 import type { ParameterNode } from './document.ts';
 import { PLAIN_JSON } from './media-types.ts';
+import { namesIn } from './path-names.ts';
 
 /** The default styles of each place. */
 const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };
@@ -159,7 +160,7 @@ function checkLimit(parameters: Parameter[], refuse: Refuse): void {
 
 function checkPath(path: string, parameters: Parameter[], refuse: Refuse): void {
   const declared = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
-  const inPath = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name as string);
+  const inPath = namesIn(path);
   const twice = inPath.find((name, index) => inPath.indexOf(name) < index);
   if (twice) refuse(`path parameter {${twice}} is in the path twice: give each place a name`);
   for (const name of inPath) {

@@ -1,9 +1,15 @@
-/** Renames path parameters that a router cannot handle: names are never sent, so `{team-id}` may be `{team_id}` inside. */
+/**
+ * The names of parameters in paths. Names that a router cannot handle are changed: they are never sent, so `{team-id}` may be
+ * `{team_id}` inside.
+ */
 import { type Document, mapOperations, type ParameterNode } from './document.ts';
 
 const NAME = /\{([^{}]*)\}/g;
+export const namesIn = (path: string): string[] => [...path.matchAll(NAME)].map(([, name]) => name as string);
 export const toName = (name: string) => name.replace(/\W/g, '_');
 export const withNames = (path: string) => path.replace(NAME, (_, name) => `{${toName(name)}}`);
+/** Two paths that differ in names only are the same to clients. */
+export const withoutNames = (path: string) => path.replace(NAME, '{}');
 
 /** The path in URLs, with characters other than ASCII percent-encoded (RFC 3986, section 2.5). */
 export const encodePath = (path: string): string =>
@@ -11,7 +17,7 @@ export const encodePath = (path: string): string =>
 
 /** The document with such names. */
 export function withPathNames(document: Document): Document {
-  const isOdd = (path: string) => [...path.matchAll(NAME)].some(([, name]) => /\W/.test(name as string));
+  const isOdd = (path: string) => namesIn(path).some((name) => /\W/.test(name));
   const odd = Object.keys(document.paths).filter(isOdd);
   if (odd.length === 0) return document;
   const paths = Object.entries(document.paths).map(([path, item]) => {

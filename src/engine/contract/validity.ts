@@ -1,7 +1,7 @@
 /** Checks that a document is valid OpenAPI. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { type Fault, toFaults } from '../schema/faults.ts';
-import { isNode } from '../schema/json.ts';
+import { isMap } from '../schema/json.ts';
 import { toPointer } from '../schema/references.ts';
 import { ContractError } from './contract.ts';
 import type { Document } from './document.ts';
@@ -54,7 +54,7 @@ export async function checkValidity(document: Record<string, unknown>): Promise<
 /** With path items in the place of references to them. */
 function withItems(document: Record<string, unknown>): Record<string, unknown> {
   const { paths } = document as Document;
-  if (!isNode(paths) || Array.isArray(paths)) return document;
+  if (!isMap(paths)) return document;
   const items = Object.entries(paths).map(([path, item]) => [path, inPlace(item, document)]);
   return { ...document, paths: Object.fromEntries(items) };
 }

@@ -7,28 +7,17 @@ import { subschemasOf } from './subschemas.ts';
 /** Keywords under which a schema that allows nothing may be intended. */
 const CONDITIONS = ['not', 'if'];
 
-/** A schema is looked at once, wherever it is referred to. */
-export function refuseImpossible(
-  schema: Schema,
-  name: string,
-  buildCheck: BuildCheck,
-  refuse: Refuse,
-  seen = new Set<Schema>(),
-): void {
-  if (seen.has(schema)) return;
-  seen.add(schema);
-  const keywords = keywordsOf(schema);
-  const { enum: ofEnum, 'x-extensible-enum': known = [] } = keywords;
-  const values = ofEnum ?? ('const' in keywords ? [keywords.const] : known);
-  if (values.length > 0 && isQuick(schema)) {
-    const check = buildCheck(schema, { name, at: '/it' }, () => {});
+export function refuseImpossible(schema: Schema, name: string, buildCheck: BuildCheck, refuse: Refuse): void {
+  const isMeant = (keyword: string) => !CONDITIONS.includes(keyword);
+  visit({ schema, name, isMeant }, (own, place) => {
+    const keywords = keywordsOf(own);
+    const { enum: ofEnum, 'x-extensible-enum': known = [] } = keywords;
+    const values = ofEnum ?? ('const' in keywords ? [keywords.const] : known);
+    if (values.length === 0 || !isQuick(own)) return;
+    const check = buildCheck(own, { name: place, at: '/it' }, () => {});
     const problems = values.map((value) => check(value));
-    if (problems.every(Boolean)) refuse(`${name}: allows nothing, not even ${values[0]}: ${problems[0]?.join('; ')}`);
-  }
-  for (const { subschema, keyword, name: field } of subschemasOf(schema)) {
-    const place = keyword === 'properties' ? `${name}.${field}` : name;
-    if (!CONDITIONS.includes(keyword)) refuseImpossible(subschema, place, buildCheck, refuse, seen);
-  }
+    if (problems.every(Boolean)) refuse(`${place}: allows nothing, not even ${values[0]}: ${problems[0]?.join('; ')}`);
+  });
 }
 
 /** A pattern without groups, and with one repetition at most. */
@@ -50,25 +39,37 @@ export function isQuick(schema: Schema | undefined, seen = new Set<unknown>()): 
 export const FILLED = ['properties', 'items', 'allOf', 'additionalProperties'];
 
 /** Each request that leaves the value out would be refused. */
-export function refuseUnfitDefaults(
-  schema: Schema,
-  name: string,
-  buildCheck: BuildCheck,
-  refuse: Refuse,
+export function refuseUnfitDefaults(schema: Schema, name: string, buildCheck: BuildCheck, refuse: Refuse): void {
+  const isMeant = (keyword: string) => FILLED.includes(keyword);
+  visit({ schema, name, isMeant }, (own, place) => {
+    const { default: value } = keywordsOf(own);
+    if (value === undefined || !isQuick(own)) return;
+    const check = buildCheck(own, { name: place, at: '/it' }, () => {});
+    const [problem] = check(value) ?? [];
+    const isRounded = typeof value === 'bigint' && !check(Number(value));
+    const words = isRounded ? `${value} is too large to be kept exactly` : `is refused by its own schema: ${problem}`;
+    if (problem) refuse(`${place}: default ${words}`);
+  });
+}
+
+interface Visited {
+  schema: Schema;
+  name: string;
+  /** Whether the schemas under a keyword are visited. */
+  isMeant: (keyword: string) => boolean;
+}
+
+/** Judges a schema and those within it, each once, wherever it is referred to. */
+function visit(
+  { schema, name, isMeant }: Visited,
+  judge: (schema: Schema, name: string) => void,
   seen = new Set<Schema>(),
 ): void {
   if (seen.has(schema)) return;
   seen.add(schema);
-  const { default: own } = keywordsOf(schema);
-  if (own !== undefined && isQuick(schema)) {
-    const check = buildCheck(schema, { name, at: '/it' }, () => {});
-    const [problem] = check(own) ?? [];
-    const isRounded = typeof own === 'bigint' && !check(Number(own));
-    const words = isRounded ? `${own} is too large to be kept exactly` : `is refused by its own schema: ${problem}`;
-    if (problem) refuse(`${name}: default ${words}`);
-  }
+  judge(schema, name);
   for (const { subschema, keyword, name: field } of subschemasOf(schema)) {
     const place = keyword === 'properties' ? `${name}.${field}` : name;
-    if (FILLED.includes(keyword)) refuseUnfitDefaults(subschema, place, buildCheck, refuse, seen);
+    if (isMeant(keyword)) visit({ schema: subschema, name: place, isMeant }, judge, seen);
   }
 }

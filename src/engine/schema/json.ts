@@ -44,6 +44,8 @@ export interface Keywords extends Lengths, Partial<Record<Bound, number | bigint
 /** Whether the value is an object or array. */
 export const isNode = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
+export const isMap = (value: unknown): value is Record<string, unknown> => isNode(value) && !Array.isArray(value);
+
 /** The keywords of a schema; none for `true` and `false`. */
 export const keywordsOf = (schema: Schema | undefined): Keywords => (isNode(schema) ? schema : {});
 

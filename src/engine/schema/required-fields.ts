@@ -2,6 +2,7 @@
 import type { Keywords, Refuse, Schema } from './json.ts';
 import { targetOf } from './recursion.ts';
 import { scopeOf, subschemasOf } from './subschemas.ts';
+import { isClosed } from './subsets.ts';
 
 /** The field may be described in another part than `required`, as in `anyOf: [{ required: [mail] }, { required: [phone] }]`. */
 export function checkRequired(schema: Schema, name: string, refuse: Refuse, seen = new Set<Schema>()): void {
@@ -38,9 +39,6 @@ export function checkSendable(schema: Schema, name: string, refuse: Refuse, seen
     }
   }
 }
-
-const isClosed = ({ additionalProperties, patternProperties }: Keywords) =>
-  additionalProperties === false && !patternProperties;
 
 const isAlways = (type: string, parts: Keywords[]) =>
   parts.some((part) => [part.type].flat().every((one) => one === type));

@@ -1,10 +1,9 @@
 /** Refuses schemas whose keywords are of a wrong kind, before other code reads them: a text for a schema, an object for a list. */
-import { isNode, type Keywords, type Refuse } from './json.ts';
+import { isMap, type Keywords, type Refuse } from './json.ts';
 import { targetOf } from './recursion.ts';
 import { ONE } from './subschemas.ts';
 
 const isList = Array.isArray;
-const isMap = (value: unknown): value is Record<string, unknown> => isNode(value) && !isList(value);
 const isSchema = (value: unknown) => typeof value === 'boolean' || isMap(value);
 const isTexts = (value: unknown) => isList(value) && value.every((one) => typeof one === 'string');
 

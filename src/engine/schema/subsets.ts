@@ -1,6 +1,6 @@
 /** Whether every value of one schema fits another. Cautious: false wherever it cannot be proven. */
 import { isDeepStrictEqual } from 'node:util';
-import { isNode, type Keywords, keywordsOf, type Schema } from './json.ts';
+import { isMap, type Keywords, keywordsOf, type Schema } from './json.ts';
 import { COUPLED, fieldOf, ruleOf } from './parts.ts';
 import { targetOf } from './recursion.ts';
 import { ANNOTATION } from './references.ts';
@@ -86,7 +86,8 @@ function mayBe(type: string, schema: Schema): boolean {
   return [types].flat().includes(type) && (!choices || choices.some((choice) => mayBe(type, choice)));
 }
 
-const isClosed = ({ additionalProperties, patternProperties }: Keywords) =>
+/** Whether an object may have no field but those in `properties`. */
+export const isClosed = ({ additionalProperties, patternProperties }: Keywords) =>
   additionalProperties === false && patternProperties === undefined;
 
 function fits(inner: Schema, outer: Schema): boolean {
@@ -157,7 +158,7 @@ const isAmong = (given: Keywords, values: unknown[] = []): boolean =>
 const toText = (value: unknown): string =>
   JSON.stringify(value, (_name, inner) => {
     if (typeof inner === 'bigint') return Number(inner);
-    return isNode(inner) && !Array.isArray(inner) ? {} : inner;
+    return isMap(inner) ? {} : inner;
   });
 
 /** Whether no value fits both, because of their types, their listed values, or a field that one of them requires. */
