@@ -12,9 +12,9 @@ const env = { ...process.env, DRAIN_DELAY: '0', API_KEYS: process.env.API_KEYS |
 const TOGETHER = 50;
 
 let server: ChildProcess | undefined;
-/** Of the compiler; unknown until it has ended for the first time. */
+/** How many errors the compiler has found; unknown until it has ended for the first time. */
 let errorCount: number | undefined;
-/** Whether the contract is, as `generate` saw it last. */
+/** Whether `generate` has refused the contract as it is now. */
 let isBroken = false;
 /** Kept between changes, because it takes longer to load than to generate. */
 let generator = startGenerator();

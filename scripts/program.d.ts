@@ -4,4 +4,4 @@ type Files = Map<string, Buffer>;
 export function readFilesIn(folders: string[]): Files;
 export function readProgram(): Files;
 export function writeProgram(folder: string, files?: Files): Promise<void>;
-export function placeProgram(files?: Files, note?: string, isFree?: () => Promise<void>): Promise<void>;
+export function placeProgram(files?: Files, note?: string, makeWay?: () => Promise<void>): Promise<void>;

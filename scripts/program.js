@@ -31,13 +31,13 @@ export async function writeProgram(folder, files = readProgram()) {
   await keepSource(join(ROOT, 'openapi/petstore.yaml'));
 }
 
-/** Writes the program to a new folder, which then replaces `dist/`, when `isFree` has ended. `note` becomes a file in it. */
-export async function placeProgram(files, note = '', isFree = async () => {}) {
+/** Writes the program to a new folder, which then replaces `dist/`, once `makeWay` has ended. `note` becomes a file in it. */
+export async function placeProgram(files, note = '', makeWay = async () => {}) {
   const folder = `${ROOT}dist.${process.pid}`;
   try {
     await writeProgram(folder, files);
     writeFileSync(join(folder, 'built-from'), note);
-    await isFree();
+    await makeWay();
     rmSync(`${ROOT}dist`, { recursive: true, force: true });
     renameSync(folder, `${ROOT}dist`);
   } finally {
