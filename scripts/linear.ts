@@ -22,7 +22,8 @@ export function degreeOf(expression: RegExp, timeLimit = TIME_LIMIT): number | u
   degrees ??= readDegrees();
   const name = String(expression);
   if (!Object.hasOwn(degrees, name)) {
-    const degree = timeLimit > 0 ? ask(expression, timeLimit) : undefined;
+    const isHopeless = bound !== undefined && bound.size > MANY && !expression.source.startsWith('^');
+    const degree = timeLimit > 0 && !isHopeless ? ask(expression, timeLimit) : undefined;
     if (degree === undefined) return undefined;
     degrees[name] = degree;
     mkdirSync(FOLDER, { recursive: true });
@@ -33,8 +34,9 @@ export function degreeOf(expression: RegExp, timeLimit = TIME_LIMIT): number | u
 
 export const isLinear = (expression: RegExp): boolean => degreeOf(expression) === 1;
 
-/** How many letters are few enough to be tried at each place of a text. */
+/** How many letters are few enough to be tried at each place of a text; above `MANY`, the checker reaches its time limit. */
 const FEW = 100;
+const MANY = 500;
 
 /** A letter, a class of them, or an assertion; and how often it is repeated. */
 const ITEM =
