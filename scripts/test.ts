@@ -1,8 +1,11 @@
 /**
- * Runs the tests, two files at a time for each core, since many wait, and demands that all of the code is covered: `npm test`.
+ * Runs the tests, two files at a time for each core, since many wait: `npm test`. With `-- --coverage` it demands that all of the code is covered.
  * With `-- <file or folder> ...` it runs those only, and with `--coverage` beside them it shows what they cover.
  */
-import { availableParallelism } from 'node:os';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildCoverage } from './test/coverage.ts';
 import { buildProgram } from './test/program.ts';
@@ -13,7 +16,8 @@ const { values, positionals } = parseArgs({ allowPositionals: true, options: { c
 const isWhole = positionals.length === 0;
 const runs = isWhole ? runsBelow('test') : positionals.flatMap(toRuns);
 const program = await buildProgram();
-const coverage = isWhole || values.coverage ? buildCoverage(program) : undefined;
+const postgres = makeTemplate();
+const coverage = values.coverage ? buildCoverage(program) : undefined;
 
 // The reader of the results may stop: `npm test | head`.
 process.stdout.on('error', () => process.exit(1));
@@ -25,7 +29,7 @@ const outcomes: Outcome[] = [];
 async function runNext(): Promise<void> {
   for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) {
     const record = coverage?.record();
-    const outcome = await runFiles(run, program.folder, record?.folder);
+    const outcome = await runFiles(run, { program: program.folder, postgres }, record?.folder);
     outcomes.push(outcome);
     console.log(toLine(run.name, outcome));
     record?.keep();
@@ -38,13 +42,21 @@ function toLine(name: string, { passed, failures, seconds }: Outcome): string {
   return [line, ...failures.map((failure) => failure.replace(/^/gm, '    '))].join('\n');
 }
 
+/** A folder for the database that the tests of PostgreSQL copy, where the user may go who runs it. */
+function makeTemplate(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-postgres-'));
+  chmodSync(folder, 0o755);
+  writeFileSync(join(folder, 'password'), randomBytes(12).toString('hex'));
+  return folder;
+}
+
 await Promise.all(Array.from({ length: Number(process.env.JOBS) || 2 * availableParallelism() }, runNext));
 program.remove();
-if (!isWhole) coverage?.show();
-const isCovered = !isWhole || coverage?.demandAll();
+rmSync(postgres, { recursive: true });
+const isCovered = isWhole ? coverage?.demandAll() : coverage?.show();
 const sum = (count: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + count(outcome), 0);
 const failed = sum(({ failures }) => failures.length);
 console.log(
   `\n${sum(({ passed }) => passed)} passed, ${failed} failed, in ${Math.round((Date.now() - started) / 1000)} s`,
 );
-process.exitCode = Number(failed > 0 || !isCovered);
+process.exitCode = Number(failed > 0 || isCovered === false);

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
@@ -23,7 +23,9 @@ const { postgres } = POSTGRES
 
 /** PostgreSQL refuses to run as root: then it runs as the user that owns nothing. */
 const USER = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {};
-const PASSWORD = randomBytes(12).toString('hex');
+/** A folder of the whole run, with a password: the first servers put their empty database there, and the others copy it. */
+const TEMPLATE = process.env.POSTGRES_TEMPLATE;
+const PASSWORD = TEMPLATE ? readFileSync(join(TEMPLATE, 'password'), 'utf8') : randomBytes(12).toString('hex');
 
 /** Nothing here must survive a crash of the machine, and the machine is shared. */
 const SETTINGS = ['fsync=off', 'max_connections=200', 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
@@ -62,6 +64,31 @@ function placePrograms(folder: string): string {
   }
 }
 
+const copyTree = (from: string, to: string) => execFileSync('cp', ['-a', from, to]);
+
+/** An empty database: a copy of the template, or a new one, of which a copy becomes the template. */
+function placeDatabase(data: string, programs: string): void {
+  const template = TEMPLATE && join(TEMPLATE, 'data');
+  if (template && existsSync(template)) {
+    copyTree(template, data);
+    return;
+  }
+  const passwordFile = `${data}.password`;
+  writeFileSync(passwordFile, PASSWORD);
+  const access = ['--username=petstore', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  const kind = ['--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'];
+  execFileSync(join(programs, 'initdb'), ['--pgdata', data, ...access, ...kind], { ...USER, stdio: 'ignore' });
+  if (!template) return;
+  const copy = `${template}.${process.pid}`;
+  copyTree(data, copy);
+  try {
+    renameSync(copy, template);
+  } catch {
+    // Another process was first.
+    rmSync(copy, { recursive: true });
+  }
+}
+
 /** Starts it in a second; it ends with the test, or with the process, however that ends. A standby copies its primary, which is stopped. */
 export async function startPostgres(t: Test, primary?: PostgresServer): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-postgres-'));
@@ -69,17 +96,11 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
   const data = join(folder, 'data');
   execFileSync('chmod', ['755', folder]);
   const programs = placePrograms(folder);
-  const passwordFile = join(folder, 'password');
-  writeFileSync(passwordFile, PASSWORD);
+  if ('uid' in USER) execFileSync('chown', [`${USER.uid}:${USER.gid}`, folder]);
   if (primary) {
-    cpSync(join(primary.folder, 'data'), data, { recursive: true });
+    copyTree(join(primary.folder, 'data'), data);
     writeFileSync(join(data, 'standby.signal'), '');
-  }
-  if ('uid' in USER) execFileSync('chown', ['-R', `${USER.uid}:${USER.gid}`, folder]);
-  const access = ['--username=petstore', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
-  const kind = ['--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'];
-  const initialise = ['--pgdata', data, ...access, ...kind];
-  if (!primary) execFileSync(join(programs, 'initdb'), initialise, { ...USER, stdio: 'ignore' });
+  } else placeDatabase(data, programs);
   let port = 0;
   let server: ChildProcess | undefined;
   /** Those that are stopped. */

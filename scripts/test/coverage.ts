@@ -34,7 +34,7 @@ export interface Coverage {
   /** Prints uncovered code, and returns whether everything is covered. */
   demandAll(): boolean;
   /** Prints how much of each file that was loaded is covered. */
-  show(): void;
+  show(): undefined;
 }
 
 export function buildCoverage({ toSource }: Pick<BuiltProgram, 'toSource'>): Coverage {
@@ -66,7 +66,7 @@ export function buildCoverage({ toSource }: Pick<BuiltProgram, 'toSource'>): Cov
   return {
     record,
     demandAll: () => report('--all', '--skip-full', '--check-coverage', '--100'),
-    show: () => report(),
+    show: () => void report(),
   };
 }
 

@@ -28,8 +28,18 @@ const TIMEOUT = Number(process.env.TEST_TIMEOUT) || 900;
 const MORE_FILE = 30;
 const GRACE = 20;
 
-/** `program` is the folder of the built program. With another folder, the coverage of all processes is written there. */
-export async function runFiles({ name, files }: Run, program: string, coverageFolder?: string): Promise<Outcome> {
+/** Folders that all runs share: of the built program, and of a database of PostgreSQL to copy. */
+export interface SharedFolders {
+  program: string;
+  postgres: string;
+}
+
+/** With another folder, the coverage of all processes is written there. */
+export async function runFiles(
+  { name, files }: Run,
+  { program, postgres }: SharedFolders,
+  coverageFolder?: string,
+): Promise<Outcome> {
   const outcome: Outcome = { passed: 0, failures: [], seconds: 0 };
   const started = Date.now();
   const timeout = TIMEOUT + (files.length - 1) * MORE_FILE;
@@ -41,6 +51,7 @@ export async function runFiles({ name, files }: Run, program: string, coverageFo
       ...process.env,
       TEST_FILES: files.join(' '),
       TEST_PROGRAM: program,
+      POSTGRES_TEMPLATE: postgres,
       TAP_TIMEOUT: String(timeout),
       ...(coverageFolder && { NODE_V8_COVERAGE: coverageFolder }),
     },
