@@ -15,9 +15,10 @@ export function buildDomain(source: URL): string {
   const imports = collections.map(({ folder, name }) => `import { ${name} } from '../${folder}/domain.ts';\n`);
   const errors = names.map((name) => `...${name}.errors`);
   const hasTransactions = collections.some((one) => one.hasTransactions);
-  return `${hasTransactions ? "import { readingOf, transactionOf } from '#store';\n" : ''}${imports.join('')}
+  return `import { addErrors, type MissingErrors } from '../engine/errors.ts';
+${hasTransactions ? "import { readingOf, transactionOf } from '#store';\n" : ''}${imports.join('')}
 export const domain = ${toObject(names)};
-export const errors = ${toObject(errors)};
+export const errors = addErrors(${toObject(errors)} satisfies MissingErrors);
 ${hasTransactions ? 'export const transaction = transactionOf<typeof domain>();\nexport const reading = readingOf<typeof domain>();\n' : ''}`;
 }
 

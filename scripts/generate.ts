@@ -14,6 +14,7 @@ import { buildTypes } from './contract-types.ts';
 import { buildDomain, buildTransactions, HEADER } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
 import { describeSlowPatterns } from './patterns.ts';
+import { buildRegister } from './register-types.ts';
 import { buildScopes } from './scopes.ts';
 
 const ROOT = new URL('..', import.meta.url);
@@ -44,15 +45,20 @@ async function run(): Promise<number> {
 async function generate(): Promise<string[]> {
   const contract = await loadContract();
   const source = new URL('src/', ROOT);
-  const staleDomain = [...write('domain', buildDomain(source)), ...write('transactions', buildTransactions(source))];
+  const staleDomain = [
+    ...write('domain', buildDomain(source)),
+    ...write('transactions', buildTransactions(source)),
+    ...write('register', buildRegister(source)),
+  ];
   if (staleDomain.length > 0) return staleDomain;
   // Loaded here, because these modules import the domain, whose folder may have just been replaced.
   const { compileOperations } = await import('../src/engine/routes/compiled-operations.ts');
   const { toErrorBody } = await import('../src/errors.ts');
+  const { domain } = await import('../src/generated/domain.ts');
   const { verifyToken } = await import('../src/tokens.ts');
   const { describeUndeclared } = await import('../src/engine/replies/own-replies.ts');
   // Refuses what the server would refuse at its start, in the same words.
-  compileOperations(contract, toErrorBody);
+  compileOperations(contract, { toErrorBody, domain });
   checkTokens(contract, verifyToken);
   for (const note of describeNotes(contract)) console.error(`note: ${note}`);
   const slow = describeSlowPatterns(contract);

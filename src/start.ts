@@ -84,7 +84,7 @@ async function serve(config: ConfigWith<typeof settings>, contract: Contract, st
   const app = await buildServer({
     addTraces,
     contract,
-    ...{ handlers, toErrorBody, verifyToken, addPlugins },
+    ...{ handlers, domain, toErrorBody, verifyToken, addPlugins },
     store,
     services,
     apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys,

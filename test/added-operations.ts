@@ -6,6 +6,7 @@ import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
 import type { Handlers } from '../src/engine/routes/operations.ts';
 import { toErrorBody as ownErrorBody } from '../src/errors.ts';
+import { domain } from '../src/generated/domain.ts';
 import type { Json } from './any-json.ts';
 import { type Edit, edited } from './edited-contract.ts';
 import { handlersFor, type Service, type StartOptions, startService } from './service.ts';
@@ -46,7 +47,7 @@ export async function problemsOf(
   toErrorBody = ownErrorBody,
 ): Promise<string[]> {
   try {
-    compileOperations({ ...(await load(t, yaml)), isStrict }, toErrorBody);
+    compileOperations({ ...(await load(t, yaml)), isStrict }, { toErrorBody, domain });
     return [];
   } catch (error) {
     if (error instanceof ContractError) return error.problems;

@@ -5,6 +5,9 @@ import ts from 'typescript';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, ts.sys.readFile);
 
+/** The types of the service, which no file imports. */
+const REGISTER = 'src/generated/register.ts';
+
 /** Takes texts by the path of their file from the project's root. Yields only files with problems. */
 export type Diagnose = (files: string[], texts: Record<string, string>) => Generator<[file: string, said: string]>;
 
@@ -33,7 +36,7 @@ export function buildDiagnose(settings: ts.CompilerOptions = {}): Diagnose {
 
   return function* diagnose(files, inPlace) {
     texts = inPlace;
-    const names = files.map((file) => ROOT + file);
+    const names = [...files, REGISTER].map((file) => ROOT + file);
     const program = ts.createProgram(names, options, host, last);
     last = program;
     for (const file of files) {

@@ -13,6 +13,7 @@ import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
 import type { Handlers } from '../src/engine/routes/operations.ts';
 import { buildServer, type ServerOptions } from '../src/engine/server.ts';
 import { toErrorBody } from '../src/errors.ts';
+import { domain } from '../src/generated/domain.ts';
 import { CONTRACT_DIGEST, handlers } from '../src/generated/handlers.ts';
 import { loadConfig } from '../src/operate/config.ts';
 import { ContractCheck, type Reply } from './contract-check.ts';
@@ -77,7 +78,7 @@ let ours: Promise<Pick<ServerOptions, 'contract' | 'compiled'>> | undefined;
 export function loadOurs() {
   ours ??= loadContract(CONTRACT_FILE, CONTRACT_DIGEST).then((contract) => ({
     contract,
-    compiled: compileOperations(contract, toErrorBody),
+    compiled: compileOperations(contract, { toErrorBody, domain }),
   }));
   return ours;
 }
@@ -89,6 +90,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     ...(rest.contract ? { contract: rest.contract } : await loadOurs()),
     handlers: rest.contract ? handlersFor(rest.contract) : handlers,
     toErrorBody,
+    domain,
     store,
     apiKeys: [KEY],
     trustProxy: [],

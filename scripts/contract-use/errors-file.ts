@@ -1,7 +1,7 @@
 /** Writes the first `src/errors.ts` for a contract: its error schemas, filled by the names and types of their fields. Its team goes on from there. */
 import type { Contract, Reply } from '../../src/engine/contract/contract.ts';
 import type { ToErrorBody } from '../../src/engine/error-body.ts';
-import { CODES, kindOf } from '../../src/engine/errors.ts';
+import { kindOf, toCodes } from '../../src/engine/errors.ts';
 import { buildChecks } from '../../src/engine/schema/checks.ts';
 import type { Schema } from '../../src/engine/schema/json.ts';
 import { toJavaScript } from '../typescript/erase-types.js';
@@ -48,7 +48,7 @@ const PLAIN = `const NAME = ({ code, message, status, problems }: OwnError): Own
 `;
 
 /** The statuses of errors that the server itself answers. */
-const STATUSES = CODES.map((code) => String(kindOf(code).status));
+const STATUSES = toCodes().map((code) => String(kindOf(code).status));
 
 const isError = ({ status, isJson, hasContent }: Reply) =>
   isJson && hasContent && (STATUSES.includes(status) || /^([45]XX|default)$/i.test(status));

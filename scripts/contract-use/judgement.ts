@@ -7,6 +7,7 @@ import { buildPlaceOf, withoutPlace } from '../../src/engine/contract/located.ts
 import { nameOf } from '../../src/engine/contract/operations.ts';
 import { toTokenSchemes } from '../../src/engine/contract/security.ts';
 import { compileOperations } from '../../src/engine/routes/compiled-operations.ts';
+import { domain } from '../../src/generated/domain.ts';
 import { describeNotes } from '../contract-notes.ts';
 import { describeSlowPatterns } from '../patterns.ts';
 import { toAdvice } from './advice.ts';
@@ -84,7 +85,7 @@ async function readAll(
     const contract = { ...read.contract, operations: new Map(sound) };
     const errors = buildErrorsFile(contract);
     const toErrorBody = await loadErrors(errors);
-    collect(problems, () => compileOperations(contract, toErrorBody));
+    collect(problems, () => compileOperations(contract, { toErrorBody, domain }));
     collect(problems, () => problems.push(...describeSlowPatterns(contract)));
     return { contract: read.contract, errors, fits: (text) => doesFit(text, contract), problems };
   } catch (error) {
@@ -95,7 +96,7 @@ async function readAll(
 /** One that cannot be loaded, since it is none or imports others, does not. */
 async function doesFit(text: string, contract: Contract): Promise<boolean> {
   try {
-    compileOperations(contract, await loadErrors(text));
+    compileOperations(contract, { toErrorBody: await loadErrors(text), domain });
     return true;
   } catch {
     return false;

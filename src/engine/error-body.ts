@@ -1,6 +1,6 @@
 /** The types of a team's `errors.ts`, which writes the bodies of the server's own errors. */
-import type { operations } from '../generated/contract.ts';
-import type { CATALOGUE, ErrorCode } from './errors.ts';
+import type { operations } from '../registered.ts';
+import type { ErrorCode, StatusOf } from './errors.ts';
 import type { Problem } from './problem.ts';
 import type { InReply, IsJson, OperationId } from './routes/directed.ts';
 
@@ -30,7 +30,7 @@ type InErrors<All> = {
   [Id in keyof All]: All[Id] extends { responses: infer Replies } ? ErrorsIn<Replies> : never;
 }[keyof All];
 type ErrorsIn<Replies> = { [Key in keyof Replies]: Key extends ErrorKey ? JsonIn<Replies[Key]> : never }[keyof Replies];
-type ErrorKey = 'default' | `${4 | 5}${'XX' | 'xx'}` | (typeof CATALOGUE)[ErrorCode]['status'];
+type ErrorKey = 'default' | `${4 | 5}${'XX' | 'xx'}` | StatusOf<ErrorCode>;
 type JsonIn<Reply> = Reply extends { content: infer Content }
   ? { [Type in keyof Content]: IsJson<Type> extends true ? InReply<Content[Type]> : never }[keyof Content]
   : never;

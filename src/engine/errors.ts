@@ -1,6 +1,5 @@
 /** The catalogue of errors: the code and status of every error that clients get are from here, or from the domain. */
-import type { components } from '../generated/contract.ts';
-import { errors } from '../generated/domain.ts';
+import type { components, DomainErrors } from '../registered.ts';
 import { type Problem, problemAt, toTold } from './problem.ts';
 
 interface OwnError {
@@ -44,8 +43,8 @@ export const GENERAL = {
   insufficient_storage: { status: 507 },
 } as const satisfies Record<string, Kind>;
 
-export const CATALOGUE = {
-  ...errors,
+/** The engine's own codes. */
+const OWN = {
   invalid_request: { status: 400 },
   malformed_json: { status: 400 },
   malformed_request: { status: 400 },
@@ -70,15 +69,32 @@ export const CATALOGUE = {
   http_version_not_supported: { status: 505 },
   ids_used_up: { status: 507 },
   ...GENERAL,
-} as const satisfies Record<ErrorBody['code'], Kind>;
+} as const satisfies Record<string, Kind>;
 
-export type ErrorCode = keyof typeof CATALOGUE;
+type Catalogue = typeof OWN & DomainErrors;
 
-type StatusOf<Code extends ErrorCode> = (typeof CATALOGUE)[Code]['status'];
+export type ErrorCode = keyof Catalogue & string;
 
-export const CODES = Object.keys(CATALOGUE) as ErrorCode[];
+/** The status of a code, as a constant. */
+export type StatusOf<Code extends ErrorCode> = Catalogue[Code] extends { status: infer Status extends number }
+  ? Status
+  : number;
 
-export const kindOf = (code: ErrorCode): Kind => CATALOGUE[code];
+/** The codes of the contract's `Error` schema that are not the engine's own: the collections have to declare them. */
+export type MissingErrors = Record<Exclude<ErrorBody['code'], keyof typeof OWN>, Kind>;
+
+let catalogue: Readonly<Record<string, Kind>> = OWN;
+
+/** Adds the codes of the collections, before the engine's own: a status is counted under its first code. Returns them. */
+export function addErrors<const Errors extends Readonly<Record<string, Kind>>>(errors: Errors): Errors {
+  catalogue = { ...errors, ...catalogue };
+  return errors;
+}
+
+/** All codes, those of the collections first. */
+export const toCodes = () => Object.keys(catalogue) as ErrorCode[];
+
+export const kindOf = (code: ErrorCode): Kind => catalogue[code] as Kind;
 
 type BodyOf<Code extends ErrorCode> = ErrorBody & { status: StatusOf<Code> };
 
@@ -94,7 +110,7 @@ export class ErrorParts<Code extends ErrorCode> {
   constructor(code: Code, message: string, { status, problems }: Pick<HttpErrorOptions, 'status' | 'problems'> = {}) {
     this.code = code;
     this.message = message;
-    this.status = (status ?? CATALOGUE[code].status) as StatusOf<Code>;
+    this.status = (status ?? kindOf(code).status) as StatusOf<Code>;
     if (problems) this.problems = problems;
   }
 }
@@ -107,7 +123,10 @@ export interface ErrorAnswer<Code extends ErrorCode> {
 
 /** Makes a handler's answer: `refuse('gone', 'No longer.')` is a 410. `message` is for people, `problems` for programs. */
 export function refuse<Code extends ErrorCode>(code: Code, message: string, problems?: Problem[]): ErrorAnswer<Code> {
-  return { status: CATALOGUE[code].status, body: new ErrorParts(code, message, { problems }) as BodyOf<Code> };
+  return {
+    status: kindOf(code).status as StatusOf<Code>,
+    body: new ErrorParts(code, message, { problems }) as BodyOf<Code>,
+  };
 }
 
 /**

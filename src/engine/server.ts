@@ -2,13 +2,12 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import fastifyPlugin, { type PluginMetadata } from 'fastify-plugin';
 import type { DestinationStream, Logger } from 'pino';
+import type { Claims } from '../registered.ts';
 import type { Store, WindowCounter } from '../store/store.ts';
-import type { Claims } from '../tokens.ts';
 import { addAuth, type Rates } from './access/auth.ts';
 import type { Contract } from './contract/contract.ts';
 import { checkTokens } from './contract/security.ts';
 import { addDocs } from './docs/docs.ts';
-import type { ToErrorBody } from './error-body.ts';
 import { addAccepting } from './http/accepting.ts';
 import { addClientAddresses, buildIsProxy } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
@@ -36,18 +35,16 @@ import { takeBody } from './http/unwanted-bodies.ts';
 import { buildErrorFormOf } from './replies/error-bodies.ts';
 import { addJsonBody } from './requests/json-body.ts';
 import { addRawBodies } from './requests/raw-bodies.ts';
-import type { CompiledOperations } from './routes/compiled-operations.ts';
+import type { CompiledOperations, OwnParts } from './routes/compiled-operations.ts';
 import { addOperations, type Handlers, type OperationsOptions } from './routes/operations.ts';
 import { addServices } from './services.ts';
 import type { VerifyToken } from './tokens.ts';
 
-export interface ServerOptions {
+export interface ServerOptions extends OwnParts {
   contract: Contract;
   handlers: Handlers;
   /** The compiled operations of the contract, if they are made already: several servers may share them. */
   compiled?: CompiledOperations;
-  /** The bodies of the server's own errors. */
-  toErrorBody: ToErrorBody;
   store: Store;
   /** The team's services, for handlers. `/readyz` calls their `check`, the stop their `close`, if they have one. */
   services?: object;

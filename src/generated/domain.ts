@@ -1,6 +1,7 @@
 // Made from openapi/petstore.yaml by `npm run generate`. Never edited.
 
+import { addErrors, type MissingErrors } from '../engine/errors.ts';
 import { pets } from '../pets/domain.ts';
 
 export const domain = { pets };
-export const errors = { ...pets.errors };
+export const errors = addErrors({ ...pets.errors } satisfies MissingErrors);

@@ -2,7 +2,7 @@
  * The description of a domain's collections, as data. The store derives statements, caches, cursors, export and import from it. The
  * compiler checks it against the contract, so that no field is lost, or stored with another type.
  */
-import type { components } from '../generated/contract.ts';
+import type { components } from '../registered.ts';
 import type { Asking } from './asking.ts';
 import type { Changing, Collection, Page, PageQuery, Refused } from './collection.ts';
 

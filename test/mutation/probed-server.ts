@@ -7,6 +7,7 @@ import type { AnyHandler } from '../../src/engine/routes/handler.ts';
 import type { Handlers } from '../../src/engine/routes/operations.ts';
 import { buildServer } from '../../src/engine/server.ts';
 import { toErrorBody } from '../../src/errors.ts';
+import { domain } from '../../src/generated/domain.ts';
 import { loadConfig } from '../../src/operate/config.ts';
 import { toStoredKey } from '../../src/store/api-keys.ts';
 import { type Store, StoreUnavailable } from '../../src/store/store.ts';
@@ -61,6 +62,7 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
   const app = await buildServer({
     contract,
     toErrorBody,
+    domain,
     handlers: Object.fromEntries(noted),
     store,
     apiKeys: [KEYS.valid],

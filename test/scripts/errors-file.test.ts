@@ -5,8 +5,9 @@ import { buildTypes } from '../../scripts/contract-types.ts';
 import { buildErrorsFile, loadErrors } from '../../scripts/contract-use/errors-file.ts';
 import { judge } from '../../scripts/contract-use/judgement.ts';
 import type { OwnError } from '../../src/engine/error-body.ts';
-import { CATALOGUE } from '../../src/engine/errors.ts';
+import { toCodes } from '../../src/engine/errors.ts';
 import { compileOperations } from '../../src/engine/routes/compiled-operations.ts';
+import { domain } from '../../src/generated/domain.ts';
 import { load } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 import { buildDiagnose } from '../compiler.ts';
@@ -76,7 +77,7 @@ const FILLED: [sentence: string, schema: Json, body: Json, open?: string][] = [
   ],
   [
     'a list of codes that has those of the server',
-    object({ code: { ...string, 'x-extensible-enum': ['pet_is_lost', ...Object.keys(CATALOGUE)] }, message: string }),
+    object({ code: { ...string, 'x-extensible-enum': ['pet_is_lost', ...toCodes()] }, message: string }),
     { code: 'invalid_request', message: MESSAGE },
   ],
   [
@@ -241,7 +242,7 @@ t.test('the first src/errors.ts is filled by names and types, compiles, and fits
   for (const [index, [sentence, , body]] of FILLED.entries()) t.match(toErrorBody(at(`get${index}`)), body, sentence);
   const opens = FILLED.flatMap(([, , , open]) => (open ? [`// To be decided: ${open}.`] : []));
   t.strictSame(text.match(/\/\/ To be decided.*/g)?.sort(), opens.sort());
-  t.equal(compileOperations(contract, toErrorBody).size, FILLED.length);
+  t.equal(compileOperations(contract, { toErrorBody, domain }).size, FILLED.length);
   t.equal(await saidOf(text, contract.document), '');
 });
 

@@ -13,7 +13,10 @@ const compiler = buildDiagnose();
 function diagnose(types: string[], domain = DOMAIN): string[] {
   const texts = types.flatMap((text, index): [string, string][] => [
     [`src/generated/contract${index}.ts`, text],
-    [`src/store/description${index}.ts`, DESCRIPTION.replace("contract.ts'", `contract${index}.ts'`)],
+    [
+      `src/store/description${index}.ts`,
+      DESCRIPTION.replace("'../registered.ts'", `'../generated/contract${index}.ts'`),
+    ],
     [`src/pets/domain${index}.ts`, domain.replace("'#store'", `'../store/description${index}.ts'`)],
   ]);
   const domains = types.map((_, index) => `src/pets/domain${index}.ts`);

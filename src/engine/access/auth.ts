@@ -2,10 +2,10 @@
 import { createHmac } from 'node:crypto';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { Logger } from 'pino';
+import type { Claims } from '../../registered.ts';
 import { CONFIGURED, hashKey } from '../../store/api-keys.ts';
 import type { Rate, Store, WindowCounter } from '../../store/store.ts';
 import { buildWindowCounter } from '../../store/window-counter.ts';
-import type { Claims } from '../../tokens.ts';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
 import { BEARER } from '../contract/security.ts';
 import type { HttpError } from '../errors.ts';

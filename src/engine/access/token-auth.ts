@@ -1,6 +1,6 @@
 /** Tokens of other issuers (RFC 6750), which the team's `verifyToken` checks. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Claims } from '../../tokens.ts';
+import type { Claims } from '../../registered.ts';
 import { HttpError } from '../errors.ts';
 import type { Verified, VerifyToken } from '../tokens.ts';
 import type { Caller, Identify } from './caller.ts';

@@ -4,7 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { Distribution, SECONDS } from '../../distribution.ts';
-import { CODES, type ErrorCode, kindOf } from '../errors.ts';
+import { type ErrorCode, kindOf, toCodes } from '../errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -95,5 +95,5 @@ function buildDuration(method: string, route: string, status: number | undefined
 
 /** A handler's answer is counted under the first code of its status. */
 function codeOf(status: number): ErrorCode | undefined {
-  return CODES.find((code) => kindOf(code).status === status);
+  return toCodes().find((code) => kindOf(code).status === status);
 }

@@ -4,13 +4,13 @@ import { stringify } from 'lossless-json';
 import type { Operation, Reply } from '../contract/contract.ts';
 import { replyFor } from '../contract/replies.ts';
 import type { ErrorForm } from '../error-body.ts';
-import { CODES, type ErrorCode, GENERAL, HttpError, kindOf } from '../errors.ts';
+import { type ErrorCode, GENERAL, HttpError, kindOf, toCodes } from '../errors.ts';
 import { Problem } from '../problem.ts';
 import type { Refuse } from '../schema/json.ts';
 import type { CompiledReply } from './compiled-reply.ts';
 
 /** The codes that the server itself answers in an operation. A 405 has no operation; the other codes are for handlers and plugins. */
-export const OWN_CODES = CODES.filter((code) => !(code in GENERAL) && kindOf(code).status !== 405);
+export const toOwnCodes = () => toCodes().filter((code) => !(code in GENERAL) && kindOf(code).status !== 405);
 
 /** The parts of an operation and its replies that say which errors it has. */
 type Named = Pick<Reply, 'status'>;
@@ -22,7 +22,7 @@ const mayBe = (code: ErrorCode, { path, deprecation }: Pick<Operation, 'path' | 
 
 /** The error codes that are sent with this reply: those of its status; for `4XX` and `default`, those without a reply of their own. */
 export const codesOf = (reply: Named, operation: Replying): ErrorCode[] =>
-  OWN_CODES.filter((code) => mayBe(code, operation) && replyFor(operation.replies, kindOf(code).status) === reply);
+  toOwnCodes().filter((code) => mayBe(code, operation) && replyFor(operation.replies, kindOf(code).status) === reply);
 
 /** The longest message: it names fields of the body, which may have any name, in up to 8 KB. Other messages are ours, and short. */
 const LONGEST = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };

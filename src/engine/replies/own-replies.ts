@@ -13,7 +13,7 @@ import { keywordsOf, type Refuse } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { buildToBody } from './error-bodies.ts';
-import { checkErrors, codesOf, OWN_CODES, type Replying } from './own-errors.ts';
+import { checkErrors, codesOf, type Replying, toOwnCodes } from './own-errors.ts';
 import { CHALLENGED, OWN_HEADERS, RETRIED, sentHeaders } from './sent-headers.ts';
 
 /** The media types of text that errors may be sent as. */
@@ -64,7 +64,11 @@ export function describeUndeclared({ operations, isComplete }: Contract): string
   return [...operations.values()].flatMap((operation) => {
     const { id, replies } = operation;
     const statuses = [
-      ...new Set(OWN_CODES.filter((code) => isMet(code, operation)).map((code) => kindOf(code).status)),
+      ...new Set(
+        toOwnCodes()
+          .filter((code) => isMet(code, operation))
+          .map((code) => kindOf(code).status),
+      ),
     ];
     const undeclared = statuses.filter((status) => !replyFor(replies, status)).sort();
     const isOwn = (reply: Reply) => statuses.some((status) => replyFor(replies, status) === reply);

@@ -1,7 +1,6 @@
 /** Compiles the check and the writers of each operation. A contract that cannot be served is refused with all its problems at once. */
 
-import { domain } from '../../generated/domain.ts';
-import type { AnyDescription } from '../../store/description.ts';
+import type { AnyDomain } from '../../store/description.ts';
 import { type Contract, ContractError, type Operation, type Reply } from '../contract/contract.ts';
 import { inAllTypes, replyFor } from '../contract/replies.ts';
 import type { ErrorFormOf, ToErrorBody } from '../error-body.ts';
@@ -29,12 +28,20 @@ export interface CompiledOperation {
 /** The operations by id; `compileNext` compiles one more part ahead of its first call. */
 export type CompiledOperations = ReadonlyMap<string, CompiledOperation> & Pick<Checks, 'compileNext'>;
 
+/** The parts of a service that its contract is held against. */
+export interface OwnParts {
+  /** The bodies of the server's own errors. */
+  toErrorBody: ToErrorBody;
+  /** The collections, whose records replies may have. */
+  domain: AnyDomain;
+}
+
 /** @throws ContractError */
-export function compileOperations(contract: Contract, toErrorBody: ToErrorBody): CompiledOperations {
+export function compileOperations(contract: Contract, { toErrorBody, domain }: OwnParts): CompiledOperations {
   const buildCheck = buildChecks(contract);
   const compileReply = buildCompileReply(buildCheck);
   // A collection whose schema the contract does not have stores nothing.
-  const kept = Object.entries<AnyDescription>(domain)
+  const kept = Object.entries(domain)
     .filter(([, { schema }]) => contract.document.components?.schemas?.[schema] !== undefined)
     .map(([name, description]) => ({ name, description, stored: recordSchema(contract, description.schema) }));
   const writers = { compileReply, isProven: buildIsProven(kept), toErrorBody };

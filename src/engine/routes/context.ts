@@ -2,8 +2,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { domain } from '../../generated/domain.ts';
-import type { Services } from '../../services.ts';
+import type { Domain, Services } from '../../registered.ts';
 import type { Idempotency } from '../../store/collection.ts';
 import type { CollectionsOf } from '../../store/description.ts';
 import type { Parameter } from '../contract/contract.ts';
@@ -16,7 +15,7 @@ import type { AnyContext, UrlOf } from './handler.ts';
 declare module 'fastify' {
   interface FastifyInstance {
     /** The domain's collections, by name. */
-    collections: CollectionsOf<typeof domain>;
+    collections: CollectionsOf<Domain>;
     /** The services that `src/services.ts` has built. */
     services: Services;
   }

@@ -1,6 +1,14 @@
 /** The types of the contract as a request or a reply has them. */
-import type { $Read, $Write, operations } from '../../generated/contract.ts';
+import type { operations } from '../../registered.ts';
 import type { Bytes } from '../requests/form-parts.ts';
+
+/** The marks of read-only and write-only fields, as openapi-typescript writes them. */
+interface $Read<T> {
+  readonly $read: T;
+}
+interface $Write<T> {
+  readonly $write: T;
+}
 
 export type OperationId = keyof operations;
 

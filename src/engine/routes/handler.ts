@@ -1,15 +1,11 @@
 /** How a handler is written: `handle('getItem', async (call) => answer)`, with the types of both from the contract. */
 import type { Logger } from 'pino';
-import type { OpenOperation, operations } from '../../generated/contract.ts';
-import type { domain } from '../../generated/domain.ts';
-import type { transactions } from '../../generated/transactions.ts';
 import type { JsonText } from '../../json/json-text.ts';
-import type { Services } from '../../services.ts';
+import type { Claims, Domain, OpenOperation, operations, Services, Transactions } from '../../registered.ts';
 import type { Awaitable, Idempotency } from '../../store/collection.ts';
 import type { CollectionsOf } from '../../store/description.ts';
 import type { KeyOwner } from '../../store/store.ts';
 import type { CallsOf } from '../../store/transactions.ts';
-import type { Claims } from '../../tokens.ts';
 import type { ErrorBody } from '../errors.ts';
 import type { RawBody } from '../replies/raw-bodies.ts';
 import type { AnyAnswer } from '../replies/sending.ts';
@@ -78,7 +74,7 @@ export type HandlerContext<Id extends OperationId> = Context<
   HeadersOf<Id>,
   Id extends OpenOperation ? undefined : CallerOf
 > &
-  CollectionsOf<typeof domain, CallsOf<typeof transactions>> &
+  CollectionsOf<Domain, CallsOf<Transactions>> &
   ContentOf<operations[Id]['requestBody']> & {
     /**
      * Returns the type that the client prefers by its `Accept`; the first of several that it likes equally, undefined if it accepts none of

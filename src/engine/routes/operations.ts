@@ -5,10 +5,14 @@ import { type Contract, ContractError, type Operation } from '../contract/contra
 import { nodesOf } from '../contract/document.ts';
 import { decodePath } from '../contract/operations.ts';
 import { whileTrusted } from '../contract/validity.ts';
-import type { ToErrorBody } from '../error-body.ts';
 import { toFailureForm } from '../replies/failure-form.ts';
 import { refuseOtherTypes, typesOf } from '../requests/json-body.ts';
-import { type CompiledOperation, type CompiledOperations, compileOperations } from './compiled-operations.ts';
+import {
+  type CompiledOperation,
+  type CompiledOperations,
+  compileOperations,
+  type OwnParts,
+} from './compiled-operations.ts';
 import { toGlueDocument } from './glue-document.ts';
 import type { AnyHandler } from './handler.ts';
 import { type RouteParts, toRoute } from './route.ts';
@@ -18,10 +22,9 @@ import { buildUrlOf } from './urls.ts';
 /** By operationId; the compiler checks `src/generated/handlers.ts` against the contract. */
 export type Handlers = Readonly<Record<string, AnyHandler>>;
 
-export interface OperationsOptions extends Pick<RouteParts, 'given' | 'authFor' | 'logger'> {
+export interface OperationsOptions extends OwnParts, Pick<RouteParts, 'given' | 'authFor' | 'logger'> {
   contract: Contract;
   compiled?: CompiledOperations;
-  toErrorBody: ToErrorBody;
   handlers: Handlers;
 }
 
@@ -32,7 +35,7 @@ export async function addOperations(
 ): Promise<void> {
   const problems = describeUnmatched([...contract.operations.keys()], Object.keys(handlers));
   if (problems.length > 0) throw new ContractError(problems);
-  const compiled = others.compiled ?? compileOperations(contract, others.toErrorBody);
+  const compiled = others.compiled ?? compileOperations(contract, others);
   compileAhead(app, compiled);
   const urlOf = buildUrlOf(contract);
   const bodyTypes = typesOf(contract);

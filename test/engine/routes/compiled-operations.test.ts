@@ -6,6 +6,7 @@ import { CONTRACT_FILE, loadContract } from '../../../src/engine/contract/load-c
 import { describeUndeclared } from '../../../src/engine/replies/own-replies.ts';
 import { compileOperations } from '../../../src/engine/routes/compiled-operations.ts';
 import { toErrorBody } from '../../../src/errors.ts';
+import { domain } from '../../../src/generated/domain.ts';
 import { CONTRACT_DIGEST } from '../../../src/generated/handlers.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 import { fileOf } from '../../other-contracts.ts';
@@ -183,7 +184,7 @@ for (const [sentence, problem, edit] of refusals) {
   t.test(`${sentence} is refused`, async (t) => {
     const file = join(t.testdir({ 'petstore.yaml': edited(edit) }), 'petstore.yaml');
     const contract = await loadContract(file);
-    t.throws(() => compileOperations({ ...contract, isStrict: true }, toErrorBody), {
+    t.throws(() => compileOperations({ ...contract, isStrict: true }, { toErrorBody, domain }), {
       name: 'ContractError',
       problems: [problem],
     });
@@ -194,7 +195,7 @@ t.test('a default that a double would round is refused', async (t) => {
   const yaml = edited(({ NewPet }) => (NewPet.properties.weight = { type: 'number', default: 'exact' }));
   const file = join(t.testdir({ 'petstore.yaml': yaml.replace('"exact"', '9007199254740993') }), 'petstore.yaml');
   const contract = await loadContract(file);
-  t.throws(() => compileOperations(contract, toErrorBody), {
+  t.throws(() => compileOperations(contract, { toErrorBody, domain }), {
     name: 'ContractError',
     problems: ['operation createPet: its body.weight: default 9007199254740993 is too large to be kept exactly'],
   });
@@ -207,13 +208,13 @@ t.test('no value is tried against a pattern that may take years', async (t) => {
     Object.assign(NewPet.properties, { code: { ...slow, default: text }, size: { ...slow, enum: [text] } });
   });
   const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
-  t.equal(compileOperations(contract, toErrorBody).size, 3);
+  t.equal(compileOperations(contract, { toErrorBody, domain }).size, 3);
 });
 
 t.test('a list of values that allows nothing in a reply is told with its field', async (t) => {
   const yaml = edited(({ Pet }) => (Pet.properties.status = { type: 'string', enum: [true] }));
   const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
-  t.throws(() => compileOperations(contract, toErrorBody), {
+  t.throws(() => compileOperations(contract, { toErrorBody, domain }), {
     name: 'ContractError',
     problems: [
       'operation listPets: response 200: body.status: allows nothing, not even true: it must be of type string',
@@ -233,7 +234,7 @@ t.test('a failure has the reply of its status, of its range, or the default', as
     responses['5XX'] = { description: 'No JSON.' };
   });
   const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
-  t.equal(compileOperations(contract, toErrorBody).size, 3);
+  t.equal(compileOperations(contract, { toErrorBody, domain }).size, 3);
 });
 
 t.test('what the server sends, and the contract does not declare, is named by generate', async (t) => {
@@ -266,9 +267,12 @@ t.test('what the server sends, and the contract does not declare, is named by ge
 
 t.test('a start compiles no check of the contract that it was built for, and all of another one', async (t) => {
   const compiled = t.capture(Ajv2020.prototype, 'compile', Ajv2020.prototype.compile);
-  const { compileNext } = compileOperations(await loadContract(CONTRACT_FILE, CONTRACT_DIGEST), toErrorBody);
+  const { compileNext } = compileOperations(await loadContract(CONTRACT_FILE, CONTRACT_DIGEST), {
+    toErrorBody,
+    domain,
+  });
   t.equal(compiled().length, 0);
-  compileOperations(await loadContract(CONTRACT_FILE, 'of another one'), toErrorBody);
+  compileOperations(await loadContract(CONTRACT_FILE, 'of another one'), { toErrorBody, domain });
   const { length } = compiled();
   t.ok(length > 3, `${length} checks`);
   while (compileNext());

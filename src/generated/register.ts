@@ -1,0 +1,20 @@
+// Made from openapi/petstore.yaml by `npm run generate`. Never edited.
+
+import type * as services from '../services.ts';
+import type * as tokens from '../tokens.ts';
+import type * as contract from './contract.ts';
+import type * as collections from './domain.ts';
+import type * as writes from './transactions.ts';
+
+declare module '../registered.ts' {
+  interface Register {
+    operations: contract.operations;
+    open: contract.OpenOperation;
+    components: contract.components;
+    domain: typeof collections.domain;
+    errors: typeof collections.errors;
+    transactions: typeof writes.transactions;
+    services: services.Services;
+    claims: tokens.Claims;
+  }
+}

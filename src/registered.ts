@@ -1,0 +1,38 @@
+/**
+ * The types of the service that is compiled. Its `generated/register.ts` adds them to `Register`, and only this file reads them from there.
+ * Without a service, as when the engine is compiled alone, they are as wide as those of any service.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: a service adds its types by `declare module`.
+export interface Register {}
+
+/** The operations of the contract, by operationId, as openapi-typescript writes them. */
+export type operations = Register extends { operations: infer All } ? All : AnyOperations;
+type Values = Readonly<Record<string, unknown>>;
+type AnyOperations = Record<string, AnyOperation>;
+interface AnyOperation {
+  parameters: { query?: Values; header?: Values; path?: Values };
+  requestBody?: { content: Record<string, unknown> };
+  responses: Record<number, { headers: object; content?: Record<string, unknown> }>;
+}
+
+/** The operations that may be called without a key. */
+export type OpenOperation = Register extends { open: infer All } ? All : never;
+
+/** The components of the contract. */
+export type components = Register extends { components: infer All } ? All : { schemas: AnySchemas };
+type AnySchemas = Readonly<Record<never, never>>;
+
+/** The descriptions of the collections. */
+export type Domain = Register extends { domain: infer All } ? All : Record<never, never>;
+
+/** The codes that the collections add to the catalogue of errors. */
+export type DomainErrors = Register extends { errors: infer All } ? All : Record<never, never>;
+
+/** The transactions of the collections, by the name of their collection, and their own name. */
+export type Transactions = Register extends { transactions: infer All } ? All : Record<never, never>;
+
+/** The services that `src/services.ts` builds. */
+export type Services = Register extends { services: infer All } ? All : object;
+
+/** The claims of a token of another issuer, which `src/tokens.ts` checks. */
+export type Claims = Register extends { claims: infer All } ? All : Readonly<Record<string, unknown>>;
