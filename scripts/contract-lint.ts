@@ -20,7 +20,7 @@ import { parse } from 'yaml';
 import { ContractError } from '../src/engine/contract/contract.ts';
 import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { toLocated } from '../src/engine/contract/located.ts';
-import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
+import { checkOperations } from '../src/engine/routes/checked-operations.ts';
 import { lookUp } from '../src/engine/schema/references.ts';
 import { toErrorBody } from '../src/errors.ts';
 import { domain } from '../src/generated/domain.ts';
@@ -45,7 +45,7 @@ export async function lint(...files: string[]): Promise<string> {
       const found = (await problemsOf(ref, config)).filter(isMeant);
       if (found.length > 0) reports.push(`${ref}:\n${found.map(toLine).join('')}`);
       // Reports formats and defaults that the server would treat as annotations.
-      else compileOperations({ ...(await loadContract(ref)), isStrict: true }, { toErrorBody, domain });
+      else checkOperations({ ...(await loadContract(ref)), isStrict: true }, { toErrorBody, domain });
     } catch (error) {
       reports.push(`${ref}:\n${toLines(error as Error, ref).join('')}`);
     }

@@ -1,5 +1,5 @@
 /** Names places of a contract where the server behaves differently, and keywords without effect: no other tool reports these. */
-import type { Contract, Operation } from '../src/engine/contract/contract.ts';
+import type { Operation, ReadContract } from '../src/engine/contract/contract.ts';
 import {
   type Document,
   nodesOf,
@@ -20,7 +20,7 @@ import { speaksOfOthers } from '../src/engine/schema/value-bounds.ts';
 const BODILESS = /^(1..|204|205|304)$/;
 
 /** The notes, one line each, with the operation. */
-export function describeNotes(contract: Contract): string[] {
+export function describeNotes(contract: ReadContract): string[] {
   const { operations, resolved, document, json } = contract;
   const sources = sourcesOf(JSON.parse(json));
   const flows = Object.entries(resolved.components?.securitySchemes ?? {}).flatMap(([name, scheme]) =>

@@ -4,10 +4,11 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
+import { CONTRACT_FILE } from '../src/contract-file.ts';
 import { ContractError } from '../src/engine/contract/contract.ts';
-import { CONTRACT_FILE, loadContract } from '../src/engine/contract/load-contract.ts';
+import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { toLocated } from '../src/engine/contract/located.ts';
-import { checkTokens } from '../src/engine/contract/security.ts';
+import { checkTokens, toTokenSchemes } from '../src/engine/contract/security.ts';
 import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
 import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
@@ -52,14 +53,14 @@ async function generate(): Promise<string[]> {
   ];
   if (staleDomain.length > 0) return staleDomain;
   // Loaded here, because these modules import the domain, whose folder may have just been replaced.
-  const { compileOperations } = await import('../src/engine/routes/compiled-operations.ts');
+  const { checkOperations } = await import('../src/engine/routes/checked-operations.ts');
   const { toErrorBody } = await import('../src/errors.ts');
   const { domain } = await import('../src/generated/domain.ts');
   const { verifyToken } = await import('../src/tokens.ts');
   const { describeUndeclared } = await import('../src/engine/replies/own-replies.ts');
   // Refuses what the server would refuse at its start, in the same words.
-  compileOperations(contract, { toErrorBody, domain });
-  checkTokens(contract, verifyToken);
+  checkOperations(contract, { toErrorBody, domain });
+  checkTokens({ tokenSchemes: toTokenSchemes(contract.resolved) }, verifyToken);
   for (const note of describeNotes(contract)) console.error(`note: ${note}`);
   const slow = describeSlowPatterns(contract);
   if (slow.length > 0) throw new ContractError(slow);

@@ -1,7 +1,7 @@
 /** The handlers by their operations, as TypeScript that the compiler checks, with the digest of the contract. */
-import type { Contract } from '../src/engine/contract/contract.ts';
+import type { ReadContract } from '../src/engine/contract/contract.ts';
 
-export function buildHandlersMap({ operations, digest }: Contract): string {
+export function buildHandlersMap({ operations, digest }: ReadContract): string {
   const ids = [...operations.keys()];
   // Some operationIds are not valid as variables: `delete`, `find-pet`. None has a `$`.
   const nameOf = (id: string) => `${id.replaceAll('-', '$')}Handler`;

@@ -1,5 +1,5 @@
 /** Finds patterns of a contract that are none, or could hang the server, because they take more than linear time. */
-import type { Contract } from '../src/engine/contract/contract.ts';
+import type { ReadContract } from '../src/engine/contract/contract.ts';
 import { inAllTypes } from '../src/engine/contract/replies.ts';
 import { toRegExp } from '../src/engine/schema/ajv.ts';
 import type { Schema } from '../src/engine/schema/json.ts';
@@ -14,7 +14,7 @@ const STEPS = 1_000_000;
 const TIME_LIMITS = { one: 20_000, all: 60_000 };
 
 /** The patterns, one line each, with the first operation that has it. Headers of replies are left out, since clients do not send them. */
-export function describeSlowPatterns({ operations }: Contract, limits = TIME_LIMITS): string[] {
+export function describeSlowPatterns({ operations }: ReadContract, limits = TIME_LIMITS): string[] {
   const seen = new Set<Schema>();
   const degreeOnce = buildDegreeOnce(limits);
   const told = new Map<string, string>();

@@ -1,4 +1,5 @@
 /** Builds the program: `src/` and `handlers/` without types, and the files that they read. */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,8 +28,7 @@ export async function writeProgram(folder, files = readProgram()) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, isSource ? await compile(content.toString(), path) : content);
   }
-  const { keepSource } = await import(join(folder, 'src/engine/contract/source.js'));
-  await keepSource(join(ROOT, 'openapi/petstore.yaml'));
+  execFileSync(process.execPath, [join(ROOT, 'scripts/finish.js'), folder], { stdio: 'inherit' });
 }
 
 /** Writes the program to a new folder, which then replaces `dist/`, once `makeWay` has ended. `note` becomes a file in it. */

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { Contract } from '../src/engine/contract/contract.ts';
+import type { ReadContract } from '../src/engine/contract/contract.ts';
 import type { MediaNode, ParameterNode } from '../src/engine/contract/document.ts';
 import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { toJsonText } from '../src/store/table.ts';
@@ -44,7 +44,7 @@ const exampleIn = ({ example, examples = {} }: Pick<MediaNode, 'example' | 'exam
   example ?? Object.values(examples)[0]?.value;
 
 /** A request for each operation, from the contract's examples, which must have the id of the first record, and its declared success. */
-function toRequests({ resolved, prefix }: Contract): SmokeRequest[] {
+function toRequests({ resolved, prefix }: ReadContract): SmokeRequest[] {
   return METHODS.flatMap((method) =>
     Object.entries(resolved.paths).flatMap(([template, item]) => {
       const operation = item[method];

@@ -1,9 +1,9 @@
 /** The service with operations that the contract does not have: what a contract may say, called for real. */
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { type Contract, ContractError } from '../src/engine/contract/contract.ts';
+import { ContractError, type ReadContract } from '../src/engine/contract/contract.ts';
 import { loadContract } from '../src/engine/contract/load-contract.ts';
-import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
+import { checkOperations } from '../src/engine/routes/checked-operations.ts';
 import type { Handlers } from '../src/engine/routes/operations.ts';
 import { toErrorBody as ownErrorBody } from '../src/errors.ts';
 import { domain } from '../src/generated/domain.ts';
@@ -36,7 +36,7 @@ export function withPaths(paths: Json, edit: Edit = () => {}): string {
   });
 }
 
-export const load = (t: Test, yaml: string): Promise<Contract> =>
+export const load = (t: Test, yaml: string): Promise<ReadContract> =>
   loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
 
 /** What a start says of this contract; empty where it starts. */
@@ -47,7 +47,7 @@ export async function problemsOf(
   toErrorBody = ownErrorBody,
 ): Promise<string[]> {
   try {
-    compileOperations({ ...(await load(t, yaml)), isStrict }, { toErrorBody, domain });
+    checkOperations({ ...(await load(t, yaml)), isStrict }, { toErrorBody, domain });
     return [];
   } catch (error) {
     if (error instanceof ContractError) return error.problems;

@@ -1,4 +1,5 @@
 /** The service on a real socket, for one test: every reply that it gives is checked against the contract. */
+
 import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,16 +7,22 @@ import type { FastifyInstance } from 'fastify';
 import { parse } from 'lossless-json';
 import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
-import type { Contract } from '../src/engine/contract/contract.ts';
-import { CONTRACT_FILE, loadContract } from '../src/engine/contract/load-contract.ts';
+import { CONTRACT_FILE } from '../src/contract-file.ts';
+import type { Contract, ReadContract } from '../src/engine/contract/contract.ts';
+import { finish } from '../src/engine/contract/finish.ts';
+import { readFinished } from '../src/engine/contract/finished.ts';
+import { loadContract } from '../src/engine/contract/load-contract.ts';
+import { toRecords } from '../src/engine/contract/records.ts';
 import { type Address, listen } from '../src/engine/http/listening.ts';
-import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
+import { checkOperations } from '../src/engine/routes/checked-operations.ts';
+import { type CompiledOperations, compileOperations, type OwnParts } from '../src/engine/routes/compiled-operations.ts';
 import type { Handlers } from '../src/engine/routes/operations.ts';
 import { buildServer, type ServerOptions } from '../src/engine/server.ts';
 import { toErrorBody } from '../src/errors.ts';
 import { domain } from '../src/generated/domain.ts';
-import { CONTRACT_DIGEST, handlers } from '../src/generated/handlers.ts';
+import { handlers } from '../src/generated/handlers.ts';
 import { loadConfig } from '../src/operate/config.ts';
+import type { AnyDomain } from '../src/store/description.ts';
 import { ContractCheck, type Reply } from './contract-check.ts';
 import { type OwnStore, openUrl } from './database.ts';
 
@@ -46,7 +53,9 @@ export interface Service {
 /** Sends a request. @throws Error when the reply breaks the contract */
 export type Request = (url: string, options?: RequestOptions) => Promise<Received>;
 
-export interface StartOptions extends Partial<Omit<ServerOptions, 'store'>> {
+export interface StartOptions extends Partial<Omit<ServerOptions, 'store' | 'contract'>> {
+  /** One that is read is checked and finished first, as the build does. */
+  contract?: Contract | ReadContract;
   store?: OwnStore;
   databaseUrl?: string;
   /** Where the log goes, at level info; by default nowhere. */
@@ -64,7 +73,7 @@ export interface StartOptions extends Partial<Omit<ServerOptions, 'store'>> {
 const FIRST_RELEASE = new URL('../openapi/released/1.0.0.yaml', import.meta.url);
 
 /** Those that an edited contract wants: it may be the first release, which lacks the operations that came later. */
-export function handlersFor({ operations }: Contract): Handlers {
+export function handlersFor({ operations }: Pick<Contract, 'operations'>): Handlers {
   const isWanted = (id: string) =>
     operations.has(id) || readFileSync(FIRST_RELEASE, 'utf8').includes(`operationId: ${id}\n`);
   return Object.fromEntries(Object.entries(handlers).filter(([id]) => isWanted(id)));
@@ -72,23 +81,37 @@ export function handlersFor({ operations }: Contract): Handlers {
 
 const contractCheck = new ContractCheck();
 
-let ours: Promise<Pick<ServerOptions, 'contract' | 'compiled'>> | undefined;
+let ours: Promise<{ contract: Contract; compiled: CompiledOperations }> | undefined;
 
 /** The checked-in contract, read and compiled once for all tests of a process. */
 export function loadOurs() {
-  ours ??= loadContract(CONTRACT_FILE, CONTRACT_DIGEST).then((contract) => ({
-    contract,
-    compiled: compileOperations(contract, { toErrorBody, domain }),
-  }));
+  ours ??= loadContract(CONTRACT_FILE).then((read) => {
+    const contract = finished(read);
+    return { contract, compiled: compileOperations(contract, { toErrorBody }) };
+  });
   return ours;
+}
+
+/** A contract with its records alone, for tests of the store. */
+export const withRecordsOf = (contract: ReadContract, own: AnyDomain = domain) => ({
+  ...contract,
+  records: toRecords(contract, own),
+});
+
+/** The contract as the server reads it, after the build has checked and written it. @throws ContractError */
+export function finished(contract: ReadContract, own: OwnParts = { toErrorBody, domain }): Contract {
+  checkOperations(contract, own);
+  return readFinished(JSON.parse(JSON.stringify(finish(contract, own.domain))), contract.yaml);
 }
 
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
   const { databaseUrl = 'sqlite::memory:', log, yaml, keepAlive, address, resolve, ...rest } = options;
   const store = rest.store ?? openUrl(databaseUrl);
+  const { contract, ...others } = rest;
+  const own = { toErrorBody, domain, ...others };
   const app = await buildServer({
-    ...(rest.contract ? { contract: rest.contract } : await loadOurs()),
-    handlers: rest.contract ? handlersFor(rest.contract) : handlers,
+    ...(contract ? { contract: 'proven' in contract ? contract : finished(contract, own) } : await loadOurs()),
+    handlers: contract ? handlersFor(contract) : handlers,
     toErrorBody,
     domain,
     store,
@@ -100,7 +123,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     limits: loadConfig({}),
     stop: { isAsked: false },
     untilNoneListens: async () => {},
-    ...rest,
+    ...others,
   });
   const agent = keepAlive ? new Agent({ keepAlive, maxSockets: 1 }) : false;
   t.teardown(async () => {

@@ -17,7 +17,7 @@ export function buildCompile(document: Node): (schema: Schema) => Compiled | und
   const isOlder = String(document.openapi).startsWith('3.0');
   const toOwn = <Kind extends object>(node: Kind): Kind => (isOlder ? toCurrent(node) : node);
   const resolve = buildResolve(toOwn(document));
-  const buildCheck = buildChecks({ isChecked: false });
+  const buildCheck = buildChecks({ isJudged: true });
   return (written) => {
     const { schema } = resolve(toOwn({ schema: written }), () => {});
     let isSound = true;

@@ -1,5 +1,5 @@
 /** Writes the first `src/errors.ts` for a contract: its error schemas, filled by the names and types of their fields. Its team goes on from there. */
-import type { Contract, Reply } from '../../src/engine/contract/contract.ts';
+import type { ReadContract, Reply } from '../../src/engine/contract/contract.ts';
 import type { ToErrorBody } from '../../src/engine/error-body.ts';
 import { kindOf, toCodes } from '../../src/engine/errors.ts';
 import { buildChecks } from '../../src/engine/schema/checks.ts';
@@ -13,7 +13,7 @@ interface Form {
   places: { id: string; status: string }[];
 }
 
-export function buildErrorsFile(contract: Contract): string {
+export function buildErrorsFile(contract: ReadContract): string {
   const forms = findForms(contract);
   const [most = { text: PLAIN, places: [] }, ...others] = [...forms.values()].sort(
     (a, b) => b.places.length - a.places.length,
@@ -53,10 +53,10 @@ const STATUSES = toCodes().map((code) => String(kindOf(code).status));
 const isError = ({ status, isJson, hasContent }: Reply) =>
   isJson && hasContent && (STATUSES.includes(status) || /^([45]XX|default)$/i.test(status));
 
-function findForms(contract: Contract): Map<string, Form> {
+function findForms(contract: ReadContract): Map<string, Form> {
   const forms = new Map<string, Form>();
   const made = new Map<Schema, Map<string, string>>();
-  const buildCheck = buildChecks(contract);
+  const buildCheck = buildChecks({ isJudged: true });
   for (const operation of contract.operations.values()) {
     for (const reply of operation.replies.filter(isError)) {
       const known = made.get(reply.schema) ?? new Map<string, string>();

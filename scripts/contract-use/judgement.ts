@@ -1,12 +1,12 @@
 /** Judges a contract as a start would, and lists the problems of all operations at once. */
 import { readFileSync } from 'node:fs';
-import { type Contract, ContractError } from '../../src/engine/contract/contract.ts';
+import { ContractError, type ReadContract } from '../../src/engine/contract/contract.ts';
 import { operationsOf } from '../../src/engine/contract/document.ts';
 import { readContract } from '../../src/engine/contract/load-contract.ts';
 import { buildPlaceOf, withoutPlace } from '../../src/engine/contract/located.ts';
 import { nameOf } from '../../src/engine/contract/operations.ts';
 import { toTokenSchemes } from '../../src/engine/contract/security.ts';
-import { compileOperations } from '../../src/engine/routes/compiled-operations.ts';
+import { checkOperations } from '../../src/engine/routes/checked-operations.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { describeNotes } from '../contract-notes.ts';
 import { describeSlowPatterns } from '../patterns.ts';
@@ -74,7 +74,7 @@ export async function judge(file: string, original = { file, name: file }): Prom
 /** Each operation that can be compiled is, beside others that cannot be read. */
 async function readAll(
   file: string,
-): Promise<Pick<Judgement, 'errors' | 'fits'> & { contract?: Contract; problems: string[] }> {
+): Promise<Pick<Judgement, 'errors' | 'fits'> & { contract?: ReadContract; problems: string[] }> {
   const problems: string[] = [];
   try {
     const read = await readContract(file);
@@ -85,7 +85,7 @@ async function readAll(
     const contract = { ...read.contract, operations: new Map(sound) };
     const errors = buildErrorsFile(contract);
     const toErrorBody = await loadErrors(errors);
-    collect(problems, () => compileOperations(contract, { toErrorBody, domain }));
+    collect(problems, () => checkOperations(contract, { toErrorBody, domain }));
     collect(problems, () => problems.push(...describeSlowPatterns(contract)));
     return { contract: read.contract, errors, fits: (text) => doesFit(text, contract), problems };
   } catch (error) {
@@ -94,9 +94,9 @@ async function readAll(
 }
 
 /** One that cannot be loaded, since it is none or imports others, does not. */
-async function doesFit(text: string, contract: Contract): Promise<boolean> {
+async function doesFit(text: string, contract: ReadContract): Promise<boolean> {
   try {
-    compileOperations(contract, { toErrorBody: await loadErrors(text), domain });
+    checkOperations(contract, { toErrorBody: await loadErrors(text), domain });
     return true;
   } catch {
     return false;
@@ -116,7 +116,7 @@ function problemsOf(error: unknown): string[] {
   throw error;
 }
 
-function sourcesOf(contract: Contract | undefined): { method: string; path: string; id: string }[] {
+function sourcesOf(contract: ReadContract | undefined): { method: string; path: string; id: string }[] {
   return Object.entries(contract?.resolved.paths ?? {}).flatMap(([path, item]) =>
     operationsOf(item).map(([method, { operationId }]) => ({ method, path, id: operationId as string })),
   );

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildTypes } from '../../scripts/contract-types.ts';
-import type { Contract } from '../../src/engine/contract/contract.ts';
+import type { ReadContract } from '../../src/engine/contract/contract.ts';
 import { loadContract } from '../../src/engine/contract/load-contract.ts';
 import { describeUndeclared } from '../../src/engine/replies/own-replies.ts';
 import type { Handlers } from '../../src/engine/routes/operations.ts';
@@ -43,7 +43,7 @@ export async function buildJudge(
   if (problem) throw new Error(`The server does not keep the contract as it is: ${problem}`);
 
   return async (edited) => {
-    let contract: Contract;
+    let contract: ReadContract;
     let run: Run;
     try {
       contract = await load(edited);
@@ -85,7 +85,7 @@ export async function buildJudge(
 
   /** Replies that only one of the servers gives, to the probes of both contracts. */
   async function differences(
-    contract: Contract,
+    contract: ReadContract,
     editedProbes: typeof probes,
     { replies }: Findings,
   ): Promise<string[]> {
@@ -101,7 +101,7 @@ function without(replies: string[], others: string[]): string[] {
   return replies.filter((reply, index) => reply !== others[index]);
 }
 
-async function load(contract: Json): Promise<Contract> {
+async function load(contract: Json): Promise<ReadContract> {
   const folder = mkdtempSync(join(tmpdir(), 'contract-mutate-'));
   const file = join(folder, 'contract.yaml');
   writeFileSync(file, JSON.stringify(contract));

@@ -1,6 +1,7 @@
 /** A server in memory, asked whether it does what a contract demands, and whether its replies fit that contract. */
+
 import { pino } from 'pino';
-import type { Contract } from '../../src/engine/contract/contract.ts';
+import type { ReadContract } from '../../src/engine/contract/contract.ts';
 import { SECURITY_HEADERS } from '../../src/engine/http/security-headers.ts';
 import { buildSunset } from '../../src/engine/replies/sunset.ts';
 import type { AnyHandler } from '../../src/engine/routes/handler.ts';
@@ -14,6 +15,7 @@ import { type Store, StoreUnavailable } from '../../src/store/store.ts';
 import { ContractCheck, type Reply } from '../contract-check.ts';
 import { openUrl } from '../database.ts';
 import { readOperations, responseKeyOf } from '../properties/operations.ts';
+import { finished } from '../service.ts';
 import type { Probe } from './probes.ts';
 import { documentedBy, shownBy } from './promises.ts';
 
@@ -47,7 +49,7 @@ export interface Findings {
 export type Run = (probes: Probe[]) => Promise<Findings>;
 
 /** A server of this contract, with nothing stored. @throws Error where the contract cannot be served */
-export async function startProbedServer(contract: Contract, handlers: Handlers): Promise<Run> {
+export async function startProbedServer(read: ReadContract, handlers: Handlers): Promise<Run> {
   const { store, fail } = openFailingStore();
   await store.createKey(toStoredKey(KEYS.powerless, 'powerless', undefined, []));
   await store.createKey(toStoredKey(KEYS.limited, 'limited', undefined, undefined, '1/d'));
@@ -59,6 +61,7 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
       return handler(call);
     },
   ]);
+  const contract = finished(read);
   const app = await buildServer({
     contract,
     toErrorBody,
@@ -75,7 +78,7 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     untilNoneListens: async () => {},
   });
   await app.ready();
-  const check = new ContractCheck(contract.json);
+  const check = new ContractCheck(read.json);
   const operations = readOperations(contract.json);
   const promises = documentedBy(operations);
   const findings: Findings = { replies: [], ignored: [], unfit: [], failed: [], defaulted: [], unkept: [] };

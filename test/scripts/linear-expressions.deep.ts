@@ -10,7 +10,7 @@ import { buildReadLine } from '../../src/operate/cli/line.ts';
 import { NAME_PATTERN } from '../../src/store/api-keys.ts';
 import { RATE_PATTERN } from '../../src/store/rate.ts';
 import { load, operation, withPaths } from '../added-operations.ts';
-import { handlersFor, startService } from '../service.ts';
+import { finished, handlersFor, startService } from '../service.ts';
 
 const SOURCES = new URL('../../src/', import.meta.url);
 const FORMATS = new URL('../../node_modules/ajv-formats/dist/formats.js', import.meta.url);
@@ -91,7 +91,7 @@ t.test('those that libraries make of the contract and its paths are linear', asy
   };
   const expressions = await madeBy(async () => {
     await startService(t, { contract, handlers });
-    buildReadLine(contract, domain);
+    buildReadLine(finished(contract), domain);
   });
   check(t, expressions);
 });

@@ -106,17 +106,14 @@ export interface Operation {
   deprecation: Deprecation | undefined;
 }
 
-export interface Contract {
+/** The parts of a contract that are read from its file. */
+export interface AnyContract {
   /** The file, byte for byte. */
   yaml: Buffer;
   /** The contract as JSON, with every digit. */
   json: string;
   /** SHA-256 of `json`. */
   digest: string;
-  /** Whether `npm run generate` has checked that the server can serve it. */
-  isChecked: boolean;
-  /** Set by the lint, which refuses constructs that are annotations elsewhere. */
-  isStrict?: boolean;
   /** The contract as an object, with its references. */
   document: Document;
   /** The contract with every reference replaced by its target. */
@@ -129,8 +126,26 @@ export interface Contract {
   /** The places of keys of all security schemes. */
   keyPlaces: KeyPlace[];
   operations: Map<string, Operation>;
+}
+
+/** A contract as the build reads it from its file, before it has checked that the server can serve it. */
+export interface ReadContract extends AnyContract {
+  /** Set by the lint, which refuses constructs that are annotations elsewhere. */
+  isStrict?: boolean;
   /** Whether it promises to declare everything that the server sends (`x-complete`), which is then checked. */
   isComplete: boolean;
+}
+
+/** A finished contract, which the build has checked. */
+export interface Contract extends AnyContract {
+  /** The document for fastify-openapi-glue. */
+  glueDocument: Document;
+  /** The security schemes whose tokens always come from another issuer. */
+  tokenSchemes: string[];
+  /** The schemas that every stored record must fit, by their names. */
+  records: Readonly<Record<string, Schema>>;
+  /** By collection: schemas of replies that every record of it, or every list of them, fits, so that stored text is sent unchecked. */
+  proven: Readonly<Record<string, Schema[]>>;
 }
 
 /** The server cannot serve the contract. Lists every problem, each in one line that names its place. */

@@ -1,7 +1,7 @@
 /** Reads the extensions of deprecated operations: `x-deprecated-at`, `x-sunset` and `x-successor`. */
 import { OperatorError } from '../../operator-error.ts';
 import type { Refuse } from '../schema/json.ts';
-import type { Contract, Deprecation, Operation } from './contract.ts';
+import type { AnyContract, Deprecation, Operation } from './contract.ts';
 import type { OperationNode } from './document.ts';
 
 export function toDeprecation(source: OperationNode, refuse: Refuse): Deprecation | undefined {
@@ -32,7 +32,7 @@ export function checkSuccessors(operations: Map<string, Operation>, refuse: Refu
 }
 
 /** The contract with later sunsets for these operations. @throws OperatorError if one has no sunset, or a later one already */
-export function extendSunsets(contract: Contract, sunsets: ReadonlyMap<string, Date>): Contract {
+export function extendSunsets<Kind extends AnyContract>(contract: Kind, sunsets: ReadonlyMap<string, Date>): Kind {
   const operations = new Map(contract.operations);
   for (const [id, sunset] of sunsets) {
     const operation = operations.get(id);

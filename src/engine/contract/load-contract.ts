@@ -1,7 +1,8 @@
-/** Loads `openapi/petstore.yaml`. A contract that the server cannot serve is refused, with all problems at once. */
+/** Loads a contract. One that the server cannot serve is refused, with all problems at once. */
+import { CONTRACT_FILE } from '../../contract-file.ts';
 import { hasFalseReferences, withoutFalseReferences } from '../schema/false-references.ts';
 import { isNode } from '../schema/json.ts';
-import { type Contract, ContractError } from './contract.ts';
+import { ContractError, type ReadContract } from './contract.ts';
 import { toDigest } from './digest.ts';
 import type { Document } from './document.ts';
 import { checkExtensions, withoutWords } from './extensions.ts';
@@ -16,27 +17,13 @@ import { checkOwnPaths, toPrefix } from './servers.ts';
 import { readSource } from './source.ts';
 import { checkValidity } from './validity.ts';
 
-export const CONTRACT_FILE = new URL('openapi/petstore.yaml', import.meta.resolve('#package'));
-
 const EMPTY = 'it is empty: an OpenAPI document begins with openapi: 3.1.1';
 
-/**
- * Slow checks are skipped for the contract with the digest `checked`: `npm run generate` has done them.
- * @throws ContractError
- */
-export async function loadContract(file: URL | string = CONTRACT_FILE, checked?: string): Promise<Contract> {
-  const { contract, problems } = await readContract(file, checked);
+/** @throws ContractError */
+export async function loadContract(file: URL | string = CONTRACT_FILE): Promise<ReadContract> {
+  const { contract, problems } = await readContract(file);
   if (problems.length > 0) throw new ContractError(problems);
   return contract;
-}
-
-/** The contract of the program. @throws ContractError whose problems have their places in the file, which is read anew for them */
-export async function loadOwnContract(checked: string, file = CONTRACT_FILE): Promise<Contract> {
-  try {
-    return await loadContract(file, checked);
-  } catch (error) {
-    throw (await import('./located.ts')).withPlaces(error, file);
-  }
 }
 
 /** The document for code that would follow any `$ref`. */
@@ -52,17 +39,12 @@ async function toCurrentVersion(source: Record<string, unknown>): Promise<Record
 }
 
 /** The contract and its problems. @throws ContractError if its operations cannot be read */
-export async function readContract(
-  file: URL | string,
-  checked?: string,
-): Promise<{ contract: Contract; problems: string[] }> {
+export async function readContract(file: URL | string): Promise<{ contract: ReadContract; problems: string[] }> {
   const { yaml, json } = await readSource(file);
   const source = parseWithBounds(json);
   if (!isNode(source)) throw new ContractError([EMPTY]);
   const current = await toCurrentVersion(source);
-  const digest = toDigest(json);
-  const isChecked = digest === checked;
-  const dangling = isChecked ? undefined : await checkValidity(await toCurrentVersion(withTrueReferences(json)));
+  const dangling = await checkValidity(await toCurrentVersion(withTrueReferences(json)));
   const document = withGetAndHead(withIds(withPathNames(withoutWords(current as Document))));
 
   const problems: string[] = [];
@@ -73,15 +55,13 @@ export async function readContract(
   if (problems.length > 0) throw new ContractError(problems);
   const keyPlaces = toKeyPlaces(resolved.components.securitySchemes, refuse);
   const isComplete = document['x-complete'] === true;
-  const operations = toOperations({ resolved, keyPlaces, isComplete, isChecked }, refuse);
-  if (!isChecked) {
-    checkNumbers(parseWithBigints(json), '#', refuse);
-    checkExtensions(current, refuse);
-  }
+  const operations = toOperations({ resolved, keyPlaces, isComplete }, refuse);
+  checkNumbers(parseWithBigints(json), '#', refuse);
+  checkExtensions(current, refuse);
   const prefix = toPrefix(document, refuse);
   checkOwnPaths(prefix, operations.values(), refuse);
   const contract = {
-    ...{ yaml, json, digest, isChecked, document, resolved, title: document.info.title, prefix },
+    ...{ yaml, json, digest: toDigest(json), document, resolved, title: document.info.title, prefix },
     ...{ operations, isComplete, publicPath: '' },
     keyPlaces: [...keyPlaces.values()].filter((place) => place !== undefined),
   };

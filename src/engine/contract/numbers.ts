@@ -3,7 +3,7 @@ import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { toDouble } from '../../json/exact-number.ts';
 import { toStep } from '../../json/pointer.ts';
 import { isNode, type Keywords, type Refuse } from '../schema/json.ts';
-import type { Contract } from './contract.ts';
+import type { AnyContract } from './contract.ts';
 import type { Document } from './document.ts';
 
 const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
@@ -26,7 +26,7 @@ export function parseWithBounds(json: string): unknown {
 }
 
 /** The document for code that does not support bigint. */
-export const withDoubles = ({ json, document }: Pick<Contract, 'json' | 'document'>): Document =>
+export const withDoubles = ({ json, document }: Pick<AnyContract, 'json' | 'document'>): Document =>
   LARGE.test(json) ? toDoubles(document) : document;
 
 /** The node with each bigint as the nearest double. */

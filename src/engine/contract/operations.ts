@@ -32,13 +32,9 @@ interface Options {
   resolved: ResolvedDocument;
   keyPlaces: KeyPlaces;
   isComplete: boolean;
-  isChecked: boolean;
 }
 
-export function toOperations(
-  { resolved, keyPlaces, isComplete, isChecked }: Options,
-  refuse: Refuse,
-): Map<string, Operation> {
+export function toOperations({ resolved, keyPlaces, isComplete }: Options, refuse: Refuse): Map<string, Operation> {
   const operations = new Map<string, Operation>();
   const byRoute = new Map<string, Operation>();
   let isWhole = true;
@@ -47,7 +43,7 @@ export function toOperations(
       source.security ??= resolved.security ?? [];
       const refuseOwn = (problem: string) => refuse(`${nameOf(source.operationId as string)}: ${problem}`);
       // Nothing can be made of it, and others are judged without it.
-      if (!isChecked && !(arePartsSound(item, source, refuseOwn) && areSound(item, source, refuseOwn))) {
+      if (!(arePartsSound(item, source, refuseOwn) && areSound(item, source, refuseOwn))) {
         isWhole = false;
         continue;
       }

@@ -1,6 +1,6 @@
 /** The contract as clients see it behind a proxy that strips a path. */
 import { stringify } from 'lossless-json';
-import type { Contract } from './contract.ts';
+import type { AnyContract } from './contract.ts';
 import type { Document } from './document.ts';
 import { parseWithBigints } from './numbers.ts';
 
@@ -8,7 +8,7 @@ import { parseWithBigints } from './numbers.ts';
  * Puts `publicPath`, such as `/petstore`, before the paths of its servers, and of everything that the server refers to. The served YAML
  * is then JSON text, no longer the file.
  */
-export function withPublicPath(contract: Contract, publicPath: string): Contract {
+export function withPublicPath<Kind extends AnyContract>(contract: Kind, publicPath: string): Kind {
   if (publicPath === '') return contract;
   const source = parseWithBigints(contract.json) as Document;
   const servers = (source.servers ?? [{ url: '' }]).map((server) =>

@@ -1,19 +1,9 @@
-/** Converts the contract's YAML to JSON. A build caches the JSON, because parsing the YAML takes a fifth of a start. */
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+/** Converts the contract's YAML to JSON. */
+import { readFileSync } from 'node:fs';
 import { stringify } from 'lossless-json';
 import type { YAMLError } from 'yaml';
 import { ContractError } from './contract.ts';
 import { parseWithBigints } from './numbers.ts';
-
-/** The cached JSON of a built program; a program that runs from its sources has none. */
-const KEPT = new URL('../../../contract.json', import.meta.url);
-
-interface Kept {
-  /** The digest of the YAML. */
-  sha256: string;
-  json: string;
-}
 
 export interface Source {
   yaml: Buffer;
@@ -22,17 +12,9 @@ export interface Source {
 }
 
 /** @throws ContractError if the text is not YAML */
-export async function readSource(file: URL | string, keptIn: URL | string = KEPT): Promise<Source> {
+export async function readSource(file: URL | string): Promise<Source> {
   const yaml = readFileSync(file);
-  const kept: Kept | undefined = existsSync(keptIn) ? JSON.parse(readFileSync(keptIn, 'utf8')) : undefined;
-  return { yaml, json: kept?.sha256 === sha256Of(yaml) ? kept.json : await toJson(yaml) };
-}
-
-/** Writes the cache of a built program. @throws ContractError if the text is not YAML */
-export async function keepSource(file: URL | string, keptIn: URL | string = KEPT): Promise<void> {
-  const yaml = readFileSync(file);
-  const kept: Kept = { sha256: sha256Of(yaml), json: await toJson(yaml) };
-  writeFileSync(keptIn, JSON.stringify(kept));
+  return { yaml, json: await toJson(yaml) };
 }
 
 async function toJson(yaml: Buffer): Promise<string> {
@@ -68,8 +50,4 @@ function toLine({ message, linePos }: YAMLError): string {
   const [start] = linePos as [{ line: number; col: number }];
   const [words] = message.split(/ at line \d+/, 1);
   return `line ${start.line}, column ${start.col}: ${words}`;
-}
-
-function sha256Of(yaml: Buffer): string {
-  return createHash('sha256').update(yaml).digest('hex');
 }

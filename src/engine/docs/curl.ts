@@ -1,6 +1,6 @@
 /** A curl command for an operation, to copy; the page fills in the reader's key, this server and a new Idempotency-Key. */
 import { stringify } from 'lossless-json';
-import type { Contract, Operation } from '../contract/contract.ts';
+import type { AnyContract, Operation } from '../contract/contract.ts';
 import type { Document, MediaNode, Method, OperationNode, PathItem } from '../contract/document.ts';
 import { parseWithBigints } from '../contract/numbers.ts';
 import { toName, withNames } from '../contract/path-names.ts';
@@ -12,7 +12,7 @@ import { Html, html } from './html.ts';
 const fill = (name: string, text: string) => html`<span data-fill="${name}">${text}</span>`;
 
 /** Parses the contract again, with bigint: its examples may have larger numbers than JavaScript's. */
-export function buildToCurl({ json, prefix }: Contract): (operation: Operation, name?: string) => Html {
+export function buildToCurl({ json, prefix }: AnyContract): (operation: Operation, name?: string) => Html {
   const document = parseWithBigints(json) as Partial<Document>;
   const { paths = {} } = document;
   const items = new Map(Object.entries(paths).map(([path, item]) => [withNames(path), item]));

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import type { Contract } from '../contract/contract.ts';
+import type { AnyContract } from '../contract/contract.ts';
 import { loadClients } from './clients.ts';
 import { addDocument, addPage } from './documents.ts';
 import { addFrontDoor } from './front-door.ts';
@@ -46,7 +46,7 @@ const TYPES: Record<string, string> = {
 /** Loaded on the first request: loading and making the pages would take a tenth of the start. */
 const loadPages = () => import('./page.ts');
 
-export async function addDocs(app: FastifyInstance, contract: Contract): Promise<void> {
+export async function addDocs(app: FastifyInstance, contract: AnyContract): Promise<void> {
   // For plugins that ask for `app.swagger()`.
   const specification = { document: contract.document } as StaticDocumentSpec;
   await app.register(swagger, { mode: 'static', specification });

@@ -1,6 +1,6 @@
 /** Leads from the origin to the rest: people to the page, programs to the contract. */
 import type { FastifyInstance } from 'fastify';
-import type { Contract } from '../contract/contract.ts';
+import type { AnyContract } from '../contract/contract.ts';
 import { toVary } from '../replies/vary.ts';
 import { addDocument } from './documents.ts';
 
@@ -14,7 +14,7 @@ const toLinks = (publicPath: string) =>
 
 const CATALOGUE = '/.well-known/api-catalog';
 
-export function addFrontDoor(app: FastifyInstance, { publicPath, prefix }: Contract): void {
+export function addFrontDoor(app: FastifyInstance, { publicPath, prefix }: AnyContract): void {
   if (!app.hasRoute({ method: 'GET', url: '/' })) {
     app.get('/', (request, reply) => {
       const isBrowser = /\btext\/html\b/.test(request.headers.accept ?? '');

@@ -1,17 +1,17 @@
 /** The HTML of both pages: the contract to read, and Swagger UI to try it. */
-import type { Contract } from '../contract/contract.ts';
+import type { AnyContract } from '../contract/contract.ts';
 import type { ClientFile } from './clients.ts';
 import { type Html, html } from './html.ts';
 import { toReading } from './reading.ts';
 
 /** `root` is the relative path from the page to `/`: a proxy may serve the page below any path. */
-export function toPage(contract: Contract, clients: ClientFile[], root: string): Buffer {
+export function toPage(contract: AnyContract, clients: ClientFile[], root: string): Buffer {
   const head = html`<link rel="stylesheet" href="${root}docs/static/reading.css">
 <script src="${root}docs/static/reading.js" type="module"></script>`;
   return toDocument(contract, root, head, toReading(contract, clients, root));
 }
 
-export function toTryPage(contract: Contract, root: string): Buffer {
+export function toTryPage(contract: AnyContract, root: string): Buffer {
   const head = html`<link rel="stylesheet" href="${root}docs/static/swagger-ui.css">
 <link rel="stylesheet" href="${root}docs/static/page.css">
 <script src="${root}docs/static/swagger-ui-bundle.js" defer></script>
@@ -21,7 +21,7 @@ export function toTryPage(contract: Contract, root: string): Buffer {
   return toDocument(contract, root, head, body);
 }
 
-function toDocument({ title }: Contract, root: string, head: Html, body: Html): Buffer {
+function toDocument({ title }: AnyContract, root: string, head: Html, body: Html): Buffer {
   const page = html`<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -1,5 +1,5 @@
 /** The page to read: a first request, each operation, and the topics of the contract's description. */
-import type { Contract, Operation } from '../contract/contract.ts';
+import type { AnyContract, Operation } from '../contract/contract.ts';
 import { nodesOf } from '../contract/document.ts';
 import type { ClientFile } from './clients.ts';
 import { buildToCurl } from './curl.ts';
@@ -7,7 +7,7 @@ import { type Html, html } from './html.ts';
 import { buildToSection } from './operation.ts';
 import { toCodes, toProse, toTopics } from './prose.ts';
 
-export function toReading(contract: Contract, clients: ClientFile[], root: string): Html {
+export function toReading(contract: AnyContract, clients: ClientFile[], root: string): Html {
   const { document, resolved, prefix } = contract;
   const { title, version, description } = document.info;
   const operations = [...contract.operations.values()];

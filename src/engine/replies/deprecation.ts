@@ -1,11 +1,14 @@
 /** The headers on every reply of a deprecated operation, from the dates in the contract. */
-import type { Contract, Operation } from '../contract/contract.ts';
+import type { AnyContract, Operation } from '../contract/contract.ts';
 import { encodePath } from '../contract/path-names.ts';
 
 type Headers = Record<string, string>;
 
 /** `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the `Link` to the successor, as far as the contract has them. */
-export function deprecationHeaders({ deprecation }: Operation, { publicPath, prefix, operations }: Contract): Headers {
+export function deprecationHeaders(
+  { deprecation }: Operation,
+  { publicPath, prefix, operations }: AnyContract,
+): Headers {
   if (!deprecation) return {};
   const { at, sunset, successor } = deprecation;
   const pathOf = (id: string) => (operations.get(id) as Operation).path;

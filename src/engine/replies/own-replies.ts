@@ -1,7 +1,7 @@
 /** Checks that the server's own errors, headers and cursors fit the contract. */
 
 import { EXTREME_CURSORS } from '../../store/cursors.ts';
-import type { Contract, Operation, Parameter, Reply } from '../contract/contract.ts';
+import type { Operation, Parameter, ReadContract, Reply } from '../contract/contract.ts';
 import { PLAIN_JSON } from '../contract/media-types.ts';
 import { findLimit } from '../contract/parameters.ts';
 import { encodePath } from '../contract/path-names.ts';
@@ -22,7 +22,7 @@ export const TEXT = /^text\/(plain|html)$/;
 export interface OwnRepliesOptions {
   buildCheck: BuildCheck;
   compileReply: CompileReply;
-  contract: Contract;
+  contract: ReadContract;
   operation: Operation;
   toErrorBody: ToErrorBody;
   /** The faults of errors that were reported for other replies. */
@@ -59,7 +59,7 @@ export function checkOwnReplies(options: OwnRepliesOptions, refuse: Refuse): voi
  * Names replies and headers that the server sends and a contract with `x-complete` does not declare. `npm run generate` reports them; the
  * server would still run.
  */
-export function describeUndeclared({ operations, isComplete }: Contract): string[] {
+export function describeUndeclared({ operations, isComplete }: ReadContract): string[] {
   if (!isComplete) return [];
   return [...operations.values()].flatMap((operation) => {
     const { id, replies } = operation;

@@ -7,10 +7,9 @@ import { inAllTypes } from '../contract/replies.ts';
 import type { ErrorForm, ToErrorBody } from '../error-body.ts';
 import { ErrorParts } from '../errors.ts';
 import { buildToBigints } from '../schema/bigints.ts';
-import type { Refuse } from '../schema/json.ts';
+import type { Refuse, Schema } from '../schema/json.ts';
 import type { CompileReply } from './compiled-reply.ts';
 import { buildToBody } from './error-bodies.ts';
-import type { IsProven } from './stored-replies.ts';
 
 export interface ReplyWriter {
   /** Returns the body for `write`. @throws Error that says where it breaks the contract, for the log */
@@ -24,7 +23,8 @@ export type WriterOf = (reply: Reply | undefined) => ReplyWriter;
 
 export interface WriterOptions {
   compileReply: CompileReply;
-  isProven: IsProven;
+  /** By collection, the schemas of replies that send stored text unchecked. */
+  proven: Readonly<Record<string, Schema[]>>;
   toErrorBody: ToErrorBody;
 }
 
@@ -41,20 +41,15 @@ export function buildWriterOf(options: WriterOptions, { id, replies }: Operation
 }
 
 function buildWriter(id: string, reply: Reply, options: WriterOptions, refuse: Refuse): ReplyWriter {
-  const { compileReply, isProven, toErrorBody } = options;
+  const { compileReply, proven, toErrorBody } = options;
   const { check: problemsOf, write } = compileReply(reply, refuse);
   const toBody = buildToBody(toErrorBody, id, reply);
-  const proven = new Map<string, boolean>();
-  const isTextProven = ({ source: { name } }: JsonText<unknown>): boolean => {
-    const known = proven.get(name) ?? isProven(reply, name);
-    proven.set(name, known);
-    return known;
-  };
+  const unchecked = new Set(Object.keys(proven).filter((name) => proven[name]?.includes(reply.schema)));
   const toBigints = buildToBigints(reply.int64s) ?? ((value: unknown) => value);
 
   function check(answered: unknown, request: { id: string }): unknown {
     const isText = answered instanceof JsonText;
-    if (isText && isTextProven(answered)) return answered;
+    if (isText && unchecked.has(answered.source.name)) return answered;
     const body = isText ? toBigints(parseExactJson(answered.text)) : toContractsOwn(answered, request, toBody);
     const problems = problemsOf(body);
     if (!problems) return body;

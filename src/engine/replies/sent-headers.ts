@@ -2,7 +2,7 @@
 
 import { EXTREME_CURSORS } from '../../store/cursors.ts';
 import { challengesOf } from '../access/challenges.ts';
-import type { Contract, Operation, Reply } from '../contract/contract.ts';
+import type { AnyContract, Operation, Reply } from '../contract/contract.ts';
 import { encodePath } from '../contract/path-names.ts';
 import { replyFor } from '../contract/replies.ts';
 
@@ -22,7 +22,7 @@ export const CHALLENGED = [401, 403] as const;
 export const RETRIED = [429, 503];
 
 /** The values that this reply may have, by lower-case name. */
-export function sentHeaders(reply: Reply, operation: Operation, contract: Contract): Record<string, string[]> {
+export function sentHeaders(reply: Reply, operation: Operation, contract: AnyContract): Record<string, string[]> {
   const isFor = (statuses: readonly number[]) =>
     statuses.some((status) => replyFor(operation.replies, status) === reply);
   const isOnce = operation.parameters.some(({ keptHours }) => keptHours !== undefined);
@@ -39,7 +39,7 @@ export function sentHeaders(reply: Reply, operation: Operation, contract: Contra
 }
 
 /** The links from a list to its next page. */
-function nextLinks({ path, parameters, deprecation }: Operation, { prefix }: Contract): string[] {
+function nextLinks({ path, parameters, deprecation }: Operation, { prefix }: AnyContract): string[] {
   if (deprecation?.successor !== undefined) return [];
   const cursors = parameters.filter(({ isOpaque, in: place }) => isOpaque && place === 'query');
   const url = prefix + encodePath(path).replace(/\{\w+\}/g, '1');

@@ -1,20 +1,26 @@
-/** Proves at the start which replies can send the store's JSON text as it is. */
-import type { Operation, Reply } from '../contract/contract.ts';
+/** Proves which replies can send the store's JSON text as it is. */
+import type { AnyDomain } from '../../store/description.ts';
+import type { Operation } from '../contract/contract.ts';
 import { findLimit } from '../contract/parameters.ts';
 import { inAllTypes } from '../contract/replies.ts';
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { isWithin, mergeAllOf } from '../schema/subsets.ts';
 
-/** Whether every record of a collection, or every list of them, fits this reply; otherwise each text must be checked. */
-export type IsProven = (reply: Reply, collection: string) => boolean;
-
-/** `stored` is the schema of a record. The store writes no other fields. */
-export function buildIsProven(kept: { name: string; stored: Schema }[]): IsProven {
-  const records = new Map(kept.map(({ name, stored }) => [name, toWritten(stored)]));
-  return ({ schema }, collection) => {
-    const record = records.get(collection);
-    return record !== undefined && (isWithin(record, schema) || isWithin({ type: 'array', items: record }, schema));
-  };
+/** By collection, the schemas of replies that every record of it, or every list of them, fits; each other text must be checked. */
+export function findProven(
+  operations: ReadonlyMap<string, Operation>,
+  records: Readonly<Record<string, Schema>>,
+  domain: AnyDomain,
+): Record<string, Schema[]> {
+  const replies = [...operations.values()].flatMap((operation) => inAllTypes(operation.replies));
+  const schemas = [...new Set(replies.filter(({ isJson }) => isJson).map(({ schema }) => schema))];
+  const proven = Object.entries(domain).map(([name, description]) => {
+    const stored = records[description.schema];
+    const record = stored === undefined ? false : toWritten(stored);
+    const isProven = (schema: Schema) => isWithin(record, schema) || isWithin({ type: 'array', items: record }, schema);
+    return [name, record ? schemas.filter(isProven) : []];
+  });
+  return Object.fromEntries(proven);
 }
 
 /** The record's schema as one closed object: a part of its `allOf` may itself be closed, and forbid the fields of another part. */

@@ -7,7 +7,7 @@ import { toMediaType } from '../contract/media-types.ts';
 import { type Problem, toFew } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
-import { findInt64s } from '../schema/int64-map.ts';
+import { int64sOf } from '../schema/int64-map.ts';
 import { type Keywords, keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { isRecursion } from '../schema/recursion.ts';
 import { mapSubschemas } from '../schema/subschemas.ts';
@@ -94,7 +94,7 @@ function buildOne(
   const inPlace = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place);
   const [inPath, inQuery, inHeader] = [inPlace('path'), inPlace('query'), inPlace('header')];
   const schema = toRequestSchema({ inPath, inQuery, inHeader }, body);
-  const int64s = findInt64s(schema, '', () => {});
+  const int64s = int64sOf(schema);
   const check = buildCheck(schema, { name: 'request', fillsDefaults: true, int64s }, refuse);
   const buildIsValid: BuildIsValid = (schema) => {
     const problemsOf = buildCheck(schema, { name: 'request' }, refuse);

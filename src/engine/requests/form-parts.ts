@@ -17,7 +17,7 @@ import { onPartHeaders } from '../http/node-internals.ts';
 import { Problem, problemAt } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
-import { findInt64s, int64sUnder } from '../schema/int64-map.ts';
+import { int64sOf, int64sUnder } from '../schema/int64-map.ts';
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import type { Values } from './parameter-values.ts';
 import { buildToValue, parseInner, REPEATED } from './spelling.ts';
@@ -242,11 +242,7 @@ function buildTake(buildCheck: BuildCheck, { name, field, form, types }: TakeOpt
   const part = partOf(field);
   const isList = isRepeated(field);
   const { maxItems = MAX_ITEMS } = keywordsOf(field);
-  const place = int64sUnder(
-    findInt64s(form, '', () => {}),
-    'properties',
-    name,
-  );
+  const place = int64sUnder(int64sOf(form), 'properties', name);
   const placeOfPart = isList ? int64sUnder(place, 'items', '') : place;
   const kind = kindOfPart(part);
   const options = { name, at: toPlace(name), int64s: placeOfPart };

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
-import type { Contract, Operation } from '../contract/contract.ts';
+import type { AnyContract, Operation } from '../contract/contract.ts';
 import { isJson, PLAIN_JSON, toMediaType } from '../contract/media-types.ts';
 import { type CodeAndMessage, HttpError, toInvalid } from '../errors.ts';
 import { cut, problemAt } from '../problem.ts';
@@ -15,7 +15,7 @@ const NOT_UTF8: CodeAndMessage = ['malformed_json', 'The body is not UTF-8.'];
 const MARKED: CodeAndMessage = ['malformed_json', 'The body begins with a byte order mark: send it without one.'];
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-export function addJsonBody(app: FastifyInstance, contract: Contract): void {
+export function addJsonBody(app: FastifyInstance, contract: AnyContract): void {
   // Fastify's own parsers round numbers.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(typesOf(contract).filter(isJson), { parseAs: 'buffer' }, (request, body, done) => {
@@ -28,7 +28,7 @@ export function addJsonBody(app: FastifyInstance, contract: Contract): void {
 }
 
 /** The media types of all bodies; also `application/json`, so that it is refused like any other type where no operation takes it. */
-export function typesOf({ operations }: Contract): string[] {
+export function typesOf({ operations }: AnyContract): string[] {
   const contents = [...operations.values()].flatMap(({ body }) => body?.contents ?? []);
   return [...new Set([PLAIN_JSON, ...contents.map(({ type }) => type)])];
 }

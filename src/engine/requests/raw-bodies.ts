@@ -2,14 +2,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import type { Contract } from '../contract/contract.ts';
+import type { AnyContract } from '../contract/contract.ts';
 import { HttpError, TOO_LARGE } from '../errors.ts';
 import { ACCEPTED_CODING, COMPRESSED } from './json-body.ts';
 
 /** `take` is called for each body that a handler gets, with its limit in bytes. */
 export function addRawBodies(
   app: FastifyInstance,
-  { operations }: Contract,
+  { operations }: AnyContract,
   take: (request: IncomingMessage, maxBytes: number) => void,
 ): void {
   const contents = [...operations.values()].flatMap(({ body }) => body?.contents ?? []);

@@ -13,7 +13,6 @@ import {
   compileOperations,
   type OwnParts,
 } from './compiled-operations.ts';
-import { toGlueDocument } from './glue-document.ts';
 import type { AnyHandler } from './handler.ts';
 import { type RouteParts, toRoute } from './route.ts';
 import { describeUnmatched } from './unmatched.ts';
@@ -56,7 +55,8 @@ export async function addOperations(
 
   await whileTrusted(() =>
     app.register(openapiGlue, {
-      specification: toGlueDocument(contract),
+      // A copy whose parts are not shared: glue changes them.
+      specification: JSON.parse(JSON.stringify(contract.glueDocument)),
       prefix: escapeColons(contract.prefix),
       operationResolver: (id, method, path) => {
         const { 'x-fastify-config': config } = nodesOf(contract.resolved, { path, method }).source;

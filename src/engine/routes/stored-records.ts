@@ -8,18 +8,21 @@ import { type Contract, ContractError } from '../contract/contract.ts';
 import type { Problem } from '../problem.ts';
 import { buildToBigints } from '../schema/bigints.ts';
 import { buildChecks, type Check } from '../schema/checks.ts';
-import { findInt64s } from '../schema/int64-map.ts';
+import { int64sOf } from '../schema/int64-map.ts';
 import type { Schema } from '../schema/json.ts';
-import { ANNOTATION, buildResolve } from '../schema/references.ts';
+import { ANNOTATION } from '../schema/references.ts';
 import { mergeAllOf } from '../schema/subsets.ts';
 
 /** @throws ContractError that says how many stored records do not fit the contract */
-export async function checkStoredRecords(contract: Contract, domain: AnyDomain, store: Contents): Promise<void> {
+export async function checkStoredRecords(
+  contract: Pick<Contract, 'records' | 'digest'>,
+  domain: AnyDomain,
+  store: Contents,
+): Promise<void> {
   const checks = new Map<string, Check>();
   const invalidRecords = new Map<string, { count: number; first: string }>();
   const checkOf = (schema: string): Check => {
-    const known =
-      checks.get(schema) ?? buildChecks(contract)(recordSchema(contract, schema), { name: schema }, () => {});
+    const known = checks.get(schema) ?? buildChecks()(recordOf(contract, schema), { name: schema }, () => {});
     checks.set(schema, known);
     return known;
   };
@@ -44,27 +47,28 @@ function toFirst(noun: string, record: unknown, problems: Problem[]): string {
   return `${noun} ${(record as { id: unknown } | null)?.id}: ${problems.join('; ')}`;
 }
 
-/** The schema that every stored record must fit. */
-export function recordSchema(contract: Contract, name: string): Schema {
-  const record: { schema: Schema } = { schema: { $ref: `#/components/schemas/${name}` } };
-  return buildResolve(contract.document)(record, () => {}).schema;
-}
+/** Nothing is stored in a collection whose schema the contract does not have. */
+export const recordOf = ({ records }: Pick<Contract, 'records'>, name: string): Schema => records[name] ?? {};
 
 /** The shapes of all collections. Each check is compiled when it is first used. */
 export function buildShapes<Domain extends AnyDomain>(
-  contract: Contract,
+  contract: Pick<Contract, 'records'>,
   domain: Domain,
 ): Record<keyof Domain & string, Shape> {
   const shapes = Object.entries(domain).map(([name, description]) => [name, buildShape(contract, description, name)]);
   return Object.fromEntries(shapes);
 }
 
-function buildShape(contract: Contract, { schema: name, columns }: AnyDescription, collection: string): Shape {
+function buildShape(
+  contract: Pick<Contract, 'records'>,
+  { schema: name, columns }: AnyDescription,
+  collection: string,
+): Shape {
   let made: Omit<Shape, 'name'> | undefined;
   const make = () => {
-    const schema = recordSchema(contract, name);
-    const int64s = findInt64s(schema, '', () => {});
-    const buildCheck = buildChecks(contract);
+    const schema = recordOf(contract, name);
+    const int64s = int64sOf(schema);
+    const buildCheck = buildChecks();
     const toBigints = buildToBigints(int64s) ?? ((value: unknown) => value);
     let checkFields: Shape['checkFields'] | undefined;
     return {

@@ -1,6 +1,6 @@
 /** The URLs of the operations, made from the contract's paths and parameters. */
 import { stringify } from 'lossless-json';
-import type { Contract, Operation, Parameter } from '../contract/contract.ts';
+import type { AnyContract, Operation, Parameter } from '../contract/contract.ts';
 import { encodePath } from '../contract/path-names.ts';
 import { SEPARATORS } from '../requests/joined-items.ts';
 import type { UrlOf } from './handler.ts';
@@ -14,7 +14,7 @@ interface Template {
   fields: { name: string; write: (value: unknown) => string }[];
 }
 
-export function buildUrlOf({ publicPath, prefix, operations }: Contract): UrlOf {
+export function buildUrlOf({ publicPath, prefix, operations }: AnyContract): UrlOf {
   const templates = new Map(
     [...operations.values()].map((operation) => [operation.id, toTemplate(publicPath + prefix, operation)]),
   );

@@ -18,10 +18,10 @@ function buildAjvOfSchemas(): Ajv2020 {
   return ajv;
 }
 
-/** Facts about the schemas of one document. */
+/** How the schemas of one document are compiled. */
 export interface SchemaSource {
-  /** Whether the build has already checked that its schemas are valid. */
-  isChecked: boolean;
+  /** Whether schemas are judged: by the build, which compiles each as a whole. The server compiles one when it is first called. */
+  isJudged?: boolean;
   /** Whether unknown keywords and formats, and defaults that cannot be filled in, are refused; otherwise they are annotations. */
   isStrict?: boolean;
 }
@@ -65,10 +65,14 @@ export function addKnownFormats(ajv: Ajv2020): void {
   delete ajv.formats.binary;
 }
 
-export function buildAjv({ isChecked, isStrict = false }: SchemaSource, useDefaults: boolean, run: Run): Ajv2020 {
+export function buildAjv(
+  { isJudged = false, isStrict = false }: SchemaSource,
+  useDefaults: boolean,
+  run: Run,
+): Ajv2020 {
   const strictness = { strict: isStrict, strictNumbers: true, strictTypes: false, strictRequired: false } as const;
   const code = { optimize: false, ...(!isStrict && { regExp: toRegExp }) };
-  const checks = { meta: false, validateSchema: !isChecked, code };
+  const checks = { meta: false, validateSchema: isJudged, code };
   const ajv = new Ajv2020({ allErrors: true, ...strictness, useDefaults, logger: false, ...checks });
   ajv.validateSchema = (schema) => {
     ofSchemas ??= buildAjvOfSchemas();

@@ -4,7 +4,7 @@ import type { Problem } from '../problem.ts';
 import { buildAjv, type Run, type SchemaSource } from './ajv.ts';
 import { CanonicalKeys } from './equality.ts';
 import { type AtEnd, type Compiler, Functions } from './functions.ts';
-import { findInt64s, type Int64Map, int64sOfField, int64sUnder } from './int64-map.ts';
+import { type Int64Map, int64sOf, int64sOfField, int64sUnder } from './int64-map.ts';
 import type { Refuse, Schema } from './json.ts';
 import { buildPrepare } from './prepared.ts';
 import { toProblems } from './problems.ts';
@@ -32,14 +32,14 @@ export interface Checks extends BuildCheck {
   compileNext: () => boolean;
 }
 
-/** Makes checks for the schemas of one document. If the build has checked it, they are compiled part by part when first called. */
-export function buildChecks(source: SchemaSource): Checks {
+/** Makes checks for the schemas of one document. In the server, they are compiled part by part when first called. */
+export function buildChecks(source: SchemaSource = {}): Checks {
   const withDefaults = buildCompile(source, true);
   const without = buildCompile(source, false);
 
   function buildCheck(schema: Schema, options: CheckOptions, refuse: Refuse): Check {
     const { expect, compile, run } = options.fillsDefaults ? withDefaults : without;
-    let made = source.isChecked ? expect(schema, options) : compile(schema, options, refuse);
+    let made = source.isJudged ? compile(schema, options, refuse) : expect(schema, options);
     return (value) => {
       made ??= compile(schema, options, refuseNow);
       const problems = made(value) ? undefined : toProblems(made.errors as ErrorObject[], options.at, value);
@@ -53,7 +53,7 @@ export function buildChecks(source: SchemaSource): Checks {
 }
 
 /** Throws: a check that accepts everything would be worse. */
-const refuseNow: Refuse = (problem) => {
+export const refuseNow: Refuse = (problem) => {
   throw new Error(problem);
 };
 
@@ -74,7 +74,7 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
   const functionOf = (schema: Schema, int64s: Int64Map) => functions.of({ schema, int64s, isTried: false });
   const compileOwn: Compile = (schema, int64s) => {
     const own = functionOf(schema, int64s);
-    return source.isChecked ? functions.compile(own) : functions.compileWhole(own);
+    return source.isJudged ? functions.compileWhole(own) : functions.compile(own);
   };
 
   function compile(
@@ -97,9 +97,6 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
   }
   return { expect, compile, run };
 }
-
-/** Does not report problems, which were reported when the contract was loaded. */
-const int64sOf = (schema: Schema): Int64Map => findInt64s(schema, '', () => {});
 
 /** The path of the innermost schema that cannot be compiled by itself. */
 function findFault(schema: Schema, int64s: Int64Map, compile: Compile): string {

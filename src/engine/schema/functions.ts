@@ -7,7 +7,7 @@ import { _, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction 
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
 import { stringify } from 'lossless-json';
 import { MAX_ERRORS } from './bounded-keywords.ts';
-import { findInt64s, type Int64Map, withoutEmpty } from './int64-map.ts';
+import { type Int64Map, int64sOf, withoutEmpty } from './int64-map.ts';
 import type { Schema } from './json.ts';
 import { targetOf } from './recursion.ts';
 
@@ -75,7 +75,7 @@ export class Functions {
   /** The function of a schema in its place, which is not looked into. */
   of({ schema, int64s, isTried }: Part): SchemaFunction {
     const target = targetOf(schema);
-    const own = target ? findInt64s(target, '', () => {}) : int64s;
+    const own = target ? int64sOf(target) : int64s;
     return this.#at({ schema: target ?? schema, int64s: withoutEmpty(own), isTried });
   }
 

@@ -19,9 +19,12 @@ export interface Int64Map {
   recursions: Set<Int64Map>;
 }
 
+/** The map of a schema's values. */
+export const int64sOf = (schema: Schema): Int64Map => mapOf(schema, true);
+
 /** Refuses values that would have two types, or could not be compared. `name` is the value's name in problems. */
 export function findInt64s(schema: Schema, name: string, refuse: Refuse): Int64Map {
-  const int64s = mapOf(schema, true);
+  const int64s = int64sOf(schema);
   checkMap(int64s, name, refuse);
   return int64s;
 }

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Compiler } from './functions.ts';
 import { BOUND_NAMES } from './int64-keywords.ts';
-import { findInt64s, type Int64Map, int64sUnder } from './int64-map.ts';
+import { type Int64Map, int64sOf, int64sUnder } from './int64-map.ts';
 import { type Keywords, keywordsOf, type Schema } from './json.ts';
 import { isRecursion } from './recursion.ts';
 import { ANNOTATION } from './references.ts';
@@ -79,11 +79,7 @@ export function buildPrepare({ fillsDefaults, isStrict }: Filling): Compiler['pr
     if (Object.hasOwn(properties, '__proto__'))
       throw new Error('nothing can be called __proto__: give it another name');
     if (propertyNames) {
-      prepared.propertyNames = inside(
-        propertyNames,
-        'propertyNames',
-        findInt64s(propertyNames, '', () => {}),
-      );
+      prepared.propertyNames = inside(propertyNames, 'propertyNames', int64sOf(propertyNames));
     }
     for (const [key, value] of Object.entries(prepared)) if (isSilent(key, value)) delete prepared[key];
     // ajv would take null.

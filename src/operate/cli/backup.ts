@@ -4,8 +4,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
-import { CONTRACT_FILE, loadContract } from '../../engine/contract/load-contract.ts';
+import { toErrorBody } from '../../errors.ts';
+import { domain } from '../../generated/domain.ts';
 import { CONTRACT_DIGEST } from '../../generated/handlers.ts';
+import { loadOwnContract } from '../../own-contract.ts';
 import { copyAside, lookInto } from '../../store/sqlite/copies.ts';
 import { refuseCompanions } from './command.ts';
 import {
@@ -60,7 +62,7 @@ async function backup(copy: string): Promise<string> {
 async function fill(part: string, from: string): Promise<Description> {
   const file = await openPart(part);
   const begunAt = new Date().toISOString();
-  const { document } = await loadContract(CONTRACT_FILE, CONTRACT_DIGEST);
+  const { document } = await loadOwnContract({ toErrorBody, domain });
   try {
     await syncUntil(copyAside({ from, to: part }), file, statSync(from).size);
     await file.sync();

@@ -1,12 +1,11 @@
 /** `node dist/src/main.js --check` prints what a start would use, and what is wrong with it. Nothing is changed. */
 import { lookup } from 'node:dns/promises';
 import { extendSunsets } from '../../engine/contract/deprecation.ts';
-import { checkDigest } from '../../engine/contract/digest.ts';
-import { loadOwnContract } from '../../engine/contract/load-contract.ts';
 import { checkTokens } from '../../engine/contract/security.ts';
 import type { Settings } from '../../engine/services.ts';
+import { toErrorBody } from '../../errors.ts';
 import { domain } from '../../generated/domain.ts';
-import { CONTRACT_DIGEST } from '../../generated/handlers.ts';
+import { loadOwnContract } from '../../own-contract.ts';
 import { toPrintableLines } from '../../store/api-keys.ts';
 import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/inspection.ts';
 import type { Inspection } from '../../store/store.ts';
@@ -88,8 +87,7 @@ function toSettings(used: Map<string, string>, { warnings }: Config): string {
 }
 
 async function findContract(config: Config | undefined, verifyToken: unknown) {
-  const contract = extendSunsets(await loadOwnContract(CONTRACT_DIGEST), config?.extendedSunsets ?? new Map());
-  checkDigest(contract, CONTRACT_DIGEST);
+  const contract = extendSunsets(await loadOwnContract({ toErrorBody, domain }), config?.extendedSunsets ?? new Map());
   checkTokens(contract, verifyToken);
   return contract;
 }

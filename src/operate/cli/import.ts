@@ -1,9 +1,8 @@
 /** Fills an empty database from an export: with everything in it, or with nothing. */
 import { open } from 'node:fs/promises';
-import { checkDigest } from '../../engine/contract/digest.ts';
-import { CONTRACT_FILE, loadContract } from '../../engine/contract/load-contract.ts';
+import { toErrorBody } from '../../errors.ts';
 import { domain } from '../../generated/domain.ts';
-import { CONTRACT_DIGEST } from '../../generated/handlers.ts';
+import { loadOwnContract } from '../../own-contract.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { type Command, readFileName, runCommand } from './command.ts';
 import { buildReadLine, MAX_LINE } from './line.ts';
@@ -23,8 +22,7 @@ await runCommand({
 
 async function readCommand(args: string[]): Promise<Command> {
   const file = readFileName(args, USAGE);
-  const contract = await loadContract(CONTRACT_FILE, CONTRACT_DIGEST);
-  checkDigest(contract, CONTRACT_DIGEST);
+  const contract = await loadOwnContract({ toErrorBody, domain });
   const bytes = file === '-' ? process.stdin : (await open(file)).createReadStream({ highWaterMark: MAX_LINE });
   return {
     run: async (store) => {

@@ -4,10 +4,10 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { Contract } from '../../engine/contract/contract.ts';
-import { recordSchema } from '../../engine/routes/stored-records.ts';
+import { recordOf } from '../../engine/routes/stored-records.ts';
 import { buildToBigints, type ToBigints } from '../../engine/schema/bigints.ts';
 import { buildChecks } from '../../engine/schema/checks.ts';
-import { findInt64s } from '../../engine/schema/int64-map.ts';
+import { int64sOf } from '../../engine/schema/int64-map.ts';
 import type { Keywords, Schema } from '../../engine/schema/json.ts';
 import { parseExactJson } from '../../json/exact-json.ts';
 import { CONFIGURED, NAME_PATTERN } from '../../store/api-keys.ts';
@@ -75,8 +75,8 @@ export function buildReadLine(contract: Contract, domain: AnyDomain): ReadLine {
     minProperties: 1,
     maxProperties: 1,
   };
-  const int64s = findInt64s(schema, '', () => {});
-  const check = buildChecks(contract)(schema, { name: 'line', int64s }, () => {});
+  const int64s = int64sOf(schema);
+  const check = buildChecks()(schema, { name: 'line', int64s }, () => {});
   const toBigints = buildToBigints(int64s) as ToBigints;
 
   return (bytes) => {
@@ -104,7 +104,7 @@ const toFields = (collections: Collections, toSchema: () => Schema): Record<stri
 function toRecordSchema(contract: Contract, { schema, columns }: AnyDescription, id: Schema): Schema {
   const [name, column] = Object.entries(columns).find(([, { set }]) => set === 'id') ?? [];
   const own = column?.type === 'int64' ? { type: 'object', properties: { [name as string]: id } } : {};
-  return { allOf: [recordSchema(contract, schema), own], unevaluatedProperties: false };
+  return { allOf: [recordOf(contract, schema), own], unevaluatedProperties: false };
 }
 
 function parse(text: string): unknown {

@@ -1,8 +1,10 @@
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import { loadOwnContract } from '../../../src/engine/contract/load-contract.ts';
+import { finishOwn } from '../../../src/engine/contract/finish-own.ts';
 import { toLocated } from '../../../src/engine/contract/located.ts';
+
+const OWN = { toErrorBody: () => ({}) as never, domain: {} };
 
 const YAML = `openapi: 3.1.1
 servers:
@@ -173,8 +175,8 @@ t.test('a start that refuses the contract names the places in its file', async (
   const folder = t.testdir({ 'a.yaml': SHARED });
   const file = pathToFileURL(`${folder}/a.yaml`);
   const name = relative(process.cwd(), `${folder}/a.yaml`);
-  await t.rejects(loadOwnContract('', file), {
+  await t.rejects(finishOwn(file, OWN), {
     message: `The contract cannot be served:\n  - ${name}:1:1: / needs info`,
   });
-  await t.rejects(loadOwnContract('', pathToFileURL(`${folder}/none.yaml`)), { code: 'ENOENT' });
+  await t.rejects(finishOwn(pathToFileURL(`${folder}/none.yaml`), OWN), { code: 'ENOENT' });
 });

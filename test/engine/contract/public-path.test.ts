@@ -1,12 +1,12 @@
 import t from 'tap';
 import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { withPublicPath } from '../../../src/engine/contract/public-path.ts';
-import { startService } from '../../service.ts';
+import { loadOurs, startService } from '../../service.ts';
 
 const PUBLIC = '/shop/petstore';
 
 t.test('behind a proxy that strips a path, all that the server refers to stands below that path', async (t) => {
-  const contract = withPublicPath(await loadContract(), PUBLIC);
+  const contract = withPublicPath((await loadOurs()).contract, PUBLIC);
   const { app, request } = await startService(t, { contract });
   const body = { name: 'Rex', categoryId: 7 };
   for (const id of [1, 2]) {
@@ -30,7 +30,7 @@ t.test('behind a proxy that strips a path, all that the server refers to stands 
 t.test(
   'the contract that is served there names its servers below that path, and is the same in all else',
   async (t) => {
-    const loaded = await loadContract();
+    const loaded = (await loadOurs()).contract;
     const { app } = await startService(t, { contract: withPublicPath(loaded, PUBLIC) });
     const [here, ...others] = loaded.document.servers ?? [];
     const expected = { ...JSON.parse(loaded.json), servers: [{ ...here, url: `${PUBLIC}/v1` }, ...others] };
@@ -40,7 +40,7 @@ t.test(
 );
 
 t.test('a contract that names no server gets one', async (t) => {
-  const source = (await loadContract()).document;
+  const source = (await loadOurs()).contract.document;
   const { servers: _, ...rest } = source;
   const contract = withPublicPath(
     await loadContract(`${t.testdir({ 'bare.json': JSON.stringify(rest) })}/bare.json`),

@@ -4,7 +4,7 @@ import { domain } from '../../../src/generated/domain.ts';
 import { load, problemsOf } from '../../added-operations.ts';
 import { openUrl } from '../../database.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
-import { startService } from '../../service.ts';
+import { startService, withRecordsOf } from '../../service.ts';
 
 /** What two pets, one with a status, are answered with. */
 async function answersTo(t: Test, edit: Edit, url: string): Promise<{ status: number; text: string }> {
@@ -99,7 +99,7 @@ t.test('a record that its schema does not allow is not stored, though a request 
   for (const edit of edits) {
     const yaml = edited(edit);
     const contract = await load(t, yaml);
-    const store = openUrl('sqlite::memory:', {}, buildShapes(contract, domain));
+    const store = openUrl('sqlite::memory:', {}, buildShapes(withRecordsOf(contract), domain));
     const { request } = await startService(t, { contract, yaml, store });
     const headers = { 'idempotency-key': 'one' };
     for (const options of [{}, { headers }]) {

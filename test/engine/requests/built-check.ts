@@ -32,7 +32,7 @@ export function build(query: Record<string, Keywords>, body?: object, isStrict =
     parameters,
     body: body && ({ required: false, contents: [{ type: 'application/json', kind: 'json', schema: body }] } as Body),
   } as Operation;
-  const check = buildCheckRequest(buildChecks({ isChecked: false, isStrict }), operation, refuse);
+  const check = buildCheckRequest(buildChecks({ isJudged: true, isStrict }), operation, refuse);
   if (problems.length > 0) throw new Error(problems.join());
   return ({ query = {}, body }: Sent): Accepted | Refused =>
     check({ params: {}, query, body, headers: {}, raw: { rawHeaders: [] } });

@@ -6,6 +6,7 @@ import { load, operation, serve, withPaths } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { openUrl } from '../../database.ts';
 import type { Edit } from '../../edited-contract.ts';
+import { withRecordsOf } from '../../service.ts';
 
 const PET = {
   description: 'The pet.',
@@ -43,7 +44,7 @@ const withPatch = (edit?: Edit) =>
 async function serveChanges(t: Test, edit?: Edit) {
   const yaml = withPatch(edit);
   const contract = await load(t, yaml);
-  const store = openUrl('sqlite::memory:', {}, buildShapes(contract, domain));
+  const store = openUrl('sqlite::memory:', {}, buildShapes(withRecordsOf(contract), domain));
   const { id } = await store.records.create({ name: 'Rex', categoryId: 2n ** 53n + 1n, status: 'available' });
   const patchPet = async ({ params, body, headers, idempotency, pets }: Json) => {
     const name = headers['If-Match'];

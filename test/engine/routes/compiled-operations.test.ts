@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
-import { CONTRACT_FILE, loadContract } from '../../../src/engine/contract/load-contract.ts';
+import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { describeUndeclared } from '../../../src/engine/replies/own-replies.ts';
+import { checkOperations } from '../../../src/engine/routes/checked-operations.ts';
 import { compileOperations } from '../../../src/engine/routes/compiled-operations.ts';
 import { toErrorBody } from '../../../src/errors.ts';
 import { domain } from '../../../src/generated/domain.ts';
-import { CONTRACT_DIGEST } from '../../../src/generated/handlers.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 import { fileOf } from '../../other-contracts.ts';
-import { loadOurs, startService } from '../../service.ts';
+import { finished, loadOurs, startService } from '../../service.ts';
 
 /** What the contract says after the edit, which the server could not keep. */
 type Refusal = [sentence: string, problem: string, edit: Edit];
@@ -184,7 +184,7 @@ for (const [sentence, problem, edit] of refusals) {
   t.test(`${sentence} is refused`, async (t) => {
     const file = join(t.testdir({ 'petstore.yaml': edited(edit) }), 'petstore.yaml');
     const contract = await loadContract(file);
-    t.throws(() => compileOperations({ ...contract, isStrict: true }, { toErrorBody, domain }), {
+    t.throws(() => checkOperations({ ...contract, isStrict: true }, { toErrorBody, domain }), {
       name: 'ContractError',
       problems: [problem],
     });
@@ -195,7 +195,7 @@ t.test('a default that a double would round is refused', async (t) => {
   const yaml = edited(({ NewPet }) => (NewPet.properties.weight = { type: 'number', default: 'exact' }));
   const file = join(t.testdir({ 'petstore.yaml': yaml.replace('"exact"', '9007199254740993') }), 'petstore.yaml');
   const contract = await loadContract(file);
-  t.throws(() => compileOperations(contract, { toErrorBody, domain }), {
+  t.throws(() => checkOperations(contract, { toErrorBody, domain }), {
     name: 'ContractError',
     problems: ['operation createPet: its body.weight: default 9007199254740993 is too large to be kept exactly'],
   });
@@ -208,13 +208,13 @@ t.test('no value is tried against a pattern that may take years', async (t) => {
     Object.assign(NewPet.properties, { code: { ...slow, default: text }, size: { ...slow, enum: [text] } });
   });
   const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
-  t.equal(compileOperations(contract, { toErrorBody, domain }).size, 3);
+  t.equal(finished(contract).operations.size, 3);
 });
 
 t.test('a list of values that allows nothing in a reply is told with its field', async (t) => {
   const yaml = edited(({ Pet }) => (Pet.properties.status = { type: 'string', enum: [true] }));
   const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
-  t.throws(() => compileOperations(contract, { toErrorBody, domain }), {
+  t.throws(() => checkOperations(contract, { toErrorBody, domain }), {
     name: 'ContractError',
     problems: [
       'operation listPets: response 200: body.status: allows nothing, not even true: it must be of type string',
@@ -234,7 +234,7 @@ t.test('a failure has the reply of its status, of its range, or the default', as
     responses['5XX'] = { description: 'No JSON.' };
   });
   const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
-  t.equal(compileOperations(contract, { toErrorBody, domain }).size, 3);
+  t.equal(finished(contract).operations.size, 3);
 });
 
 t.test('what the server sends, and the contract does not declare, is named by generate', async (t) => {
@@ -265,14 +265,12 @@ t.test('what the server sends, and the contract does not declare, is named by ge
   t.strictSame(describeUndeclared(others), [], 'a contract that was written without this server in mind');
 });
 
-t.test('a start compiles no check of the contract that it was built for, and all of another one', async (t) => {
+t.test('a start compiles no check of the contract that it was built for, and the build all of them', async (t) => {
+  const { contract } = await loadOurs();
   const compiled = t.capture(Ajv2020.prototype, 'compile', Ajv2020.prototype.compile);
-  const { compileNext } = compileOperations(await loadContract(CONTRACT_FILE, CONTRACT_DIGEST), {
-    toErrorBody,
-    domain,
-  });
+  const { compileNext } = compileOperations(contract, { toErrorBody });
   t.equal(compiled().length, 0);
-  compileOperations(await loadContract(CONTRACT_FILE, 'of another one'), { toErrorBody, domain });
+  checkOperations(await loadContract(), { toErrorBody, domain });
   const { length } = compiled();
   t.ok(length > 3, `${length} checks`);
   while (compileNext());

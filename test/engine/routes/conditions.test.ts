@@ -1,4 +1,5 @@
 /** Conditions of requests, and changes that say only what changes: over HTTP, with what handlers are given for them. */
+
 import t, { type Test } from 'tap';
 import { ifMatch, isRefused, isUnchanged, toTag } from '../../../src/engine/index.ts';
 import { buildShapes } from '../../../src/engine/routes/stored-records.ts';
@@ -6,6 +7,7 @@ import { domain } from '../../../src/generated/domain.ts';
 import { load, operation, serve, withPaths } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { openUrl } from '../../database.ts';
+import { withRecordsOf } from '../../service.ts';
 
 const HEADERS = { ETag: { description: 'The revision.', schema: { type: 'string' } } };
 const PET = { headers: HEADERS, content: { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } } };
@@ -43,7 +45,7 @@ const problem = (status: number) => ({ status, body: { code: 'invalid_request', 
 /** The number of the category stands for a revision. */
 async function serveAnimals(t: Test) {
   const contract = await load(t, YAML);
-  const store = openUrl('sqlite::memory:', {}, buildShapes(contract, domain));
+  const store = openUrl('sqlite::memory:', {}, buildShapes(withRecordsOf(contract), domain));
   const { id } = await store.records.create({ name: 'Rex', categoryId: 5n, status: 'available' });
   const getAnimal = async ({ params, headers, pets }: Json) => {
     const pet = (await pets.get(params.petId)).read();

@@ -6,6 +6,7 @@ import { buildShapes, checkStoredRecords } from '../../../src/engine/routes/stor
 import { domain } from '../../../src/generated/domain.ts';
 import { openUrl } from '../../database.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
+import { withRecordsOf } from '../../service.ts';
 
 async function loadEdited(folder: string, edit: Edit) {
   const file = `${folder}/petstore.yaml`;
@@ -23,7 +24,7 @@ async function openWithPets(t: Test) {
 }
 
 t.test('stored pets fit the contract that they were stored under', async (t) => {
-  await t.resolves(checkStoredRecords(await loadContract(), domain, await openWithPets(t)));
+  await t.resolves(checkStoredRecords(withRecordsOf(await loadContract()), domain, await openWithPets(t)));
 });
 
 t.test('an edit of the contract that stored pets do not fit is refused, with their number', async (t) => {
@@ -41,7 +42,7 @@ t.test('an edit of the contract that stored pets do not fit is refused, with the
   for (const [edit, told] of edits) {
     const contract = await loadEdited(t.testdir(), edit);
     const problem = `stored pets that do not fit its schema Pet: ${told}; correct them, or undo the edit of the contract`;
-    await t.rejects(checkStoredRecords(contract, domain, store), new ContractError([problem]));
+    await t.rejects(checkStoredRecords(withRecordsOf(contract), domain, store), new ContractError([problem]));
   }
 });
 
@@ -50,7 +51,8 @@ t.test('records are read by their schema, one or a list, also where it has no nu
     schemas.Tag = { type: 'object', properties: { name: { type: 'string' } } };
   };
   const tags = { ...domain.pets, schema: 'Tag' };
-  const shapes = buildShapes(await loadEdited(t.testdir(), edit), { ...domain, tags });
+  const all = { ...domain, tags };
+  const shapes = buildShapes(withRecordsOf(await loadEdited(t.testdir(), edit), all), all);
   for (const [shape, text, record] of [
     [shapes.pets, '{"id":9007199254740993}', { __proto__: null, id: 9007199254740993n }],
     [shapes.tags, '{"name":"Big"}', { __proto__: null, name: 'Big' }],

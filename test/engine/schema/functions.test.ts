@@ -17,15 +17,15 @@ const large = (fields: Json = {}): Json =>
   object({ ...Object.fromEntries(Array.from({ length: 310 }, (_, index) => [`text${index}`, string])), ...fields });
 
 interface Source {
-  isChecked?: boolean;
+  isJudged?: boolean;
   isStrict?: boolean;
   schemas?: Record<string, Json>;
 }
 
 /** The checks of a document, what they refuse, and how many functions are compiled. */
-function open(t: Test, { isChecked = false, isStrict = false, schemas = {} }: Source = {}) {
+function open(t: Test, { isJudged = true, isStrict = false, schemas = {} }: Source = {}) {
   const compiled = t.capture(Ajv2020.prototype, 'compile', Ajv2020.prototype.compile);
-  const buildCheck = buildChecks({ isChecked, isStrict });
+  const buildCheck = buildChecks({ isJudged, isStrict });
   const resolve = buildResolve({ components: { schemas } });
   const refused: string[] = [];
   const build = (schema: Json, options: Partial<CheckOptions> = {}) =>
@@ -128,7 +128,7 @@ t.test(
   async (t) => {
     const schemas = { Node: large({ child: ref('Node'), id: { type: 'integer' } }) };
     const schema = object({ first: ref('Node'), second: large() });
-    const called = open(t, { isChecked: true, schemas });
+    const called = open(t, { isJudged: false, schemas });
     const check = called.build(schema);
     called.build(object({ other: string }));
     t.equal(called.counted(), 0);
@@ -137,7 +137,7 @@ t.test(
     t.match(check({ first: { child: { id: 'x' } } })?.join(), /^first\.child\.id must be of type integer$/);
     t.equal(called.counted(), 2);
 
-    const ahead = open(t, { isChecked: true, schemas });
+    const ahead = open(t, { isJudged: false, schemas });
     const later = ahead.build(schema, { fillsDefaults: true });
     const parts = new Set<number>();
     while (ahead.compileNext()) parts.add(ahead.counted());
@@ -176,7 +176,7 @@ t.test('the code of a huge schema is split', async (t) => {
   const kinds = Array.from({ length: 40 }, (_, index) =>
     object(Object.fromEntries(Array.from({ length: 15 }, (_, field) => [`of${index}field${field}`, string]))),
   );
-  const check = buildChecks({ isChecked: false })({ anyOf: kinds }, { name: 'value' }, t.fail);
+  const check = buildChecks({ isJudged: true })({ anyOf: kinds }, { name: 'value' }, t.fail);
   const sizes = compiled().map(({ args }) => JSON.stringify(args[0]).length);
   t.ok(Math.max(...sizes) < JSON.stringify(kinds).length / 10, `${sizes}`);
   t.equal(check({ of3field2: 'x' }), undefined);
@@ -212,7 +212,7 @@ t.test('sound schemas beside one that cannot be compiled are compiled once', asy
 });
 
 t.test('a check that cannot be compiled when it is called takes nothing', async (t) => {
-  const { build } = open(t, { isChecked: true });
+  const { build } = open(t, { isJudged: false });
   const check = build(object({ code: { ...string, pattern: '(' } }));
   for (const value of [{ code: 'x' }, {}]) {
     t.throws(() => check(value), { message: /^value\.code: Invalid regular expression/ });

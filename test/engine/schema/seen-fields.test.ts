@@ -3,7 +3,7 @@ import { buildChecks } from '../../../src/engine/schema/checks.ts';
 import type { Json } from '../../any-json.ts';
 
 const check = (schema: Json) => {
-  const problemsOf = buildChecks({ isChecked: false })(schema, { name: 'body', at: '/body' }, t.fail);
+  const problemsOf = buildChecks({ isJudged: true })(schema, { name: 'body', at: '/body' }, t.fail);
   return (value: unknown) => problemsOf(value)?.map(String);
 };
 

@@ -22,7 +22,7 @@ function build(schema: Json, schemas: Record<string, Json> = {}): Check {
   const document = { components: { schemas }, schema };
   const problems: string[] = [];
   const refuse = (problem: string) => problems.push(problem);
-  const check = buildChecks({ isChecked: false })(
+  const check = buildChecks({ isJudged: true })(
     buildResolve(document)({ schema }, refuse).schema,
     { name: 'value' },
     refuse,

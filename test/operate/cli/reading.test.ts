@@ -1,5 +1,4 @@
 import t from 'tap';
-import { CONTRACT_FILE, loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { parseExactJson } from '../../../src/json/exact-json.ts';
 import { JsonText } from '../../../src/json/json-text.ts';
@@ -11,10 +10,11 @@ import type { Fields } from '../../../src/store/collection.ts';
 import type { AnyDomain } from '../../../src/store/description.ts';
 import type { Part, StoredKey } from '../../../src/store/store.ts';
 import type { Pet } from '../../database.ts';
+import { loadOurs } from '../../service.ts';
 
 const SOURCE = { name: 'pets', read: parseExactJson };
 
-const contract = await loadContract(CONTRACT_FILE);
+const { contract } = await loadOurs();
 const readLine = buildReadLine(contract, domain);
 const HASH = 'a'.repeat(64);
 const HEAD = '{"export":{"version":1,"lastId":{"pets":9}}}';

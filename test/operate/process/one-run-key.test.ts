@@ -10,7 +10,7 @@ import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
 import { load } from '../../added-operations.ts';
 import { openUrl } from '../../database.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
-import { KEY, startService } from '../../service.ts';
+import { finished, KEY, startService } from '../../service.ts';
 
 /** All operations take the key of this scheme. */
 const withScheme =
@@ -39,7 +39,7 @@ t.test('the line to try has the key where the contract says that it is sent', as
     const contract = await load(t, yaml);
     const { port } = await startService(t, { contract, yaml });
     const origin = `http://127.0.0.1:${port}`;
-    const line = toCurl(KEY, origin, contract);
+    const line = toCurl(KEY, origin, finished(contract));
     t.equal(line, toLine(origin));
     const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`]);
     t.equal(stdout, '[]', line);
@@ -51,7 +51,7 @@ t.test('where each operation needs more than a key, the line has the place of th
     t,
     edited(({ limit }) => (limit.required = true)),
   );
-  t.equal(toCurl(KEY, 'http://a', contract), `curl -H 'Authorization: Bearer ${KEY}' http://a/v1`);
+  t.equal(toCurl(KEY, 'http://a', finished(contract)), `curl -H 'Authorization: Bearer ${KEY}' http://a/v1`);
 });
 
 t.test('there is none in production, and the failure says what makes a key', async (t) => {

@@ -1,0 +1,68 @@
+/** The finished contract: the file that the build writes, and the server reads. */
+import { createHash } from 'node:crypto';
+import { int64sOf } from '../schema/int64-map.ts';
+import { type Contract, ContractError, type Operation, type Parameter, type Reply } from './contract.ts';
+import { readGraph } from './graph.ts';
+
+/** Raised when the build writes another form than before. */
+export const FORMAT = 1;
+
+/** The file, as JSON. */
+export interface FinishedFile {
+  format: number;
+  /** SHA-256 of the contract's YAML, which is served byte for byte. */
+  sha256: string;
+  /** SHA-256 of `json`. */
+  digest: string;
+  /** The contract as JSON, with every digit. */
+  json: string;
+  /** The facts, as a graph. */
+  facts: string;
+}
+
+type WithoutInt64s<Part> = Omit<Part, 'int64s' | 'others'>;
+export type WrittenParameter = WithoutInt64s<Parameter>;
+export type WrittenReply = WithoutInt64s<Reply> & { others: WrittenReply[] };
+
+/** An operation as it is written: its maps of 64-bit integers are found again, and its dates are texts. */
+export interface WrittenOperation extends Omit<Operation, 'parameters' | 'replies' | 'deprecation'> {
+  parameters: WrittenParameter[];
+  replies: WrittenReply[];
+  deprecation?: { at?: string; sunset?: string; successor?: string } | undefined;
+}
+
+/** The facts as they are written. */
+export interface Facts extends Omit<Contract, 'yaml' | 'json' | 'digest' | 'publicPath' | 'operations'> {
+  operations: WrittenOperation[];
+}
+
+export const sha256Of = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');
+
+const STALE = 'it has changed since this program was built: run `npm run generate`, and build again';
+
+/** @throws ContractError if the file was made of another contract, or by another version */
+export function readFinished({ format, sha256, digest, json, facts }: FinishedFile, yaml: Buffer): Contract {
+  if (format !== FORMAT || sha256 !== sha256Of(yaml)) throw new ContractError([STALE]);
+  const { operations, ...others } = readGraph(facts) as Facts;
+  const read = operations.map((operation): [string, Operation] => [operation.id, toOperation(operation)]);
+  return { yaml, json, digest, publicPath: '', ...others, operations: new Map(read) };
+}
+
+function toOperation({ parameters, replies, deprecation, ...others }: WrittenOperation): Operation {
+  return {
+    ...others,
+    parameters: parameters.map((parameter) => ({ ...parameter, int64s: int64sOf(parameter.schema) })),
+    replies: replies.map(toReply),
+    deprecation: deprecation && {
+      at: toDate(deprecation.at),
+      sunset: toDate(deprecation.sunset),
+      successor: deprecation.successor,
+    },
+  };
+}
+
+function toReply(written: WrittenReply): Reply {
+  return { ...written, int64s: int64sOf(written.schema), others: written.others.map(toReply) };
+}
+
+const toDate = (text: string | undefined) => (text === undefined ? undefined : new Date(text));

@@ -1,0 +1,65 @@
+/** Checks that the server can serve each operation of a contract, with the parts of the service. Refuses with all problems at once. */
+import { ContractError, type Operation, type ReadContract } from '../contract/contract.ts';
+import { toRecords } from '../contract/records.ts';
+import { inAllTypes } from '../contract/replies.ts';
+import { buildCompileReply } from '../replies/compiled-reply.ts';
+import { checkOwnReplies } from '../replies/own-replies.ts';
+import { checkPages } from '../replies/stored-replies.ts';
+import { type BuildCheck, buildChecks } from '../schema/checks.ts';
+import { refuseImpossible, refuseUnfitDefaults } from '../schema/impossible.ts';
+import type { Refuse } from '../schema/json.ts';
+import { checkRequired, checkSendable } from '../schema/required-fields.ts';
+import { compileOperation, type OwnParts } from './compiled-operations.ts';
+import { refuseUnstorableFields } from './unstorable-fields.ts';
+
+/** @throws ContractError */
+export function checkOperations(contract: ReadContract, { toErrorBody, domain }: OwnParts): void {
+  const buildCheck = buildChecks({ isJudged: true, isStrict: contract.isStrict ?? false });
+  const compileReply = buildCompileReply(buildCheck);
+  const records = toRecords(contract, domain);
+  const problems: string[] = [];
+  const told = new Set<string>();
+  for (const operation of contract.operations.values()) {
+    const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
+    compileOperation(operation, buildCheck, { compileReply, proven: {}, toErrorBody }, refuse);
+    checkOwnReplies({ buildCheck, compileReply, contract, operation, toErrorBody, told }, refuse);
+    if (contract.isComplete) checkPossible(operation, buildCheck, refuse);
+    checkDefaults(operation, buildCheck, refuse);
+    (contract.isStrict ? checkStrictly : checkFillable)(operation, refuse);
+    if (problems.length === 0) for (const stored of Object.values(records)) checkPages(operation, stored, refuse);
+  }
+  if (problems.length === 0) {
+    const refuse = (problem: string) => problems.push(problem);
+    for (const description of Object.values(domain)) {
+      const stored = records[description.schema];
+      if (stored !== undefined) refuseUnstorableFields(description, { stored, buildCheck }, refuse);
+    }
+  }
+  if (problems.length > 0) throw new ContractError(problems);
+}
+
+function checkPossible({ parameters, body, replies }: Operation, buildCheck: BuildCheck, refuse: Refuse): void {
+  for (const { name, schema } of parameters) refuseImpossible(schema, `parameter ${name}`, buildCheck, refuse);
+  for (const { schema } of body?.contents ?? []) refuseImpossible(schema, 'its body', buildCheck, refuse);
+  for (const { status, schema } of inAllTypes(replies))
+    refuseImpossible(schema, `response ${status}: body`, buildCheck, refuse);
+}
+
+function checkDefaults({ parameters, body }: Operation, buildCheck: BuildCheck, refuse: Refuse): void {
+  for (const { name, schema } of parameters) refuseUnfitDefaults(schema, `parameter ${name}`, buildCheck, refuse);
+  for (const { schema } of body?.contents ?? []) refuseUnfitDefaults(schema, 'its body', buildCheck, refuse);
+}
+
+function checkFillable({ replies }: Operation, refuse: Refuse): void {
+  for (const { status, schema } of inAllTypes(replies).filter(({ isJson }) => isJson)) {
+    checkSendable(schema, `response ${status}: body`, refuse);
+  }
+}
+
+/** Refuses constructs that could be served as they are, but are mistakes in a contract that was written for this server. */
+function checkStrictly({ parameters, body, replies }: Operation, refuse: Refuse): void {
+  const key = parameters.find(({ name }) => name.toLowerCase() === 'idempotency-key');
+  if (key && key.keptHours === undefined) refuse('parameter Idempotency-Key: needs x-kept-hours, to be done once');
+  for (const { schema } of body?.contents ?? []) checkRequired(schema, 'body', refuse);
+  for (const { status, schema } of inAllTypes(replies)) checkRequired(schema, `response ${status}: body`, refuse);
+}

@@ -1,0 +1,86 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { finish } from '../../../src/engine/contract/finish.ts';
+import { readFinished } from '../../../src/engine/contract/finished.ts';
+import { loadContract } from '../../../src/engine/contract/load-contract.ts';
+import { domain } from '../../../src/generated/domain.ts';
+
+const FILE = new URL('../../../openapi/petstore.yaml', import.meta.url);
+const YAML = readFileSync(FILE);
+
+t.test('a program starts with the contract that it is built for, and with no other', async (t) => {
+  const read = await loadContract();
+  const file = finish(read, domain);
+  t.strictSame([...readFinished(file, YAML).operations.keys()], [...read.operations.keys()]);
+  const refusal = {
+    name: 'ContractError',
+    problems: ['it has changed since this program was built: run `npm run generate`, and build again'],
+  };
+  t.throws(() => readFinished(file, Buffer.from(`# A comment is served, too.\n${YAML}`)), refusal);
+  t.throws(() => readFinished({ ...file, format: 0 }, YAML), refusal, 'a form of another version');
+});
+
+/** Everything that a graph of schemas may have, in a contract. */
+const STRANGE = {
+  openapi: '3.1.1',
+  info: { title: 'Strange', version: '1', description: '{"$shared": 1, "of": "contract:a"}' },
+  paths: {
+    '/trees': {
+      post: {
+        operationId: 'plant',
+        deprecated: true,
+        'x-deprecated-at': '2026-01-02',
+        'x-sunset': '2999-12-05',
+        requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Tree' } } } },
+        responses: {
+          '200': {
+            description: 'A tree.',
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/Tree' } } },
+          },
+          '4XX': {
+            description: 'None.',
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/Leaf' } } },
+          },
+        },
+      },
+    },
+  },
+  components: {
+    schemas: {
+      Tree: {
+        type: 'object',
+        properties: {
+          branches: { type: 'array', items: { $ref: '#/components/schemas/Tree' } },
+          leaf: { $ref: '#/components/schemas/Leaf' },
+          $shared: { type: 'integer', format: 'int64', maximum: 'LARGEST' },
+          ['__proto__']: { type: 'object', properties: { of: { $ref: '#/components/schemas/Leaf' } } },
+        },
+      },
+      Leaf: { type: 'object', properties: { tree: { $ref: '#/components/schemas/Tree' }, code: { type: 'string' } } },
+    },
+  },
+};
+
+t.test(
+  'a finished contract is the one that was read, with its recursive schemas, large numbers and odd names',
+  async (t) => {
+    const path = join(t.testdir(), 'strange.yaml');
+    writeFileSync(path, JSON.stringify(STRANGE).replace('"LARGEST"', '9223372036854775806'));
+    const read = await loadContract(path);
+    const contract = readFinished(JSON.parse(JSON.stringify(finish(read, {}))), read.yaml);
+    t.strictSame(contract.document, read.document);
+    const [before, after] = [read, contract].map(({ operations }) => operations.get('plant'));
+    t.strictSame(after?.deprecation, {
+      at: new Date('2026-01-02'),
+      sunset: new Date('2999-12-05'),
+      successor: undefined,
+    });
+    t.strictSame(
+      after?.replies.map(({ int64s }) => int64s),
+      before?.replies.map(({ int64s }) => int64s),
+    );
+    t.equal(after?.replies[0]?.schema, after?.body?.contents[0]?.schema, 'equal parts are one');
+    t.equal(JSON.stringify(finish({ ...read, ...contract }, {})), JSON.stringify(finish(read, {})));
+  },
+);
