@@ -13,7 +13,7 @@ import { addAccepting } from './http/accepting.ts';
 import { addClientAddresses, buildIsProxy } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
 import { addCors, toBareHeaders } from './http/cors.ts';
-import { buildCounts, type Counts } from './http/counts.ts';
+import { Counts } from './http/counts.ts';
 import { addDraining, type Stop } from './http/draining.ts';
 import { addErrorReplies, buildSendError, type SendError } from './http/error-replies.ts';
 import { addPreBodyChecks, addRequestStart, buildArrive } from './http/every-request.ts';
@@ -72,14 +72,12 @@ export interface ServerOptions {
   addPlugins?: ((app: FastifyInstance) => Promise<void>) | undefined;
   /** Limits of connections, requests and rates. */
   limits: ConnectionLimits & RequestLimits & Rates;
-  /** The counter of rate limits that is shared with other processes; without it, this process counts alone. */
+  /** The counter of rate limits that is shared with other servers; without it, this one counts alone. */
   countWindow?: WindowCounter | undefined;
   /** Adds traces; without it, nothing is traced. */
   addTraces?: AddTraces | undefined;
   /** Says whether the server was asked to stop. */
   stop: Stop;
-  /** Called when the server no longer listens; resolves when no other process listens on its port, either. */
-  untilNoneListens: () => Promise<unknown>;
 }
 
 /** @throws ContractError when contract and handlers disagree */
@@ -93,7 +91,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const watch = buildRequestObserver({ logger, lines: options.lines, toLogged, refused: refusedLog, counts });
   const arrive = buildArrive(ownLog.log, watch);
   // Refused requests are counted even if nobody reads the counts: that is cheaper than a test each time.
-  const counted = counts ?? buildCounts(String);
+  const counted = counts ?? new Counts();
   const makeError = buildMakeError(logger, buildErrorFormOf(options.toErrorBody));
   const sendError = buildSendError(logger, makeError);
   const raw = { logger, nextRequestId, makeError, counts: counted, bareHeaders: toBareHeaders(options.corsOrigins) };
@@ -113,7 +111,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await add('services', (app) => addServices(app, store.collections, services));
   await add('raw-replies', (app) => addRawReplies(app, raw, toLogged));
   const toNotFound = await add('not-found', buildNotFound);
-  const lastCall = await add('draining', (app) => addDraining(app, connections, stop, options.untilNoneListens));
+  const lastCall = await add('draining', (app) => addDraining(app, connections, stop));
   await add('request-start', (app) => addRequestStart(app, arrive, beginTrace));
   await add('cors', (app) => addCors(app, options.corsOrigins));
   await add('plugins', (app) => addTeamsPlugins(app, options));

@@ -100,8 +100,6 @@ export class StoreUnavailable extends Error {
 
 /** The limits of a store, and how it is opened. */
 export interface StoreLimits {
-  /** Set in workers: their program has migrated the database already, and a newer program may have done so since. */
-  isMigrated?: boolean;
   /** Called after a migration. */
   onMigrated?: (migrated: Migrated) => void;
   /** How long a write may wait to be durable, in milliseconds. */

@@ -70,7 +70,6 @@ export async function startProbedServer(contract: Contract, handlers: Handlers):
     requestTimeout: 30_000,
     limits: loadConfig({ KEY_RATE: '999999999/d' }),
     stop: { isAsked: false },
-    untilNoneListens: async () => {},
   });
   await app.ready();
   const check = new ContractCheck(contract.json);

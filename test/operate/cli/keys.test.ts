@@ -244,8 +244,8 @@ t.test('a failure is reported on standard error, with exit code 1, and makes no 
     [['create', ' '], { DATABASE_URL }, /^A name has 1 to 100 characters/],
     [
       ['list'],
-      { DATABASE_URL, WORKER: '2' },
-      /^Warning: WORKER is not known: is WORKERS meant\?\nThere is no database/,
+      { DATABASE_URL, MAX_CREATE: '2' },
+      /^Warning: MAX_CREATE is not known: is MAX_CREATES meant\?\nThere is no database/,
     ],
     [['revoke', 'aaaa'], { DATABASE_URL }, /^There is no database \/.*\/data\/pets\.db\. /],
     [['list'], { DATABASE_URL, PORT: 'http' }, /^Wrong configuration:\n {2}- PORT /],
