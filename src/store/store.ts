@@ -40,12 +40,9 @@ export interface KeyOwner {
   readonly scopes: readonly string[] | undefined;
 }
 
-/** A use of a key. */
+/** When a key was used last. */
 export interface KeyUse {
   keyId: string;
-  /** A deprecated operation; '' for any operation, whose uses are not counted. */
-  operationId: string;
-  count: number;
   /** ISO 8601, in UTC. */
   usedAt: string;
 }

@@ -117,8 +117,6 @@ function buildAnswer(operation: Operation, parts: RouteParts) {
   const sunset = buildSunset(deprecation?.sunset);
 
   return (request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> => {
-    // Counted, so that the last callers can be told before the operation is removed.
-    if (deprecation) request.caller?.use.countDeprecated(operation.id);
     if (sunset.isPast) return refuse('gone', `This operation was served until ${deprecation?.sunset?.toUTCString()}.`);
     const checked = compiled.check(request);
     if ('problems' in checked) return refuse('invalid_request', ...toTold(checked.problems));
