@@ -25,7 +25,6 @@ import { buildNotFound } from './http/not-found.ts';
 import { addNullErrors } from './http/null-errors.ts';
 import { addOverload, type RequestLimits } from './http/overload.ts';
 import { addRawReplies, buildSendClientError, type RawRepliesOptions } from './http/raw-replies.ts';
-import { buildRefusedLog } from './http/refused-log.ts';
 import { buildRequestIds, buildRequestObserver } from './http/request-log.ts';
 import { buildFastifyLog } from './http/request-logger.ts';
 import { buildServerResponse } from './http/server-response.ts';
@@ -86,9 +85,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const given = { ...store.collections, services };
   const nextRequestId = buildRequestIds();
   const toLogged = buildToLogged(keysInQueries(contract), options.apiKeys);
-  const refusedLog = buildRefusedLog(logger);
   const ownLog = buildFastifyLog(logger, toLogged);
-  const watch = buildRequestObserver({ logger, lines: options.lines, toLogged, refused: refusedLog, counts });
+  const watch = buildRequestObserver({ logger, lines: options.lines, toLogged, counts });
   const arrive = buildArrive(ownLog.log, watch);
   // Refused requests are counted even if nobody reads the counts: that is cheaper than a test each time.
   const counted = counts ?? new Counts();
@@ -99,7 +97,6 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     arrive(request, reply, () => sendError(error, request, reply.headers(raw.bareHeaders)));
   };
   const app = createApp(options, raw, ownLog, frameworkErrors);
-  app.addHook('onClose', async () => refusedLog.end());
   const auth = { ...options, realm: contract.title, rates: limits, onRead: noteRead(counted) };
 
   const add = buildAdd(app);
