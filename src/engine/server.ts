@@ -22,7 +22,6 @@ import { ignoreUpgrades } from './http/ignored-upgrades.ts';
 import { buildToLogged } from './http/logged-urls.ts';
 import { buildMakeError } from './http/made-errors.ts';
 import { buildNotFound } from './http/not-found.ts';
-import { addNullErrors } from './http/null-errors.ts';
 import { addOverload, type RequestLimits } from './http/overload.ts';
 import { addRawReplies, buildSendClientError, type RawRepliesOptions } from './http/raw-replies.ts';
 import { buildRequestIds, buildRequestObserver } from './http/request-log.ts';
@@ -170,11 +169,9 @@ const buildAdd =
   };
 
 async function addTeamsPlugins(app: FastifyInstance, { addPlugins }: ServerOptions): Promise<void> {
-  const endNullErrors = addNullErrors(app);
   await addPlugins?.(app);
   // Waits for plugins that were registered without `await`, too.
   await app.after();
-  endNullErrors();
 }
 
 /** How long a part may take to load, in milliseconds: a contract of thousands of operations exceeds Fastify's ten seconds. */

@@ -70,6 +70,9 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   };
 
   async function serve(request: FastifyRequest, reply: FastifyReply) {
+    // Fastify takes it for success where a hook throws null, and skips the hooks behind it.
+    if (request.operationId === undefined)
+      throw new TypeError('a hook threw null or undefined: the key was not checked');
     let answered: AnyAnswer;
     try {
       answered = await answer(request);
