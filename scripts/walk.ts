@@ -41,7 +41,7 @@ async function send(port: number, method: string, path: string): Promise<void> {
 
 async function startServer(): Promise<number> {
   const port = await findFreePort();
-  Object.assign(process.env, { PORT: String(port), DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, WORKERS: '1' });
+  Object.assign(process.env, { PORT: String(port), DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY });
   await import('../src/main.ts');
   for (;;) {
     const isListening = await send(port, 'GET', '/readyz').then(

@@ -1,5 +1,4 @@
 /** Runs the process: reads the configuration, loads the contract, opens the store, builds the server, listens, stops on a signal. */
-import cluster from 'node:cluster';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -9,20 +8,19 @@ import { withPublicPath } from './engine/contract/public-path.ts';
 import { listen } from './engine/http/listening.ts';
 import type { AddTraces } from './engine/http/trace-context.ts';
 import { buildShapes, checkStoredRecords } from './engine/routes/stored-records.ts';
+import { buildServer } from './engine/server.ts';
 import { toErrorBody } from './errors.ts';
 import { domain } from './generated/domain.ts';
 import { handlers } from './generated/handlers.ts';
 import { type Config, ConfigError, type ConfigWith, loadConfig } from './operate/config.ts';
 import { makeOneRunKey, showOneRunKey, takesKeys } from './operate/process/one-run-key.ts';
-import { startOperating, startReports } from './operate/process/operating.ts';
-import { askFirstProcess } from './operate/process/shared-window-counter.ts';
+import { startOperating } from './operate/process/operating.ts';
 import { onStopSignals } from './operate/process/signals.ts';
-import { buildForcedEnd, prepareStop, stopDeadline } from './operate/process/stopping.ts';
-import { tellSystemd } from './operate/process/watchdog.ts';
-import { onStopAsked, startBeating, untilNoneListens } from './operate/process/worker.ts';
-import { superviseWorkers } from './operate/process/workers.ts';
+import { buildForcedEnd, prepareStop } from './operate/process/stopping.ts';
+import { notifySystemd } from './operate/process/watchdog.ts';
 import { type Log, openLog } from './operate/telemetry/log.ts';
 import { loadOwnContract } from './own-contract.ts';
+import { addPlugins } from './plugins.ts';
 import { buildServices, settings } from './services.ts';
 import { openStore } from './store/open-store.ts';
 import { type Migrated, type Store, StoreError, StoreUnavailable } from './store/store.ts';
@@ -34,19 +32,15 @@ async function start(): Promise<void> {
   const loaded = await loadOwnContract({ toErrorBody, domain });
   const contract = withPublicPath(extendSunsets(loaded, config.extendedSunsets), config.publicPath);
   const log = openLog(config.logLevel);
-  if (cluster.isPrimary) tellSystemd(process.env);
-  if (cluster.isPrimary) for (const warning of config.warnings) log.logger.warn(warning);
+  notifySystemd(process.env);
+  for (const warning of config.warnings) log.logger.warn(warning);
   const onMigrated = (migrated: Migrated) =>
     log.logger.info(migrated, migrated.from === 0 ? 'the database was made' : 'the database was migrated');
-  const limits = { ...config, isMigrated: cluster.isWorker, onMigrated };
-  const store = await openStore(config.database, domain, limits, {
-    shapes: buildShapes(contract, domain),
-    transactions,
-  });
+  const ofDomain = { shapes: buildShapes(contract, domain), transactions };
+  const store = await openStore(config.database, domain, { ...config, onMigrated }, ofDomain);
   try {
     await checkStoredRecords(contract, domain, store);
-    if (config.workers > 1 && cluster.isPrimary) await serveByWorkers(config, contract, store, log);
-    else await serve(config, contract, store, log);
+    await serve(config, contract, store, log);
   } catch (error) {
     await store.close();
     if (!(error instanceof StoreUnavailable)) throw error;
@@ -54,30 +48,12 @@ async function start(): Promise<void> {
   }
 }
 
-async function serveByWorkers(config: Config, contract: Contract, store: Store, log: Log): Promise<void> {
-  const oneRunKey = await makeOneRunKey(config, store, log.logger, takesKeys(contract, verifyToken));
-  await store.close();
-  const reports = await startReports(config, contract, log.logger);
-  superviseWorkers({
-    reports,
-    count: config.workers,
-    env: oneRunKey ? { API_KEYS: oneRunKey, API_KEYS_FILE: '' } : {},
-    log,
-    deadline: stopDeadline(config),
-    endByForce: buildForcedEnd(log.logger, process.pid),
-    onListening: (origin) => oneRunKey && showOneRunKey(oneRunKey, origin, contract),
-  });
-}
-
 async function serve(config: ConfigWith<typeof settings>, contract: Contract, store: Store, log: Log): Promise<void> {
   const { logger } = log;
-  // A worker never makes a key: all keys may have been revoked since the first process started.
-  const oneRunKey = await makeOneRunKey(config, store, logger, !cluster.isWorker && takesKeys(contract, verifyToken));
+  const oneRunKey = await makeOneRunKey(config, store, logger, takesKeys(contract, verifyToken));
   const stop = { isAsked: false };
   const services = await buildServices(config.services, { log: logger });
   const operating = await startOperating(config, contract, store, services, stop, logger);
-  // Loaded here, because a first process that only starts workers does not need them.
-  const [{ buildServer }, { addPlugins }] = await Promise.all([import('./engine/server.ts'), import('./plugins.ts')]);
   const addTraces = config.isTraced ? await loadTraces(config, contract, logger) : undefined;
   const app = await buildServer({
     addTraces,
@@ -94,16 +70,13 @@ async function serve(config: ConfigWith<typeof settings>, contract: Contract, st
     keepAliveTimeout: config.keepAliveTimeout,
     corsOrigins: config.corsOrigins,
     limits: config,
-    countWindow: store.countWindow ?? (cluster.isWorker ? askFirstProcess() : undefined),
+    countWindow: store.countWindow,
     stop,
-    untilNoneListens: async () => cluster.isWorker && untilNoneListens(config.stopTimeout / 4),
   });
   const listening = startListening(app, config);
   const endByForce = buildForcedEnd(logger, process.pid);
   const askToStop = prepareStop({ app, store, config, log, endByForce, listening, stop });
-  if (cluster.isWorker) startBeating();
-  if (cluster.isWorker) onStopAsked(askToStop);
-  else onStopSignals({ onFirst: askToStop, onSecond: endByForce, logger });
+  onStopSignals({ onFirst: askToStop, onSecond: endByForce, logger });
 
   const origin = await listening;
   await operating?.listen();

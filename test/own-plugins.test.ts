@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import t from 'tap';
-import { buildCounts } from '../src/engine/http/counts.ts';
 import { loadConfig } from '../src/operate/config.ts';
+import { RequestCounts } from '../src/operate/telemetry/request-counts.ts';
 import { connectRaw } from './raw-client.ts';
 import { send, startService } from './service.ts';
 
@@ -46,7 +46,7 @@ function buildSlow() {
 }
 
 t.test("a plugin's own route is counted by its path, and logged with its id and its caller's address", async (t) => {
-  const counts = buildCounts((id) => `/${id}`);
+  const counts = new RequestCounts((id) => `/${id}`);
   const lines: string[] = [];
   const { port } = await startService(t, { ...buildSlow(), counts, log: { write: (line) => void lines.push(line) } });
   const { headers, text } = await send(port, '/own/7?key=none');
@@ -55,7 +55,9 @@ t.test("a plugin's own route is counted by its path, and logged with its id and 
     ...{ reqId: headers['x-request-id'], method: 'GET', url: '/own/7?key=none', ip: '127.0.0.1', status: 200 },
     msg: 'request',
   });
-  t.match(counts.durations(), [{ route: '/own/:name', method: 'GET', status: 200 }]);
+  t.match(counts.durations(), [
+    { labels: { http_route: '/own/:name', http_request_method: 'GET', http_response_status_code: 200 } },
+  ]);
   t.match(await send(port, '/own/7', { method: 'POST' }), { status: 405, headers: { allow: 'GET, HEAD' } });
 });
 

@@ -122,7 +122,6 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     requestTimeout: 30_000,
     limits: loadConfig({}),
     stop: { isAsked: false },
-    untilNoneListens: async () => {},
     ...others,
   });
   const agent = keepAlive ? new Agent({ keepAlive, maxSockets: 1 }) : false;

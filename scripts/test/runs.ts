@@ -17,7 +17,6 @@ const ALONE = [
   'cli/backup',
   'cli/moving',
   'store/postgres-outages',
-  'process/workers',
   'scripts/contract-diff',
   'store/postgres-suite',
   'process/postgres',

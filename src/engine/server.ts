@@ -12,7 +12,7 @@ import { addAccepting } from './http/accepting.ts';
 import { addClientAddresses, buildIsProxy } from './http/client-address.ts';
 import { addConnections, type ConnectionLimits } from './http/connections.ts';
 import { addCors, toBareHeaders } from './http/cors.ts';
-import { buildCounts, type Counts } from './http/counts.ts';
+import { Counts } from './http/counts.ts';
 import { addDraining, type Stop } from './http/draining.ts';
 import { addErrorReplies, buildSendError, type SendError } from './http/error-replies.ts';
 import { addPreBodyChecks, addRequestStart, buildArrive } from './http/every-request.ts';
@@ -21,10 +21,8 @@ import { ignoreUpgrades } from './http/ignored-upgrades.ts';
 import { buildToLogged } from './http/logged-urls.ts';
 import { buildMakeError } from './http/made-errors.ts';
 import { buildNotFound } from './http/not-found.ts';
-import { addNullErrors } from './http/null-errors.ts';
 import { addOverload, type RequestLimits } from './http/overload.ts';
 import { addRawReplies, buildSendClientError, type RawRepliesOptions } from './http/raw-replies.ts';
-import { buildRefusedLog } from './http/refused-log.ts';
 import { buildRequestIds, buildRequestObserver } from './http/request-log.ts';
 import { buildFastifyLog } from './http/request-logger.ts';
 import { buildServerResponse } from './http/server-response.ts';
@@ -69,14 +67,12 @@ export interface ServerOptions extends OwnParts {
   addPlugins?: ((app: FastifyInstance) => Promise<void>) | undefined;
   /** Limits of connections, requests and rates. */
   limits: ConnectionLimits & RequestLimits & Rates;
-  /** The counter of rate limits that is shared with other processes; without it, this process counts alone. */
+  /** The counter of rate limits that is shared with other servers; without it, this one counts alone. */
   countWindow?: WindowCounter | undefined;
   /** Adds traces; without it, nothing is traced. */
   addTraces?: AddTraces | undefined;
   /** Says whether the server was asked to stop. */
   stop: Stop;
-  /** Called when the server no longer listens; resolves when no other process listens on its port, either. */
-  untilNoneListens: () => Promise<unknown>;
 }
 
 /** @throws ContractError when contract and handlers disagree */
@@ -85,12 +81,11 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const given = { ...store.collections, services };
   const nextRequestId = buildRequestIds();
   const toLogged = buildToLogged(keysInQueries(contract), options.apiKeys);
-  const refusedLog = buildRefusedLog(logger);
   const ownLog = buildFastifyLog(logger, toLogged);
-  const watch = buildRequestObserver({ logger, lines: options.lines, toLogged, refused: refusedLog, counts });
+  const watch = buildRequestObserver({ logger, lines: options.lines, toLogged, counts });
   const arrive = buildArrive(ownLog.log, watch);
   // Refused requests are counted even if nobody reads the counts: that is cheaper than a test each time.
-  const counted = counts ?? buildCounts(String);
+  const counted = counts ?? new Counts();
   const makeError = buildMakeError(logger, buildErrorFormOf(options.toErrorBody));
   const sendError = buildSendError(logger, makeError);
   const raw = { logger, nextRequestId, makeError, counts: counted, bareHeaders: toBareHeaders(options.corsOrigins) };
@@ -98,7 +93,6 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     arrive(request, reply, () => sendError(error, request, reply.headers(raw.bareHeaders)));
   };
   const app = createApp(options, raw, ownLog, frameworkErrors);
-  app.addHook('onClose', async () => refusedLog.end());
   const auth = { ...options, realm: contract.title, rates: limits, onRead: noteRead(counted) };
 
   const add = buildAdd(app);
@@ -110,7 +104,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await add('services', (app) => addServices(app, store.collections, services));
   await add('raw-replies', (app) => addRawReplies(app, raw, toLogged));
   const toNotFound = await add('not-found', buildNotFound);
-  const lastCall = await add('draining', (app) => addDraining(app, connections, stop, options.untilNoneListens));
+  const lastCall = await add('draining', (app) => addDraining(app, connections, stop));
   await add('request-start', (app) => addRequestStart(app, arrive, beginTrace));
   await add('cors', (app) => addCors(app, options.corsOrigins));
   await add('plugins', (app) => addTeamsPlugins(app, options));
@@ -172,11 +166,9 @@ const buildAdd =
   };
 
 async function addTeamsPlugins(app: FastifyInstance, { addPlugins }: ServerOptions): Promise<void> {
-  const endNullErrors = addNullErrors(app);
   await addPlugins?.(app);
   // Waits for plugins that were registered without `await`, too.
   await app.after();
-  endNullErrors();
 }
 
 /** How long a part may take to load, in milliseconds: a contract of thousands of operations exceeds Fastify's ten seconds. */

@@ -34,8 +34,6 @@ export interface Config {
   traceRatio: number | undefined;
   /** The addresses and ranges of clients whose `traceparent` makes spans. */
   trustTraces: readonly string[];
-  /** How many processes share the port and the database. */
-  workers: number;
   /** How long a request may take to arrive, in milliseconds. */
   requestTimeout: number;
   /** How long a connection may stay open without a request, in milliseconds. */
@@ -46,7 +44,7 @@ export interface Config {
   keyRate: Rate | undefined;
   /** The rate limit of an address for requests without a valid key; undefined for no limit. */
   unauthorizedRate: Rate | undefined;
-  /** How many connections are served at a time, by each process. */
+  /** How many connections are served at a time. */
   maxConnections: number;
   /** How many requests a client may pipeline on one connection. */
   maxPipelined: number;
@@ -73,6 +71,10 @@ export class ConfigError extends OperatorError {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const SHORTEST_KEY = 16;
+
+/** A server would otherwise use fewer cores than an operator relies on. */
+const MORE_CORES =
+  'a server is one process; for more cores run several servers on one PostgreSQL (src/operate/process/operators.md)';
 
 /** libpq's variables about encryption, which are refused: we do not read them, and an operator who sets one relies on it. */
 const LIBPQ = /^PG(SSL|REQUIRE|CHANNELBINDING|GSS)/;
@@ -102,9 +104,7 @@ export function loadConfig<Declared extends Settings>(
     warnings,
   });
   warnings.push(...variables.misspelt());
-  if (config.workers > 1 && database?.kind === 'memory') {
-    problems.push('WORKERS must be 1 with sqlite::memory:, which processes cannot share');
-  }
+  if (env.WORKERS) problems.push(`WORKERS must be left out: ${MORE_CORES}`);
   if (problems.length > 0)
     throw new ConfigError(`Wrong configuration:\n${problems.map((line) => `  - ${line}`).join('\n')}`);
   return config;
@@ -191,8 +191,8 @@ function readLog(variables: Variables) {
 
 function readListeners(variables: Variables) {
   const { LISTEN_PID, LISTEN_FDS } = variables.env;
-  // sd_listen_fds(3): the sockets are for the process that systemd has started. A worker uses those of its parent.
-  const isPassed = [process.pid, process.ppid].includes(Number(LISTEN_PID));
+  // sd_listen_fds(3): the sockets are for the process that systemd has started.
+  const isPassed = Number(LISTEN_PID) === process.pid;
   if (isPassed && LISTEN_FDS !== '1') variables.refuse('LISTEN_FDS', '1: one socket is listened on');
   return {
     host: variables.text('HOST', '127.0.0.1'),
@@ -205,7 +205,6 @@ function readListeners(variables: Variables) {
 
 function readLimits(variables: Variables) {
   return {
-    workers: variables.integer('WORKERS', 1, 1, 64),
     requestTimeout: variables.integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
     keepAliveTimeout: variables.integer('KEEP_ALIVE_TIMEOUT', 72_000, 1000, 3_600_000),
     replyTimeout: variables.integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),

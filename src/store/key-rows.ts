@@ -83,23 +83,20 @@ export function buildKeyRows(dialect: KeyDialect) {
 
 function buildUseRows({ schema, elements }: KeyDialect) {
   const table = `${schema}key_uses`;
-  const columns = 'key_id, operation_id, count, used_at';
   // Ordered, so that two servers never deadlock.
   const add = `
-    INSERT INTO ${table} AS known (${columns})
-    SELECT value ->> 'keyId', value ->> 'operationId', CAST(value ->> 'count' AS bigint), value ->> 'usedAt'
-    FROM ${elements} WHERE true ORDER BY 1, 2
-    ON CONFLICT (key_id, operation_id) DO UPDATE SET count = known.count + excluded.count,
-      used_at = CASE WHEN known.used_at < excluded.used_at THEN excluded.used_at ELSE known.used_at END`;
-  const select = `SELECT ${columns} FROM ${table} ORDER BY key_id, operation_id`;
+    INSERT INTO ${table} AS known (key_id, used_at)
+    SELECT value ->> 'keyId', value ->> 'usedAt' FROM ${elements} WHERE true ORDER BY 1
+    ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at WHERE known.used_at < excluded.used_at`;
+  const select = `SELECT key_id, used_at FROM ${table} ORDER BY key_id`;
   return {
     /** Takes the uses as a JSON array: one text to copy to a thread, and one statement. */
     *addUses(uses: string): Asking<void> {
       yield ask(add, [uses]);
     },
     *listUses(): Asking<KeyUse[]> {
-      const rows = (yield ask(select)) as [keyId: string, operationId: string, count: unknown, usedAt: string][];
-      return rows.map(([keyId, operationId, count, usedAt]) => ({ keyId, operationId, count: Number(count), usedAt }));
+      const rows = (yield ask(select)) as [keyId: string, usedAt: string][];
+      return rows.map(([keyId, usedAt]) => ({ keyId, usedAt }));
     },
   };
 }

@@ -40,12 +40,9 @@ export interface KeyOwner {
   readonly scopes: readonly string[] | undefined;
 }
 
-/** A use of a key. */
+/** When a key was used last. */
 export interface KeyUse {
   keyId: string;
-  /** A deprecated operation; '' for any operation, whose uses are not counted. */
-  operationId: string;
-  count: number;
   /** ISO 8601, in UTC. */
   usedAt: string;
 }
@@ -100,8 +97,6 @@ export class StoreUnavailable extends Error {
 
 /** The limits of a store, and how it is opened. */
 export interface StoreLimits {
-  /** Set in workers: their program has migrated the database already, and a newer program may have done so since. */
-  isMigrated?: boolean;
   /** Called after a migration. */
   onMigrated?: (migrated: Migrated) => void;
   /** How long a write may wait to be durable, in milliseconds. */

@@ -64,17 +64,8 @@ function toQuartiles(values: number[]): number[] {
   return [0.25, 0.5, 0.75].map((part) => sorted[Math.floor((sorted.length - 1) * part)] as number);
 }
 
-t.test('a limit holds in all for several processes, and for several servers on one PostgreSQL', async (t) => {
-  const workers = await startOnCore(t, {
-    DATABASE_URL: `sqlite:${t.testdir()}/pets.db`,
-    WORKERS: '2',
-    KEY_RATE: `${LIMIT}/s`,
-  });
+t.test('a limit holds in all for several servers on one PostgreSQL', async (t) => {
   const generators = [startGenerator(t), startGenerator(t)];
-  const ofWorkers = await flood(generators, KEY, [workers.port], SECONDS);
-  addFigures('flood of two processes', `${ofWorkers} of ${FLOOD * SECONDS} passed in ${SECONDS} s at ${LIMIT}/s`);
-  t.ok(isFair(ofWorkers), `${ofWorkers}`);
-
   const postgres = await startPostgres(t);
   const env = { DATABASE_URL: postgres.newUrl(), KEY_RATE: `${LIMIT}/s` };
   const servers = [await startOnCore(t, env), await startOnCore(t, env)];

@@ -127,7 +127,6 @@ t.test(
 
     const before = new Map(acknowledged);
     await run('backup', `${folder}/backup`);
-    await run('verify', `${folder}/backup`);
     server.child.kill('SIGKILL');
     await server.exit;
     const down = await until(async () => (await prometheus.firing()).includes('PetstoreDown'), 60);

@@ -23,7 +23,6 @@ const CONFIGURATIONS: Record<string, Record<string, string>> = {
   },
   'for scripts of other origins': { CORS_ORIGINS: 'https://a.example', ADMIN_PORT: '0' },
   'with narrow limits': { MAX_CONNECTIONS: '30', MAX_PIPELINED: '2', MAX_REQUESTS: '60', REPLY_TIMEOUT: '1000' },
-  'in two processes': { WORKERS: '2', DATABASE_URL: 'sqlite:file' },
 };
 
 async function play(port: number, { packets, pauses, end }: Session): Promise<Reply[]> {
@@ -51,10 +50,8 @@ function problemsOf(replies: Reply[]): string[] {
 
 for (const [name, env] of Object.entries(CONFIGURATIONS)) {
   t.test(`${COUNT} sessions of random pieces of requests leave the server as it was: ${name}`, async (t) => {
-    const { DATABASE_URL, ...others } = env;
-    const database = DATABASE_URL ? { DATABASE_URL: `sqlite:${t.testdir()}/pets.db` } : {};
     const { child, port, key, request, output, exit } = await startWithLog(t, {
-      env: { REQUEST_TIMEOUT: '500', ...others, ...database },
+      env: { REQUEST_TIMEOUT: '500', ...env },
     });
     await request('/livez');
     const before = descriptorsOf(child);

@@ -75,7 +75,6 @@ export async function startProbedServer(read: ReadContract, handlers: Handlers):
     requestTimeout: 30_000,
     limits: loadConfig({ KEY_RATE: '999999999/d' }),
     stop: { isAsked: false },
-    untilNoneListens: async () => {},
   });
   await app.ready();
   const check = new ContractCheck(read.json);

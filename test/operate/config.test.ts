@@ -26,7 +26,6 @@ t.test('without any variable, everything has its default', (t) => {
     port: 3000,
     adminHost: '127.0.0.1',
     adminPort: undefined,
-    workers: 1,
     database: { kind: 'sqlite', file: 'data/petstore.db' },
     apiKeys: [],
     trustProxy: [],
@@ -57,7 +56,6 @@ t.test('every variable is taken', (t) => {
   const config = loadConfig({
     HOST: '::',
     PORT: '8080',
-    WORKERS: '4',
     DATABASE_URL: 'sqlite:///srv/pets.db',
     API_KEYS: 'first-key-0123456789, second.key~+/0123456789==,',
     TRUST_PROXY: '10.0.0.0/8, ::1',
@@ -90,7 +88,6 @@ t.test('every variable is taken', (t) => {
     port: 8080,
     adminHost: '127.0.0.1',
     adminPort: 9000,
-    workers: 4,
     database: { kind: 'sqlite', file: '/srv/pets.db' },
     apiKeys: ['first-key-0123456789', 'second.key~+/0123456789=='],
     trustProxy: ['10.0.0.0/8', '::1'],
@@ -138,7 +135,6 @@ t.test('a configuration cannot be changed', (t) => {
 t.test('all wrong variables are listed at once, each with what it must be', (t) => {
   const env = {
     PORT: '65536',
-    WORKERS: '0',
     DATABASE_URL: 'mysql://ada:secret@db/pets',
     API_KEYS: 'short',
     LOG_LEVEL: 'loud',
@@ -151,7 +147,6 @@ t.test('all wrong variables are listed at once, each with what it must be', (t) 
     `  - DATABASE_URL must be ${DATABASE_FORMS}`,
     '  - LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud"',
     '  - PORT must be an integer from 0 to 65535, not "65536"',
-    '  - WORKERS must be an integer from 1 to 64, not "0"',
     '  - REQUEST_TIMEOUT must be an integer from 100 to 600000, not "99"',
     '  - DRAIN_DELAY must be an integer from 0 to 60000, not "-1"',
     '  - STOP_TIMEOUT must be an integer from 1000 to 600000, not "1e3"',
@@ -359,12 +354,13 @@ t.test('an origin is what a browser sends', (t) => {
   t.end();
 });
 
-t.test('a database in memory is for one process only', (t) => {
-  const DATABASE_URL = 'sqlite::memory:';
-  t.strictSame(problemsOf({ DATABASE_URL, WORKERS: '1' }), []);
-  t.strictSame(problemsOf({ DATABASE_URL, WORKERS: '2' }), [
-    '  - WORKERS must be 1 with sqlite::memory:, which processes cannot share',
-  ]);
+t.test('a set WORKERS is refused, and says how several processes serve', (t) => {
+  for (const WORKERS of ['1', '2', 'x']) {
+    t.strictSame(problemsOf({ WORKERS }), [
+      '  - WORKERS must be left out: a server is one process; for more cores run several servers on one PostgreSQL (src/operate/process/operators.md)',
+    ]);
+  }
+  t.strictSame(problemsOf({ WORKERS: '' }), []);
   t.end();
 });
 
@@ -383,7 +379,7 @@ t.test('an option of a database that is not known is refused by its name, and so
 
 t.test('a variable that is nearly one of ours gets a warning that names both, and not its value', (t) => {
   for (const [name, meant] of [
-    ['WORKER', 'WORKERS'],
+    ['HOSTS', 'HOST'],
     ['API_KEY', 'API_KEYS'],
     ['API_KEY_FILE', 'API_KEYS_FILE'],
     ['DATABSE_URL', 'DATABASE_URL'],

@@ -31,7 +31,6 @@ interface Place {
   folder: string;
   url: string;
   servers: number;
-  workers: number;
   /** Of the programs that have its disk. */
   env?: Record<string, string>;
   fail(): unknown;
@@ -94,8 +93,8 @@ class Fleet {
   }
 
   #startOne(): Promise<Server> {
-    const { folder, url, workers, env: disk } = this.#place;
-    const env = { ...disk, DATABASE_URL: url, WORKERS: String(workers), CREATE_TIMEOUT: '10000' };
+    const { folder, url, env: disk } = this.#place;
+    const env = { ...disk, DATABASE_URL: url, CREATE_TIMEOUT: '10000' };
     return startServer(this.#t, { root: folder, env });
   }
 }
@@ -274,21 +273,19 @@ t.test('a service of pets and orders keeps its promises while its servers are ki
   t.equal(generated.stderr, '');
   const compiled = spawnSync('npx', ['tsc', '--noEmit', '-p', '.'], { cwd: folder, encoding: 'utf8' });
   t.equal(compiled.stdout, '');
-  const toUrl = (name: string | number) => `sqlite:${folder}/${name}.db`;
-  for (const workers of [1, 2]) {
-    await t.test(`SQLite, workers: ${workers}`, (t) => {
-      const { env, fail, mend } = prepareFaultyDisk(t);
-      return drill(t, { folder, url: toUrl(workers), servers: 1, workers, env, fail, mend });
-    });
-  }
+  const toUrl = (name: string) => `sqlite:${folder}/${name}.db`;
+  await t.test('SQLite', (t) => {
+    const { env, fail, mend } = prepareFaultyDisk(t);
+    return drill(t, { folder, url: toUrl('first'), servers: 1, env, fail, mend });
+  });
   const postgres = await startPostgres(t);
   const [fail, mend] = [() => postgres.stop(), () => postgres.start()];
   const urls = [1, 3].map((servers) => ({ servers, url: postgres.newUrl() }));
   for (const { servers, url } of urls) {
-    await t.test(`PostgreSQL, servers: ${servers}`, (t) => drill(t, { folder, url, servers, workers: 1, fail, mend }));
+    await t.test(`PostgreSQL, servers: ${servers}`, (t) => drill(t, { folder, url, servers, fail, mend }));
   }
   await t.test('all of it moves from SQLite to PostgreSQL and back, equal to the byte', async (t) => {
-    const [first, ...others] = [toUrl(1), postgres.newUrl(), toUrl('moved')] as [string, ...string[]];
+    const [first, ...others] = [toUrl('first'), postgres.newUrl(), toUrl('moved')] as [string, ...string[]];
     const command = (name: 'export' | 'import', file: string, url: string) =>
       run(t, name, join(folder, file), url, { root: folder, isCovered: false });
     t.match(await command('export', 'from', first), { code: 0, stderr: /^Exported .*orders.*pets/ });
@@ -299,7 +296,7 @@ t.test('a service of pets and orders keeps its promises while its servers are ki
       t.match(await command('export', 'to', url), { code: 0 });
       t.ok(readFileSync(join(folder, 'to'), 'utf8') === text);
     }
-    const moved = new Fleet(t, { folder, url: others.at(-1) as string, servers: 1, workers: 1, fail, mend });
+    const moved = new Fleet(t, { folder, url: others.at(-1) as string, servers: 1, fail, mend });
     await moved.start();
     const orders = await readAll(moved, '/orders?limit=100');
     t.equal(orders.length, text.match(/^\{"order":/gm)?.length);

@@ -144,33 +144,25 @@ t.test('when the server is away, each call fails soon, and all is well afterward
   t.equal((await store.records.get(id))?.text, `{"id":${id},"name":"Rex","categoryId":7}`);
 });
 
-for (const isMigrated of [false, true]) {
-  t.test(
-    `a start waits for a server that lets nobody in for seconds, ${isMigrated ? 'in a worker' : 'in a first process'}`,
-    async (t) => {
-      const url = server.newUrl();
-      await openOne(t, url);
-      await server.signal('SIGSTOP');
-      const opening = openOne(t, url, { isMigrated });
-      await Promise.race([opening, wait(2500)]);
-      await server.signal('SIGCONT');
-      const store = await opening;
-      t.equal(await store.countInvalidRecords('a contract', () => true), 0);
-      await worksAgain(store);
-    },
-  );
+t.test('a start waits for a server that lets nobody in for seconds', async (t) => {
+  const url = server.newUrl();
+  await openOne(t, url);
+  await server.signal('SIGSTOP');
+  const opening = openOne(t, url);
+  await Promise.race([opening, wait(2500)]);
+  await server.signal('SIGCONT');
+  const store = await opening;
+  t.equal(await store.countInvalidRecords('a contract', () => true), 0);
+  await worksAgain(store);
+});
 
-  t.test(
-    `a start says of each server why it cannot write to it, ${isMigrated ? 'in a worker' : 'in a first process'}`,
-    async (t) => {
-      const url = server.newUrl().replace(/@[^/]*/, '@127.0.0.1:1,127.0.0.1:2');
-      const limits = { createTimeout: 60_000, maxCreates: 10_000, isMigrated };
-      const opening = openPostgresUrl(url, limits, 1700, 2000);
-      const refused = (port: number) => `127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`;
-      await t.rejects(opening, new Error(`${refused(1)}; ${refused(2)}`));
-    },
-  );
-}
+t.test('a start says of each server why it cannot write to it', async (t) => {
+  const url = server.newUrl().replace(/@[^/]*/, '@127.0.0.1:1,127.0.0.1:2');
+  const limits = { createTimeout: 60_000, maxCreates: 10_000 };
+  const opening = openPostgresUrl(url, limits, 1700, 2000);
+  const refused = (port: number) => `127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`;
+  await t.rejects(opening, new Error(`${refused(1)}; ${refused(2)}`));
+});
 
 t.test(
   'a store that is closed while the server is away closes; what waited, and what is called then, fails',

@@ -36,7 +36,7 @@ export interface AuthOptions {
   /** The `realm` in the `WWW-Authenticate` header. */
   realm: string;
   rates?: Rates;
-  /** The counter that is shared with other processes; without it, this process counts alone. */
+  /** The counter that is shared with other servers; without it, this one counts alone. */
   countWindow?: WindowCounter | undefined;
   /** Called whenever the stored keys have been read. */
   onRead?: () => void;

@@ -6,7 +6,7 @@ import type { KeyOwner, Rate, StoredKey } from '../../store/store.ts';
 import { KEY, TOKEN } from '../../store/window-counter.ts';
 import type { HttpError } from '../errors.ts';
 import type { Verified } from '../tokens.ts';
-import { Use } from './uses.ts';
+import type { Use } from './uses.ts';
 
 export interface Caller extends KeyOwner {
   /** The claims of a token; a key has none. */
@@ -56,7 +56,7 @@ export function toTokenCaller({ id, claims, scopes }: Verified<Claims>, rate: Ra
   if (typeof id !== 'string' || id === '') throw new TypeError('a token was verified without an id');
   const logged = `"tokenId":${JSON.stringify(id)},`;
   const expiry = Number.POSITIVE_INFINITY;
-  return { id, name: id, scopes, expiry, use: new Use(), logged, claims, counted: TOKEN + id, rate };
+  return { id, name: id, scopes, expiry, use: { isNew: false }, logged, claims, counted: TOKEN + id, rate };
 }
 
 /** The needed scopes that the caller lacks. */

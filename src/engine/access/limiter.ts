@@ -9,7 +9,7 @@ import { buildKnown, buildWindowCounter } from '../../store/window-counter.ts';
 /** The part of the remaining requests that is leased at once. As much may stay unused in a process whose clients go to others. */
 const PART = 0.01;
 
-/** How long to wait for the shared counter, in milliseconds; after that, this process counts by itself. */
+/** How long to wait for the shared counter, in milliseconds; after that, this server counts by itself. */
 const COUNT_TIMEOUT = 250;
 
 /** The state of a limit after a request. */
@@ -25,9 +25,9 @@ export interface Standing {
 export type Limiter = (id: string, rate: Rate, answer: (standing: Standing) => void) => void;
 
 interface Share {
-  /** How many requests this process may still admit by itself. */
+  /** How many requests this server may still admit by itself. */
   granted: number;
-  /** How many more all processes may lease. */
+  /** How many more all servers may lease. */
   left: number;
   /** When the window ends. */
   end: number;

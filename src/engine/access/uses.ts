@@ -1,18 +1,13 @@
-/** When keys were used last, and how often for deprecated operations: counted in memory, and written once a minute. */
+/** When keys were used last: noted in memory, and written once a minute. */
 import type { Logger } from 'pino';
-import type { KeyUse, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 
 /** How often the uses are written, in milliseconds. A process that is killed loses those since the last write. */
 const INTERVAL = 60_000;
 
-/** The uses of a key since they were last written. */
-export class Use {
-  isNew = false;
-  readonly deprecated = new Map<string, number>();
-
-  countDeprecated(operationId: string): void {
-    this.deprecated.set(operationId, (this.deprecated.get(operationId) ?? 0) + 1);
-  }
+/** Whether a key was used since that was last written. */
+export interface Use {
+  isNew: boolean;
 }
 
 export interface Uses {
@@ -26,10 +21,11 @@ export function buildUses(store: Store, logger: Logger): Uses {
 
   async function write(): Promise<void> {
     const usedAt = new Date().toISOString();
-    const taken = [...uses].flatMap(([keyId, use]) => take(keyId, use, usedAt));
+    const taken = [...uses].filter(([, { isNew }]) => isNew);
+    for (const [, use] of taken) use.isNew = false;
     if (taken.length === 0) return;
     try {
-      await store.addUses(taken);
+      await store.addUses(taken.map(([keyId]) => ({ keyId, usedAt })));
     } catch (error) {
       logger.warn({ err: error }, 'the uses of keys could not be written');
     }
@@ -38,7 +34,7 @@ export function buildUses(store: Store, logger: Logger): Uses {
   const writing = setInterval(write, INTERVAL).unref();
   return {
     of: (keyId) => {
-      const use = uses.get(keyId) ?? new Use();
+      const use = uses.get(keyId) ?? { isNew: false };
       uses.set(keyId, use);
       return use;
     },
@@ -47,12 +43,4 @@ export function buildUses(store: Store, logger: Logger): Uses {
       return write();
     },
   };
-}
-
-function take(keyId: string, use: Use, usedAt: string): KeyUse[] {
-  if (!use.isNew) return [];
-  const deprecated = [...use.deprecated].map(([operationId, count]) => ({ keyId, operationId, count, usedAt }));
-  use.isNew = false;
-  use.deprecated.clear();
-  return [{ keyId, operationId: '', count: 0, usedAt }, ...deprecated];
 }

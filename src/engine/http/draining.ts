@@ -23,16 +23,11 @@ export interface LastCall {
   waiting: (() => void)[] | undefined;
 }
 
-export function addDraining(
-  app: FastifyInstance,
-  connections: Connections,
-  stop: Stop,
-  untilNoneListens: () => Promise<unknown>,
-): LastCall {
+export function addDraining(app: FastifyInstance, connections: Connections, stop: Stop): LastCall {
   const lastCall: LastCall = { waiting: undefined };
 
   // When the server closes, the kernel resets connections that wait in its backlog. A client that is answered connects again at once,
-  // so nobody is answered until the requests on their way have arrived, and no process listens any more.
+  // so nobody is answered until the requests on their way have arrived, and nobody listens any more.
   app.addHook('preClose', async () => {
     if (!stop.isAsked) return;
     const waiting: (() => void)[] = [];
@@ -47,8 +42,7 @@ export function addDraining(
       isOver = waiting.length === came && performance.now() < end + LATE && !silent.some(mayStillSend);
     }
     for (const socket of silent.filter(isSilent)) socket.destroy();
-    setImmediate(async () => {
-      await untilNoneListens();
+    setImmediate(() => {
       lastCall.waiting = undefined;
       for (const goOn of waiting) goOn();
     });

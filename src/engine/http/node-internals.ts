@@ -1,9 +1,7 @@
 /**
  * Every use of private fields of Node and its modules; no other file has any (`test/architecture.test.ts`). Each exists in Node 20.20,
- * 22.23 and 24.21, and has a test that fails when Node changes it (`test/engine/http/node-internals.test.ts`; `onGiven` in
- * `test/operate/process/workers.deep.ts`).
+ * 22.23 and 24.21, and has a test that fails when Node changes it (`test/engine/http/node-internals.test.ts`).
  */
-import type { Worker } from 'node:cluster';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BusboyInstance, Dicer } from '@fastify/busboy';
@@ -68,25 +66,6 @@ export function readWhenResumed(socket: Socket): void {
   socket.on('resume', () => {
     if (!socket.destroyed && !socket.isPaused()) socket._read(0);
   });
-}
-
-export interface GivenConnection {
-  close(): void;
-}
-
-/**
- * Calls back when the first process passes a connection to a worker, which has yet to accept it. Otherwise a client whose worker dies
- * at that moment waits for ever, and the first process keeps the connection open.
- */
-export function onGiven(worker: Worker, take: (socket: string, connection: GivenConnection) => void): void {
-  type Send = (message: unknown, ...rest: unknown[]) => boolean;
-  const send = worker.process.send.bind(worker.process) as Send;
-  const sendAndTell: Send = (message, ...rest) => {
-    const { act, key } = message as { act?: string; key: string };
-    if (act === 'newconn') take(key, rest[0] as GivenConnection);
-    return send(message, ...rest);
-  };
-  worker.process.send = sendAndTell;
 }
 
 /**

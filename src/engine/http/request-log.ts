@@ -8,7 +8,6 @@ import { toClientAddress } from './client-address.ts';
 import { isInjected } from './connections.ts';
 import type { Counts } from './counts.ts';
 import type { ToLogged } from './logged-urls.ts';
-import type { RefusedLog } from './refused-log.ts';
 import { describe } from './thrown.ts';
 import { toTrace } from './trace-context.ts';
 
@@ -46,7 +45,6 @@ export interface RequestObserverParts {
   /** Where the logger writes. */
   lines: DestinationStream;
   toLogged: ToLogged;
-  refused: RefusedLog;
   counts: Counts | undefined;
 }
 
@@ -55,7 +53,6 @@ export function buildRequestObserver({
   logger,
   lines,
   toLogged,
-  refused,
   counts,
 }: RequestObserverParts): RequestObserver | undefined {
   const isLogged = logger.isLevelEnabled('info');
@@ -78,8 +75,7 @@ export function buildRequestObserver({
       const isSent = raw.writableFinished || (raw.writableEnded && isInjected(raw.req));
       const status = isSent ? raw.statusCode : undefined;
       counts?.end(request, status, ms);
-      if (!isLogged || (status !== undefined && status >= 400 && refused.counts(request, status))) return;
-      lines.write(toLine(request, arrived, status, Math.round(ms * 1000) / 1000));
+      if (isLogged) lines.write(toLine(request, arrived, status, Math.round(ms * 1000) / 1000));
     });
   };
 }

@@ -70,6 +70,9 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   };
 
   async function serve(request: FastifyRequest, reply: FastifyReply) {
+    // Fastify takes it for success where a hook throws null, and skips the hooks behind it.
+    if (request.operationId === undefined)
+      throw new TypeError('a hook threw null or undefined: the key was not checked');
     let answered: AnyAnswer;
     try {
       answered = await answer(request);
@@ -117,8 +120,6 @@ function buildAnswer(operation: Operation, parts: RouteParts) {
   const sunset = buildSunset(deprecation?.sunset);
 
   return (request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> => {
-    // Counted, so that the last callers can be told before the operation is removed.
-    if (deprecation) request.caller?.use.countDeprecated(operation.id);
     if (sunset.isPast) return refuse('gone', `This operation was served until ${deprecation?.sunset?.toUTCString()}.`);
     const checked = compiled.check(request);
     if ('problems' in checked) return refuse('invalid_request', ...toTold(checked.problems));

@@ -3,19 +3,19 @@ import { parseArgs } from 'node:util';
 import { SCOPES } from '../../generated/scopes.ts';
 import { isValid, makeKey, NAME_PATTERN, toPrintable, toStoredKey } from '../../store/api-keys.ts';
 import { parseRate } from '../../store/rate.ts';
-import type { KeyUse, Store, StoredKey } from '../../store/store.ts';
+import type { Store, StoredKey } from '../../store/store.ts';
 import { isDay } from '../config.ts';
 import type { Command } from './command.ts';
 
 const USAGE = `Usage:
   npm run keys -- create <name> [<option>...]                      makes a key and shows it, once
   npm run keys -- rotate <id> [--keep <when>] [--expires <when>]   makes a key in place of another, which ends
-  npm run keys -- list [--deprecated]                              lists the keys, never the keys themselves
+  npm run keys -- list                                             lists the keys, never the keys themselves
   npm run keys -- revoke <id>                                      refuses a key from now on
 
 Options of create: --expires <when>, --scopes <scope,...> and --rate <requests>/<s, m, h or d>, such as 100/s, or none.
 A name has 1 to 100 characters. <when> is a number of days or a date. Without --scopes a key may do everything; the scopes are ${SCOPES.join(', ')}.
-With --deprecated, list says which keys have used deprecated operations. Without --rate a key may be used as often as KEY_RATE says. A key that is rotated stays valid for 7 days, or as --keep says; the new one expires when the old one would have, or as --expires says.`;
+Without --rate a key may be used as often as KEY_RATE says. A key that is rotated stays valid for 7 days, or as --keep says; the new one expires when the old one would have, or as --expires says.`;
 
 /** The latest date: stores compare times as text, which needs years of four digits. */
 const LATEST = Date.UTC(9999, 11, 31);
@@ -32,7 +32,6 @@ export function readCommand(args: string[]): Command {
     keptUntil: toDate('keep', values.keep ?? '7'),
     scopes: values.scopes === undefined ? undefined : toScopes(values.scopes),
     rate: values.rate === undefined ? undefined : toRate(values.rate),
-    isDeprecated: values.deprecated === true,
   };
   const isCreate = name === 'create';
   const checked = isCreate ? toName(subject) : subject;
@@ -44,7 +43,6 @@ interface Options {
   keptUntil: Date;
   scopes: string[] | undefined;
   rate: string | undefined;
-  isDeprecated: boolean;
 }
 
 interface Shape {
@@ -56,13 +54,13 @@ interface Shape {
 const SHAPES: Record<string, Shape> = {
   create: { run: create, hasSubject: true, options: ['expires', 'scopes', 'rate'] },
   rotate: { run: rotate, hasSubject: true, options: ['expires', 'keep'] },
-  list: { run: list, hasSubject: false, options: ['deprecated'] },
+  list: { run: list, hasSubject: false, options: [] },
   revoke: { run: revoke, hasSubject: true, options: [] },
 };
 
 function parse(args: string[]) {
   const text = { type: 'string' } as const;
-  const options = { expires: text, keep: text, scopes: text, rate: text, deprecated: { type: 'boolean' } } as const;
+  const options = { expires: text, keep: text, scopes: text, rate: text };
   try {
     return parseArgs({ args, allowPositionals: true, options });
   } catch {
@@ -98,28 +96,15 @@ function toMade({ id, name, expiresAt, scopes, rate }: StoredKey, key: string): 
 It is not shown again: only its hash is stored.`;
 }
 
-async function list(store: Store, _subject: string, { isDeprecated }: Options): Promise<string> {
+async function list(store: Store): Promise<string> {
   const [keys, uses] = await Promise.all([store.listKeys(), store.listUses()]);
-  if (isDeprecated) return listDeprecated(keys, uses);
   if (keys.length === 0) return 'There are no keys.';
   const rows = keys.map((key) => [
     ...[key.id, stateOf(key), key.createdAt, key.expiresAt ?? 'never'],
-    uses.find(({ keyId, operationId }) => keyId === key.id && operationId === '')?.usedAt ?? 'never',
+    uses.find(({ keyId }) => keyId === key.id)?.usedAt ?? 'never',
     ...[key.scopes?.join(',') ?? 'all', key.rate ?? 'default', toPrintable(key.name)],
   ]);
   return toTable([['id', 'state', 'created', 'expires', 'last used', 'scopes', 'rate', 'name'], ...rows]);
-}
-
-function listDeprecated(keys: StoredKey[], uses: KeyUse[]): string {
-  const names = new Map(keys.map(({ id, name }) => [id, name]));
-  const rows = uses
-    .filter(({ operationId }) => operationId !== '')
-    .map(({ keyId, operationId, count, usedAt }) => [
-      ...[keyId, operationId, String(count), usedAt],
-      toPrintable(names.get(keyId) ?? 'of the configuration'),
-    ]);
-  if (rows.length === 0) return 'No key has used a deprecated operation.';
-  return toTable([['id', 'operation', 'requests', 'last used', 'name'], ...rows]);
 }
 
 function stateOf(key: StoredKey): string {

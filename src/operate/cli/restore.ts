@@ -2,8 +2,10 @@
 import { createReadStream, existsSync, linkSync, mkdirSync, renameSync, type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { exchange } from '../../store/sqlite/copies.ts';
-import { openPart, readDescription, runOnCopy, syncFolder, toDatabaseFile, toFaults, toRemark } from './copies.ts';
+import { domain } from '../../generated/domain.ts';
+import { checkIntegrity, exchange } from '../../store/sqlite/copies.ts';
+import { inspectSqlite } from '../../store/sqlite/inspection.ts';
+import { openPart, runOnCopy, syncFolder, toDatabaseFile } from './copies.ts';
 
 const USAGE = `Usage:
   npm run restore -- <file>             puts a backup in the place of the database, while no server runs
@@ -16,16 +18,25 @@ await runOnCopy(USAGE, restore);
 
 async function restore(copy: string): Promise<string> {
   const place = resolve(toDatabaseFile(process.env));
-  const description = readDescription(copy);
+  // A pipe may never end.
+  if (!statSync(copy).isFile()) throw new Error(`${copy} is not a file.`);
   mkdirSync(dirname(place), { recursive: true });
   const part = `${place}.${process.pid}.part`;
   await fill(part, copy, place);
-  const faults = await toFaults(part, copy);
-  if (faults.length > 0) throw new Error(`${copy} is damaged, and was not restored: ${faults.join('; ')}.`);
+  checkBackup(part, copy);
   const kept = putInPlace(part, place, await toFreeName(place));
   await syncFolder(place);
-  const told = kept ? ` What was there before is ${kept} now.` : '';
-  return `Restored ${place} as it was at ${description.begunAt}.${told}${toRemark(description)}`;
+  return `Restored ${place}.${kept ? ` What was there before is ${kept} now.` : ''}`;
+}
+
+/** @throws Error if a start would not take this database; another program's, or an empty one, is no backup either */
+function checkBackup(part: string, copy: string): void {
+  try {
+    checkIntegrity(part);
+    if (inspectSqlite(part, domain).version === 0) throw new Error('it has no tables of this program');
+  } catch (error) {
+    throw new Error(`${copy} is no whole backup of this service: ${(error as Error).message}. Nothing was restored.`);
+  }
 }
 
 /** Copies the backup to disk, with the owner and mode of the file that it replaces: the service often runs as another user. */

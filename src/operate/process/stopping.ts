@@ -11,7 +11,7 @@ import { STOP_SIGNALS } from './signals.ts';
 /** Signals of faults in the program itself: with a listener, the fault would repeat for ever. */
 const FAULTS: closeWithGrace.Signals[] = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'];
 
-/** The signals that close-with-grace must ignore: `signals.ts` and `worker.ts` handle those that ask for a stop. */
+/** The signals that close-with-grace must ignore: `signals.ts` handles those that ask for a stop. */
 const SKIPPED: closeWithGrace.Signals[] = [...FAULTS, ...STOP_SIGNALS];
 
 /** How long the store may take to close, in milliseconds; then the process is killed. */
@@ -39,7 +39,7 @@ export function prepareStop(options: StoppingOptions): (signal?: string) => void
   const { logger } = log;
   let askedBy: string | undefined;
   const stopping = closeWithGrace({ delay: false, logger, skip: SKIPPED }, async ({ err }) => {
-    setTimeout(endByForce, stopDeadline(config)).unref();
+    setTimeout(endByForce, config.drainDelay + config.stopTimeout + STORE_TIMEOUT).unref();
     if (err) logger.fatal({ err }, 'stopping after an error');
     else logger.info({ signal: askedBy }, 'stopping');
     stop.isAsked = true;
@@ -65,9 +65,4 @@ export function buildForcedEnd(logger: Logger, pid: number): () => Promise<void>
     await wait(LAST_LINE);
     process.kill(pid, 'SIGKILL');
   };
-}
-
-/** How long a stop may take in all, in milliseconds. */
-export function stopDeadline({ drainDelay, stopTimeout }: Config): number {
-  return drainDelay + stopTimeout + STORE_TIMEOUT;
 }

@@ -18,7 +18,7 @@ const LAST_LINES = 1000;
 
 export interface Log {
   logger: Logger;
-  /** Writes whole lines of another process. */
+  /** Writes whole lines, which somebody else has made. */
   write(lines: string): void;
   /** Resolves when every line is written, or cannot be. Does not resolve while a write hangs: then the process can only be killed. */
   end(): Promise<void>;

@@ -1,207 +1,162 @@
-/**
- * Metrics, written by prom-client. Names and labels are from OpenTelemetry's semantic conventions, where they have one. The numbers are
- * counted elsewhere, and read here on demand.
- */
+/** Metrics, by prom-client. Names and labels are from OpenTelemetry's semantic conventions, where they have one. */
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import client, { type Metric } from 'prom-client';
-import type { Distribution } from '../../distribution.ts';
-import type { Counts, Duration } from '../../engine/http/counts.ts';
+import client, { type Metric, type Registry } from 'prom-client';
 import type { StoreCounts } from '../../store/counts.ts';
+import { type Durations, type RequestCounts, SECONDS } from './request-counts.ts';
 
-interface Sample {
-  value: number;
-  labels: Record<string, string | number>;
-  /** The name of the sample, if it is not the metric's. */
-  metricName?: string;
-}
+/** Bounds for how many writes a commit made durable. */
+const WRITES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 
-interface Description {
-  name: string;
-  help: string;
-  type: 'counter' | 'gauge' | 'histogram';
-  /** How the values of several processes are combined; by default they are added. */
-  aggregator?: 'sum' | 'first' | 'min' | 'max';
-}
-
-/** All metrics of a process at one moment, as plain data that can be sent to another process. */
-export type Snapshot = (Description & { values: Sample[] })[];
-
-export interface Metrics {
-  read(): Promise<Snapshot>;
-}
+/** The labels of a request. */
+const LABELS = ['http_request_method', 'http_route', 'http_response_status_code', 'error_type'];
 
 export interface MetricsParts {
-  counts: Counts;
+  counts: RequestCounts;
   stored: StoreCounts;
   /** The paths of deprecated operations. */
   deprecated: ReadonlySet<string>;
+  /** The versions of what runs, as labels. */
+  build: Record<string, string>;
+  /** The file of SQLite. */
+  databaseFile: string | undefined;
 }
 
-/** Builds the metrics of a process that serves requests. */
-export function buildMetrics(parts: MetricsParts): Metrics {
+export function buildMetrics({ counts, stored, deprecated, build, databaseFile }: MetricsParts): Registry {
   const registry = new client.Registry();
   client.collectDefaultMetrics({ register: registry });
-  const { counts, stored, deprecated } = parts;
-  addRequests(registry, counts);
-  addConnections(registry, counts);
-  addStore(registry, stored);
-  add(registry, 'http_server_deprecated_requests_total', 'Requests of deprecated operations.', 'counter', () =>
-    counts
-      .durations()
-      .filter(({ route }) => deprecated.has(route))
-      .map((duration) => ({ value: duration.seconds.count, labels: toLabels(duration) })),
-  );
-  return { read: () => registry.getMetricsAsJSON() as unknown as Promise<Snapshot> };
+  const add = buildAdd(registry);
+  add.gauge('build_info', 'What runs: 1, with its versions.', Object.keys(build), () => [[build, 1]]);
+  addDurations(registry, 'http_server_request_duration_seconds', counts);
+  addRequests(add, counts, deprecated);
+  addStore(add, stored);
+  if (databaseFile !== undefined) addFiles(add, databaseFile);
+  return registry;
 }
 
-/** Builds the metrics that all processes have in common; the process that answers operators adds them once. */
-export function buildCommonMetrics(build: Record<string, string>, databaseFile: string | undefined): Metrics {
-  const registry = new client.Registry();
-  add(registry, 'build_info', 'What runs: 1, with its versions.', 'gauge', () => [{ value: 1, labels: build }]);
-  if (databaseFile !== undefined) addFiles(registry, databaseFile);
-  return { read: () => registry.getMetricsAsJSON() as unknown as Promise<Snapshot> };
+type Sample = [labels: Record<string, string | number>, value: number];
+type Add = ReturnType<typeof buildAdd>;
+
+/** How metrics are added whose samples are read on demand. */
+function buildAdd(registry: Registry) {
+  const registers = [registry];
+  return {
+    gauge(name: string, help: string, labelNames: string[], read: () => Sample[]): void {
+      const gauge = new client.Gauge({ name, help, labelNames, registers, collect });
+      function collect(): void {
+        gauge.reset();
+        // Without labels, `reset` leaves a 0.
+        if (labelNames.length === 0) gauge.remove();
+        for (const [labels, value] of read()) gauge.set(labels, value);
+      }
+    },
+    counter(name: string, help: string, labelNames: string[], read: () => Sample[]): void {
+      const counter = new client.Counter({ name, help, labelNames, registers, collect });
+      function collect(): void {
+        counter.reset();
+        for (const [labels, value] of read()) counter.inc(labels, value);
+      }
+    },
+    histogram: (name: string, help: string, buckets = SECONDS) =>
+      new client.Histogram({ name, help, buckets, registers }),
+  };
 }
 
-function addRequests(registry: client.Registry, counts: Counts): void {
-  const name = 'http_server_request_duration_seconds';
-  add(registry, name, 'Duration of requests, until their reply was sent.', 'histogram', () =>
-    counts.durations().flatMap((duration) => toSamples(name, duration.seconds, toLabels(duration))),
-  );
-  add(registry, 'http_server_active_requests', 'Requests that have not been answered yet.', 'gauge', () => [
-    { value: counts.inFlight, labels: {} },
-  ]);
-  add(
-    registry,
-    'api_keys_read_timestamp_seconds',
-    'When the stored API keys were last read.',
-    'gauge',
-    // No value before the first read: it would be the minimum of all processes while one starts.
-    () => (counts.keysReadAt > 0 ? [{ value: counts.keysReadAt, labels: {} }] : []),
-    'min',
-  );
-  add(registry, 'http_server_refused_requests_total', 'Requests that were refused unread.', 'counter', () =>
-    [...counts.refused].map(([code, value]) => ({ value, labels: { error_type: code } })),
-  );
-}
-
-function addConnections(registry: client.Registry, counts: Counts): void {
-  add(registry, 'http_server_open_connections', 'Connections of clients.', 'gauge', () => [
-    { value: counts.connections, labels: {} },
-  ]);
-  add(registry, 'http_server_dropped_connections_total', 'Connections closed by the server.', 'counter', () =>
-    Object.entries(counts.dropped).map(([reason, value]) => ({ value, labels: { reason } })),
-  );
+function addRequests({ gauge, counter }: Add, counts: RequestCounts, deprecated: ReadonlySet<string>): void {
+  const one = (value: number): Sample[] => [[{}, value]];
+  gauge('http_server_active_requests', 'Requests that have not been answered yet.', [], () => one(counts.inFlight));
+  gauge('http_server_open_connections', 'Connections of clients.', [], () => one(counts.connections));
+  // No value before the first read: the keys would look old.
+  const readAt = () => (counts.keysReadAt > 0 ? one(counts.keysReadAt) : []);
+  gauge('api_keys_read_timestamp_seconds', 'When the stored API keys were last read.', [], readAt);
+  const refused = () => [...counts.refused].map(([code, value]): Sample => [{ error_type: code }, value]);
+  counter('http_server_refused_requests_total', 'Requests that were refused unread.', ['error_type'], refused);
+  const dropped = () => Object.entries(counts.dropped).map(([reason, value]): Sample => [{ reason }, value]);
+  counter('http_server_dropped_connections_total', 'Connections closed by the server.', ['reason'], dropped);
+  const ofDeprecated = () => counts.durations().filter(({ labels }) => deprecated.has(labels.http_route as string));
+  const called = () => ofDeprecated().map(({ labels, count }): Sample => [labels, count]);
+  counter('http_server_deprecated_requests_total', 'Requests of deprecated operations.', LABELS, called);
 }
 
 /** Adds the metrics of the store. Names for pools are from OpenTelemetry's conventions. */
-function addStore(registry: client.Registry, { sizes, commits, writes, cached, pools }: StoreCounts): void {
-  const histogram = (name: string, help: string, distribution: Distribution) =>
-    add(registry, name, help, 'histogram', () => toSamples(name, distribution));
-  histogram('store_commit_writes', 'Writes that one commit made durable.', sizes);
-  histogram(
-    'store_commit_duration_seconds',
-    'Duration of commits: the time of the disk, or of the database server.',
-    commits,
-  );
-  histogram('store_write_duration_seconds', 'Duration of writes until they were durable, with their wait.', writes);
-  add(registry, 'store_cache_reads_total', 'Reads that the cache has answered or not.', 'counter', () =>
-    Object.entries(cached).flatMap(([read, { hits, misses }]) => [
-      { value: hits, labels: { read, outcome: 'hit' } },
-      { value: misses, labels: { read, outcome: 'miss' } },
-    ]),
-  );
-  const pool = (name: string) => ({ db_client_connection_pool_name: name });
-  add(registry, 'db_client_connection_count', 'Connections to the database server.', 'gauge', () =>
-    Object.entries(pools()).flatMap(([name, { used, idle }]) => [
-      { value: used, labels: { ...pool(name), db_client_connection_state: 'used' } },
-      { value: idle, labels: { ...pool(name), db_client_connection_state: 'idle' } },
-    ]),
-  );
-  add(
-    registry,
-    'db_client_connection_pending_requests',
-    'Statements that wait for a connection: each is of all calls that wait.',
-    'gauge',
-    () => Object.entries(pools()).map(([name, { waiting }]) => ({ value: waiting, labels: pool(name) })),
-  );
+function addStore({ gauge, counter, histogram }: Add, stored: StoreCounts): void {
+  const sizes = histogram('store_commit_writes', 'Writes that one commit made durable.', WRITES);
+  const ofCommits = 'Duration of commits: the time of the disk, or of the database server.';
+  const commits = histogram('store_commit_duration_seconds', ofCommits);
+  const ofWrites = 'Duration of writes until they were durable, with their wait.';
+  const writes = histogram('store_write_duration_seconds', ofWrites);
+  stored.onCommit = (seconds, size) => {
+    commits.observe(seconds);
+    sizes.observe(size);
+  };
+  stored.onWrite = (seconds) => writes.observe(seconds);
+  const reads = () =>
+    Object.entries(stored.cached).flatMap(([read, { hits, misses }]): Sample[] => [
+      [{ read, outcome: 'hit' }, hits],
+      [{ read, outcome: 'miss' }, misses],
+    ]);
+  counter('store_cache_reads_total', 'Reads that the cache has answered or not.', ['read', 'outcome'], reads);
+  const [name, state] = ['db_client_connection_pool_name', 'db_client_connection_state'];
+  const open = () =>
+    Object.entries(stored.pools()).flatMap(([pool, { used, idle }]): Sample[] => [
+      [{ [name]: pool, [state]: 'used' }, used],
+      [{ [name]: pool, [state]: 'idle' }, idle],
+    ]);
+  gauge('db_client_connection_count', 'Connections to the database server.', [name, state], open);
+  const ofWaiting = 'Statements that wait for a connection: each is of all calls that wait.';
+  const waiting = () =>
+    Object.entries(stored.pools()).map(([pool, { waiting }]): Sample => [{ [name]: pool }, waiting]);
+  gauge('db_client_connection_pending_requests', ofWaiting, [name], waiting);
 }
 
 /** Adds the metrics of SQLite's files. A missing file has the size 0; a value that cannot be read is left out. */
-function addFiles(registry: client.Registry, file: string): void {
+function addFiles({ gauge }: Add, file: string): void {
   const size = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
-  const gauge = (name: string, help: string, read: () => number) =>
-    add(registry, name, help, 'gauge', () => {
+  const add = (name: string, help: string, read: () => number) =>
+    gauge(name, help, [], () => {
       try {
-        return [{ value: read(), labels: {} }];
+        return [[{}, read()]];
       } catch {
         return [];
       }
     });
-  gauge('sqlite_database_size_bytes', 'The size of the database.', () => size(file));
-  gauge('sqlite_wal_size_bytes', "The size of the database's write-ahead log.", () => size(`${file}-wal`));
-  gauge('disk_free_bytes', 'What is free on the disk of the database.', () => {
+  add('sqlite_database_size_bytes', 'The size of the database.', () => size(file));
+  add('sqlite_wal_size_bytes', "The size of the database's write-ahead log.", () => size(`${file}-wal`));
+  add('disk_free_bytes', 'What is free on the disk of the database.', () => {
     const { bavail, bsize } = statfsSync(dirname(file));
     return bavail * bsize;
   });
 }
 
-function add(
-  registry: client.Registry,
-  name: string,
-  help: string,
-  type: Description['type'],
-  read: () => Sample[],
-  aggregator: Description['aggregator'] = 'sum',
-): void {
-  const description: Description = { name, help, type, aggregator };
-  // prom-client only calls `get` of a metric, so that we need none of its classes, which would count by themselves.
-  const metric = { ...description, get: async () => ({ ...description, values: read() }) };
-  registry.registerMetric(metric as unknown as Metric);
-}
-
-function toLabels({ method, route, status, error }: Duration): Sample['labels'] {
-  return {
-    http_request_method: method,
-    ...(route !== '' && { http_route: route }),
-    ...(status !== undefined && { http_response_status_code: status }),
-    ...(error !== undefined && { error_type: error }),
+/** Adds a histogram that prom-client only writes: it calls nothing but `get` of a metric. */
+function addDurations(registry: Registry, name: string, counts: RequestCounts): void {
+  const metric = { name, help: 'Duration of requests, until their reply was sent.', type: 'histogram' };
+  const toSamples = ({ buckets, sum, count, labels }: Durations) => {
+    let before = 0;
+    const upTo = buckets.map((more, index) => {
+      before += more;
+      return { metricName: `${name}_bucket`, value: before, labels: { ...labels, le: SECONDS[index] ?? '+Inf' } };
+    });
+    return [
+      ...upTo,
+      { metricName: `${name}_sum`, value: sum, labels },
+      { metricName: `${name}_count`, value: count, labels },
+    ];
   };
+  const get = async () => ({ ...metric, values: counts.durations().flatMap(toSamples) });
+  registry.registerMetric({ ...metric, get } as unknown as Metric);
 }
 
-function toSamples(name: string, { bounds, buckets, sum }: Distribution, labels: Sample['labels'] = {}): Sample[] {
-  let count = 0;
-  const samples = buckets.map((more, index) => {
-    count += more;
-    return { metricName: `${name}_bucket`, value: count, labels: { ...labels, le: bounds[index] ?? '+Inf' } };
-  });
-  return [
-    ...samples,
-    { metricName: `${name}_sum`, value: sum, labels },
-    { metricName: `${name}_count`, value: count, labels },
-  ];
-}
-
-/** Writes the combined metrics of all processes, in a format that the client accepts. */
-export async function writeMetrics(snapshots: Snapshot[], accept = ''): Promise<{ type: string; text: string }> {
+/** Writes the metrics in a format that the client accepts. */
+export async function writeMetrics(registry: Registry, accept = ''): Promise<{ type: string; text: string }> {
   const isOpen = /application\/openmetrics-text(?!\s*;[^,]*q=0(?:\.0*)?(?:,|$))/.test(accept);
-  const { Registry } = client;
-  // The second parameter is missing in prom-client's types.
-  const aggregate = client.AggregatorRegistry.aggregate as (all: object[], type: string) => client.Registry;
-  const type = isOpen ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE;
-  // OpenMetrics names a counter without `_total`, which prom-client adds to each line.
-  const shown = isOpen ? snapshots.map((each) => each.map(withoutTotal)) : snapshots;
-  const registry = aggregate(shown, type);
-  return { type, text: await registry.metrics() };
-}
-
-function withoutTotal<Of extends Description>(metric: Of): Of {
-  return metric.type === 'counter' ? { ...metric, name: metric.name.replace(/_total$/, '') } : metric;
-}
-
-/** Adds the counts of workers that have ended to the totals, so that they never fall. */
-export async function keepCounts(snapshots: Snapshot[]): Promise<Snapshot> {
-  const counted = snapshots.map((each) => each.filter(({ type }) => type !== 'gauge'));
-  const registry = client.AggregatorRegistry.aggregate(counted);
-  return (await registry.getMetricsAsJSON()) as unknown as Snapshot;
+  if (!isOpen) return { type: registry.contentType, text: await registry.metrics() };
+  // Copies, because prom-client takes `_total` from the names of counters when it writes OpenMetrics.
+  const open = new client.Registry();
+  open.setContentType(client.Registry.OPENMETRICS_CONTENT_TYPE as never);
+  for (const metric of await registry.getMetricsAsJSON()) {
+    const copy = { ...metric, get: async () => copy };
+    open.registerMetric(copy as unknown as Metric);
+  }
+  return { type: open.contentType, text: await open.metrics() };
 }

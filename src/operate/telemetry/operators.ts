@@ -7,17 +7,17 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { format } from 'node:url';
+import type { Registry } from 'prom-client';
 import { linger } from '../../engine/http/closing.ts';
 import { endBy } from '../../engine/http/node-internals.ts';
 import { SECURITY_HEADERS } from '../../engine/http/security-headers.ts';
 import { hearErrors } from '../../engine/http/socket-errors.ts';
-import { type Snapshot, writeMetrics } from './metrics.ts';
+import { writeMetrics } from './metrics.ts';
 
 export interface OperatorsParts {
   /** Whether the service can do its work. */
   isReady(): Promise<boolean>;
-  /** Reads the metrics of every process. */
-  read(): Promise<Snapshot[]>;
+  metrics: Registry;
 }
 
 const INDEX = `/metrics  Metrics, for Prometheus
@@ -107,7 +107,7 @@ async function answer(parts: OperatorsParts, request: IncomingMessage, response:
     const isReady = await parts.isReady();
     send(response, isReady ? 200 : 503, isReady ? 'ok\n' : 'not ready\n');
   } else if (path === '/metrics') {
-    const { type, text } = await writeMetrics(await parts.read(), headers.accept);
+    const { type, text } = await writeMetrics(parts.metrics, headers.accept);
     send(response, 200, text, type);
   } else send(response, 404, `Nothing is here. There are:\n${INDEX}`);
 }

@@ -52,11 +52,9 @@ export async function openPostgres(
 ): Promise<Store> {
   const connect = buildConnect(settings);
   const connectToStart = () => connect({ toConnect: startTimeout, toAnswer: startTimeout });
-  if (!limits.isMigrated) {
-    const migrateAll: Task<Migrated | undefined> = (connection) => migrate(connection, settings.schema, domain);
-    const migrated = await onConnection(connectToStart, migrateAll);
-    if (migrated) limits.onMigrated?.(migrated);
-  }
+  const migrateAll: Task<Migrated | undefined> = (connection) => migrate(connection, settings.schema, domain);
+  const migrated = await onConnection(connectToStart, migrateAll);
+  if (migrated) limits.onMigrated?.(migrated);
   const readLimit = Math.ceil(READ * timeout);
   const connectToRead = () => connect({ toConnect: readLimit, toAnswer: readLimit });
   const reading = new ConnectionPool({ connect: connectToRead, count: READERS, waitTimeout: timeout, timeout });

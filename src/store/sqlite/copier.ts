@@ -1,18 +1,13 @@
-/** The thread that copies a database: SQLite copies in one blocking call. Posts '' or the error message. */
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { Copying } from './copies.ts';
+/** The thread that copies a database: SQLite copies in one blocking call. */
+import { workerData } from 'node:worker_threads';
 import { Sqlite } from './kept-sqlite.ts';
 
-function copy({ from, to }: Copying): string {
-  try {
-    const db = new Sqlite(from, { readonly: true, fileMustExist: true });
-    // One snapshot. `.backup` copies in steps, starts again whenever another process has written, and may never end.
-    db.prepare<[string]>('VACUUM INTO ?').run(to);
-    db.close();
-    return '';
-  } catch (error) {
-    return (error as Error).message;
-  }
+try {
+  const db = new Sqlite(workerData.from, { readonly: true, fileMustExist: true });
+  // One snapshot. `.backup` copies in steps, starts again whenever another process has written, and may never end.
+  db.prepare<[string]>('VACUUM INTO ?').run(workerData.to);
+  db.close();
+} catch (error) {
+  // A SqliteError would leave the thread without its message.
+  throw new Error((error as Error).message);
 }
-
-(parentPort as MessagePort).postMessage(copy(workerData));

@@ -1,4 +1,5 @@
-/** Copies of a database file, for operators: made while others write, verified, and restored. */
+/** Copies of a database file, for operators: made while others write, checked, and restored. */
+import { once } from 'node:events';
 import { linkSync, renameSync } from 'node:fs';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -7,53 +8,21 @@ import { Sqlite } from './kept-sqlite.ts';
 
 const COPIER = new URL(`./copier${extname(import.meta.url)}`, import.meta.url);
 
-/** The task of the copying thread. */
-export interface Copying {
-  from: string;
-  /** Must be an empty file, or not exist. */
-  to: string;
+/** Copies one snapshot to an empty file in a thread, while others write. @throws Error that says why it cannot */
+export async function copySnapshot(from: string, to: string): Promise<void> {
+  await once(new Worker(COPIER, { workerData: { from, to } }), 'exit');
 }
 
-/** Copies one snapshot in a thread, while others write. @throws Error that says why it cannot */
-export function copyAside(workerData: Copying): Promise<void> {
-  return new Promise((resolve, reject) => {
-    new Worker(COPIER, { workerData })
-      .once('error', reject)
-      .once('message', (failure: string) => (failure ? reject(new Error(failure)) : resolve()));
-  });
-}
-
-export interface Contents {
-  /** The faults that SQLite's integrity check finds; if there are any, rows are not counted. */
-  faults: string[];
-  /** The version of the schema. */
-  schema: number;
-  /** The number of rows of each table. */
-  rows: Record<string, number>;
-}
-
-/** Checks and reads a whole file that nobody writes. @throws SqliteError when it is no database */
-export function lookInto(file: string): Contents {
+/** Checks a whole file that nobody writes. @throws Error that says what is wrong with it */
+export function checkIntegrity(file: string): void {
   // Not opened read-only: SQLite would skip CHECK constraints.
   const db = new Sqlite(file, { fileMustExist: true });
   try {
-    const schema = Number(db.pragma('user_version', { simple: true }));
     const found = db.prepare<[], string>('PRAGMA integrity_check(20)').pluck().all();
-    const faults = found.filter((line) => line !== 'ok').map((line) => line.replace(/^\*+ .*\n/, ''));
-    return { faults, schema, rows: faults.length > 0 ? {} : countRows(db) };
+    if (found[0] !== 'ok') throw new Error(found.map((line) => line.replace(/^\*+ .*\n/, '')).join('; '));
   } finally {
     db.close();
   }
-}
-
-function countRows(db: Database): Record<string, number> {
-  const names = db.prepare<[], string>(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite|_%' ESCAPE '|' ORDER BY name",
-  );
-  const rows: Record<string, number> = {};
-  for (const name of names.pluck().all())
-    rows[name] = db.prepare<[], number>(`SELECT count(*) FROM "${name}"`).pluck().get() as number;
-  return rows;
 }
 
 /**

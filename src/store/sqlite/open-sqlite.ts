@@ -38,12 +38,10 @@ export function openSqlite(
   { shapes = {}, transactions = NO_TRANSACTIONS }: OfDomain = {},
 ): Store {
   const kept = toKept(toTables(domain), shapes);
-  const { isMigrated = false } = limits;
-  // A worker never creates the file: if it has disappeared, it may come back, and a new one would be in its place.
-  if (!isMigrated && file !== MEMORY && !existsSync(file)) makeFile(file);
-  const db = openConnection(file, { fileMustExist: isMigrated });
+  if (file !== MEMORY && !existsSync(file)) makeFile(file);
+  const db = openConnection(file);
   try {
-    const migrated = isMigrated ? undefined : migrate(db, domain);
+    const migrated = migrate(db, domain);
     if (migrated) limits.onMigrated?.(migrated);
     useWal(db);
     return buildStore(new SqliteAccess(db, file), kept, transactions, limits);

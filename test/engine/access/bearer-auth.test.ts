@@ -8,7 +8,6 @@ import t, { type Test } from 'tap';
 import { type AuthOptions, addAuth } from '../../../src/engine/access/auth.ts';
 import { toCaller } from '../../../src/engine/access/caller.ts';
 import { StoredKeys } from '../../../src/engine/access/stored-keys.ts';
-import { Use } from '../../../src/engine/access/uses.ts';
 import type { KeyPlace, Requirement } from '../../../src/engine/contract/contract.ts';
 import type { HttpError } from '../../../src/engine/errors.ts';
 import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
@@ -375,7 +374,7 @@ t.test('of the keys, only the changed ones are read again, and never twice at on
     },
   };
   const logger = pino({ level: 'silent' });
-  const keys = new StoredKeys({ store: slow, logger, toCaller: (key) => toCaller(key, undefined, new Use()) });
+  const keys = new StoredKeys({ store: slow, logger, toCaller: (key) => toCaller(key, undefined, { isNew: false }) });
   await keys.start();
   while (asked < 3) await wait(50);
   t.strictSame([most, listed], [1, 3]);

@@ -1,10 +1,9 @@
 import t from 'tap';
 import { hashKey, makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
-import type { KeyUse } from '../../../src/store/store.ts';
 import { openUrl } from '../../database.ts';
 import { KEY, startService } from '../../service.ts';
 
-t.test('a server writes when keys were used, and how often for deprecated operations', async (t) => {
+t.test('a server writes when keys were used', async (t) => {
   const store = openUrl('sqlite::memory:');
   const [ada, ben] = [makeKey(), makeKey()];
   const keys = [toStoredKey(ada, 'Ada'), toStoredKey(ben, 'Ben'), toStoredKey(makeKey(), 'Cleo')];
@@ -20,18 +19,7 @@ t.test('a server writes when keys were used, and how often for deprecated operat
   const uses = await store.listUses();
   const configured = uses.find(({ keyId }) => /^API_KEYS\.[0-9a-f]{8}$/.test(keyId))?.keyId as string;
   t.not(configured.slice(-8), hashKey(KEY).slice(0, 8));
-  const expected: Partial<KeyUse>[] = [
-    { keyId: configured, operationId: '', count: 0 },
-    { keyId: configured, operationId: 'getPet', count: 1 },
-    { keyId: adas, operationId: '', count: 0 },
-    { keyId: adas, operationId: 'getPet', count: 2 },
-    { keyId: bens, operationId: '', count: 0 },
-  ];
-  t.match(
-    new Set(uses.map(({ usedAt: _, ...use }) => JSON.stringify(use))),
-    new Set(expected.map((use) => JSON.stringify(use))),
-  );
-  t.equal(uses.length, expected.length);
+  t.strictSame(uses.map(({ keyId }) => keyId).sort(), [configured, adas, bens].sort());
   t.ok(uses.every(({ usedAt }) => usedAt >= before && usedAt <= new Date().toISOString()));
 });
 

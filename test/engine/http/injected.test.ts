@@ -1,7 +1,7 @@
 /** `app.inject` is a way in like a socket: for tests, and for plugins that ask the server itself. */
 import type { InjectOptions } from 'fastify';
 import t from 'tap';
-import { buildCounts } from '../../../src/engine/http/counts.ts';
+import { RequestCounts } from '../../../src/operate/telemetry/request-counts.ts';
 import { KEY, type RequestOptions, send, startService } from '../../service.ts';
 
 const json = { 'content-type': 'application/json' };
@@ -71,7 +71,7 @@ t.test('what is injected has the reply and the line in the log that it has over 
 });
 
 t.test('what is injected, and never answered, is logged and counted as aborted, all else by its status', async (t) => {
-  const counts = buildCounts((id) => `/${id}`);
+  const counts = new RequestCounts((id) => `/${id}`);
   const lines: string[] = [];
   const { app } = await startService(t, {
     counts,
@@ -85,10 +85,10 @@ t.test('what is injected, and never answered, is logged and counted as aborted, 
     ['request aborted', 'request'],
   );
   t.strictSame(
-    counts.durations().map(({ route, status, error }) => ({ route, status, error })),
+    counts.durations().map(({ labels }) => labels),
     [
-      { route: '/given-up', status: undefined, error: 'aborted' },
-      { route: '/livez', status: 200, error: undefined },
+      { http_request_method: 'GET', http_route: '/given-up', error_type: 'aborted' },
+      { http_request_method: 'GET', http_route: '/livez', http_response_status_code: 200 },
     ],
   );
   t.equal(counts.inFlight, 0);

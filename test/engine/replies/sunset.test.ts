@@ -44,7 +44,7 @@ t.test('after its sunset a deprecated operation is gone, and all others go on', 
   const yaml = edited(({ getPet }) => {
     getPet['x-sunset'] = '2026-11-21';
   });
-  const { app, store, request } = await startService(t, { contract: await load(t, yaml), yaml });
+  const { request } = await startService(t, { contract: await load(t, yaml), yaml });
   const { headers } = await request('/v1/pets', CREATE);
   const url = headers.location as string;
   const gone = await request(url);
@@ -56,9 +56,6 @@ t.test('after its sunset a deprecated operation is gone, and all others go on', 
   t.equal((await request(url, { key: null })).status, 401);
   t.equal((await request('/v1/pets', CREATE)).status, 201);
   t.equal(((await request('/v1/pets')).body as unknown[]).length, 2);
-  await app.close();
-  const use = (await store.listUses()).find(({ operationId }) => operationId === 'getPet');
-  t.equal(use?.count, 2);
 });
 
 t.test('on 5 December 2030 getPet is gone, where no operator extends it', async (t) => {

@@ -55,7 +55,6 @@ t.test(
     await Promise.all(clients);
     for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
 
-    await run(t, 'verify', `${folder}/b`, file);
     await run(t, 'restore', `${folder}/b`, file);
     const again = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}` } });
     let checked = 0;
@@ -107,7 +106,7 @@ t.test('a backup or restore that is killed at any time is done or not done', asy
     const copy = `${folder}/${round}`;
     await kill(t, 'backup', copy, file);
     if (existsSync(copy)) {
-      await run(t, 'verify', copy, file);
+      t.equal(countRows(copy), countRows(file));
       done.backup++;
     }
     await kill(t, 'restore', `${folder}/b`, file);

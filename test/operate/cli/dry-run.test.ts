@@ -76,10 +76,10 @@ t.test('what is wrong is told, part by part, and the exit code is 1', async (t) 
 
   const unset = await check({ DATABASE_URL: `sqlite:${folder}/new.db`, NODE_ENV: 'production' });
   t.match([unset.code, unset.stdout], [1, /^keys: WRONG: there is none: make one with /m]);
-  const first = await check({ DATABASE_URL: 'sqlite::memory:', PORT: 'x', WORKER: '2' });
+  const first = await check({ DATABASE_URL: 'sqlite::memory:', PORT: 'x', MAX_CREATE: '2' });
   t.match([first.code, first.stdout], [1, /^configuration: WRONG: Wrong configuration:\n {2}- PORT /]);
-  const second = await check({ DATABASE_URL: 'sqlite::memory:', WORKER: '2' });
-  t.match([second.code, second.stdout], [0, /^ {2}Warning: WORKER is not known: is WORKERS meant\?$/m]);
+  const second = await check({ DATABASE_URL: 'sqlite::memory:', MAX_CREATE: '2' });
+  t.match([second.code, second.stdout], [0, /^ {2}Warning: MAX_CREATE is not known: is MAX_CREATES meant\?$/m]);
   t.match(second.stdout, /^database: SQLite, in memory: it would be made$/m);
   t.match(second.stdout, /^keys: there is none: one for the run would be made$/m);
 

@@ -86,34 +86,13 @@ t.test('list shows each key in a table, the oldest first, and never the key itse
   await store.createKey({ id: 'cccc', name: 'Cleo of the stables', hash: c, createdAt: createdAt(4) });
   await store.revokeKey('cccc', createdAt(5));
   const usedAt = createdAt(6);
-  await store.addUses([
-    { keyId: 'aaaa', operationId: 'getPet', count: 12, usedAt },
-    { keyId: 'aaaa', operationId: '', count: 0, usedAt },
-  ]);
+  await store.addUses([{ keyId: 'aaaa', usedAt }]);
   t.equal(
     await run(store, 'list'),
     `id    state                             created                   expires                   last used                 scopes     rate     name
 aaaa  valid                             2026-01-01T00:00:00.000Z  never                     2026-01-06T00:00:00.000Z  all        default  Ada
 bbbb  expired                           2026-01-02T00:00:00.000Z  2026-01-03T00:00:00.000Z  never                     pets:read  100/s    Ben
 cccc  revoked 2026-01-05T00:00:00.000Z  2026-01-04T00:00:00.000Z  never                     never                     all        default  Cleo of the stables`,
-  );
-});
-
-t.test('list --deprecated shows who has used deprecated operations, how often, and when last', async (t) => {
-  const store = openMemory(t);
-  t.equal(await run(store, 'list', '--deprecated'), 'No key has used a deprecated operation.');
-  const day = '2026-01-01T00:00:00.000Z';
-  await store.createKey({ id: 'aaaa', name: 'Ada', hash: 'a'.repeat(64), createdAt: day });
-  await store.addUses([
-    { keyId: 'aaaa', operationId: 'getPet', count: 12, usedAt: day },
-    { keyId: 'aaaa', operationId: '', count: 0, usedAt: day },
-    { keyId: 'API_KEYS.1', operationId: 'getPet', count: 7, usedAt: day },
-  ]);
-  t.equal(
-    await run(store, 'list', '--deprecated'),
-    `id          operation  requests  last used                 name
-API_KEYS.1  getPet     7         2026-01-01T00:00:00.000Z  of the configuration
-aaaa        getPet     12        2026-01-01T00:00:00.000Z  Ada`,
   );
 });
 
@@ -199,8 +178,7 @@ t.test('what was stored by another program is printed without what a terminal ta
   const store = openMemory(t);
   const createdAt = '2026-01-01T00:00:00.000Z';
   await store.createKey({ id: 'aaaa', name: 'A\x1b[2J\nbbbb', hash: 'a'.repeat(64), createdAt });
-  await store.addUses([{ keyId: 'aaaa', operationId: 'getPet', count: 1, usedAt: createdAt }]);
-  for (const args of [['list'], ['list', '--deprecated'], ['rotate', 'aaaa']]) {
+  for (const args of [['list'], ['rotate', 'aaaa']]) {
     const text = await run(store, ...args);
     t.match(text, 'A\\u{1b}[2J\\u{a}bbbb', args.join(' '));
   }
@@ -223,7 +201,7 @@ t.test('a command that is not understood gets the usage', (t) => {
     ['rotate', 'id', '--scopes', 'pets:read'],
     ['list', '--scopes', 'pets:read'],
     ['rotate', 'id', '--rate', '1/s'],
-    ['revoke', 'id', '--deprecated'],
+    ['list', '--deprecated'],
     ['--help'],
   ]) {
     t.throws(() => readCommand(args), { message: USAGE }, args.join(' '));
@@ -244,8 +222,8 @@ t.test('a failure is reported on standard error, with exit code 1, and makes no 
     [['create', ' '], { DATABASE_URL }, /^A name has 1 to 100 characters/],
     [
       ['list'],
-      { DATABASE_URL, WORKER: '2' },
-      /^Warning: WORKER is not known: is WORKERS meant\?\nThere is no database/,
+      { DATABASE_URL, MAX_CREATE: '2' },
+      /^Warning: MAX_CREATE is not known: is MAX_CREATES meant\?\nThere is no database/,
     ],
     [['revoke', 'aaaa'], { DATABASE_URL }, /^There is no database \/.*\/data\/pets\.db\. /],
     [['list'], { DATABASE_URL, PORT: 'http' }, /^Wrong configuration:\n {2}- PORT /],

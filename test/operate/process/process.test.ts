@@ -29,8 +29,8 @@ t.test('without a key, it prints one for this run, never to the log, and a curl 
 });
 
 t.test('a variable that is nearly one of ours is named in the log, without its value', async (t) => {
-  const server = await startServer(t, { env: { WORKER: '4321' }, isCovered: true });
-  const [line] = await server.written('stdout', /.*WORKER is not known: is WORKERS meant\?.*/);
+  const server = await startServer(t, { env: { MAX_CREATE: '4321' }, isCovered: true });
+  const [line] = await server.written('stdout', /.*MAX_CREATE is not known: is MAX_CREATES meant\?.*/);
   t.notMatch(line, '4321');
   server.child.kill('SIGTERM');
   t.match(await server.exit, 0);

@@ -7,42 +7,26 @@ import t, { type Test } from 'tap';
 import { startProgram, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 
-const WORKERS = { one: '1', several: '2' };
+t.test('SIGUSR1 opens no debugger', async (t) => {
+  const { child, exit, output } = await startServer(t, { isCovered: true });
+  child.kill('SIGUSR1');
+  await wait(500);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+  t.notMatch(output.stderr, /Debugger listening/);
+});
 
-for (const [many, count] of Object.entries(WORKERS)) {
-  const start = async (t: Parameters<typeof startServer>[0], env = {}) => {
-    const server = await startServer(t, {
-      env: { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: count, ...env },
-      isCovered: true,
-    });
-    await server.written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${count}}`));
-    return server;
-  };
-
-  t.test(`${many}: SIGUSR1 opens no debugger`, async (t) => {
-    const { child, exit, output } = await start(t);
-    const { pid } = child;
-    const workers = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-    t.equal(workers.length, count === '1' ? 0 : 2);
-    for (const each of [pid as number, ...workers]) process.kill(each, 'SIGUSR1');
-    await wait(500);
-    child.kill('SIGTERM');
+for (const signal of ['SIGQUIT', 'SIGUSR2'] as const) {
+  t.test(`${signal} is a graceful stop`, async (t) => {
+    const { child, exit, output } = await startServer(t, { isCovered: true });
+    child.kill(signal);
     t.equal(await exit, 0);
-    t.notMatch(output.stderr, /Debugger listening/);
+    t.match(output.stdout, '"msg":"stopped"');
   });
-
-  for (const signal of ['SIGQUIT', 'SIGUSR2'] as const) {
-    t.test(`${many}: ${signal} is a graceful stop`, async (t) => {
-      const { child, exit, output } = await start(t);
-      child.kill(signal);
-      t.equal(await exit, 0);
-      t.equal(output.stdout.match(/"msg":"stopped"/g)?.length, Number(count));
-    });
-  }
 }
 
 t.test('SIGHUP without a terminal is told in the log, and stops nothing', async (t) => {
-  const { child, exit, written, request } = await startServer(t, { env: { WORKERS: '1' }, isCovered: true });
+  const { child, exit, written, request } = await startServer(t, { isCovered: true });
   child.kill('SIGHUP');
   await written('stdout', /"signal":"SIGHUP","msg":"ignored/);
   t.equal((await request('/livez')).status, 200);

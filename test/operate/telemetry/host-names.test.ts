@@ -1,10 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import client from 'prom-client';
 import t from 'tap';
 import { listenForOperators } from '../../../src/operate/telemetry/operators.ts';
 
 t.test('the port of operators is asked by addresses, or by a name of its own', async (t) => {
-  const parts = { isReady: async () => true, read: () => Promise.reject(new Error('no process answers')) };
+  const metrics = new client.Registry();
+  const fail = () => Promise.reject(new Error('the disk does not answer'));
+  new client.Gauge({ name: 'free', help: 'What is free.', registers: [metrics], collect: fail });
+  const parts = { isReady: async () => true, metrics };
   const { port } = new URL(await listenForOperators(parts, '127.0.0.1', 0));
 
   async function ask(path: string, host?: string): Promise<string> {

@@ -37,16 +37,6 @@ t.test('a log whose reader has gone delays nothing', async (t) => {
   t.equal(await stop(server), 0);
 });
 
-t.test('a log that nobody reads holds up no process of several, nor their stop', async (t) => {
-  const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, WORKERS: '2' };
-  const server = await startServer(t, { env, isCovered: true });
-  await server.written('stdout', /(?:"msg":"listening"[\s\S]*){2}/);
-  server.child.stdout?.pause();
-  await requestLongUrls(requestOn(t, server.port), 100);
-  await requestLongUrls(requestOn(t, server.port), 100);
-  t.equal(await stop(server), 0);
-});
-
 /** A server whose log is on a disk that stalls from now on. */
 async function startOnStalledLog(t: Test) {
   const disk = prepareFaultyDisk(t);

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -12,13 +11,8 @@ import { KEY, type RequestOptions, send } from '../../service.ts';
 const PET = { name: 'Rex', categoryId: 1 };
 
 /** A server with a listener for operators. */
-async function start(t: Test, workers: number, env: Record<string, string> = {}) {
-  const url = workers > 1 ? `sqlite:${t.testdir()}/pets.db` : 'sqlite::memory:';
-  const server = await startServer(t, {
-    env: { DATABASE_URL: url, WORKERS: String(workers), ADMIN_PORT: '0', ...env },
-    isCovered: true,
-  });
-  await server.written('stdout', new RegExp(`(?:"msg":"listening"[\\s\\S]*){${workers}}`));
+async function start(t: Test, env: Record<string, string> = {}) {
+  const server = await startServer(t, { env: { ADMIN_PORT: '0', ...env }, isCovered: true });
   const [, port] = await server.written('stdout', /"admin":"http:\/\/127\.0\.0\.1:(\d+)"/);
   const ask = (path: string, options: RequestOptions = {}) => send(Number(port), path, { key: null, ...options });
   /** Every sample, by its name and labels. */
@@ -34,7 +28,7 @@ const CREATED =
   'http_server_request_duration_seconds_count{http_request_method="POST",http_route="/v1/pets",http_response_status_code="201"}';
 
 t.test('operators have health and metrics on a port of their own', async (t) => {
-  const { ask, scrape, request, child, exit, port } = await start(t, 1);
+  const { ask, scrape, request, child, exit, port } = await start(t);
   t.match(await ask('/'), { status: 200, text: /\/metrics[\s\S]*\/livez[\s\S]*\/readyz/ });
   t.match(await ask('/livez'), { status: 200, text: 'ok\n' });
   t.match(await ask('/readyz'), { status: 200, text: 'ok\n' });
@@ -95,7 +89,7 @@ t.test('operators see the commits, the cache and the connections of the store, a
   const postgres = await startPostgres(t);
   for (const DATABASE_URL of [`sqlite:${t.testdir()}/pets.db`, postgres.newUrl()]) {
     const before = Date.now() / 1000;
-    const { scrape, request, child, exit } = await start(t, 1, { DATABASE_URL });
+    const { scrape, request, child, exit } = await start(t, { DATABASE_URL });
     // Where the machine stands still, PostgreSQL refuses some.
     for (let created = 0; created < 20; ) {
       const create = () => request('/v1/pets', { method: 'POST', body: PET });
@@ -138,7 +132,7 @@ t.test('operators see the commits, the cache and the connections of the store, a
 });
 
 t.test('of a body that is sent to the port of operators a bounded rest is read', async (t) => {
-  const { adminPort } = await start(t, 1);
+  const { adminPort } = await start(t);
   for (const [line, status] of [
     ['GET /metrics', 200],
     ['POST /metrics', 405],
@@ -151,7 +145,7 @@ t.test('of a body that is sent to the port of operators a bounded rest is read',
 });
 
 t.test('on the port of operators each connection has one reply, however many requests it sends ahead', async (t) => {
-  const { adminPort, child, exit } = await start(t, 1);
+  const { adminPort, child, exit } = await start(t);
   for (const version of ['HTTP/1.1', 'HTTP/1.0\r\nConnection: keep-alive']) {
     const { replies, closed, socket } = connectRaw(
       adminPort,
@@ -166,7 +160,7 @@ t.test('on the port of operators each connection has one reply, however many req
 });
 
 t.test('operators are answered beside clients that read nothing, or send nothing', async (t) => {
-  const { adminPort, ask, child, exit } = await start(t, 1);
+  const { adminPort, ask, child, exit } = await start(t);
   const clients = Array.from({ length: 100 }, (_, index) => {
     const socket = connect(adminPort, '127.0.0.1').on('error', () => {});
     if (index % 2) socket.pause().write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100));
@@ -181,7 +175,7 @@ t.test('operators are answered beside clients that read nothing, or send nothing
 t.test(
   'operators ask by an address or a name that no stranger can have: no page of theirs may read along',
   async (t) => {
-    const { adminPort } = await start(t, 1, { ADMIN_HOST: '127.1' });
+    const { adminPort } = await start(t, { ADMIN_HOST: '127.1' });
     const ask = (host: string) => send(adminPort, '/livez', { key: null, headers: { host } });
     for (const host of [
       '127.0.0.1',
@@ -201,7 +195,7 @@ t.test(
 );
 
 t.test('metrics come as OpenMetrics where they are asked for', async (t) => {
-  const { ask, request, child, exit } = await start(t, 1);
+  const { ask, request, child, exit } = await start(t);
   await request('/v1/pets');
   const plain = await ask('/metrics', { headers: { accept: 'application/openmetrics-text;q=0,text/plain' } });
   t.match(plain.headers['content-type'], 'text/plain; version=0.0.4');
@@ -220,7 +214,7 @@ t.test('metrics come as OpenMetrics where they are asked for', async (t) => {
 });
 
 t.test('no client can make a series', async (t) => {
-  const { scrape, port } = await start(t, 1);
+  const { scrape, port } = await start(t);
   const METHODS = ['GET', 'PUT', 'PURGE', 'MKCOL', 'REPORT', 'LINK'];
   const ask = (from: number) => {
     const socket = connect(port, '127.0.0.1').on('error', () => {});
@@ -241,36 +235,8 @@ t.test('no client can make a series', async (t) => {
   t.ok(before.length < 100, `${before.length} series`);
 });
 
-t.test('with several processes the first one speaks for all, and counts never fall', async (t) => {
-  const { ask, scrape, request, child, exit, output, written } = await start(t, 2);
-  for (let count = 0; count < 10; count++) await request('/v1/pets', { method: 'POST', body: PET });
-  // A worker that answers late is counted at the next scrape.
-  const untilCreated = async (count: number) => {
-    while ((await scrape()).get(CREATED) !== count) await wait(20);
-  };
-  await untilCreated(10);
-  t.ok((await scrape()).has('sqlite_wal_size_bytes'));
-  const [, pid] = /"pid":(\d+)[^\n]*"msg":"listening"/.exec(output.stdout) as RegExpExecArray;
-  process.kill(Number(pid), 'SIGKILL');
-  await written('stdout', /"msg":"a worker ended, and is replaced"/);
-  t.equal((await scrape()).get(CREATED), 10);
-  while ((await ask('/readyz')).status !== 200) await wait(20);
-  await written('stdout', /(?:"msg":"listening"[\s\S]*){3}/);
-  for (let count = 0; count < 4; count++) await request('/v1/pets', { method: 'POST', body: PET });
-  await untilCreated(14);
-
-  const workers = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ').filter(Boolean);
-  for (const worker of workers) process.kill(Number(worker), 'SIGSTOP');
-  t.equal((await scrape()).get(CREATED), 14, 'of one that hangs, what it said last');
-  t.equal((await ask('/readyz')).status, 503);
-  t.equal((await ask('/livez')).status, 200);
-  for (const worker of workers) process.kill(Number(worker), 'SIGCONT');
-  child.kill('SIGTERM');
-  t.equal(await exit, 0);
-});
-
 t.test('while the service stops it is not ready', async (t) => {
-  const { ask, child, written, exit } = await start(t, 1, { DRAIN_DELAY: '2000' });
+  const { ask, child, written, exit } = await start(t, { DRAIN_DELAY: '2000' });
   child.kill('SIGTERM');
   await written('stdout', /"msg":"stopping"/);
   t.equal((await ask('/readyz')).status, 503);
@@ -278,9 +244,6 @@ t.test('while the service stops it is not ready', async (t) => {
 });
 
 t.test('a port that is taken ends the start, and says so', async (t) => {
-  const { port } = await start(t, 1);
-  await t.rejects(
-    start(t, 1, { ADMIN_PORT: String(port) }),
-    /Cannot listen: .*EADDRINUSE.*Set ADMIN_HOST or ADMIN_PORT/,
-  );
+  const { port } = await start(t);
+  await t.rejects(start(t, { ADMIN_PORT: String(port) }), /Cannot listen: .*EADDRINUSE.*Set ADMIN_HOST or ADMIN_PORT/);
 });

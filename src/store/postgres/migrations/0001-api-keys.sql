@@ -49,14 +49,8 @@ $$;
 CREATE TRIGGER note_api_key_change BEFORE INSERT OR UPDATE ON api_keys
 FOR EACH ROW EXECUTE FUNCTION note_api_key_change();
 
--- When a key was used last, and how often for a deprecated operation; operation_id is '' for any operation.
-CREATE TABLE key_uses (
-  key_id text COLLATE "C",
-  operation_id text COLLATE "C",
-  count bigint NOT NULL,
-  used_at text COLLATE "C" NOT NULL,
-  PRIMARY KEY (key_id, operation_id)
-);
+-- When a key was used last.
+CREATE TABLE key_uses (key_id text COLLATE "C" PRIMARY KEY, used_at text COLLATE "C" NOT NULL);
 
 -- The requests in each window, which begins and ends at these seconds (Unix time). Rows of expired windows are deleted. A crash may empty
 -- the table: then the windows begin again.

@@ -39,11 +39,5 @@ CREATE TRIGGER note_removed_key AFTER DELETE ON api_keys BEGIN
   UPDATE api_key_changes SET count = count + 1, removed = count + 1;
 END;
 
--- When a key was used last, and how often for a deprecated operation; operation_id is '' for any operation.
-CREATE TABLE key_uses (
-  key_id TEXT NOT NULL,
-  operation_id TEXT NOT NULL,
-  count INTEGER NOT NULL,
-  used_at TEXT NOT NULL,
-  PRIMARY KEY (key_id, operation_id)
-) STRICT, WITHOUT ROWID;
+-- When a key was used last.
+CREATE TABLE key_uses (key_id TEXT PRIMARY KEY NOT NULL, used_at TEXT NOT NULL) STRICT, WITHOUT ROWID;

@@ -1,0 +1,94 @@
+/**
+ * The durations of requests, as the buckets of a histogram. prom-client's own histogram would take 4 to 10 % of a list for each request:
+ * it looks up the labels each time. All labels come from the contract and the catalogue of errors, so no client can add one.
+ */
+import type { FastifyRequest } from 'fastify';
+import { type ErrorCode, kindOf, toCodes } from '../../engine/errors.ts';
+import { Counts } from '../../engine/http/counts.ts';
+
+/** Bounds in seconds: replies take 0.1 to 5 ms, stalls take seconds. */
+export const SECONDS: number[] = [
+  ...[0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+];
+
+/** The durations of requests with the same method, route and outcome. */
+export class Durations {
+  readonly labels: Record<string, string | number>;
+  /** How many were up to each bound, and above the previous one; the last bucket is above all bounds. */
+  readonly buckets: number[] = Array<number>(SECONDS.length + 1).fill(0);
+  sum = 0;
+
+  constructor(labels: Durations['labels']) {
+    this.labels = labels;
+  }
+
+  add(seconds: number): void {
+    let bucket = 0;
+    while (seconds > (SECONDS[bucket] as number)) bucket++;
+    (this.buckets[bucket] as number)++;
+    this.sum += seconds;
+  }
+
+  get count(): number {
+    return this.buckets.reduce((sum, count) => sum + count, 0);
+  }
+}
+
+/** The methods that routes may have; all others are counted together. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']);
+
+type ByOutcome = Map<string | number, Durations>;
+
+const newMap = () => new Map();
+
+function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, build: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = build();
+    map.set(key, value);
+  }
+  return value;
+}
+
+export class RequestCounts extends Counts {
+  readonly #pathOf: (operationId: string) => string;
+  readonly #all = new Map<string, Map<string, ByOutcome>>();
+
+  /** `pathOf` returns the path of an operation as the contract writes it. */
+  constructor(pathOf: (operationId: string) => string) {
+    super();
+    this.#pathOf = pathOf;
+  }
+
+  durations(): Durations[] {
+    return [...this.#all.values()].flatMap((methods) => [...methods.values()].flatMap((ends) => [...ends.values()]));
+  }
+
+  override end(request: FastifyRequest, status: number | undefined, ms: number): void {
+    super.end(request, status, ms);
+    const { operationId, errorCode, method: sent } = request;
+    const route = operationId ?? request.routeOptions.url ?? '';
+    const method = METHODS.has(sent) ? sent : '_OTHER';
+    const outcomes: ByOutcome = entryOf(entryOf(this.#all, route, newMap), method, newMap);
+    const durations = entryOf(outcomes, status === undefined ? 'aborted' : (errorCode ?? status), () => {
+      const path = operationId === undefined ? route : this.#pathOf(operationId);
+      return new Durations(toLabels(method, path, status, errorCode));
+    });
+    durations.add(ms / 1000);
+  }
+}
+
+function toLabels(method: string, path: string, status: number | undefined, errorCode: ErrorCode | undefined) {
+  const error = status === undefined ? 'aborted' : (errorCode ?? codeOf(status));
+  return {
+    http_request_method: method,
+    ...(path !== '' && { http_route: path }),
+    ...(status !== undefined && { http_response_status_code: status }),
+    ...(error !== undefined && { error_type: error }),
+  };
+}
+
+/** A handler's answer is counted under the first code of its status. */
+function codeOf(status: number): ErrorCode | undefined {
+  return toCodes().find((code) => kindOf(code).status === status);
+}

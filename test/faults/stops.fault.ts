@@ -1,0 +1,74 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { type Server, startProgram, startServer } from '../program.ts';
+import { KEY } from '../service.ts';
+import { startClients } from './clients.ts';
+import { addFigures } from './figures.ts';
+
+const STOPS = Number(process.env.ROUNDS ?? 10);
+const CLIENTS = 40;
+
+/** As an operator starts it, with the default time to drain or another. */
+const start = (t: Test, drainDelay = ''): Promise<Server> =>
+  startServer(t, { env: { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, DRAIN_DELAY: drainDelay } });
+
+/** Stops servers under load, one after the other, and puts into the figures what became of the requests. */
+async function losesNothing(
+  t: Test,
+  name: string,
+  drainDelay = '',
+  meanwhile: (server: Server, round: number) => void = () => {},
+) {
+  const total = { answered: 0, lost: 0, hung: 0 };
+  for (let round = 0; round < STOPS; round++) {
+    await t.test(`stop ${round + 1}`, async (t) => {
+      const server = await start(t, drainDelay);
+      const clients = startClients(server.port, CLIENTS, KEY);
+      await wait(500);
+      server.child.kill('SIGTERM');
+      meanwhile(server, round);
+      t.equal(await server.exit, 0);
+      const outcomes = await clients.ended;
+      for (const kind of ['answered', 'lost', 'hung'] as const) total[kind] += outcomes[kind];
+    });
+  }
+  const { answered, lost, hung } = total;
+  addFigures(name, `${lost} lost and ${hung} hung of ${answered} requests in ${STOPS} stops`);
+  t.equal(lost, 0);
+  t.equal(hung, 0);
+}
+
+t.test(`no request is lost in ${STOPS} stops under load`, (t) => losesNothing(t, 'stops'));
+
+t.test(`no request is lost in ${STOPS} stops in which the machine stands still`, (t) =>
+  losesNothing(t, 'stops on a machine that stands still', '0', (server, round) => standStill(server, 3 * round)),
+);
+
+/** First this process with its clients, after some milliseconds the server too; this one goes on last. */
+function standStill(server: Server, lead: number): void {
+  const block = (time: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, time);
+  block(lead);
+  server.child.kill('SIGSTOP');
+  block(300);
+  server.child.kill('SIGCONT');
+  block(30);
+}
+
+t.test('at every moment of the start SIGTERM ends it, in order or at once', async (t) => {
+  const ends: Record<string, number> = {};
+  let slowest = 0;
+  for (let delay = 300; delay < 1800; delay += 50) {
+    await t.test(`after ${delay} ms`, async (t) => {
+      const env = { PORT: '0', DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, API_KEYS: KEY };
+      const { child, exit } = startProgram(t, 'src/main.ts', { env });
+      await wait(delay);
+      const asked = performance.now();
+      child.kill('SIGTERM');
+      const end = await exit;
+      slowest = Math.max(slowest, performance.now() - asked);
+      ends[end] = (ends[end] ?? 0) + 1;
+      t.ok(end === 0 || end === 'SIGTERM', `ended with ${end}`);
+    });
+  }
+  addFigures('SIGTERM in the start', `${JSON.stringify(ends)}, ${Math.round(slowest)} ms at most`);
+});
