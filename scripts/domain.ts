@@ -22,12 +22,18 @@ export const errors = addErrors(${toObject(errors)} satisfies MissingErrors);
 ${hasTransactions ? 'export const transaction = transactionOf<typeof domain>();\nexport const reading = readingOf<typeof domain>();\n' : ''}`;
 }
 
-/** The transactions in the `transactions.ts` beside a `domain.ts`. */
-export function buildTransactions(source: URL): string {
+/** The parts that the writing thread loads, too: the contract, and the transactions in the `transactions.ts` beside a `domain.ts`. */
+export function buildWriting(source: URL, contract: string): string {
   const found = findCollections(source).filter(({ hasTransactions }) => hasTransactions);
   const imports = found.map(({ folder, name }) => `import * as ${name} from '../${folder}/transactions.ts';\n`);
   const names = found.map(({ name }) => name);
-  return `${imports.length > 0 ? `${imports.join('')}\n` : ''}export const transactions = ${toObject(names)};\n`;
+  return `import { loadShapes as load } from '../own-contract.ts';
+${imports.join('')}import { domain } from './domain.ts';
+
+export const contract = new URL('../../${contract}', import.meta.url);
+export const transactions = { all: ${toObject(names)}, source: import.meta.url };
+export const loadShapes = () => load(contract, domain);
+`;
 }
 
 const toObject = (parts: string[]) => (parts.length > 0 ? `{ ${parts.join(', ')} }` : '{}');

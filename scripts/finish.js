@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 
 const [, , folder] = process.argv;
 const load = (path) => import(pathToFileURL(join(folder, 'src', path)).href);
-const [{ finishOwn }, { CONTRACT_FILE }, { toErrorBody }, { domain }] = await Promise.all(
-  ['engine/contract/finish-own.js', 'contract-file.js', 'errors.js', 'generated/domain.js'].map(load),
+const [{ finishOwn }, { toFinishedFile }, { service }] = await Promise.all(
+  ['engine/contract/finish-own.js', 'own-contract.js', 'generated/service.js'].map(load),
 );
-writeFileSync(join(folder, 'contract.json'), JSON.stringify(await finishOwn(CONTRACT_FILE, { toErrorBody, domain })));
+writeFileSync(toFinishedFile(service.contract), JSON.stringify(await finishOwn(service.contract, service)));

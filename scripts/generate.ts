@@ -4,7 +4,6 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
-import { CONTRACT_FILE } from '../src/contract-file.ts';
 import { ContractError } from '../src/engine/contract/contract.ts';
 import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { toLocated } from '../src/engine/contract/located.ts';
@@ -12,14 +11,14 @@ import { checkTokens, toTokenSchemes } from '../src/engine/contract/security.ts'
 import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
 import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
-import { buildDomain, buildTransactions, HEADER } from './domain.ts';
+import { buildDomain, buildWriting, HEADER } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
 import { describeSlowPatterns } from './patterns.ts';
-import { buildRegister } from './register-types.ts';
-import { buildScopes } from './scopes.ts';
+import { buildRegister, buildService } from './service-files.ts';
 
 const ROOT = new URL('..', import.meta.url);
 const CONTRACT = 'openapi/petstore.yaml';
+const CONTRACT_FILE = new URL(CONTRACT, ROOT);
 
 const isCheck = process.argv.includes('--check');
 
@@ -44,12 +43,12 @@ async function run(): Promise<number> {
 
 /** Returns the names of stale or missing files. @throws ContractError */
 async function generate(): Promise<string[]> {
-  const contract = await loadContract();
+  const contract = await loadContract(CONTRACT_FILE);
   const source = new URL('src/', ROOT);
   const staleDomain = [
     ...write('domain', buildDomain(source)),
-    ...write('transactions', buildTransactions(source)),
-    ...write('register', buildRegister(source)),
+    ...write('writing', buildWriting(source, CONTRACT)),
+    ...write('register', buildRegister()),
   ];
   if (staleDomain.length > 0) return staleDomain;
   // Loaded here, because these modules import the domain, whose folder may have just been replaced.
@@ -68,7 +67,7 @@ async function generate(): Promise<string[]> {
     ...describeUndeclared(contract),
     ...write('contract', await buildTypes(contract.document)),
     ...write('handlers', buildHandlersMap(contract)),
-    ...write('scopes', buildScopes(contract)),
+    ...write('service', buildService(contract)),
   ];
   const handlers = readdirSync(new URL('handlers', ROOT)).filter((name) => name.endsWith('.ts'));
   const names = handlers.map((name) => parse(name).name);

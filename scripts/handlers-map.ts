@@ -1,7 +1,7 @@
-/** The handlers by their operations, as TypeScript that the compiler checks, with the digest of the contract. */
+/** The handlers by their operations, as TypeScript that the compiler checks. */
 import type { ReadContract } from '../src/engine/contract/contract.ts';
 
-export function buildHandlersMap({ operations, digest }: ReadContract): string {
+export function buildHandlersMap({ operations }: ReadContract): string {
   const ids = [...operations.keys()];
   // Some operationIds are not valid as variables: `delete`, `find-pet`. None has a `$`.
   const nameOf = (id: string) => `${id.replaceAll('-', '$')}Handler`;
@@ -11,8 +11,5 @@ import type { Handler, OperationId } from '../engine/index.ts';
 export const handlers = {
 ${ids.map((id) => `  ${id.includes('-') ? `'${id}'` : id}: ${nameOf(id)},`).join('\n')}
 } satisfies { [Id in OperationId]: Handler<Id> };
-
-/** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = '${digest}';
 `;
 }

@@ -1,6 +1,6 @@
 /** Builds the program: `src/` and `handlers/` without types, and the files that they read. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cached, toJavaScript } from './typescript/erase-types.js';
@@ -28,6 +28,7 @@ export async function writeProgram(folder, files = readProgram()) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, isSource ? await compile(content.toString(), path) : content);
   }
+  cpSync(join(ROOT, 'openapi/petstore.yaml'), join(folder, 'openapi/petstore.yaml'));
   execFileSync(process.execPath, [join(ROOT, 'scripts/finish.js'), folder], { stdio: 'inherit' });
 }
 

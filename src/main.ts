@@ -1,5 +1,4 @@
-/** The program. Handles signals before it loads the rest: PID 1 has no default handlers, and would lose early signals. */
-import { endOnSignals } from './operate/process/signals.ts';
+/** The program. */
+import { run } from './run.ts';
 
-endOnSignals();
-await import('./start.ts');
+await run(() => import('./generated/service.ts'));

@@ -1,20 +1,35 @@
-/** The contract of the program: finished by the build, or, where the program runs from its sources, when it is loaded. */
+/** The contract of a service: finished by the build, or, where the service runs from its sources, when it is loaded. */
 import { existsSync, readFileSync } from 'node:fs';
-import { CONTRACT_FILE } from './contract-file.ts';
 import type { Contract } from './engine/contract/contract.ts';
-import { readFinished } from './engine/contract/finished.ts';
-import type { OwnParts } from './engine/routes/compiled-operations.ts';
+import { type FinishedFile, readFinished } from './engine/contract/finished.ts';
+import { buildShapes } from './engine/routes/stored-records.ts';
+import type { Service } from './service.ts';
+import type { AnyDomain } from './store/description.ts';
+import type { Shapes } from './store/shape.ts';
 
-/** Written by the build. */
-const FINISHED = new URL('../contract.json', import.meta.url);
+/** The file that the build writes, beside the folder of the contract. */
+export const toFinishedFile = (contract: URL) => new URL('../contract.json', contract);
 
 /** @throws ContractError */
-export async function loadOwnContract(own: OwnParts): Promise<Contract> {
-  return readFinished(await readFile(own), readFileSync(CONTRACT_FILE));
+export async function loadOwnContract(
+  service: Pick<Service, 'contract' | 'toErrorBody' | 'domain'>,
+): Promise<Contract> {
+  const { contract } = service;
+  return readOwn(contract, async () => (await import('./engine/contract/finish-own.ts')).finishOwn(contract, service));
 }
 
-async function readFile(own: OwnParts) {
-  if (existsSync(FINISHED)) return JSON.parse(readFileSync(FINISHED, 'utf8'));
-  const { finishOwn } = await import('./engine/contract/finish-own.ts');
-  return finishOwn(CONTRACT_FILE, own);
+/** The checks of records, for the writing thread, whose server has checked the contract. @throws ContractError */
+export async function loadShapes<Domain extends AnyDomain>(contract: URL, domain: Domain): Promise<Shapes<Domain>> {
+  const finishUnchecked = async () => {
+    const { loadContract } = await import('./engine/contract/load-contract.ts');
+    const { finish } = await import('./engine/contract/finish.ts');
+    return finish(await loadContract(contract), domain);
+  };
+  return buildShapes(await readOwn(contract, finishUnchecked), domain);
+}
+
+async function readOwn(contract: URL, finish: () => Promise<FinishedFile>): Promise<Contract> {
+  const finished = toFinishedFile(contract);
+  const file: FinishedFile = existsSync(finished) ? JSON.parse(readFileSync(finished, 'utf8')) : await finish();
+  return readFinished(file, readFileSync(contract));
 }

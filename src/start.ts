@@ -9,9 +9,7 @@ import { listen } from './engine/http/listening.ts';
 import type { AddTraces } from './engine/http/trace-context.ts';
 import { buildShapes, checkStoredRecords } from './engine/routes/stored-records.ts';
 import { buildServer } from './engine/server.ts';
-import { toErrorBody } from './errors.ts';
-import { domain } from './generated/domain.ts';
-import { handlers } from './generated/handlers.ts';
+import type { Settings } from './engine/services.ts';
 import { type Config, ConfigError, type ConfigWith, loadConfig } from './operate/config.ts';
 import { makeOneRunKey, showOneRunKey, takesKeys } from './operate/process/one-run-key.ts';
 import { startOperating } from './operate/process/operating.ts';
@@ -20,16 +18,14 @@ import { buildForcedEnd, prepareStop } from './operate/process/stopping.ts';
 import { notifySystemd } from './operate/process/watchdog.ts';
 import { type Log, openLog } from './operate/telemetry/log.ts';
 import { loadOwnContract } from './own-contract.ts';
-import { addPlugins } from './plugins.ts';
-import { buildServices, settings } from './services.ts';
+import type { Service } from './service.ts';
 import { openStore } from './store/open-store.ts';
 import { type Migrated, type Store, StoreError, StoreUnavailable } from './store/store.ts';
-import { verifyToken } from './tokens.ts';
-import { transactions } from './writing.ts';
 
-async function start(): Promise<void> {
-  const config = loadConfig(process.env, new Map(), settings);
-  const loaded = await loadOwnContract({ toErrorBody, domain });
+async function start(service: Service): Promise<void> {
+  const { domain, transactions } = service;
+  const config = loadConfig(process.env, new Map(), service.settings);
+  const loaded = await loadOwnContract(service);
   const contract = withPublicPath(extendSunsets(loaded, config.extendedSunsets), config.publicPath);
   const log = openLog(config.logLevel);
   notifySystemd(process.env);
@@ -40,7 +36,7 @@ async function start(): Promise<void> {
   const store = await openStore(config.database, domain, { ...config, onMigrated }, ofDomain);
   try {
     await checkStoredRecords(contract, domain, store);
-    await serve(config, contract, store, log);
+    await serve(service, config, contract, store, log);
   } catch (error) {
     await store.close();
     if (!(error instanceof StoreUnavailable)) throw error;
@@ -48,13 +44,21 @@ async function start(): Promise<void> {
   }
 }
 
-async function serve(config: ConfigWith<typeof settings>, contract: Contract, store: Store, log: Log): Promise<void> {
+async function serve(
+  service: Service,
+  config: ConfigWith<Settings>,
+  contract: Contract,
+  store: Store,
+  log: Log,
+): Promise<void> {
   const { logger } = log;
+  const { handlers, domain, toErrorBody, verifyToken, buildServices } = service;
   const oneRunKey = await makeOneRunKey(config, store, logger, takesKeys(contract, verifyToken));
   const stop = { isAsked: false };
-  const services = await buildServices(config.services, { log: logger });
+  const services = await buildServices(config.services as never, { log: logger });
   const operating = await startOperating(config, contract, store, services, stop, logger);
   const addTraces = config.isTraced ? await loadTraces(config, contract, logger) : undefined;
+  const { addPlugins } = await service.loadPlugins();
   const app = await buildServer({
     addTraces,
     contract,
@@ -111,9 +115,9 @@ async function startListening(app: FastifyInstance, config: Config): Promise<str
 }
 
 /** Runs `--check`, whose code is loaded only here. */
-async function check(): Promise<void> {
+async function check(service: Service): Promise<void> {
   const { checkStart } = await import('./operate/cli/dry-run.ts');
-  if (!(await checkStart(process.env, console.log, settings, verifyToken))) process.exitCode = 1;
+  if (!(await checkStart(process.env, console.log, service))) process.exitCode = 1;
 }
 
 function showVersion(): void {
@@ -121,16 +125,11 @@ function showVersion(): void {
 }
 
 /** @throws ConfigError with the usage: a misspelt option must not start a server */
-async function run([option, ...rest]: string[]): Promise<void> {
-  if (option === undefined) return start();
-  if (option === '--check' && rest.length === 0) return check();
+export async function runProgram(service: Service, [option, ...rest]: string[]): Promise<void> {
+  if (option === undefined) return start(service);
+  if (option === '--check' && rest.length === 0) return check(service);
   if (option === '--version' && rest.length === 0) return showVersion();
   throw new ConfigError(
     'Usage: node dist/src/main.js [--check | --version]. Settings are variables of the environment: see src/operate/config.md.',
   );
 }
-
-run(process.argv.slice(2)).catch((error: unknown) => {
-  console.error(error);
-  process.exit(1);
-});

@@ -10,10 +10,10 @@ import { buildShapes } from '../src/engine/routes/stored-records.ts';
 import { buildUrlOf } from '../src/engine/routes/urls.ts';
 import { buildToBigints } from '../src/engine/schema/bigints.ts';
 import { domain } from '../src/generated/domain.ts';
+import { transactions } from '../src/generated/writing.ts';
 import { addPlugins } from '../src/plugins.ts';
 import type { operations } from '../src/registered.ts';
 import { openStore } from '../src/store/open-store.ts';
-import { transactions } from '../src/writing.ts';
 import { type OwnStore, withRecords } from './database.ts';
 import { KEY, loadOurs, type Request, type Service, type StartOptions, startService } from './service.ts';
 

@@ -7,7 +7,6 @@ import type { FastifyInstance } from 'fastify';
 import { parse } from 'lossless-json';
 import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
-import { CONTRACT_FILE } from '../src/contract-file.ts';
 import type { Contract, ReadContract } from '../src/engine/contract/contract.ts';
 import { finish } from '../src/engine/contract/finish.ts';
 import { readFinished } from '../src/engine/contract/finished.ts';
@@ -25,6 +24,8 @@ import { loadConfig } from '../src/operate/config.ts';
 import type { AnyDomain } from '../src/store/description.ts';
 import { ContractCheck, type Reply } from './contract-check.ts';
 import { type OwnStore, openUrl } from './database.ts';
+
+const CONTRACT = new URL('../openapi/petstore.yaml', import.meta.url);
 
 export const KEY = 'key-of-the-tests-0123456789';
 
@@ -81,11 +82,14 @@ export function handlersFor({ operations }: Pick<Contract, 'operations'>): Handl
 
 const contractCheck = new ContractCheck();
 
+/** The checked-in contract, as it is read from its file. */
+export const readOurs = () => loadContract(CONTRACT);
+
 let ours: Promise<{ contract: Contract; compiled: CompiledOperations }> | undefined;
 
 /** The checked-in contract, read and compiled once for all tests of a process. */
 export function loadOurs() {
-  ours ??= loadContract(CONTRACT_FILE).then((read) => {
+  ours ??= readOurs().then((read) => {
     const contract = finished(read);
     return { contract, compiled: compileOperations(contract, { toErrorBody }) };
   });

@@ -1,8 +1,10 @@
 /** A team's services: what its handlers need beside what is kept. */
+
 import t from 'tap';
 import type { AnyContext } from '../src/engine/routes/handler.ts';
 import { checkServices, type Settings } from '../src/engine/services.ts';
 import { handlers } from '../src/generated/handlers.ts';
+import { service } from '../src/generated/service.ts';
 import { checkStart } from '../src/operate/cli/dry-run.ts';
 import { loadConfig } from '../src/operate/config.ts';
 import { startService } from './service.ts';
@@ -31,7 +33,10 @@ t.test(
 
 t.test('--check lists them, without what is secret', async (t) => {
   const lines: string[] = [];
-  await checkStart({ ...URL_SET, DATABASE_URL: 'sqlite::memory:' }, (line) => lines.push(line), SETTINGS);
+  await checkStart({ ...URL_SET, DATABASE_URL: 'sqlite::memory:' }, (line) => lines.push(line), {
+    ...service,
+    settings: SETTINGS,
+  });
   t.match(lines.join('\n'), '  PAYMENTS_URL=https://pay.example/\n  PAYMENTS_KEY_FILE=\n  PAYMENTS_KEY=***\n');
   t.notMatch(lines.join('\n'), URL_SET.PAYMENTS_KEY);
 });

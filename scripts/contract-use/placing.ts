@@ -1,7 +1,7 @@
 /** Puts a contract in the place of ours, with a handler for each operation. */
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
-import { buildDomain, buildTransactions, HEADER } from '../domain.ts';
+import { buildDomain, buildWriting, HEADER } from '../domain.ts';
 import type { Judgement } from './judgement.ts';
 
 /** Parts of the project that were made for the contract in place, and do not compile with this one. */
@@ -61,7 +61,7 @@ function removeDomains(folders: string[], source: URL): void {
   if (folders.length === 0) return;
   for (const name of folders) rmSync(new URL(name, source), { recursive: true });
   writeFileSync(new URL('generated/domain.ts', source), HEADER + buildDomain(source));
-  writeFileSync(new URL('generated/transactions.ts', source), HEADER + buildTransactions(source));
+  writeFileSync(new URL('generated/writing.ts', source), HEADER + buildWriting(source, 'openapi/petstore.yaml'));
 }
 
 /** The first `src/tokens.ts`, for a contract that has OAuth 2 or OpenID Connect. */

@@ -10,6 +10,3 @@ export const handlers = {
   createPet: createPetHandler,
   getPet: getPetHandler,
 } satisfies { [Id in OperationId]: Handler<Id> };
-
-/** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = '337413f1ec6364963adcaffaed66225d5c726f0349a6e4bc6901276987170f5c';

@@ -4,7 +4,7 @@ import type * as services from '../services.ts';
 import type * as tokens from '../tokens.ts';
 import type * as contract from './contract.ts';
 import type * as collections from './domain.ts';
-import type * as writes from './transactions.ts';
+import type * as writing from './writing.ts';
 
 declare module '../registered.ts' {
   interface Register {
@@ -13,7 +13,7 @@ declare module '../registered.ts' {
     components: contract.components;
     domain: typeof collections.domain;
     errors: typeof collections.errors;
-    transactions: typeof writes.transactions;
+    transactions: (typeof writing.transactions)['all'];
     services: services.Services;
     claims: tokens.Claims;
   }

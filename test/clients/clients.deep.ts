@@ -7,8 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import t, { type Test } from 'tap';
-import { loadContract } from '../../src/engine/contract/load-contract.ts';
-import { KEY, type Service, startService } from '../service.ts';
+import { KEY, readOurs, type Service, startService } from '../service.ts';
 import { compile } from './compile.ts';
 import { FINAL, PASSING, refuse, WAIT, WAITING } from './faults.ts';
 import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts';
@@ -176,7 +175,7 @@ t.test('with oazapfts, which makes a client without a warning', async (t) => {
   t.match(await petstore.getPet(2), { status: 404, data: { code: 'pet_not_found' } });
 });
 
-const programs = await buildPrograms(t, (await loadContract()).json);
+const programs = await buildPrograms(t, (await readOurs()).json);
 
 // They wait most of the time. They come last: a compiler, as above, takes the time of the server and the proxy, which are in this process.
 t.jobs = programs.size;

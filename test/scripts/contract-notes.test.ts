@@ -4,9 +4,9 @@ import { parse, stringify } from 'yaml';
 import { describeNotes } from '../../scripts/contract-notes.ts';
 import { buildTypes } from '../../scripts/contract-types.ts';
 import { use } from '../../scripts/contract-use.ts';
-import { loadContract } from '../../src/engine/contract/load-contract.ts';
 import { load } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
+import { readOurs } from '../service.ts';
 
 const DONE = { '200': { description: 'Done.' } };
 const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
@@ -69,7 +69,7 @@ t.test('what the server does otherwise than a contract says is named', async (t)
   ];
   for (const [source, note, item] of cases) t.strictSame(await noted(t, source, item), [note]);
   t.strictSame(await noted(t, { security: [{ login: ['read'] }] }), []);
-  t.strictSame(describeNotes(await loadContract()), [], 'of ours there is nothing to say');
+  t.strictSame(describeNotes(await readOurs()), [], 'of ours there is nothing to say');
 });
 
 t.test('of a range of media types for a body, it is told which are taken', async (t) => {

@@ -1,5 +1,4 @@
 /** Loads a contract. One that the server cannot serve is refused, with all problems at once. */
-import { CONTRACT_FILE } from '../../contract-file.ts';
 import { hasFalseReferences, withoutFalseReferences } from '../schema/false-references.ts';
 import { isNode } from '../schema/json.ts';
 import { ContractError, type ReadContract } from './contract.ts';
@@ -20,7 +19,7 @@ import { checkValidity } from './validity.ts';
 const EMPTY = 'it is empty: an OpenAPI document begins with openapi: 3.1.1';
 
 /** @throws ContractError */
-export async function loadContract(file: URL | string = CONTRACT_FILE): Promise<ReadContract> {
+export async function loadContract(file: URL | string): Promise<ReadContract> {
   const { contract, problems } = await readContract(file);
   if (problems.length > 0) throw new ContractError(problems);
   return contract;

@@ -2,10 +2,8 @@
 import { lookup } from 'node:dns/promises';
 import { extendSunsets } from '../../engine/contract/deprecation.ts';
 import { checkTokens } from '../../engine/contract/security.ts';
-import type { Settings } from '../../engine/services.ts';
-import { toErrorBody } from '../../errors.ts';
-import { domain } from '../../generated/domain.ts';
 import { loadOwnContract } from '../../own-contract.ts';
+import type { Service } from '../../service.ts';
 import { toPrintableLines } from '../../store/api-keys.ts';
 import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/inspection.ts';
 import type { Inspection } from '../../store/store.ts';
@@ -19,20 +17,20 @@ const LEAST_FREE = 64 * 1024 * 1024;
 export async function checkStart(
   env: Record<string, string | undefined>,
   tell: (text: string) => void,
-  declared: Settings = {},
-  verifyToken?: unknown,
+  service: Service,
   leastFree = LEAST_FREE,
 ): Promise<boolean> {
+  const { domain, settings, verifyToken } = service;
   const findings = new Findings(tell);
   const used = new Map<string, string>();
   const config = await findings.check(
     'configuration',
-    () => loadConfig(env, used, declared),
+    () => loadConfig(env, used, settings),
     (config) => toSettings(used, config),
   );
   const contract = await findings.check(
     'contract',
-    () => findContract(config, verifyToken),
+    () => findContract(config, service),
     ({ title, operations, digest }) => {
       return `${title}, ${operations.size} operations, digest ${digest.slice(0, 12)}`;
     },
@@ -86,9 +84,9 @@ function toSettings(used: Map<string, string>, { warnings }: Config): string {
   return ['as follows', ...settings, ...warnings.map((warning) => `  Warning: ${warning}`)].join('\n');
 }
 
-async function findContract(config: Config | undefined, verifyToken: unknown) {
-  const contract = extendSunsets(await loadOwnContract({ toErrorBody, domain }), config?.extendedSunsets ?? new Map());
-  checkTokens(contract, verifyToken);
+async function findContract(config: Config | undefined, service: Service) {
+  const contract = extendSunsets(await loadOwnContract(service), config?.extendedSunsets ?? new Map());
+  checkTokens(contract, service.verifyToken);
   return contract;
 }
 

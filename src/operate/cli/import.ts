@@ -1,7 +1,7 @@
 /** Fills an empty database from an export: with everything in it, or with nothing. */
 import { open } from 'node:fs/promises';
-import { toErrorBody } from '../../errors.ts';
 import { domain } from '../../generated/domain.ts';
+import { service } from '../../generated/service.ts';
 import { loadOwnContract } from '../../own-contract.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { type Command, readFileName, runCommand } from './command.ts';
@@ -22,7 +22,7 @@ await runCommand({
 
 async function readCommand(args: string[]): Promise<Command> {
   const file = readFileName(args, USAGE);
-  const contract = await loadOwnContract({ toErrorBody, domain });
+  const contract = await loadOwnContract(service);
   const bytes = file === '-' ? process.stdin : (await open(file)).createReadStream({ highWaterMark: MAX_LINE });
   return {
     run: async (store) => {

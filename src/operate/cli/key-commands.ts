@@ -1,6 +1,6 @@
 /** The commands of `npm run keys`. */
 import { parseArgs } from 'node:util';
-import { SCOPES } from '../../generated/scopes.ts';
+import { service } from '../../generated/service.ts';
 import { isValid, makeKey, NAME_PATTERN, toPrintable, toStoredKey } from '../../store/api-keys.ts';
 import { parseRate } from '../../store/rate.ts';
 import type { Store, StoredKey } from '../../store/store.ts';
@@ -14,7 +14,7 @@ const USAGE = `Usage:
   npm run keys -- revoke <id>                                      refuses a key from now on
 
 Options of create: --expires <when>, --scopes <scope,...> and --rate <requests>/<s, m, h or d>, such as 100/s, or none.
-A name has 1 to 100 characters. <when> is a number of days or a date. Without --scopes a key may do everything; the scopes are ${SCOPES.join(', ')}.
+A name has 1 to 100 characters. <when> is a number of days or a date. Without --scopes a key may do everything; the scopes are ${service.scopes.join(', ')}.
 Without --rate a key may be used as often as KEY_RATE says. A key that is rotated stays valid for 7 days, or as --keep says; the new one expires when the old one would have, or as --expires says.`;
 
 /** The latest date: stores compare times as text, which needs years of four digits. */
@@ -151,8 +151,9 @@ function toName(text: string): string {
 
 function toScopes(text: string): string[] {
   const scopes = text.split(',');
-  const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
-  if (unknown.length > 0) throw new Error(`--scopes must be of ${SCOPES.join(', ')}, not ${unknown.join(', ')}`);
+  const unknown = scopes.filter((scope) => !service.scopes.includes(scope));
+  if (unknown.length > 0)
+    throw new Error(`--scopes must be of ${service.scopes.join(', ')}, not ${unknown.join(', ')}`);
   return [...new Set(scopes)];
 }
 

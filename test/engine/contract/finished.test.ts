@@ -5,12 +5,13 @@ import { finish } from '../../../src/engine/contract/finish.ts';
 import { readFinished } from '../../../src/engine/contract/finished.ts';
 import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { domain } from '../../../src/generated/domain.ts';
+import { readOurs } from '../../service.ts';
 
 const FILE = new URL('../../../openapi/petstore.yaml', import.meta.url);
 const YAML = readFileSync(FILE);
 
 t.test('a program starts with the contract that it is built for, and with no other', async (t) => {
-  const read = await loadContract();
+  const read = await readOurs();
   const file = finish(read, domain);
   t.strictSame([...readFinished(file, YAML).operations.keys()], [...read.operations.keys()]);
   const refusal = {

@@ -9,7 +9,7 @@ import { keywordsOf } from '../../../src/engine/schema/json.ts';
 import { handlers } from '../../../src/generated/handlers.ts';
 import type { Json } from '../../any-json.ts';
 import { rename, withPrefix } from '../../edited-contract.ts';
-import { startService } from '../../service.ts';
+import { readOurs, startService } from '../../service.ts';
 
 const CONTRACT = parse(readFileSync(new URL('../../../openapi/petstore.yaml', import.meta.url), 'utf8'));
 
@@ -39,7 +39,7 @@ function addToBody({ paths, components }: Json, fields: Json): void {
 }
 
 t.test('the contract is read as its operations, with what each says', async (t) => {
-  const { operations, prefix, title } = await loadContract();
+  const { operations, prefix, title } = await readOurs();
   t.equal(prefix, '/v1');
   t.equal(title, 'Pet Store');
   t.match(operations.get('listPets'), {

@@ -8,7 +8,7 @@ import { loadClients } from '../../../src/engine/docs/clients.ts';
 import { buildToCurl } from '../../../src/engine/docs/curl.ts';
 import { toPage } from '../../../src/engine/docs/page.ts';
 import { connectRaw, sendRaw } from '../../raw-client.ts';
-import { startService } from '../../service.ts';
+import { readOurs, startService } from '../../service.ts';
 
 const CONTRACT = new URL('../../../openapi/petstore.yaml', import.meta.url);
 const PAGE = new URL('../../../src/engine/docs/page/', import.meta.url);
@@ -135,7 +135,7 @@ t.test('the page may load only what this server sends, runs no inline script, an
 
 t.test('the page has the title of the contract, and all that it refers to is there', async (t) => {
   const { app } = await startService(t);
-  const { title } = await loadContract();
+  const { title } = await readOurs();
   const used = new Set<string>();
   for (const base of ['/docs', '/docs/', '/docs/try']) {
     const { body } = await app.inject(base);

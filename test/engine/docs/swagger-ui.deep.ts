@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Browser, ConsoleMessage, Locator, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { loadContract } from '../../../src/engine/contract/load-contract.ts';
-import { KEY, type Service, type StartOptions, startService } from '../../service.ts';
+import { KEY, readOurs, type Service, type StartOptions, startService } from '../../service.ts';
 import { launchBrowser, newContext, noChromium } from './browser.ts';
 
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
@@ -55,7 +55,7 @@ t.test('Swagger UI, in a browser', { skip: noChromium }, async (t) => {
     const { page } = await openPage(t);
 
     t.test('lists every operation of the contract by its name', async (t) => {
-      const { operations } = await loadContract();
+      const { operations } = await readOurs();
       t.strictSame(await page.locator('.opblock-summary-operation-id').allInnerTexts(), [...operations.keys()]);
     });
 

@@ -10,7 +10,7 @@ import { toErrorBody } from '../../../src/errors.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 import { fileOf } from '../../other-contracts.ts';
-import { finished, loadOurs, startService } from '../../service.ts';
+import { finished, loadOurs, readOurs, startService } from '../../service.ts';
 
 /** What the contract says after the edit, which the server could not keep. */
 type Refusal = [sentence: string, problem: string, edit: Edit];
@@ -260,7 +260,7 @@ t.test('what the server sends, and the contract does not declare, is named by ge
     'operation getPet: response 404: header X-Request-Id is sent, and not declared',
     'operation getPet: response 5XX: header Retry-After is sent, and not declared',
   ]);
-  t.strictSame(describeUndeclared(await loadContract()), []);
+  t.strictSame(describeUndeclared(await readOurs()), []);
   const others = await loadContract(fileOf('tictactoe'));
   t.strictSame(describeUndeclared(others), [], 'a contract that was written without this server in mind');
 });
@@ -270,7 +270,7 @@ t.test('a start compiles no check of the contract that it was built for, and the
   const compiled = t.capture(Ajv2020.prototype, 'compile', Ajv2020.prototype.compile);
   const { compileNext } = compileOperations(contract, { toErrorBody });
   t.equal(compiled().length, 0);
-  checkOperations(await loadContract(), { toErrorBody, domain });
+  checkOperations(await readOurs(), { toErrorBody, domain });
   const { length } = compiled();
   t.ok(length > 3, `${length} checks`);
   while (compileNext());

@@ -6,7 +6,7 @@ import { buildShapes, checkStoredRecords } from '../../../src/engine/routes/stor
 import { domain } from '../../../src/generated/domain.ts';
 import { openUrl } from '../../database.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
-import { withRecordsOf } from '../../service.ts';
+import { readOurs, withRecordsOf } from '../../service.ts';
 
 async function loadEdited(folder: string, edit: Edit) {
   const file = `${folder}/petstore.yaml`;
@@ -24,7 +24,7 @@ async function openWithPets(t: Test) {
 }
 
 t.test('stored pets fit the contract that they were stored under', async (t) => {
-  await t.resolves(checkStoredRecords(withRecordsOf(await loadContract()), domain, await openWithPets(t)));
+  await t.resolves(checkStoredRecords(withRecordsOf(await readOurs()), domain, await openWithPets(t)));
 });
 
 t.test('an edit of the contract that stored pets do not fit is refused, with their number', async (t) => {

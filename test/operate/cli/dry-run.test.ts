@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import type { Settings } from '../../../src/engine/services.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { handlers } from '../../../src/generated/handlers.ts';
+import { service } from '../../../src/generated/service.ts';
 import { checkStart } from '../../../src/operate/cli/dry-run.ts';
 import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
 import { type Database, parseDatabaseUrl } from '../../../src/store/database-url.ts';
@@ -23,9 +24,9 @@ async function runCheck(t: Test, env: Record<string, string>) {
 }
 
 /** The same, here. */
-async function check(env: Record<string, string>, leastFree?: number, declared: Settings = {}) {
+async function check(env: Record<string, string>, leastFree?: number, settings: Settings = {}) {
   const lines: string[] = [];
-  const isRight = await checkStart(env, (text) => lines.push(text), declared, undefined, leastFree);
+  const isRight = await checkStart(env, (text) => lines.push(text), { ...service, settings }, leastFree);
   return { code: isRight ? 0 : 1, stdout: lines.join('\n') };
 }
 

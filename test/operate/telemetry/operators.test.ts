@@ -2,11 +2,10 @@ import { connect } from 'node:net';
 import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { startPostgres } from '../../postgres.ts';
 import { startServer } from '../../program.ts';
 import { connectRaw, flood, sendRaw } from '../../raw-client.ts';
-import { KEY, type RequestOptions, send } from '../../service.ts';
+import { KEY, type RequestOptions, readOurs, send } from '../../service.ts';
 
 const PET = { name: 'Rex', categoryId: 1 };
 
@@ -72,7 +71,7 @@ t.test('operators have health and metrics on a port of their own', async (t) => 
     deprecated.reduce((sum, [, value]) => sum + value, 0),
     2,
   );
-  const { document, digest } = await loadContract();
+  const { document, digest } = await readOurs();
   const build = `contract="${document.info.version}",digest="${digest}"}`;
   t.ok([...samples.keys()].some((name) => name.startsWith('build_info{node="v') && name.endsWith(build)));
   for (const name of [

@@ -3,13 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { loadConfig } from '../../../src/operate/config.ts';
 import { traceCalls } from '../../../src/operate/telemetry/traces.ts';
 import { prepareFaultyDisk } from '../../faulty-disk.ts';
 import { startPostgres } from '../../postgres.ts';
 import { startServer } from '../../program.ts';
-import { KEY, send } from '../../service.ts';
+import { KEY, readOurs, send } from '../../service.ts';
 
 interface Span {
   traceId: string;
@@ -89,7 +88,7 @@ t.test('a request is a span of the trace that it belongs to, and the call of the
   t.match(toObject(store), { 'db.system.name': 'sqlite', 'db.operation.name': store.name });
   t.match(toObject(resources[0] as Span), {
     'service.name': 'petstore',
-    'service.version': (await loadContract()).document.info.version,
+    'service.version': (await readOurs()).document.info.version,
     'deployment.environment.name': 'staging',
   });
   t.equal(headers[0], 'pets');

@@ -1,0 +1,49 @@
+/** The files that join the parts of a service: its types, which the engine's types read from `Register`, and its one value. */
+import type { ReadContract } from '../src/engine/contract/contract.ts';
+
+export function buildRegister(): string {
+  return `import type * as services from '../services.ts';
+import type * as tokens from '../tokens.ts';
+import type * as contract from './contract.ts';
+import type * as collections from './domain.ts';
+import type * as writing from './writing.ts';
+
+declare module '../registered.ts' {
+  interface Register {
+    operations: contract.operations;
+    open: contract.OpenOperation;
+    components: contract.components;
+    domain: typeof collections.domain;
+    errors: typeof collections.errors;
+    transactions: (typeof writing.transactions)['all'];
+    services: services.Services;
+    claims: tokens.Claims;
+  }
+}
+`;
+}
+
+export function buildService({ operations }: ReadContract): string {
+  const needed = [...operations.values()].flatMap(({ security }) => security.flatMap(({ scopes }) => scopes));
+  return `import { toErrorBody } from '../errors.ts';
+import type { Service } from '../service.ts';
+import { buildServices, settings } from '../services.ts';
+import { verifyToken } from '../tokens.ts';
+import { domain } from './domain.ts';
+import { handlers } from './handlers.ts';
+import { contract, transactions } from './writing.ts';
+
+export const service = {
+  contract,
+  scopes: [${[...new Set(needed)].map((scope) => `'${scope}'`).join(', ')}] as readonly string[],
+  domain,
+  handlers,
+  transactions,
+  toErrorBody,
+  settings,
+  buildServices,
+  verifyToken,
+  loadPlugins: () => import('../plugins.ts'),
+} satisfies Service;
+`;
+}

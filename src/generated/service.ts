@@ -1,0 +1,22 @@
+// Made from openapi/petstore.yaml by `npm run generate`. Never edited.
+
+import { toErrorBody } from '../errors.ts';
+import type { Service } from '../service.ts';
+import { buildServices, settings } from '../services.ts';
+import { verifyToken } from '../tokens.ts';
+import { domain } from './domain.ts';
+import { handlers } from './handlers.ts';
+import { contract, transactions } from './writing.ts';
+
+export const service = {
+  contract,
+  scopes: ['pets:read', 'pets:write'] as readonly string[],
+  domain,
+  handlers,
+  transactions,
+  toErrorBody,
+  settings,
+  buildServices,
+  verifyToken,
+  loadPlugins: () => import('../plugins.ts'),
+} satisfies Service;

@@ -1,0 +1,8 @@
+// Made from openapi/petstore.yaml by `npm run generate`. Never edited.
+
+import { loadShapes as load } from '../own-contract.ts';
+import { domain } from './domain.ts';
+
+export const contract = new URL('../../openapi/petstore.yaml', import.meta.url);
+export const transactions = { all: {}, source: import.meta.url };
+export const loadShapes = () => load(contract, domain);

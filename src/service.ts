@@ -1,0 +1,27 @@
+/** A service: everything that a team writes, as `generated/service.ts` passes it to `run`. */
+import type { FastifyInstance } from 'fastify';
+import type { ToErrorBody } from './engine/error-body.ts';
+import type { Handlers } from './engine/routes/operations.ts';
+import type { ServiceParts, Settings } from './engine/services.ts';
+import type { VerifyToken } from './engine/tokens.ts';
+import type { Claims } from './registered.ts';
+import type { Awaitable } from './store/collection.ts';
+import type { AnyDomain } from './store/description.ts';
+import type { Transactions } from './store/transactions.ts';
+
+export interface Service {
+  /** The file of the contract. */
+  contract: URL;
+  /** The scopes that the operations need: the command that makes keys need not read the contract. */
+  scopes: readonly string[];
+  domain: AnyDomain;
+  handlers: Handlers;
+  transactions: Transactions;
+  toErrorBody: ToErrorBody;
+  /** The environment variables that `buildServices` gets. */
+  settings: Settings;
+  buildServices: (config: never, parts: ServiceParts) => Awaitable<object>;
+  verifyToken?: VerifyToken<Claims> | undefined;
+  /** Loads the module that registers the team's plugins: a command does not need them. */
+  loadPlugins: () => Promise<{ addPlugins: (app: FastifyInstance) => Promise<void> }>;
+}
