@@ -12,4 +12,4 @@ export const handlers = {
 } satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = '337413f1ec6364963adcaffaed66225d5c726f0349a6e4bc6901276987170f5c';
+export const CONTRACT_DIGEST = '347a30d27edfd25df6f262bf518886110e6b680a3584228c3e734c5bc4098c9e';

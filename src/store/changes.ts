@@ -151,7 +151,7 @@ export const areSame = (columns: readonly string[], others: readonly string[]) =
   columns.toSorted().join() === others.toSorted().join();
 
 /** Leading white space marks a record that `put` has created; it is stored with an `Idempotency-Key`, too. */
-const toNewText = (text: string) => ` ${text}`;
+export const toNewText = (text: string) => ` ${text}`;
 export const isNewText = (text: string) => text.startsWith(' ');
 
 /** The outcome of an earlier change with the same key; undefined if the change is to be done. */
