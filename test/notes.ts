@@ -19,8 +19,8 @@ import type { Open } from './orders/shops.ts';
 import { handlersFor, type Received, type Service, startService } from './service.ts';
 
 export interface Version {
-  /** The defaults of new texts that each note has. */
-  fields?: Record<string, string>;
+  /** New texts, with the default of one that each note has; undefined for an optional one. */
+  fields?: Record<string, string | undefined>;
   /** SQL for both databases, after that of the first version. */
   migrations?: string[];
 }
@@ -48,7 +48,10 @@ function writeMigrations(folder: string, migrations: string[]): URL {
 }
 
 function toDomain(folder: string, { fields = {}, migrations = [] }: Version): AnyDomain {
-  const added = Object.entries(fields).map(([name, first]) => [name, { column: name, type: 'text', first }]);
+  const added = Object.entries(fields).map(([name, first]) => [
+    name,
+    { column: name, type: 'text', ...(first === undefined ? { isOptional: true } : { first }) },
+  ]);
   const made = { errors: {}, noun: 'one' };
   return {
     folders: {
@@ -122,7 +125,7 @@ function toYaml({ fields = {} }: Version): string {
         'slug',
         'body',
         'revision',
-        ...Object.keys(fields),
+        ...Object.keys(fields).filter((name) => fields[name] !== undefined),
       ]);
     },
   );
