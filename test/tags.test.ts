@@ -1,5 +1,6 @@
 /** Entity tags are never used again: neither by a record that gets the id of a deleted one, nor after a migration. */
 import t, { type Test } from 'tap';
+import { type Fields, isRefused, type Put } from '../src/store/collection.ts';
 import { type Notes, prepareNotes, type Version } from './notes.ts';
 import { type Open, onBoth } from './orders/shops.ts';
 
@@ -45,6 +46,33 @@ function testTags(t: Test, prepare: (t: Test) => Open): void {
     const { headers } = await notes.send('GET', 'a');
     t.strictSame(await statusesOf(notes, 'a', headers.etag as string), [304, 200]);
     t.equal(new Set(tags).size, tags.length);
+  });
+
+  t.test('of many changes at once, no two states of a record have the same revision', async (t) => {
+    const { folders, notes } = (await prepareNotes(t, prepare(t))()).collections;
+    const states = new Map<string, unknown>();
+    const note = (found: unknown) => {
+      for (const { slug, revision, body } of [found].flat() as Fields[]) {
+        const state = `${slug} ${revision}`;
+        t.equal(states.get(state) ?? body, body, state);
+        states.set(state, body);
+      }
+    };
+    let count = 0;
+    const toFields = () => ({ body: `Text ${count++}`, folder: 'f' });
+    const toChange: ((slug: string) => Promise<unknown>)[] = [
+      async (slug) => note(((await notes.put(slug, toFields())) as Put<Fields>).record ?? []),
+      async (slug) => note((await notes.update(slug, toFields())) ?? []),
+      async (slug) => [await notes.createAll([{ slug, ...toFields() }])].filter((made) => !isRefused(made)).map(note),
+      async (slug) => notes.delete(slug),
+      async () => folders.delete('f'),
+    ];
+    for (let round = 0; round < 30; round++) {
+      await folders.create({ name: 'f' });
+      const changes = Array.from({ length: 20 }, (_, index) => toChange[(round * 7 + index * 3 + (index % 4)) % 5]);
+      await Promise.all(changes.map((change, index) => change?.(`${index % 3}`)));
+    }
+    t.ok(states.size > 30);
   });
 
   const REBUILT = `
