@@ -53,6 +53,7 @@ const OWN = {
   route_not_found: { status: 404 },
   method_not_allowed: { status: 405 },
   request_timeout: { status: 408 },
+  already_done: { status: 409 },
   gone: { status: 410 },
   payload_too_large: { status: 413 },
   uri_too_long: { status: 414 },

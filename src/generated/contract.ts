@@ -110,7 +110,7 @@ export interface components {
          *     versions: handle an unknown one by its `status`.
          * @example invalid_request
          */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "gone" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "not_implemented" | "outcome_unknown" | "overloaded" | "unavailable" | "http_version_not_supported" | "ids_used_up" | "bad_request" | "payment_required" | "not_found" | "not_acceptable" | "conflict" | "length_required" | "precondition_failed" | "range_not_satisfiable" | "misdirected_request" | "unprocessable_content" | "locked" | "failed_dependency" | "too_early" | "upgrade_required" | "precondition_required" | "unavailable_for_legal_reasons" | "bad_gateway" | "gateway_timeout" | "insufficient_storage";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "already_done" | "gone" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "not_implemented" | "outcome_unknown" | "overloaded" | "unavailable" | "http_version_not_supported" | "ids_used_up" | "bad_request" | "payment_required" | "not_found" | "not_acceptable" | "conflict" | "length_required" | "precondition_failed" | "range_not_satisfiable" | "misdirected_request" | "unprocessable_content" | "locked" | "failed_dependency" | "too_early" | "upgrade_required" | "precondition_required" | "unavailable_for_legal_reasons" | "bad_gateway" | "gateway_timeout" | "insufficient_storage";
         /** @description The body of every failure. */
         Error: {
             code: components["schemas"]["ErrorCode"];
@@ -396,7 +396,7 @@ export interface operations {
                     Location: string;
                     /**
                      * @description The animal was added before, by a request with the same `Idempotency-Key`. The reply is the same as then, also
-                     *     if the animal was changed since.
+                     *     if the animal was changed since, unless a new version of the service does not allow it any more.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;

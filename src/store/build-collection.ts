@@ -1,8 +1,17 @@
 /** Builds the collections of handlers on the reads and writes of a database. */
 import { JsonText } from '../json/json-text.ts';
 import type { Asking } from './asking.ts';
-import { Changes } from './changes.ts';
-import type { AnyCollection, Awaitable, Fields, HowToChange, Idempotency, Page, PageQuery } from './collection.ts';
+import { Changes, isNewText, toNewText } from './changes.ts';
+import {
+  AlreadyDone,
+  type AnyCollection,
+  type Awaitable,
+  type Fields,
+  type HowToChange,
+  type Idempotency,
+  type Page,
+  type PageQuery,
+} from './collection.ts';
 import type { Kept } from './kept.ts';
 import { hasLists, isPlain, readPage, toPage } from './lists.ts';
 import type { Dialect } from './statement.ts';
@@ -76,7 +85,7 @@ function buildCollection(parts: CollectionParts, tenant: unknown): AnyCollection
   const writing = new Writing(parts, tenant);
   const run = async (toChange: () => Change) => {
     const made = toChange();
-    return writing.toAnswer(made, await change(made));
+    return writing.toAnswer(made, await toFitting(parts, made, await change(made)));
   };
   const createAlone = buildCreateAlone(parts);
   const all = {
@@ -91,6 +100,27 @@ function buildCollection(parts: CollectionParts, tenant: unknown): AnyCollection
   };
   // Callers see the types of the collection's description.
   return all as unknown as AnyCollection;
+}
+
+/**
+ * The outcome, but for a stored one whose records the contract no longer allows: then with the records as they are now.
+ * @throws AlreadyDone if one is gone
+ */
+async function toFitting(
+  { table, shape, reads }: CollectionParts,
+  { kind }: Change,
+  outcome: Outcome,
+): Promise<Outcome> {
+  const { text = '', isReplayed } = outcome;
+  if (!isReplayed || kind === 'delete') return outcome;
+  const stored = shape.read(text) as Fields | Fields[];
+  const records = [stored].flat();
+  if (!records.some((record) => shape.check(record))) return outcome;
+  const found = await Promise.all(records.map((record) => reads.get(record[table.id.name])));
+  if (found.includes(undefined)) throw new AlreadyDone(`a ${table.noun} of the stored answer is gone`);
+  const texts = found.map((one) => one?.text as string);
+  const now = Array.isArray(stored) ? `[${texts}]` : String(texts);
+  return { ...outcome, text: isNewText(text) ? toNewText(now) : now };
 }
 
 /** The collection's transactions and reading functions, by name. */

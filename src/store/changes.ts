@@ -45,7 +45,12 @@ export class Changes {
 
   readonly #toInsertSql = perTable((table) => {
     const { newFields } = table;
-    const places = newFields.map((field, index) => this.dialect.place(index + 1, field));
+    const deleted = `(SELECT revision FROM ${this.#nameOf({ name: 'deleted_revisions' })} WHERE name = '${table.name}')`;
+    const places = newFields.map((field, index) => {
+      const place = this.dialect.place(index + 1, field);
+      // A record with the id of a deleted one has none of its revisions, which are entity tags.
+      return field.set === 'revision' && table.id.is ? `${place} + coalesce(${deleted}, 0)` : place;
+    });
     return `INSERT INTO ${this.#nameOf(table)} (${newFields.map(({ column }) => column)})
       VALUES (${places}) RETURNING ${this.dialect.toJsonSql(table)}`;
   });
@@ -86,7 +91,7 @@ export class Changes {
     return rows[0]?.[0] as string | undefined;
   }
 
-  #nameOf(table: Table): string {
+  #nameOf(table: Pick<Table, 'name'>): string {
     return this.dialect.nameOf(table);
   }
 }
@@ -151,7 +156,7 @@ export const areSame = (columns: readonly string[], others: readonly string[]) =
   columns.toSorted().join() === others.toSorted().join();
 
 /** Leading white space marks a record that `put` has created; it is stored with an `Idempotency-Key`, too. */
-const toNewText = (text: string) => ` ${text}`;
+export const toNewText = (text: string) => ` ${text}`;
 export const isNewText = (text: string) => text.startsWith(' ');
 
 /** The outcome of an earlier change with the same key; undefined if the change is to be done. */

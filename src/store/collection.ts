@@ -52,7 +52,8 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
 
 /**
  * Every method throws StoreUnavailable if the store cannot be reached or written; UnfitRecord, before anything is stored, if the record
- * breaks the contract; KeyReused if the `Idempotency-Key` was sent before with another request. Writes resolve when they are durable.
+ * breaks the contract; KeyReused if the `Idempotency-Key` was sent before with another request; AlreadyDone if its stored answer breaks
+ * the contract by now, and the record is gone. Writes resolve when they are durable.
  */
 export interface Collection<
   Found = Fields,
@@ -170,4 +171,9 @@ export interface Idempotency {
 /** The key was sent before with another request. */
 export class KeyReused extends Error {
   override name = 'KeyReused';
+}
+
+/** The change was made by an earlier request with the key, and its answer can no longer be given. */
+export class AlreadyDone extends Error {
+  override name = 'AlreadyDone';
 }

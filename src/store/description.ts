@@ -21,7 +21,7 @@ export interface Column {
   isNullable?: true;
   /**
    * The store sets the field: the id, the time of the create or of the last change, a revision that each change increments, or the
-   * tenant. With a tenant, handlers use `orders.of(tenant)`, which neither sees nor changes records of other tenants.
+   * tenant. No record with the same id, before or after it, has the same revision. With a tenant, handlers use `orders.of(tenant)`, which neither sees nor changes records of other tenants.
    */
   set?: 'id' | 'created' | 'changed' | 'revision' | 'tenant';
   /** The field is the id, and set by the creator of the record. */

@@ -10,7 +10,7 @@ export interface Dialect {
   /** The value as it is bound, for a field. */
   toValue(field: Field, value: unknown): unknown;
   /** The name of a table. */
-  nameOf(table: Table): string;
+  nameOf(table: Pick<Table, 'name'>): string;
   /** A row as the contract's JSON. */
   toJsonSql(table: Table): string;
   /** SQL of a sum, which fails if the result leaves the range of the field's type. */

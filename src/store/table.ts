@@ -78,6 +78,9 @@ export function toTables(domain: AnyDomain): Table[] {
   return [...tables.values()];
 }
 
+/** The column of the revision. */
+export const revisionOf = ({ fields }: Table) => fields.find(({ set }) => set === 'revision')?.column;
+
 /** Whether no record can conflict with another. */
 export const isFree = ({ id, unique, relations }: Table) =>
   id.is === undefined && unique.length + relations.length === 0;

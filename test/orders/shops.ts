@@ -27,7 +27,7 @@ export interface Shop {
 }
 
 /** Opens another store in one place at each call. */
-export type Open = (domain?: AnyDomain) => Promise<Shop>;
+export type Open = (domain?: AnyDomain, made?: OfDomain) => Promise<Shop>;
 
 export const toShop = (store: Store): Shop => ({ store, ...(store.collections as Omit<Shop, 'store'>) });
 
@@ -49,8 +49,8 @@ export function onBoth(t: Test, test: (t: Test, prepare: (t: Test) => Open) => v
       // A folder for each test, with a file for each place.
       const folder = count++ && existsSync(t.testdirName) ? t.testdirName : t.testdir();
       const file = `${folder}/${count}.db`;
-      return async (domain = DOMAIN) => {
-        const store = openStore({ kind: 'sqlite', file }, domain, LIMITS, made) as unknown as Store;
+      return async (domain = DOMAIN, own = made) => {
+        const store = openStore({ kind: 'sqlite', file }, domain, LIMITS, own) as unknown as Store;
         t.teardown(() => store.close());
         return toShop(store);
       };
@@ -60,8 +60,8 @@ export function onBoth(t: Test, test: (t: Test, prepare: (t: Test) => Open) => v
     const server = await startPostgres(t);
     test(t, (t) => {
       const settings = parsePostgresUrl(server.newUrl()) as PostgresSettings;
-      return async (domain = DOMAIN) => {
-        const store = await openPostgres(settings, domain, LIMITS, made, 60_000);
+      return async (domain = DOMAIN, own = made) => {
+        const store = await openPostgres(settings, domain, LIMITS, own, 60_000);
         t.teardown(() => store.close());
         return toShop(store);
       };

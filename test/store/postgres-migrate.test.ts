@@ -1,12 +1,16 @@
 import t, { type Test } from 'tap';
 import { domain } from '../../src/generated/domain.ts';
 import { toStoredKey } from '../../src/store/api-keys.ts';
+import type { Fields, Put } from '../../src/store/collection.ts';
 import { toCursor } from '../../src/store/cursors.ts';
 import { loadParts, type Part } from '../../src/store/migrations.ts';
 import { migrateParts } from '../../src/store/postgres/migrate.ts';
+import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
 import { buildConnect } from '../../src/store/postgres/primary.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
 import { DOMAIN_VERSION, listPets, type NewPet, type OwnStore, valuesOf } from '../database.ts';
+import { prepareNotes } from '../notes.ts';
+import { toShop } from '../orders/shops.ts';
 import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
@@ -158,4 +162,53 @@ t.test('a migration does not wait long for a table, for which others would have 
   t.ok(await store.records.create(REX));
   await other.query('COMMIT');
   await migrateWith(url, [NEXT]);
+});
+
+/** Starts versions of the service of notes on one schema. */
+function prepare(t: Test) {
+  const settings = settingsOf(server.newUrl());
+  return prepareNotes(t, async (domain = {}, made = {}) => {
+    const store = await openPostgres(settings, domain, LIMITS, made, TIMEOUT);
+    t.teardown(() => store.close());
+    return toShop(store);
+  });
+}
+
+t.test('a migration that changes no record leaves their tags as they are', async (t) => {
+  const start = prepare(t);
+  const before = await start();
+  await before.send('PUT', 'a', { body: 'A' });
+  const migrations = [
+    'CREATE TABLE owners (id bigint PRIMARY KEY); CREATE INDEX notes_by_body ON notes (body)',
+    "ALTER TABLE notes ADD COLUMN hidden text NOT NULL DEFAULT 'not shown'; ALTER TABLE notes ADD COLUMN color text",
+    "INSERT INTO notes (slug, body, revision) VALUES ('b', 'B', 1); UPDATE notes SET body = 'C' WHERE slug = 'b'",
+  ];
+  const { send } = await start({ migrations, fields: { color: undefined } });
+  t.equal((await send('GET', 'a', undefined, { 'if-none-match': '"1"' })).status, 304);
+  t.match(await send('PUT', 'a', { body: 'D', color: 'red' }, { 'if-match': '"1"' }), {
+    status: 200,
+    body: { color: 'red' },
+  });
+});
+
+t.test('a program that writes goes on while a newer one migrates its table, which waits for no writer', async (t) => {
+  const start = prepare(t);
+  const { notes } = (await start()).collections;
+  let isOver = false;
+  const write = async (slug: string) => {
+    let revision = 0n;
+    while (!isOver) {
+      const { record } = (await notes.put(slug, { body: 'A' })) as Put<Fields>;
+      t.ok((record.revision as bigint) > revision);
+      revision = record.revision as bigint;
+    }
+  };
+  const written = Array.from({ length: 20 }, (_, index) => write(`${index}`));
+  const migrations: string[] = [];
+  for (const name of ['a', 'b', 'c']) {
+    migrations.push(`ALTER TABLE notes ADD COLUMN ${name} text NOT NULL DEFAULT 'x'`);
+    await start({ migrations: [...migrations] });
+  }
+  isOver = true;
+  await Promise.all(written);
 });

@@ -45,6 +45,7 @@ t.test('the database is in WAL mode, and its tables are strict', async (t) => {
   t.strictSame(strict, [
     'api_key_changes',
     'api_keys',
+    'deleted_revisions',
     'idempotency_keys',
     'key_uses',
     'passed_check',

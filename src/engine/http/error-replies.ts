@@ -64,7 +64,8 @@ export type SendError = (thrown: unknown, request: FastifyRequest, reply: Fastif
 export function buildSendError(logger: Logger, makeError: MakeError): SendError {
   return (thrown, request, reply) => {
     const isSecond = request.errorCode !== undefined;
-    const failure = toHttpError(thrown, isSecond || request.isAnswered ? 500 : reply.statusCode);
+    const status = isSecond || request.isAnswered ? 500 : reply.statusCode;
+    const failure = toHttpError(thrown, status, request.isReplayed);
     const { formOf, headers, challenge, accept } = request.routeOptions.config.failures ?? PLAIN;
     request.errorCode = failure.code;
     if (failure.status < 500) request.refusal = failure.cause;

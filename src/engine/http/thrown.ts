@@ -1,7 +1,7 @@
 /** Maps whatever a plugin, Fastify, a handler or the store throws to the error that the client gets. */
 
 import { inspect } from 'node:util';
-import { KeyReused } from '../../store/collection.ts';
+import { AlreadyDone, KeyReused } from '../../store/collection.ts';
 import { type OutageKind, StoreUnavailable } from '../../store/store.ts';
 import { type CodeAndMessage, type ErrorCode, GENERAL, HttpError, NO_ROUTE, TOO_LARGE } from '../errors.ts';
 import { isOfBody, isSendable } from './last-resort.ts';
@@ -15,6 +15,10 @@ export const NO_VERSION: CodeAndMessage = ['http_version_not_supported', 'The se
 export const BAD_URL: CodeAndMessage = ['malformed_request', 'The URL is not well-formed.'];
 
 const REUSED: CodeAndMessage = ['idempotency_key_reused', 'The Idempotency-Key was sent before with another body.'];
+const DONE: CodeAndMessage = [
+  'already_done',
+  'The change was made before, with this Idempotency-Key. Its answer cannot be given again: do not send it again with another key.',
+];
 
 /** The errors that clients get for the store's outages. */
 const OUTAGE_ERRORS: Record<OutageKind, CodeAndMessage> = {
@@ -59,15 +63,20 @@ interface ErrorLike {
   validation?: unknown;
 }
 
-/** `replyStatus` is the status that a plugin may have set before it throws. */
-export function toHttpError(thrown: unknown, replyStatus: number): HttpError {
+/**
+ * `replyStatus` is the status that a plugin may have set before it throws. After a change that was made before (`isReplayed`), an internal
+ * error would be the same each time: the stored answer is one of an earlier version.
+ */
+export function toHttpError(thrown: unknown, replyStatus: number, isReplayed = false): HttpError {
   try {
     if (thrown instanceof HttpError) return thrown;
     if (thrown instanceof StoreUnavailable)
       return new HttpError(...OUTAGE_ERRORS[thrown.kind], { cause: thrown.cause ?? thrown });
     if (thrown instanceof KeyReused) return new HttpError(...REUSED);
+    if (thrown instanceof AlreadyDone) return new HttpError(...DONE, { cause: thrown });
     const error = (thrown ?? {}) as ErrorLike;
     const status = [error.statusCode, error.status, replyStatus].find(isFailing) ?? 500;
+    if (isReplayed && status === 500) return new HttpError(...DONE, { cause: toCause(thrown) });
     return new HttpError(...toCodeAndMessage(error, status), {
       cause: toCause(thrown),
       status,

@@ -95,7 +95,8 @@ function isMet(code: ErrorCode, { path, security, parameters, body, deprecation 
   const met: Partial<Record<ErrorCode, boolean>> = {
     ...{ unauthorized: isKeyed, rate_limited: isKeyed, forbidden: security.some(({ scopes }) => scopes.length > 0) },
     ...{ payload_too_large: body !== undefined, unsupported_media_type: body !== undefined },
-    ...{ idempotency_key_reused: isOnce, outcome_unknown: isOnce, gone: deprecation?.sunset !== undefined },
+    ...{ idempotency_key_reused: isOnce, already_done: isOnce, outcome_unknown: isOnce },
+    gone: deprecation?.sunset !== undefined,
     ...{ ids_used_up: false, not_implemented: false, http_version_not_supported: false },
   };
   if (kindOf(code).status === 404) return code === 'route_not_found' && path.includes('{');

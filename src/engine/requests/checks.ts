@@ -14,6 +14,7 @@ import { mapSubschemas } from '../schema/subschemas.ts';
 import { type Bytes, buildToParts, type ToParts } from './form-parts.ts';
 import { buildToHeaders } from './header-values.ts';
 import { buildToValues, type Raw, type Texts, type Values } from './parameter-values.ts';
+import { toDigest } from './request-digest.ts';
 import type { BuildIsValid } from './spelling.ts';
 
 /** A request that fits the contract: parameters and body have their types, and defaults are filled in. */
@@ -23,6 +24,8 @@ export interface Accepted {
   /** By the names in the contract, with its upper and lower case. */
   header: Values;
   body: unknown;
+  /** Of what was sent, without defaults; undefined without an `Idempotency-Key`. */
+  digest?: string;
 }
 
 export interface Refused {
@@ -105,6 +108,7 @@ function buildOne(
   const toHeaders = inHeader.length > 0 ? buildToHeaders(inHeader, buildIsValid) : undefined;
   const toBody = buildToBigints(int64s.fields.get('body'));
   const numbers = findNumbers(parameters);
+  const key = parameters.find(({ keptHours }) => keptHours !== undefined)?.name;
 
   return ({ params, query, body, headers, raw }) => {
     const problems: Problem[] = [];
@@ -114,6 +118,9 @@ function buildOne(
       header: toHeaders ? toHeaders(headers, raw, problems) : NONE,
       body,
     };
+    // Before the check fills in defaults: a request that is sent again stays the same when the contract gets other ones.
+    if (key !== undefined && key in request.header)
+      request.digest = toDigest([request.path, request.query, request.body]);
     const found = check(request);
     if (found || problems.length > 0) return { problems: toFew([...problems, ...(found ?? [])]) };
     for (const { name, place, convert } of numbers) {

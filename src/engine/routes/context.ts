@@ -1,5 +1,4 @@
 /** A handler's argument: the request as checked against the contract. Properties that few handlers read are computed when read. */
-import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Domain, Services } from '../../registered.ts';
@@ -44,14 +43,16 @@ export class Context implements AnyContext {
   declare readonly services: Services;
   readonly #request: FastifyRequest;
   readonly #parts: ContextParts;
+  readonly #digest: string | undefined;
   #idempotency: Idempotency | undefined;
 
-  constructor({ path, query, header, body }: Accepted, request: FastifyRequest, parts: ContextParts) {
+  constructor({ path, query, header, body, digest }: Accepted, request: FastifyRequest, parts: ContextParts) {
     this.params = path;
     this.query = query;
     this.headers = header;
     this.body = body;
     this.urlOf = parts.urlOf;
+    this.#digest = digest;
     this.#request = request;
     this.#parts = parts;
     if (request.tracedCollections) Object.assign(this, request.tracedCollections);
@@ -78,12 +79,24 @@ export class Context implements AnyContext {
   }
 
   #toIdempotency(): Idempotency | undefined {
+    const digest = this.#digest;
+    if (digest === undefined) return undefined;
+    const request = this.#request;
     const { operation, idempotencyKey } = this.#parts;
-    const { name = '', keptHours: hours = 0 } = idempotencyKey ?? {};
-    const key = this.headers[name];
-    if (key === undefined) return undefined;
-    const digest = toDigest([this.params, this.query, this.body]);
-    return { caller: toStoredCaller(this.#request.caller), operation, key: String(key), hours, digest };
+    const { name, keptHours } = idempotencyKey as Parameter;
+    return {
+      caller: toStoredCaller(request.caller),
+      operation,
+      key: String(this.headers[name]),
+      hours: keptHours as number,
+      digest,
+      get isReplayed() {
+        return request.isReplayed;
+      },
+      set isReplayed(isReplayed) {
+        request.isReplayed = isReplayed;
+      },
+    };
   }
 
   get requestId() {
@@ -104,16 +117,4 @@ export function withGiven(given: object): typeof Context {
   class DomainContext extends Context {}
   Object.assign(DomainContext.prototype, given);
   return DomainContext;
-}
-
-/** A digest of the values that does not depend on the order of their fields. */
-function toDigest(values: unknown[]): string {
-  return hash('sha256', JSON.stringify(values, toCanonical), 'base64url');
-}
-
-/** Keeps numbers and texts apart: `5` and `"5"` are two values. A body that is read as a stream has no fields, so it does not count. */
-function toCanonical(_name: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return { int64: String(value) };
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -83,7 +83,7 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     }
     if (reply.sent) return undefined;
     request.isAnswered = true;
-    if (isOnce) request.isReplayed = 'Idempotency-Replayed' in (answered.headers ?? {});
+    if (isOnce) request.isReplayed ||= 'Idempotency-Replayed' in (answered.headers ?? {});
     return send(reply, answered);
   }
 }

@@ -17,6 +17,7 @@ import { type Migrated, StoreUnavailable } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import type { Connection } from './connection.ts';
 import { quote, toCompared } from './names.ts';
+import { toTriggersSql } from './triggers.ts';
 
 /** How long to wait for locks, in milliseconds. */
 export interface LockTimeouts {
@@ -46,14 +47,10 @@ export async function migrate(
   domain: AnyDomain,
 ): Promise<Migrated | undefined> {
   const tables = toTables(domain);
-  const toSetUp = ({
-    name,
-  }: Table) => `CREATE OR REPLACE TRIGGER write_records BEFORE INSERT OR UPDATE OR DELETE ON ${name}
-    FOR EACH STATEMENT EXECUTE FUNCTION write_records()`;
   const migrated = await migrateParts(connection, schema, loadParts('postgres', domain), async () => {
     for (const table of tables) {
       checkColumns(table, await readColumns(connection, table), TYPES);
-      await connection.query(toSetUp(table)).catch(failAt('its trigger needs a lock that another session has'));
+      await connection.query(toTriggersSql(table)).catch(failAt('its trigger needs a lock that another session has'));
     }
     await checkTables(connection, schema, tables);
   });

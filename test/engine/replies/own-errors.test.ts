@@ -45,6 +45,7 @@ const THROWN: Partial<Record<ErrorCode, () => unknown>> = {
     throw new Error('a slip');
   },
   not_implemented: () => notImplemented(),
+  already_done: () => refuse('already_done', 'No.'),
   idempotency_key_reused: () => refuse('idempotency_key_reused', 'No.'),
   ids_used_up: () => refuse('ids_used_up', 'No.'),
   pet_not_found: () => refuse('pet_not_found', 'No.'),

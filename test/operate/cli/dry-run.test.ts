@@ -164,12 +164,14 @@ t.test('an older schema is told by the number of its migrations, alike in both d
   const file = `${t.testdir()}/pets.db`;
   const url = server.newUrl();
   for (const each of [`sqlite:${file}`, url]) await checkAndOpen(t, each);
-  const older = `DROP TABLE idempotency_keys; DROP TABLE passed_check;
+  const older = `DROP TABLE idempotency_keys; DROP TABLE passed_check; DROP TABLE deleted_revisions;
     UPDATE schema_versions SET version = 1 WHERE part = 'engine';`;
   const db = new Sqlite(file);
   db.exec(`${older} DROP TABLE record_edits`);
   db.close();
-  await (await server.connect(t, url)).query(`${older} DROP FUNCTION write_records() CASCADE`);
+  await (await server.connect(t, url)).query(
+    `${older} DROP FUNCTION write_records() CASCADE; DROP FUNCTION note_revisions`,
+  );
   const from = to - 1;
   const told = new RegExp(`: it would be migrated from version ${from} to ${to}$`);
   for (const each of [`sqlite:${file}`, url])

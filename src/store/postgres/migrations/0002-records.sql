@@ -12,6 +12,21 @@ BEGIN
 END
 $$;
 
+-- The highest revision that a record of the table had when it was deleted. One that is made anew with its id begins after it.
+CREATE TABLE deleted_revisions (name text PRIMARY KEY, revision bigint NOT NULL);
+
+CREATE FUNCTION note_revisions() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format(
+    'INSERT INTO %I.deleted_revisions AS known
+      SELECT $1, max((to_jsonb(deleted) ->> $2)::bigint) AS last FROM deleted HAVING count(*) > 0
+      ON CONFLICT (name) DO UPDATE SET revision = excluded.revision WHERE known.revision < excluded.revision',
+    TG_TABLE_SCHEMA
+  ) USING TG_TABLE_NAME, TG_ARGV[0];
+  RETURN NULL;
+END
+$$;
+
 -- The contract (its digest) that all records were found to fit.
 CREATE TABLE passed_check (contract text);
 INSERT INTO passed_check VALUES (NULL);

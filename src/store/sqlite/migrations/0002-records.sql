@@ -2,6 +2,9 @@
 -- Triggers on each table of records do the counting; they are created after its migrations.
 CREATE TABLE record_edits (name TEXT PRIMARY KEY NOT NULL, count INTEGER NOT NULL) STRICT;
 
+-- The highest revision that a record of the table had when it was deleted. One that is made anew with its id begins after it.
+CREATE TABLE deleted_revisions (name TEXT PRIMARY KEY NOT NULL, revision INTEGER NOT NULL) STRICT;
+
 -- The contract (its digest) that all records were found to fit.
 CREATE TABLE passed_check (contract TEXT) STRICT;
 INSERT INTO passed_check VALUES (NULL);
