@@ -30,12 +30,11 @@ export function toExactNumber(token: string): number | bigint | undefined {
   return isWritten(double, digits, exponent) ? double : undefined;
 }
 
-/** The double that equals this number, or whose shortest form it is; undefined if there is none. */
+/** The double whose shortest form is this number; undefined if there is none: any other form would come back with other digits. */
 export function toDouble(value: bigint): number | undefined {
   const double = Number(value);
-  if (!Number.isFinite(double)) return undefined;
   const { digits, exponent } = toDigits(String(value));
-  return BigInt(double) === value || isWritten(double, digits, exponent) ? double : undefined;
+  return isWritten(double, digits, exponent) ? double : undefined;
 }
 
 /** Computed in decimals: 19.99 is a multiple of 0.01, but not in doubles. */

@@ -13,10 +13,11 @@ import {
   type PageQuery,
 } from './collection.ts';
 import type { Kept } from './kept.ts';
-import { hasLists, isPlain, readPage, toPage } from './lists.ts';
+import { hasLists, isPlain, readPage, toAsked, toPage } from './lists.ts';
 import type { Dialect } from './statement.ts';
 import { type Field, isFree } from './table.ts';
 import { type AnyTransactions, Calls, fromOutput } from './transactions.ts';
+import { toStored } from './values.ts';
 import type { Call, Change, Create, Created, Outcome } from './write.ts';
 import { buildMethods, checkKey, PLAIN, toOwn, Writing } from './writing.ts';
 
@@ -90,6 +91,7 @@ function buildCollection(parts: CollectionParts, tenant: unknown): AnyCollection
   const createAlone = buildCreateAlone(parts);
   const all = {
     ...reads,
+    ...(table.id.type === 'time' && { get: (id: unknown) => reads.get(toStored(table.id, id)) }),
     ...(tenant === undefined && hasLists(table) && { list: buildList(parts) }),
     ...buildMethods(writing, run),
     create: async (given: Fields, { idempotency }: HowToChange = PLAIN) => {
@@ -148,7 +150,8 @@ function buildCalls({ table, calls, change, readAll }: CollectionParts, readings
 
 /** Plain pages, in the order in which records were added, are cached or coalesced; others are read one by one. */
 function buildList({ table, shape, reads, read, dialect }: CollectionParts): AnyCollection['list'] {
-  return async (query: PageQuery): Promise<Page | undefined> => {
+  return async (asked: PageQuery): Promise<Page | undefined> => {
+    const query = toAsked(table, asked);
     if (isPlain(table, query)) return reads.list(query);
     return toPage(await read(() => readPage(table, query, dialect)), shape);
   };

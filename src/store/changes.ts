@@ -3,6 +3,7 @@ import type { Asking } from './asking.ts';
 import type { Fields } from './collection.ts';
 import { type Dialect, Statement } from './statement.ts';
 import { type Field, perTable, type Relation, type Table } from './table.ts';
+import { toStored } from './values.ts';
 import type { Call, Change, KnownKey, Outcome } from './write.ts';
 
 /** Makes and runs the statements of a change. */
@@ -121,7 +122,7 @@ function toWhere(
     .filter(({ name }) => name in wanted)
     .map((field) => toCondition(field, wanted[field.name], statement));
   if (tenant) conditions.push(`${tenant.column} = ${statement.bind(tenant, mine)}`);
-  return [...conditions, `${id.column} = ${statement.bind(id, value)}`].join(' AND ');
+  return [...conditions, `${id.column} = ${statement.bind(id, toStored(id, value))}`].join(' AND ');
 }
 
 function toCondition(field: Field, value: unknown, statement: Statement): string {

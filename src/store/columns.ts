@@ -24,12 +24,12 @@ export function checkColumns(
   const missing = lacksSequence
     ? [`${table} has no column ${sequence} of type ${types.int64}, which its lists are ordered by`]
     : [];
-  const problems = fields.flatMap(({ name, column, type, isOptional, isNullable }) => {
+  const problems = fields.flatMap(({ name, column, type, isOptional, isNullable, set }) => {
     const one = found.find(({ name }) => name === column);
     if (!one) return [`${table} has no column ${column}`];
     const own = `the column ${table}.${column}`;
     if (one.type !== types[type]) return [`${own} must be ${types[type]}, not ${one.type}`];
-    return one.isNotNull && (isOptional || isNullable)
+    return one.isNotNull && set === undefined && (isOptional || isNullable)
       ? [`${own} is NOT NULL, but ${name} may be without a value`]
       : [];
   });

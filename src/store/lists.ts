@@ -8,7 +8,7 @@ import type { Fields, Page, PageQuery } from './collection.ts';
 import { fromCursor, fromSortedCursor, toCursor } from './cursors.ts';
 import { type Dialect, Statement } from './statement.ts';
 import type { Field, Order, Table } from './table.ts';
-import { fromText, toKeptFields } from './values.ts';
+import { fromText, toStored } from './values.ts';
 
 /** How many records such a page scans. */
 const MOST = 1000;
@@ -41,14 +41,28 @@ interface Asked {
 
 type Row = [sequence: bigint | string, value: unknown, text: string | null];
 
-export const hasLists = ({ ranges, prefixes, orders }: Table) =>
-  ranges.length + prefixes.length + Object.keys(orders).length > 0;
+export const hasLists = ({ filters, ranges, prefixes, orders }: Table) =>
+  ranges.length + prefixes.length + Object.keys(orders).length > 0 || filters.some(({ type }) => type === 'time');
 
-/** Whether a list has no declared order and no ranges. */
+/** The query with its values as they are stored, and without ranges that have no end: equal lists have equal cursors and cache entries. */
+export function toAsked({ filters, ranges }: Table, query: PageQuery): PageQuery {
+  const asked: PageQuery & Fields = { ...query };
+  for (const field of [...filters, ...ranges]) asked[field.name] = toAskedValue(field, query[field.name]);
+  return asked;
+}
+
+function toAskedValue(field: Field, value: unknown): unknown {
+  if (!isRange(value)) return toStored(field, value);
+  const { from, below } = value;
+  if (from === undefined && below === undefined) return undefined;
+  return { from: toStored(field, from), below: toStored(field, below) };
+}
+
+/** Whether a list that `toAsked` has made has no declared order and no ranges. */
 export const isPlain = (table: Table, query: PageQuery) =>
   query.order === undefined && toRanges(table, query).length === 0;
 
-/** Reads a page; undefined if the cursor belongs to another list. */
+/** Reads a page of a list that `toAsked` has made; undefined if the cursor belongs to another list. */
 export function* readPage(table: Table, query: PageQuery, dialect: Dialect): Asking<FoundPage | undefined> {
   const { limit, after } = query;
   const order: Partial<Order> = query.order === undefined ? {} : (table.orders[String(query.order)] as Order);
@@ -116,26 +130,21 @@ function toPageSql({ table, query, order: { field, isDown }, ranges, place }: As
   return { sql, values: statement.values };
 }
 
-const isRange = (value: unknown) => typeof value === 'object' && value !== null;
+const isRange = (value: unknown): value is Omit<Range, 'field'> => typeof value === 'object' && value !== null;
 
 function toRanges(table: Table, query: PageQuery): Range[] {
-  const ranges = table.ranges.map((field) => {
-    const { from, below } = (isRange(query[field.name]) ? query[field.name] : {}) as {
-      from?: unknown;
-      below?: unknown;
-    };
-    return { field, from: toKept(table, field, from), below: toKept(table, field, below) };
+  const ranges = table.ranges.flatMap((field) => {
+    const value: unknown = query[field.name];
+    return isRange(value) ? { field, from: value.from, below: value.below } : [];
   });
-  const prefixes = table.prefixes.map((field) => {
+  const prefixes = table.prefixes.flatMap((field) => {
     const asked = query[`${field.name}Begins`] as string | undefined;
     // Fields that ignore case are ordered by their lower-case letters.
     const begins = field.ignoresCase ? asked?.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : asked;
-    return begins ? { field, from: begins, below: toEnd(begins) } : { field, from: undefined, below: undefined };
+    return begins ? { field, from: begins, below: toEnd(begins) } : [];
   });
-  return [...ranges, ...prefixes].filter(({ from, below }) => from !== undefined || below !== undefined);
+  return [...ranges, ...prefixes];
 }
-
-const toKept = (table: Table, { name }: Field, value: unknown) => toKeptFields(table, { [name]: value })[name];
 
 /** The first text after all texts with this prefix, in the order of code points, as in databases. Undefined if there is none. */
 function toEnd(text: string): string | undefined {

@@ -157,14 +157,18 @@ export function perTable(make: (table: Table) => string): (table: Table) => stri
 
 /** SQL of a row as the contract's JSON, without absent fields. */
 export function toRecordJson({ fields }: Table, dialect: JsonDialect): string {
+  const mayBeginLater = fields[0]?.isOptional;
   const members = fields.map((field, index) => {
     const { name, column, isOptional, isNullable } = field;
     const value = toValueJson(field, dialect);
-    const start = `'${index === 0 ? '' : ','}"${name}":' || `;
+    const comma = index === 0 && !mayBeginLater ? '' : ',';
+    const start = `'${comma}${JSON.stringify(name).replaceAll("'", "''")}:' || `;
     if (isOptional) return dialect.unlessNull(column, start + value);
     return start + (isNullable ? `coalesce(${value}, 'null')` : value);
   });
-  return `'{' || ${members.join(' || ')} || '}'`;
+  const all = members.join(' || ');
+  // Without the comma of the first field that is there.
+  return `'{' || ${mayBeginLater ? `substr(${all}, 2)` : all} || '}'`;
 }
 
 function toValueJson({ column, type, isNullable }: Field, { quote, toBoolean }: JsonDialect): string {

@@ -7,7 +7,7 @@ import type { Changes } from './changes.ts';
 import { type Awaitable, type Fields, type Idempotency, type PageQuery, Refusal, type Refused } from './collection.ts';
 import type { AnyDomain, CollectionInTransaction, Referenced, TenantOf } from './description.ts';
 import type { Kept } from './kept.ts';
-import { readPage, toPage } from './lists.ts';
+import { readPage, toAsked, toPage } from './lists.ts';
 import type { Shapes } from './shape.ts';
 import type { Call, Change, Outcome } from './write.ts';
 import { buildMethods, Writing } from './writing.ts';
@@ -170,7 +170,7 @@ class Steps {
     const get = (id: unknown) =>
       this.#count(this.#changes.read(table, id, tenant), (text) => (text === undefined ? undefined : shape.read(text)));
     const list = (asked: PageQuery) => {
-      const query = table.tenant ? { ...asked, [table.tenant.name]: tenant } : asked;
+      const query = toAsked(table, table.tenant ? { ...asked, [table.tenant.name]: tenant } : asked);
       return this.#count(readPage(table, query, this.#changes.dialect), (page) => toPage(page, shape));
     };
     if (!this.#running) return { get, list };

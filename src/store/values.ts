@@ -1,5 +1,6 @@
 /** Values that the store sets or converts before they are written. */
 import { randomUUID } from 'node:crypto';
+import { toInstant } from '../json/instant.ts';
 import { parseInt64 } from '../json/int64.ts';
 import type { Fields } from './collection.ts';
 import { type Field, isText, type Table } from './table.ts';
@@ -13,7 +14,7 @@ export function toRecord({ fields, sequence }: Table, record: Fields, tenant?: u
   for (const field of fields) {
     const value =
       field.set === undefined
-        ? toKept(field, record[field.name] ?? firstOf(field, record))
+        ? toStored(field, record[field.name] ?? firstOf(field, record))
         : toSet(field, sequence, tenant);
     if (value !== undefined) written[field.name] = value;
   }
@@ -32,13 +33,15 @@ function toSet({ set, type, column }: Field, sequence: string, tenant: unknown):
 /** The fields of a change as they will be stored. */
 export function toKeptFields({ fields }: Table, given: Fields): Fields {
   const kept: Fields = {};
-  for (const field of fields) if (given[field.name] !== undefined) kept[field.name] = toKept(field, given[field.name]);
+  for (const field of fields)
+    if (given[field.name] !== undefined) kept[field.name] = toStored(field, given[field.name]);
   return kept;
 }
 
 /** Parses the value of a sortable field in a cursor; undefined if it is invalid. */
 export function fromText({ type }: Field, text: string): unknown {
   if (type === 'int64') return parseInt64(text);
+  if (type === 'time') return toInstant(text) === text ? text : undefined;
   // PostgreSQL stores no U+0000.
   if (isText(type)) return text.includes('\0') ? undefined : text;
   const number = Number(text);
@@ -46,14 +49,10 @@ export function fromText({ type }: Field, text: string): unknown {
   return isOne ? number : undefined;
 }
 
-function toKept(field: Field, value: unknown): unknown {
+/** A value of a field as it is stored. A text that is no time stays: no record has it, and the check of a new record refuses it. */
+export function toStored(field: Field, value: unknown): unknown {
   const { type } = field;
   // A condition may have a list of values.
-  if (type === 'time' && Array.isArray(value)) return value.map((one) => toKept(field, one));
-  return type === 'time' && typeof value === 'string' ? toUtc(value) : value;
-}
-
-/** The instant in UTC, so that texts sort by time. A leap second becomes the last millisecond of its minute. */
-function toUtc(time: string): string {
-  return new Date(time.replace(/(?<=T\d\d:\d\d:)60(\.\d+)?/i, '59.999')).toISOString();
+  if (type === 'time' && Array.isArray(value)) return value.map((one) => toStored(field, one));
+  return type === 'time' && typeof value === 'string' ? (toInstant(value) ?? value) : value;
 }

@@ -1,11 +1,36 @@
-/** Refuses schemas that allow text which no store can keep: PostgreSQL stores no U+0000. */
+/** Refuses schemas that allow values which a column does not keep, or not on each database. */
 
-import type { AnyDescription } from '../../store/description.ts';
+import type { AnyDescription, ColumnType } from '../../store/description.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { mergeAllOf } from '../schema/subsets.ts';
 
-/** `stored` is the schema of the records. A collection that the contract no longer has is skipped. */
+interface Unstorable {
+  values: unknown[];
+  words: string;
+}
+
+const TEXTS: Unstorable = {
+  values: ['\0', 'x\0', '\0x', 'x\0x'],
+  words: 'may have U+0000, which PostgreSQL does not keep: give it a pattern such as ^[^\\x00]*$',
+};
+
+/** By the type of the column. */
+const UNSTORABLE: { [Type in ColumnType]?: Unstorable } = {
+  text: TEXTS,
+  uuid: TEXTS,
+  time: {
+    values: ['x', '2026-01-01', '12:00:00Z', '2026-01-01T12:00:00', '2026-13-01T12:00:00Z'],
+    words:
+      'may be no instant, which a column of times does not keep: give it format: date-time, or the column the type text',
+  },
+  int32: {
+    values: [1.5, 2 ** 31, -(2 ** 31) - 1],
+    words: 'may be no 32-bit integer, which its column does not keep: give it type: integer and format: int32',
+  },
+};
+
+/** `stored` is the schema of the records. A collection that the contract no longer has, and fields that the store sets, are skipped. */
 export function refuseUnstorableFields(
   { schema, columns }: AnyDescription,
   { stored, buildCheck }: { stored: Schema; buildCheck: BuildCheck },
@@ -14,12 +39,13 @@ export function refuseUnstorableFields(
   const { properties = {} } = mergeAllOf(stored);
   if (!Object.keys(columns).every((name) => name in properties)) return;
   for (const [name, field] of Object.entries(properties)) {
+    const { type, set } = columns[name] ?? {};
+    const unstorable = type && UNSTORABLE[type];
+    if (!unstorable || set !== undefined) continue;
     const place = `schema ${schema}: field ${name}`;
-    if (columns[name]?.type !== 'text') continue;
     const check = buildCheck(field, { name: place }, () => {});
-    const isTaken = (text: string) => !check(text.padStart(keywordsOf(field).minLength ?? 1, 'x'));
-    if (['\0', 'x\0', '\0x', 'x\0x'].some(isTaken)) {
-      refuse(`${place}: may have U+0000, which PostgreSQL does not keep: give it a pattern such as ^[^\\x00]*$`);
-    }
+    const least = keywordsOf(field).minLength ?? 1;
+    const isTaken = (value: unknown) => !check(typeof value === 'string' ? value.padStart(least, 'x') : value);
+    if (unstorable.values.some(isTaken)) refuse(`${place}: ${unstorable.words}`);
   }
 }

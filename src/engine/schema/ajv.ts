@@ -1,6 +1,7 @@
 /** Configures ajv for the contract's schemas. */
 import { Ajv2020, type CodeKeywordDefinition, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { toInstant } from '../../json/instant.ts';
 import { contains, untilMaxErrors } from './bounded-keywords.ts';
 import { hidden, nullable } from './contract-keywords.ts';
 import { type CanonicalKeys, equals } from './equality.ts';
@@ -59,6 +60,8 @@ export function addKnownFormats(ajv: Ajv2020): void {
   addFormats.default(ajv);
   // ajv's own format `url` takes quadratic time.
   ajv.addFormat('url', (text: string) => /^(?:https?|ftp):\/\/\S+$/i.test(text) && URL.canParse(text));
+  // A time that a store can keep.
+  ajv.addFormat('date-time', (text: string) => toInstant(text) !== undefined);
   // `decimal` is an annotation: the handler reads the text.
   ajv.addFormat('decimal', true);
   // `binary` is not for JSON.

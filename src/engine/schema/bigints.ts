@@ -1,5 +1,6 @@
-/** Gives the numbers of a body the types of its schema: 64-bit integers become bigint, all others doubles. */
+/** Gives the numbers of a body the types of its schema: 64-bit integers become bigint, all others that are no free JSON doubles. */
 
+import { toDouble } from '../../json/exact-number.ts';
 import { toInt64 } from '../../json/int64.ts';
 import type { Int64Map } from './int64-map.ts';
 
@@ -31,7 +32,8 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
   function convert(value: unknown): unknown {
     if (typeof value !== 'object' || value === null) {
       if (isInt64) return toInt64(value) ?? value;
-      return isOtherNumber && typeof value === 'bigint' ? Number(value) : value;
+      // A value that fits another alternative, without a type, may have any digits.
+      return isOtherNumber && typeof value === 'bigint' ? (toDouble(value) ?? value) : value;
     }
     const values = value as Record<string, unknown>;
     for (const [name, ofField] of ofFields) {

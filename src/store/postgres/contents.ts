@@ -5,6 +5,7 @@ import type { Fields } from '../collection.ts';
 import { toPlainShape } from '../shape.ts';
 import { type Fits, type OutageKind, type Part, StoreError, StoreUnavailable } from '../store.ts';
 import type { Table } from '../table.ts';
+import { toKeptFields } from '../values.ts';
 import { toArrays, toArraysSql } from './arrays.ts';
 import type { Connection } from './connection.ts';
 import { drive } from './drive.ts';
@@ -159,18 +160,25 @@ function toFillSql(schema: string, tables: readonly Table[]) {
 function buildWritePart(schema: string, tables: readonly Table[]) {
   const keys = buildKeys(schema);
   const inserts = new Map(
-    tables.map(({ collection, name, fields }) => {
+    tables.map((table) => {
+      const { collection, name, fields } = table;
       const { columns, arrays } = toArraysSql(fields);
-      return [
-        collection,
-        { fields, sql: `INSERT INTO ${schema}.${name} (${columns}) SELECT * FROM unnest(${arrays})` },
-      ];
+      return [collection, { table, sql: `INSERT INTO ${schema}.${name} (${columns}) SELECT * FROM unnest(${arrays})` }];
     }),
   );
   return async (connection: Connection, part: Part<Fields>): Promise<void> => {
     for (const key of part.keys ?? []) await drive(connection, keys.insert(key));
     const insert = inserts.get(part.collection ?? '');
-    if (insert) await connection.query(insert.sql, toArrays(insert.fields, part.records ?? []));
+    const records = part.records ?? [];
+    if (!insert) return;
+    const { table, sql } = insert;
+    await connection.query(
+      sql,
+      toArrays(
+        table.fields,
+        records.map((record) => toKeptFields(table, record)),
+      ),
+    );
   };
 }
 

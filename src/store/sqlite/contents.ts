@@ -5,6 +5,7 @@ import type { Fields } from '../collection.ts';
 import { toPlainShape } from '../shape.ts';
 import { type Fits, type Part, StoreError } from '../store.ts';
 import type { Table } from '../table.ts';
+import { toKeptFields } from '../values.ts';
 import { toStoreError } from './connection.ts';
 import { Driver } from './drive.ts';
 import { prepareInsertRows, toRow, toRows } from './insert.ts';
@@ -102,7 +103,7 @@ async function fill(
 
 function prepareInsertRecords(db: Database, table: Table): (records: Fields[]) => void {
   const insert = prepareInsertRows(db, table, table.fields);
-  return (records) => insert(toRows(records.map((record) => toRow(table.fields, record))).text);
+  return (records) => insert(toRows(records.map((record) => toRow(table.fields, toKeptFields(table, record)))).text);
 }
 
 function checkEmpty(db: Database, tables: readonly Table[]): void {

@@ -48,25 +48,61 @@ t.test('JSON that is free keeps every whole number, and refuses others that no d
   }
 });
 
-t.test('type: number and type: integer take every number that is a double, of any size', async (t) => {
-  const fields = { number: { type: 'number' }, integer: { type: ['integer', 'null'], maximum: 1e300 } };
-  const take = buildTake({ type: 'object', properties: fields });
-  const whole = ['9007199254740992', '1e16', '10000000000000000', '1152921504606846976', '1e19', '1e23', '-1e300'];
-  for (const number of whole) {
-    for (const field of Object.keys(fields)) {
-      t.equal(take(`{"${field}":${number}}`).body[field], Number(number), `${field} ${number}`);
+t.test(
+  'type: number and type: integer take every number as a double is written, of any size, and no other',
+  async (t) => {
+    const fields = { number: { type: 'number' }, integer: { type: ['integer', 'null'], maximum: 1e300 } };
+    const take = buildTake({ type: 'object', properties: fields });
+    const whole = ['9007199254740992', '1e16', '10000000000000000', '1152921504606847000', '1e19', '1e23', '-1e300'];
+    for (const number of whole) {
+      for (const field of Object.keys(fields)) {
+        t.equal(take(`{"${field}":${number}}`).body[field], Number(number), `${field} ${number}`);
+      }
+    }
+    for (const number of [...WHOLE, '18446744073709551615', '1152921504606846976', '4611686018427387904']) {
+      t.equal(take(`{"number":${number}}`).problem, 'body.number must be of type number');
+      t.equal(take(`{"integer":${number}}`).problem, 'body.integer must be of type integer,null');
+    }
+    for (const small of [7, null]) t.equal(take(`{"integer":${small}}`).body.integer, small);
+    t.equal(take('{"integer":"7"}').problem, 'body.integer must be of type integer,null');
+    t.equal(take('{"integer":2e300}').problem, 'body.integer must be at most 1e+300');
+    t.equal(take('{"integer":1.5}').problem, 'body.integer must be of type integer,null');
+    t.equal(take(`{"number":1${'0'.repeat(308)}}`).body.number, 1e308);
+    t.equal(take(`{"number":2${'0'.repeat(308)}}`).problem, 'body.number must be of type number');
+  },
+);
+
+t.test('a number comes back with its digits, or is refused, wherever it is', async (t) => {
+  const number = { type: 'number' };
+  const taking = ['12345678901234567890', '4611686018427387904', '4611686018427388000', '1e300', '7'];
+  const within: [schema: Json, toText: (number: string) => string, refused: string[]][] = [
+    [{ anyOf: [number, {}] }, (text) => text, []],
+    [
+      { if: { type: 'string' }, else: {}, dependentSchemas: { b: { properties: { a: number } } } },
+      (text) => `{"a":${text}}`,
+      [],
+    ],
+    [{ properties: { kind: {} }, anyOf: [{ properties: { size: number } }, {}] }, (text) => `{"size":${text}}`, []],
+    [{ anyOf: [{ type: 'array', items: number }, { type: 'array' }] }, (text) => `[[${text}],${text}]`, []],
+    [{ additionalProperties: { items: number } }, (text) => `{"a":[${text}]}`, taking.slice(0, 2)],
+    [{ prefixItems: [{ type: ['integer', 'string'] }] }, (text) => `[${text}]`, taking.slice(0, 2)],
+  ];
+  for (const [schema, toText, refused] of within) {
+    const take = buildTake(schema);
+    for (const text of taking) {
+      const { written, problem } = take(toText(text));
+      t.equal(problem !== undefined, refused.includes(text), `${JSON.stringify(schema)} ${text}`);
+      // 1e300 is written with all its zeros where it may be a whole number of any size.
+      if (!problem && text !== '1e300') t.equal(written, toText(text));
     }
   }
-  for (const number of [...WHOLE.slice(0, 2), '18446744073709551615']) {
-    t.equal(take(`{"number":${number}}`).problem, 'body.number must be of type number');
-    t.equal(take(`{"integer":${number}}`).problem, 'body.integer must be of type integer,null');
+  const check = build({ size: number, count: { type: 'integer' } });
+  for (const text of taking.slice(0, 2)) {
+    t.strictSame(refusedFor(check({ query: { size: text, count: text } })), [
+      'query.size must be of type number',
+      'query.count must be of type integer',
+    ]);
   }
-  for (const small of [7, null]) t.equal(take(`{"integer":${small}}`).body.integer, small);
-  t.equal(take('{"integer":"7"}').problem, 'body.integer must be of type integer,null');
-  t.equal(take('{"integer":2e300}').problem, 'body.integer must be at most 1e+300');
-  t.equal(take('{"integer":1.5}').problem, 'body.integer must be of type integer,null');
-  t.equal(take(`{"number":1${'0'.repeat(308)}}`).body.number, 1e308);
-  t.equal(take(`{"number":2${'0'.repeat(308)}}`).problem, 'body.number must be of type number');
 });
 
 t.test('every double comes back as it was written', async () => {

@@ -1,0 +1,25 @@
+/** Date-times (RFC 3339, section 5.6) as instants. */
+import { fullFormats } from 'ajv-formats/dist/formats.js';
+
+/** The check of dates and leap seconds. */
+const { validate: isDateTime } = fullFormats['date-time'] as { validate: (text: string) => boolean };
+
+/** The date, the time without its seconds, the seconds, their fraction, and the offset. */
+const PARTS = /^(.{10})[Tt ](.{6})(\d\d)(\.\d+)?(?:[Zz]|([+-]\d\d):?(\d\d))$/;
+
+const LENGTH = '2026-01-01T00:00:00.000Z'.length;
+
+/**
+ * The time in UTC, to the millisecond, so that texts sort by time: `2026-01-01T00:00:00.000Z`. Further digits are dropped, and a leap
+ * second is the last millisecond of its minute. Undefined for a text that is no time, or whose year in UTC is not 0000 to 9999.
+ */
+export function toInstant(text: string): string | undefined {
+  const parts = isDateTime(text) && PARTS.exec(text);
+  if (!parts) return undefined;
+  const [, date, minute, second, fraction = '', hours, minutes] = parts;
+  // V8 reads other spellings in ways of its own: with a space, the year 0001 is 2001.
+  const offset = hours === undefined ? 'Z' : `${hours}:${minutes}`;
+  const seconds = second === '60' ? '59.999' : `${second}${fraction}`;
+  const instant: string | null = new Date(`${date}T${minute}${seconds}${offset}`).toJSON();
+  return instant?.length === LENGTH ? instant : undefined;
+}

@@ -1,0 +1,58 @@
+import t from 'tap';
+import { refuseUnstorableFields } from '../../../src/engine/routes/unstorable-fields.ts';
+import { buildChecks } from '../../../src/engine/schema/checks.ts';
+import type { Keywords } from '../../../src/engine/schema/json.ts';
+import type { Column } from '../../../src/store/description.ts';
+
+/** The problems of a field with this schema in this column. */
+function problemsOf(field: Keywords, column: Omit<Column, 'column'>): string[] {
+  const problems: string[] = [];
+  const description = { noun: 'a', schema: 'A', table: 'a', columns: { f: { column: 'f', ...column } }, errors: {} };
+  refuseUnstorableFields(
+    { ...description, migrations: new URL(import.meta.url) },
+    { stored: { type: 'object', properties: { f: field } }, buildCheck: buildChecks({ isChecked: false }) },
+    (problem) => problems.push(problem),
+  );
+  return problems;
+}
+
+t.test('a field that allows what its column does not keep is refused, with what to write', (t) => {
+  const string = { type: 'string' };
+  const time = { ...string, format: 'date-time' };
+  const int32 = { type: 'integer', format: 'int32' };
+  const cases: [field: Keywords, type: Column['type'], words: RegExp][] = [
+    [string, 'uuid', /^schema A: field f: may have U\+0000/],
+    [
+      string,
+      'time',
+      /^schema A: field f: may be no instant.*: give it format: date-time, or the column the type text$/,
+    ],
+    [{ ...string, format: 'date' }, 'time', /no instant/],
+    [{ ...string, format: 'time' }, 'time', /no instant/],
+    [{ ...string, pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$' }, 'time', /no instant/],
+    [{ anyOf: [time, { const: 'x' }] }, 'time', /no instant/],
+    [
+      { type: 'integer' },
+      'int32',
+      /^schema A: field f: may be no 32-bit integer.*give it type: integer and format: int32$/,
+    ],
+    [{ type: 'number', minimum: 0, maximum: 9 }, 'int32', /no 32-bit integer/],
+  ];
+  for (const [field, type, words] of cases) t.match(problemsOf(field, { type }), [words]);
+  const kept: [field: Keywords, column: Omit<Column, 'column'>][] = [
+    [{ ...string, format: 'uuid' }, { type: 'uuid' }],
+    [time, { type: 'time' }],
+    [
+      { ...time, type: ['string', 'null'] },
+      { type: 'time', isNullable: true },
+    ],
+    [{ anyOf: [time, { type: 'null' }] }, { type: 'time', isNullable: true }],
+    [int32, { type: 'int32' }],
+    [{ type: 'integer', minimum: 1, maximum: 99 }, { type: 'int32' }],
+    [string, { type: 'json' }],
+    [string, { type: 'uuid', set: 'id' }],
+    [string, { type: 'time', set: 'created' }],
+  ];
+  for (const [field, column] of kept) t.same(problemsOf(field, column), []);
+  t.end();
+});
