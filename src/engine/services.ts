@@ -64,7 +64,7 @@ export async function checkServices(services: object, timeout = CHECK_TIMEOUT): 
 /** Decorates the app with collections and services, so that plugins have them, too. */
 export function addServices(app: FastifyInstance, collections: object, services: object): void {
   app.decorate('collections', collections as FastifyInstance['collections']);
-  app.decorate('services', services);
+  app.decorate('services', services as FastifyInstance['services']);
   app.addHook('onClose', async () => {
     await Promise.all(all(services).map(async ([, service]) => service.close?.()));
   });
