@@ -8,6 +8,7 @@ import { extendSunsets } from './engine/contract/deprecation.ts';
 import { checkDigest } from './engine/contract/digest.ts';
 import { loadOwnContract } from './engine/contract/load-contract.ts';
 import { withPublicPath } from './engine/contract/public-path.ts';
+import { buildIsReady } from './engine/http/health.ts';
 import { listen } from './engine/http/listening.ts';
 import type { AddTraces } from './engine/http/trace-context.ts';
 import { buildShapes, checkStoredRecords } from './engine/routes/stored-records.ts';
@@ -77,7 +78,8 @@ async function serve(config: ConfigWith<typeof settings>, contract: Contract, st
   const oneRunKey = await makeOneRunKey(config, store, logger, !cluster.isWorker && takesKeys(contract, verifyToken));
   const stop = { isAsked: false };
   const services = await buildServices(config.services, { log: logger });
-  const operating = await startOperating(config, contract, store, services, stop, logger);
+  const isReady = buildIsReady(store, services, logger);
+  const operating = await startOperating(config, contract, store, isReady, stop, logger);
   // Loaded here, because a first process that only starts workers does not need them.
   const [{ buildServer }, { addPlugins }] = await Promise.all([import('./engine/server.ts'), import('./plugins.ts')]);
   const addTraces = config.isTraced ? await loadTraces(config, contract, logger) : undefined;
@@ -87,6 +89,7 @@ async function serve(config: ConfigWith<typeof settings>, contract: Contract, st
     ...{ handlers, toErrorBody, verifyToken, addPlugins },
     store,
     services,
+    isReady,
     apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys,
     trustProxy: config.trustProxy,
     logger,

@@ -4,6 +4,7 @@ import { arch, platform } from 'node:process';
 import type { Logger } from 'pino';
 import type { Contract } from '../../engine/contract/contract.ts';
 import type { Counts } from '../../engine/http/counts.ts';
+import type { IsReady } from '../../engine/http/health.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
@@ -21,13 +22,12 @@ export async function startOperating(
   config: Config,
   contract: Contract,
   store: Store,
-  services: object,
+  isAble: IsReady,
   stop: { isAsked: boolean },
   logger: Logger,
 ): Promise<Operating | undefined> {
   if (config.adminPort === undefined) return undefined;
   const { buildCounts } = await import('../../engine/http/counts.ts');
-  const { buildIsReady } = await import('../../engine/http/health.ts');
   const { buildMetrics } = await import('../telemetry/metrics.ts');
   const { operations, prefix } = contract;
   const counts = buildCounts((id) => `${prefix}${operations.get(id)?.path}`);
@@ -37,7 +37,6 @@ export async function startOperating(
     stored: store.counts,
     deprecated: new Set(deprecated.map(({ path }) => `${prefix}${path}`)),
   });
-  const isAble = buildIsReady(store, services, logger);
   const isReady = async () => !stop.isAsked && (await isAble()) && !stop.isAsked;
   if (cluster.isWorker) {
     const { answerReports } = await import('./reports.ts');
