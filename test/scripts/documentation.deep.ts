@@ -52,7 +52,8 @@ const PAPERS = readdirSync(ROOT, { withFileTypes: true })
       : entry.name,
   )
   .filter((name) => name.endsWith('.md'));
-const BLOCKS = PAPERS.flatMap(blocksIn);
+/** Whole files come first, those with further lines behind them. */
+const BLOCKS = PAPERS.flatMap(blocksIn).toSorted((one, other) => Number(other.isWhole) - Number(one.isWhole));
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const content = (schema: Json) => ({ 'application/json': { schema } });
@@ -170,6 +171,8 @@ t.test('each block says in its first line which file it is, or stands in', async
     BLOCKS.filter(({ file }) => file === '').map(({ at }) => at),
     [],
   );
+  const whole = BLOCKS.filter(({ isWhole }) => isWhole).map(({ file }) => file);
+  t.equal(new Set(whole).size, whole.length, 'no file is written twice');
 });
 
 t.test('each block compiles there, and so does the whole service with them', async (t) => {
