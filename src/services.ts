@@ -4,7 +4,7 @@ import type { ServiceParts, Settings, SettingsOf } from './engine/services.ts';
 /** Environment variables, such as `PAYMENTS_URL: { kind: 'text', rule: 'a URL', fits: URL.canParse }`. */
 export const settings = {} as const satisfies Settings;
 
-/** A service may have `check`, which `/readyz` calls, and `close`, which the stop waits for. */
+/** A service may have `check`, which `/readyz` calls at most once a second, and `close`, which the stop waits for. */
 export async function buildServices(_config: SettingsOf<typeof settings>, _parts: ServiceParts) {
   return {};
 }

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Contract } from './engine/contract/contract.ts';
 import { extendSunsets } from './engine/contract/deprecation.ts';
 import { withPublicPath } from './engine/contract/public-path.ts';
+import { buildIsReady } from './engine/http/health.ts';
 import { listen } from './engine/http/listening.ts';
 import type { AddTraces } from './engine/http/trace-context.ts';
 import { buildShapes, checkStoredRecords } from './engine/routes/stored-records.ts';
@@ -56,7 +57,8 @@ async function serve(
   const oneRunKey = await makeOneRunKey(config, store, logger, takesKeys(contract, verifyToken));
   const stop = { isAsked: false };
   const services = await buildServices(config.services as never, { log: logger });
-  const operating = await startOperating(config, contract, store, services, stop, logger);
+  const isReady = buildIsReady(store, services, logger);
+  const operating = await startOperating(config, contract, store, isReady, stop, logger);
   const addTraces = config.isTraced ? await loadTraces(config, contract, logger) : undefined;
   const { addPlugins } = await service.loadPlugins();
   const app = await buildServer({
@@ -65,6 +67,7 @@ async function serve(
     ...{ handlers, domain, toErrorBody, verifyToken, addPlugins },
     store,
     services,
+    isReady,
     apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys,
     trustProxy: config.trustProxy,
     logger,

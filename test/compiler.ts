@@ -23,10 +23,13 @@ const known = new Map<string, ts.SourceFile | undefined>();
 export function buildDiagnose(settings: ts.CompilerOptions = {}): Diagnose {
   const options = { ...ts.parseJsonConfigFileContent(config, ts.sys, ROOT).options, ...settings };
   const host = ts.createCompilerHost(options);
-  const { getSourceFile, fileExists } = host;
+  const { getSourceFile, fileExists, directoryExists } = host;
   let texts: Record<string, string> = {};
   let last: ts.Program | undefined;
   host.fileExists = (file) => file.slice(ROOT.length) in texts || fileExists(file);
+  host.directoryExists = (folder) =>
+    Object.keys(texts).some((file) => file.startsWith(`${folder.slice(ROOT.length)}/`)) ||
+    directoryExists?.(folder) === true;
   host.getSourceFile = (file, language) => {
     const text = texts[file.slice(ROOT.length)];
     if (text !== undefined) return ts.createSourceFile(file, text, language);
@@ -40,7 +43,8 @@ export function buildDiagnose(settings: ts.CompilerOptions = {}): Diagnose {
     const program = ts.createProgram(names, options, host, last);
     last = program;
     for (const file of files) {
-      const problems = program.getSemanticDiagnostics(program.getSourceFile(ROOT + file));
+      const source = program.getSourceFile(ROOT + file);
+      const problems = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
       const said = problems.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
       if (said.length > 0) yield [file, said.join(' ')];
     }

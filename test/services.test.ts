@@ -1,12 +1,15 @@
 /** A team's services: what its handlers need beside what is kept. */
-
+import { pino } from 'pino';
 import t from 'tap';
+import { buildIsReady } from '../src/engine/http/health.ts';
 import type { AnyContext } from '../src/engine/routes/handler.ts';
-import { checkServices, type Settings } from '../src/engine/services.ts';
+import { buildCheckServices, type Settings } from '../src/engine/services.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { service } from '../src/generated/service.ts';
 import { checkStart } from '../src/operate/cli/dry-run.ts';
 import { loadConfig } from '../src/operate/config.ts';
+import { openUrl } from './database.ts';
+import { holdClock } from './held-clock.ts';
 import { startService } from './service.ts';
 
 const SETTINGS = {
@@ -86,8 +89,41 @@ t.test(
       t.match({ status, body }, { status: 503, body: { code: 'unavailable' } });
       t.match(text, `the service ${name} cannot be used`);
     }
-    await t.rejects(checkServices({ slow: { check: () => new Promise(() => {}) } }, 10), {
+    await t.rejects(buildCheckServices({ slow: { check: () => new Promise(() => {}) } }, 10)(), {
       cause: { cause: { message: 'it does not answer in time' } },
     });
   },
 );
+
+t.test('a flood of /readyz asks each service once a second, on all ports, and all get its answer', async (t) => {
+  const clock = holdClock(t);
+  let asked = 0;
+  let answer = () => {};
+  let answered: Promise<unknown> = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const check = () => {
+    asked++;
+    return answered;
+  };
+  const [store, services] = [openUrl('sqlite::memory:'), { payments: { check }, mail: {} }];
+  // The port for operators asks it, too.
+  const isReady = buildIsReady(store, services, pino({ level: 'silent' }));
+  const { request } = await startService(t, { store, services, isReady });
+  const ask = async () => (await request('/readyz', { key: null })).status === 200;
+  const flood = async () => [...new Set(await Promise.all([isReady(), ...Array.from({ length: 50 }, ask), isReady()]))];
+
+  const first = flood();
+  await request('/livez');
+  answer();
+  t.strictSame([await first, asked], [[true], 1], 'whoever comes while the service thinks waits for the same answer');
+  answered = Promise.reject(new Error('away'));
+  answered.catch(() => {});
+  clock.pass(999);
+  t.strictSame([await flood(), asked], [[true], 1], 'it holds for a second');
+  clock.pass(1);
+  t.strictSame([await flood(), await flood(), asked], [[false], [false], 2], 'a bad one is no other');
+  answered = Promise.resolve();
+  clock.pass(1000);
+  t.strictSame([await flood(), asked], [[true], 3]);
+});

@@ -1,15 +1,20 @@
 /** Tokens of an issuer, checked by `jose` as its documentation says: what a stranger, a slow issuer and a wrong clock do. */
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type CryptoKey, createRemoteJWKSet, errors, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { CompactSign, type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import t, { type Test } from 'tap';
-import type { Refused } from '../src/engine/tokens.ts';
+import type { VerifyToken } from '../src/engine/tokens.ts';
 import { handlers } from '../src/generated/handlers.ts';
+import type { Claims } from '../src/tokens.ts';
 import { serve } from './added-operations.ts';
 import { edited } from './edited-contract.ts';
 import { KEY } from './service.ts';
 
+const README = readFileSync(new URL('../handlers/README.md', import.meta.url), 'utf8');
 const AUDIENCE = 'https://pets.example';
 const ALL = 'pets:read pets:write';
 const MINUTES = 60;
@@ -23,11 +28,14 @@ const YAML = edited(({ components }) => {
 async function startIssuer(t: Test) {
   let count = 0;
   const keys: { kid: string; privateKey: CryptoKey; jwk: object }[] = [];
-  const state = { gate: Promise.resolve(), isAway: false, asked: 0 };
+  const state: { gate: Promise<void>; reply: [status: number, body?: string] } = {
+    gate: Promise.resolve(),
+    reply: [200],
+  };
   const server = createServer(async (_request, response) => {
-    state.asked++;
     await state.gate;
-    response.writeHead(state.isAway ? 503 : 200).end(JSON.stringify({ keys: keys.map(({ jwk }) => jwk) }));
+    const [status, body = JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })] = state.reply;
+    response.writeHead(status).end(body);
   });
   t.teardown(() => server.close().closeAllConnections());
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -40,36 +48,30 @@ async function startIssuer(t: Test) {
     keys.splice(0, 1, { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg: 'ES256' } });
   }
 
+  /** Signs anything as the claims. */
+  function signText(text: string): Promise<string> {
+    const [{ kid, privateKey }] = keys as [(typeof keys)[0]];
+    return new CompactSign(Buffer.from(text)).setProtectedHeader({ alg: 'ES256', kid }).sign(privateKey);
+  }
+
   function sign(claims: Record<string, unknown> = {}, header: object = {}): Promise<string> {
     const [{ kid, privateKey }] = keys as [(typeof keys)[0]];
     const now = Math.floor(Date.now() / 1000);
-    const all = { iss: url, aud: AUDIENCE, sub: 'ada', scope: ALL, exp: now + 5 * MINUTES, ...claims };
+    const all = { iss: url, aud: AUDIENCE, sub: 'ada', shop: 'north', scope: ALL, exp: now + 5 * MINUTES, ...claims };
     return new SignJWT(all).setProtectedHeader({ alg: 'ES256', kid, ...header }).sign(privateKey);
   }
 
   await rotate();
-  return { url, state, rotate, sign };
+  return { url, server, state, rotate, sign, signText };
 }
 
-/** As a team writes it in `src/tokens.ts`. */
-function buildVerifyToken(issuer: string, timeoutDuration: number) {
-  const keys = createRemoteJWKSet(new URL(issuer), { timeoutDuration, cooldownDuration: 0 });
-  return async (token: string) => {
-    try {
-      const expected = { issuer, audience: AUDIENCE, algorithms: ['ES256'], requiredClaims: ['sub', 'exp'] };
-      const { payload } = await jwtVerify(token, keys, expected);
-      return { id: payload.sub as string, claims: payload, scopes: String(payload.scope).split(' ') };
-    } catch (error) {
-      return toRefused(error);
-    }
-  };
-}
-
-/** What is wrong with the token; that its issuer cannot be asked is thrown. */
-function toRefused(error: unknown): Refused {
-  const isOfIssuer = error instanceof errors.JWKSTimeout || (error as { code: string }).code === 'ERR_JOSE_GENERIC';
-  if (!(error instanceof errors.JOSEError) || isOfIssuer) throw error;
-  return { refused: error.message };
+/** The `src/tokens.ts` of handlers/README.md, with this issuer, and with as much time for its keys. */
+async function loadVerifyToken(t: Test, issuer: string, timeout: number): Promise<VerifyToken<Claims>> {
+  const [, text = ''] = /```ts\n(\/\/ src\/tokens\.ts\n[\s\S]*?)```/.exec(README) ?? [];
+  const times = `, { timeoutDuration: ${timeout}, cooldownDuration: 0 });`;
+  const own = text.replace('https://issuer.example', issuer).replace('/jwks`));', `/jwks\`)${times}`);
+  const file = join(t.testdir({ 'tokens.ts': own }), 'tokens.ts');
+  return (await import(pathToFileURL(file).href)).verifyToken;
 }
 
 /** `timeout` is how long the issuer may take to answer, in milliseconds. */
@@ -77,7 +79,7 @@ async function start(t: Test, timeout = 60_000) {
   const issuer = await startIssuer(t);
   const lines: string[] = [];
   const options = {
-    verifyToken: buildVerifyToken(issuer.url, timeout),
+    verifyToken: await loadVerifyToken(t, issuer.url, timeout),
     log: { write: (line: string) => void lines.push(line) },
   };
   const { request } = await serve(t, YAML, handlers as never, options);
@@ -106,10 +108,22 @@ t.test('a token of the issuer is a caller; all others are 401, and are told why'
     'another issuer': [await stranger.sign(), /signature/],
     'the name of another issuer': [await issuer.sign({ iss: stranger.url }), /"iss"|iss/],
     'another audience': [await issuer.sign({ aud: 'others' }), /aud/],
-    nobody: [await issuer.sign({ sub: undefined }), /sub/],
+    nobody: [await issuer.sign({ sub: undefined }), /subject/],
+    'an empty name': [await issuer.sign({ sub: '' }), /subject/],
+    'a number as its name': [await issuer.sign({ sub: 7 }), /subject/],
+    'no end': [await issuer.sign({ exp: undefined }), /exp/],
+    'an end in words': [await issuer.sign({ exp: 'tomorrow' }), /exp/],
+    'no shop': [await issuer.sign({ shop: undefined }), /shop/],
     'a clock that is five minutes behind': [await issuer.sign({ exp: seconds(-5 * MINUTES) }), /exp/],
     'a clock that is five minutes ahead': [await issuer.sign({ nbf: seconds(5 * MINUTES) }), /nbf/],
     'no JWT': ['none', /JWS|Compact/],
+    'an empty JWT': ['..', /JWS|JWT/],
+    'a part too many': [`${good}.${payload}`, /JWS|Compact/],
+    'no base64url': [`${head}.${payload}.~`, /JWS|JWT|signature/],
+    'a head that is no object': [`${base64url([])}.${payload}.${signature}`, /JWS|Algorithm|"alg"/],
+    'a kid that is no text': [`${base64url({ alg: 'ES256', kid: 7 })}.${payload}.${signature}`, /no applicable key/],
+    'an unknown critical word': [`${base64url({ alg: 'ES256', crit: ['x'], x: 1 })}.${payload}.${signature}`, /"x"/],
+    'claims that are no object': [await issuer.signText('[1]'), /JWT Claims Set/],
     'a key of the server': [KEY, /JWS|Compact/],
   };
   for (const [name, [key, why]] of Object.entries(refused)) {
@@ -168,15 +182,28 @@ t.test(
     const { issuer, request } = await start(t);
     const known = await issuer.sign();
     t.match(await request('/v1/pets', { key: known }), { status: 200 });
-    issuer.state.isAway = true;
+    issuer.state.reply = [503];
     t.match(await request('/v1/pets', { key: known }), { status: 200 });
     await issuer.rotate();
     const fresh = await issuer.sign();
     t.match(await request('/v1/pets', { key: fresh }), { status: 503, headers: { 'retry-after': /./ } });
-    issuer.state.isAway = false;
+    issuer.state.reply = [200];
     t.match(await request('/v1/pets', { key: fresh }), { status: 200 });
   },
 );
+
+t.test('an issuer that answers with anything but keys, or is gone, is 503: the token is not to blame', async (t) => {
+  const { issuer, request } = await start(t);
+  const broken = { kty: 'EC', crv: 'P-256', kid: 'key-1', alg: 'ES256', x: 'AA', y: 'AA' };
+  const bodies = ['none', '[]', '{}', '{"keys":[1]}', JSON.stringify({ keys: [broken] })];
+  const key = await issuer.sign();
+  for (const reply of [[500], [404, ''], ...bodies.map((body) => [200, body])] as [number, string?][]) {
+    issuer.state.reply = reply;
+    t.match(await request('/v1/pets', { key }), { status: 503, body: { code: 'unavailable' } }, reply.join(' '));
+  }
+  issuer.server.close().closeAllConnections();
+  t.match(await request('/v1/pets', { key }), { status: 503 }, 'gone');
+});
 
 t.test('scopes of a token are checked as those of keys are', async (t) => {
   const { issuer, request } = await start(t);

@@ -16,7 +16,7 @@ import { Counts } from './http/counts.ts';
 import { addDraining, type Stop } from './http/draining.ts';
 import { addErrorReplies, buildSendError, type SendError } from './http/error-replies.ts';
 import { addPreBodyChecks, addRequestStart, buildArrive } from './http/every-request.ts';
-import { addHealth, buildIsReady } from './http/health.ts';
+import { addHealth, buildIsReady, type IsReady } from './http/health.ts';
 import { ignoreUpgrades } from './http/ignored-upgrades.ts';
 import { buildToLogged } from './http/logged-urls.ts';
 import { buildMakeError } from './http/made-errors.ts';
@@ -46,6 +46,8 @@ export interface ServerOptions extends OwnParts {
   store: Store;
   /** The team's services, for handlers. `/readyz` calls their `check`, the stop their `close`, if they have one. */
   services?: object;
+  /** The answer of `/readyz`, where others in the process ask for it, too. */
+  isReady?: IsReady;
   /** Checks tokens of other issuers; without it, a token is one of our keys. */
   verifyToken?: VerifyToken<Claims> | undefined;
   /** Keys that are valid beside those in the store. */
@@ -78,6 +80,7 @@ export interface ServerOptions extends OwnParts {
 /** @throws ContractError when contract and handlers disagree */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { contract, store, services = {}, logger, counts, limits, stop } = options;
+  const { isReady = buildIsReady(store, services, logger) } = options;
   const given = { ...store.collections, services };
   const nextRequestId = buildRequestIds();
   const toLogged = buildToLogged(keysInQueries(contract), options.apiKeys);
@@ -113,7 +116,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const contracts = fastifyPlugin(addContract, { name: 'contract', ...NEEDED.contract, encapsulate: true });
   await app.register(contracts, { ...options, given, authFor });
   await add('docs', (app) => addDocs(app, contract));
-  await add('health', (app) => addHealth(app, buildIsReady(store, services, logger), stop));
+  await add('health', (app) => addHealth(app, isReady, stop));
   return app;
 }
 

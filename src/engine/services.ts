@@ -38,33 +38,50 @@ interface Service {
 
 /** How long `check` of a service may take, in milliseconds. */
 const CHECK_TIMEOUT = 2000;
+/** How long an answer of the services holds, from the question on, in milliseconds. */
+const ANSWER_AGE = 1000;
 const LATE = Symbol('late');
 
 const all = (services: object): [string, Service][] =>
   Object.entries(services).filter(([, service]) => typeof service === 'object' && service !== null);
 
-/** @throws HttpError whose cause names the service that cannot be used, or does not answer in time */
-export async function checkServices(services: object, timeout = CHECK_TIMEOUT): Promise<void> {
-  await Promise.all(
-    all(services).map(async ([name, service]) => {
-      const late = new AbortController();
-      try {
-        const answered = await Promise.race([service.check?.(), wait(timeout, LATE, { signal: late.signal })]);
-        if (answered === LATE) throw new Error('it does not answer in time');
-      } catch (error) {
-        const cause = new Error(`the service ${name} cannot be used`, { cause: error });
-        throw new HttpError('unavailable', 'The service is unavailable. Try again later.', { cause });
-      } finally {
-        late.abort();
-      }
-    }),
-  );
+/** @throws HttpError whose cause names a service that cannot be used, or does not answer in time */
+export type CheckServices = () => Promise<void>;
+
+/**
+ * Asks the services at most once a second: whoever asks within that time gets the same answer, good or bad, when it is there. `/readyz`
+ * needs no key, so a flood of it must not reach the services.
+ */
+export function buildCheckServices(services: object, timeout = CHECK_TIMEOUT): CheckServices {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let answer: Promise<unknown>;
+  return async () => {
+    const now = performance.now();
+    if (now - askedAt >= ANSWER_AGE) {
+      askedAt = now;
+      answer = Promise.all(all(services).map((one) => checkService(one, timeout)));
+    }
+    await answer;
+  };
+}
+
+async function checkService([name, service]: [string, Service], timeout: number): Promise<void> {
+  const late = new AbortController();
+  try {
+    const answered = await Promise.race([service.check?.(), wait(timeout, LATE, { signal: late.signal })]);
+    if (answered === LATE) throw new Error('it does not answer in time');
+  } catch (error) {
+    const cause = new Error(`the service ${name} cannot be used`, { cause: error });
+    throw new HttpError('unavailable', 'The service is unavailable. Try again later.', { cause });
+  } finally {
+    late.abort();
+  }
 }
 
 /** Decorates the app with collections and services, so that plugins have them, too. */
 export function addServices(app: FastifyInstance, collections: object, services: object): void {
   app.decorate('collections', collections as FastifyInstance['collections']);
-  app.decorate('services', services);
+  app.decorate('services', services as FastifyInstance['services']);
   app.addHook('onClose', async () => {
     await Promise.all(all(services).map(async ([, service]) => service.close?.()));
   });

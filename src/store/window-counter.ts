@@ -7,30 +7,39 @@ export const ADDRESS = 'address ';
 export const KEY = 'key ';
 export const TOKEN = 'token ';
 
-/** How many addresses and tokens are remembered. By size, because with `max` the cache would allocate long arrays at the start. */
-const STRANGERS = { maxSize: 100_000, sizeCalculation: () => 1 };
+/** How many addresses and tokens are remembered, by their length: a long id is remembered in the place of several. */
+const STRANGERS = { maxSize: 100_000, sizeCalculation: (_: unknown, id: string) => Math.ceil(id.length / 128) };
 
-/** The state of each limit. Keys are made by operators, and stay; addresses and tokens are unlimited, so the oldest are evicted. */
-export function buildKnown<Value extends object>(): (id: string) => Pick<Map<string, Value>, 'get'> & Setter<Value> {
-  const keys = new Map<string, Value>();
-  const strangers = new LRUCache<string, Value>(STRANGERS);
-  return (id) => (id.startsWith(KEY) ? keys : strangers);
-}
-
-interface Setter<Value> {
+/** The state of limits, by their ids. */
+interface Known<Value> {
+  get(id: string): Value | undefined;
   set(id: string, value: Value): unknown;
 }
 
+/**
+ * The state of limits in the present window: all windows of a length begin together, and what was known of the last one is forgotten.
+ * Keys are made by operators, and stay for the window; addresses and tokens are unlimited, so the oldest are evicted.
+ */
+export function buildKnown<Value extends object | number>(): (id: string, window: number, now: number) => Known<Value> {
+  const windows = new Map<number, { began: number; keys: Known<Value>; strangers: Known<Value> }>();
+  return (id, window, now) => {
+    let known = windows.get(window);
+    if (known === undefined || now < known.began || now >= known.began + window * 1000) {
+      const began = now - (now % (window * 1000));
+      known = { began, keys: new Map(), strangers: new LRUCache<string, Value>(STRANGERS) };
+      windows.set(window, known);
+    }
+    return id.startsWith(KEY) ? known.keys : known.strangers;
+  };
+}
+
 export function buildWindowCounter(): WindowCounter {
-  const knownOf = buildKnown<{ began: number; total: number }>();
+  const totalsOf = buildKnown<number>();
   return (id, window, amount) => {
     const now = Date.now();
-    const age = now % (window * 1000);
-    const began = now - age;
-    const known = knownOf(id);
-    const before = known.get(id);
-    const total = amount + (before?.began === began ? before.total : 0);
-    known.set(id, { began, total });
-    return { total, ends: window * 1000 - age };
+    const totals = totalsOf(id, window, now);
+    const total = amount + (totals.get(id) ?? 0);
+    totals.set(id, total);
+    return { total, ends: window * 1000 - (now % (window * 1000)) };
   };
 }

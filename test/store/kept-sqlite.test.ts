@@ -1,21 +1,17 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { isSpent, openConnection, tryCreates } from '../../src/store/sqlite/connection.ts';
 import { buildStatements, keep, Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import type { Table } from '../../src/store/table.ts';
 import { openUrl } from '../database.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
+import { collect } from '../used-heap.ts';
 
 /** Whether an object is still there after garbage was collected, when Node has that version. */
 async function isKept(node: string): Promise<boolean> {
   const made = new WeakRef(keep({}, node));
   await nextTurn();
-  collectGarbage();
+  collect();
   return made.deref() !== undefined;
 }
 
@@ -42,9 +38,9 @@ t.test('a process lives on when a store that is closed has become garbage', asyn
     await store.check();
     await store.close();
   }
-  collectGarbage();
+  collect();
   await nextTurn();
-  collectGarbage();
+  collect();
 });
 
 t.test('a pragma is read and set as by better-sqlite3, however often', async (t) => {

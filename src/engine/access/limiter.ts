@@ -38,40 +38,50 @@ interface Share {
 export function buildLimiter(countWindow: WindowCounter): Limiter {
   const sharesOf = buildKnown<Share>();
   const countHere = buildWindowCounter();
+  /** The shares that wait for the shared counter. Their windows may end, or they may be evicted, meanwhile. */
+  const asking = new Map<string, Share>();
 
   function ask(id: string, rate: Rate, share: Share): void {
     const { limit, window } = rate;
-    const left = isOpen(share) ? share.left : limit;
+    const left = performance.now() < share.end ? share.left : limit;
     const amount = Math.max(share.waiting.length, Math.ceil(left * PART));
     const settle = ({ total, ends }: WindowCount) => {
+      asking.delete(id);
       share.granted = Math.max(0, Math.min(amount, limit - total + amount));
       share.left = Math.max(0, limit - total);
-      share.end = performance.now() + ends;
+      const now = performance.now();
+      share.end = now + ends;
       const answered = share.waiting.splice(0, share.left === 0 ? share.waiting.length : share.granted);
-      const standings = answered.map(() => pass(share));
+      const standings = answered.map(() => pass(share, now));
       if (share.waiting.length > 0) ask(id, rate, share);
       for (const [index, answer] of answered.entries()) answer(standings[index] as Standing);
     };
     const counted = countWindow(id, window, amount);
     if (!(counted instanceof Promise)) settle(counted);
-    else inTime(counted).then(settle, () => settle(countHere(id, window, amount) as WindowCount));
+    else {
+      asking.set(id, share);
+      inTime(counted).then(settle, () => settle(countHere(id, window, amount) as WindowCount));
+    }
   }
 
   return (id, rate, answer) => {
-    const shares = sharesOf(id);
-    const share = shares.get(id) ?? { granted: 0, left: 0, end: 0, waiting: [] };
-    shares.set(id, share);
-    if (share.waiting.length === 0 && isOpen(share) && (share.granted > 0 || share.left === 0)) answer(pass(share));
+    const shares = sharesOf(id, rate.window, Date.now());
+    let share = shares.get(id);
+    if (share === undefined) {
+      share = asking.get(id) ?? { granted: 0, left: 0, end: 0, waiting: [] };
+      shares.set(id, share);
+    }
+    const now = performance.now();
+    if (share.waiting.length === 0 && now < share.end && (share.granted > 0 || share.left === 0))
+      answer(pass(share, now));
     else if (share.waiting.push(answer) === 1) ask(id, rate, share);
   };
 }
 
-const isOpen = ({ end }: Share) => performance.now() < end;
-
-function pass(share: Share): Standing {
+function pass(share: Share, now: number): Standing {
   const isOver = share.granted === 0;
   if (!isOver) share.granted--;
-  const reset = Math.max(1, Math.ceil((share.end - performance.now()) / 1000));
+  const reset = Math.max(1, Math.ceil((share.end - now) / 1000));
   return { isOver, left: share.granted + share.left, reset };
 }
 

@@ -3,20 +3,21 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
 import { HttpError } from '../errors.ts';
-import { checkServices } from '../services.ts';
+import { buildCheckServices } from '../services.ts';
 import type { Stop } from './draining.ts';
 import { describe } from './thrown.ts';
 
 /** Whether the service can do its work. */
 export type IsReady = () => Promise<boolean>;
 
-/** Logs why the service is not ready only when the reason changes: probes come every second. */
+/** One for each process. Logs why the service is not ready only when the reason changes: probes come every second. */
 export function buildIsReady(store: Store, services: object, logger: Logger): IsReady {
+  const checkServices = buildCheckServices(services);
   let told: string | undefined;
   return async () => {
     try {
       await store.check();
-      await checkServices(services);
+      await checkServices();
       if (told !== undefined) logger.info('ready again');
       told = undefined;
       return true;

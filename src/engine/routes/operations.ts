@@ -1,10 +1,11 @@
 /** Makes a route of each operation and its handler, by fastify-openapi-glue. */
 import type { FastifyContextConfig, FastifyInstance, RouteOptions } from 'fastify';
-import openapiGlue from 'fastify-openapi-glue';
+import openapiGlue, { type FastifyOpenapiGlueOptions } from 'fastify-openapi-glue';
+import fastifyPlugin from 'fastify-plugin';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
 import { nodesOf } from '../contract/document.ts';
 import { decodePath } from '../contract/operations.ts';
-import { whileTrusted } from '../contract/validity.ts';
+import { beginTrusted } from '../contract/validity.ts';
 import { toFailureForm } from '../replies/failure-form.ts';
 import { refuseOtherTypes, typesOf } from '../requests/json-body.ts';
 import {
@@ -53,18 +54,21 @@ export async function addOperations(
     return { ...options, url: toUrl(operation.path) };
   }
 
-  await whileTrusted(() =>
-    app.register(openapiGlue, {
-      // A copy whose parts are not shared: glue changes them.
-      specification: JSON.parse(JSON.stringify(contract.glueDocument)),
-      prefix: escapeColons(contract.prefix),
-      operationResolver: (id, method, path) => {
-        const { 'x-fastify-config': config } = nodesOf(contract.resolved, { path, method }).source;
-        return routeOf(contract.operations.get(id) as Operation, config) as RouteOptions;
-      },
-    }),
-  );
+  await app.register(trustingGlue, {
+    // A copy whose parts are not shared: glue changes them.
+    specification: JSON.parse(JSON.stringify(contract.glueDocument)),
+    prefix: escapeColons(contract.prefix),
+    operationResolver: (id, method, path) => {
+      const { 'x-fastify-config': config } = nodesOf(contract.resolved, { path, method }).source;
+      return routeOf(contract.operations.get(id) as Operation, config) as RouteOptions;
+    },
+  });
 }
+
+const trustingGlue = fastifyPlugin<FastifyOpenapiGlueOptions>(
+  (app, options) => beginTrusted(() => openapiGlue(app, options)),
+  { name: 'fastify-openapi-glue' },
+);
 
 /** Compiles the operations part by part between requests, so that no first call waits for all its parts. */
 function compileAhead(app: FastifyInstance, { compileNext }: CompiledOperations): void {

@@ -3,7 +3,7 @@ import { arch, platform } from 'node:process';
 import type { Logger } from 'pino';
 import type { Contract } from '../../engine/contract/contract.ts';
 import type { Counts } from '../../engine/http/counts.ts';
-import { buildIsReady } from '../../engine/http/health.ts';
+import type { IsReady } from '../../engine/http/health.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 
@@ -17,7 +17,7 @@ export async function startOperating(
   { adminHost, adminPort, database }: Config,
   contract: Contract,
   store: Store,
-  services: object,
+  isAble: IsReady,
   stop: { isAsked: boolean },
   logger: Logger,
 ): Promise<Operating | undefined> {
@@ -37,7 +37,6 @@ export async function startOperating(
     build: { node: process.version, platform: `${platform}-${arch}`, contract: version, digest },
     databaseFile: database.kind === 'sqlite' ? database.file : undefined,
   });
-  const isAble = buildIsReady(store, services, logger);
   const isReady = async () => !stop.isAsked && (await isAble()) && !stop.isAsked;
   async function listen(): Promise<void> {
     try {

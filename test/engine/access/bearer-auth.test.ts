@@ -17,6 +17,7 @@ import { openUrl } from '../../database.ts';
 import { holdClock } from '../../held-clock.ts';
 import { KEY, type Received, type RequestOptions, type Service, startService } from '../../service.ts';
 
+const INFO = pino.levels.values.info as number;
 const NO_KEY = 'Bearer realm="Pet Store"';
 const WRONG_KEY = `${NO_KEY}, error="invalid_token"`;
 type Call = [url: string, options: RequestOptions];
@@ -79,6 +80,22 @@ t.test('every operation refuses a request without a key, and one with a wrong ke
     t.equal(wrong.headers['www-authenticate'], WRONG_KEY);
     t.strictSame(wrong.body, { code: 'unauthorized', message: 'The API key is not valid.', status: 401 });
   }
+});
+
+t.test('a refused key is no error in the log, however the logger makes its children', async (t) => {
+  const log = new LineLog();
+  const logger = pino({}, log);
+  const child = logger.child.bind(logger);
+  // A child with a level of its own has methods of its own, and the plugin takes those for a logger that wants its lines.
+  logger.child = (bindings, options) => child(bindings, { ...options, level: 'debug' } as typeof options);
+  const { request } = await startService(t, { logger, log });
+  for (const key of [null, `${KEY}0`]) t.equal((await request('/v1/pets', { key })).status, 401);
+  const lines = log.text.split('\n').filter(Boolean);
+  t.ok(lines.length >= 2);
+  t.strictSame(
+    lines.filter((line) => JSON.parse(line).level > INFO),
+    [],
+  );
 });
 
 t.test('who sends Bearer twice is told so', async (t) => {

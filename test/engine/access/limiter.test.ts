@@ -5,6 +5,7 @@ import { toNetwork } from '../../../src/engine/access/rate-limits.ts';
 import type { WindowCounter } from '../../../src/store/store.ts';
 import { buildWindowCounter } from '../../../src/store/window-counter.ts';
 import { holdClock } from '../../held-clock.ts';
+import { usedHeap } from '../../used-heap.ts';
 
 const DAY = 86_400;
 
@@ -88,6 +89,28 @@ t.test('requests that come while the count is asked get their answers from the n
   t.equal(passed(standings.flat()), 10);
 });
 
+t.test('the shared count is asked once at a time for a limit, also when its window ends meanwhile', async (t) => {
+  const clock = holdClock(t);
+  const shared = buildWindowCounter();
+  const [asking, twice]: [Set<string>, string[]] = [new Set(), []];
+  const slow: WindowCounter = async (...ask) => {
+    const [id] = ask;
+    if (asking.has(id)) twice.push(id);
+    asking.add(id);
+    await wait(5);
+    asking.delete(id);
+    return shared(...ask);
+  };
+  const limiter = buildLimiter(slow);
+  const answers: Promise<Standing>[] = [];
+  for (const id of ['key Ada', 'token Ada', 'token Ada', 'key Ada']) {
+    answers.push(check(limiter, 9, id, 1));
+    clock.pass(1000);
+  }
+  t.equal(passed(await Promise.all(answers)), 4);
+  t.strictSame(twice, []);
+});
+
 t.test('where the shared count fails or does not answer in time, each counts by itself', async (t) => {
   const alive = setInterval(() => {}, 1000);
   t.teardown(() => clearInterval(alive));
@@ -120,4 +143,26 @@ t.test('however many addresses come, the window of a key goes on counting', asyn
   for (let count = 0; count < 104_000; count++) await check(limiter, 9, `address ${count}`);
   t.ok((await check(limiter, 5, 'key Ada')).isOver);
   t.strictSame((await countWindow('key Ada', DAY, 0)).total, 5);
+});
+
+t.test('when a window ends, its tokens and addresses are forgotten; a long id counts as several', (t) => {
+  const clock = holdClock(t);
+  clock.pass(1000 - (Date.now() % 1000));
+  const limiter = buildLimiter(buildWindowCounter());
+  const before = usedHeap();
+  /** The bytes that are in use when so many have come. */
+  const count = (many: number, prefix: string) => {
+    for (let number = 0; number < many; number++) limiter(`${prefix}${number}`, { limit: 9, window: 1 }, () => {});
+    return usedHeap() - before;
+  };
+  const first = count(40_000, 'token 0 ');
+  for (let second = 1; second < 6; second++) {
+    clock.pass(1000);
+    const used = count(40_000, `token ${second} `);
+    t.ok(used < 1.5 * first, `${used} bytes, and ${first} at first`);
+  }
+  clock.pass(1000);
+  const long = count(20_000, `token ${'x'.repeat(8000)}`);
+  t.ok(long < 50e6, `${long} bytes for 160 MB of ids`);
+  t.end();
 });

@@ -7,6 +7,7 @@ import { serve } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { edited } from '../../edited-contract.ts';
 import { KEY, type StartOptions } from '../../service.ts';
+import { collect } from '../../used-heap.ts';
 
 /** The contract with tokens in place of keys, in each form that it may have. */
 const FORMS: Record<string, Json> = {
@@ -121,6 +122,28 @@ t.test('rates and Idempotency-Keys are counted by the id that the check names', 
   const isCount = (line: string) => line.includes('beyond a limit');
   while (!lines.some(isCount)) await wait(20);
   t.match(JSON.parse(lines.find(isCount) as string), { tokenId: 'ada', count: 2 });
+});
+
+t.test('nobody is remembered whose requests are answered, however many tokens come', async (t) => {
+  const limits = loadConfig({ KEY_RATE: '9/d', UNAUTHORIZED_RATE: '9/d' });
+  const claims: WeakRef<object>[] = [];
+  const checked: typeof verifyToken = async (token, request) => {
+    const result = await verifyToken(token, request);
+    if ('claims' in result) claims.push(new WeakRef(result.claims));
+    return result;
+  };
+  const { request } = await start(t, { limits, verifyToken: checked });
+  for (let number = 0; number < 100; number++) {
+    t.match(await request('/v1/pets', { key: `ada${number}~pets.read` }), { status: 200 });
+  }
+  const remembered = () => claims.filter((one) => one.deref()).length;
+  // A reference that was read stays until the end of the turn.
+  for (let turn = 0; turn < 100 && remembered() > 5; turn++) {
+    await wait(10);
+    collect();
+  }
+  t.equal(claims.length, 100);
+  t.ok(remembered() <= 5, `${remembered()} callers`);
 });
 
 t.test('without a check of its own, a server takes its keys as tokens in the format JWT', async (t) => {

@@ -10,7 +10,7 @@ function problemsOf(field: Keywords, column: Omit<Column, 'column'>): string[] {
   const description = { noun: 'a', schema: 'A', table: 'a', columns: { f: { column: 'f', ...column } }, errors: {} };
   refuseUnstorableFields(
     { ...description, migrations: new URL(import.meta.url) },
-    { stored: { type: 'object', properties: { f: field } }, buildCheck: buildChecks({ isChecked: false }) },
+    { stored: { type: 'object', properties: { f: field } }, buildCheck: buildChecks({ isJudged: true }) },
     (problem) => problems.push(problem),
   );
   return problems;
