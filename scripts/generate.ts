@@ -9,6 +9,9 @@ import { CONTRACT_FILE, loadContract } from '../src/engine/contract/load-contrac
 import { toLocated } from '../src/engine/contract/located.ts';
 import { checkTokens } from '../src/engine/contract/security.ts';
 import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
+import { OperatorError } from '../src/operator-error.ts';
+import type { AnyDomain } from '../src/store/description.ts';
+import { loadMigrations } from '../src/store/migrations.ts';
 import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
 import { buildDomain, buildTransactions, HEADER } from './domain.ts';
@@ -40,7 +43,7 @@ async function run(): Promise<number> {
   }
 }
 
-/** Returns the names of stale or missing files. @throws ContractError */
+/** Returns the names of stale or missing files. @throws ContractError or OperatorError */
 async function generate(): Promise<string[]> {
   const contract = await loadContract();
   const source = new URL('src/', ROOT);
@@ -51,9 +54,11 @@ async function generate(): Promise<string[]> {
   const { toErrorBody } = await import('../src/errors.ts');
   const { verifyToken } = await import('../src/tokens.ts');
   const { describeUndeclared } = await import('../src/engine/replies/own-replies.ts');
+  const { domain } = await import('../src/generated/domain.ts');
   // Refuses what the server would refuse at its start, in the same words.
   compileOperations(contract, toErrorBody);
   checkTokens(contract, verifyToken);
+  checkMigrations(domain);
   for (const note of describeNotes(contract)) console.error(`note: ${note}`);
   const slow = describeSlowPatterns(contract);
   if (slow.length > 0) throw new ContractError(slow);
@@ -67,6 +72,17 @@ async function generate(): Promise<string[]> {
   const names = handlers.map((name) => parse(name).name);
   const unmatched = describeUnmatched([...contract.operations.keys()], names);
   return [...problems, ...unmatched];
+}
+
+/** @throws OperatorError that names the files of migrations that a start would refuse */
+function checkMigrations(domain: AnyDomain): void {
+  for (const database of ['sqlite', 'postgres'] as const) {
+    try {
+      loadMigrations(database, domain);
+    } catch (error) {
+      throw new OperatorError(`A start on ${database} would be refused: ${(error as Error).message}`);
+    }
+  }
 }
 
 /** Writes the files, or nothing with `--check`. Returns the names of stale files. */
