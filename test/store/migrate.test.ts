@@ -2,10 +2,12 @@ import { readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { domain } from '../../src/generated/domain.ts';
 import { loadMigrations } from '../../src/store/migrations.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { runMigrations } from '../../src/store/sqlite/migrate.ts';
 import { books } from '../books/domain.ts';
+import { openUrl } from '../database.ts';
 
 const STEPS = [
   'CREATE TABLE steps (step INTEGER); INSERT INTO steps VALUES (1)',
@@ -68,6 +70,28 @@ t.test('a database of a newer program is refused and stays as it is', (t) => {
   t.strictSame(stepsOf(db), [1, 2, 3]);
   t.equal(versionOf(db), 3);
   t.end();
+});
+
+t.test('a connection enforces foreign keys after its migrations, and after one that fails', (t) => {
+  const db = openMemory(t);
+  migrate(db, STEPS);
+  t.equal(db.pragma('foreign_keys', { simple: true }), 1);
+  t.throws(() => migrate(db, [...STEPS, 'INSERT INTO nowhere VALUES (3)']));
+  t.equal(db.pragma('foreign_keys', { simple: true }), 1);
+  t.end();
+});
+
+t.test('the engine can rebuild its own tables, also that which triggers of records refer to', async (t) => {
+  const file = `${t.testdir()}/pets.db`;
+  await openUrl(`sqlite:${file}`).close();
+  const db = new Sqlite(file);
+  t.teardown(() => db.close());
+  const sql = `CREATE TABLE new_edits (name TEXT PRIMARY KEY NOT NULL, count INTEGER NOT NULL, note TEXT) STRICT;
+    INSERT INTO new_edits SELECT *, 'kept' FROM record_edits;
+    DROP TABLE record_edits;
+    ALTER TABLE new_edits RENAME TO record_edits`;
+  runMigrations(db, [...loadMigrations('sqlite', domain), { part: 'engine', name: '0004-edits.sql', digest: '', sql }]);
+  t.strictSame(db.prepare('SELECT * FROM record_edits').all(), [{ name: 'pets', count: 0, note: 'kept' }]);
 });
 
 t.test('migrations are the .sql files of their folder, by name', (t) => {

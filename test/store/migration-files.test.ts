@@ -145,6 +145,82 @@ async function countOf({ execute }: Place, ...names: string[]): Promise<number> 
 
 const table = (name: string) => `CREATE TABLE ${name} (id bigint)`;
 
+/** What SQLite's manual says of a table whose columns change in ways that ALTER TABLE does not know. */
+const REBUILD = {
+  clubs: `
+    PRAGMA foreign_keys = OFF;
+    CREATE TABLE new_clubs (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, note TEXT) STRICT;
+    INSERT INTO new_clubs (id, name) SELECT id, name FROM clubs;
+    DROP TABLE clubs;
+    ALTER TABLE new_clubs RENAME TO clubs;
+    CREATE UNIQUE INDEX clubs_by_name ON clubs (name COLLATE NOCASE);
+    PRAGMA foreign_keys = ON;`,
+  members: `
+    CREATE TABLE new_members (
+      seq INTEGER PRIMARY KEY AUTOINCREMENT,
+      email TEXT NOT NULL UNIQUE,
+      club_id INTEGER NOT NULL REFERENCES clubs (id) ON DELETE CASCADE,
+      nickname TEXT,
+      position INTEGER NOT NULL,
+      note TEXT
+    ) STRICT;
+    INSERT INTO new_members SELECT *, NULL FROM members;
+    DROP TABLE members;
+    ALTER TABLE new_members RENAME TO members;
+    CREATE UNIQUE INDEX members_by_nickname ON members (club_id, nickname COLLATE NOCASE);
+    CREATE UNIQUE INDEX members_by_position ON members (club_id, position);`,
+};
+
+t.test('a migration that rebuilds a table keeps the records that go with it when they are deleted', async (t) => {
+  const place = prepareFile(t);
+  await fill(place);
+  await place.execute('DELETE FROM visits');
+  place.files['clubs/0002-notes.sql'] = REBUILD.clubs;
+  const { clubs, members } = (await place.open()).collections;
+  t.equal(await textsOf(clubs), CLUBS);
+  t.match(await textsOf(members), /"ada".*"ben"/);
+  await clubs.delete(1n);
+  t.notMatch(await textsOf(members), 'ada');
+  await place.execute("UPDATE clubs SET name = 'c'");
+  t.equal(await textsOf(clubs), '[{"id":2,"name":"c"}]', 'edits of another program are seen');
+});
+
+t.test('a migration that rebuilds a table keeps the records that refer to it', async (t) => {
+  const place = prepareFile(t);
+  await fill(place);
+  place.files['members/0002-notes.sql'] = REBUILD.members;
+  const { members, visits } = (await place.open()).collections;
+  t.match(await textsOf(members), /"ada".*"ben"/);
+  t.match(await textsOf(visits), /"ada".*"ada".*"ben"/);
+  t.match(await visits.create({ member: 'nobody' }), { refused: 'no_such_members' });
+  t.match(await members.delete('ada'), { refused: 'referenced' });
+});
+
+t.test('a table that is rebuilt never uses the id of a deleted record again', async (t) => {
+  for (const deleted of ['id = 2', 'true']) {
+    const place = prepareFile(t);
+    await fill(place);
+    await place.execute(`DELETE FROM visits; DELETE FROM members; DELETE FROM clubs WHERE ${deleted}`);
+    place.files['clubs/0002-notes.sql'] = REBUILD.clubs;
+    t.match(await (await place.open()).collections.clubs.create({ name: 'c' }), { id: 3n }, deleted);
+  }
+});
+
+t.test('a migration that takes a parent away is refused with table and file, and undone', async (t) => {
+  const place = prepareFile(t);
+  await fill(place);
+  const { files } = place;
+  place.files = {
+    ...files,
+    'clubs/0002-notes.sql': REBUILD.clubs,
+    'members/0002-less.sql': "DELETE FROM members WHERE email = 'ada'",
+  };
+  const why = 'members/0002-less.sql: rows of visits that refer to no row of members: 2';
+  t.match(await failureOf(place.open), ` cannot be used: ${why}.`);
+  place.files = files;
+  t.match(await textsOf((await place.open()).collections.members), 'ada');
+});
+
 const GONE = 'and is not there: start a newer program, or put the file back';
 
 /** What is done to the files where two of them have run, and what the start says. */
@@ -311,4 +387,17 @@ onBoth('transaction control is found in each statement', async (t, place) => {
     place.files['clubs/0002-a.sql'] = sql;
     t.match(await failureOf(place.check), `clubs/0002-a.sql has ${word},`, sql);
   }
+});
+
+t.test('a table that is renamed or rebuilt by later migrations is counted like any other', async (t) => {
+  const place = prepareFile(t);
+  await fill(place);
+  place.files['clubs/0002-a.sql'] = 'ALTER TABLE clubs RENAME TO a; ALTER TABLE a RENAME TO clubs;';
+  await (await place.open()).close();
+  place.files['clubs/0003-notes.sql'] = REBUILD.clubs;
+  await (await place.open()).close();
+  const { clubs } = (await place.open()).collections;
+  t.equal(await textsOf(clubs), CLUBS);
+  await place.execute("UPDATE clubs SET name = 'c' WHERE id = 2");
+  t.match(await textsOf(clubs), '"c"');
 });

@@ -14,7 +14,7 @@ import {
 import type { Migrated, Plan } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import { toCompared } from './drive.ts';
-import { toTriggersSql } from './triggers.ts';
+import { dropTriggers, toTriggersSql } from './triggers.ts';
 
 const [INTEGER, TEXT] = ['INTEGER', 'TEXT'];
 const TYPES = {
@@ -23,6 +23,12 @@ const TYPES = {
 };
 
 const OTHERS = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite|_%' ESCAPE '|'";
+
+const LOST = `SELECT 'rows of ' || "table" || ' that refer to no row of ' || parent || ': ' || count(*)
+  FROM pragma_foreign_key_check GROUP BY "table", parent`;
+
+const RAISE = `INSERT INTO sqlite_sequence
+  SELECT @name, @seq WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = @name)`;
 
 /** Undefined if nothing was to do. @throws Error when the schema cannot be migrated; the database is then unchanged */
 export function migrate(db: Database, domain: AnyDomain): Migrated | undefined {
@@ -80,18 +86,33 @@ export function runMigrations(db: Database, files: readonly Migration[], finish 
   const run = db.transaction(() => {
     // Another program may have migrated it meanwhile.
     const { applied, pending } = plan(db, files);
+    dropTriggers(db);
     for (const migration of pending) runMigration(db, migration);
     db.pragma(`user_version = ${files.length}`);
     finish();
     return { from: applied.length, to: files.length };
   });
-  return run.immediate();
+  // Otherwise a table that is rebuilt would take the records away that refer to it. Within a transaction this has no effect.
+  db.pragma('foreign_keys = OFF');
+  try {
+    return run.immediate();
+  } finally {
+    db.pragma('foreign_keys = ON');
+  }
 }
 
 function runMigration(db: Database, migration: Migration): void {
   const { part, name, digest, sql } = migration;
+  const sequences = isThere(db, 'sqlite_sequence') ? db.prepare('SELECT name, seq FROM sqlite_sequence').all() : [];
   try {
     db.exec(sql);
+    // A table that was rebuilt would give the ids of deleted rows again.
+    for (const sequence of sequences) {
+      db.prepare('DELETE FROM sqlite_sequence WHERE name = @name AND seq < @seq').run(sequence);
+      db.prepare(RAISE).run(sequence);
+    }
+    const lost = db.prepare<[], string>(LOST).pluck().all();
+    if (lost.length > 0) throw new Error(lost.join('; '));
   } catch (error) {
     throw toFailure(migration, error);
   }
