@@ -48,6 +48,7 @@ t.test('the database is in WAL mode, and its tables are strict', async (t) => {
     'applied_migrations',
     'idempotency_keys',
     'key_uses',
+    'known_triggers',
     'passed_check',
     'pets',
     'record_edits',

@@ -14,7 +14,7 @@ import {
 import type { Migrated, Plan } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import { toCompared } from './drive.ts';
-import { dropTriggers, toTriggersSql } from './triggers.ts';
+import { checkTriggers, dropTriggers, rememberTriggers, toTriggersSql } from './triggers.ts';
 
 const [INTEGER, TEXT] = ['INTEGER', 'TEXT'];
 const TYPES = {
@@ -90,6 +90,7 @@ export function runMigrations(db: Database, files: readonly Migration[], finish 
     for (const migration of pending) runMigration(db, migration);
     db.pragma(`user_version = ${files.length}`);
     finish();
+    rememberTriggers(db);
     return { from: applied.length, to: files.length };
   });
   // Otherwise a table that is rebuilt would take the records away that refer to it. Within a transaction this has no effect.
@@ -123,7 +124,8 @@ function runMigration(db: Database, migration: Migration): void {
 function plan(db: Database, files: readonly Migration[]) {
   const applied = readApplied(db);
   const pending = planMigrations(files, applied);
-  if (applied.length === 0) refuseTables(db.prepare<[], string>(OTHERS).pluck().all());
+  if (applied.length > 0) checkTriggers(db);
+  else refuseTables(db.prepare<[], string>(OTHERS).pluck().all());
   return { applied, pending };
 }
 

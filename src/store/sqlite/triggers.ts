@@ -27,3 +27,20 @@ export function dropTriggers(db: Database): void {
   const find = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'record_edits_by_*'";
   for (const name of db.prepare<[], string>(find).pluck().all()) db.exec(`DROP TRIGGER "${name}"`);
 }
+
+/** Remembers all triggers that migrations have made, and those above. */
+export function rememberTriggers(db: Database): void {
+  db.exec(`DELETE FROM known_triggers;
+    INSERT INTO known_triggers SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`);
+}
+
+/** Any other trigger could undo what is answered with 201. @throws Error that names those that were added, changed or dropped since */
+export function checkTriggers(db: Database): void {
+  const odd = db.prepare<[], string>(`
+    SELECT DISTINCT name FROM (
+      SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' UNION ALL SELECT name, sql FROM known_triggers
+    ) GROUP BY name, sql HAVING count(*) = 1`);
+  const names = odd.pluck().all().join(', ');
+  if (names)
+    throw new Error(`its triggers are not as its migrations made them (see the table known_triggers): ${names}`);
+}

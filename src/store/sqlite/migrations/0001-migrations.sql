@@ -5,3 +5,6 @@ CREATE TABLE applied_migrations (
   digest TEXT NOT NULL,
   PRIMARY KEY (part, name)
 ) STRICT;
+
+-- All triggers as they were after the last migration. With others, no server starts.
+CREATE TABLE known_triggers (name TEXT PRIMARY KEY NOT NULL, sql TEXT NOT NULL) STRICT;
