@@ -9,6 +9,9 @@ import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { toLocated } from '../src/engine/contract/located.ts';
 import { checkTokens, toTokenSchemes } from '../src/engine/contract/security.ts';
 import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
+import { OperatorError } from '../src/operator-error.ts';
+import type { AnyDomain } from '../src/store/description.ts';
+import { loadMigrations } from '../src/store/migrations.ts';
 import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
 import { buildDomain, buildWriting, HEADER } from './domain.ts';
@@ -41,7 +44,7 @@ async function run(): Promise<number> {
   }
 }
 
-/** Returns the names of stale or missing files. @throws ContractError */
+/** Returns the names of stale or missing files. @throws ContractError or OperatorError */
 async function generate(): Promise<string[]> {
   const contract = await loadContract(CONTRACT_FILE);
   const source = new URL('src/', ROOT);
@@ -60,6 +63,7 @@ async function generate(): Promise<string[]> {
   // Refuses what the server would refuse at its start, in the same words.
   checkOperations(contract, { toErrorBody, domain });
   checkTokens({ tokenSchemes: toTokenSchemes(contract.resolved) }, verifyToken);
+  checkMigrations(domain);
   for (const note of describeNotes(contract)) console.error(`note: ${note}`);
   const slow = describeSlowPatterns(contract);
   if (slow.length > 0) throw new ContractError(slow);
@@ -73,6 +77,17 @@ async function generate(): Promise<string[]> {
   const names = handlers.map((name) => parse(name).name);
   const unmatched = describeUnmatched([...contract.operations.keys()], names);
   return [...problems, ...unmatched];
+}
+
+/** @throws OperatorError that names the files of migrations that a start would refuse */
+function checkMigrations(domain: AnyDomain): void {
+  for (const database of ['sqlite', 'postgres'] as const) {
+    try {
+      loadMigrations(database, domain);
+    } catch (error) {
+      throw new OperatorError(`A start on ${database} would be refused: ${(error as Error).message}`);
+    }
+  }
 }
 
 /** Writes the files, or nothing with `--check`. Returns the names of stale files. */

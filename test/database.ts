@@ -5,7 +5,6 @@ import type { Page } from '../src/store/collection.ts';
 import { toCursor } from '../src/store/cursors.ts';
 import { parseDatabaseUrl, type SqliteDatabase } from '../src/store/database-url.ts';
 import type { CollectionOf, CollectionsOf, SchemaOf } from '../src/store/description.ts';
-import { loadParts } from '../src/store/migrations.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { Shapes } from '../src/store/shape.ts';
 import type { Store, StoreLimits } from '../src/store/store.ts';
@@ -27,9 +26,6 @@ export function openUrl(url: string, limits: Partial<StoreLimits> = {}, shapes?:
 export type Pet = SchemaOf<'Pet'>;
 export type NewPet = SchemaOf<'NewPet'>;
 export type PetStatus = SchemaOf<'PetStatus'>;
-
-/** How many migrations the pets have, in either database. */
-export const DOMAIN_VERSION = loadParts('sqlite', domain).find(({ name }) => name === 'pets')?.migrations.length ?? 0;
 
 /** What lists are filtered by, as cursors and statements take it: the value of each filter, or undefined. */
 export function valuesOf(query: Readonly<Record<string, unknown>>): unknown[] {

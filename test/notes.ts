@@ -42,7 +42,7 @@ function writeMigrations(folder: string, migrations: string[]): URL {
   for (const database of ['sqlite', 'postgres']) {
     mkdirSync(join(folder, database), { recursive: true });
     for (const [index, sql] of migrations.entries())
-      writeFileSync(join(folder, database, `000${index + 1}.sql`), database === 'sqlite' ? toSqlite(sql) : sql);
+      writeFileSync(join(folder, database, `000${index + 1}-notes.sql`), database === 'sqlite' ? toSqlite(sql) : sql);
   }
   return pathToFileURL(`${folder}/`);
 }

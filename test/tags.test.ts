@@ -124,6 +124,24 @@ function testTags(t: Test, prepare: (t: Test) => Open): void {
       for (const tag of [...tags, headers.etag as string]) t.strictSame(await statusesOf(after, 'a', tag), NEVER, tag);
     });
   }
+
+  t.test(
+    'a record that a migration has deleted, and a client has made anew, has none of its tags of before',
+    async (t) => {
+      const start = prepareNotes(t, prepare(t));
+      const before = await start();
+      const tags: string[] = [];
+      for (const body of ['A', 'B', 'C', 'D']) {
+        const { headers } = await before.send('PUT', 'a', { body });
+        tags.push(headers.etag as string);
+      }
+      const after = await start(toVersion(["DELETE FROM notes WHERE slug = 'a'"]));
+      for (const body of ['A', 'B', 'C', 'D']) {
+        await after.send('PUT', 'a', { body });
+        for (const tag of tags) t.strictSame(await statusesOf(after, 'a', tag), NEVER, tag);
+      }
+    },
+  );
 }
 
 onBoth(t, testTags, {});

@@ -1,62 +1,88 @@
-/** Migrations: numbered SQL files. The engine and each collection have their own, and a version each. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** Migrations: numbered SQL files of the engine and of each collection. A database remembers which it has had, by name and digest. */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { AnyDomain } from './description.ts';
+import { StoreUnavailable } from './store.ts';
 import { toTables } from './table.ts';
+import { type DatabaseKind, findTransactionControl } from './transaction-control.ts';
 
-export interface Part {
+/** A migration that a database has had. */
+export interface Applied {
   /** `engine`, or the name of a collection. */
+  part: string;
+  /** The name of its file. */
   name: string;
-  /** The SQL of each migration, in order; the first brings an empty database to version 1. */
-  migrations: string[];
+  digest: string;
 }
 
-/** Loads the migrations of the engine and of all collections for a database. */
-export function loadParts(database: 'sqlite' | 'postgres', domain: AnyDomain): Part[] {
-  const ofCollections = toTables(domain).map(({ collection: name }) => ({
-    name,
-    migrations: readMigrations(new URL(`${database}/`, domain[name]?.migrations)),
-  }));
-  const ofEngine = readMigrations(new URL(`${database}/migrations/`, import.meta.url));
-  return [{ name: 'engine', migrations: ofEngine }, ...ofCollections];
+export interface Migration extends Applied {
+  sql: string;
 }
 
-export function readMigrations(folder: URL): string[] {
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .sort()
-    .map((name) => readFileSync(new URL(name, folder), 'utf8'));
+/** Loads the migrations of the engine and of all collections, in order. @throws Error that names all files that must not run */
+export function loadMigrations(database: DatabaseKind, domain: AnyDomain): Migration[] {
+  const parts = [
+    readMigrations('engine', new URL(`${database}/migrations/`, import.meta.url)),
+    ...toTables(domain).map(({ collection: name }) =>
+      readMigrations(name, new URL(`${database}/`, domain[name]?.migrations)),
+    ),
+  ];
+  refuse(parts.flatMap((files) => describeFiles(files, database)));
+  return parts.flat();
 }
 
-/** Checks the versions of a database, by part. @throws Error if it has parts that this program does not know, or a newer version */
-export function checkVersions(versions: ReadonlyMap<string, number>, parts: readonly Part[]): void {
-  const unknown = [...versions.keys()].filter((name) => !parts.some((part) => part.name === name));
-  if (unknown.length > 0) throw new Error(`it keeps ${unknown}, which this program does not know`);
-  for (const { name, migrations } of parts) {
-    const version = versions.get(name) ?? 0;
-    if (version <= migrations.length) continue;
-    throw new Error(`its schema (${name}) has version ${version}, and this program knows ${migrations.length} at most`);
-  }
+function readMigrations(part: string, folder: URL): Migration[] {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.sql')) : [];
+  return names.sort().map((name) => {
+    const sql = readFileSync(new URL(name, folder), 'utf8');
+    // Git and editors change ends of lines.
+    const digest = createHash('sha256').update(sql.replaceAll('\r\n', '\n').trimEnd()).digest('hex');
+    return { part, name, digest, sql };
+  });
 }
 
-/** One number for people and tools: how many migrations a database has had in all. */
-export const numberOf = (versions: ReadonlyMap<string, number>) =>
-  [...versions.values()].reduce((sum, one) => sum + one, 0);
+function describeFiles(files: readonly Migration[], database: DatabaseKind): string[] {
+  const toNumber = (index: number) => `${String(index + 1).padStart(4, '0')}-`;
+  const odd = files.findIndex(({ name }, index) => !name.startsWith(toNumber(index)));
+  return files.flatMap((file, index) => {
+    const control = findTransactionControl(file.sql, database);
+    return [
+      ...(index === odd ? [`${toName(file)} must begin with ${toNumber(index)}, the next number`] : []),
+      ...(control ? [`${toName(file)} has ${control}, and all migrations run in one transaction`] : []),
+    ];
+  });
+}
 
-/** How many migrations there are in all. */
-export const newestOf = (parts: readonly Part[]) => parts.reduce((sum, { migrations }) => sum + migrations.length, 0);
+/** Returns the migrations that a database has not had yet. @throws Error that names all that are missing, edited or late */
+export function planMigrations(files: readonly Migration[], applied: readonly Applied[]): Migration[] {
+  const digests = new Map(files.map((file) => [toName(file), file.digest]));
+  const had = new Set(applied.map(toName));
+  const pending = files.filter((file) => !had.has(toName(file)));
+  const changed = applied.flatMap((one) => {
+    const digest = digests.get(toName(one));
+    if (!digest) return `${toName(one)} has run, and is not there: start a newer program, or put the file back`;
+    return digest === one.digest ? [] : `${toName(one)} was edited after it had run: undo that, and add another file`;
+  });
+  const late = pending.flatMap((file) => {
+    const later = applied.find(({ part, name }) => part === file.part && name.slice(0, 4) > file.name.slice(0, 4));
+    return later ? `${toName(file)} was added after ${later.name} had run: give it the next number` : [];
+  });
+  refuse([...changed, ...late]);
+  return pending;
+}
 
-export const isCurrent = (versions: ReadonlyMap<string, number>, parts: readonly Part[]) =>
-  parts.every(({ name, migrations }) => versions.get(name) === migrations.length);
+function refuse(problems: readonly string[]): void {
+  if (problems.length > 0) throw new Error(problems.join('; '));
+}
 
-/** The migrations that a database has not had yet. */
-export const pendingOf = (versions: ReadonlyMap<string, number>, parts: readonly Part[]): string[] =>
-  parts.flatMap(({ name, migrations }) => migrations.slice(versions.get(name)));
+/** The file of a migration, for people. */
+export const toName = ({ part, name }: Applied) => `${part}/${name}`;
 
-/** The tables that these migrations create. */
-export const tablesMadeBy = (migrations: readonly string[]): string[] =>
-  migrations.flatMap((sql) =>
-    [...sql.matchAll(/\bCREATE (?:UNLOGGED )?TABLE (\w+)/gi)].map(([, name]) => name as string),
-  );
+/** The error of a migration, which names its file. */
+export function toFailure(migration: Migration, error: unknown): Error {
+  const { message } = (error instanceof StoreUnavailable ? error.cause : error) as Error;
+  return new Error(`${toName(migration)}: ${message}`, { cause: error });
+}
 
 /** Refuses a database with these tables, which the migrations would create, or which are not ours. @throws Error that names them */
 export function refuseTables(found: readonly string[]): void {

@@ -115,15 +115,19 @@ export interface Migrated {
 
 /** The state of a database, for `--check`. */
 export interface Inspection {
-  /** The version of its schema; 0 if there is no database yet. */
+  /** How many migrations it has had; 0 if there is no database yet. */
   version: number;
-  /** The version of this program's schema. */
+  /** How many migrations this program has. */
   newest: number;
+  /** The migrations that a start would run, such as `engine/0002-api-keys.sql`. */
+  pending: string[];
   /** How many stored keys are valid. */
   validKeys: number;
   /** How many keys were ever stored. */
   keys: number;
 }
+
+export type Plan = Pick<Inspection, 'version' | 'newest' | 'pending'>;
 
 /** The store of API keys. */
 export interface Keys {

@@ -1,4 +1,4 @@
-import { renameSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { edited } from '../edited-contract.ts';
@@ -56,4 +56,29 @@ t.test('another domain is found in its own folder, in place of one that is gone'
   const { status, stderr } = generate(folder);
   t.equal(status, 0, stderr);
   t.match(readCopied(folder, 'src/generated/domain.ts'), "import { pets } from '../animals/domain.ts';");
+});
+
+t.test('migrations that a start would refuse are named', async (t) => {
+  const folder = copyProject(
+    t,
+    edited(() => {}),
+  );
+  writeFileSync(join(folder, 'src/pets/migrations/sqlite/0003-more.sql'), 'SELECT 1');
+  const gap = generate(folder);
+  t.equal(gap.status, 1);
+  t.equal(
+    gap.stderr,
+    'A start on sqlite would be refused: pets/0003-more.sql must begin with 0002-, the next number\n',
+  );
+  renameSync(
+    join(folder, 'src/pets/migrations/sqlite/0003-more.sql'),
+    join(folder, 'src/pets/migrations/sqlite/0002-more.sql'),
+  );
+  writeFileSync(join(folder, 'src/pets/migrations/postgres/0002-more.sql'), 'SELECT 1; COMMIT; BEGIN');
+  const control = generate(folder, '--check');
+  t.equal(control.status, 1);
+  t.equal(
+    control.stderr,
+    'A start on postgres would be refused: pets/0002-more.sql has COMMIT, and all migrations run in one transaction\n',
+  );
 });

@@ -2,9 +2,12 @@ import { readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { readMigrations } from '../../src/store/migrations.ts';
+import { domain } from '../../src/generated/domain.ts';
+import { loadMigrations } from '../../src/store/migrations.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
-import { migrateParts } from '../../src/store/sqlite/migrate.ts';
+import { runMigrations } from '../../src/store/sqlite/migrate.ts';
+import { books } from '../books/domain.ts';
+import { openUrl } from '../database.ts';
 
 const STEPS = [
   'CREATE TABLE steps (step INTEGER); INSERT INTO steps VALUES (1)',
@@ -20,8 +23,12 @@ function openMemory(t: Test): Database {
 
 const stepsOf = (db: Database) => db.prepare('SELECT step FROM steps ORDER BY rowid').pluck().all();
 const versionOf = (db: Database) =>
-  db.prepare("SELECT version FROM schema_versions WHERE part = 'steps'").pluck().get();
-const migrate = (db: Database, migrations: string[]) => migrateParts(db, [{ name: 'steps', migrations }]);
+  db.prepare("SELECT count(*) FROM applied_migrations WHERE part = 'steps'").pluck().get();
+
+function migrate(db: Database, migrations: string[]) {
+  const steps = migrations.map((sql, index) => ({ part: 'steps', name: `000${index + 1}-step.sql`, digest: sql, sql }));
+  return runMigrations(db, [...loadMigrations('sqlite', {}), ...steps]);
+}
 
 t.test('an empty database goes through every migration, in order', (t) => {
   const db = openMemory(t);
@@ -43,7 +50,10 @@ t.test('a database goes only through the migrations that it has not had yet', (t
 
 t.test('a migration that fails undoes those before it', (t) => {
   const db = openMemory(t);
-  t.throws(() => migrate(db, [...STEPS.slice(0, 2), 'INSERT INTO nowhere VALUES (3)']), { code: 'SQLITE_ERROR' });
+  t.throws(() => migrate(db, [...STEPS.slice(0, 2), 'INSERT INTO nowhere VALUES (3)']), {
+    message: 'steps/0003-step.sql: no such table: nowhere',
+    cause: { code: 'SQLITE_ERROR' },
+  });
   t.strictSame(db.prepare('SELECT * FROM sqlite_schema').all(), []);
   migrate(db, STEPS);
   t.strictSame(stepsOf(db), [1, 2, 3]);
@@ -55,16 +65,43 @@ t.test('a database of a newer program is refused and stays as it is', (t) => {
   migrate(db, STEPS);
   t.throws(
     () => migrate(db, STEPS.slice(0, 2)),
-    new Error('its schema (steps) has version 3, and this program knows 2 at most'),
+    /^steps\/0003-step\.sql has run, and is not there: start a newer program/,
   );
   t.strictSame(stepsOf(db), [1, 2, 3]);
   t.equal(versionOf(db), 3);
   t.end();
 });
 
+t.test('a connection enforces foreign keys after its migrations, and after one that fails', (t) => {
+  const db = openMemory(t);
+  migrate(db, STEPS);
+  t.equal(db.pragma('foreign_keys', { simple: true }), 1);
+  t.throws(() => migrate(db, [...STEPS, 'INSERT INTO nowhere VALUES (3)']));
+  t.equal(db.pragma('foreign_keys', { simple: true }), 1);
+  t.end();
+});
+
+t.test('the engine can rebuild its own tables, also that which triggers of records refer to', async (t) => {
+  const file = `${t.testdir()}/pets.db`;
+  await openUrl(`sqlite:${file}`).close();
+  const db = new Sqlite(file);
+  t.teardown(() => db.close());
+  const sql = `CREATE TABLE new_edits (name TEXT PRIMARY KEY NOT NULL, count INTEGER NOT NULL, note TEXT) STRICT;
+    INSERT INTO new_edits SELECT *, 'kept' FROM record_edits;
+    DROP TABLE record_edits;
+    ALTER TABLE new_edits RENAME TO record_edits`;
+  runMigrations(db, [...loadMigrations('sqlite', domain), { part: 'engine', name: '0004-edits.sql', digest: '', sql }]);
+  t.strictSame(db.prepare('SELECT * FROM record_edits').all(), [{ name: 'pets', count: 0, note: 'kept' }]);
+});
+
 t.test('migrations are the .sql files of their folder, by name', (t) => {
-  const folder = t.testdir({ '0002-b.sql': 'second', '0010-c.sql': 'third', '0001-a.sql': 'first', 'README.md': 'no' });
-  t.strictSame(readMigrations(pathToFileURL(`${folder}/`)), ['first', 'second', 'third']);
+  const sqlite = { '0002-b.sql': 'second', '0003-c.sql': 'third', '0001-a.sql': 'first', 'README.md': 'no' };
+  const migrations = pathToFileURL(`${t.testdir({ sqlite })}/`);
+  const found = loadMigrations('sqlite', { books: { ...books, migrations } });
+  t.strictSame(
+    found.filter(({ part }) => part === 'books').map(({ sql }) => sql),
+    ['first', 'second', 'third'],
+  );
   t.end();
 });
 

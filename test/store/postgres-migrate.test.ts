@@ -3,12 +3,12 @@ import { domain } from '../../src/generated/domain.ts';
 import { toStoredKey } from '../../src/store/api-keys.ts';
 import type { Fields, Put } from '../../src/store/collection.ts';
 import { toCursor } from '../../src/store/cursors.ts';
-import { loadParts, type Part } from '../../src/store/migrations.ts';
-import { migrateParts } from '../../src/store/postgres/migrate.ts';
+import { loadMigrations } from '../../src/store/migrations.ts';
+import { runMigrations } from '../../src/store/postgres/migrate.ts';
 import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
 import { buildConnect } from '../../src/store/postgres/primary.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
-import { DOMAIN_VERSION, listPets, type NewPet, type OwnStore, valuesOf } from '../database.ts';
+import { listPets, type NewPet, type OwnStore, valuesOf } from '../database.ts';
 import { prepareNotes } from '../notes.ts';
 import { toShop } from '../orders/shops.ts';
 import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
@@ -24,9 +24,7 @@ const NEXT = `
   ALTER TABLE api_keys ADD COLUMN scope text;
   CREATE TABLE owners (id bigint PRIMARY KEY);`;
 
-const NEWER = new RegExp(
-  `its schema \\(pets\\) has version ${DOMAIN_VERSION + 1}, and this program knows ${DOMAIN_VERSION} at most`,
-);
+const NEWER = new Error('pets/0002-added.sql has run, and is not there: start a newer program, or put the file back');
 
 const server = await startPostgres(t);
 const settingsOf = (url: string) => parsePostgresUrl(url) as PostgresSettings;
@@ -38,11 +36,15 @@ async function open(t: Test, url: string): Promise<OwnStore> {
 }
 
 /** What a program with these migrations does when it starts. */
-async function migrateWith(url: string, added: string[], timeouts?: Parameters<typeof migrateParts>[4]): Promise<void> {
-  const [engine, pets] = loadParts('postgres', domain) as [Part, Part];
-  const parts = [engine, { ...pets, migrations: [...pets.migrations, ...added] }];
+async function migrateWith(
+  url: string,
+  added: string[],
+  timeouts?: Parameters<typeof runMigrations>[4],
+): Promise<void> {
+  const files = added.map((sql, index) => ({ part: 'pets', name: `000${index + 2}-added.sql`, digest: sql, sql }));
   const connection = await buildConnect(settingsOf(url))({ toConnect: TIMEOUT, toAnswer: TIMEOUT });
-  await migrateParts(connection, schemaOf(url), parts, undefined, timeouts).finally(() => connection.end());
+  const all = [...loadMigrations('postgres', domain), ...files];
+  await runMigrations(connection, schemaOf(url), all, undefined, timeouts).finally(() => connection.end());
 }
 
 t.test('ten programs that start at once on an empty database migrate it once', async (t) => {
@@ -56,20 +58,21 @@ t.test('a database of a newer program is refused and stays as it is', async (t) 
   const url = server.newUrl();
   await open(t, url);
   const other = await server.connect(t, url);
-  await other.query('UPDATE schema_versions SET version = 1000');
-  await t.rejects(open(t, url), new Error(`its schema (engine) has version 1000, and this program knows 2 at most`));
-  t.equal((await other.query('SELECT version FROM schema_versions')).rows[0].version, 1000);
+  await other.query("INSERT INTO applied_migrations VALUES ('engine', '1000-more.sql', '')");
+  await t.rejects(open(t, url), /^engine\/1000-more\.sql has run, and is not there: start a newer program/);
+  t.equal((await other.query("SELECT FROM applied_migrations WHERE part = 'engine'")).rowCount, 4);
 });
 
 t.test('a schema of an earlier layout, or that keeps something else, is refused and stays as it is', async (t) => {
   const url = server.newUrl();
   const schema = schemaOf(url);
-  await server.execute(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.schema_version (version int)`);
+  await server.execute(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.schema_versions (part text, version int);
+    CREATE TABLE ${schema}.api_keys (id text)`);
   await t.rejects(open(t, url), /has tables that are not of this program, or of one from before its first release/);
-  await server.execute(`DROP TABLE ${schema}.schema_version`);
+  await server.execute(`DROP TABLE ${schema}.schema_versions, ${schema}.api_keys`);
   await (await open(t, url)).close();
-  await server.execute(`UPDATE ${schema}.schema_versions SET part = 'books' WHERE part = 'pets'`);
-  await t.rejects(open(t, url), new Error('it keeps books, which this program does not know'));
+  await server.execute(`UPDATE ${schema}.applied_migrations SET part = 'books' WHERE part = 'pets'`);
+  await t.rejects(open(t, url), /^books\/0001-pets\.sql has run, and is not there: start a newer program/);
 });
 
 t.test('a program that runs goes on when a newer one migrates, and does not start again', async (t) => {
@@ -104,10 +107,14 @@ t.test('a program that runs goes on when a newer one migrates, and does not star
   await t.rejects(open(t, url), NEWER);
 });
 
-t.test('a migration that fails leaves the database as it was', async (t) => {
+t.test('a migration that fails is named, and leaves the database as it was', async (t) => {
   const url = server.newUrl();
   const store = await open(t, url);
-  await t.rejects(migrateWith(url, [NEXT, 'ALTER TABLE nowhere ADD x int']), /nowhere/);
+  for (const [sql, why] of [
+    ['ALTER TABLE nowhere ADD x int', 'relation "nowhere" does not exist'],
+    ["DO $$ BEGIN RAISE 'too large' USING ERRCODE = '53100'; END $$", 'too large'],
+  ] as const)
+    await t.rejects(migrateWith(url, [NEXT, sql]), new Error(`pets/0003-added.sql: ${why}`));
   t.ok(await store.records.create(REX));
   await open(t, url);
 });
@@ -139,7 +146,7 @@ t.test('a start that PostgreSQL does not answer in time says so', async (t) => {
   const url = server.newUrl();
   await open(t, url);
   const other = await server.connect(t, url);
-  await other.query('BEGIN; LOCK TABLE schema_versions');
+  await other.query('BEGIN; LOCK TABLE applied_migrations');
   await t.rejects(openPostgresUrl(url, LIMITS, TIMEOUT, 2000), {
     cause: { message: /canceling statement due to statement timeout/ },
   });
@@ -157,7 +164,7 @@ t.test('a migration does not wait long for a table, for which others would have 
   await other.query('BEGIN; SELECT FROM pets');
   await t.rejects(
     migrateWith(url, [NEXT]),
-    new Error(`migration ${DOMAIN_VERSION + 1} (pets) needs a lock that another session has: see pg_locks`),
+    new Error('pets/0002-added.sql: it needs a lock that another session has: see pg_locks'),
   );
   t.ok(await store.records.create(REX));
   await other.query('COMMIT');

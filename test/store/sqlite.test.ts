@@ -7,7 +7,7 @@ import { makeKey, toStoredKey } from '../../src/store/api-keys.ts';
 import { openConnection, useWal } from '../../src/store/sqlite/connection.ts';
 import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
 import { type StoredKey, StoreUnavailable } from '../../src/store/store.ts';
-import { DOMAIN_VERSION, listPets, type NewPet, type OwnStore, openUrl } from '../database.ts';
+import { listPets, type NewPet, type OwnStore, openUrl } from '../database.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
 
@@ -45,13 +45,14 @@ t.test('the database is in WAL mode, and its tables are strict', async (t) => {
   t.strictSame(strict, [
     'api_key_changes',
     'api_keys',
+    'applied_migrations',
     'deleted_revisions',
     'idempotency_keys',
     'key_uses',
+    'known_triggers',
     'passed_check',
     'pets',
     'record_edits',
-    'schema_versions',
   ]);
   t.strictSame(db.prepare(`SELECT name ${ours} AND NOT strict`).pluck().all(), []);
 });
@@ -99,19 +100,19 @@ t.test('a create with a key gives the id of its pet, also where the last id was 
   t.equal((await store.records.get(created.id))?.text, '{"id":4,"name":"Mia","categoryId":7}');
 });
 
-const VERSIONS = 'CREATE TABLE schema_versions (part TEXT, version INTEGER)';
+const APPLIED = 'CREATE TABLE applied_migrations (part TEXT, name TEXT, digest TEXT)';
 
 t.test('a database with a newer schema, or another, is refused, and not a byte of it changes', async (t) => {
   for (const [mode, sql, said] of [
     [
       'wal',
-      `${VERSIONS}; INSERT INTO schema_versions VALUES ('pets', 1000)`,
-      new RegExp(`its schema \\(pets\\) has version 1000, and .* knows ${DOMAIN_VERSION} at most`),
+      `${APPLIED}; INSERT INTO applied_migrations VALUES ('pets', '1000-more.sql', '')`,
+      /pets\/1000-more\.sql has run, and is not there: start a newer program/,
     ],
     [
       'delete',
-      `${VERSIONS}; INSERT INTO schema_versions VALUES ('books', 1)`,
-      /it keeps books, which this program does not know/,
+      `${APPLIED}; INSERT INTO applied_migrations VALUES ('books', '0001-books.sql', '')`,
+      /books\/0001-books\.sql has run, and is not there: start a newer program/,
     ],
     [
       'wal',

@@ -110,9 +110,10 @@ async function toAddress(host: string, port: number): Promise<string> {
   return `${address}:${port}`;
 }
 
-function toFate({ version, newest }: Inspection): string {
+function toFate({ version, newest, pending }: Inspection): string {
   if (version === 0) return 'it would be made';
-  return version < newest ? `it would be migrated from version ${version} to ${newest}` : `version ${version}`;
+  if (pending.length === 0) return `version ${version}`;
+  return `it would be migrated from version ${version} to ${newest}, by ${pending.join(', ')}`;
 }
 
 function findDisk(file: string, leastFree: number): number {

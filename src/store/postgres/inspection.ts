@@ -1,7 +1,7 @@
 /** Inspects a schema of PostgreSQL for `--check`. */
 import type { AnyDomain } from '../description.ts';
 import type { Inspection } from '../store.ts';
-import { tryMigrate } from './migrate.ts';
+import { planToMigrate } from './migrate.ts';
 import { quote } from './names.ts';
 import { buildConnect } from './primary.ts';
 import type { PostgresSettings } from './settings.ts';
@@ -13,12 +13,13 @@ const TIMEOUT = 10_000;
 export async function inspectPostgres(settings: PostgresSettings, domain: AnyDomain): Promise<Inspection> {
   const connection = await buildConnect(settings)({ toConnect: TIMEOUT, toAnswer: TIMEOUT });
   try {
-    const { from: version, to: newest } = await tryMigrate(connection, settings.schema, domain);
-    if (version === 0) return { version, newest, validKeys: 0, keys: 0 };
+    await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const planned = await planToMigrate(connection, settings.schema, domain);
+    if (planned.version === 0) return { ...planned, validKeys: 0, keys: 0 };
     const count = `SELECT count(*), count(*) FILTER (WHERE revoked_at IS NULL AND coalesce(expires_at > $1, true))
       FROM ${quote(settings.schema)}.api_keys`;
     const [[keys, validKeys]] = (await connection.query(count, [new Date().toISOString()])) as [[string, string]];
-    return { version, newest, validKeys: Number(validKeys), keys: Number(keys) };
+    return { ...planned, validKeys: Number(validKeys), keys: Number(keys) };
   } finally {
     connection.end();
   }

@@ -3,17 +3,15 @@
 import { checkColumns, checkConstraints, type FoundConstraints, isConstrained } from '../columns.ts';
 import type { AnyDomain } from '../description.ts';
 import {
-  checkVersions,
-  isCurrent,
-  loadParts,
-  newestOf,
-  numberOf,
-  type Part,
-  pendingOf,
+  type Applied,
+  loadMigrations,
+  type Migration,
+  planMigrations,
   refuseTables,
-  tablesMadeBy,
+  toFailure,
+  toName,
 } from '../migrations.ts';
-import { type Migrated, StoreUnavailable } from '../store.ts';
+import { type Migrated, type Plan, StoreUnavailable } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import type { Connection } from './connection.ts';
 import { quote, toCompared } from './names.ts';
@@ -47,7 +45,7 @@ export async function migrate(
   domain: AnyDomain,
 ): Promise<Migrated | undefined> {
   const tables = toTables(domain);
-  const migrated = await migrateParts(connection, schema, loadParts('postgres', domain), async () => {
+  const migrated = await runMigrations(connection, schema, loadMigrations('postgres', domain), async () => {
     for (const table of tables) {
       checkColumns(table, await readColumns(connection, table), TYPES);
       await connection.query(toTriggersSql(table)).catch(failAt('its trigger needs a lock that another session has'));
@@ -59,14 +57,15 @@ export async function migrate(
   return migrated;
 }
 
-/** Returns the versions that `migrate` would go from and to. @throws Error that says why it would fail */
-export async function tryMigrate(connection: Connection, schema: string, domain: AnyDomain): Promise<Migrated> {
-  const parts = loadParts('postgres', domain);
+/** Says what `migrate` would do. @throws Error that says why it would fail */
+export async function planToMigrate(connection: Connection, schema: string, domain: AnyDomain): Promise<Plan> {
+  const files = loadMigrations('postgres', domain);
   await checkEncoding(connection);
-  const versions = await readVersions(connection, schema);
-  await checkMigrations(connection, schema, versions, parts);
-  if (isCurrent(versions, parts)) await checkTables(connection, schema, toTables(domain));
-  return { from: numberOf(versions), to: newestOf(parts) };
+  const applied = await readApplied(connection, schema);
+  const pending = planMigrations(files, applied);
+  await checkSchema(connection, schema, applied, pending);
+  if (pending.length === 0) await checkTables(connection, schema, toTables(domain));
+  return { version: applied.length, newest: files.length, pending: pending.map(toName) };
 }
 
 async function checkTables(connection: Connection, schema: string, tables: readonly Table[]): Promise<void> {
@@ -101,17 +100,15 @@ async function readColumns(connection: Connection, { name }: Table) {
 }
 
 /** Holds a lock, so that of programs that start at once only one migrates. `finish` is called after any migration. */
-export async function migrateParts(
+export async function runMigrations(
   connection: Connection,
   schema: string,
-  parts: readonly Part[],
+  files: readonly Migration[],
   finish = async () => {},
   timeouts = LOCK_TIMEOUTS,
 ): Promise<Migrated | undefined> {
   await checkEncoding(connection);
-  const found = await readVersions(connection, schema);
-  checkVersions(found, parts);
-  if (isCurrent(found, parts)) return undefined;
+  if (planMigrations(files, await readApplied(connection, schema)).length === 0) return undefined;
   await connection.query('BEGIN ISOLATION LEVEL READ COMMITTED');
   await connection.query(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${timeouts.migration}`);
   const lock = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
@@ -119,10 +116,10 @@ export async function migrateParts(
     .query(lock, [`petstore migrations ${schema}`])
     .catch(failAt(`another program has migrated it for ${timeouts.migration} ms`));
   await connection.query(`SET LOCAL lock_timeout = ${timeouts.table}`);
-  const before = await run(connection, schema, parts);
+  const before = await runPending(connection, schema, files);
   await finish();
   await connection.query('COMMIT');
-  return { from: numberOf(before), to: newestOf(parts) };
+  return { from: before, to: files.length };
 }
 
 async function checkEncoding(connection: Connection): Promise<void> {
@@ -130,44 +127,40 @@ async function checkEncoding(connection: Connection): Promise<void> {
   if (encoding !== 'UTF8') throw new Error('its encoding is not UTF8');
 }
 
-/** Runs the pending migrations, and returns the versions before. */
-async function run(connection: Connection, schema: string, parts: readonly Part[]): Promise<Map<string, number>> {
-  const versions = await readVersions(connection, schema);
-  await checkMigrations(connection, schema, versions, parts);
+/** Returns how many migrations the schema had had before. */
+async function runPending(connection: Connection, schema: string, files: readonly Migration[]): Promise<number> {
+  const applied = await readApplied(connection, schema);
+  const pending = planMigrations(files, applied);
+  await checkSchema(connection, schema, applied, pending);
   const [there] = await connection.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
   if (!there) await connection.query(`CREATE SCHEMA ${quote(schema)}`);
   await connection.query(`SET LOCAL search_path = ${quote(schema)}`);
-  if (versions.size === 0)
-    await connection.query('CREATE TABLE schema_versions (part text PRIMARY KEY, version int NOT NULL)');
-  for (const { name, migrations } of parts) {
-    for (const [index, sql] of [...migrations.entries()].slice(versions.get(name))) {
-      const place = `migration ${index + 1} (${name}) needs a lock that another session has`;
-      await connection.query(sql).catch(failAt(place));
-    }
-    const upsert = `INSERT INTO schema_versions VALUES ($1, $2) ON CONFLICT (part) DO UPDATE SET version = $2`;
-    await connection.query(upsert, [name, migrations.length]);
+  for (const migration of pending) {
+    const { part, name, digest, sql } = migration;
+    await connection
+      .query(sql)
+      .catch(failAt('it needs a lock that another session has'))
+      .catch((error) => Promise.reject(toFailure(migration, error)));
+    await connection.query('INSERT INTO applied_migrations VALUES ($1, $2, $3)', [part, name, digest]);
   }
-  return versions;
+  return applied.length;
 }
 
-/** The table with the version in an earlier layout. */
-const EARLIER = 'schema_version';
-
-/** Checks that the pending migrations can be run. The schema may have other tables, but none that a migration creates. */
-async function checkMigrations(
+/** Checks that the pending migrations can be run. A new schema may have other tables, but none that a migration creates. */
+async function checkSchema(
   connection: Connection,
   schema: string,
-  versions: ReadonlyMap<string, number>,
-  parts: readonly Part[],
+  applied: readonly Applied[],
+  pending: readonly Migration[],
 ): Promise<void> {
-  checkVersions(versions, parts);
-  if (isCurrent(versions, parts)) return;
-  const made = tablesMadeBy(pendingOf(versions, parts));
-  const tables = versions.size === 0 ? [...made, EARLIER] : made;
+  if (pending.length === 0) return;
+  const made = pending.flatMap(({ sql }) =>
+    [...sql.matchAll(/\bCREATE (?:UNLOGGED )?TABLE (\w+)/gi)].map(([, name]) => name),
+  );
   const found = await connection.query(
     `SELECT relname FROM pg_class WHERE relname = ANY ($2::text[])
       AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) ORDER BY relname`,
-    [schema, tables],
+    [schema, applied.length === 0 ? made : []],
   );
   refuseTables(found.map(([name]) => String(name)));
   const [[inSchema, inDatabase, database, role]] = (await connection.query(
@@ -180,15 +173,16 @@ async function checkMigrations(
     throw new Error(`its role may not create tables there: GRANT CREATE ON ${place} TO ${quote(role)}`);
 }
 
-async function readVersions(connection: Connection, schema: string): Promise<Map<string, number>> {
+async function readApplied(connection: Connection, schema: string): Promise<Applied[]> {
   // Reads the catalogue, because to_regclass may have cached that the table did not exist.
   const [found] = await connection.query(
-    `SELECT FROM pg_class WHERE relname = 'schema_versions'
+    `SELECT FROM pg_class WHERE relname = 'applied_migrations'
       AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`,
     [schema],
   );
-  const rows = found ? await connection.query(`SELECT part, version FROM ${quote(schema)}.schema_versions`) : [];
-  return new Map(rows.map(([part, version]) => [part as string, Number(version)]));
+  const read = `SELECT part, name, digest FROM ${quote(schema)}.applied_migrations ORDER BY part, name`;
+  const rows = found ? await connection.query(read) : [];
+  return rows.map(([part, name, digest]) => ({ part, name, digest }) as Applied);
 }
 
 /** Names the lock in the error of a lock timeout. */

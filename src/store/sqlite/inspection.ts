@@ -4,7 +4,7 @@ import type { AnyDomain } from '../description.ts';
 import type { Inspection } from '../store.ts';
 import { checkMap } from './connection.ts';
 import { Sqlite } from './kept-sqlite.ts';
-import { tryMigrate } from './migrate.ts';
+import { planToMigrate } from './migrate.ts';
 
 const COUNT = `SELECT count(*) AS keys, count(*) FILTER (WHERE revoked_at IS NULL AND ifnull(expires_at > ?, true)) AS validKeys
   FROM api_keys`;
@@ -17,9 +17,10 @@ export function inspectSqlite(file: string | undefined, domain: AnyDomain): Insp
   // Changes no files: a read-only connection would leave files of SQLite's log behind, and any other would remove existing ones.
   const db = new Sqlite(place, { readonly: existsSync(`${place}-wal`) });
   try {
-    const { from: version, to: newest } = tryMigrate(db, domain);
-    const keys = version > 0 ? db.prepare<[string], typeof NO_KEYS>(COUNT).get(new Date().toISOString()) : undefined;
-    return { version, newest, ...(keys ?? NO_KEYS) };
+    db.pragma('query_only = ON');
+    const planned = planToMigrate(db, domain);
+    const count = planned.version > 0 ? db.prepare<[string], typeof NO_KEYS>(COUNT) : undefined;
+    return { ...planned, ...(count?.get(new Date().toISOString()) ?? NO_KEYS) };
   } finally {
     db.close();
   }

@@ -3,20 +3,18 @@ import type { Database } from 'better-sqlite3';
 import { checkColumns, checkConstraints, type FoundConstraints, isConstrained } from '../columns.ts';
 import type { AnyDomain } from '../description.ts';
 import {
-  checkVersions,
-  isCurrent,
-  loadParts,
-  newestOf,
-  numberOf,
-  type Part,
-  pendingOf,
+  type Applied,
+  loadMigrations,
+  type Migration,
+  planMigrations,
   refuseTables,
-  tablesMadeBy,
+  toFailure,
+  toName,
 } from '../migrations.ts';
-import type { Migrated } from '../store.ts';
+import type { Migrated, Plan } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
 import { toCompared } from './drive.ts';
-import { toTriggersSql } from './triggers.ts';
+import { checkTriggers, dropTriggers, rememberTriggers, toTriggersSql } from './triggers.ts';
 
 const [INTEGER, TEXT] = ['INTEGER', 'TEXT'];
 const TYPES = {
@@ -24,10 +22,18 @@ const TYPES = {
   ...{ number: TEXT, text: TEXT, uuid: TEXT, time: TEXT, json: TEXT },
 };
 
+const OTHERS = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite|_%' ESCAPE '|'";
+
+const LOST = `SELECT 'rows of ' || "table" || ' that refer to no row of ' || parent || ': ' || count(*)
+  FROM pragma_foreign_key_check GROUP BY "table", parent`;
+
+const RAISE = `INSERT INTO sqlite_sequence
+  SELECT @name, @seq WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = @name)`;
+
 /** Undefined if nothing was to do. @throws Error when the schema cannot be migrated; the database is then unchanged */
 export function migrate(db: Database, domain: AnyDomain): Migrated | undefined {
   const tables = toTables(domain);
-  const migrated = migrateParts(db, loadParts('sqlite', domain), () => {
+  const migrated = runMigrations(db, loadMigrations('sqlite', domain), () => {
     for (const table of tables) {
       checkColumns(table, readColumns(db, table), TYPES);
       db.exec(toTriggersSql(table));
@@ -39,13 +45,12 @@ export function migrate(db: Database, domain: AnyDomain): Migrated | undefined {
   return migrated;
 }
 
-/** Returns the versions that `migrate` would go from and to. @throws Error that says why it would fail */
-export function tryMigrate(db: Database, domain: AnyDomain): Migrated {
-  const parts = loadParts('sqlite', domain);
-  const versions = readVersions(db);
-  checkMigrations(db, versions, parts);
-  if (isCurrent(versions, parts)) checkTables(db, toTables(domain));
-  return { from: numberOf(versions), to: newestOf(parts) };
+/** Says what `migrate` would do. @throws Error that says why it would fail */
+export function planToMigrate(db: Database, domain: AnyDomain): Plan {
+  const files = loadMigrations('sqlite', domain);
+  const { applied, pending } = plan(db, files);
+  if (pending.length === 0) checkTables(db, toTables(domain));
+  return { version: applied.length, newest: files.length, pending: pending.map(toName) };
 }
 
 function checkTables(db: Database, tables: readonly Table[]): void {
@@ -76,41 +81,55 @@ function readColumns(db: Database, { name }: Table) {
 }
 
 /** `finish` is called after any migration. */
-export function migrateParts(db: Database, parts: readonly Part[], finish = () => {}): Migrated | undefined {
-  if (isCurrent(readVersions(db), parts)) return undefined;
+export function runMigrations(db: Database, files: readonly Migration[], finish = () => {}): Migrated | undefined {
+  if (plan(db, files).pending.length === 0) return undefined;
   const run = db.transaction(() => {
-    const versions = readVersions(db);
-    checkMigrations(db, versions, parts);
-    if (versions.size === 0)
-      db.exec('CREATE TABLE schema_versions (part TEXT PRIMARY KEY NOT NULL, version INTEGER NOT NULL) STRICT');
-    const update = db.prepare<[string, number]>('REPLACE INTO schema_versions VALUES (?, ?)');
-    for (const { name, migrations } of parts) {
-      for (const sql of migrations.slice(versions.get(name))) db.exec(sql);
-      update.run(name, migrations.length);
-    }
-    db.pragma(`user_version = ${newestOf(parts)}`);
+    // Another program may have migrated it meanwhile.
+    const { applied, pending } = plan(db, files);
+    dropTriggers(db);
+    for (const migration of pending) runMigration(db, migration);
+    db.pragma(`user_version = ${files.length}`);
     finish();
-    return { from: numberOf(versions), to: newestOf(parts) };
+    rememberTriggers(db);
+    return { from: applied.length, to: files.length };
   });
-  return run.immediate();
+  // Otherwise a table that is rebuilt would take the records away that refer to it. Within a transaction this has no effect.
+  db.pragma('foreign_keys = OFF');
+  try {
+    return run.immediate();
+  } finally {
+    db.pragma('foreign_keys = ON');
+  }
 }
 
-/** Checks that the pending migrations can be run, and that a new database has no other tables. */
-function checkMigrations(db: Database, versions: ReadonlyMap<string, number>, parts: readonly Part[]): void {
-  checkVersions(versions, parts);
-  const names = db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite|_%' ESCAPE '|'");
-  const made = new Set(tablesMadeBy(pendingOf(versions, parts)));
-  refuseTables(
-    names
-      .pluck()
-      .all()
-      .filter((name) => versions.size === 0 || made.has(name)),
-  );
+function runMigration(db: Database, migration: Migration): void {
+  const { part, name, digest, sql } = migration;
+  const sequences = isThere(db, 'sqlite_sequence') ? db.prepare('SELECT name, seq FROM sqlite_sequence').all() : [];
+  try {
+    db.exec(sql);
+    // A table that was rebuilt would give the ids of deleted rows again.
+    for (const sequence of sequences) {
+      db.prepare('DELETE FROM sqlite_sequence WHERE name = @name AND seq < @seq').run(sequence);
+      db.prepare(RAISE).run(sequence);
+    }
+    const lost = db.prepare<[], string>(LOST).pluck().all();
+    if (lost.length > 0) throw new Error(lost.join('; '));
+  } catch (error) {
+    throw toFailure(migration, error);
+  }
+  db.prepare('INSERT INTO applied_migrations VALUES (?, ?, ?)').run(part, name, digest);
 }
 
-function readVersions(db: Database): Map<string, number> {
-  const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'schema_versions'").get();
-  if (!isThere) return new Map();
-  const rows = db.prepare<[], [string, bigint]>('SELECT part, version FROM schema_versions').raw().all();
-  return new Map(rows.map(([part, version]) => [part, Number(version)]));
+/** @throws Error if the database is not ours, or was changed by other means than migrations */
+function plan(db: Database, files: readonly Migration[]) {
+  const applied = readApplied(db);
+  const pending = planMigrations(files, applied);
+  if (applied.length > 0) checkTriggers(db);
+  else refuseTables(db.prepare<[], string>(OTHERS).pluck().all());
+  return { applied, pending };
 }
+
+const isThere = (db: Database, table: string) => db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table);
+
+const readApplied = (db: Database) =>
+  isThere(db, 'applied_migrations') ? db.prepare<[], Applied>('SELECT * FROM applied_migrations').all() : [];

@@ -85,6 +85,6 @@ t.test('a server whose database cannot be used during its start ends, and says w
   };
   const late = 'canceling statement due to lock timeout.\n';
   t.equal(await why(), `The database cannot be used now: ${late}`);
-  await other.query('LOCK TABLE schema_versions');
+  await other.query('LOCK TABLE applied_migrations');
   t.equal(await why(), `The database postgres on 127.0.0.1:${postgres.port} cannot be used: ${late}`);
 });

@@ -5,9 +5,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { domain } from '../../../src/generated/domain.ts';
-import { loadParts, newestOf } from '../../../src/store/migrations.ts';
+import { loadMigrations } from '../../../src/store/migrations.ts';
 import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
-import { migrateParts } from '../../../src/store/sqlite/migrate.ts';
+import { runMigrations } from '../../../src/store/sqlite/migrate.ts';
 import { type ProgramOptions, startProgram, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 
@@ -69,18 +69,16 @@ t.test('wrong variables are listed, all at once', async (t) => {
 
 t.test('the database of an older program is migrated, and the log says from which version', async (t) => {
   const file = `${t.testdir()}/pets.db`;
-  const parts = loadParts('sqlite', domain);
+  const files = loadMigrations('sqlite', domain);
+  const last = files.findLast(({ part }) => part === 'engine');
   const db = new Sqlite(file);
-  migrateParts(
+  runMigrations(
     db,
-    parts.map(({ name, migrations }) => ({
-      name,
-      migrations: name === 'engine' ? migrations.slice(0, -1) : migrations,
-    })),
+    files.filter((one) => one !== last),
   );
   db.close();
   const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}` }, isCovered: true });
-  const to = newestOf(parts);
+  const to = files.length;
   t.match(server.output.stdout, `"from":${to - 1},"to":${to},"msg":"the database was migrated"`);
   server.child.kill('SIGTERM');
   t.equal(await server.exit, 0);

@@ -1,0 +1,431 @@
+/** Files of migrations: what is refused by name before anything is done, and what a migration keeps. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import t, { type Test } from 'tap';
+import type { AnyCollection, Fields } from '../../src/store/collection.ts';
+import type { Database } from '../../src/store/database-url.ts';
+import type { AnyDomain } from '../../src/store/description.ts';
+import { inspectDatabase } from '../../src/store/inspection.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { domain as DOMAIN } from '../members/domain.ts';
+import { LIMITS } from '../orders/shops.ts';
+import { schemaOf, startPostgres } from '../postgres.ts';
+
+const postgres = await startPostgres(t);
+
+type Clubs = Record<keyof typeof DOMAIN, AnyCollection>;
+
+/** Texts by the names of their files, such as `clubs/0001-clubs.sql`. */
+type Files = Record<string, string>;
+
+/** A database, and a program whose migrations the test changes. */
+interface Place {
+  kind: 'sqlite' | 'postgres';
+  files: Files;
+  /** Starts the program with these files. */
+  open(): Promise<Store<Clubs>>;
+  /** Says what a start would do. */
+  check(): ReturnType<typeof inspectDatabase>;
+  /** Runs SQL beside the program. Returns rows if it begins with SELECT. */
+  execute(sql: string): Promise<Fields[]>;
+}
+
+function toPlace(t: Test, database: Exclude<Database, { kind: 'memory' }>, execute: Place['execute']): Place {
+  const { kind } = database;
+  const root = join(t.testdirName, 'files');
+  const toUrl = (folder: string) => pathToFileURL(`${root}/${folder}/`);
+  const domain: AnyDomain = Object.fromEntries(
+    Object.entries(DOMAIN).map(([name, one]) => [name, { ...one, migrations: toUrl(name) }]),
+  );
+  const own = Object.entries(DOMAIN).map(([name, { migrations }]) => {
+    const file = `0001-${name}.sql`;
+    return [`${name}/${file}`, readFileSync(new URL(`${kind}/${file}`, migrations), 'utf8')];
+  });
+  const place: Place = {
+    kind,
+    files: Object.fromEntries(own),
+    open: async () => {
+      write();
+      const store = await openStore(database, domain, LIMITS);
+      t.teardown(() => store.close());
+      return store as Store<object> as Store<Clubs>;
+    },
+    check: async () => {
+      write();
+      return inspectDatabase(database, domain);
+    },
+    execute,
+  };
+  function write(): void {
+    rmSync(root, { recursive: true, force: true });
+    for (const [name, sql] of Object.entries(place.files)) {
+      const file = name.replace('/', `/${kind}/`);
+      mkdirSync(join(root, dirname(file)), { recursive: true });
+      writeFileSync(join(root, file), sql);
+    }
+  }
+  return place;
+}
+
+function prepareFile(t: Test): Place {
+  const file = join(t.testdir(), 'clubs.db');
+  return toPlace(t, { kind: 'sqlite', file }, async (sql) => {
+    const db = new Sqlite(file);
+    try {
+      if (sql.startsWith('SELECT')) return db.prepare<[], Fields>(sql).all();
+      db.exec(sql);
+      // Reads of one iteration of the event loop share a snapshot.
+      await nextTurn();
+      return [];
+    } finally {
+      db.close();
+    }
+  });
+}
+
+function prepareSchema(t: Test): Place {
+  t.testdir();
+  const url = postgres.newUrl();
+  return toPlace(t, { kind: 'postgres', ...(parsePostgresUrl(url) as PostgresSettings) }, async (sql) => {
+    const client = await postgres.open(`-c search_path=${schemaOf(url)}`);
+    return client
+      .query(sql)
+      .then(({ rows }) => rows)
+      .finally(() => client.end());
+  });
+}
+
+/** Runs a test on a file, and on PostgreSQL. */
+function onBoth(sentence: string, test: (t: Test, place: Place) => Promise<void>): void {
+  t.test(`${sentence}, on SQLite`, (t) => test(t, prepareFile(t)));
+  t.test(`${sentence}, on PostgreSQL`, (t) => test(t, prepareSchema(t)));
+}
+
+/** Fills the database, and ends the program. */
+async function fill({ open }: Place): Promise<void> {
+  const store = await open();
+  const { clubs, members, visits } = store.collections;
+  await clubs.createAll([{ name: 'a' }, { name: 'b' }]);
+  await members.create({ email: 'ada', clubId: 1n, nickname: 'Ada', position: 1n });
+  await members.create({ email: 'ben', clubId: 2n, position: 1n });
+  await visits.createAll([{ member: 'ada' }, { member: 'ada' }, { member: 'ben' }]);
+  await store.close();
+}
+
+const CLUBS = '[{"id":1,"name":"a"},{"id":2,"name":"b"}]';
+
+const textsOf = async (collection: AnyCollection) => (await collection.list({ limit: 9 }))?.body.text;
+
+const failureOf = async (action: () => unknown): Promise<string> => {
+  try {
+    await action();
+    return 'it does not fail';
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+/** The start fails with these words, and the check as well. */
+async function refuses(t: Test, { open, check }: Place, words: string): Promise<void> {
+  const failure = await failureOf(open);
+  t.ok(failure.endsWith(` cannot be used: ${words}.`), failure);
+  t.equal(await failureOf(check), words);
+}
+
+/** How many tables of these names there are. */
+async function countOf({ execute }: Place, ...names: string[]): Promise<number> {
+  const found = names.map((name) => execute(`SELECT * FROM ${name}`).then(Boolean, () => false));
+  return (await Promise.all(found)).filter(Boolean).length;
+}
+
+const table = (name: string) => `CREATE TABLE ${name} (id bigint)`;
+
+/** What SQLite's manual says of a table whose columns change in ways that ALTER TABLE does not know. */
+const REBUILD = {
+  clubs: `
+    PRAGMA foreign_keys = OFF;
+    CREATE TABLE new_clubs (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, note TEXT) STRICT;
+    INSERT INTO new_clubs (id, name) SELECT id, name FROM clubs;
+    DROP TABLE clubs;
+    ALTER TABLE new_clubs RENAME TO clubs;
+    CREATE UNIQUE INDEX clubs_by_name ON clubs (name COLLATE NOCASE);
+    PRAGMA foreign_keys = ON;`,
+  members: `
+    CREATE TABLE new_members (
+      seq INTEGER PRIMARY KEY AUTOINCREMENT,
+      email TEXT NOT NULL UNIQUE,
+      club_id INTEGER NOT NULL REFERENCES clubs (id) ON DELETE CASCADE,
+      nickname TEXT,
+      position INTEGER NOT NULL,
+      note TEXT
+    ) STRICT;
+    INSERT INTO new_members SELECT *, NULL FROM members;
+    DROP TABLE members;
+    ALTER TABLE new_members RENAME TO members;
+    CREATE UNIQUE INDEX members_by_nickname ON members (club_id, nickname COLLATE NOCASE);
+    CREATE UNIQUE INDEX members_by_position ON members (club_id, position);`,
+};
+
+t.test('a migration that rebuilds a table keeps the records that go with it when they are deleted', async (t) => {
+  const place = prepareFile(t);
+  await fill(place);
+  await place.execute('DELETE FROM visits');
+  place.files['clubs/0002-notes.sql'] = REBUILD.clubs;
+  const { clubs, members } = (await place.open()).collections;
+  t.equal(await textsOf(clubs), CLUBS);
+  t.match(await textsOf(members), /"ada".*"ben"/);
+  await clubs.delete(1n);
+  t.notMatch(await textsOf(members), 'ada');
+  await place.execute("UPDATE clubs SET name = 'c'");
+  t.equal(await textsOf(clubs), '[{"id":2,"name":"c"}]', 'edits of another program are seen');
+});
+
+t.test('a migration that rebuilds a table keeps the records that refer to it', async (t) => {
+  const place = prepareFile(t);
+  await fill(place);
+  place.files['members/0002-notes.sql'] = REBUILD.members;
+  const { members, visits } = (await place.open()).collections;
+  t.match(await textsOf(members), /"ada".*"ben"/);
+  t.match(await textsOf(visits), /"ada".*"ada".*"ben"/);
+  t.match(await visits.create({ member: 'nobody' }), { refused: 'no_such_members' });
+  t.match(await members.delete('ada'), { refused: 'referenced' });
+});
+
+t.test('a table that is rebuilt never uses the id of a deleted record again', async (t) => {
+  for (const deleted of ['id = 2', 'true']) {
+    const place = prepareFile(t);
+    await fill(place);
+    await place.execute(`DELETE FROM visits; DELETE FROM members; DELETE FROM clubs WHERE ${deleted}`);
+    place.files['clubs/0002-notes.sql'] = REBUILD.clubs;
+    t.match(await (await place.open()).collections.clubs.create({ name: 'c' }), { id: 3n }, deleted);
+  }
+});
+
+t.test('a migration that takes a parent away is refused with table and file, and undone', async (t) => {
+  const place = prepareFile(t);
+  await fill(place);
+  const { files } = place;
+  place.files = {
+    ...files,
+    'clubs/0002-notes.sql': REBUILD.clubs,
+    'members/0002-less.sql': "DELETE FROM members WHERE email = 'ada'",
+  };
+  const why = 'members/0002-less.sql: rows of visits that refer to no row of members: 2';
+  t.match(await failureOf(place.open), ` cannot be used: ${why}.`);
+  place.files = files;
+  t.match(await textsOf((await place.open()).collections.members), 'ada');
+});
+
+const GONE = 'and is not there: start a newer program, or put the file back';
+
+/** What is done to the files where two of them have run, and what the start says. */
+const REFUSED: [sentence: string, change: (files: Files) => Files, words: string][] = [
+  [
+    'a gap in the numbers',
+    (files) => ({ ...files, 'members/0004-a.sql': table('a') }),
+    `members/0004-a.sql must begin with 0003-, the next number`,
+  ],
+  [
+    'two files with one number, and one without a number',
+    (files) => ({
+      ...files,
+      'members/0002-d.sql': table('a'),
+      'visits/a.sql': table('a'),
+    }),
+    `members/0002-d.sql must begin with 0003-, the next number; visits/a.sql must begin with 0002-, the next number`,
+  ],
+  [
+    'a file that was edited after it had run',
+    (files) => ({ ...files, 'clubs/0002-b.sql': `${files['clubs/0002-b.sql']}; ${table('a')}` }),
+    'clubs/0002-b.sql was edited after it had run: undo that, and add another file',
+  ],
+  [
+    'a file that has run, and is gone',
+    ({ 'clubs/0002-b.sql': _, ...files }) => files,
+    `clubs/0002-b.sql has run, ${GONE}`,
+  ],
+  [
+    'a collection that is gone from the files',
+    ({ 'visits/0001-visits.sql': _, ...files }) => files,
+    `visits/0001-visits.sql has run, ${GONE}`,
+  ],
+  [
+    'a file that is late',
+    ({ 'clubs/0001-clubs.sql': first = '', ...files }) => ({ ...files, 'clubs/0001-a.sql': first }),
+    `clubs/0001-clubs.sql has run, ${GONE}; clubs/0001-a.sql was added after 0002-b.sql had run: give it the next number`,
+  ],
+  [
+    'transaction control',
+    (files) => ({ ...files, 'members/0003-a.sql': `${table('a')}; COMMIT; INSERT INTO a VALUES (1); BEGIN;` }),
+    'members/0003-a.sql has COMMIT, and all migrations run in one transaction',
+  ],
+];
+
+onBoth('wrong files are refused by name, by start and check, before anything is done', async (t, place) => {
+  place.files['clubs/0002-b.sql'] = `${table('b')};\n-- A comment;\n`;
+  await fill(place);
+  const { files } = place;
+  for (const [sentence, change, words] of REFUSED) {
+    t.comment(sentence);
+    place.files = change({ ...files, 'members/0002-c.sql': table('c') });
+    await refuses(t, place, words);
+    t.equal(await countOf(place, 'a', 'c'), 0);
+  }
+  place.files = files;
+  t.equal(await textsOf((await place.open()).collections.clubs), CLUBS);
+});
+
+onBoth('ends of lines, and spaces after the last one, are no edit', async (t, place) => {
+  await fill(place);
+  for (const [name, sql] of Object.entries(place.files)) place.files[name] = `${sql.replaceAll('\n', '\r\n')} \n\n`;
+  t.equal(await textsOf((await place.open()).collections.clubs), CLUBS);
+});
+
+onBoth('a new database has none of its migrations when a file is wrong', async (t, place) => {
+  place.files['visits/0003-a.sql'] = table('a');
+  await refuses(t, place, `visits/0003-a.sql must begin with 0002-, the next number`);
+  t.equal(await countOf(place, 'a', 'clubs', 'api_keys'), 0);
+});
+
+onBoth('a migration that fails is named, and all are undone', async (t, place) => {
+  await fill(place);
+  const { files } = place;
+  place.files = { ...files, 'clubs/0002-b.sql': table('b'), 'members/0002-c.sql': 'INSERT INTO nowhere VALUES (1)' };
+  t.match(await failureOf(place.open), / cannot be used: members\/0002-c\.sql: .*nowhere/);
+  t.equal(await countOf(place, 'b'), 0);
+  place.files = files;
+  t.equal(await textsOf((await place.open()).collections.clubs), CLUBS);
+});
+
+onBoth('the check plans the migrations by name, and changes nothing', async (t, place) => {
+  const names = () => readdirSync(t.testdirName).filter((name) => name.startsWith('clubs.db'));
+  const state = () => names().map((name) => [name, readFileSync(join(t.testdirName, name), 'latin1')]);
+  await fill(place);
+  place.files['clubs/0002-b.sql'] = table('b');
+  place.files['visits/0002-c.sql'] = table('c');
+  const before = state();
+  t.match(await place.check(), { version: 6, newest: 8, pending: ['clubs/0002-b.sql', 'visits/0002-c.sql'] });
+  t.strictSame(state(), before);
+  t.equal(await countOf(place, 'b', 'c'), 0);
+  await place.open();
+  t.match(await place.check(), { version: 8, newest: 8, pending: [] });
+});
+
+onBoth('a server that is older than the last migration is not started again', async (t, place) => {
+  const { files } = place;
+  place.files = { ...files, 'clubs/0002-b.sql': table('b') };
+  await fill(place);
+  place.files = files;
+  await refuses(t, place, `clubs/0002-b.sql has run, ${GONE}`);
+});
+
+/** SQL that runs, and has words of transaction control where they control nothing. */
+const HARMLESS = {
+  sqlite: [
+    "INSERT INTO a VALUES ('; COMMIT; it''s'); -- ; COMMIT; don't\n/* /* ; COMMIT; ' */ SELECT 1",
+    'CREATE TABLE b ("; COMMIT;" int, [; END; ] int, `;BEGIN;` int, "end" int, begin int)',
+    `CREATE TEMP TRIGGER c AFTER INSERT ON a BEGIN
+      UPDATE b SET begin = CASE WHEN NEW.id = 1 THEN 1 ELSE 2 END; UPDATE b SET end = 1; END;`,
+    'CREATE TRIGGER d AFTER INSERT ON a BEGIN DELETE FROM b; /* ; COMMIT; */ END',
+    '; ;\uFEFF SELECT 1 AS "commit"; -- \r ; COMMIT; \'\n/* The end',
+  ],
+  postgres: [
+    "INSERT INTO a VALUES (length('; COMMIT; it''s')); -- ; COMMIT; don't\n/* /* ; */ ; COMMIT; ' */ SELECT 1",
+    `SELECT E'\\'; COMMIT; it''s \\\\', e'', date '2000-01-01', ARRAY['a;', '; END;'], '\\' AS "; COMMIT"`,
+    'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN COMMIT; RETURN NEW; END $$; SELECT 1',
+    'DO $a$ BEGIN PERFORM 1; EXECUTE $$ SELECT 1; $$; END; $a$; DO $é_1$ BEGIN NULL; END $é_1$',
+    'CREATE FUNCTION g(a$b$c int) RETURNS int BEGIN ATOMIC SELECT 1; SELECT CASE WHEN a$b$c = 1 THEN 1 END; END;',
+    'CREATE OR REPLACE PROCEDURE h() BEGIN ATOMIC END; PREPARE p AS SELECT 1; DEALLOCATE p',
+    'CREATE RULE r AS ON INSERT TO a DO ALSO (DELETE FROM a WHERE id = 1; NOTIFY x); ; SELECT 1',
+  ],
+};
+
+onBoth('words of transaction control in texts, names, comments and bodies are harmless', async (t, place) => {
+  const sql = HARMLESS[place.kind].map((sql, index) => [`clubs/000${index + 3}-a.sql`, sql]);
+  Object.assign(place.files, { 'clubs/0002-a.sql': table('a'), ...Object.fromEntries(sql) });
+  t.equal(await failureOf(place.open), 'it does not fail');
+});
+
+/** SQL that would end the transaction, or leave a part of it, and the words that are named. */
+const CONTROL: Record<Place['kind'], [sql: string, word: string][]> = {
+  sqlite: [
+    ['begin immediate', 'BEGIN'],
+    ['SELECT 1;end', 'END'],
+    ['/* ; */ -- \n\tRollback;', 'ROLLBACK'],
+    ['SAVEPOINT a', 'SAVEPOINT'],
+    ['RELEASE a', 'RELEASE'],
+    ["ATTACH 'a' AS b", 'ATTACH'],
+    ["SELECT 'it''s', '\\'; COMMIT; --'", 'COMMIT'],
+    ['SELECT "a""b", [c], `d`; COMMIT', 'COMMIT'],
+    ['/* /* */ COMMIT; /* */', 'COMMIT'],
+    ["-- \r '\nCOMMIT", 'COMMIT'],
+    ['SELECT $a$; COMMIT; SELECT $a$', 'COMMIT'],
+    ['CREATE TRIGGER a AFTER INSERT ON clubs BEGIN SELECT CASE 1 WHEN 1 THEN 1 END; END; COMMIT', 'COMMIT'],
+  ],
+  postgres: [
+    ['START TRANSACTION', 'START'],
+    ['abort', 'ABORT'],
+    ["PREPARE /* it */ TRANSACTION 'a'", 'PREPARE TRANSACTION'],
+    ['SELECT 1;COMMIT AND CHAIN', 'COMMIT'],
+    ["SELECT E'\\\\', '\\'; COMMIT; --'", 'COMMIT'],
+    ['/* /* */ */ COMMIT', 'COMMIT'],
+    ['-- a\rCOMMIT', 'COMMIT'],
+    ['SELECT $$a$$; COMMIT; SELECT $$', 'COMMIT'],
+    ['SELECT 1 AS a$b$c; COMMIT; SELECT 1 AS a$b$c', 'COMMIT'],
+    ['CREATE FUNCTION a() RETURNS int BEGIN ATOMIC SELECT 1; END; COMMIT', 'COMMIT'],
+    ['CREATE TRIGGER a BEFORE INSERT ON clubs FOR EACH ROW EXECUTE FUNCTION a(); COMMIT; END', 'COMMIT'],
+  ],
+};
+
+onBoth('transaction control is found in each statement', async (t, place) => {
+  for (const [sql, word] of CONTROL[place.kind]) {
+    place.files['clubs/0002-a.sql'] = sql;
+    t.match(await failureOf(place.check), `clubs/0002-a.sql has ${word},`, sql);
+  }
+});
+
+t.test('a file with other triggers than its migrations made is refused by name, by start and check', async (t) => {
+  const place = prepareFile(t);
+  place.files['clubs/0002-b.sql'] = `${table('b')};
+    CREATE TRIGGER own AFTER INSERT ON clubs BEGIN INSERT INTO b VALUES (NEW.id); END;`;
+  await fill(place);
+  t.strictSame(await place.execute('SELECT id FROM b'), [{ id: 1 }, { id: 2 }]);
+  await (await place.open()).close();
+  for (const [sql, undo] of [
+    ['CREATE TRIGGER theirs AFTER INSERT ON clubs BEGIN DELETE FROM clubs; END', 'DROP TRIGGER theirs'],
+    [
+      'DROP TRIGGER own; CREATE TRIGGER own AFTER INSERT ON clubs BEGIN DELETE FROM clubs; END',
+      'DROP TRIGGER own; CREATE TRIGGER own AFTER INSERT ON clubs BEGIN INSERT INTO b VALUES (NEW.id); END;',
+    ],
+  ] as const) {
+    await place.execute(sql);
+    const name = sql.includes('theirs') ? 'theirs' : 'own';
+    const words = `its triggers are not as its migrations made them (see the table known_triggers): ${name}`;
+    await refuses(t, place, words);
+    place.files['visits/0002-c.sql'] = table('c');
+    await refuses(t, place, words);
+    t.equal(await countOf(place, 'c'), 0);
+    delete place.files['visits/0002-c.sql'];
+    await place.execute(undo);
+  }
+  await place.execute('DROP TRIGGER own');
+  await refuses(t, place, 'its triggers are not as its migrations made them (see the table known_triggers): own');
+});
+
+t.test('a table that is renamed or rebuilt by later migrations is counted like any other', async (t) => {
+  const place = prepareFile(t);
+  await fill(place);
+  place.files['clubs/0002-a.sql'] = 'ALTER TABLE clubs RENAME TO a; ALTER TABLE a RENAME TO clubs;';
+  await (await place.open()).close();
+  place.files['clubs/0003-notes.sql'] = REBUILD.clubs;
+  await (await place.open()).close();
+  const { clubs } = (await place.open()).collections;
+  t.equal(await textsOf(clubs), CLUBS);
+  await place.execute("UPDATE clubs SET name = 'c' WHERE id = 2");
+  t.match(await textsOf(clubs), '"c"');
+});
