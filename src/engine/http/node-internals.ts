@@ -4,17 +4,22 @@
  * `test/operate/process/workers.deep.ts`).
  */
 import type { Worker } from 'node:cluster';
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BusboyInstance, Dicer } from '@fastify/busboy';
 
 /**
- * Stops parsing this connection: the listener of Node's parser returns 2 for an upgrade, after which no HTTP follows. Otherwise the
- * up to 600 requests of one read would all become objects, which costs more than refusing them.
+ * Stops parsing this connection: the listener of Node's parser returns 2 for an upgrade, after which no HTTP follows, though none is
+ * made of it. Otherwise the up to 600 requests of one read would all become objects, which costs more than refusing them.
  */
 export function stopParsing(socket: Socket): void {
-  const { parser } = socket as Socket & { parser?: { onIncoming: () => number } | null };
-  if (parser) parser.onIncoming = () => 2;
+  type Take = (request: IncomingMessage & { upgrade: boolean }) => number;
+  const { parser } = socket as Socket & { parser?: { onIncoming: Take } | null };
+  if (!parser) return;
+  parser.onIncoming = (request) => {
+    request.upgrade = false;
+    return 2;
+  };
 }
 
 /**
