@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { linger } from './closing.ts';
 import type { Counts } from './counts.ts';
 import { answerHalfClosed, endBy, isLast, keepAlive, readWhenResumed, stopParsing } from './node-internals.ts';
+import { mayArrive } from './unwanted-bodies.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -72,8 +73,9 @@ export function endBehind({ socket }: IncomingMessage, response: ServerResponse)
   keepAlive(response, false);
 }
 
-/** Whether a request is still to be answered. */
-const isBusy = ({ response }: ConnectionState) => response !== undefined && !response.writableFinished;
+/** Whether a request is still to be answered, or the rest of its body to come. */
+const isBusy = ({ response }: ConnectionState) =>
+  response !== undefined && !(response.writableFinished && response.req.complete);
 
 export class Connections {
   readonly #limits: ConnectionLimits;
@@ -211,13 +213,15 @@ function buildState(second: number): ConnectionState {
 }
 
 /**
- * Called by Node after the last reply. A client that may be sending gets a lingering close; refusals must be cheap.
+ * Called by Node after the last reply. A client that may be sending gets a lingering close; refusals must be cheap. A body that a handler
+ * has, and has left, is still read: its end closes the connection.
  */
 function endConnection(socket: Socket): void {
   const state = stateOf(socket);
   const { response, isRefused } = state;
   state.isLast = true;
   const req = response?.req;
+  if (req && mayArrive(req)) return;
   if (req?.complete && (isRefused || /close/i.test(req.headers.connection ?? '')))
     Socket.prototype.destroySoon.call(socket);
   else linger(socket);
