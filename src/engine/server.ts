@@ -17,7 +17,6 @@ import { addDraining, type Stop } from './http/draining.ts';
 import { addErrorReplies, buildSendError, type SendError } from './http/error-replies.ts';
 import { addPreBodyChecks, addRequestStart, buildArrive } from './http/every-request.ts';
 import { addHealth, buildIsReady, type IsReady } from './http/health.ts';
-import { ignoreUpgrades } from './http/ignored-upgrades.ts';
 import { buildToLogged } from './http/logged-urls.ts';
 import { buildMakeError } from './http/made-errors.ts';
 import { buildNotFound } from './http/not-found.ts';
@@ -30,6 +29,7 @@ import { hearErrors } from './http/socket-errors.ts';
 import { MAX_URL_LENGTH } from './http/thrown.ts';
 import type { AddTraces } from './http/trace-context.ts';
 import { takeBody } from './http/unwanted-bodies.ts';
+import { addUpgrades, Request } from './http/upgrades.ts';
 import { buildErrorFormOf } from './replies/error-bodies.ts';
 import { addJsonBody } from './requests/json-body.ts';
 import { addRawBodies } from './requests/raw-bodies.ts';
@@ -100,6 +100,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 
   const add = buildAdd(app);
   const connections = await add('connections', (app) => addConnections(app, limits, logger, counted));
+  await add('upgrades', addUpgrades);
   await add('accepting', (app) => addAccepting(app.server, connections));
   const beginTrace = await add('traces', (app) => options.addTraces?.(app, store.collections, store.counts, toLogged));
   await add('overload', (app) => addOverload(app, { ...limits, ...raw, connections }));
@@ -139,6 +140,7 @@ const CALLED = { decorators: { request: ['operationId', 'isReplayed', 'isAnswere
 
 /** The other parts and the decorations that a part needs. Fastify refuses a part without them. */
 const NEEDED: Record<string, PluginMetadata> = {
+  upgrades: { dependencies: ['connections'] },
   accepting: { dependencies: ['connections'] },
   overload: { dependencies: ['connections'] },
   'raw-replies': { dependencies: ['connections'] },
@@ -205,6 +207,7 @@ function createApp(
       // The default of Node 22. With its own default, Node 20 would stop reading at a quarter of it.
       highWaterMark: 64 * 1024,
       connectionsCheckingInterval: Math.ceil(requestTimeout / 4),
+      IncomingMessage: Request,
       ServerResponse: buildServerResponse(stop),
       ...SINCE_NODE_24,
     },
@@ -214,7 +217,6 @@ function createApp(
     clientErrorHandler: buildSendClientError(raw),
   });
   app.log = log;
-  ignoreUpgrades(app.server);
   hearErrors(app.server);
   // No limit of the number of headers: Node would drop the rest silently. Their total size is limited.
   app.server.maxHeadersCount = 0;

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { findFreePort } from '../../scripts/free-port.ts';
 import { type Program, startProgram } from '../program.ts';
-import { KEY, send } from '../service.ts';
+import { KEY, type RequestOptions, send } from '../service.ts';
 import { addFigures } from './figures.ts';
 
 /** How many clients go away behind each proxy, in each configuration. */
@@ -22,10 +22,14 @@ const CONFIGURATIONS = {
       access_log off;
       client_body_temp_path ${folder}; proxy_temp_path ${folder}; fastcgi_temp_path ${folder};
       uwsgi_temp_path ${folder}; scgi_temp_path ${folder};
+      client_max_body_size 10m;
+      upstream pets { server 127.0.0.1:${target}; keepalive 16; }
       server {
         listen 127.0.0.1:${port};
         location / {
-          proxy_pass http://127.0.0.1:${target};
+          proxy_pass http://pets;
+          proxy_http_version 1.1;
+          proxy_set_header Connection "";
           proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
           proxy_set_header X-Forwarded-Proto https;
           proxy_request_buffering off;
@@ -108,4 +112,37 @@ for (const kind of ['nginx', 'haproxy'] as const) {
       addFigures(`clients gone behind ${kind}, ${name}`, `${CLIENTS}, the server lives`);
     });
   }
+
+  t.test(`refused bodies of 3 MB that ${kind} passes on as they come cost no other request its reply`, async (t) => {
+    const [target, port] = [await findFreePort(), await findFreePort()];
+    const common = { PORT: String(target), API_KEYS: KEY, DATABASE_URL: `sqlite:${t.testdir()}/pets.db` };
+    startProgram(t, 'src/main.ts', { env: common });
+    await startProxy(t, kind, port, target);
+    const large = 'x'.repeat(3_000_000);
+    const create = { method: 'POST', body: { name: 'Rex', categoryId: 1 } };
+    const chunked = { 'transfer-encoding': 'chunked' };
+    const kinds: [url: string, options: RequestOptions][] = [
+      ['/v1/pets', create],
+      ['/v1/pets', {}],
+      ['/v1/pets', { method: 'POST', body: large }],
+      ['/v1/pets', create],
+      ['/v1/pets', { method: 'POST', body: large, key: null, headers: chunked }],
+      ['/v1/none', { method: 'POST', body: large, headers: chunked }],
+    ];
+    const tally: Record<string, number> = {};
+    async function work(index: number): Promise<void> {
+      for (let count = index; count < 600; count += 20) {
+        const [url, options] = kinds[count % kinds.length] as (typeof kinds)[number];
+        const status = await send(port, url, options).then(
+          ({ status }) => status,
+          (error: NodeJS.ErrnoException) => error.code,
+        );
+        const kind = `${count % kinds.length}: ${status}`;
+        tally[kind] = (tally[kind] ?? 0) + 1;
+      }
+    }
+    await Promise.all(Array.from({ length: 20 }, (_, index) => work(index)));
+    t.strictSame(tally, { '0: 201': 100, '1: 200': 100, '2: 413': 100, '3: 201': 100, '4: 401': 100, '5: 404': 100 });
+    addFigures(`600 requests through ${kind}, half of them with a refused body of 3 MB`, 'each has its reply');
+  });
 }

@@ -5,7 +5,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { linger } from './closing.ts';
 import type { Counts } from './counts.ts';
-import { answerHalfClosed, endBy, isLast, readWhenResumed } from './node-internals.ts';
+import { answerHalfClosed, endBy, isLast, keepAlive, readWhenResumed, stopParsing } from './node-internals.ts';
+import { mayArrive } from './unwanted-bodies.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -38,6 +39,10 @@ export interface ConnectionState {
   response: ServerResponse | undefined;
   /** How many requests wait until the replies before them have been sent. */
   held: number;
+  /** Whether the connection ends behind the last request: none that comes behind it is served. */
+  isLast: boolean;
+  /** Whether the last request was over the limits. */
+  isRefused: boolean;
 }
 
 type HttpSocket = Socket & { [STATE]: ConnectionState };
@@ -61,8 +66,16 @@ export function whenAnswered(socket: Socket, done: () => void): void {
   else goOn();
 }
 
-/** Whether a request is still to be answered. */
-const isBusy = ({ response }: ConnectionState) => response !== undefined && !response.writableFinished;
+/** Serves nothing behind this request. */
+export function endBehind({ socket }: IncomingMessage, response: ServerResponse): void {
+  stateOf(socket).isLast = true;
+  stopParsing(socket);
+  keepAlive(response, false);
+}
+
+/** Whether a request is still to be answered, or the rest of its body to come. */
+const isBusy = ({ response }: ConnectionState) =>
+  response !== undefined && !(response.writableFinished && response.req.complete);
 
 export class Connections {
   readonly #limits: ConnectionLimits;
@@ -195,15 +208,23 @@ export function addConnections(app: FastifyInstance, limits: ConnectionLimits, l
 function buildState(second: number): ConnectionState {
   return {
     ...{ lastUse: second, isSurplus: false, awaited: 0, awaitedSince: 0, turn: 0, requests: 0 },
-    ...{ response: undefined, held: 0 },
+    ...{ response: undefined, held: 0, isLast: false, isRefused: false },
   };
 }
 
-/** Called by Node after the last reply. A client that is still sending gets a lingering close. */
+/**
+ * Called by Node after the last reply. A client that may be sending gets a lingering close; refusals must be cheap. A body that a handler
+ * has, and has left, is still read: its end closes the connection.
+ */
 function endConnection(socket: Socket): void {
-  const { response } = stateOf(socket);
-  if (response && !response.req.complete) linger(socket);
-  else Socket.prototype.destroySoon.call(socket);
+  const state = stateOf(socket);
+  const { response, isRefused } = state;
+  state.isLast = true;
+  const req = response?.req;
+  if (req && mayArrive(req)) return;
+  if (req?.complete && (isRefused || /close/i.test(req.headers.connection ?? '')))
+    Socket.prototype.destroySoon.call(socket);
+  else linger(socket);
 }
 
 /** The client has closed its side. A reply in chunks may never end, so it is given up: most such clients have gone. */

@@ -9,6 +9,7 @@ import type { RequestObserver } from './request-log.ts';
 import { RequestLogger } from './request-logger.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import type { BeginTrace } from './trace-context.ts';
+import type { Request } from './upgrades.ts';
 
 /** Builds the first step of each request, also of one whose URL Fastify refuses before any hook. */
 export const buildArrive =
@@ -21,7 +22,7 @@ export const buildArrive =
     request.raw[REPLY] = reply;
     reply.header('x-request-id', request.id);
     // `server-response.ts` puts them on every other reply.
-    if (isInjected(request.raw)) reply.headers(SECURITY_HEADERS);
+    if (isInjected(request.raw) || (request.raw as Request).upgrade) reply.headers(SECURITY_HEADERS);
     done();
   };
 

@@ -2,17 +2,22 @@
  * Every use of private fields of Node and its modules; no other file has any (`test/architecture.test.ts`). Each exists in Node 20.20,
  * 22.23 and 24.21, and has a test that fails when Node changes it (`test/engine/http/node-internals.test.ts`).
  */
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BusboyInstance, Dicer } from '@fastify/busboy';
 
 /**
- * Stops parsing this connection: the listener of Node's parser returns 2 for an upgrade, after which no HTTP follows. Otherwise the
- * up to 600 requests of one read would all become objects, which costs more than refusing them.
+ * Stops parsing this connection: the listener of Node's parser returns 2 for an upgrade, after which no HTTP follows, though none is
+ * made of it. Otherwise the up to 600 requests of one read would all become objects, which costs more than refusing them.
  */
 export function stopParsing(socket: Socket): void {
-  const { parser } = socket as Socket & { parser?: { onIncoming: () => number } | null };
-  if (parser) parser.onIncoming = () => 2;
+  type Take = (request: IncomingMessage & { upgrade: boolean }) => number;
+  const { parser } = socket as Socket & { parser?: { onIncoming: Take } | null };
+  if (!parser) return;
+  parser.onIncoming = (request) => {
+    request.upgrade = false;
+    return 2;
+  };
 }
 
 /**

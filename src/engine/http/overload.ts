@@ -3,11 +3,11 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { HttpError } from '../errors.ts';
-import { type ConnectionState, type Connections, stateOf } from './connections.ts';
+import { type ConnectionState, type Connections, endBehind, stateOf } from './connections.ts';
 import type { Counts } from './counts.ts';
 import { isFaultilyFramed } from './error-replies.ts';
 import type { MakeError } from './made-errors.ts';
-import { isLast, keepAlive, stopParsing } from './node-internals.ts';
+import { isLast, stopParsing } from './node-internals.ts';
 
 export interface RequestLimits {
   /** How many requests a client may pipeline on one connection. */
@@ -39,16 +39,13 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
   app.server.removeListener('request', serve).on('request', (request: IncomingMessage, response: ServerResponse) => {
     const state = stateOf(request.socket);
     const { response: previous } = state;
-    if (previous && isLast(previous)) {
+    if (state.isLast || (previous && isLast(previous))) {
       stopParsing(request.socket);
       return;
     }
     state.response = response;
     connections.count(state);
-    if (isFaultilyFramed(request)) {
-      stopParsing(request.socket);
-      keepAlive(response, false);
-    }
+    if (isFaultilyFramed(request) || request.headers.upgrade !== undefined) endBehind(request, response);
     // Node pauses a connection when more than its high-water mark waits to be sent, but requests that it has read by then are parsed
     // already. They are answered one by one, as the client reads: otherwise all their replies would wait in memory.
     const isBehind = state.held > 0 || request.socket.isPaused();
@@ -62,9 +59,10 @@ function buildRefuse({ connections, nextRequestId, logger, makeError, counts, ba
   let refused = 0;
   let loggedSecond = 0;
 
-  return ({ socket }: IncomingMessage, response: ServerResponse): void => {
-    stopParsing(socket);
-    socket.pause();
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    endBehind(request, response);
+    stateOf(request.socket).isRefused = true;
+    request.socket.pause();
     const requestId = nextRequestId();
     const { text, type } = makeError(OVERLOADED, requestId);
     const headers = {

@@ -53,19 +53,21 @@ export function buildSendClientError(options: RawRepliesOptions): SendClientErro
   return (error, socket) => {
     if (refused.has(socket)) return;
     refused.add(socket);
+    // It is closing: what still arrives must not cut off a reply that is not read yet.
+    if (socket.writableEnded) return;
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
-    const request = stateOf(socket).response?.req;
+    const { response, isLast } = stateOf(socket);
     stopReading(socket);
-    // Bytes after a request that ends the connection need no answer.
-    if (error.code === 'HPE_CLOSED_CONNECTION') return;
     const told = toTold(error);
-    if (request && !request.complete) {
-      refuseBody(request, told);
-      whenAnswered(socket, () => linger(socket));
-    } else {
+    if (response && !response.req.complete) {
+      refuseBody(response.req, told);
+      if (response.writableFinished) linger(socket);
+      else response.once('finish', () => linger(socket));
+      // Bytes after a request that ends the connection need no answer.
+    } else if (!isLast && error.code !== 'HPE_CLOSED_CONNECTION') {
       const reqId = nextRequestId();
       const { status } = kindOf(told[0]);
       counts.refuse(told[0]);

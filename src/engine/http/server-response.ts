@@ -3,7 +3,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from '
 import type { Stop } from './draining.ts';
 import { appendToHead, keepAlive } from './node-internals.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
-import { boundBody } from './unwanted-bodies.ts';
+import { boundBody, mayBeLong } from './unwanted-bodies.ts';
 
 const SECURITY = Object.entries(SECURITY_HEADERS).map(([name, value]) => ({ name, line: `${name}: ${value}\r\n` }));
 const SECURITY_LINES = SECURITY.map(({ line }) => line).join('');
@@ -37,7 +37,7 @@ export function buildServerResponse(stop: Stop): typeof ServerResponse {
       for (const { name, line } of SECURITY)
         if (name in headers || this.hasHeader(name)) lines = lines.replace(line, '');
       // Decided here, not when the request comes: a request from before the stop that is answered after it must close its connection, too.
-      if (stop.isAsked) keepAlive(this, false);
+      if (stop.isAsked || mayBeLong(this.req)) keepAlive(this, false);
       // When a client disconnects, Node emits no `close` for a reply that waits behind another one.
       if (this.socket === null && this.req.socket.destroyed) this.emit('close');
       super.writeHead(status, headers);

@@ -1,7 +1,7 @@
 /** Bodies that nobody reads: no `100 Continue` asks for them, and of those that are sent only a limited part is read. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { boundReading, LINGER_TIME, linger } from './closing.ts';
-import { keepAlive } from './node-internals.ts';
+import { boundReading, LINGER_TIME, linger, MOST_DROPPED } from './closing.ts';
+import { isLast, keepAlive } from './node-internals.ts';
 
 /** Sends `100 Continue` when somebody begins to read the body (RFC 9110, section 10.1.1). */
 export function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
@@ -25,6 +25,20 @@ export function takeBody(request: IncomingMessage, maxBytes: number): void {
   taken.set(request, maxBytes);
 }
 
+/** Whether a handler has the body, and has left a rest of it. */
+export const mayArrive = (request: IncomingMessage): boolean => !request.complete && taken.has(request);
+
+/**
+ * Whether the rest of the body may be more than is read: the connection ends behind the reply, and a proxy that has sent the body must
+ * know, or its next request goes there. The end of a body in chunks is unknown until it comes.
+ */
+export function mayBeLong(request: IncomingMessage): boolean {
+  const { complete, headers } = request;
+  if (complete) return false;
+  if (headers['transfer-encoding'] !== undefined) return true;
+  return Number(headers['content-length']) > (taken.get(request) ?? MOST_DROPPED);
+}
+
 /** Limits the rest of a body that has not arrived when its request is answered. */
 export function boundBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return;
@@ -35,12 +49,12 @@ export function boundBody(request: IncomingMessage, response: ServerResponse): v
     const end = () => request.destroy();
     socket.once('close', end);
     request.once('end', () => socket.off('close', end));
-    if (socket.writable) dropRest(request);
+    if (socket.writable) dropRest(request, response);
   });
 }
 
 /** Drops the rest of the body. If it is short and arrives soon, the connection lives on. */
-function dropRest(request: IncomingMessage): void {
+function dropRest(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
   const end = () => {
     stop();
@@ -55,5 +69,8 @@ function dropRest(request: IncomingMessage): void {
     clearTimeout(timer);
     stopCounting();
   };
-  request.once('end', stop).once('close', stop);
+  request.once('close', stop).once('end', () => {
+    stop();
+    if (isLast(response)) linger(socket);
+  });
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { loadConfig } from '../../../src/operate/config.ts';
 import { listPets } from '../../database.ts';
@@ -72,6 +72,29 @@ t.test('a body that nobody wants, and is short, costs no connection', async (t) 
   }
 });
 
+t.test(
+  'a reply before the end of a body that may be longer than is read says that the connection closes',
+  async (t) => {
+    const { port, store } = await startService(t);
+    const create = `${head('POST /v1/pets', AUTHORIZED, JSON_BODY, `Content-Length: ${PET.length}`)}${PET}`;
+    for (const [status, start, headers] of UNWANTED) {
+      for (const [framing, body, connection] of [
+        ['Content-Length: 65536', 'x'.repeat(65536), 'keep-alive'],
+        ['Content-Length: 65537', 'x'.repeat(65537), 'close'],
+        ['Transfer-Encoding: chunked', '1\r\nx\r\n0\r\n\r\n', 'close'],
+      ] as const) {
+        const client = connectRaw(port, head(start, ...headers, framing));
+        t.match(await client.replies(1), [{ status, headers: { connection } }], `${start}, ${framing}`);
+        client.socket.write(body + create);
+        if (connection === 'keep-alive') t.match(await client.replies(2), [{ status }, { status: 201 }]);
+        else t.equal((await client.replies()).length, 1);
+        client.socket.destroy();
+      }
+    }
+    t.equal((await listPets(store, { limit: 100 })).body.text.match(/"id"/g)?.length, UNWANTED.length);
+  },
+);
+
 t.test('nor does it where reading pauses while the reply is sent', async (t) => {
   const { app, port } = await startService(t);
   app.server.prependOnceListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -114,6 +137,21 @@ t.test('what is sent behind a reply that ends the connection is not done', async
   const create = head('POST /v1/pets', AUTHORIZED, JSON_BODY, length) + PET;
   const client = connectRaw(port, head('POST /v1/pets', JSON_BODY, length, EXPECTING) + PET + create.repeat(2));
   t.match(await client.replies(), [{ status: 401, headers: { connection: 'close' } }]);
-  t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
   client.socket.destroy();
+  const late = [0, 300, 600].map(async (delay) => {
+    await wait(delay);
+    const { socket, replies } = connectRaw(
+      port,
+      head('POST /v1/pets', AUTHORIZED, 'Content-Type: a/b', 'Transfer-Encoding: chunked'),
+    );
+    await replies(1);
+    socket.write('0\r\n\r\n');
+    // Each second, replies that were sent are forgotten.
+    await wait(900);
+    socket.write(create);
+    t.match(await replies(), [{ status: 415, headers: { connection: 'close' } }]);
+    socket.destroy();
+  });
+  await Promise.all(late);
+  t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
 });

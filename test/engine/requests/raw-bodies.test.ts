@@ -123,6 +123,30 @@ t.test('what a handler leaves unread is dropped, and the connection goes on', as
   }
 });
 
+t.test('what a handler leaves unread of a body in chunks is read to its end, then the connection closes', async (t) => {
+  let calls = 0;
+  upload = () => ({ status: 200, body: ++calls });
+  const chunked = head(0).replace('Content-Length: 0', 'Transfer-Encoding: chunked');
+  const chunk = `100000\r\n${'a'.repeat(1024 * 1024)}\r\n`;
+  const client = connectRaw(port, chunked);
+  const errors: unknown[] = [];
+  client.socket.on('error', (error) => errors.push(error));
+  await client.replies(1);
+  // The reply is long forgotten when something comes behind it.
+  await new Promise((resolve) => setTimeout(resolve, 2100));
+  for (let sent = 0; sent < 2; sent++) await new Promise((resolve) => client.socket.write(chunk, resolve));
+  client.socket.write(`0\r\n\r\n${head(1)}a`);
+  t.match(await client.replies(), [{ status: 200, headers: { connection: 'close' } }]);
+  client.socket.end();
+  await client.closed;
+  t.strictSame([errors, calls], [[], 1]);
+
+  const hasty = await serve(t, YAML, handlers, HASTY);
+  const slow = connectRaw(hasty.port, chunked, chunk);
+  t.match(await slow.replies(), [{ status: 200, headers: { connection: 'close' } }], 'one that does not end');
+  slow.socket.destroy();
+});
+
 t.test('no more is read than a handler takes', async (t) => {
   const taken = new EventEmitter();
   upload = async ({ body }) => {
