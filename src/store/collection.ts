@@ -27,14 +27,14 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
   /** Adds all records, in this order, or none. */
   createAll(records: readonly New[], how?: Omit<Hows<Found>[As], 'if'>): Answers<Found[] | Conflicts>[As];
   /**
-   * Changes some fields. Null removes an optional field; `{ add: -5n }` adds to a number. If the schema has rules over several fields, use
-   * `replace`. Like `replace`, returns undefined if there is no record with this id.
+   * Changes some fields. Null removes an optional field, objects are merged (RFC 7396), and `{ add: -5n }` adds to a number. If the schema
+   * has rules over several fields, use `replace`. Like `replace`, returns undefined if there is no record with this id.
    */
   update<const Changes extends ChangesOf<New>, const How extends Hows<Found>[As]>(
     id: Id,
     changes: Changes & { [Name in Exclude<keyof Changes, keyof New>]: never },
     how?: How,
-  ): Answers<Found | undefined | Conflicts | OutOfRangeIf<Changes> | ChangedIf<How>>[As];
+  ): Answers<Found | undefined | Conflicts | OutOfRangeIf<Changes> | UnfitIf<Changes> | ChangedIf<How>>[As];
   replace<const How extends Hows<Found>[As]>(
     id: Id,
     record: New,
@@ -86,20 +86,34 @@ export interface Put<Found> {
 }
 type ChangedIf<How> = How extends { if: object } ? Refused<'changed'> : never;
 /** Adding to a number may leave the range of its type. */
-type OutOfRangeIf<Changes> = {
-  [Name in keyof Changes]: Changes[Name] extends { add: unknown } ? true : never;
-}[keyof Changes] extends never
-  ? never
-  : Refused<'out_of_range'>;
+type OutOfRangeIf<Changes> = true extends IsSum<Changes[keyof Changes]> ? Refused<'out_of_range'> : never;
+type IsSum<Value> = Value extends { add: unknown } ? true : never;
+/** An object may no longer fit its schema when it is merged. */
+type UnfitIf<Changes> = true extends IsMerged<Changes[keyof Changes]> ? Refused<'unfit'> : never;
+type IsMerged<Value> = unknown extends Value
+  ? true
+  : Value extends readonly unknown[] | { add: unknown }
+    ? never
+    : Value extends object
+      ? true
+      : never;
 export type ChangesOf<New> = { [Name in keyof New]?: Change<New[Name]> | undefined };
 type Change<Value> =
-  | Exclude<Value, undefined>
+  | PatchOf<Exclude<Value, undefined>>
   | (undefined extends Value ? null : never)
   | ([Exclude<Value, null | undefined>] extends [bigint]
       ? { add: bigint }
       : [Exclude<Value, null | undefined>] extends [number]
         ? { add: number }
         : never);
+
+/** The fields of an object that change. Null removes an optional one. */
+type PatchOf<Value> = Value extends readonly unknown[]
+  ? Value
+  : Value extends object
+    ? { [Name in keyof Value]?: InPatch<Value[Name]> | (string extends Name ? null : never) | undefined }
+    : Value;
+type InPatch<Value> = PatchOf<Exclude<Value, undefined>> | (undefined extends Value ? null : never);
 
 /** Why a change was refused: nothing was done. */
 export interface Refused<Why extends string = string> {
