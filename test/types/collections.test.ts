@@ -21,6 +21,18 @@ export async function wrong({ records }: OwnStore): Promise<void> {
   await records.update(1n, { name: { add: 1n } });
   // @ts-expect-error: no field of a pet
   await records.update(1n, { colour: 'red' });
+  const coloured: typeof pet & { colour?: string } = pet;
+  // @ts-expect-error: a field that no column keeps would be gone
+  await records.create(coloured);
+  // @ts-expect-error: of none of several
+  await records.createAll([coloured]);
+  // @ts-expect-error: nor where a record is replaced
+  await records.replace(1n, coloured);
+  // @ts-expect-error: or changed
+  await records.update(1n, coloured);
+  const open: typeof pet & { [name: string]: unknown } = pet;
+  // @ts-expect-error: it may have any field
+  await records.create(open);
   // @ts-expect-error: a name cannot be taken away
   await records.update(1n, { name: null });
   // @ts-expect-error: a sum may be refused, so it is not a pet yet
@@ -50,6 +62,8 @@ export async function wrongOfObjects(parcels: Parcels): Promise<void> {
   await parcels.update('a', { to: { zip: null } });
   // @ts-expect-error: a merged object may no longer fit, so it is not a parcel yet
   (await parcels.update('a', { to: { note: 'Soon' } }))?.name.trim();
+  // @ts-expect-error: no field of a parcel
+  await parcels.put('a', { name: 'a', colour: 'red' });
 }
 
 export async function rightOfObjects(parcels: Parcels, patch: { to?: { note?: string | null } | null }): Promise<void> {

@@ -17,7 +17,7 @@ import { refuseImpossible, refuseUnfitDefaults } from '../schema/impossible.ts';
 import type { Refuse } from '../schema/json.ts';
 import { checkRequired, checkSendable } from '../schema/required-fields.ts';
 import { recordSchema } from './stored-records.ts';
-import { refuseUnstorableFields } from './unstorable-fields.ts';
+import { refuseUnstorableFields, refuseUnstoredFields } from './unstorable-fields.ts';
 
 export interface CompiledOperation {
   check: CheckRequest;
@@ -41,6 +41,7 @@ export function compileOperations(contract: Contract, toErrorBody: ToErrorBody):
   const problems: string[] = [];
   const told = new Set<string>();
   const compiled = [...contract.operations.values()].map((operation): [string, CompiledOperation] => {
+    const before = problems.length;
     const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
     const check = buildCheckRequest(buildCheck, operation, refuse);
     const writerOf = buildWriterOf(writers, operation, refuse);
@@ -54,8 +55,11 @@ export function compileOperations(contract: Contract, toErrorBody: ToErrorBody):
       checkDefaults(operation, buildCheck, refuse);
       (contract.isStrict ? checkStrictly : checkFillable)(operation, refuse);
     }
-    if (!contract.isChecked && problems.length === 0) {
-      for (const { stored } of kept) checkPages(operation, stored, refuse);
+    if (!contract.isChecked && problems.length === before) {
+      for (const { description, stored } of kept) {
+        checkPages(operation, stored, refuse);
+        if (contract.isComplete) refuseUnstoredFields(operation, description, refuse);
+      }
     }
     const errorFormOf = buildErrorFormOf(toErrorBody, operation);
     return [operation.id, { check, writerOf, checkHeadersOf, errorFormOf }];
