@@ -1,10 +1,12 @@
 /** Times however they are spelled, records whose first fields are absent, and changes within a field, on both databases. */
 import t, { type Test } from 'tap';
+import type { JsonText } from '../src/json/json-text.ts';
 import type { AnyCollection, Fields, PageQuery } from '../src/store/collection.ts';
 import { toCursor } from '../src/store/cursors.ts';
 import type { Part } from '../src/store/store.ts';
 import { domain } from './moments/domain.ts';
-import { onBoth } from './orders/shops.ts';
+import { loadShapes, transactions } from './moments/writing.ts';
+import { idempotencyOf, onBoth } from './orders/shops.ts';
 
 /** One instant. */
 const SPELLINGS = [
@@ -138,4 +140,104 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
   });
 }
 
-onBoth(t, (t, prepare) => testMoments(t, async (t) => (await prepare(t)(domain)) as never), {});
+function testPatches(t: Test, prepare: (t: Test) => () => Promise<Moments>): void {
+  const AT = '2026-01-01T00:00:00.000Z';
+
+  t.test('an update merges objects at any depth, null removes a field, and everything else is replaced', async (t) => {
+    const { moments } = await prepare(t)();
+    const big = 2n ** 63n;
+    await moments.create({ at: AT });
+    const place = { zip: '1', at: { x: big, y: [1, { a: null }] }, ['__proto__']: 1 };
+    const steps: [patch: Fields, place: unknown][] = [
+      [{ place: { zip: '1', at: { x: big, y: [1, { a: null }], z: null }, n: null, ['__proto__']: 1 } }, place],
+      [{ place: {} }, place],
+      [
+        { place: { at: { z: { deep: { deeper: true } }, w: undefined } } },
+        { ...place, at: { ...place.at, z: { deep: { deeper: true } } } },
+      ],
+      [
+        { place: { at: { z: { deep: { deeper: null, other: [] } } } } },
+        { ...place, at: { ...place.at, z: { deep: { other: [] } } } },
+      ],
+      [{ place: { at: { y: [{}], z: null } } }, { ...place, at: { x: big, y: [{}] } }],
+      [{ place: { at: 'here' } }, { ...place, at: 'here' }],
+      [{ place: { at: { b: { c: null } } } }, { ...place, at: { b: {} } }],
+      [{ place: { at: null, ['__proto__']: null } }, { zip: '1' }],
+      [{ place: null }, undefined],
+      [{ place: { zip: '2' } }, { zip: '2' }],
+    ];
+    for (const [index, [patch, expected]] of steps.entries()) {
+      const done = (await moments.update(AT, patch)) as Fields;
+      t.same(done.place, expected, `step ${index}`);
+      t.same((await moments.get(AT))?.read(), done);
+      t.equal(done.revision, BigInt(index + 2));
+    }
+    t.match(await moments.update(AT, { labels: { a: 1, b: null } }), { labels: { a: 1, b: undefined } });
+    t.same(((await moments.update(AT, { labels: [null] })) as Fields).labels, [null]);
+    t.same(((await moments.update(AT, { labels: null })) as Fields).labels, null);
+    t.same(((await moments.replace(AT, { place: { zip: '3' } })) as Fields).place, { zip: '3' });
+    t.equal(await moments.update('2027-01-01T00:00:00Z', { place: { zip: '1' } }), undefined);
+  });
+
+  t.test('patches of different fields at once all survive, and each is done once for its key', async (t) => {
+    const open = prepare(t);
+    const stores = [await open(), await open()] as [Moments, Moments];
+    const [{ moments }] = stores;
+    await moments.create({ at: AT, place: { zip: '1' } });
+    const patches = Array.from({ length: 40 }, (_, index) => {
+      const patch = { place: { [`field${index}`]: index, at: { [`inner${index}`]: { index } } } };
+      return (stores[index % 2] as Moments).moments.update(AT, patch, { idempotency: idempotencyOf(`${index % 20}`) });
+    });
+    await Promise.all(patches);
+    const text = (await moments.get(AT)) as JsonText<Fields>;
+    const { place: merged, revision } = text.read() as { place: Fields; revision: bigint };
+    t.equal(Object.keys(merged).length, 22);
+    t.equal(Object.keys(merged.at as Fields).length, 20);
+    t.equal(revision, 21n);
+  });
+
+  t.test('a patch that the record would not fit is refused, and changes nothing, after its condition', async (t) => {
+    const { moments } = await prepare(t)();
+    const labels = { a: 1, b: 2, c: 3, d: 4 };
+    await moments.create({ at: AT, place: { zip: '1' }, labels });
+    const before = (await moments.get(AT))?.read();
+    const unfit: Fields[] = [
+      { place: { zip: null } },
+      { place: { zip: 5, x: 1 }, "it's": 'new' },
+      { labels: { e: 5, f: 6 } },
+    ];
+    for (const patch of unfit) {
+      const [refused, done] = await Promise.all([moments.update(AT, patch), moments.update(AT, { size: 1 })]);
+      t.match(refused, { refused: 'unfit' });
+      t.match(done, { labels, place: { zip: '1' }, size: 1 });
+      t.match(await moments.update(AT, patch, { if: { revision: 99n } }), { refused: 'changed' });
+      t.match(await moments.update(AT, patch, { if: { size: 1 } }), { refused: 'unfit' });
+      t.equal(await moments.update('2027-01-01T00:00:00Z', patch, { if: { size: 1 } }), undefined);
+    }
+    t.match((await moments.get(AT))?.read(), { ...before, size: 1, revision: 4n });
+    t.match(await moments.update(AT, { labels: { a: null, e: 5 } }, { if: { revision: 4n } }), { revision: 5n });
+    const once = { idempotency: idempotencyOf('once') };
+    t.match(await moments.update(AT, { labels: { f: 6, g: 7 } }, once), { refused: 'unfit' });
+    t.match(await moments.update(AT, { labels: { b: null, f: 6 } }, once), { labels: { f: 6 } }, 'its key is free');
+    const { patchTwice } = moments as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>;
+    t.match(await patchTwice?.([AT, { place: { a: 1 } }, { place: { b: 2, zip: null } }, { place: { c: { d: 3 } } }]), [
+      { place: { zip: '1', a: 1 } },
+      { refused: 'unfit' },
+      { place: { zip: '1', a: 1, c: { d: 3 } } },
+    ]);
+    await t.rejects(moments.replace(AT, { place: {} }), { message: /place.zip is missing/ });
+  });
+}
+
+onBoth(
+  t,
+  (t, prepare) => {
+    const open = (t: Test) => {
+      const next = prepare(t);
+      return async () => (await next(domain)) as never as Moments;
+    };
+    testMoments(t, (t) => open(t)());
+    testPatches(t, open);
+  },
+  { shapes: loadShapes(), transactions },
+);

@@ -46,8 +46,7 @@ export function buildCollections(
   all: readonly (Own & Partial<Pick<CollectionParts, 'create'>>)[],
   shared: ForCollections & Partial<Pick<CollectionParts, 'create'>>,
 ): Record<string, AnyCollection> {
-  const tables = all.map(({ table }) => table);
-  const changes = new Changes(shared.dialect, tables);
+  const changes = new Changes(shared.dialect, all);
   const readings = new Calls(all, changes, shared.calls);
   const built = all.map((own) => {
     const parts = { ...shared, ...own } as CollectionParts;

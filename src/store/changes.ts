@@ -1,6 +1,8 @@
 /** The statements that change records, for both databases, which differ in their dialects. */
+import { toMerged } from '../json/merge-patch.ts';
 import type { Asking } from './asking.ts';
 import type { Fields } from './collection.ts';
+import type { Kept } from './kept.ts';
 import { type Dialect, Statement } from './statement.ts';
 import { type Field, perTable, type Relation, type Table } from './table.ts';
 import { toStored } from './values.ts';
@@ -9,15 +11,15 @@ import type { Call, Change, KnownKey, Outcome } from './write.ts';
 /** Makes and runs the statements of a change. */
 export class Changes {
   readonly dialect: Dialect;
-  readonly #tables: ReadonlyMap<string, Table>;
+  readonly #kept: ReadonlyMap<string, Kept>;
 
-  constructor(dialect: Dialect, tables: readonly Table[]) {
+  constructor(dialect: Dialect, kept: readonly Kept[]) {
     this.dialect = dialect;
-    this.#tables = new Map(tables.map((table) => [table.collection, table]));
+    this.#kept = new Map(kept.map((one) => [one.table.collection, one]));
   }
 
   tableOf({ collection }: Change): Table {
-    return this.#tables.get(collection) as Table;
+    return (this.#kept.get(collection) as Kept).table;
   }
 
   /** Runs a change. `now` is the time of all changes of a batch. */
@@ -26,7 +28,9 @@ export class Changes {
     const table = this.tableOf(change);
     if (change.all) return yield* this.#insertAll(table, change, change.all, now);
     if (kind === 'create') return yield* this.#insert(table, change, now);
-    const text = kind === 'delete' ? yield* this.#remove(table, change) : yield* this.#edit(table, change, now);
+    const made = yield* this.#merge(table, change);
+    if (!made) return { refused: 'unfit' };
+    const text = kind === 'delete' ? yield* this.#remove(table, change) : yield* this.#edit(table, made, now);
     if (text !== undefined) return { text };
     if (change.if) return (yield* this.read(table, id, change.tenant)) === undefined ? {} : { refused: 'changed' };
     return kind === 'put' ? yield* this.#insert(table, change, now) : {};
@@ -62,6 +66,17 @@ export class Changes {
     return { text: `[${texts}]` };
   }
 
+  /** The change with its objects merged into those of the record; undefined if these would not fit their schema. */
+  *#merge(table: Table, change: Change): Asking<Change | undefined> {
+    const patches = Object.entries(change.merge ?? {});
+    const text = patches.length > 0 ? yield* this.read(table, change.id, change.tenant, change.if) : undefined;
+    if (text === undefined) return change;
+    const { read, checkFields } = (this.#kept.get(change.collection) as Kept).shape;
+    const stored = read(text) as Fields;
+    const merged = Object.fromEntries(patches.map(([name, patch]) => [name, toMerged(stored[name], patch)]));
+    return checkFields(merged) ? undefined : { ...change, record: { ...change.record, ...merged } };
+  }
+
   *#edit(table: Table, change: Change, now: string): Asking<string | undefined> {
     const statement = new Statement(this.dialect);
     const set = table.fields.flatMap((field) => {
@@ -83,11 +98,11 @@ export class Changes {
     return rows.length > 0 ? 'true' : undefined;
   }
 
-  /** The record as JSON, if it is the tenant's. */
-  *read(table: Table, id: unknown, tenant: unknown): Asking<string | undefined> {
+  /** The record as JSON, if it is the tenant's, and has these values. */
+  *read(table: Table, id: unknown, tenant: unknown, wanted?: Fields): Asking<string | undefined> {
     const statement = new Statement(this.dialect);
     const sql = `SELECT ${this.dialect.toJsonSql(table)} FROM ${this.#nameOf(table)}
-      WHERE ${toWhere(table, { id, tenant, if: undefined }, statement)}`;
+      WHERE ${toWhere(table, { id, tenant, if: wanted }, statement)}`;
     const rows = yield { sql, values: statement.values };
     return rows[0]?.[0] as string | undefined;
   }

@@ -20,30 +20,42 @@ interface Hows<Found> {
 }
 type Kind = 'promise' | 'steps';
 
+/** A field that no column keeps would be gone in silence, so it does not compile. */
+type Only<Given, New> = { [Name in Exclude<keyof Given & string, keyof New>]: NoColumn<Name> };
+interface NoColumn<Name> {
+  readonly keeps: Name;
+}
+
 /** The methods that change records. */
 export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind> {
   /** Adds a record, with the fields that the store sets. */
-  create(record: New, how?: Omit<Hows<Found>[As], 'if'>): Answers<Found | Conflicts>[As];
+  create<Given extends New>(
+    record: Given & Only<Given, New>,
+    how?: Omit<Hows<Found>[As], 'if'>,
+  ): Answers<Found | Conflicts>[As];
   /** Adds all records, in this order, or none. */
-  createAll(records: readonly New[], how?: Omit<Hows<Found>[As], 'if'>): Answers<Found[] | Conflicts>[As];
+  createAll<Given extends New>(
+    records: readonly (Given & Only<Given, New>)[],
+    how?: Omit<Hows<Found>[As], 'if'>,
+  ): Answers<Found[] | Conflicts>[As];
   /**
-   * Changes some fields. Null removes an optional field; `{ add: -5n }` adds to a number. If the schema has rules over several fields, use
-   * `replace`. Like `replace`, returns undefined if there is no record with this id.
+   * Changes some fields. Null removes an optional field, objects are merged (RFC 7396), and `{ add: -5n }` adds to a number. If the schema
+   * has rules over several fields, use `replace`. Like `replace`, returns undefined if there is no record with this id.
    */
   update<const Changes extends ChangesOf<New>, const How extends Hows<Found>[As]>(
     id: Id,
-    changes: Changes & { [Name in Exclude<keyof Changes, keyof New>]: never },
+    changes: Changes & Only<Changes, New>,
     how?: How,
-  ): Answers<Found | undefined | Conflicts | OutOfRangeIf<Changes> | ChangedIf<How>>[As];
-  replace<const How extends Hows<Found>[As]>(
+  ): Answers<Found | undefined | Conflicts | OutOfRangeIf<Changes> | UnfitIf<Changes> | ChangedIf<How>>[As];
+  replace<Given extends New, const How extends Hows<Found>[As]>(
     id: Id,
-    record: New,
+    record: Given & Only<Given, New>,
     how?: How,
   ): Answers<Found | undefined | Conflicts | ChangedIf<How>>[As];
   /** Replaces the record with this id, or creates it, and says which. For ids that clients choose. With a condition, it does not create. */
-  put<const How extends Hows<Found>[As]>(
+  put<Given extends New, const How extends Hows<Found>[As]>(
     id: Id,
-    record: New,
+    record: Given & Only<Given, New>,
     how?: How,
   ): Answers<Put<Found> | Conflicts | (How extends { if: object } ? Refused<'changed'> | undefined : never)>[As];
   /** Returns whether there was a record. An int64 id that the store has set is never used again. */
@@ -87,20 +99,34 @@ export interface Put<Found> {
 }
 type ChangedIf<How> = How extends { if: object } ? Refused<'changed'> : never;
 /** Adding to a number may leave the range of its type. */
-type OutOfRangeIf<Changes> = {
-  [Name in keyof Changes]: Changes[Name] extends { add: unknown } ? true : never;
-}[keyof Changes] extends never
-  ? never
-  : Refused<'out_of_range'>;
+type OutOfRangeIf<Changes> = true extends IsSum<Changes[keyof Changes]> ? Refused<'out_of_range'> : never;
+type IsSum<Value> = Value extends { add: unknown } ? true : never;
+/** An object may no longer fit its schema when it is merged. */
+type UnfitIf<Changes> = true extends IsMerged<Changes[keyof Changes]> ? Refused<'unfit'> : never;
+type IsMerged<Value> = unknown extends Value
+  ? true
+  : Value extends readonly unknown[] | { add: unknown }
+    ? never
+    : Value extends object
+      ? true
+      : never;
 export type ChangesOf<New> = { [Name in keyof New]?: Change<New[Name]> | undefined };
 type Change<Value> =
-  | Exclude<Value, undefined>
+  | PatchOf<Exclude<Value, undefined>>
   | (undefined extends Value ? null : never)
   | ([Exclude<Value, null | undefined>] extends [bigint]
       ? { add: bigint }
       : [Exclude<Value, null | undefined>] extends [number]
         ? { add: number }
         : never);
+
+/** The fields of an object that change. Null removes an optional one. */
+type PatchOf<Value> = Value extends readonly unknown[]
+  ? Value
+  : Value extends object
+    ? { [Name in keyof Value]?: InPatch<Value[Name]> | (string extends Name ? null : never) | undefined }
+    : Value;
+type InPatch<Value> = PatchOf<Exclude<Value, undefined>> | (undefined extends Value ? null : never);
 
 /** Why a change was refused: nothing was done. */
 export interface Refused<Why extends string = string> {

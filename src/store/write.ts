@@ -28,6 +28,8 @@ export interface Change {
   tenant: unknown;
   /** The amounts to add to numbers. */
   add: Fields;
+  /** The objects to merge into those of the record (RFC 7396). */
+  merge?: Fields;
   /** The values that the record must have. */
   if: Fields | undefined;
   idempotency: Idempotency | undefined;

@@ -1,4 +1,5 @@
 /** Turns each method of a collection into a change, and its outcome into the method's result. */
+import { isObject } from '../json/merge-patch.ts';
 import { isNewText } from './changes.ts';
 import { type Fields, type HowToChange, type Idempotency, KeyReused, Refusal } from './collection.ts';
 import type { Kept } from './kept.ts';
@@ -55,7 +56,7 @@ export class Writing {
   }
 
   /** @throws UnfitRecord */
-  toChanges(given: Fields): Pick<Change, 'record' | 'add'> {
+  toChanges(given: Fields): Pick<Change, 'record' | 'add' | 'merge'> {
     const { table, shape } = this.#kept;
     const changes = splitChanges(table, given);
     const problems = shape.checkFields(changes.record);
@@ -104,16 +105,17 @@ export function checkKey(idempotency: Idempotency | undefined, { refused, isRepl
   if (idempotency) idempotency.isReplayed = isReplayed === true;
 }
 
-/** Separates fields to set from amounts to add. */
-function splitChanges(table: Table, changes: Fields): Pick<Change, 'record' | 'add'> {
-  const [record, add]: Fields[] = [{}, {}] as [Fields, Fields];
+/** Separates fields to set from amounts to add and objects to merge. */
+function splitChanges(table: Table, changes: Fields): Pick<Change, 'record' | 'add' | 'merge'> {
+  const [record, add, merge]: [Fields, Fields, Fields] = [{}, {}, {}];
   for (const field of table.fields) {
     const value = changes[field.name];
     if (value === undefined) continue;
-    if (isSum(field, value)) (add as Fields)[field.name] = value.add;
-    else (record as Fields)[field.name] = value;
+    if (isSum(field, value)) add[field.name] = value.add;
+    else if (field.type === 'json' && isObject(value)) merge[field.name] = value;
+    else record[field.name] = value;
   }
-  return { record: toKeptFields(table, record as Fields), add: add as Fields };
+  return { record: toKeptFields(table, record), add, merge };
 }
 
 function isSum({ type }: Field, value: unknown): value is { add: unknown } {

@@ -469,7 +469,8 @@ t.test(
       contract.webhooks = { added: { post: { ...sent, deprecated: true } } };
       createPet.callbacks = { added: { '{$request.query.url}': { post: sent } } };
       const text = { description: 'A text.', type: 'string', maxLength: 9 };
-      NewPet.properties.words = { description: 'Words.', type: 'object', additionalProperties: text };
+      const words = { description: 'Words.', type: 'object', additionalProperties: text };
+      NewPet.properties.words = { ...words, writeOnly: true };
       NewPet.if = { not: { properties: { name: { const: 'Ada' } } } };
       NewPet.else = { properties: { status: { const: 'sold' } }, not: { properties: { name: { const: 'Bob' } } } };
     });
@@ -496,7 +497,7 @@ t.test(
       Object.assign(contract.components.schemas, { Cat, Dog });
       const oneOf = ['Cat', 'Dog'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
       const discriminator = { propertyName: 'kind', mapping: { cat: 'Cat', dog: 'Dog' } };
-      NewPet.properties.animal = { description: 'A pet of a kind.', oneOf, discriminator };
+      NewPet.properties.animal = { description: 'A pet of a kind.', oneOf, discriminator, writeOnly: true };
     };
     t.equal(await lintOf(alternatives), '');
     const misspelt: Edit = (parts) => {

@@ -30,7 +30,9 @@ t.test('a 64-bit integer that may be null is a bigint or null in the types', asy
   const owner = { type: ['integer', 'null'], format: 'int64' };
   const folder = copyProject(
     t,
-    edited(({ NewPet }) => Object.assign(NewPet.properties, { owner })),
+    edited(({ NewPet, Pet }) => {
+      for (const { properties } of [NewPet, Pet]) properties.owner = owner;
+    }),
   );
   t.equal(generate(folder).status, 0);
   t.match(readCopied(folder, 'src/generated/contract.ts'), /^ *owner\?: bigint \| null;$/m);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { pets } from '../../src/pets/domain.ts';
-import { isRefused } from '../../src/store/collection.ts';
+import { type Changing, isRefused } from '../../src/store/collection.ts';
 import type { AnyDomain, CollectionOf, Referenced } from '../../src/store/description.ts';
 import { refused } from '../../src/store/transactions.ts';
 import type { OwnStore } from '../database.ts';
@@ -21,6 +21,18 @@ export async function wrong({ records }: OwnStore): Promise<void> {
   await records.update(1n, { name: { add: 1n } });
   // @ts-expect-error: no field of a pet
   await records.update(1n, { colour: 'red' });
+  const coloured: typeof pet & { colour?: string } = pet;
+  // @ts-expect-error: a field that no column keeps would be gone
+  await records.create(coloured);
+  // @ts-expect-error: of none of several
+  await records.createAll([coloured]);
+  // @ts-expect-error: nor where a record is replaced
+  await records.replace(1n, coloured);
+  // @ts-expect-error: or changed
+  await records.update(1n, coloured);
+  const open: typeof pet & { [name: string]: unknown } = pet;
+  // @ts-expect-error: it may have any field
+  await records.create(open);
   // @ts-expect-error: a name cannot be taken away
   await records.update(1n, { name: null });
   // @ts-expect-error: a sum may be refused, so it is not a pet yet
@@ -36,6 +48,32 @@ export async function right({ records }: OwnStore): Promise<void> {
   const pet = await records.update(id, { status: null });
   const category: bigint | undefined = pet?.categoryId ?? (await records.get(id))?.read().categoryId;
   await records.replace(id, { name, categoryId: category ?? 0n }, { if: { status: undefined } });
+}
+
+interface Parcel {
+  name: string;
+  weight?: bigint;
+  to?: { zip: string; note?: string; labels: Record<string, string>; lines: string[] };
+}
+type Parcels = Changing<Parcel, Parcel, string, never, never, 'promise'>;
+
+export async function wrongOfObjects(parcels: Parcels): Promise<void> {
+  // @ts-expect-error: a zip cannot be taken away
+  await parcels.update('a', { to: { zip: null } });
+  // @ts-expect-error: a merged object may no longer fit, so it is not a parcel yet
+  (await parcels.update('a', { to: { note: 'Soon' } }))?.name.trim();
+  // @ts-expect-error: no field of a parcel
+  await parcels.put('a', { name: 'a', colour: 'red' });
+}
+
+export async function rightOfObjects(parcels: Parcels, patch: { to?: { note?: string | null } | null }): Promise<void> {
+  const outcome = await parcels.update('a', patch);
+  if (isRefused(outcome)) outcome.refused satisfies 'unfit';
+  const sum = await parcels.update('a', { weight: { add: 1n } });
+  if (isRefused(sum)) sum.refused satisfies 'out_of_range';
+  await parcels.update('a', { to: { labels: { old: null, new: 'x' }, lines: ['b'] } });
+  // Where nothing is added or merged, nothing is refused.
+  (await parcels.update('a', { name: 'b' } as { name?: string }))?.name.trim();
 }
 
 type Why<All extends AnyDomain, Name extends keyof All & string> = Referenced<All, Name>;

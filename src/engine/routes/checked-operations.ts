@@ -10,30 +10,37 @@ import { refuseImpossible, refuseUnfitDefaults } from '../schema/impossible.ts';
 import type { Refuse } from '../schema/json.ts';
 import { checkRequired, checkSendable } from '../schema/required-fields.ts';
 import { compileOperation, type OwnParts } from './compiled-operations.ts';
-import { refuseUnstorableFields } from './unstorable-fields.ts';
+import { refuseUnstorableFields, refuseUnstoredFields } from './unstorable-fields.ts';
 
 /** @throws ContractError */
 export function checkOperations(contract: ReadContract, { toErrorBody, domain }: OwnParts): void {
   const buildCheck = buildChecks({ isJudged: true, isStrict: contract.isStrict ?? false });
   const compileReply = buildCompileReply(buildCheck);
   const records = toRecords(contract, domain);
+  // A collection whose schema the contract does not have stores nothing.
+  const kept = Object.values(domain).flatMap((description) => {
+    const stored = records[description.schema];
+    return stored === undefined ? [] : [{ description, stored }];
+  });
   const problems: string[] = [];
   const told = new Set<string>();
   for (const operation of contract.operations.values()) {
+    const before = problems.length;
     const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
     compileOperation(operation, buildCheck, { compileReply, proven: {}, toErrorBody }, refuse);
     checkOwnReplies({ buildCheck, compileReply, contract, operation, toErrorBody, told }, refuse);
     if (contract.isComplete) checkPossible(operation, buildCheck, refuse);
     checkDefaults(operation, buildCheck, refuse);
     (contract.isStrict ? checkStrictly : checkFillable)(operation, refuse);
-    if (problems.length === 0) for (const stored of Object.values(records)) checkPages(operation, stored, refuse);
+    if (problems.length > before) continue;
+    for (const { description, stored } of kept) {
+      checkPages(operation, stored, refuse);
+      if (contract.isComplete) refuseUnstoredFields(operation, description, refuse);
+    }
   }
   if (problems.length === 0) {
     const refuse = (problem: string) => problems.push(problem);
-    for (const description of Object.values(domain)) {
-      const stored = records[description.schema];
-      if (stored !== undefined) refuseUnstorableFields(description, { stored, buildCheck }, refuse);
-    }
+    for (const { description, stored } of kept) refuseUnstorableFields(description, { stored, buildCheck }, refuse);
   }
   if (problems.length > 0) throw new ContractError(problems);
 }

@@ -1,6 +1,8 @@
-/** Refuses schemas that allow values which a column does not keep, or not on each database. */
+/** Refuses what a collection would lose: values that a column does not keep, or not on each database, and fields without a column. */
 
 import type { AnyDescription, ColumnType } from '../../store/description.ts';
+import type { Operation } from '../contract/contract.ts';
+import { inAllTypes } from '../contract/replies.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
 import { mergeAllOf } from '../schema/subsets.ts';
@@ -49,3 +51,34 @@ export function refuseUnstorableFields(
     if (unstorable.values.some(isTaken)) refuse(`${place}: ${unstorable.words}`);
   }
 }
+
+/**
+ * Refuses fields of a body that no column keeps, and that are not in the reply, if the reply is the record: they would be gone in silence.
+ * `writeOnly` says that the handler alone needs them.
+ */
+export function refuseUnstoredFields(
+  { body, replies }: Operation,
+  { table, columns }: AnyDescription,
+  refuse: Refuse,
+): void {
+  const successes = inAllTypes(replies).filter(({ status }) => String(status).startsWith('2'));
+  const record = successes.map(({ schema }) => fieldsOf(schema)).find((fields) => isWithin(columns, fields));
+  for (const { schema } of record ? (body?.contents ?? []) : []) {
+    const gone = Object.entries(fieldsOf(schema)).filter(([name, field]) => {
+      const { writeOnly, hidden } = keywordsOf(field);
+      return !(name in (record as object)) && !writeOnly && !hidden;
+    });
+    for (const [name] of gone) {
+      const advice = 'give the record this field, or the field writeOnly: true if the handler alone needs it';
+      refuse(`its body.${name}: no column of ${table} keeps it, and the reply does not have it: ${advice}`);
+    }
+  }
+}
+
+/** The fields of an object, or of the items of a list. */
+function fieldsOf(schema: Schema): Record<string, Schema> {
+  const { properties, items } = mergeAllOf(schema);
+  return properties ?? (items === undefined ? {} : fieldsOf(items));
+}
+
+const isWithin = (columns: object, fields: object) => Object.keys(columns).every((name) => name in fields);

@@ -49,8 +49,7 @@ class Batches {
     this.#begin = `SELECT ${idle}, pg_advisory_xact_lock(${lockOf(schema)})`;
     this.#setPath = toSetPath(schema);
     this.#keys = buildKnownKeys(schema);
-    const tables = kept.map(({ table }) => table);
-    this.#changes = new Changes(toDialect(schema), tables);
+    this.#changes = new Changes(toDialect(schema), kept);
     this.#calls = new Calls(kept, this.#changes, calls);
   }
 

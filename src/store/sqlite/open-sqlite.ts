@@ -58,8 +58,11 @@ function makeFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
 }
 
-/** Without transactions, the writing thread need not load the domain and its contract. */
-const toLoad = (calls: AnyTransactions, source: string) => (Object.keys(calls).length > 0 ? source : '');
+/** The writing thread loads the domain and its contract only for transactions, and to check objects that it merges. */
+function toLoad(calls: AnyTransactions, tables: readonly Table[], source: string): string {
+  const isMerging = tables.some(({ fields }) => fields.some(({ type }) => type === 'json'));
+  return isMerging || Object.keys(calls).length > 0 ? source : '';
+}
 
 function buildStore(
   access: SqliteAccess,
@@ -73,7 +76,7 @@ function buildStore(
   const driver = new Driver(db);
   const writer = access.isMemory
     ? writeInPlace(driver, db, kept, calls)
-    : startWriter({ file, inodes: access.inodes, tables, source: toLoad(calls, source) }, limits, counts);
+    : startWriter({ file, inodes: access.inodes, tables, source: toLoad(calls, tables, source) }, limits, counts);
   const read = guard(<Found>(toAsking: () => Asking<Found>) => {
     snapshots?.enter();
     return driver.drive(toAsking());

@@ -113,8 +113,7 @@ class Changing {
     this.#driver = new Driver(db);
     this.#keys = prepareKnownKeys(db);
     this.#inserts = inserts;
-    const tables = kept.map(({ table }) => table);
-    this.#changes = new Changes(DIALECT, tables);
+    this.#changes = new Changes(DIALECT, kept);
     this.#calls = new Calls(kept, this.#changes, calls);
   }
 

@@ -68,6 +68,7 @@ const CONTRACTS: Record<string, string> = {
   }),
   '`enum`, `const`': body({ ...int64, enum: [1] }),
   'int64 in one': body({ anyOf: [int64, { type: 'integer' }] }),
+  'A field that is sent': edit(({ NewPet }) => (NewPet.properties.colour = string)),
   'A discriminator whose': body({ oneOf: [{ type: 'object' }], discriminator: { propertyName: 'kind' } }),
   'A schema that is nothing': recursive({ allOf: [self] }),
   'Such a field in': echo({

@@ -205,7 +205,8 @@ t.test('no value is tried against a pattern that may take years', async (t) => {
   const slow = { type: 'string', pattern: '^(a+)+$' };
   const text = `${'a'.repeat(60)}!`;
   const yaml = edited(({ NewPet }) => {
-    Object.assign(NewPet.properties, { code: { ...slow, default: text }, size: { ...slow, enum: [text] } });
+    const own = { ...slow, writeOnly: true };
+    Object.assign(NewPet.properties, { code: { ...own, default: text }, size: { ...own, enum: [text] } });
   });
   const contract = await loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
   t.equal(finished(contract).operations.size, 3);

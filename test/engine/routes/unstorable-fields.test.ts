@@ -3,6 +3,8 @@ import { refuseUnstorableFields } from '../../../src/engine/routes/unstorable-fi
 import { buildChecks } from '../../../src/engine/schema/checks.ts';
 import type { Keywords } from '../../../src/engine/schema/json.ts';
 import type { Column } from '../../../src/store/description.ts';
+import { operation, problemsOf as startOf, withPaths } from '../../added-operations.ts';
+import { type Edit, edited } from '../../edited-contract.ts';
 
 /** The problems of a field with this schema in this column. */
 function problemsOf(field: Keywords, column: Omit<Column, 'column'>): string[] {
@@ -55,4 +57,37 @@ t.test('a field that allows what its column does not keep is refused, with what 
   ];
   for (const [field, column] of kept) t.same(problemsOf(field, column), []);
   t.end();
+});
+
+t.test('a field that is sent for a record, and neither stored nor answered, is refused at the start', async (t) => {
+  const content = (schema: object) => ({ 'application/json': { schema } });
+  const pets = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
+  const news = { type: 'array', items: { $ref: '#/components/schemas/NewPet' } };
+  const batch = operation('createPets', {
+    requestBody: { required: true, content: content(news) },
+    responses: { '200': { content: content(pets) } },
+  });
+  const withColour = (colour: object, edit: Edit = () => {}) =>
+    withPaths({ '/pet-batches': { post: batch } }, (parts) => {
+      parts.NewPet.properties.colour = colour;
+      edit(parts);
+    });
+  const advice = 'give the record this field, or the field writeOnly: true if the handler alone needs it';
+  const words = `its body.colour: no column of pets keeps it, and the reply does not have it: ${advice}`;
+  t.strictSame(await startOf(t, withColour({ type: 'string' })), [
+    `operation createPet: ${words}`,
+    `operation createPets: ${words}`,
+  ]);
+  t.strictSame(await startOf(t, withColour({ type: 'string', writeOnly: true })), []);
+  t.strictSame(await startOf(t, withColour({ type: 'string', readOnly: true })), []);
+  const others: Edit[] = [
+    ({ Pet }) => (Pet.properties.colour = { type: 'string' }),
+    ({ contract }) => delete contract['x-complete'],
+    ({ Pet }) => {
+      delete Pet.properties.status;
+    },
+  ];
+  for (const edit of others) t.strictSame(await startOf(t, withColour({ type: 'string' }, edit)), []);
+  const none: Edit = ({ createPet }) => delete createPet.requestBody;
+  t.strictSame(await startOf(t, edited(none)), []);
 });

@@ -1,0 +1,29 @@
+/** What moments may be: a place has a zip, and five labels are the most. */
+import type { Fields } from '../../src/store/collection.ts';
+import { type Shapes, toPlainShape } from '../../src/store/shape.ts';
+import { toTable } from '../../src/store/table.ts';
+import { type Transactions, transactionOf } from '../../src/store/transactions.ts';
+import { domain } from './domain.ts';
+
+/** Tries two patches, of which the second may not fit. */
+const patchTwice = transactionOf<typeof domain>()(function* ({ moments }, [at, ...patches]: [string, ...object[]]) {
+  const outcomes: unknown[] = [];
+  for (const patch of patches) outcomes.push(yield* moments.update(at as never, patch as never));
+  return outcomes;
+});
+
+export const transactions: Transactions = {
+  all: { moments: { patchTwice } },
+  source: new URL('../domain-thread.js?moments', import.meta.url).href,
+};
+
+function check({ place, labels }: Fields): string[] | undefined {
+  const isPlace = place === undefined || place === null || typeof (place as Fields).zip === 'string';
+  const isFew = labels === undefined || labels === null || Object.keys(labels).length <= 5;
+  return isPlace && isFew ? undefined : [isPlace ? 'labels must have at most 5 fields' : 'place.zip is missing'];
+}
+
+export const loadShapes = (): Shapes => {
+  const plain = toPlainShape(toTable(domain.moments));
+  return { moments: { ...plain, check, checkFields: check } };
+};
