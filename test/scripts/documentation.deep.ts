@@ -150,8 +150,10 @@ function toHandlerWith(id: string, lines: string): string {
 export { ${OF_ENGINE} };
 export default handle('${id}', async ({ ${CALL} }) => {
 void [${CALL}];
+{
 ${lines}
 void [${names}];
+}
 return notImplemented();
 });
 `;
