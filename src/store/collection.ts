@@ -52,7 +52,7 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
 
 /**
  * Every method throws StoreUnavailable if the store cannot be reached or written; UnfitRecord, before anything is stored, if the record
- * breaks the contract; KeyReused if the `Idempotency-Key` was sent before with another request. Writes resolve when they are durable.
+ * breaks the contract; TextTooLong, if it has a longer text than an index can hold; KeyReused if the `Idempotency-Key` was sent before with another request. Writes resolve when they are durable.
  */
 export interface Collection<
   Found = Fields,
@@ -171,3 +171,12 @@ export interface Idempotency {
 export class KeyReused extends Error {
   override name = 'KeyReused';
 }
+
+/** A text of a record is longer than an index can hold. The code tells it from other errors, also when it comes from another thread. */
+export class TextTooLong extends Error {
+  override name = 'TextTooLong';
+  readonly code = 'TEXT_TOO_LONG';
+}
+
+export const isTooLong = (error: unknown): error is Error =>
+  error instanceof Error && (error as { code?: unknown }).code === 'TEXT_TOO_LONG';

@@ -1,7 +1,7 @@
 /** Maps whatever a plugin, Fastify, a handler or the store throws to the error that the client gets. */
 
 import { inspect } from 'node:util';
-import { KeyReused } from '../../store/collection.ts';
+import { isTooLong, KeyReused } from '../../store/collection.ts';
 import { type OutageKind, StoreUnavailable } from '../../store/store.ts';
 import { type CodeAndMessage, type ErrorCode, GENERAL, HttpError, NO_ROUTE, TOO_LARGE } from '../errors.ts';
 import { isOfBody, isSendable } from './last-resort.ts';
@@ -66,6 +66,7 @@ export function toHttpError(thrown: unknown, replyStatus: number): HttpError {
     if (thrown instanceof StoreUnavailable)
       return new HttpError(...OUTAGE_ERRORS[thrown.kind], { cause: thrown.cause ?? thrown });
     if (thrown instanceof KeyReused) return new HttpError(...REUSED);
+    if (isTooLong(thrown)) return new HttpError('invalid_request', thrown.message);
     const error = (thrown ?? {}) as ErrorLike;
     const status = [error.statusCode, error.status, replyStatus].find(isFailing) ?? 500;
     return new HttpError(...toCodeAndMessage(error, status), {

@@ -8,10 +8,9 @@ import type { Kept } from '../kept.ts';
 import { StoreUnavailable } from '../store.ts';
 import { type AnyTransactions, Calls, type Running } from '../transactions.ts';
 import { type Call, type Change, isCall, type KnownKey, type Outcome, toKeyText } from '../write.ts';
-import type { AskAll } from './coalescing.ts';
+import { type AskAll, blameOne, toFault } from './coalescing.ts';
 import type { Connection, Row } from './connection.ts';
 import { drive, toDialect, toSetPath } from './drive.ts';
-import { toFault } from './insert.ts';
 import { lockOf, NOW } from './names.ts';
 
 /** How many changes may share a transaction: it must end before PostgreSQL's timeout. */
@@ -29,12 +28,13 @@ export function buildRunChanges(
   calls: AnyTransactions = {},
 ): AskAll<AnyChange, Answer> {
   const batches = new Batches(schema, kept, calls);
-  return async (connection, changes) => {
+  return blameOne(async (connection, changes) => {
     let answers = await batches.tryToRun(connection, changes, false);
     if (answers instanceof Error && !(answers instanceof StoreUnavailable))
       answers = await batches.tryToRun(connection, changes, true);
-    return answers instanceof Error ? changes.map(() => answers as Error) : answers;
-  };
+    if (answers instanceof Error) throw answers;
+    return answers;
+  });
 }
 
 class Batches {
