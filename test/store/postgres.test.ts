@@ -178,6 +178,19 @@ t.test('a text that only the database knows to be too long is refused alone', as
   t.match(outcomes, [{ value: { name: 'Ada' } }, { reason: { code: 'TEXT_TOO_LONG' } }, { value: { name: 'Bob' } }]);
 });
 
+t.test('keys are made and revoked durably, whatever a session is set to', async (t) => {
+  const url = server.newUrl();
+  const store = await openOne(t, url);
+  await store.createKey({ id: 'a', name: 'Ada', hash: 'x'.repeat(64), createdAt: '' });
+  const other = await server.connect(t, url);
+  for (const mode of ['off', 'local', 'remote_write']) {
+    await other.query(`SET synchronous_commit = ${mode}; BEGIN; UPDATE api_keys SET revoked_at = '2026'`);
+    const { rows } = await other.query('SHOW synchronous_commit');
+    t.equal(rows[0].synchronous_commit, mode === 'remote_write' ? mode : 'on');
+    await other.query('COMMIT');
+  }
+});
+
 t.test('a database with another encoding is refused', async (t) => {
   await server.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
   await t.rejects(open(server.newUrl().replace('/postgres?', '/latin?')), new Error('its encoding is not UTF8'));
