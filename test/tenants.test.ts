@@ -135,7 +135,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
   t.test('there are no records of no tenant', async (t) => {
     const { items } = await open(t);
     t.strictSame(Object.keys(items), ['of']);
-    for (const none of [undefined, null, ''])
+    for (const none of [undefined, null, '', 'a\0'])
       t.throws(() => items.of(none), { message: 'records of no tenant were asked for' });
   });
 }

@@ -16,6 +16,7 @@ import type { Kept } from './kept.ts';
 import { hasLists, isPlain, readPage, toAsked, toPage } from './lists.ts';
 import type { Dialect } from './statement.ts';
 import { type Field, isFree } from './table.ts';
+import { isStorable } from './texts.ts';
 import { type AnyTransactions, Calls, fromOutput } from './transactions.ts';
 import { toStored } from './values.ts';
 import type { Call, Change, Create, Created, Outcome } from './write.ts';
@@ -61,7 +62,8 @@ export function buildCollections(
 
 /** @throws Error without a tenant, for example if a token lacks the claim that names it */
 function toTenant(tenant: unknown): unknown {
-  if (tenant === undefined || tenant === null || tenant === '') throw new Error('records of no tenant were asked for');
+  if (tenant === undefined || tenant === null || tenant === '' || !isStorable(tenant))
+    throw new Error('records of no tenant were asked for');
   return tenant;
 }
 

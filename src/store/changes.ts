@@ -5,6 +5,7 @@ import type { Fields } from './collection.ts';
 import type { Kept } from './kept.ts';
 import { type Dialect, Statement } from './statement.ts';
 import { type Field, perTable, type Relation, type Table } from './table.ts';
+import { isStorable } from './texts.ts';
 import { toStored } from './values.ts';
 import type { Call, Change, KnownKey, Outcome } from './write.ts';
 
@@ -136,14 +137,21 @@ function toWhere(
   const conditions = fields
     .filter(({ name }) => name in wanted)
     .map((field) => toCondition(field, wanted[field.name], statement));
-  if (tenant) conditions.push(`${tenant.column} = ${statement.bind(tenant, mine)}`);
-  return [...conditions, `${id.column} = ${statement.bind(id, toStored(id, value))}`].join(' AND ');
+  if (tenant) conditions.push(toEquality(tenant, mine, statement));
+  return [...conditions, toEquality(id, toStored(id, value), statement)].join(' AND ');
 }
 
+/** A condition that no record meets. */
+const NEVER = '1 = 0';
+
+const toEquality = (field: Field, value: unknown, statement: Statement) =>
+  isStorable(value) ? `${field.column} = ${statement.bind(field, value)}` : NEVER;
+
 function toCondition(field: Field, value: unknown, statement: Statement): string {
+  if (field.type !== 'json' && !isStorable(value)) return NEVER;
   if (field.type === 'json' || !Array.isArray(value))
     return `${statement.toCompared(field)} IS NOT DISTINCT FROM ${statement.toCompared(field, value)}`;
-  return `(${['1 = 0', ...value.map((one) => toCondition(field, one, statement))].join(' OR ')})`;
+  return `(${[NEVER, ...value.map((one) => toCondition(field, one, statement))].join(' OR ')})`;
 }
 
 /** A violated constraint, as a database reports it. */

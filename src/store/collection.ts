@@ -65,7 +65,8 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
 /**
  * Every method throws StoreUnavailable if the store cannot be reached or written; UnfitRecord, before anything is stored, if the record
  * breaks the contract; KeyReused if the `Idempotency-Key` was sent before with another request; AlreadyDone if its stored answer breaks
- * the contract by now, and the record is gone. Writes resolve when they are durable.
+ * the contract by now, and the record is gone; TextTooLong, if the record has a longer text than an index can hold. Writes resolve when
+ * they are durable.
  */
 export interface Collection<
   Found = Fields,
@@ -203,3 +204,11 @@ export class KeyReused extends Error {
 export class AlreadyDone extends Error {
   override name = 'AlreadyDone';
 }
+/** A text of a record is longer than an index can hold. The code tells it from other errors, also when it comes from another thread. */
+export class TextTooLong extends Error {
+  override name = 'TextTooLong';
+  readonly code = 'TEXT_TOO_LONG';
+}
+
+export const isTooLong = (error: unknown): error is Error =>
+  error instanceof Error && (error as { code?: unknown }).code === 'TEXT_TOO_LONG';

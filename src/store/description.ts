@@ -44,6 +44,7 @@ export interface Description<Name extends string = string> {
   table: string;
   /** A column for each field of the schema. */
   columns: Columns<SchemaOf<Name>>;
+  /** A text that is in an index has 2,600 bytes at most, together with the index's other texts: a longer one is 400. */
   lists?: {
     /**
      * The fields that lists can be filtered by; several filters must all match. Each needs an index on (column, id); PostgreSQL uses the

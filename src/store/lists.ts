@@ -8,6 +8,7 @@ import type { Fields, Page, PageQuery } from './collection.ts';
 import { fromCursor, fromSortedCursor, toCursor } from './cursors.ts';
 import { type Dialect, Statement } from './statement.ts';
 import type { Field, Order, Table } from './table.ts';
+import { isStorable } from './texts.ts';
 import { fromText, toStored } from './values.ts';
 
 /** How many records such a page scans. */
@@ -74,6 +75,7 @@ export function* readPage(table: Table, query: PageQuery, dialect: Dialect): Ask
   ];
   const place = after === undefined ? undefined : toPlace(after, values, order.field);
   if (after !== undefined && place === undefined) return undefined;
+  if (!values.every(isStorable)) return { texts: [], next: undefined };
   const rows = (yield toPageSql({ table, query, order, ranges, place }, dialect)) as Row[];
   const texts: string[] = [];
   let seen = 0;

@@ -5,6 +5,7 @@ import { type Fields, type HowToChange, type Idempotency, KeyReused, Refusal } f
 import type { Kept } from './kept.ts';
 import { checkFits, UnfitRecord } from './shape.ts';
 import type { Field, Table } from './table.ts';
+import { checkLengths, toStoredName } from './texts.ts';
 import { toKeptFields, toRecord } from './values.ts';
 import type { Change, Outcome } from './write.ts';
 
@@ -47,20 +48,22 @@ export class Writing {
     this.#tenant = tenant;
   }
 
-  /** A record as it will be stored, with this id if there is one. @throws UnfitRecord */
+  /** A record as it will be stored, with this id if there is one. @throws UnfitRecord, TextTooLong */
   toFit(given: Fields, id?: unknown): Fields {
     const { table, shape } = this.#kept;
     const record = toRecord(table, id === undefined ? given : { ...given, [table.id.name]: id }, this.#tenant);
     checkFits(shape, table.noun, record);
+    checkLengths(table, record);
     return record;
   }
 
-  /** @throws UnfitRecord */
+  /** @throws UnfitRecord, TextTooLong */
   toChanges(given: Fields): Pick<Change, 'record' | 'add' | 'merge'> {
     const { table, shape } = this.#kept;
     const changes = splitChanges(table, given);
     const problems = shape.checkFields(changes.record);
     if (problems) throw new UnfitRecord(`a change of a ${table.noun} is not stored: ${problems.join('; ')}`);
+    checkLengths(table, changes.record);
     return changes;
   }
 
@@ -90,13 +93,16 @@ export class Writing {
   }
 }
 
-/** Binds an `Idempotency-Key` to the tenant, whose callers share it. */
+/** Binds an `Idempotency-Key` to the tenant, whose callers share it, and makes its names such as can be stored. */
 export function toOwn(idempotency: Idempotency | undefined, tenant: unknown): Idempotency | undefined {
-  if (!idempotency || tenant === undefined) return idempotency;
+  if (!idempotency) return undefined;
+  const caller = toStoredName(tenant === undefined ? idempotency.caller : String(tenant));
+  const key = toStoredName(idempotency.key);
+  if (caller === idempotency.caller && key === idempotency.key) return idempotency;
   const note = (isReplayed: boolean) => {
     idempotency.isReplayed = isReplayed;
   };
-  return Object.defineProperty({ ...idempotency, caller: String(tenant) }, 'isReplayed', { set: note });
+  return Object.defineProperty({ ...idempotency, caller, key }, 'isReplayed', { set: note });
 }
 
 /** Sets `isReplayed`. @throws KeyReused */

@@ -150,6 +150,47 @@ t.test('pets of other statuses, however many, do not slow down the page of one s
   }
 });
 
+t.test('a read that the database refuses fails alone, however many came with it', async (t) => {
+  const store = await openOne(t);
+  const { id } = await store.records.create({ name: 'Rex', categoryId: 7n });
+  const ids = [id, 2n ** 63n, id, id, -(2n ** 64n), id];
+  const gets = await Promise.allSettled(ids.map(async (one) => store.records.get(one)));
+  const [found, refused] = [{ value: { text: /Rex/ } }, { reason: { code: '22003' } }];
+  t.match(gets, [found, refused, found, found, refused, found]);
+});
+
+t.test('counts of callers are kept apart, whatever their names are', async (t) => {
+  const { countWindow } = await openOne(t);
+  const names = ['a\0', 'a', 'a\ud800', 'a\ufffd', 'b'.repeat(10_000), `${'b'.repeat(9999)}c`];
+  const count = (amount: number) => Promise.all(names.map((name) => countWindow?.(name, 86_400, amount)));
+  await count(1);
+  t.match(await count(2), Array(names.length).fill({ total: 3 }));
+});
+
+t.test('a text that only the database knows to be too long is refused alone', async (t) => {
+  const url = server.newUrl();
+  const store = await openOne(t, url);
+  await server.execute(`CREATE INDEX ON ${schemaOf(url)}.pets (name)`);
+  // Not compressible.
+  const name = Array.from({ length: 3000 }, () => String.fromCharCode(0x4e00 + Math.random() * 20_000)).join('');
+  const create = (one: string) => store.records.create({ name: one, categoryId: 7n });
+  const outcomes = await Promise.allSettled(['Ada', name, 'Bob'].map(create));
+  t.match(outcomes, [{ value: { name: 'Ada' } }, { reason: { code: 'TEXT_TOO_LONG' } }, { value: { name: 'Bob' } }]);
+});
+
+t.test('keys are made and revoked durably, whatever a session is set to', async (t) => {
+  const url = server.newUrl();
+  const store = await openOne(t, url);
+  await store.createKey({ id: 'a', name: 'Ada', hash: 'x'.repeat(64), createdAt: '' });
+  const other = await server.connect(t, url);
+  for (const mode of ['off', 'local', 'remote_write']) {
+    await other.query(`SET synchronous_commit = ${mode}; BEGIN; UPDATE api_keys SET revoked_at = '2026'`);
+    const { rows } = await other.query('SHOW synchronous_commit');
+    t.equal(rows[0].synchronous_commit, mode === 'remote_write' ? mode : 'on');
+    await other.query('COMMIT');
+  }
+});
+
 t.test('a database with another encoding is refused', async (t) => {
   await server.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
   await t.rejects(open(server.newUrl().replace('/postgres?', '/latin?')), new Error('its encoding is not UTF8'));

@@ -1,7 +1,7 @@
 /** Maps whatever a plugin, Fastify, a handler or the store throws to the error that the client gets. */
 
 import { inspect } from 'node:util';
-import { AlreadyDone, KeyReused } from '../../store/collection.ts';
+import { AlreadyDone, isTooLong, KeyReused } from '../../store/collection.ts';
 import { type OutageKind, StoreUnavailable } from '../../store/store.ts';
 import { type CodeAndMessage, type ErrorCode, GENERAL, HttpError, NO_ROUTE, TOO_LARGE } from '../errors.ts';
 import { isOfBody, isSendable } from './last-resort.ts';
@@ -74,6 +74,7 @@ export function toHttpError(thrown: unknown, replyStatus: number, isReplayed = f
       return new HttpError(...OUTAGE_ERRORS[thrown.kind], { cause: thrown.cause ?? thrown });
     if (thrown instanceof KeyReused) return new HttpError(...REUSED);
     if (thrown instanceof AlreadyDone) return new HttpError(...DONE, { cause: thrown });
+    if (isTooLong(thrown)) return new HttpError('invalid_request', thrown.message);
     const error = (thrown ?? {}) as ErrorLike;
     const status = [error.statusCode, error.status, replyStatus].find(isFailing) ?? 500;
     if (isReplayed && status === 500) return new HttpError(...DONE, { cause: toCause(thrown) });

@@ -8,17 +8,14 @@ import type { Kept } from '../kept.ts';
 import { StoreUnavailable } from '../store.ts';
 import { type AnyTransactions, Calls, type Running } from '../transactions.ts';
 import { type Call, type Change, isCall, type KnownKey, type Outcome, toKeyText } from '../write.ts';
-import type { AskAll } from './coalescing.ts';
+import { type AskAll, blameOne, toFault } from './coalescing.ts';
 import type { Connection, Row } from './connection.ts';
-import { drive, toDialect, toSetPath } from './drive.ts';
-import { toFault } from './insert.ts';
+import { drive, toDialect } from './drive.ts';
 import { lockOf, NOW } from './names.ts';
+import { toLocalSettings } from './session.ts';
 
 /** How many changes may share a transaction: it must end before PostgreSQL's timeout. */
 export const MOST_CHANGES = 64;
-
-/** How long a server that has gone in the middle of a transaction holds the lock, in milliseconds. */
-const IDLE_TIMEOUT = 2000;
 
 type Answer = Outcome | Error;
 type AnyChange = Change | Call;
@@ -29,25 +26,25 @@ export function buildRunChanges(
   calls: AnyTransactions = {},
 ): AskAll<AnyChange, Answer> {
   const batches = new Batches(schema, kept, calls);
-  return async (connection, changes) => {
+  return blameOne(async (connection, changes) => {
     let answers = await batches.tryToRun(connection, changes, false);
     if (answers instanceof Error && !(answers instanceof StoreUnavailable))
       answers = await batches.tryToRun(connection, changes, true);
-    return answers instanceof Error ? changes.map(() => answers as Error) : answers;
-  };
+    if (answers instanceof Error) throw answers;
+    return answers;
+  });
 }
 
 class Batches {
   readonly #begin: string;
-  readonly #setPath: string;
   readonly #changes: Changes;
   readonly #calls: Calls;
   readonly #keys: ReturnType<typeof buildKnownKeys>;
 
   constructor(schema: string, kept: readonly Kept[], calls: AnyTransactions) {
-    const idle = `set_config('idle_in_transaction_session_timeout', '${IDLE_TIMEOUT}', true)`;
-    this.#begin = `SELECT ${idle}, pg_advisory_xact_lock(${lockOf(schema)})`;
-    this.#setPath = toSetPath(schema);
+    this.#begin = `BEGIN ISOLATION LEVEL READ COMMITTED;
+      SELECT ${toLocalSettings(schema)}, pg_advisory_xact_lock(${lockOf(schema)});
+      SELECT ${NOW}`;
     this.#keys = buildKnownKeys(schema);
     this.#changes = new Changes(toDialect(schema), kept);
     this.#calls = new Calls(kept, this.#changes, calls);
@@ -70,9 +67,7 @@ class Batches {
   }
 
   async #run(connection: Connection, changes: AnyChange[], isSafe: boolean): Promise<Answer[]> {
-    await connection.query('BEGIN ISOLATION LEVEL READ COMMITTED');
-    await connection.query(changes.some(isCall) ? `${this.#begin}, ${this.#setPath}` : this.#begin);
-    const [[now]] = (await connection.query(`SELECT ${NOW}`)) as [[string]];
+    const [[now]] = (await connection.query(this.#begin)) as [[string]];
     const known = await this.#keys.find(connection, changes);
     const answers: Answer[] = [];
     const toWhy = (error: unknown, change: Change) => toRefused(error as DatabaseError, change, this.#changes);
@@ -140,8 +135,8 @@ const [OUT_OF_RANGE, NO_PARENT, NOT_UNIQUE] = ['22003', '23503', '23505'];
 function toRefused({ code, detail = '' }: DatabaseError, change: Change, changes: Changes): string | undefined {
   if (code === OUT_OF_RANGE) return 'out_of_range';
   const table = changes.tableOf(change);
-  // `Key (shop, lower(name))=`; SQL's reserved words are quoted.
-  const keys = /^Key \((.*?)\)=/.exec(detail)?.[1] ?? '';
+  // `Key (shop, lower(name))=(…)`, in the server's language; SQL's reserved words are quoted.
+  const keys = /\((.*?)\)=\(/.exec(detail)?.[1] ?? '';
   const columns = keys.replace(/lower\(|[)" ]/g, '').split(',');
   if (code === NO_PARENT)
     return toRefusal(change, table, { kind: 'reference', isLost: (relation) => areSame(relation.columns, columns) });

@@ -1,9 +1,11 @@
 /** Coalesces all waiting calls of the same kind into one statement: however many they are, they cost one round trip. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { TextTooLong } from '../collection.ts';
+import { StoreUnavailable } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { Run } from './connection-pool.ts';
 
-/** Answers all questions by one statement, in their order. */
+/** Answers all questions by one statement, in their order. An Error is the answer to one that fails. */
 export type AskAll<Question, Answer> = (connection: Connection, questions: Question[]) => Promise<Answer[]>;
 
 /** How many calls one statement may answer: it must end before PostgreSQL's timeout. */
@@ -11,7 +13,7 @@ const MOST = 1000;
 
 interface Batch<Question, Answer> {
   questions: Question[];
-  answers: Promise<Answer[]>;
+  answers: Promise<(Answer | Error)[]>;
 }
 
 /** Shared by kinds of calls whose statements run in turn: a few large statements cost less than many small ones at once. */
@@ -22,13 +24,17 @@ export interface Turns {
 /** How long a statement waits for the previous one, in milliseconds: a slow one does not hold up the others. */
 const LONGEST_WAIT = 5;
 
-/** A call joins the waiting batch until a connection takes it. So a call never sees data that was read before it was made. */
+/**
+ * A call joins the waiting batch until a connection takes it. So a call never sees data that was read before it was made. An answer that
+ * is an Error is thrown.
+ */
 export function coalesce<Question, Answer>(
   run: Run,
   askAll: AskAll<Question, Answer>,
   turns: Turns = { latest: Promise.resolve() },
   most = MOST,
-): (question: Question) => Promise<Answer> {
+): (question: Question) => Promise<Exclude<Answer, Error>> {
+  const ask = blameOne(askAll);
   let waiting: Batch<Question, Answer> | undefined;
 
   function begin(): Batch<Question, Answer> {
@@ -39,7 +45,7 @@ export function coalesce<Question, Answer>(
     const answers = Promise.race([turns.latest, wait(LONGEST_WAIT, undefined, { ref: false })]).then(() =>
       run((connection) => {
         leave();
-        return askAll(connection, questions);
+        return ask(connection, questions);
       }),
     );
     turns.latest = answers.catch(() => {});
@@ -54,6 +60,34 @@ export function coalesce<Question, Answer>(
     const { questions, answers } = waiting;
     const index = questions.push(question) - 1;
     if (questions.length === most) waiting = undefined;
-    return (await answers)[index] as Answer;
+    const answer = (await answers)[index];
+    if (answer instanceof Error) throw answer;
+    return answer as Exclude<Answer, Error>;
   };
+}
+
+/** Bisects questions whose statement fails, so that only those fail that are at fault. */
+export function blameOne<Question, Answer>(askAll: AskAll<Question, Answer>): AskAll<Question, Answer | Error> {
+  return async function ask(connection: Connection, questions: Question[]): Promise<(Answer | Error)[]> {
+    try {
+      return await askAll(connection, questions);
+    } catch (error) {
+      if (error instanceof StoreUnavailable) return questions.map(() => error);
+      if (!connection.isOpen) throw error;
+      if (questions.length === 1) return [toFault(error as Error)];
+      const middle = questions.length / 2;
+      const first = await ask(connection, questions.slice(0, middle));
+      return [...first, ...(await ask(connection, questions.slice(middle)))];
+    }
+  };
+}
+
+/** SQLSTATEs of a sequence that has no more numbers, and of a text that is too long for an index that no description names. */
+const [USED_UP, TOO_LONG] = ['2200H', '54000'];
+
+export function toFault(error: Error & { code?: string }): Error {
+  if (error.code === USED_UP) return new StoreUnavailable(error, 'ids_used_up');
+  return error.code === TOO_LONG
+    ? new TextTooLong('a text is longer than its index can hold', { cause: error })
+    : error;
 }

@@ -2,6 +2,8 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { StoreUnavailable } from '../store.ts';
+import { quote } from './names.ts';
+import { toIntroduction } from './session.ts';
 import type { Address, PostgresSettings } from './settings.ts';
 
 /** The columns of a row, as texts, so that no digit is lost. */
@@ -9,7 +11,7 @@ export type Row = (string | null)[];
 
 export interface Connection {
   /**
-   * Runs one statement. An error of the statement leaves the connection open.
+   * Runs one statement, or several without values, and returns the rows of the last. An error of a statement leaves the connection open.
    * @throws StoreUnavailable if PostgreSQL refused the statement temporarily, and has done nothing
    */
   query(sql: string, values?: unknown[]): Promise<Row[]>;
@@ -37,10 +39,6 @@ const LOSSES = /^(|08.*|25P04|57P.*|XX.*)$/;
 /** PgBouncer drops the connection's `statement_timeout` when it is told to ignore it. */
 const NO_TIMEOUT = "behind a pooler, its role needs a limit: ALTER ROLE … SET statement_timeout = '600ms'";
 
-const INTRODUCTION = `
-  SELECT current_setting('transaction_read_only'), current_setting('statement_timeout'),
-    extract(epoch FROM pg_postmaster_start_time())`;
-
 /** Timeouts, in milliseconds. */
 export interface ConnectionTimes {
   toConnect: number;
@@ -51,7 +49,7 @@ export interface ConnectionTimes {
 /** @throws Error also if the server is read-only: then it is not the primary */
 export async function connectTo(
   { host, port }: Address,
-  { user, password, database, sslNegotiation }: PostgresSettings,
+  { user, password, database, schema, sslNegotiation }: PostgresSettings,
   ssl: pg.ClientConfig['ssl'],
   { toConnect, toAnswer }: ConnectionTimes,
 ): Promise<Connection> {
@@ -72,10 +70,14 @@ export async function connectTo(
   let server: string;
   try {
     await client.connect();
-    const [[isReadOnly, timeout, started]] = (await connection.query(INTRODUCTION)) as [[string, string, string]];
+    const { processID } = client as unknown as { processID: number };
+    const [[isReadOnly, timeout, started, , lacking]] = (await connection.query(toIntroduction(quote(schema)), [
+      processID,
+    ])) as [[string, string, string, string, string | null]];
     server = started;
     if (isReadOnly !== 'off') throw new Error('it can only be read');
     if (timeout === '0') throw new Error(NO_TIMEOUT);
+    if (lacking !== null) throw new Error(`behind a pooler, its role needs other settings: ${lacking}`);
   } catch (error) {
     connection.end(error as Error);
     // An AggregateError, for a name with several addresses, has no message.
@@ -114,7 +116,8 @@ function toConnection(client: pg.Client, socket: Socket): Omit<Connection, 'serv
   return {
     query: async (text, values) => {
       try {
-        return (await client.query<Row>({ text, values: values as unknown[], rowMode: 'array' })).rows;
+        const results = [await client.query<Row>({ text, values: values as unknown[], rowMode: 'array' })];
+        return (results.flat().at(-1) as pg.QueryArrayResult<Row>).rows;
       } catch (error) {
         const code = error instanceof pg.DatabaseError ? (error.code as string) : '';
         if (LOSSES.test(code) || code === READ_ONLY) end(error as Error);

@@ -6,6 +6,7 @@ import { toPlace, toValue } from './arrays.ts';
 import type { Connection } from './connection.ts';
 import { toCompared } from './names.ts';
 import { toJsonSql } from './record-json.ts';
+import { toLocalSettings } from './session.ts';
 
 export const toDialect = (schema: string): Dialect => ({
   place: (number, field) => toPlace(field, number),
@@ -18,18 +19,14 @@ export const toDialect = (schema: string): Dialect => ({
   toOrdered: toCompared,
 });
 
-/** SQL that sets the search path of a transaction, so that a team's own statements find their tables. */
-export const toSetPath = (schema: string) => `set_config('search_path', '${schema.replaceAll("'", "''")}', true)`;
-
 /** Runs a generator of reads on one snapshot. */
 export async function driveReading<Result>(
   connection: Connection,
   schema: string,
   asking: Asking<Result>,
 ): Promise<Result> {
-  await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   try {
-    await connection.query(`SELECT ${toSetPath(schema)}`);
+    await connection.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT ${toLocalSettings(schema)}`);
     return await drive(connection, asking);
   } finally {
     if (connection.isOpen) await connection.query('ROLLBACK');

@@ -8,6 +8,7 @@ import { type Kept, NO_ID, toKept } from '../kept.ts';
 import type { Shape } from '../shape.ts';
 import { type Migrated, type Store, type StoreLimits, StoreUnavailable } from '../store.ts';
 import { type Table, toTables } from '../table.ts';
+import { toStoredName } from '../texts.ts';
 import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain } from '../transactions.ts';
 import type { Create } from '../write.ts';
 import { buildRunChanges, MOST_CHANGES } from './changes.ts';
@@ -127,7 +128,7 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
     addUses: (added) => reading.runOnce((connection) => drive(connection, keys.addUses(JSON.stringify(added)))),
     listUses: () => read((connection) => drive(connection, keys.listUses())),
     counts,
-    countWindow: (id, window, amount) => countWindow({ id, window, amount }),
+    countWindow: (id, window, amount) => countWindow({ id: toStoredName(id), window, amount }),
     check: async () => {
       await Promise.all([...all.map(({ prove }) => prove()), !writes.areProven(names) && proveWritable(undefined)]);
     },

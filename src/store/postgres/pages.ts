@@ -5,6 +5,7 @@ import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page } from '../collection.ts';
 import { toCursor } from '../cursors.ts';
 import type { Field, Table } from '../table.ts';
+import { toAsked } from '../texts.ts';
 import { toArraySql } from './arrays.ts';
 import type { AskAll } from './coalescing.ts';
 import type { Connection } from './connection.ts';
@@ -37,7 +38,7 @@ export function buildListRecords(schema: string, table: Table, source: TextSourc
     const rows = await connection.query(sql, [
       all.map(({ limit }) => limit),
       all.map(({ after }) => after),
-      ...used.map((field) => all.map(({ values }) => values[table.filters.indexOf(field)])),
+      ...used.map((field) => all.map(({ values }) => toAsked(values[table.filters.indexOf(field)]))),
     ]);
     return [...asked].map(([key, { values }], index) => [key, toPage(rows[index] as PageRow, values, source)]);
   }

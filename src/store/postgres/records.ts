@@ -2,6 +2,7 @@
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields } from '../collection.ts';
 import type { Table } from '../table.ts';
+import { toAsked } from '../texts.ts';
 import type { AskAll } from './coalescing.ts';
 import { toJsonSql } from './record-json.ts';
 
@@ -14,7 +15,7 @@ export function buildGetRecords(
   const isInt64 = table.id.type === 'int64';
   const sql = isInt64 ? toSqlByNumber(schema, table) : toSqlByText(schema, table);
   return async (connection, ids) => {
-    const asked = isInt64 ? `{${ids.join()}}` : ids;
+    const asked = isInt64 ? `{${ids.join()}}` : ids.map(toAsked);
     const [[lines]] = (await connection.query(sql, [asked])) as [[string | null]];
     const texts = new Map(lines?.split('\n').map(toEntry));
     return ids.map((id, index) => {

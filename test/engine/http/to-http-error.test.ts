@@ -1,5 +1,6 @@
 import t from 'tap';
 import { toHttpError } from '../../../src/engine/http/thrown.ts';
+import { TextTooLong } from '../../../src/store/collection.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 
 t.test('an outage of the store is a 503, whether or not it has a cause', async (t) => {
@@ -7,6 +8,14 @@ t.test('an outage of the store is a 503, whether or not it has a cause', async (
   t.match(toHttpError(new StoreUnavailable(cause), 200), { status: 503, code: 'unavailable', cause });
   const outage = new StoreUnavailable(undefined);
   t.match(toHttpError(outage, 200), { status: 503, code: 'unavailable', cause: outage });
+});
+
+t.test('a text that is longer than its index can hold is a fault of the request', async (t) => {
+  const message = 'note has more than 1300 bytes, the most that its index can hold';
+  const thrown = new TextTooLong(message);
+  // From another thread comes a plain error.
+  for (const error of [thrown, Object.assign(new Error(message), { code: thrown.code })])
+    t.match(toHttpError(error, 200), { status: 400, code: 'invalid_request', message });
 });
 
 t.test('nothing that is thrown is a fault of the service', async (t) => {

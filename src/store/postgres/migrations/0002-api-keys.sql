@@ -28,6 +28,10 @@ INSERT INTO api_key_changes VALUES (0, 0, gen_random_uuid());
 
 CREATE FUNCTION count_api_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  -- A key that was made or revoked must be on disk, even if the database is configured for less.
+  IF current_setting('synchronous_commit') IN ('off', 'local') THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
   EXECUTE format(
     'UPDATE %I.api_key_changes SET count = count + 1, removed = CASE WHEN $1 THEN count + 1 ELSE removed END',
     TG_TABLE_SCHEMA

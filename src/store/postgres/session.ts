@@ -1,0 +1,60 @@
+/** The settings that statements and the texts of their values depend on: sessions have these, whatever a server, database or role is set to. */
+
+/**
+ * Settings without which statements fail or lose something. Behind a pooler the sessions are shared, maybe one for each transaction, so
+ * there the role must have them.
+ */
+const NEEDED = {
+  // NULL is a value, not the text `NULL`.
+  array_nulls: 'on',
+  default_transaction_isolation: 'read committed',
+  exit_on_error: 'off',
+  // Fewer digits would change numbers.
+  extra_float_digits: '1',
+  // Types and indexes are compared by their names.
+  quote_all_identifiers: 'off',
+  // `replica` runs no triggers, and checks no references.
+  session_replication_role: 'origin',
+  standard_conforming_strings: 'on',
+};
+
+/** Limits of which ours take the place. */
+const UNLIMITED = { idle_in_transaction_session_timeout: '0', idle_session_timeout: '0', lock_timeout: '0' };
+
+/** Settings for a team's own statements, as they are on most servers. */
+const OF_TEAMS = {
+  ...{ DateStyle: 'ISO, MDY', IntervalStyle: 'postgres', TimeZone: 'UTC', bytea_output: 'hex', xmlbinary: 'base64' },
+  ...{ lc_monetary: 'C', lc_numeric: 'C', lc_time: 'C', xmloption: 'content', backslash_quote: 'safe_encoding' },
+  ...{ transform_null_equals: 'off', gin_fuzzy_search_limit: '0' },
+};
+
+/** How long a server that has gone in the middle of a transaction holds the lock, in milliseconds. */
+const IDLE_TIMEOUT = 2000;
+
+const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+/**
+ * SQL that reads the state of a new session and sets what it depends on, in one statement. `$1` is the process that the server named when
+ * it was connected to. Behind a pooler it is none of the server's: then nothing is set, and the last column names what the role lacks.
+ */
+export function toIntroduction(schema: string): string {
+  const own = Object.entries({ ...UNLIMITED, search_path: schema });
+  const rows = [...Object.entries(NEEDED), ...own].map(
+    ([name, value]) => `(${quoteText(name)}, ${quoteText(value)}, ${name in NEEDED})`,
+  );
+  const isDirect = 'pg_backend_pid() = $1::int';
+  return `
+    SELECT current_setting('transaction_read_only'), current_setting('statement_timeout'),
+      extract(epoch FROM pg_postmaster_start_time()),
+      count(set_config(name, value, false)) FILTER (WHERE ${isDirect}),
+      string_agg(format('ALTER ROLE %I SET %s = %L', current_user, name, value), '; ') FILTER (WHERE NOT ${isDirect} AND is_needed)
+    FROM (VALUES ${rows}) AS wanted (name, value, is_needed) WHERE current_setting(name) <> value`;
+}
+
+/** SQL that sets, until the end of the transaction, what a team's own statements depend on, and finds their tables. */
+export function toLocalSettings(schema: string): string {
+  const idle = { idle_in_transaction_session_timeout: `${IDLE_TIMEOUT}` };
+  return Object.entries({ ...OF_TEAMS, ...idle, search_path: schema })
+    .map(([name, value]) => `set_config(${quoteText(name)}, ${quoteText(value)}, true)`)
+    .join();
+}

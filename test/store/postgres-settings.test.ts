@@ -1,0 +1,189 @@
+/** PostgreSQL has settings for servers, databases and roles; whatever they are, the answers are the same. */
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import type { AnyCollection, Fields, Page } from '../../src/store/collection.ts';
+import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
+import type { Store } from '../../src/store/store.ts';
+import { books } from '../books/domain.ts';
+import { domain as orders } from '../orders/domain.ts';
+import { idempotencyOf, keyOf, LIMITS, toShop } from '../orders/shops.ts';
+import { transactions } from '../orders/writing.ts';
+import { startPostgres } from '../postgres.ts';
+
+const server = await startPostgres(t);
+
+/** For settings that are texts. */
+const TEXTS: Record<string, string> = {
+  ...{
+    DateStyle: 'German, DMY',
+    TimeZone: 'America/New_York',
+    client_encoding: 'LATIN1',
+    search_path: 'evil, pg_catalog',
+  },
+  ...{ timezone_abbreviations: 'India', default_text_search_config: 'simple', lc_messages: 'C.UTF-8' },
+  ...{ restrict_nonsystem_relation_kind: 'view', wal_consistency_checking: 'all', createrole_self_grant: 'set' },
+};
+
+/** Settings by which operators limit a role, or say that it is not to write: these are respected. */
+const RESPECTED = /^transaction_|^default_transaction_read_only$|^temp_file_limit$|^session_replication_role$/;
+
+interface Setting {
+  name: string;
+  setting: string;
+  kind: string;
+  least: string;
+  greatest: string;
+  values: string[] | null;
+}
+
+/** A value that is as far from the default as can be; undefined if there is no other one. */
+function toHostile({ name, setting, kind, least, greatest, values }: Setting): string | undefined {
+  if (kind === 'bool') return setting === 'on' ? 'off' : 'on';
+  if (kind === 'enum') return values?.filter((value) => value !== setting).at(name === 'synchronous_commit' ? -1 : 0);
+  if (kind === 'string') return TEXTS[name];
+  return setting === least ? greatest : least;
+}
+
+/** Sets all that a role may set, and what an administrator may set for it, half of it for the role, half for its database. */
+async function makeHostile(database: string): Promise<Record<string, string>> {
+  await server.execute(`CREATE ROLE ${database} LOGIN PASSWORD '${server.password}'`);
+  await server.execute(`CREATE DATABASE ${database} OWNER ${database}`);
+  const { rows } = await server.execute(`
+    SELECT name, setting, vartype AS kind, min_val AS least, max_val AS greatest, enumvals AS values
+    FROM pg_settings WHERE context IN ('user', 'superuser') ORDER BY name`);
+  const set: Record<string, string> = {};
+  for (const [index, setting] of (rows as Setting[]).entries()) {
+    const value = toHostile(setting);
+    if (value === undefined || RESPECTED.test(setting.name)) continue;
+    const of = index % 2 === 0 ? `ROLE ${database}` : `DATABASE ${database}`;
+    const text = setting.name === 'search_path' ? value : `'${value}'`;
+    await server.execute(`ALTER ${of} SET ${setting.name} = ${text}`);
+    set[setting.name] = value;
+  }
+  return set;
+}
+
+/** Functions that take the place of PostgreSQL's own, where the search path allows it. */
+const EVIL = `
+  CREATE SCHEMA evil; GRANT USAGE ON SCHEMA evil TO PUBLIC;
+  CREATE FUNCTION evil.lower(text) RETURNS text LANGUAGE sql AS $$ SELECT 'evil' $$;
+  CREATE FUNCTION evil.to_json(text) RETURNS json LANGUAGE sql AS $$ SELECT '"evil"'::json $$;
+  CREATE FUNCTION evil.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT 'epoch'::timestamptz $$`;
+
+const NUMBERS = [0.1 + 0.2, 0.3, 1 / 3, 5e-324, Number.MAX_VALUE, -123456789.12345678, 1e21];
+
+/** Own SQL whose answer depends on settings. */
+const ASKED = `SELECT '2026-07-01 12:00Z'::timestamptz::text AS a, '2026-07-01 12:00Z'::timestamptz AS b, 'a\\b' AS c,
+  '1 day 1 hour'::interval::text AS d, decode('00ff', 'hex')::text AS e, 0.1::float8 + 0.2::float8 AS f,
+  (1 = NULL) IS NULL AS g, '{NULL}'::text[] IS NOT DISTINCT FROM ARRAY[NULL::text] AS h, lower('A') AS i,
+  '2.5'::float8::text AS j, date '2026-02-01' AS k, to_char(1234.5, 'L9G999D9') AS l, xmlserialize(content xmlelement(name a, decode('ff', 'hex')) AS text) AS m`;
+
+async function useBooks(store: Store): Promise<unknown[]> {
+  const { books: collection } = store.collections as { books: AnyCollection };
+  const make = (price: number, index: number) => ({
+    ...{
+      title: `"\\ '${index}' NULL`,
+      isbn: 7n,
+      authors: ['a\\b', 'a\0'],
+      price,
+      tags: null,
+      rating: price,
+      series: null,
+    },
+    ...{ isSold: null, shelf: index % 2 ? null : 'NULL', ...(index % 3 ? { printedAt: 'NULL', isLent: true } : {}) },
+  });
+  const made = await Promise.all(NUMBERS.map((price, index) => collection.create(make(price, index) as Fields)));
+  const keyed = await collection.create(make(0.7, 9), { idempotency: idempotencyOf('book') });
+  const again = await collection.create(make(0.7, 9), { idempotency: idempotencyOf('book') });
+  const texts = await Promise.all(made.map(async ({ id }) => (await collection.get(id))?.text));
+  const pages = await Promise.all(NUMBERS.map((price) => collection.list({ limit: 9, price })));
+  return [made, keyed, again, texts, pages.map((page) => page?.body.text)];
+}
+
+async function useOrders(store: Store): Promise<unknown[]> {
+  const { orders, pets, coupons } = toShop(store);
+  const times = { dueAt: '2026-07-01T12:00:00+02:00' };
+  const made = await Promise.all(
+    NUMBERS.map((weight, index) => orders.create({ price: BigInt(index), weight, ...times })),
+  );
+  const pages: string[] = [];
+  for (let after: string | undefined, more = true; more; more = after !== undefined) {
+    const page = (await orders.list({ limit: 1, order: 'lightest', after })) as Page;
+    if (pages.push(page.body.text) > NUMBERS.length) throw new Error('the list has no end');
+    after = page.next;
+  }
+  const { id: petId } = await pets.create({ name: 'Ann', categoryId: 1n, status: 'available' });
+  const notes = await Promise.all(['n', 'n'].map((note) => orders.create({ price: 1n, note })));
+  const lost = await orders.create({ price: 1n, couponCode: 'none' });
+  await coupons.put('a', { left: 1n });
+  return [
+    ...[
+      made,
+      pages,
+      notes,
+      lost,
+      await orders.place?.({ petId, price: 1n }),
+      await orders.place?.({ petId, price: 1n }),
+    ],
+    await orders.update(keyOf(made[0]), { weight: 0.7, price: { add: 2n ** 63n - 1n } }),
+    await orders.update(keyOf(made[1]), { price: { add: 2n ** 63n - 1n } }),
+    (await orders.list({ limit: 9, dueAt: { from: '2026-07-01T10:00:00Z' } }))?.body.text,
+    await orders.ask?.([ASKED]),
+    await orders.addToSum?.(7n),
+    await orders.report?.({ from: 0n, petId }),
+  ];
+}
+
+async function useKeys(store: Store): Promise<unknown[]> {
+  const key = (id: string) => ({ id, name: id, hash: id.padEnd(64, 'x'), createdAt: '2026-01-01T00:00:00.000Z' });
+  for (const id of ['a', 'b']) await store.createKey(key(id));
+  await store.replaceKey('a', key('c'), '2026-02-01T00:00:00.000Z');
+  await store.addUses([{ keyId: 'a', count: 2, usedAt: '2026-01-02T00:00:00.000Z' }]);
+  await store.check();
+  const totals = [await store.countWindow?.('Ada', 86_400, 2), await store.countWindow?.('Ada', 86_400, 3)];
+  return [
+    ...[await store.revokeKey('b', '2026-01-03T00:00:00.000Z'), await store.listKeys(), await store.listUses()],
+    ...[totals.map((counted) => counted?.total), (await store.readKeys()).keys],
+    await store.countInvalidRecords('a contract', (text) => JSON.parse(text) !== undefined),
+  ];
+}
+
+/** All that is answered, as one text, where what the store makes up is left out. */
+async function useAll(t: Test, url: string): Promise<string> {
+  const domain = { ...orders, books };
+  const open = () => openPostgres(parsePostgresUrl(url) as PostgresSettings, domain, LIMITS, { transactions }, 60_000);
+  const store = await open();
+  t.teardown(() => store.close());
+  const answers = [await useBooks(store), await useOrders(store), await useKeys(store)];
+  const parts: unknown[] = [];
+  for await (const part of store.readContents()) parts.push(part);
+  const text = JSON.stringify([answers, parts], (_, value) => (typeof value === 'bigint' ? `${value}n` : value), 1);
+  return text
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'uuid')
+    .replace(/(placedAt|changedAt)(\W+)\d{4}(-\d\d){2}T[\d:.]{12}Z/g, '$1$2time');
+}
+
+t.test('whatever a role and its database are set to, all is stored and answered as without it', async (t) => {
+  const set = await makeHostile('hostile');
+  t.ok(Object.keys(set).length > 100);
+  const url = server.newUrl().replace('petstore:', 'hostile:').replace('/postgres?', '/hostile?');
+  const other = new pg.Client(url.replace('hostile:', 'petstore:').replace(/\?.*/, ''));
+  await other.connect();
+  await other.query(EVIL);
+  await other.end();
+  const expected = await useAll(t, server.newUrl());
+  t.equal(await useAll(t, url), expected);
+});
+
+t.test('a role for which no triggers run, and which may not change that, is refused', async (t) => {
+  await server.execute(`CREATE ROLE replica LOGIN PASSWORD '${server.password}'`);
+  await server.execute(
+    "GRANT CREATE ON DATABASE postgres TO replica; ALTER ROLE replica SET session_replication_role = 'replica'",
+  );
+  const settings = parsePostgresUrl(server.newUrl().replace('petstore:', 'replica:')) as PostgresSettings;
+  await t.rejects(
+    openPostgres(settings, orders, LIMITS),
+    /permission denied to set parameter "session_replication_role"/,
+  );
+});
