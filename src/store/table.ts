@@ -1,5 +1,6 @@
 /** The table of a collection, for both databases: plain data, which can be sent to a thread. */
 import { stringify } from 'lossless-json';
+import { toSqlLiteral } from '../json/literals.ts';
 import type { AnyDescription, AnyDomain, Column, ColumnType, Lists } from './description.ts';
 
 export interface Field extends Readonly<Column> {
@@ -157,7 +158,7 @@ export function toRecordJson({ fields }: Table, dialect: JsonDialect): string {
   const members = fields.map((field, index) => {
     const { name, column, isOptional, isNullable } = field;
     const value = toValueJson(field, dialect);
-    const start = `'${index === 0 ? '' : ','}"${name}":' || `;
+    const start = `${toSqlLiteral(`${index === 0 ? '' : ','}${JSON.stringify(name)}:`)} || `;
     if (isOptional) return dialect.unlessNull(column, start + value);
     return start + (isNullable ? `coalesce(${value}, 'null')` : value);
   });

@@ -1,5 +1,6 @@
 /** PostgreSQL's dialect, and the driver that runs generators of statements on one connection. */
 import { parse } from 'lossless-json';
+import { toSqlLiteral } from '../../json/literals.ts';
 import type { Ask, Asking } from '../asking.ts';
 import type { Dialect } from '../statement.ts';
 import { toPlace, toValue } from './arrays.ts';
@@ -19,7 +20,7 @@ export const toDialect = (schema: string): Dialect => ({
 });
 
 /** SQL that sets the search path of a transaction, so that a team's own statements find their tables. */
-export const toSetPath = (schema: string) => `set_config('search_path', '${schema.replaceAll("'", "''")}', true)`;
+export const toSetPath = (schema: string) => `set_config('search_path', ${toSqlLiteral(schema)}, true)`;
 
 /** Runs a generator of reads on one snapshot. */
 export async function driveReading<Result>(
