@@ -4,39 +4,47 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { ContractError } from '../src/engine/contract/contract.ts';
+import { joined, named, type Source, source } from './source-text.ts';
 
 /** The first line of each generated file. */
 export const HEADER = '// Made from openapi/petstore.yaml by `npm run generate`. Never edited.\n\n';
 
 /** Finds the collections; there may be none. @throws ContractError if a `domain.ts` exports anything else */
-export function buildDomain(source: URL): string {
-  const collections = findCollections(source);
-  const names = collections.map(({ name }) => name);
-  const imports = collections.map(({ folder, name }) => `import { ${name} } from '../${folder}/domain.ts';\n`);
-  const errors = names.map((name) => `...${name}.errors`);
+export function buildDomain(folder: URL): Source {
+  const collections = findCollections(folder);
+  const names = collections.map(({ name }) => named(name));
+  const imports = collections.map(
+    (one) => source`import { ${named(one.name)} } from '../${named(one.folder)}/domain.ts';\n`,
+  );
   const hasTransactions = collections.some((one) => one.hasTransactions);
-  return `import { addErrors, type MissingErrors } from '../engine/errors.ts';
-${hasTransactions ? "import { readingOf, transactionOf } from '#store';\n" : ''}${imports.join('')}
+  return source`import { addErrors, type MissingErrors } from '../engine/errors.ts';
+${hasTransactions ? source`import { readingOf, transactionOf } from '#store';\n` : []}${imports}
 export const domain = ${toObject(names)};
-export const errors = addErrors(${toObject(errors)} satisfies MissingErrors);
-${hasTransactions ? 'export const transaction = transactionOf<typeof domain>();\nexport const reading = readingOf<typeof domain>();\n' : ''}`;
+export const errors = addErrors(${toObject(names.map((name) => source`...${name}.errors`))} satisfies MissingErrors);
+${hasTransactions ? TRANSACTION : []}`;
 }
 
-/** The parts that the writing thread loads, too: the contract, and the transactions in the `transactions.ts` beside a `domain.ts`. */
-export function buildWriting(source: URL, contract: string): string {
-  const found = findCollections(source).filter(({ hasTransactions }) => hasTransactions);
-  const imports = found.map(({ folder, name }) => `import * as ${name} from '../${folder}/transactions.ts';\n`);
-  const names = found.map(({ name }) => name);
-  return `import { loadShapes as load } from '../own-contract.ts';
-${imports.join('')}import { domain } from './domain.ts';
+const TRANSACTION = source`export const transaction = transactionOf<typeof domain>();
+export const reading = readingOf<typeof domain>();
+`;
 
-export const contract = new URL('../../${contract}', import.meta.url);
+/** The parts that the writing thread loads, too: the contract, and the transactions in the `transactions.ts` beside a `domain.ts`. */
+export function buildWriting(folder: URL, contract: string): Source {
+  const found = findCollections(folder).filter(({ hasTransactions }) => hasTransactions);
+  const imports = found.map(
+    (one) => source`import * as ${named(one.name)} from '../${named(one.folder)}/transactions.ts';\n`,
+  );
+  const names = found.map(({ name }) => named(name));
+  return source`import { loadShapes as load } from '../own-contract.ts';
+${imports}import { domain } from './domain.ts';
+
+export const contract = new URL(${`../../${contract}`}, import.meta.url);
 export const transactions = { all: ${toObject(names)}, source: import.meta.url };
 export const loadShapes = () => load(contract, domain);
 `;
 }
 
-const toObject = (parts: string[]) => (parts.length > 0 ? `{ ${parts.join(', ')} }` : '{}');
+const toObject = (parts: Source[]) => (parts.length > 0 ? source`{ ${joined(parts, ', ')} }` : source`{}`);
 
 function findCollections(source: URL): { folder: string; name: string; hasTransactions: boolean }[] {
   const isThere = (path: string) => existsSync(new URL(path, source));

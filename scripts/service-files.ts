@@ -1,8 +1,9 @@
 /** The files that join the parts of a service: its types, which the engine's types read from `Register`, and its one value. */
 import type { ReadContract } from '../src/engine/contract/contract.ts';
+import { joined, type Source, source } from './source-text.ts';
 
-export function buildRegister(): string {
-  return `import type * as services from '../services.ts';
+export function buildRegister(): Source {
+  return source`import type * as services from '../services.ts';
 import type * as tokens from '../tokens.ts';
 import type * as contract from './contract.ts';
 import type * as collections from './domain.ts';
@@ -23,9 +24,10 @@ declare module '../registered.ts' {
 `;
 }
 
-export function buildService({ operations }: ReadContract): string {
+export function buildService({ operations }: ReadContract): Source {
   const needed = [...operations.values()].flatMap(({ security }) => security.flatMap(({ scopes }) => scopes));
-  return `import { toErrorBody } from '../errors.ts';
+  const scopes = [...new Set(needed)].map((scope) => source`${scope}`);
+  return source`import { toErrorBody } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { buildServices, settings } from '../services.ts';
 import { verifyToken } from '../tokens.ts';
@@ -35,7 +37,7 @@ import { contract, transactions } from './writing.ts';
 
 export const service = {
   contract,
-  scopes: [${[...new Set(needed)].map((scope) => `'${scope}'`).join(', ')}] as readonly string[],
+  scopes: [${joined(scopes, ', ')}] as readonly string[],
   domain,
   handlers,
   transactions,

@@ -34,9 +34,29 @@ async function testMissingField(t: Test, { open, execute }: Place): Promise<void
   await store.close();
 }
 
+/** Ends a literal of SQL, of JSON, and more. */
+const NAME = `'"\\'' || (SELECT 1/0) || '\u2028\n\0$1 --`;
+
+/** The contract names the fields: its names may have any characters. */
+async function testAnyName(
+  t: Test,
+  open: (description: AnyDescription) => AnyStore | Promise<AnyStore>,
+): Promise<void> {
+  const { title, ...columns } = books.columns;
+  const store = await open({ ...books, columns: { ...columns, [NAME]: title } });
+  t.teardown(() => store.close());
+  const book = { [NAME]: 'Emma', isbn: 7n, authors: ['Jane Austen'], price: 1.5, ...NULLS };
+  const { id } = (await store.records.create(book)) as { id: bigint };
+  t.match((await store.records.get(id))?.read(), { id, ...book });
+  t.match((await store.records.list({ limit: 1 }))?.body.read(), [{ id, ...book }]);
+}
+
 t.test('memory', async (t) => {
   const open = () => openBooks({ kind: 'memory' });
   testStore(t, { isShared: false, prepare: () => ({ open, execute: () => {}, count: () => 0 }) }, books);
+  t.test('a field may have any name', async (t) =>
+    testAnyName(t, (own) => withRecords(openStore({ kind: 'memory' }, { books: own }, LIMITS), 'books') as AnyStore),
+  );
 });
 
 t.test('a file', async (t) => {
@@ -60,13 +80,14 @@ t.test('a file', async (t) => {
 
 t.test('PostgreSQL', async (t) => {
   const server = await startPostgres(t);
+  const openAt = async (url: string, own: AnyDescription = books) => {
+    const store = await openPostgres(parsePostgresUrl(url) as PostgresSettings, { books: own }, LIMITS, {}, 60_000);
+    return withRecords(store, 'books') as AnyStore;
+  };
   function prepare() {
     const url = server.newUrl();
     return {
-      open: async () => {
-        const store = await openPostgres(parsePostgresUrl(url) as PostgresSettings, { books }, LIMITS, {}, 60_000);
-        return withRecords(store, 'books') as AnyStore;
-      },
+      open: () => openAt(url),
       execute: async (sql: string) => void (await server.execute(`SET search_path = ${schemaOf(url)}; ${sql}`)),
       count: async (table: string) => {
         const { rows } = await server.execute(`SELECT count(*) FROM ${schemaOf(url)}.${table}`);
@@ -76,6 +97,7 @@ t.test('PostgreSQL', async (t) => {
   }
   testStore(t, { isShared: true, prepare }, books);
   t.test('a book without a field that it must have fits no contract', async (t) => testMissingField(t, prepare()));
+  t.test('a field may have any name', async (t) => testAnyName(t, (own) => openAt(server.newUrl(), own)));
 });
 
 t.test('a description of which no statement could be made is refused', async (t) => {

@@ -1,5 +1,6 @@
 /** The table of a collection, for both databases: plain data, which can be sent to a thread. */
 import { stringify } from 'lossless-json';
+import { toSqlLiteral } from '../json/literals.ts';
 import type { AnyDescription, AnyDomain, Column, ColumnType, Lists } from './description.ts';
 
 export interface Field extends Readonly<Column> {
@@ -162,7 +163,7 @@ export function toRecordJson({ fields }: Table, dialect: JsonDialect): string {
     const { name, column, isOptional, isNullable } = field;
     const value = toValueJson(field, dialect);
     const comma = index === 0 && !mayBeginLater ? '' : ',';
-    const start = `'${comma}${JSON.stringify(name).replaceAll("'", "''")}:' || `;
+    const start = `${toSqlLiteral(`${comma}${JSON.stringify(name)}:`)} || `;
     if (isOptional) return dialect.unlessNull(column, start + value);
     return start + (isNullable ? `coalesce(${value}, 'null')` : value);
   });

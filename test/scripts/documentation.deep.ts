@@ -127,10 +127,10 @@ async function buildFrame(t: Test): Promise<Record<string, string>> {
   const handlers = [...contract.operations.keys()].map((id): [string, string] => [`handlers/${id}.ts`, toHandler(id)]);
   return {
     ...Object.fromEntries(handlers),
-    'src/generated/contract.ts': await buildTypes(contract.document),
-    'src/generated/handlers.ts': buildHandlersMap(contract),
-    'src/generated/domain.ts': buildDomain(source),
-    'src/generated/writing.ts': buildWriting(source, 'openapi/petstore.yaml'),
+    'src/generated/contract.ts': (await buildTypes(contract.document)).text,
+    'src/generated/handlers.ts': buildHandlersMap(contract).text,
+    'src/generated/domain.ts': buildDomain(source).text,
+    'src/generated/writing.ts': buildWriting(source, 'openapi/petstore.yaml').text,
     'src/pets/domain.ts': PETS,
     'src/orders/domain.ts': ORDERS,
     'src/payments.ts': PAYMENTS,

@@ -139,7 +139,7 @@ async function useKeys(store: Store): Promise<unknown[]> {
   const key = (id: string) => ({ id, name: id, hash: id.padEnd(64, 'x'), createdAt: '2026-01-01T00:00:00.000Z' });
   for (const id of ['a', 'b']) await store.createKey(key(id));
   await store.replaceKey('a', key('c'), '2026-02-01T00:00:00.000Z');
-  await store.addUses([{ keyId: 'a', count: 2, usedAt: '2026-01-02T00:00:00.000Z' }]);
+  await store.addUses([{ keyId: 'a', usedAt: '2026-01-02T00:00:00.000Z' }]);
   await store.check();
   const totals = [await store.countWindow?.('Ada', 86_400, 2), await store.countWindow?.('Ada', 86_400, 3)];
   return [

@@ -1,4 +1,5 @@
 /** Parts of SQL statements: names, locks, times. */
+import { toSqlLiteral } from '../../json/literals.ts';
 import type { Field } from '../table.ts';
 
 /** Quotes the name of a schema or table. */
@@ -10,7 +11,7 @@ export function quote(name: string): string {
 export const toCompared = ({ ignoresCase }: Field, sql: string) => (ignoresCase ? `lower(${sql})` : sql);
 
 /** The number of the advisory lock for writing records of a schema, by its quoted name. */
-export const lockOf = (schema: string) => `'${schema.replaceAll("'", "''")}'::regnamespace::oid::bigint`;
+export const lockOf = (schema: string) => `${toSqlLiteral(schema)}::regnamespace::oid::bigint`;
 
 /** SQL of the current time, in its stored form. */
 export const NOW = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

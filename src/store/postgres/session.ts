@@ -1,3 +1,5 @@
+import { toSqlLiteral } from '../../json/literals.ts';
+
 /** The settings that statements and the texts of their values depend on: sessions have these, whatever a server, database or role is set to. */
 
 /**
@@ -31,8 +33,6 @@ const OF_TEAMS = {
 /** How long a server that has gone in the middle of a transaction holds the lock, in milliseconds. */
 const IDLE_TIMEOUT = 2000;
 
-const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
-
 /**
  * SQL that reads the state of a new session and sets what it depends on, in one statement. `$1` is the process that the server named when
  * it was connected to. Behind a pooler it is none of the server's: then nothing is set, and the last column names what the role lacks.
@@ -40,7 +40,7 @@ const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
 export function toIntroduction(schema: string): string {
   const own = Object.entries({ ...UNLIMITED, search_path: schema });
   const rows = [...Object.entries(NEEDED), ...own].map(
-    ([name, value]) => `(${quoteText(name)}, ${quoteText(value)}, ${name in NEEDED})`,
+    ([name, value]) => `(${toSqlLiteral(name)}, ${toSqlLiteral(value)}, ${name in NEEDED})`,
   );
   const isDirect = 'pg_backend_pid() = $1::int';
   return `
@@ -55,6 +55,6 @@ export function toIntroduction(schema: string): string {
 export function toLocalSettings(schema: string): string {
   const idle = { idle_in_transaction_session_timeout: `${IDLE_TIMEOUT}` };
   return Object.entries({ ...OF_TEAMS, ...idle, search_path: schema })
-    .map(([name, value]) => `set_config(${quoteText(name)}, ${quoteText(value)}, true)`)
+    .map(([name, value]) => `set_config(${toSqlLiteral(name)}, ${toSqlLiteral(value)}, true)`)
     .join();
 }
