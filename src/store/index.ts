@@ -2,3 +2,4 @@
 export { type Collection, type Idempotency, isRefused, type Page, type Refused } from './collection.ts';
 export type { AnyDescription, CollectionOf, Description } from './description.ts';
 export { readingOf, refused, transactionOf } from './transactions.ts';
+export { toStoredTime } from './values.ts';

@@ -49,10 +49,13 @@ export function fromText({ type }: Field, text: string): unknown {
   return isOne ? number : undefined;
 }
 
-/** A value of a field as it is stored. A text that is no time stays: no record has it, and the check of a new record refuses it. */
+/** A time as it is stored. A text that is no time stays: no record has it, and the check of a new record refuses it. */
+export const toStoredTime = (text: string): string => toInstant(text) ?? text;
+
+/** A value of a field as it is stored. */
 export function toStored(field: Field, value: unknown): unknown {
   const { type } = field;
   // A condition may have a list of values.
   if (type === 'time' && Array.isArray(value)) return value.map((one) => toStored(field, one));
-  return type === 'time' && typeof value === 'string' ? (toInstant(value) ?? value) : value;
+  return type === 'time' && typeof value === 'string' ? toStoredTime(value) : value;
 }

@@ -53,7 +53,7 @@ export function refuseUnstorableFields(
 }
 
 /**
- * Refuses fields of a body that no column keeps, and that are not in the reply, if the reply is the record: they would be gone in silence.
+ * Refuses fields of a JSON body that no column keeps, and that are not in the reply, if the reply is the record: they would be gone in silence.
  * `writeOnly` says that the handler alone needs them.
  */
 export function refuseUnstoredFields(
@@ -63,7 +63,8 @@ export function refuseUnstoredFields(
 ): void {
   const successes = inAllTypes(replies).filter(({ status }) => String(status).startsWith('2'));
   const record = successes.map(({ schema }) => fieldsOf(schema)).find((fields) => isWithin(columns, fields));
-  for (const { schema } of record ? (body?.contents ?? []) : []) {
+  const contents = body?.contents.filter(({ kind }) => kind === 'json') ?? [];
+  for (const { schema } of record ? contents : []) {
     const gone = Object.entries(fieldsOf(schema)).filter(([name, field]) => {
       const { writeOnly, hidden } = keywordsOf(field);
       return !(name in (record as object)) && !writeOnly && !hidden;

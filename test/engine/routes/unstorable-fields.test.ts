@@ -89,5 +89,11 @@ t.test('a field that is sent for a record, and neither stored nor answered, is r
   ];
   for (const edit of others) t.strictSame(await startOf(t, withColour({ type: 'string' }, edit)), []);
   const none: Edit = ({ createPet }) => delete createPet.requestBody;
+  const form = { type: 'object', properties: { picture: { type: 'string', format: 'binary' } } };
+  const upload: Edit = ({ body }) => {
+    body['x-max-bytes'] = 9;
+    body.content = { 'multipart/form-data': { schema: form } };
+  };
+  t.strictSame(await startOf(t, edited(upload)), []);
   t.strictSame(await startOf(t, edited(none)), []);
 });
