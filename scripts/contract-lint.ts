@@ -1,19 +1,16 @@
 /**
  * Lints the contract by the rules in `openapi/lint`: `npm run contract:lint`, or with `-- <file> ...` other contracts. It reads
- * files only: a reference to another machine is an error, not a request.
+ * files below its folder only: a reference to another machine is an error, not a request.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
-  BaseResolver,
   type Config,
   createConfig,
   getLineColLocation,
-  isAbsoluteUrl,
   lint as lintFile,
   loadConfig,
   type NormalizedProblem,
-  ResolveError,
   YamlParseError,
 } from '@redocly/openapi-core';
 import { parse } from 'yaml';
@@ -24,17 +21,11 @@ import { checkOperations } from '../src/engine/routes/checked-operations.ts';
 import { lookUp } from '../src/engine/schema/references.ts';
 import { toErrorBody } from '../src/errors.ts';
 import { domain } from '../src/generated/domain.ts';
-import { toPrintableLines } from '../src/store/api-keys.ts';
+import { toPrintable } from '../src/json/literals.ts';
+import { ContractFiles, checkFile } from './contract-files.ts';
 
 const CONTRACT = fileURLToPath(new URL('../openapi/petstore.yaml', import.meta.url));
 const CONFIG = fileURLToPath(new URL('../openapi/lint/redocly.yaml', import.meta.url));
-
-class FilesOnly extends BaseResolver {
-  override async loadExternalRef(reference: string) {
-    if (isAbsoluteUrl(reference)) throw new ResolveError(new Error(`${reference} is not fetched`));
-    return super.loadExternalRef(reference);
-  }
-}
 
 /** For each file that breaks a rule its name, and a line for each problem; empty when there is none. Without files, our contract. */
 export async function lint(...files: string[]): Promise<string> {
@@ -42,6 +33,7 @@ export async function lint(...files: string[]): Promise<string> {
   const reports: string[] = [];
   for (const ref of files.length > 0 ? files : [CONTRACT]) {
     try {
+      checkFile(ref);
       const found = (await problemsOf(ref, config)).filter(isMeant);
       if (found.length > 0) reports.push(`${ref}:\n${found.map(toLine).join('')}`);
       // Reports formats and defaults that the server would treat as annotations.
@@ -81,7 +73,7 @@ function isName({ ruleId, location }: NormalizedProblem): boolean {
 
 /** A rule may fail at a part of a wrong kind: then the kinds alone are judged. */
 async function problemsOf(ref: string, config: Config): Promise<NormalizedProblem[]> {
-  const externalRefResolver = new FilesOnly();
+  const externalRefResolver = new ContractFiles(ref);
   try {
     return await lintFile({ ref, config, externalRefResolver });
   } catch (error) {
@@ -104,16 +96,16 @@ function toLines(error: Error, file: string): string[] {
   const isRefused = error instanceof ContractError;
   // A parser shows lines of the file behind its message.
   const lines = isRefused ? toLocated(error.problems, readFileSync(file, 'utf8'), file) : error.message.split('\n', 1);
-  return lines.map((line) => `  ${line}\n`);
+  return lines.map((line) => `  ${toPrintable(line)}\n`);
 }
 
 function toLine({ location, severity, ruleId, message }: NormalizedProblem): string {
   const [{ start }] = location.map(getLineColLocation) as [ReturnType<typeof getLineColLocation>];
-  return `  ${start.line}:${start.col}  ${severity}  ${ruleId}  ${message}\n`;
+  return `  ${start.line}:${start.col}  ${severity}  ${ruleId}  ${toPrintable(message)}\n`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const problems = await lint(...process.argv.slice(2));
-  console.log(toPrintableLines(problems) || 'The contract keeps every rule.');
+  console.log(problems || 'The contract keeps every rule.');
   process.exitCode = Number(problems !== '');
 }

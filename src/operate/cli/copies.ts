@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { toPrintableLines } from '../../store/api-keys.ts';
+import { toPrintableLines } from '../../json/literals.ts';
 import { loadConfig } from '../config.ts';
 import { readFileName } from './command.ts';
 

@@ -2,9 +2,9 @@
 import { lookup } from 'node:dns/promises';
 import { extendSunsets } from '../../engine/contract/deprecation.ts';
 import { checkTokens } from '../../engine/contract/security.ts';
+import { toPrintableLines } from '../../json/literals.ts';
 import { loadOwnContract } from '../../own-contract.ts';
 import type { Service } from '../../service.ts';
-import { toPrintableLines } from '../../store/api-keys.ts';
 import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/inspection.ts';
 import type { Inspection } from '../../store/store.ts';
 import { type Config, ConfigError, loadConfig } from '../config.ts';
