@@ -133,7 +133,7 @@ function checkCommands(contract: ReadContract, page: string): void {
   const texts = [...page.matchAll(/<pre id="curl-[\w-]+" tabindex="0">(.*?)<\/pre>/gs)].map(([, text = '']) =>
     decoded(text.replace(/<\/?span[^>]*>/g, '')),
   );
-  const found = wordsOf([...texts, toCurl('KEY', 'https://SERVER', finished(contract, OWN))]);
+  const found = wordsOf([...texts, toCurl('KEY', 'https://SERVER', contract)]);
   const urls = found.slice(0, -1).map((words) => words.pop() as string);
   for (const url of urls) demand(URL_TEXT.test(url), `a command calls ${url}`);
   const [put, list] = [...contract.operations.values()] as [Operation, Operation];

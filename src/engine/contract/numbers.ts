@@ -3,8 +3,6 @@ import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { toDouble } from '../../json/exact-number.ts';
 import { toStep } from '../../json/pointer.ts';
 import { isNode, type Keywords, type Refuse } from '../schema/json.ts';
-import type { AnyContract } from './contract.ts';
-import type { Document } from './document.ts';
 
 const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
 
@@ -24,10 +22,6 @@ export function parseWithBounds(json: string): unknown {
   };
   return parse(json, toNumber, parseNumberAndBigInt);
 }
-
-/** The document for code that does not support bigint. */
-export const withDoubles = ({ json, document }: Pick<AnyContract, 'json' | 'document'>): Document =>
-  LARGE.test(json) ? toDoubles(document) : document;
 
 /** The node with each bigint as the nearest double. */
 export function toDoubles<Kind>(node: Kind): Kind;

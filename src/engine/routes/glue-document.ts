@@ -1,7 +1,6 @@
 /** The contract as fastify-openapi-glue can take it. */
 import type { AnyContract } from '../contract/contract.ts';
 import { type Document, mapOperations, type OperationNode } from '../contract/document.ts';
-import { withDoubles } from '../contract/numbers.ts';
 import { hasFalseReferences, withoutFalseReferences } from '../schema/false-references.ts';
 import { isNode } from '../schema/json.ts';
 import { lookUp } from '../schema/references.ts';
@@ -15,7 +14,7 @@ const SCHEMA = '#/components/schemas/';
 
 /** Plugins see `{}` in place of a larger schema; the contract's own checks know all of it. */
 export function toGlueDocument(contract: Pick<AnyContract, 'json' | 'document'>): Document {
-  const given = withoutTraps(withDoubles(contract));
+  const given = withoutTraps(contract.document);
   const document = hasFalseReferences(contract.json, given) ? withoutFalseReferences(given) : given;
   const isLarge = buildIsLarge(document);
 

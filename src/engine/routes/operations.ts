@@ -4,6 +4,7 @@ import openapiGlue, { type FastifyOpenapiGlueOptions } from 'fastify-openapi-glu
 import fastifyPlugin from 'fastify-plugin';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
 import { nodesOf } from '../contract/document.ts';
+import { toDoubles } from '../contract/numbers.ts';
 import { decodePath } from '../contract/operations.ts';
 import { beginTrusted } from '../contract/validity.ts';
 import { toFailureForm } from '../replies/failure-form.ts';
@@ -55,8 +56,8 @@ export async function addOperations(
   }
 
   await app.register(trustingGlue, {
-    // A copy whose parts are not shared: glue changes them.
-    specification: JSON.parse(JSON.stringify(contract.glueDocument)),
+    // A copy whose parts are not shared, since glue changes them. It does not support bigint.
+    specification: toDoubles(contract.glueDocument),
     prefix: escapeColons(contract.prefix),
     operationResolver: (id, method, path) => {
       const { 'x-fastify-config': config } = nodesOf(contract.resolved, { path, method }).source;

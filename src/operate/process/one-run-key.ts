@@ -1,6 +1,6 @@
 /** Makes a key for this run only, so that a first start needs no preparation. */
 import type { Logger } from 'pino';
-import type { Contract } from '../../engine/contract/contract.ts';
+import type { AnyContract, Contract } from '../../engine/contract/contract.ts';
 import { encodePath } from '../../engine/contract/path-names.ts';
 import { toShellWord } from '../../json/literals.ts';
 import { isValid, makeKey } from '../../store/api-keys.ts';
@@ -52,7 +52,7 @@ Documentation, to read and try: ${origin}/docs
 }
 
 /** A curl command for the first operation that needs nothing but a key. */
-export function toCurl(key: string, origin: string, { prefix, operations, keyPlaces }: Contract): string {
+export function toCurl(key: string, origin: string, { prefix, operations, keyPlaces }: AnyContract): string {
   const plain = [...operations.values()].find(
     ({ method, path, parameters }) =>
       method === 'GET' && !path.includes('{') && parameters.every(({ required }) => !required),
