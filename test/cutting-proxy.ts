@@ -1,4 +1,4 @@
-/** A proxy to a server on this machine that can cut its connections before an answer comes back. */
+/** A proxy to a server on this machine that can cut its connections before an answer comes back, or move it away. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
@@ -9,19 +9,23 @@ export interface CuttingProxy {
   cutAnswerTo(text: string | undefined): void;
 }
 
-export async function startCuttingProxy(t: Test, target: number): Promise<CuttingProxy> {
+/** `away` is how long each packet takes, in milliseconds. */
+export async function startCuttingProxy(t: Test, target: number, away = 0): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
+  const later = (act: () => void) => void (away > 0 ? setTimeout(act, away) : act());
   let cut: string | undefined;
   const server = createServer((client) => {
     const upstream = connect(target, '127.0.0.1');
     let isCut = false;
     client.on('data', (bytes) => {
       isCut ||= cut !== undefined && bytes.includes(cut);
-      upstream.write(bytes);
+      later(() => upstream.write(bytes));
     });
     upstream.on('data', (bytes) => {
-      if (isCut) client.destroy();
-      else client.write(bytes);
+      later(() => {
+        if (isCut) client.destroy();
+        else client.write(bytes);
+      });
     });
     for (const [socket, other] of [
       [client, upstream],

@@ -100,6 +100,22 @@ export const addToSum = transaction(function* ({ sql, orders }, price: bigint) {
   return { sum: row?.sum, dearest: page?.body.read() };
 });
 
+/** Moves an amount from one account to another, and notes both in orders: nine statements. Pets are accounts here. */
+export const move = transaction(function* (
+  { pets, orders },
+  { from, to, amount }: { from: bigint; to: bigint; amount: bigint },
+) {
+  const account = yield* pets.get(from);
+  if (!account || !(yield* pets.get(to))) return refused('pet_not_found');
+  if (account.categoryId < amount) return refused('too_little');
+  yield* pets.update(from, { categoryId: { add: -amount } });
+  yield* pets.update(to, { categoryId: { add: amount } });
+  for (const price of [-amount, amount]) yield* orders.create(toNew({ price }));
+  yield* pets.get(from);
+  yield* pets.get(to);
+  return (yield* orders.list({ limit: 1, order: 'newest' } as never))?.body.read().length;
+});
+
 /** Ends, or does not. */
 export const loop = transaction(function* ({ pets }, how: 'ends' | 'spins' | 'asks') {
   yield* pets.create({ name: 'Half', categoryId: 1n });

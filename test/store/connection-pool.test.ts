@@ -58,6 +58,26 @@ t.test('a task whose time is over is refused, and costs no connection', async (t
   t.equal(opened.length, 1);
 });
 
+t.test('a transaction may wait longer than a single statement', async (t) => {
+  const { pool } = openPool(t, { waitTimeout: 400, transactionWait: 700, timeout: 1000 });
+  await pool.untilOpen(60_000);
+  const clock = holdClock(t);
+  const run = async () => 'done';
+  for (const [waited, outcomes] of [
+    [300, ['done', 'done']],
+    [500, ['unavailable', 'done']],
+    [800, ['unavailable', 'unavailable']],
+  ] as const) {
+    const first = pool.runOnce(async () => clock.pass(waited));
+    const others = await Promise.allSettled([pool.runOnce(run), pool.runTransaction(run)]);
+    t.equal(await first, undefined);
+    t.strictSame(
+      others.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.kind)),
+      outcomes,
+    );
+  }
+});
+
 t.test('a task whose connection is lost is run again, or is of unknown outcome', async (t) => {
   const { pool, opened } = openPool(t);
   let runs = 0;

@@ -6,6 +6,7 @@ import type { Connection } from '../../src/store/postgres/connection.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { toTables } from '../../src/store/table.ts';
 import type { Change } from '../../src/store/write.ts';
+import { holdClock } from '../held-clock.ts';
 
 /** A connection that fails, or is lost, at statements that begin with these words. */
 function failing(fails: Record<string, Error>, lostAt = ''): Connection {
@@ -51,3 +52,34 @@ t.test('a connection that is lost within the change of a savepoint is an outage 
   const [answer] = await buildRunChanges('public', toKept(toTables(domain), {}))(connection, [removal]);
   t.match(answer, { name: 'StoreUnavailable', cause: lost });
 });
+
+t.test(
+  'nothing is begun without time for it, also where the lock came late; a transaction ends when its turn is over',
+  async (t) => {
+    const clock = holdClock(t);
+    const asked: string[] = [];
+    const removal = { collection: 'pets', kind: 'delete', id: 1n } as unknown as Change;
+    const runOn = async (wait: number, time: number) => {
+      asked.length = 0;
+      const connection = failing({});
+      connection.until = performance.now() + time;
+      connection.query = async (sql) => {
+        asked.push(sql.split(/[ ;]/, 1)[0] as string);
+        clock.pass(wait);
+        return [['now']];
+      };
+      return buildRunChanges('public', toKept(toTables(domain), {}))(connection, [removal, removal]);
+    };
+    const late = { name: 'StoreUnavailable', kind: 'unavailable', cause: { message: /took long/ } };
+    t.match(await runOn(0, -1), [late, late]);
+    t.strictSame(asked, []);
+    t.match(await runOn(80, 50), [late, late]);
+    t.strictSame(asked, ['BEGIN', 'ROLLBACK']);
+    t.match(await runOn(80, 1000), [{ text: 'true' }, { text: 'true' }]);
+    t.strictSame(asked, ['BEGIN', 'DELETE', 'DELETE', 'COMMIT']);
+    t.match(await runOn(120, 1000), [{ text: 'true' }, { text: 'true' }]);
+    t.strictSame(asked, ['BEGIN', 'DELETE', 'COMMIT', 'BEGIN', 'DELETE', 'COMMIT']);
+    t.match(await runOn(120, 300), [{ text: 'true' }, late]);
+    t.strictSame(asked, ['BEGIN', 'DELETE', 'COMMIT']);
+  },
+);

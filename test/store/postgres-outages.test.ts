@@ -1,13 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { toStoredKey } from '../../src/store/api-keys.ts';
+import type { Fields } from '../../src/store/collection.ts';
 import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
 import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
 import { type StoreLimits, StoreUnavailable } from '../../src/store/store.ts';
 import { startCuttingProxy } from '../cutting-proxy.ts';
 import { listPets, type NewPet, type OwnStore } from '../database.ts';
 import { domain as orders } from '../orders/domain.ts';
-import { toShop } from '../orders/shops.ts';
+import { idempotencyOf, type Shop, toShop } from '../orders/shops.ts';
 import { transactions } from '../orders/writing.ts';
 import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
 
@@ -268,6 +269,7 @@ t.test('what was read from a server that is the primary no more is read again fr
   const url = server.newUrl();
   const store = await openOne(t, url.replace('/postgres?', `,127.0.0.1:${other.port}/postgres?`), {}, 10_000);
   const { id } = await store.records.create(REX);
+  t.match(await store.records.update(id, { name: 'Max' }), { name: 'Max' });
   const moved = url.replace(`:${server.port}/`, `:${other.port}/`);
   await (await openOne(t, moved, {}, LONG)).records.create({ ...REX, name: 'Moved' });
 
@@ -277,6 +279,7 @@ t.test('what was read from a server that is the primary no more is read again fr
   await store.readKeys();
   await store.check();
   t.equal((await store.records.create(REX)).id, id + 1n);
+  t.match(await store.records.update(id, { name: 'Ada' }), { name: 'Ada' });
   await setAndReload('default_transaction_read_only = off');
 });
 
@@ -305,7 +308,9 @@ t.test(
 t.test('an answer that is lost after COMMIT is told as an outcome that is not known', async (t) => {
   const url = server.newUrl();
   const proxy = await startCuttingProxy(t, server.port);
-  const store = await openOne(t, url.replace(`:${server.port}/`, `:${proxy.port}/`), {}, LONG);
+  // Prepared statements are sent by their names.
+  const cuttable = `${url.replace(`:${server.port}/`, `:${proxy.port}/`)}&prepared=off`;
+  const store = await openOne(t, cuttable, {}, LONG);
   const direct = await openOne(t, url, {}, LONG);
   const { id } = await store.records.create(REX);
   proxy.cutAnswerTo('INSERT INTO');
@@ -419,3 +424,77 @@ t.test('a transaction that asks without an end is given up, and the outage names
   while (!(await shop.pets.create(REX).catch(() => undefined))) await wait(50);
   t.equal((await shop.pets.list({ limit: 9 }))?.body.read().length, 1);
 });
+
+/** A shop with ten accounts of 100 each, at the end of a URL. */
+async function openAccounts(t: Test, url: string, timeout?: number): Promise<Shop & { ids: bigint[] }> {
+  const limits = { createTimeout: 60_000, maxCreates: 10_000 };
+  const settings = parsePostgresUrl(url) as PostgresSettings;
+  const store = await openPostgres(settings, orders, limits, { transactions }, timeout);
+  t.teardown(() => store.close());
+  const shop = toShop(store);
+  const page = await shop.pets.list({ limit: 10 });
+  const accounts = Array.from({ length: 10 }, () => ({ ...REX, categoryId: 100n }));
+  const pets = page?.body.read() ?? [];
+  const made = pets.length > 0 ? pets : ((await shop.pets.createAll(accounts)) as Fields[]);
+  return { ...shop, ids: made.map(({ id }) => id as bigint) };
+}
+
+/** What was moved is what the orders say: nothing is half done, or done twice. */
+async function checkAccounts(t: Test, { schema, moved }: { schema: string; moved: number }): Promise<void> {
+  const { rows } = await server.execute(`
+    SELECT (SELECT sum(category_id) FROM ${schema}.pets) AS sum, (SELECT count(*) FROM ${schema}.orders) AS orders`);
+  t.match(rows, [{ sum: '1000', orders: `${2 * moved}` }]);
+}
+
+t.test('of more transactions at once than there is time for, as many are done as there is, and no other', async (t) => {
+  const url = server.newUrl();
+  const near = await openAccounts(t, url, LONG);
+  // Each takes more than a tenth of a second.
+  const proxy = await startCuttingProxy(t, server.port, 8);
+  const { orders, ids } = await openAccounts(t, url.replace(`:${server.port}/`, `:${proxy.port}/`));
+  const moves = Array.from({ length: 64 }, (_, index) =>
+    orders.move?.({ from: ids[index % 10], to: ids[(index + 1) % 10], amount: 1n }),
+  );
+  const outcomes = await Promise.allSettled(moves);
+  const done = outcomes.filter(({ status }) => status === 'fulfilled');
+  t.ok(done.length > 0 && done.length < 64, `${done.length}`);
+  const others = outcomes.filter(({ status }) => status === 'rejected');
+  t.match(others, Array(others.length).fill({ reason: { name: 'StoreUnavailable', kind: 'unavailable' } }));
+  await checkAccounts(t, { schema: schemaOf(url), moved: done.length });
+  t.equal(await near.orders.move?.({ from: ids[0], to: ids[1], amount: 1n }), 1);
+});
+
+t.test(
+  'while connections are killed, transactions of two servers are done once for each key, or not at all',
+  async (t) => {
+    const url = server.newUrl();
+    const shops = [await openAccounts(t, url, LONG), await openAccounts(t, url, LONG)] as const;
+    const { ids } = shops[0];
+    let [isOver, moved, failed] = [false, 0, 0];
+    const moveOnce = async (client: number, round: number) => {
+      const way = { from: ids[(client + round) % 10], to: ids[(client + 3 * round + 1) % 10], amount: 1n };
+      for (;;) {
+        const idempotency = { ...idempotencyOf(`${client} ${round}`), operation: 'move' };
+        const outcome = shops[client % 2]?.orders.move?.(way, { idempotency }).catch((error: unknown) => error);
+        const answer = await outcome;
+        if (!(answer instanceof StoreUnavailable)) return answer;
+        failed++;
+      }
+    };
+    const clients = Array.from({ length: 40 }, async (_, client) => {
+      for (let round = 0; !isOver; round++) {
+        const answer = await moveOnce(client, round);
+        if (answer === 1) moved++;
+        else t.match(answer, { refused: 'too_little' });
+      }
+    });
+    const kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'";
+    for (let count = 0; count < 5 || failed === 0; count++) {
+      await wait(300);
+      await server.execute(kill);
+    }
+    isOver = true;
+    await Promise.all(clients);
+    await checkAccounts(t, { schema: schemaOf(url), moved });
+  },
+);

@@ -14,8 +14,17 @@ import { drive, toDialect } from './drive.ts';
 import { lockOf, NOW } from './names.ts';
 import { toLocalSettings } from './session.ts';
 
-/** How many changes may share a transaction: it must end before PostgreSQL's timeout. */
+/** How many changes, and how many calls of a domain's transactions, may share one of PostgreSQL: it must end before its timeout. */
 export const MOST_CHANGES = 64;
+export const MOST_CALLS = 8;
+
+/** How long a transaction may hold the lock before it is another server's turn, in milliseconds. */
+const TURN = 100;
+
+/** For changes that have not begun when their time is nearly over. */
+const LATE = new StoreUnavailable(new Error('the changes before it took long'));
+
+const endOf = ({ until = Number.POSITIVE_INFINITY }: Connection) => until;
 
 type Answer = Outcome | Error;
 type AnyChange = Change | Call;
@@ -26,13 +35,15 @@ export function buildRunChanges(
   calls: AnyTransactions = {},
 ): AskAll<AnyChange, Answer> {
   const batches = new Batches(schema, kept, calls);
-  return blameOne(async (connection, changes) => {
+  const runAll: AskAll<AnyChange, Answer> = blameOne(async (connection, changes) => {
     let answers = await batches.tryToRun(connection, changes, false);
     if (answers instanceof Error && !(answers instanceof StoreUnavailable))
       answers = await batches.tryToRun(connection, changes, true);
     if (answers instanceof Error) throw answers;
-    return answers;
+    const rest = changes.slice(answers.length);
+    return rest.length > 0 ? [...answers, ...(await runAll(connection, rest))] : answers;
   });
+  return runAll;
 }
 
 class Batches {
@@ -50,9 +61,10 @@ class Batches {
     this.#calls = new Calls(kept, this.#changes, calls);
   }
 
-  /** Returns the answers, or the error after which nothing was done. @throws Error if the connection was lost during the commit */
+  /** Returns the answers to the first changes, as many as fit into a turn; or the error, which says whether it is known that nothing was done. */
   async tryToRun(connection: Connection, changes: AnyChange[], isSafe: boolean): Promise<Answer[] | Error> {
     let isCommitting = false;
+    if (performance.now() > endOf(connection)) return LATE;
     try {
       const answers = await this.#run(connection, changes, isSafe);
       isCommitting = true;
@@ -61,7 +73,7 @@ class Batches {
     } catch (error) {
       // If the connection is lost, so is the transaction.
       if (connection.isOpen) await Promise.allSettled([connection.query('ROLLBACK')]);
-      else if (isCommitting) throw error;
+      else if (isCommitting) return new StoreUnavailable(error, 'outcome_unknown');
       return connection.isOpen || error instanceof StoreUnavailable ? (error as Error) : new StoreUnavailable(error);
     }
   }
@@ -69,10 +81,12 @@ class Batches {
   async #run(connection: Connection, changes: AnyChange[], isSafe: boolean): Promise<Answer[]> {
     const [[now]] = (await connection.query(this.#begin)) as [[string]];
     const known = await this.#keys.find(connection, changes);
+    const end = Math.min(performance.now() + TURN, endOf(connection));
     const answers: Answer[] = [];
     const toWhy = (error: unknown, change: Change) => toRefused(error as DatabaseError, change, this.#changes);
     const running: Running = { now, isSafe, hasSavepoint: () => isSafe, toRefusal: toWhy };
     for (const change of changes) {
+      if (performance.now() > end) break;
       const runOne = () => this.#runOnce(connection, change, running, known);
       const toAnswer = (error: DatabaseError): Answer => {
         const refused = isCall(change) ? undefined : toWhy(error, change);
@@ -80,6 +94,7 @@ class Batches {
       };
       answers.push(isSafe ? await withinSavepoint(connection, runOne, toAnswer) : await runOne());
     }
+    if (answers.length === 0) throw LATE;
     await this.#keys.add(connection, known);
     return answers;
   }

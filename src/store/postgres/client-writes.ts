@@ -2,7 +2,7 @@
 import type { StoreCounts } from '../counts.ts';
 import { StoreUnavailable } from '../store.ts';
 import { type AskAll, coalesce } from './coalescing.ts';
-import type { ConnectionPool } from './connection-pool.ts';
+import type { ConnectionPool, Run } from './connection-pool.ts';
 
 /** How long a successful write counts as proof that the database can be written, in milliseconds. */
 const PROOF_AGE = 10_000;
@@ -36,10 +36,10 @@ export class ClientWrites {
    */
   gatherWrites<Question, Outcome>(
     writeAll: AskAll<Question, Outcome | Error>,
-    { most, proves = [] }: { most?: number; proves?: string | string[] },
+    { run = this.#pool.runOnce, most, proves = [] }: { run?: Run; most?: number; proves?: string | string[] },
   ): (question: Question) => Promise<Exclude<Outcome, Error>> {
     const proving = this.proving([proves].flat(), untilNoConflict(writeAll));
-    const write = coalesce(this.#pool.runOnce, this.#counting(proving), undefined, most);
+    const write = coalesce(run, this.#counting(proving), undefined, most);
     return async (question) => {
       if (this.#waiting >= this.#most) throw new StoreUnavailable(TOO_MANY, 'overloaded');
       this.#waiting++;

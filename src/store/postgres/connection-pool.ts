@@ -16,6 +16,8 @@ export interface ConnectionPoolOptions {
   count: number;
   /** How long a task may wait for a connection, in milliseconds. After that, nothing was done. */
   waitTimeout: number;
+  /** How long a transaction may wait, if it is longer: when its connection is lost, it is known that nothing was done. */
+  transactionWait?: number;
   /** How long a task may take, including its wait for a connection, in milliseconds. */
   timeout: number;
 }
@@ -23,10 +25,15 @@ export interface ConnectionPoolOptions {
 interface Job {
   task: Task<unknown>;
   isRepeatable: boolean;
+  /** How long it may wait. */
+  wait: number;
 }
 
 /** The pause before the next try to connect, in milliseconds. */
 const PAUSE = 100;
+
+/** The part of the timeout after which a task is to begin nothing more. */
+const LAST = 0.9;
 
 const BUSY = new Error('all connections to the database are busy');
 const CLOSED = new Error('the store is closed');
@@ -34,6 +41,7 @@ const NO_ANSWER = new Error('the database has not answered in time');
 
 export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;
+  readonly #transactionWait: number;
   readonly #waiting: Queue<Job>;
   /** Wakes an idle connection, one function for each. */
   readonly #idle: (() => void)[] = [];
@@ -51,7 +59,8 @@ export class ConnectionPool {
   constructor(options: ConnectionPoolOptions) {
     this.#options = options;
     this.#unopened = options.count;
-    this.#waiting = new Queue(options.waitTimeout, () => new StoreUnavailable(this.#failure));
+    this.#transactionWait = options.transactionWait ?? options.waitTimeout;
+    this.#waiting = new Queue(this.#transactionWait, () => new StoreUnavailable(this.#failure));
     this.#serving = Array.from({ length: options.count }, () => this.#serve());
   }
 
@@ -59,10 +68,13 @@ export class ConnectionPool {
    * Runs the task on the next free connection, at the end of an iteration of the event loop, and retries it when its connection is
    * lost. @throws StoreUnavailable
    */
-  readonly run: Run = (task) => this.#add({ task, isRepeatable: true });
+  readonly run: Run = (task) => this.#add({ task, isRepeatable: true, wait: this.#options.waitTimeout });
 
   /** Runs a task whose outcome is unknown when its connection is lost. */
-  readonly runOnce: Run = (task) => this.#add({ task, isRepeatable: false });
+  readonly runOnce: Run = (task) => this.#add({ task, isRepeatable: false, wait: this.#options.waitTimeout });
+
+  /** Runs a task that says itself what is known when its connection is lost. */
+  readonly runTransaction: Run = (task) => this.#add({ task, isRepeatable: false, wait: this.#transactionWait });
 
   /** Resolves when all connections have been open once. @throws Error that says why not, after `timeout` milliseconds */
   async untilOpen(timeout: number): Promise<void> {
@@ -138,13 +150,19 @@ export class ConnectionPool {
   }
 
   async #runJob(job: Waiting<Job>, connection: Connection): Promise<void> {
-    const { task, isRepeatable } = job.item;
+    const { task, isRepeatable, wait: most } = job.item;
+    if (performance.now() - job.since > most) {
+      job.reject(new StoreUnavailable(this.#failure));
+      return;
+    }
     let isLate = false;
     const endLate = () => {
       isLate = true;
       connection.end(NO_ANSWER);
     };
-    const deadline = setTimeout(endLate, job.since + this.#options.timeout - performance.now());
+    const { timeout } = this.#options;
+    connection.until = job.since + LAST * timeout;
+    const deadline = setTimeout(endLate, job.since + timeout - performance.now());
     try {
       job.resolve(await task(connection));
     } catch (error) {

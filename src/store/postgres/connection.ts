@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { StoreUnavailable } from '../store.ts';
 import { quote } from './names.ts';
+import { PreparedStatements } from './prepared.ts';
 import { toIntroduction } from './session.ts';
 import type { Address, PostgresSettings } from './settings.ts';
 
@@ -16,6 +17,8 @@ export interface Connection {
    */
   query(sql: string, values?: unknown[]): Promise<Row[]>;
   readonly isOpen: boolean;
+  /** When its task is to begin nothing more, by performance.now(): soon it is given up. */
+  until?: number;
   /** Whether the server was read-only when it last answered. */
   readonly isReadOnly: boolean;
   /** Identifies the server until it restarts. */
@@ -40,18 +43,20 @@ const LOSSES = /^(|08.*|25P04|57P.*|XX.*)$/;
 const NO_TIMEOUT = "behind a pooler, its role needs a limit: ALTER ROLE … SET statement_timeout = '600ms'";
 
 /** Timeouts, in milliseconds. */
-export interface ConnectionTimes {
+export interface ConnectionOptions {
   toConnect: number;
   /** The limit of each statement, which PostgreSQL enforces. */
   toAnswer: number;
+  /** Whether it runs the same small statements again and again, so that it pays to prepare them. */
+  isForChanges?: boolean;
 }
 
 /** @throws Error also if the server is read-only: then it is not the primary */
 export async function connectTo(
   { host, port }: Address,
-  { user, password, database, schema, sslNegotiation }: PostgresSettings,
+  { user, password, database, schema, sslNegotiation, isPrepared }: PostgresSettings,
   ssl: pg.ClientConfig['ssl'],
-  { toConnect, toAnswer }: ConnectionTimes,
+  { toConnect, toAnswer, isForChanges = false }: ConnectionOptions,
 ): Promise<Connection> {
   const socket = new Socket();
   const client = new pg.Client({
@@ -65,19 +70,22 @@ export async function connectTo(
     keepAliveInitialDelayMillis: 5000,
     application_name: 'petstore',
   });
-  const connection = toConnection(client, socket);
+  const prepared = new PreparedStatements(client.connection);
+  const connection = toConnection(client, socket, prepared);
   const late = setTimeout(() => connection.end(new Error('it does not answer')), toConnect);
   let server: string;
   try {
     await client.connect();
     const { processID } = client as unknown as { processID: number };
-    const [[isReadOnly, timeout, started, , lacking]] = (await connection.query(toIntroduction(quote(schema)), [
-      processID,
-    ])) as [[string, string, string, string, string | null]];
+    const [[isReadOnly, timeout, started, isDirect, , lacking]] = (await connection.query(
+      toIntroduction(quote(schema)),
+      [processID],
+    )) as [[string, string, string, string, string, string | null]];
     server = started;
     if (isReadOnly !== 'off') throw new Error('it can only be read');
     if (timeout === '0') throw new Error(NO_TIMEOUT);
     if (lacking !== null) throw new Error(`behind a pooler, its role needs other settings: ${lacking}`);
+    prepared.isOn = isForChanges && (isPrepared ?? isDirect === 't');
   } catch (error) {
     connection.end(error as Error);
     // An AggregateError, for a name with several addresses, has no message.
@@ -95,7 +103,10 @@ interface ParameterStatus {
   parameterValue: string;
 }
 
-function toConnection(client: pg.Client, socket: Socket): Omit<Connection, 'server'> {
+/** SQLSTATE and routine of a prepared statement whose columns have other types since a table was changed. */
+const [UNSUPPORTED, STALE] = ['0A000', 'RevalidateCachedQuery'];
+
+function toConnection(client: pg.Client, socket: Socket, prepared: PreparedStatements): Omit<Connection, 'server'> {
   let isOpen = true;
   let isReadOnly = false;
   client.connection.on('parameterStatus', ({ parameterName: name, parameterValue: value }: ParameterStatus) => {
@@ -113,17 +124,24 @@ function toConnection(client: pg.Client, socket: Socket): Omit<Connection, 'serv
     isOpen = false;
     socket.destroy(error);
   };
-  return {
-    query: async (text, values) => {
-      try {
-        const results = [await client.query<Row>({ text, values: values as unknown[], rowMode: 'array' })];
-        return (results.flat().at(-1) as pg.QueryArrayResult<Row>).rows;
-      } catch (error) {
-        const code = error instanceof pg.DatabaseError ? (error.code as string) : '';
-        if (LOSSES.test(code) || code === READ_ONLY) end(error as Error);
-        throw OUTAGE_CODES.test(code) && !LOSSES.test(code) ? new StoreUnavailable(error) : error;
+  async function query(text: string, values?: unknown[]): Promise<Row[]> {
+    const name = values && prepared.nameOf(text);
+    try {
+      const results = [await client.query<Row>({ name, text, values: values as unknown[], rowMode: 'array' })];
+      return (results.flat().at(-1) as pg.QueryArrayResult<Row>).rows;
+    } catch (error) {
+      const { code = '', routine } = error instanceof pg.DatabaseError ? error : {};
+      if (code === UNSUPPORTED && routine === STALE) {
+        prepared.forgetAll();
+        // A transaction is run again by its owner.
+        if (client.getTransactionStatus() === 'I') return query(text, values);
       }
-    },
+      if (LOSSES.test(code) || code === READ_ONLY) end(error as Error);
+      throw OUTAGE_CODES.test(code) && !LOSSES.test(code) ? new StoreUnavailable(error) : error;
+    }
+  }
+  return {
+    query,
     get isOpen() {
       return isOpen;
     },

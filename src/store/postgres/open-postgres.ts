@@ -10,10 +10,10 @@ import { type Migrated, type Store, type StoreLimits, StoreUnavailable } from '.
 import { type Table, toTables } from '../table.ts';
 import { toStoredName } from '../texts.ts';
 import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain } from '../transactions.ts';
-import type { Create } from '../write.ts';
-import { buildRunChanges, MOST_CHANGES } from './changes.ts';
+import { type Call, type Change, type Create, isCall, type Outcome } from '../write.ts';
+import { buildRunChanges, MOST_CALLS, MOST_CHANGES } from './changes.ts';
 import { ClientWrites } from './client-writes.ts';
-import { coalesce } from './coalescing.ts';
+import { type AskAll, coalesce } from './coalescing.ts';
 import type { Connection } from './connection.ts';
 import { ConnectionPool, type Run, type Task } from './connection-pool.ts';
 import { buildCountInvalidRecords, buildReadContents, buildWriteContents } from './contents.ts';
@@ -39,6 +39,8 @@ const START_TIMEOUT = 10_000;
 const READ = 0.6;
 /** The part of the timeout that a write may wait to begin, and the part after which PostgreSQL cancels it: then it was not done. */
 const WRITE = 0.4;
+/** The part of the timeout that a transaction may wait to begin. */
+const TRANSACTION = 0.7;
 
 const CANNOT_WRITE = new Error('the database can only be read');
 
@@ -61,11 +63,12 @@ export async function openPostgres(
   const reading = new ConnectionPool({ connect: connectToRead, count: READERS, waitTimeout: timeout, timeout });
   const writeTimeout = Math.min(timeout, limits.createTimeout);
   const writeLimit = Math.ceil(WRITE * writeTimeout);
-  const connectToWrite = () => connect({ toConnect: readLimit, toAnswer: writeLimit });
+  const connectToWrite = () => connect({ toConnect: readLimit, toAnswer: writeLimit, isForChanges: true });
   const writing = new ConnectionPool({
     connect: connectToWrite,
     count: 1,
     waitTimeout: writeLimit,
+    transactionWait: Math.ceil(TRANSACTION * writeTimeout),
     timeout: writeTimeout,
   });
   const close = async () => {
@@ -103,7 +106,7 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
     read: (toAsking) => read((connection) => drive(connection, toAsking())),
     readAll: (toAsking) => read((connection) => driveReading(connection, schema, toAsking())),
     dialect: toDialect(schema),
-    change: writes.gatherWrites(buildRunChanges(schema, kept, calls), { most: MOST_CHANGES }),
+    change: buildChange(writes, writing.runTransaction, buildRunChanges(schema, kept, calls)),
   });
   const names = tables.map(({ name }) => name);
   const proveWritable = coalesce(writing.run, writes.proving(names, buildProveWritable(schema, tables)));
@@ -134,6 +137,13 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
     },
     close,
   };
+}
+
+/** A call of a domain's transaction has several statements, so fewer of them share one of PostgreSQL. */
+function buildChange(writes: ClientWrites, run: Run, runAll: AskAll<Change | Call, Outcome | Error>) {
+  const change = writes.gatherWrites<Change, Outcome>(runAll, { run, most: MOST_CHANGES });
+  const call = writes.gatherWrites<Call, Outcome>(runAll, { run, most: MOST_CALLS });
+  return (one: Change | Call) => (isCall(one) ? call(one) : change(one));
 }
 
 /** The parts of one collection. */

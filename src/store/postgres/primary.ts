@@ -1,12 +1,12 @@
 /** Connects to the primary, and ends connections to the previous one after a failover. */
 import { readFileSync, statSync } from 'node:fs';
-import type { ConnectionOptions } from 'node:tls';
-import { type Connection, type ConnectionTimes, connectTo } from './connection.ts';
+import type { ConnectionOptions as TlsOptions } from 'node:tls';
+import { type Connection, type ConnectionOptions, connectTo } from './connection.ts';
 import type { Run, Task } from './connection-pool.ts';
 import type { PostgresSettings } from './settings.ts';
 
 /** Tries the hosts in order; the timeouts are for each. @throws Error that says why each host cannot be written */
-export type Connect = (times: ConnectionTimes) => Promise<Connection>;
+export type Connect = (options: ConnectionOptions) => Promise<Connection>;
 
 const MOVED = new Error('another server has become the one to write to');
 
@@ -15,11 +15,11 @@ export function buildConnect(settings: PostgresSettings): Connect {
   const ssl = toTlsOptions(settings);
   const open = new Set<Connection>();
 
-  return async (times) => {
+  return async (options) => {
     const failures: Error[] = [];
     for (const address of settings.hosts) {
       try {
-        const connection = await connectTo(address, settings, ssl, times);
+        const connection = await connectTo(address, settings, ssl, options);
         for (const other of open) if (other.server !== connection.server) other.end(MOVED);
         open.add(connection);
         void connection.ended.then(() => open.delete(connection));
@@ -52,7 +52,7 @@ export function buildRead(run: Run, connect: () => Promise<Connection>): Run {
 }
 
 /** Like libpq: with trusted certificates (`caFile`), `require` verifies the server's certificate, too. */
-function toTlsOptions({ sslMode, caFile, certFile, keyFile }: PostgresSettings): ConnectionOptions | false {
+function toTlsOptions({ sslMode, caFile, certFile, keyFile }: PostgresSettings): TlsOptions | false {
   if (sslMode === 'disable') return false;
   if (keyFile !== undefined && (statSync(keyFile).mode & 0o077) !== 0)
     throw new Error(`${keyFile} can be read by others: chmod 600`);

@@ -45,7 +45,7 @@ export function toIntroduction(schema: string): string {
   const isDirect = 'pg_backend_pid() = $1::int';
   return `
     SELECT current_setting('transaction_read_only'), current_setting('statement_timeout'),
-      extract(epoch FROM pg_postmaster_start_time()),
+      extract(epoch FROM pg_postmaster_start_time()), ${isDirect},
       count(set_config(name, value, false)) FILTER (WHERE ${isDirect}),
       string_agg(format('ALTER ROLE %I SET %s = %L', current_user, name, value), '; ') FILTER (WHERE NOT ${isDirect} AND is_needed)
     FROM (VALUES ${rows}) AS wanted (name, value, is_needed) WHERE current_setting(name) <> value`;

@@ -17,6 +17,8 @@ export interface PostgresSettings {
   keyFile?: string | undefined;
   /** `direct` starts TLS without asking the server first. */
   sslNegotiation: 'postgres' | 'direct';
+  /** Whether statements are prepared by name; undefined if they are where no pooler is between. */
+  isPrepared?: boolean | undefined;
 }
 
 export interface Address {
@@ -70,7 +72,8 @@ function toAddress(text: string): Address {
 function toOptions(
   options: Record<string, string>,
 ): Omit<PostgresSettings, 'hosts' | 'user' | 'password' | 'database'> {
-  const { sslmode, sslrootcert, sslcert, sslkey, sslnegotiation, schema, target_session_attrs, ...unknown } = options;
+  const { sslmode, sslrootcert, sslcert, sslkey, sslnegotiation, schema, prepared, target_session_attrs, ...unknown } =
+    options;
   const [other] = Object.keys(unknown);
   // An odd name is not shown: it may be a piece of a password.
   if (other !== undefined) throw new Error(`has an option that is not known${/^\w+$/.test(other) ? `: ${other}` : ''}`);
@@ -89,6 +92,7 @@ function toOptions(
     throw new Error('must have sslcert and sslkey, or none of them');
   if (!['postgres', 'direct', undefined].includes(sslnegotiation))
     throw new Error('must have an sslnegotiation of postgres or direct');
+  if (!['on', 'off', undefined].includes(prepared)) throw new Error('must have a prepared of on or off');
   return {
     schema: schema ?? 'public',
     sslMode,
@@ -96,6 +100,7 @@ function toOptions(
     certFile: sslcert,
     keyFile: sslkey,
     sslNegotiation: isDirect ? 'direct' : 'postgres',
+    isPrepared: prepared === undefined ? undefined : prepared === 'on',
   };
 }
 
