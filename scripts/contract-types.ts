@@ -20,6 +20,8 @@ const INT64_TYPES = {
   null: ts.factory.createLiteralTypeNode(ts.factory.createNull()),
 };
 
+const BYTES = ts.factory.createTypeReferenceNode('AsyncIterable', [ts.factory.createTypeReferenceNode('Uint8Array')]);
+
 /** Names, and steps of references, that every object has a function for: openapi-typescript would call it. */
 const INHERITED =
   /(?<=["/])(hasOwnProperty|isPrototypeOf|propertyIsEnumerable|to(Locale)?String|valueOf|constructor|__\w+__)(?=["/])/g;
@@ -61,7 +63,7 @@ export async function buildTypes(contract: Document): Promise<Source> {
       if (types.includes('integer') && format === 'int64') {
         return ts.factory.createUnionTypeNode(types.map((type) => INT64_TYPES[type as keyof typeof INT64_TYPES]));
       }
-      if (format === 'binary') return ts.factory.createTypeReferenceNode('AsyncIterable<Uint8Array>');
+      if (format === 'binary') return BYTES;
       if (codes) {
         return ts.factory.createUnionTypeNode(
           codes.map((code) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(code))),

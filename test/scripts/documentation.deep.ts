@@ -5,7 +5,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 import t, { type Test } from 'tap';
 import { buildTypes } from '../../scripts/contract-types.ts';
-import { toHandler } from '../../scripts/contract-use/placing.ts';
 import { buildDomain, buildWriting } from '../../scripts/domain.ts';
 import { buildHandlersMap } from '../../scripts/handlers-map.ts';
 import { load, operation } from '../added-operations.ts';
@@ -114,6 +113,12 @@ export class Payments {
     parts[2].info('made');
   }
 }
+`;
+
+/** The handler of an operation that no paper is about. */
+const toHandler = (id: string) => `import { handle, notImplemented } from '#engine';
+
+export default handle('${id}', notImplemented);
 `;
 
 /** What surrounds the papers' own files. */
