@@ -50,6 +50,7 @@ const OF_EACH_STORE = [
     'queue',
     'columns',
     'migrations',
+    'moving',
   ].map((name) => `src/store/${name}.ts`),
 ];
 
@@ -110,6 +111,7 @@ const ARROWS: Record<string, string[]> = {
     'src/generated',
     'src/store/sqlite/open-sqlite.ts',
     'src/store/sqlite/inspection.ts',
+    'src/store/sqlite/contents.ts',
     'src/store/postgres',
   ],
   'src/store/sqlite': OF_EACH_STORE,
@@ -183,7 +185,7 @@ t.test('only the configuration reads the environment', async (t) => {
     /process\.env/.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '')),
   );
   t.strictSame(readers.sort(), [
-    ...['backup', 'export', 'import', 'keys', 'restore'].map((name) => `src/operate/cli/${name}.ts`),
+    ...['backup', 'keys', 'move', 'restore'].map((name) => `src/operate/cli/${name}.ts`),
     'src/start.ts',
   ]);
 });
