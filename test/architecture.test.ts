@@ -51,6 +51,7 @@ const OF_EACH_STORE = [
     'columns',
     'migrations',
     'texts',
+    'moving',
   ].map((name) => `src/store/${name}.ts`),
 ];
 
@@ -111,6 +112,7 @@ const ARROWS: Record<string, string[]> = {
     'src/registered.ts',
     'src/store/sqlite/open-sqlite.ts',
     'src/store/sqlite/inspection.ts',
+    'src/store/sqlite/contents.ts',
     'src/store/postgres',
   ],
   'src/store/sqlite': OF_EACH_STORE,
@@ -185,7 +187,7 @@ t.test('only the configuration reads the environment', async (t) => {
     /process\.env/.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '')),
   );
   t.strictSame(readers.sort(), [
-    ...['backup', 'export', 'import', 'keys', 'restore'].map((name) => `src/operate/cli/${name}.ts`),
+    ...['backup', 'keys', 'move', 'restore'].map((name) => `src/operate/cli/${name}.ts`),
     'src/start.ts',
   ]);
 });

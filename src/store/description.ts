@@ -1,5 +1,5 @@
 /**
- * The description of a domain's collections, as data. The store derives statements, caches, cursors, export and import from it. The
+ * The description of a domain's collections, as data. The store derives statements, caches, cursors and moves from it. The
  * compiler checks it against the contract, so that no field is lost, or stored with another type.
  */
 import type { components } from '../registered.ts';

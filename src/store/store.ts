@@ -1,7 +1,6 @@
 /** The interface of all stores. Each passes the tests in `test/store-suite.ts`. */
-import type { JsonText } from '../json/json-text.ts';
 import { OperatorError } from '../operator-error.ts';
-import type { Awaitable, Fields } from './collection.ts';
+import type { Awaitable } from './collection.ts';
 import type { StoreCounts } from './counts.ts';
 
 export type { Awaitable } from './collection.ts';
@@ -62,18 +61,7 @@ export interface WindowCount {
 /** Adds `amount` to the requests in the current window, which is `window` seconds long. */
 export type WindowCounter = (id: string, window: number, amount: number) => Awaitable<WindowCount>;
 
-/** A part of the contents of a store. */
-export interface Part<Form> {
-  /** The highest id that each collection has ever used, even for a deleted record; only in the first part. */
-  lastIds?: Readonly<Record<string, bigint>>;
-  keys?: StoredKey[];
-  /** The collection of the records. */
-  collection?: string;
-  /** By ascending id, also across parts. */
-  records?: Form[];
-}
-
-/** A store cannot be opened or filled; the message is for the operator. */
+/** A store cannot be opened, or moved; the message is for the operator. */
 export class StoreError extends OperatorError {
   override name = 'StoreError';
 }
@@ -146,7 +134,7 @@ export interface Keys {
    * that key is revoked or unknown.
    */
   replaceKey(id: string, key: StoredKey, expiresAt: string): Awaitable<boolean>;
-  /** Adds to the counts, and stores the latest times. A crash may lose them: the call does not wait until they are durable. */
+  /** Stores the latest times. A crash may lose them: the call does not wait until they are durable. */
   addUses(uses: KeyUse[]): Awaitable<void>;
   listUses(): Awaitable<KeyUse[]>;
 }
@@ -161,14 +149,6 @@ export interface Contents {
    * for this contract.
    */
   countInvalidRecords(contract: string, fits: Fits): Awaitable<number>;
-  /** Reads everything, as it is when the first part is read; others can write meanwhile. The first part has the last ids. */
-  readContents(): AsyncIterable<Part<JsonText<Fields>>>;
-  /**
-   * Fills an empty store, with everything or nothing. The records must fit the contract with this digest. Resolves when all is durable;
-   * nobody else can write meanwhile.
-   * @throws StoreError if the store is not empty; and whatever `parts` throws
-   */
-  writeContents(parts: AsyncIterable<Part<Fields>>, contract: string): Promise<void>;
 }
 
 export interface Health {

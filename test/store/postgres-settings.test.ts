@@ -157,7 +157,7 @@ async function useAll(t: Test, url: string): Promise<string> {
   t.teardown(() => store.close());
   const answers = [await useBooks(store), await useOrders(store), await useKeys(store)];
   const parts: unknown[] = [];
-  for await (const part of store.readContents()) parts.push(part);
+  await store.countInvalidRecords('another contract', (text) => parts.push(text) > 0);
   const text = JSON.stringify([answers, parts], (_, value) => (typeof value === 'bigint' ? `${value}n` : value), 1);
   return text
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'uuid')

@@ -24,7 +24,7 @@ export interface CommandOptions {
 
 /** The only argument of a command. @throws Error with the usage if there is another, or an option */
 export function readFileName([file, ...rest]: string[], usage: string): string {
-  if (!file || rest.length > 0 || /^-./.test(file)) throw new Error(usage);
+  if (!file || rest.length > 0 || file.startsWith('-')) throw new Error(usage);
   return file;
 }
 

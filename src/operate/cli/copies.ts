@@ -30,7 +30,8 @@ export function toDatabaseFile(env: NodeJS.ProcessEnv): string {
 }
 
 /** Creates a file for its owner only. Unless it is renamed, it is removed when this process ends, with SQLite's journal of it. */
-export function openPart(part: string): Promise<FileHandle> {
+export async function openPart(part: string): Promise<FileHandle> {
+  const file = await open(part, 'wx', 0o600);
   const remove = () => {
     for (const end of ['', '-journal']) rmSync(part + end, { force: true });
   };
@@ -42,7 +43,7 @@ export function openPart(part: string): Promise<FileHandle> {
       process.kill(process.pid, signal);
     });
   }
-  return open(part, 'wx', 0o600);
+  return file;
 }
 
 /** Flushes the folder of a file to disk, after the file was renamed. */

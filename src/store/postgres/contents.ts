@@ -1,61 +1,93 @@
-/** Reads or writes the whole contents in one transaction, on its own connection, and counts records that do not fit a contract. */
-import { setTimeout as wait } from 'node:timers/promises';
-import { JsonText } from '../../json/json-text.ts';
-import type { Fields } from '../collection.ts';
-import { toPlainShape } from '../shape.ts';
-import { type Fits, type OutageKind, type Part, StoreError, StoreUnavailable } from '../store.ts';
-import type { Table } from '../table.ts';
-import { toKeptFields } from '../values.ts';
-import { toArrays, toArraysSql } from './arrays.ts';
+/** The whole contents of a database: to be moved in one transaction, and the count of records that do not fit a contract. */
+import { MOST_MOVED, type MovedTable, type MovingSide, type Row, sizeOf } from '../moving.ts';
+import type { Fits } from '../store.ts';
+import { type Field, type Table, toJsonText } from '../table.ts';
+import { toArraySql } from './arrays.ts';
 import type { Connection } from './connection.ts';
-import { drive } from './drive.ts';
-import { buildKeys } from './keys.ts';
-import { lockOf } from './names.ts';
+import { lockOf, quote } from './names.ts';
+import { buildConnect } from './primary.ts';
 import { toJsonSql } from './record-json.ts';
+import { toLocalSettings } from './session.ts';
+import type { PostgresSettings } from './settings.ts';
 
 /** How many records are read at once, to limit memory. */
-const CHUNK = 5000;
-/** How long to wait for locks of writers, in milliseconds. */
+const CHUNK = 1000;
+/** How long connecting, each step of the start, and locks of writers may take, in milliseconds. */
+const TIMEOUT = 10_000;
 const LOCK_TIMEOUT = 5000;
-/** How long to try to connect, and the pause between two tries, in milliseconds. */
-const CONNECT_TIMEOUT = 5000;
-const PAUSE = 100;
 
-type Connect = () => Promise<Connection>;
-
-export function buildReadContents(connect: Connect, schema: string, tables: readonly Table[]) {
-  const keys = buildKeys(schema);
-  const selectLastId = 'SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)';
-
-  async function readLastIds(connection: Connection): Promise<Record<string, bigint>> {
-    const lastIds: Record<string, bigint> = {};
-    for (const { collection, name, sequence } of tables) {
-      const rows = await connection.query(selectLastId, [`${schema}.${name}`, sequence]);
-      lastIds[collection] = BigInt(rows[0]?.[0] as string);
-    }
-    return lastIds;
-  }
-
-  return async function* readContents(): AsyncGenerator<Part<JsonText<Fields>>> {
-    const connection = await open(connect);
-    try {
-      await begin(connection, 'ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      yield { lastIds: await readLastIds(connection), keys: await drive(connection, keys.list()) };
-      for (const table of tables) {
-        const source = toPlainShape(table);
-        for await (const rows of readChunks(connection, schema, table)) {
-          yield {
-            collection: table.collection,
-            records: rows.map((text) => JsonText.of<Fields>(text as string, source)),
-          };
-        }
+export async function openPostgresToMove(settings: PostgresSettings): Promise<MovingSide> {
+  const schema = quote(settings.schema);
+  const connection = await buildConnect(settings)({ toConnect: TIMEOUT, toAnswer: TIMEOUT });
+  const query = (sql: string, values?: unknown[]) => connection.query(sql, values);
+  const sequenceOf = ({ name, order }: MovedTable) => `pg_get_serial_sequence('${name}', '${order}')::regclass`;
+  const set = (name: string, value: number) => `set_config('${name}', '${value}', true)`;
+  return {
+    begin: async (isTarget) => {
+      await query(`BEGIN ISOLATION LEVEL ${isTarget ? 'READ COMMITTED' : 'REPEATABLE READ READ ONLY'}`);
+      await query(`SELECT ${toLocalSettings(schema)}, ${set('lock_timeout', LOCK_TIMEOUT)}`);
+      if (isTarget) {
+        await query('LOCK TABLE api_keys IN SHARE ROW EXCLUSIVE MODE');
+        // Writers of records lock their table first, and then wait for this lock.
+        await query(`SELECT pg_advisory_xact_lock(${lockOf(schema)})`);
       }
-    } catch (error) {
-      throw toStoreError(error, connection);
-    } finally {
-      connection.end();
-    }
+      // It may take long, and wait for the other database.
+      await query(`SELECT ${set('statement_timeout', 0)}, ${set('idle_in_transaction_session_timeout', 0)}`);
+    },
+    place: 'place',
+    mark: '$1',
+    query,
+    read: (table) => readRows(connection, table),
+    insert: (table, rows) => {
+      const columns = table.columns.map((_, index) => rows.map((row) => row[index]));
+      return query(toInsert(table), columns);
+    },
+    readLast: async (table) => {
+      const [row] = await query(`SELECT coalesce(pg_sequence_last_value(${sequenceOf(table)}), 0)`);
+      return row?.[0] as string;
+    },
+    raiseLast: async (table, last) => {
+      const { name, order } = table;
+      const sequence = sequenceOf(table);
+      // A sequence does not notice rows that are inserted with their numbers, and is not rolled back.
+      await query(
+        `SELECT setval(${sequence}, last) FROM (SELECT greatest($1::bigint, max(${order})) AS last FROM ${name}) AS known
+          WHERE last > coalesce(pg_sequence_last_value(${sequence}), 0)`,
+        [last],
+      );
+      // At once, not some time after servers have begun to query.
+      await query(`ANALYZE ${name}`);
+    },
+    commit: () => query('COMMIT'),
+    end: () => connection.end(),
   };
+}
+
+/** Reads as many rows at a time as those before have room for. */
+async function* readRows(connection: Connection, { name, columns, order }: MovedTable): AsyncGenerator<Row[]> {
+  const texts = columns.map(({ column, type, isSeconds }) => {
+    if (isSeconds) return `CAST(extract(epoch FROM ${column}) AS bigint)`;
+    return type === 'boolean' ? `CAST(${column} AS integer)` : column;
+  });
+  // As JSON writes a number: PostgreSQL writes 1e-07.
+  const toCommon = (value: string | null, index: number) =>
+    columns[index]?.type === 'number' && value !== null ? toJsonText(Number(value)) : value;
+  await connection.query(`DECLARE moved NO SCROLL CURSOR FOR SELECT ${texts} FROM ${name} ORDER BY ${order}`);
+  let count = 10;
+  for (;;) {
+    const rows = await connection.query(`FETCH ${count} FROM moved`);
+    if (rows.length === 0) break;
+    yield rows.map((row) => row.map(toCommon));
+    count = Math.max(1, Math.min(CHUNK, Math.floor((rows.length * MOST_MOVED) / sizeOf(rows))));
+  }
+  await connection.query('CLOSE moved');
+}
+
+function toInsert({ name, columns }: MovedTable): string {
+  const names = columns.map(({ column }) => column);
+  const values = columns.map(({ column, isSeconds }) => (isSeconds ? `to_timestamp(${column})` : column));
+  const arrays = columns.map((column, index) => toArraySql(column as Field, index + 1));
+  return `INSERT INTO ${name} (${names}) OVERRIDING SYSTEM VALUE SELECT ${values} FROM unnest(${arrays}) AS moved (${names})`;
 }
 
 /** The records as JSON; null for a record without a required field. */
@@ -87,122 +119,4 @@ export function buildCountInvalidRecords(schema: string, tables: readonly Table[
     if (count === 0) await connection.query(updatePassed, [contract]);
     return count;
   };
-}
-
-export function buildWriteContents(connect: Connect, schema: string, tables: readonly Table[]) {
-  const fill = buildFill(schema, tables);
-  return async (parts: AsyncIterable<Part<Fields>>, contract: string): Promise<void> => {
-    const connection = await open(connect);
-    let kind: OutageKind = 'unavailable';
-    try {
-      await begin(connection, 'ISOLATION LEVEL READ COMMITTED');
-      await fill(connection, parts, contract);
-      kind = 'outcome_unknown';
-      await connection.query('COMMIT');
-    } catch (error) {
-      throw toStoreError(error, connection, kind);
-    } finally {
-      connection.end();
-    }
-  };
-}
-
-function buildFill(schema: string, tables: readonly Table[]) {
-  const { lock, selectHeld, updatePassed, raiseLastId } = toFillSql(schema, tables);
-  const write = buildWritePart(schema, tables);
-
-  return async (connection: Connection, parts: AsyncIterable<Part<Fields>>, contract: string): Promise<void> => {
-    await connection.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT}`);
-    await connection.query(`LOCK TABLE ${schema}.api_keys IN SHARE ROW EXCLUSIVE MODE`);
-    await connection.query(lock);
-    const held = (await connection.query(selectHeld)).flat();
-    if (held.length > 0) throw new StoreError(`The database has ${held.join(' and ')} already, and must be empty.`);
-    // The keys belong to deleted records, whose ids may now be used again.
-    await connection.query(`DELETE FROM ${schema}.idempotency_keys`);
-    let lastIds: Part<Fields>['lastIds'] = {};
-    let writing = Promise.resolve();
-    for await (const part of parts) {
-      lastIds = part.lastIds ?? lastIds;
-      await writing;
-      // Not awaited here, so that the next part is read meanwhile.
-      writing = write(connection, part);
-      writing.catch(() => {});
-    }
-    await writing;
-    await connection.query(updatePassed, [contract]);
-    for (const { collection, name, sequence } of tables) {
-      const records = `${schema}.${name}`;
-      await connection.query(raiseLastId(records, sequence), [records, sequence, lastIds[collection] ?? 0n]);
-      // At once, not some time after servers have begun to query.
-      await connection.query(`ANALYZE ${records}`);
-    }
-  };
-}
-
-function toFillSql(schema: string, tables: readonly Table[]) {
-  const held = [...tables.map(({ name }) => [name, name]), ['keys', 'api_keys']];
-  return {
-    // Writers of records lock their table first, and then wait for this lock.
-    lock: `SELECT pg_advisory_xact_lock(${lockOf(schema)})`,
-    selectHeld: held
-      .map(([word, name]) => `SELECT '${word}' WHERE EXISTS (SELECT 1 FROM ${schema}.${name})`)
-      .join(' UNION ALL '),
-    updatePassed: `UPDATE ${schema}.passed_check SET contract = $1`,
-    // A sequence does not notice ids that are inserted explicitly, and is not rolled back.
-    raiseLastId: (records: string, column: string) => `
-      SELECT setval(sequence, last)
-      FROM pg_get_serial_sequence($1, $2) AS sequence,
-        (SELECT greatest($3::bigint, max(${column})) AS last FROM ${records}) AS known
-      WHERE last > coalesce(pg_sequence_last_value(sequence::regclass), 0)`,
-  };
-}
-
-function buildWritePart(schema: string, tables: readonly Table[]) {
-  const keys = buildKeys(schema);
-  const inserts = new Map(
-    tables.map((table) => {
-      const { collection, name, fields } = table;
-      const { columns, arrays } = toArraysSql(fields);
-      return [collection, { table, sql: `INSERT INTO ${schema}.${name} (${columns}) SELECT * FROM unnest(${arrays})` }];
-    }),
-  );
-  return async (connection: Connection, part: Part<Fields>): Promise<void> => {
-    for (const key of part.keys ?? []) await drive(connection, keys.insert(key));
-    const insert = inserts.get(part.collection ?? '');
-    const records = part.records ?? [];
-    if (!insert) return;
-    const { table, sql } = insert;
-    await connection.query(
-      sql,
-      toArrays(
-        table.fields,
-        records.map((record) => toKeptFields(table, record)),
-      ),
-    );
-  };
-}
-
-/** Retries for a while: no client waits here, and a busy machine may be slow to accept a connection. */
-async function open(connect: Connect): Promise<Connection> {
-  const deadline = performance.now() + CONNECT_TIMEOUT;
-  for (;;) {
-    try {
-      return await connect();
-    } catch (error) {
-      if (performance.now() > deadline) throw new StoreUnavailable(error);
-      await wait(PAUSE);
-    }
-  }
-}
-
-/** Begins a transaction without timeouts: it may take long, and wait for the file that it reads or writes. */
-async function begin(connection: Connection, mode: string): Promise<void> {
-  await connection.query(`BEGIN ${mode}`);
-  await connection.query('SET LOCAL statement_timeout = 0');
-  await connection.query('SET LOCAL idle_in_transaction_session_timeout = 0');
-}
-
-/** @returns StoreUnavailable if the connection is lost */
-function toStoreError(error: unknown, { isOpen }: Connection, kind: OutageKind = 'unavailable'): unknown {
-  return isOpen || error instanceof StoreUnavailable ? error : new StoreUnavailable(error, kind);
 }

@@ -16,7 +16,7 @@ import { ClientWrites } from './client-writes.ts';
 import { type AskAll, coalesce } from './coalescing.ts';
 import type { Connection } from './connection.ts';
 import { ConnectionPool, type Run, type Task } from './connection-pool.ts';
-import { buildCountInvalidRecords, buildReadContents, buildWriteContents } from './contents.ts';
+import { buildCountInvalidRecords } from './contents.ts';
 import { drive, driveReading, toDialect } from './drive.ts';
 import { buildInsert } from './insert.ts';
 import { buildKeys, READ_ONLY } from './keys.ts';
@@ -117,8 +117,6 @@ function buildStore(opened: Opened, kept: readonly Kept[], calls: AnyTransaction
     collections,
     countInvalidRecords: (contract, fits) =>
       onConnection(connectToStart, (connection) => countInvalidRecords(connection, contract, fits)),
-    readContents: buildReadContents(connectToRead, schema, tables),
-    writeContents: buildWriteContents(connectToRead, schema, tables),
     createKey: (key) => writing.runOnce((connection) => drive(connection, keys.insert(key))),
     listKeys: () => read((connection) => drive(connection, keys.list())),
     readKeys: async (since) => {

@@ -1,6 +1,5 @@
-import { toSqlLiteral } from '../../json/literals.ts';
-
 /** The settings that statements and the texts of their values depend on: sessions have these, whatever a server, database or role is set to. */
+import { toSqlLiteral } from '../../json/literals.ts';
 
 /**
  * Settings without which statements fail or lose something. Behind a pooler the sessions are shared, maybe one for each transaction, so

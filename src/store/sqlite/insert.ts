@@ -42,7 +42,7 @@ export function toBound({ type, isNullable, isOptional }: Field, value: unknown)
 }
 
 /** The function inserts rows, and returns the sequence number of the last one. `now` is SQL for times that the store sets. */
-export function prepareInsertRows(db: Database, { name }: Table, fields: readonly Field[], now = '') {
+export function prepareInsertRows(db: Database, { name }: Pick<Table, 'name'>, fields: readonly Field[], now = '') {
   const values = fields.map(({ set }, index) => (now && isTime(set) ? now : `value ->> ${index}`));
   // json_each returns the rows in order.
   const insert = db.prepare<[{ text: string; now?: string }]>(

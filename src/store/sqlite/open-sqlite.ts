@@ -15,7 +15,7 @@ import { type Table, toTables } from '../table.ts';
 import { type AnyTransactions, NO_TRANSACTIONS, type OfDomain, type Transactions } from '../transactions.ts';
 import type { Call, Change, Create, Created, Outcome } from '../write.ts';
 import { checkInodes, checkMap, type Inodes, openConnection, readInodes, toStoreError, useWal } from './connection.ts';
-import { type Aside, prepareCountInvalidRecords, readContents, writeContents } from './contents.ts';
+import { prepareCountInvalidRecords } from './contents.ts';
 import { DIALECT, Driver } from './drive.ts';
 import { toBound } from './insert.ts';
 import { KEYS } from './keys.ts';
@@ -93,11 +93,6 @@ function buildStore(
   return guardAll({
     collections,
     countInvalidRecords: access.alone(prepareCountInvalidRecords(db, tables)),
-    readContents: () => readContents(access.openAside, tables),
-    writeContents: async (parts, contract) => {
-      await writeContents(access.openAside, tables, parts, contract);
-      leave();
-    },
     createKey: access.checked(inTransaction(db, driver.bind(KEYS.insert))),
     listKeys: access.alone(driver.bind(KEYS.list)),
     readKeys: access.checked(driver.bind(KEYS.readChanges)),
@@ -159,16 +154,6 @@ class SqliteAccess {
       return run(...values);
     });
   }
-
-  /** A connection for work that takes minutes. Memory has only one connection, which nobody else may use meanwhile. */
-  readonly openAside = (): Aside => {
-    this.leave();
-    checkInodes(this.inodes);
-    const { db } = this;
-    if (this.isMemory) return { db, end: () => db.inTransaction && db.exec('ROLLBACK') };
-    const own = openConnection(this.file, { fileMustExist: true });
-    return { db: own, end: () => own.close() };
-  };
 
   /** Closes the thread's connection last: the final checkpoint may block, and must not block the event loop. */
   async close(writer: Writer): Promise<void> {

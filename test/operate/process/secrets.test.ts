@@ -7,10 +7,9 @@ import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { hashKey } from '../../../src/store/api-keys.ts';
 import { openUrl } from '../../database.ts';
-import { type ProgramOptions, startProgram, startServer } from '../../program.ts';
+import { startProgram, startServer } from '../../program.ts';
 import { sendRaw } from '../../raw-client.ts';
 import { toMade } from '../cli/made-keys.ts';
-import { run } from '../cli/moving.ts';
 
 const PLANTED = 'Planted/key+with~delimiters-0123456789==';
 
@@ -36,12 +35,8 @@ const requestsWith = (key: string) =>
     ...[`CONNECT ${key}:443`, `CONNECT /?k=${key}`, `GET /%zz/${key}`, `${key} /v1/pets`, `GET /livez?${key}`],
   ].map((line) => `${line} HTTP/1.1\r\nHost: pets\r\nConnection: close\r\n\r\n`);
 
-async function runKeys(t: Test, args: string[], env: ProgramOptions['env']): Promise<string> {
-  const { output, exit } = startProgram(t, 'src/operate/cli/keys.ts', {
-    args,
-    env: env as Record<string, string>,
-    shell,
-  });
+async function run(t: Test, name: string, args: string[], env: Record<string, string>): Promise<string> {
+  const { output, exit } = startProgram(t, `src/operate/cli/${name}.ts`, { args, env, shell });
   t.equal(await exit, 0, output.stderr);
   return output.stdout + output.stderr;
 }
@@ -49,7 +44,7 @@ async function runKeys(t: Test, args: string[], env: ProgramOptions['env']): Pro
 t.test('no key is in what a run has written, and nobody else may read what is stored', async (t) => {
   const folder = t.testdir({ old: {} });
   const DATABASE_URL = `sqlite:${folder}/data/of/pets.db`;
-  const { key } = toMade(await runKeys(t, ['create', 'Ada'], { DATABASE_URL }));
+  const { key } = toMade(await run(t, 'keys', ['create', 'Ada'], { DATABASE_URL }));
   const spans: string[] = [];
   const collector = createServer(async (request, reply) => {
     spans.push(await text(request));
@@ -79,11 +74,12 @@ t.test('no key is in what a run has written, and nobody else may read what is st
   t.strictSame([modeOf('data'), modeOf('data/of')], ['700', '700']);
   server.child.kill('SIGTERM');
   t.equal(await server.exit, 0);
-  const exported = await run(t, 'export', `${folder}/pets.jsonl`, DATABASE_URL, { shell });
-  t.equal(modeOf('pets.jsonl'), '600');
+  const copied = await run(t, 'backup', [`${folder}/copy.db`], { DATABASE_URL });
+  const moved = await run(t, 'move', [DATABASE_URL, `${folder}/moved.db`], env);
+  t.strictSame([modeOf('copy.db'), modeOf('moved.db')], ['600', '600']);
 
-  const listed = await runKeys(t, ['list'], env);
-  const written = [server.output, exported, listed, replies, spans].map((part) => JSON.stringify(part)).join('\n');
+  const listed = await run(t, 'keys', ['list'], env);
+  const written = [server.output, copied, moved, listed, replies, spans].map((part) => JSON.stringify(part)).join('\n');
   t.match(written, '"status":200');
   t.match(written, 'listening');
   t.match(written, 'url.path');
@@ -105,14 +101,15 @@ t.test('folders and files that were there keep their modes', async (t) => {
   t.strictSame(modes, ['755', '750', '640']);
 });
 
-t.test('an export is never written through a link', async (t) => {
+t.test('a backup is never written through a link', async (t) => {
   const folder = t.testdir({ victim: 'untouched' });
   const DATABASE_URL = `sqlite:${folder}/pets.db`;
   await openUrl(DATABASE_URL).close();
   symlinkSync(`${folder}/victim`, `${folder}/link`);
   const through = `cp -P ${folder}/link ${folder}/out.$$.part`;
-  const { code, stderr } = await run(t, 'export', `${folder}/out`, DATABASE_URL, { shell: through });
-  t.strictSame([code, /^The export cannot be written: EEXIST/.test(stderr)], [1, true], stderr);
+  const options = { args: [`${folder}/out`], env: { DATABASE_URL }, shell: through };
+  const { exit, output } = startProgram(t, 'src/operate/cli/backup.ts', options);
+  t.strictSame([await exit, /^EEXIST: file already exists/.test(output.stderr)], [1, true], output.stderr);
   t.equal(statSync(`${folder}/victim`).size, 'untouched'.length);
   t.equal(readdirSync(folder).filter((name) => name.endsWith('.part')).length, 1);
 });

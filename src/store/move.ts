@@ -1,0 +1,125 @@
+/** Copies everything in one database into another, empty one: as it is at one moment, and in one transaction. */
+import type { Database } from './database-url.ts';
+import type { AnyDomain } from './description.ts';
+import { inspectDatabase, nameOfDatabase } from './inspection.ts';
+import type { MovedTable, MovingSide } from './moving.ts';
+import { openStore } from './open-store.ts';
+import { openSqliteToMove } from './sqlite/contents.ts';
+import { StoreError, StoreUnavailable } from './store.ts';
+import { toTables } from './table.ts';
+
+/** The target is opened only to be made or migrated: nothing waits. */
+const LIMITS = { createTimeout: 10_000, maxCreates: 1 };
+
+/** The state of a move. */
+interface Progress {
+  /** The database that is used at the moment. */
+  at: Database;
+  /** The meaning of a failure. */
+  outcome: string;
+  readonly sides: MovingSide[];
+}
+
+/** @returns how many rows were copied, by the word for them. @throws StoreError that says why not, and what that means */
+export function move(from: Database, to: Database, domain: AnyDomain): Promise<Map<string, number>> {
+  const progress: Progress = { at: from, outcome: 'Nothing was moved.', sides: [] };
+  const fail = (error: unknown) => {
+    const isWrapped = error instanceof StoreUnavailable || error instanceof StoreError;
+    const { message } = (isWrapped ? error.cause : error) as Error;
+    throw new StoreError(`${nameOfDatabase(progress.at)}: ${message}. ${progress.outcome}`, { cause: error });
+  };
+  return moveAll(progress, from, to, domain)
+    .finally(() => {
+      for (const side of progress.sides) side.end();
+    })
+    .catch(fail);
+}
+
+async function moveAll(progress: Progress, from: Database, to: Database, domain: AnyDomain) {
+  if ((await checkVersion(from, domain)) === 0) throw new Error('it has no tables of this program');
+  progress.at = to;
+  await checkVersion(to, domain);
+  await (await openStore(to, domain, LIMITS)).close();
+  progress.at = from;
+  const source = await open(progress, false);
+  progress.at = to;
+  const target = await open(progress, true);
+  const tables = toMovedTables(domain, source.place);
+  await checkEmpty(target, tables);
+  const counts = new Map<string, number>();
+  for (const table of tables) {
+    const { name, word, isNumbered } = table;
+    if (word === undefined) await target.query(`DELETE FROM ${name}`);
+    progress.at = from;
+    const last = isNumbered && (await source.readLast(table));
+    let count = 0;
+    for await (const rows of source.read(table)) {
+      progress.at = to;
+      await target.insert(table, rows);
+      progress.at = from;
+      count += rows.length;
+    }
+    progress.at = to;
+    if (last) await target.raiseLast(table, last);
+    if (word) counts.set(word, count);
+  }
+  progress.at = from;
+  const [salt] = await source.query('SELECT salt FROM api_key_changes');
+  progress.at = to;
+  // The ids of configured keys are made with it.
+  await target.query(`UPDATE api_key_changes SET salt = ${target.mark}`, salt);
+  progress.outcome = 'Everything was moved, or nothing: try again; it is refused if everything is there.';
+  await target.commit();
+  return counts;
+}
+
+/** The version; 0 if there is no database yet. @throws Error if it is older or newer than this program */
+async function checkVersion(database: Database, domain: AnyDomain): Promise<number> {
+  if (database.kind === 'memory') throw new Error('no other program can see it');
+  const { version, newest } = await inspectDatabase(database, domain);
+  if (version !== 0 && version < newest)
+    throw new Error(`its version is ${version}, and not ${newest}: start this program on it first, which migrates it`);
+  return version;
+}
+
+async function open({ at, sides }: Progress, isTarget: boolean): Promise<MovingSide> {
+  const side = await connect(at);
+  sides.push(side);
+  await side.begin(isTarget);
+  return side;
+}
+
+async function connect(database: Database): Promise<MovingSide> {
+  if (database.kind !== 'postgres') return openSqliteToMove((database as { file: string }).file);
+  const { openPostgresToMove } = await import('./postgres/contents.ts');
+  return openPostgresToMove(database);
+}
+
+async function checkEmpty(target: MovingSide, tables: readonly MovedTable[]): Promise<void> {
+  const selects = tables.flatMap(({ word, name }) =>
+    word === undefined ? [] : `SELECT '${word}' WHERE EXISTS (SELECT 1 FROM ${name})`,
+  );
+  const held = (await target.query(selects.join(' UNION ALL '))).flat();
+  if (held.length > 0) throw new Error(`it has ${held.join(' and ')} already, and must be empty`);
+}
+
+/** Parents come before those that refer to them. `place` is the column that tells which of two keys came first. */
+function toMovedTables(domain: AnyDomain, place: string): MovedTable[] {
+  const texts = (...columns: string[]) => columns.map((column) => ({ column, type: 'text' as const }));
+  const records = toTables(domain).map(({ name, sequence, fields, collection: word }): MovedTable => {
+    const isHidden = !fields.some(({ column }) => column === sequence);
+    const columns = isHidden ? [{ column: sequence, type: 'int64' as const }, ...fields] : fields;
+    return { name, columns, order: sequence, word, isNumbered: true };
+  });
+  const key = texts('id', 'name', 'hash', 'created_at', 'expires_at', 'revoked_at', 'scopes', 'rate');
+  const end = { column: 'expires_at', type: 'int64', isSeconds: true } as const;
+  const known = [...texts('caller', 'operation', 'key', 'digest', 'answer'), end];
+  return [
+    ...records,
+    { name: 'api_keys', columns: key, order: place, word: 'keys' },
+    { name: 'key_uses', columns: texts('key_id', 'used_at'), order: 'key_id' },
+    { name: 'idempotency_keys', columns: known, order: 'expires_at' },
+    { name: 'passed_check', columns: texts('contract'), order: 'contract' },
+    { name: 'deleted_revisions', columns: [...texts('name'), { column: 'revision', type: 'int64' }], order: 'name' },
+  ];
+}

@@ -1,0 +1,375 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { toStoredKey } from '../../src/store/api-keys.ts';
+import type { AnyCollection, Fields, Idempotency } from '../../src/store/collection.ts';
+import { type Database, parseDatabaseUrl } from '../../src/store/database-url.ts';
+import { move } from '../../src/store/move.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { books } from '../books/domain.ts';
+import { startCuttingProxy } from '../cutting-proxy.ts';
+import { domain as shop } from '../orders/domain.ts';
+import { schemaOf, startPostgres } from '../postgres.ts';
+
+const server = await startPostgres(t);
+const domain = { ...shop, books };
+const LIMITS = { createTimeout: 60_000, maxCreates: 10_000 };
+const NOTHING = / Nothing was moved\.$/;
+const UNKNOWN = / Everything was moved, or nothing: try again; it is refused if everything is there\.$/;
+
+interface File {
+  file: string;
+}
+
+interface Place {
+  url: string;
+  database: Database;
+  /** Opens a store there, which is closed with the test. */
+  open(): Promise<Opened>;
+  execute(sql: string): Promise<void>;
+}
+
+type Opened = Store & { all: Record<keyof typeof domain, AnyCollection> };
+
+/** An empty place in each kind of database. */
+const KINDS: Record<string, (t: Test) => Place> = {
+  SQLite: (t) => {
+    const file = `${t.testdirName}/${readdirSync(t.testdirName).length}.db`;
+    return toPlace(t, `sqlite:${file}`, async (sql) => {
+      const db = new Sqlite(file);
+      db.exec(sql);
+      db.close();
+    });
+  },
+  PostgreSQL: (t) => {
+    const url = server.newUrl();
+    return toPlace(t, url, async (sql) => void (await server.execute(`SET search_path = ${schemaOf(url)}; ${sql}`)));
+  },
+};
+
+function toPlace(t: Test, url: string, execute: Place['execute']): Place {
+  const database = parseDatabaseUrl(url) as Database;
+  const open = async () => {
+    const store = (await openStore(database, domain, LIMITS)) as unknown as Store;
+    t.teardown(() => store.close());
+    return Object.assign(store, { all: store.collections }) as unknown as Opened;
+  };
+  return { url, database, open, execute };
+}
+
+const PAIRS = Object.keys(KINDS).flatMap((from) => Object.keys(KINDS).map((to): [string, string] => [from, to]));
+
+/** Runs a test for each pair of databases, with a place in each. */
+function testPairs(sentence: string, test: (t: Test, from: Place, to: Place) => Promise<void>): void {
+  for (const [from, to] of PAIRS) {
+    t.test(`${from} to ${to}: ${sentence}`, async (t) => {
+      t.testdir({});
+      const source = KINDS[from]?.(t) as Place;
+      if (source.database.kind === 'sqlite') await source.open();
+      await test(t, source, KINDS[to]?.(t) as Place);
+    });
+  }
+}
+
+const REX = { name: 'Rex', categoryId: 7n };
+const BOOK = {
+  title: 'Emma',
+  isbn: 7n,
+  authors: [],
+  price: 1,
+  tags: null,
+  rating: null,
+  series: null,
+  isSold: null,
+  shelf: null,
+};
+const MOST = 2n ** 63n - 1n;
+const HIGH = 2n ** 53n + 1n;
+
+/** The id of the pet that belongs to an `Idempotency-Key`, and whether it was there already. */
+async function createOnce({ pets }: Opened['all']) {
+  const idempotency: Idempotency = { caller: 'Ada', operation: 'createPet', key: 'first', hours: 24, digest: 'd' };
+  const { id } = (await pets.create(REX, { idempotency })) as unknown as Fields;
+  return [id, idempotency.isReplayed];
+}
+
+/** All pages of two records each, as texts with their cursors, and all that is known of keys. */
+async function readAll({ all, ...store }: Opened) {
+  const pages: unknown[] = [];
+  for (const [name, collection] of Object.entries(all)) {
+    for (let after: string | undefined, isFirst = true; isFirst || after; isFirst = false) {
+      const page = await collection.list({ limit: 2, after });
+      pages.push([name, page?.body.text, page?.next]);
+      after = page?.next;
+    }
+  }
+  const { keys, salt } = await store.readKeys();
+  return { pages, salt, valid: keys.length, keys: await store.listKeys(), uses: await store.listUses() };
+}
+
+/** Records of every type of column, at its edges; keys, a use, and what was answered once. */
+async function fill(t: Test, { all, ...store }: Opened, execute: Place['execute']): Promise<void> {
+  for (const fields of [
+    {},
+    { name: '"\\\n\u2028🐕\u007f', categoryId: MOST, status: 'sold' },
+    { categoryId: -MOST - 1n },
+  ])
+    await all.pets.create({ ...REX, ...fields });
+  t.strictSame(await createOnce(all), [4n, false]);
+  await all.pets.create(REX);
+  await all.pets.delete(5n);
+  await execute(`INSERT INTO pets (id, name, category_id) VALUES (${HIGH}, 'High', 7)`);
+  // SQLite notices it by itself.
+  await execute(`SELECT setval('pets_id_seq', ${HIGH})`).catch(() => {});
+  for (const code of ['b', 'gone', 'a']) await all.coupons.create({ code, left: 1n });
+  await all.coupons.delete('gone');
+  for (const [price, fields] of [
+    [
+      1n,
+      {
+        petId: 1n,
+        couponCode: 'b',
+        weight: 0.1 + 0.2,
+        note: "O'Neill",
+        gift: { b: [MOST, null, 19.99], a: 'x\\u0000' },
+      },
+    ],
+    [-1n, { dueAt: '2026-01-01T00:00:00.001Z', weight: 1e21, pieces: -(2 ** 31) }],
+    [2n, { weight: 5e-324, note: '' }],
+  ] as const) {
+    const order = await all.orders.create({ price, ...fields });
+    await all.orders.update((order as unknown as Fields).number, { price: price * 2n });
+  }
+  for (const fields of [
+    { isLent: true, rating: 1.5, series: MOST, isSold: false, note: null, tags: ['a', MOST, 0.5] },
+    { isLent: false, isSold: true, shelf: 'null', note: 'null', printedAt: '2026', price: 1.7976931348623157e308 },
+    {},
+  ])
+    await all.books.create({ ...BOOK, ...fields });
+  const [ada, ben] = [toStoredKey('a', 'Ada', new Date(), ['pets:read'], '100/s'), toStoredKey('b', "B'en 🔑")];
+  for (const key of [ben, ada]) await store.createKey({ ...key, createdAt: ada.createdAt });
+  await store.revokeKey(ada.id, '2026-01-01T00:00:00.000Z');
+  await store.addUses([{ keyId: ben.id, usedAt: '2026-01-01T00:00:00.000Z' }]);
+  while ((await store.listUses()).length < 1) await nextTurn();
+}
+
+testPairs(
+  'all records and keys are there, equal to the byte, and all goes on as it would have',
+  async (t, from, to) => {
+    const source = await from.open();
+    await fill(t, source, from.execute);
+    t.equal(await source.countInvalidRecords('digest', () => true), 0);
+    const counts = await move(from.database, to.database, domain);
+    t.strictSame(Object.fromEntries(counts), { orders: 3, coupons: 2, pets: 5, books: 3, keys: 2 });
+    const target = await to.open();
+    const before = await readAll(source);
+    t.equal(before.pages.length, 8);
+    t.strictSame(await readAll(target), before);
+    t.equal(await target.countInvalidRecords('digest', () => false), 0, 'they need not be checked again');
+    t.strictSame(await createOnce(target.all), [4n, true]);
+    for (const { all } of [source, target]) {
+      t.match(await all.pets.create(REX), { id: HIGH + 1n });
+      t.match(await all.coupons.create({ code: 'c', left: 1n }), { code: 'c' });
+      t.match(await all.orders.create({ price: 9n, couponCode: 'c' }), { revision: 1n });
+    }
+    const cursors = async ({ all }: Opened) => (await all.coupons.list({ limit: 2, after: undefined }))?.next;
+    t.equal(await cursors(target), await cursors(source));
+  },
+);
+
+testPairs('a database without records is moved, too, with the ids that were given', async (t, from, to) => {
+  const source = await from.open();
+  await source.all.pets.create(REX);
+  await source.all.pets.delete(1n);
+  const counts = await move(from.database, to.database, domain);
+  t.strictSame([...new Set(counts.values())], [0]);
+  const { all } = await to.open();
+  t.match(await all.pets.create(REX), { id: 2n });
+  t.match(await all.books.create(BOOK), { id: 1n });
+});
+
+testPairs('many records, and large ones, are there in their order, each once', async (t, from, to) => {
+  const { all } = await from.open();
+  await Promise.all(Array.from({ length: 2500 }, () => all.pets.create(REX)));
+  for (let count = 0; count < 40; count++) await all.books.create({ ...BOOK, title: 'é'.repeat(200_000) });
+  const counts = await move(from.database, to.database, domain);
+  t.match(Object.fromEntries(counts), { pets: 2500, books: 40 });
+  const target = await to.open();
+  const ids: bigint[] = [];
+  for (let after: string | undefined, isFirst = true; isFirst || after; isFirst = false) {
+    const page = await target.all.pets.list({ limit: 100, after });
+    for (const { id } of page?.body.read() ?? []) ids.push(id as bigint);
+    after = page?.next;
+  }
+  t.strictSame(
+    ids,
+    Array.from({ length: 2500 }, (_, index) => BigInt(index + 1)),
+  );
+  t.equal((await target.all.books.get(40n))?.text, (await all.books.get(40n))?.text);
+});
+
+testPairs('where a record is refused nothing is there, and what is mended can be moved', async (t, from, to) => {
+  const source = await from.open();
+  await source.all.pets.create(REX);
+  await source.all.coupons.create({ code: 'a', left: 1n });
+  // Its own table would refuse it.
+  const unchecked =
+    from.database.kind === 'sqlite'
+      ? 'PRAGMA ignore_check_constraints = 1'
+      : 'ALTER TABLE pets DROP CONSTRAINT pets_id_check';
+  await from.execute(`${unchecked}; INSERT INTO pets (id, name, category_id) VALUES (-1, 'Max', 7)`);
+  await t.rejects(move(from.database, to.database, domain), {
+    name: 'StoreError',
+    message: /(CHECK|check) constraint.* Nothing was moved\.$/,
+  });
+  const target = await to.open();
+  for (const collection of Object.values(target.all))
+    t.equal((await collection.list({ limit: 1, after: undefined }))?.body.text, '[]');
+  await from.execute('DELETE FROM pets WHERE id = -1');
+  await move(from.database, to.database, domain);
+  t.strictSame((await readAll(target)).pages, (await readAll(source)).pages, 'a store that is open sees it, too');
+});
+
+testPairs('a target that has records or keys is refused, and stays as it is', async (t, from, to) => {
+  const source = await from.open();
+  await source.all.pets.create(REX);
+  for (const [held, hold] of [
+    ['pets', (store: Opened) => store.all.pets.create(REX)],
+    ['pets and keys', (store: Opened) => store.createKey(toStoredKey('Ada', 'Ada'))],
+  ] as const) {
+    const target = await to.open();
+    await hold(target);
+    const before = await readAll(target);
+    const message = new RegExp(`: it has ${held} already, and must be empty\\. Nothing was moved\\.$`);
+    await t.rejects(move(from.database, to.database, domain), { message });
+    t.strictSame(await readAll(target), before);
+  }
+});
+
+testPairs('what an empty target knew of deleted records and of keys is forgotten', async (t, from, to) => {
+  await from.open();
+  const { all, ...target } = await to.open();
+  t.strictSame(await createOnce(all), [1n, false]);
+  await all.pets.delete(1n);
+  await target.addUses([{ keyId: 'API_KEYS.1', usedAt: '2026-01-01T00:00:00.000Z' }]);
+  while ((await target.listUses()).length < 1) await nextTurn();
+  await move(from.database, to.database, domain);
+  t.strictSame(await target.listUses(), []);
+  t.strictSame(await createOnce(all), [2n, false]);
+});
+
+testPairs('a database of an older or a newer program is refused, and stays as it is', async (t, from, to) => {
+  const none = KINDS[from.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL']?.(t) as Place;
+  await t.rejects(move(none.database, to.database, domain), {
+    message: /: it has no tables of this program\. Nothing/,
+  });
+  await from.open();
+  const older = KINDS[to.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL']?.(t) as Place;
+  await (await openStore(older.database, shop, LIMITS)).close();
+  const message =
+    /: its version is 5, and not 6: start this program on it first, which migrates it\. Nothing was moved\.$/;
+  await t.rejects(move(from.database, older.database, domain), { message });
+  await t.rejects(move(older.database, to.database, domain), { message });
+  const newer = /: its schema \(engine\) has version 3, and this program knows 2 at most\. Nothing was moved\.$/;
+  await (await to.open()).close();
+  for (const place of [from, to]) {
+    await place.execute("UPDATE schema_versions SET version = 3 WHERE part = 'engine'");
+    await t.rejects(move(from.database, to.database, domain), { message: newer });
+    await place.execute("UPDATE schema_versions SET version = 2 WHERE part = 'engine'");
+  }
+});
+
+t.test('a database in memory is neither moved nor filled: no other program can see it', async (t) => {
+  t.testdir({});
+  const file = KINDS.SQLite?.(t) as Place;
+  await file.open();
+  for (const pair of [
+    [{ kind: 'memory' }, file.database],
+    [file.database, { kind: 'memory' }],
+  ] as [Database, Database][])
+    await t.rejects(move(...pair, domain), {
+      message: 'SQLite, in memory: no other program can see it. Nothing was moved.',
+    });
+});
+
+t.test('a target into which somebody else writes is named, and so is a source that is damaged', async (t) => {
+  t.testdir({});
+  const [from, to, other] = [KINDS.SQLite?.(t), KINDS.SQLite?.(t), KINDS.PostgreSQL?.(t)] as [Place, Place, Place];
+  const { all, ...source } = await from.open();
+  await Promise.all(Array.from({ length: 5000 }, () => all.pets.create(REX)));
+  for (const { open } of [to, other]) await (await open()).close();
+  const [{ file }, { file: damaged }] = [to.database, from.database] as { file: string }[] as [File, File];
+  const writer = new Sqlite(file);
+  writer.exec('BEGIN IMMEDIATE');
+  await t.rejects(move(from.database, to.database, domain), {
+    message: `SQLite, ${file}: database is locked. Nothing was moved.`,
+  });
+  writer.close();
+  const session = await server.connect(t, other.url);
+  await session.query('BEGIN; INSERT INTO pets (name, category_id) VALUES (1, 1)');
+  await t.rejects(move(from.database, other.database, domain), {
+    message: /^PostgreSQL, .*: canceling statement due to lock timeout\. Nothing was moved\.$/,
+  });
+  await session.query('ROLLBACK');
+
+  await source.close();
+  const bytes = readFileSync(damaged);
+  writeFileSync(damaged, bytes.fill(0, bytes.length / 2, bytes.length - 4096));
+  await t.rejects(move(from.database, to.database, domain), {
+    message: `SQLite, ${damaged}: database disk image is malformed. Nothing was moved.`,
+  });
+});
+
+/** Two places on PostgreSQL, behind a proxy that can cut their connections. */
+async function startCut(t: Test) {
+  const proxy = await startCuttingProxy(t, server.port);
+  const url = server.newUrl();
+  const behind = parseDatabaseUrl(url.replace(`:${server.port}/`, `:${proxy.port}/`)) as Database;
+  return { proxy, behind, place: toPlace(t, url, async () => {}) };
+}
+
+t.test('PostgreSQL: a connection that is lost while it is read or filled leaves nothing behind', async (t) => {
+  const [from, to] = [await startCut(t), await startCut(t)];
+  await (await from.place.open()).all.pets.create(REX);
+  const target = await to.place.open();
+  for (const [{ proxy }, text] of [
+    [from, 'FETCH'],
+    [to, 'INSERT INTO pets'],
+  ] as const) {
+    proxy.cutAnswerTo(text);
+    await t.rejects(move(from.behind, to.behind, domain), { message: NOTHING });
+    proxy.cutAnswerTo(undefined);
+    t.equal((await target.all.pets.list({ limit: 1 }))?.body.text, '[]');
+  }
+  t.equal((await move(from.behind, to.behind, domain)).get('pets'), 1);
+});
+
+t.test('PostgreSQL: when the answer to COMMIT is lost, it is not known whether all was moved', async (t) => {
+  const [from, to] = [await startCut(t), await startCut(t)];
+  await (await from.place.open()).all.pets.create(REX);
+  await to.place.open();
+  to.proxy.cutAnswerTo('COMMIT\0');
+  await t.rejects(move(from.behind, to.behind, domain), { message: UNKNOWN });
+  to.proxy.cutAnswerTo(undefined);
+  await t.rejects(move(from.behind, to.behind, domain), { message: /: it has pets already/ });
+});
+
+t.test('PostgreSQL: a server that does not answer is named, without its password', async (t) => {
+  t.testdir({});
+  const file = KINDS.SQLite?.(t) as Place;
+  await file.open();
+  const nowhere = parseDatabaseUrl('postgres://ada:secret@127.0.0.1:1/pets') as Database;
+  for (const pair of [
+    [nowhere, file.database],
+    [file.database, nowhere],
+  ] as [Database, Database][]) {
+    const failure = await move(...pair, domain).then(
+      () => '',
+      ({ message }) => message,
+    );
+    t.match(failure, /^PostgreSQL, .*127\.0\.0\.1:1.*ECONNREFUSED.* Nothing was moved\.$/);
+    t.notMatch(failure, 'secret');
+  }
+});
