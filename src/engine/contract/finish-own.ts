@@ -12,7 +12,8 @@ export async function finishOwn(file: URL, own: OwnParts): Promise<FinishedFile>
   try {
     const contract = await loadContract(file);
     checkOperations(contract, own);
-    return finish(contract, own.domain);
+    const finished = finish(contract, own.domain);
+    return finished;
   } catch (error) {
     throw withPlaces(error, file);
   }
