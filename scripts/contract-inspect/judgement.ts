@@ -24,7 +24,7 @@ export interface Row {
 
 export interface Judgement {
   rows: Row[];
-  /** What a team has to write for it, and where the server does otherwise than the contract says. */
+  /** Tasks that are left to a team, and places where the server does otherwise than the contract says. */
   notes: string[];
 }
 
