@@ -143,7 +143,8 @@ t.test('restore says what is wrong with a backup, and does not take it', async (
   const before = names();
   const bytes = readFileSync(`${folder}/b`);
   const copy = new Sqlite(`${folder}/b`, { readonly: true });
-  const page = copy.prepare<[], number>("SELECT rootpage FROM sqlite_schema WHERE name = 'pets'").pluck().get() ?? 0;
+  const page =
+    copy.prepare<[], number>("SELECT rootpage FROM sqlite_schema WHERE name = 'pets_by_status'").pluck().get() ?? 0;
   copy.close();
   const other = new Sqlite(`${folder}/other`);
   other.exec('CREATE TABLE pets (id INTEGER)');
