@@ -24,7 +24,7 @@ export interface Row {
 
 export interface Judgement {
   rows: Row[];
-  /** Tasks that are left to a team, and places where the server does otherwise than the contract says. */
+  /** Lines on parts that a team has to write for it, and on what the server does otherwise than the contract says. */
   notes: string[];
 }
 
