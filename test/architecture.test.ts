@@ -211,6 +211,14 @@ t.test('whatever makes a server listens for the errors of its sockets', async (t
   for (const file of makers) t.match(readFileSync(join(ROOT, file), 'utf8'), /\bhearErrors\(/, file);
 });
 
+t.test('HTML that is not escaped is written in few files', async (t) => {
+  const writers = filesBelow('src').filter((file) => /\bnew Html\(/.test(readFileSync(join(ROOT, file), 'utf8')));
+  t.strictSame(
+    writers.sort(),
+    ['curl', 'html', 'prose'].map((name) => `src/engine/docs/${name}.ts`),
+  );
+});
+
 t.test('SQL is written in the store, and in what a domain reads, only', async (t) => {
   for (const file of [...filesBelow('src'), ...filesBelow('handlers')].filter(
     (name) => !name.startsWith('src/store/') && !name.endsWith('/transactions.ts'),

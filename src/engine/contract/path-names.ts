@@ -11,9 +11,9 @@ export const withNames = (path: string) => path.replace(NAME, (_, name) => `{${t
 /** Two paths that differ in names only are the same to clients. */
 export const withoutNames = (path: string) => path.replace(NAME, '{}');
 
-/** The path in URLs, with characters other than ASCII percent-encoded (RFC 3986, section 2.5). */
+/** The path in URLs, with characters that no URL has percent-encoded (RFC 3986, section 2). The braces are those of names. */
 export const encodePath = (path: string): string =>
-  path.replace(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()));
+  path.replace(/[^!-~]+|["<>[\\\]^`|]/g, (text) => encodeURIComponent(text.toWellFormed()));
 
 /** The document with such names. */
 export function withPathNames(document: Document): Document {

@@ -1,15 +1,21 @@
 /** A curl command for an operation, to copy; the page fills in the reader's key, this server and a new Idempotency-Key. */
 import { stringify } from 'lossless-json';
+import { toShellWord } from '../../json/literals.ts';
 import type { Contract, Operation } from '../contract/contract.ts';
 import type { Document, MediaNode, Method, OperationNode, PathItem } from '../contract/document.ts';
+import { toMediaType } from '../contract/media-types.ts';
 import { parseWithBigints } from '../contract/numbers.ts';
-import { toName, withNames } from '../contract/path-names.ts';
+import { encodePath, toName, withNames } from '../contract/path-names.ts';
 import { isNode, keywordsOf } from '../schema/json.ts';
 import { lookUp } from '../schema/references.ts';
-import { Html, html } from './html.ts';
+import { Html, html, toText } from './html.ts';
 
-/** A placeholder, which the page replaces if it has JavaScript. */
-const fill = (name: string, text: string) => html`<span data-fill="${name}">${text}</span>`;
+/** The page fills these in if it has JavaScript. Each is between two U+0000, which no word of a command has. */
+const FILLED: Record<string, string> = { key: '<API_KEY>', once: 'a new UUID', url: 'https://SERVER' };
+const [KEY, ONCE, ORIGIN] = Object.keys(FILLED).map((name) => `\0${name}\0`);
+
+const withPlaceholders = (command: string) =>
+  html`${command}`.text.replace(/\0(\w+)\0/g, (_, name) => html`<span data-fill="${name}">${FILLED[name]}</span>`.text);
 
 /** Parses the contract again, with bigint: its examples may have larger numbers than JavaScript's. */
 export function buildToCurl({ json, prefix }: Contract): (operation: Operation, name?: string) => Html {
@@ -31,28 +37,27 @@ export function buildToCurl({ json, prefix }: Contract): (operation: Operation, 
     const source = item[method.toLowerCase() as Method] as OperationNode;
     const parameters = [...(item.parameters ?? []), ...(source.parameters ?? [])].map(follow);
     const once = parameters.find((parameter) => parameter['x-kept-hours']);
-    const [type, media] = Object.entries(follow(source.requestBody)?.content ?? {})[0] ?? [];
+    const [type = '', media] = Object.entries(follow(source.requestBody)?.content ?? {})[0] ?? [];
     const body = media && exampleOf(media);
-    const url = path.replace(/\{(\w+)\}/g, (whole, field) => {
+    const url = encodePath(path).replace(/\{(\w+)\}/g, (whole, field) => {
       const parameter = parameters.find((one) => toName(one.name) === field);
-      return String(
-        (parameter && (exampleOf(parameter) ?? keywordsOf(follow(parameter.schema)).examples?.[0])) ?? whole,
-      );
+      const example = parameter && (exampleOf(parameter) ?? keywordsOf(follow(parameter.schema)).examples?.[0]);
+      return example === undefined ? whole : [example].flat().map(toPathPart).join(',');
     });
     const place = security[0]?.place;
-    const key = fill('key', '<API_KEY>');
     const lines = [
-      html`curl -i${!['GET', 'POST'].includes(method) && ` -X ${method}`}`,
-      place?.in === 'bearer' && html`-H 'Authorization: Bearer ${key}'`,
-      place?.in === 'header' && html`-H '${place.name}: ${key}'`,
-      once && html`-H '${once.name}: ${fill('once', 'a new UUID')}'`,
-      body !== undefined && html`-H 'Content-Type: ${type}'`,
-      body !== undefined && html`-d '${String(stringify(body)).replaceAll("'", `'\\''`)}'`,
-      html`'${fill('url', 'https://SERVER')}${prefix}${url}'`,
-    ].filter((line) => line instanceof Html);
-    return html`<div class="request"><pre id="curl-${name}" tabindex="0">${join(lines)}</pre>
+      `curl -i${['GET', 'POST'].includes(method) ? '' : ` -X ${method}`}`,
+      place?.in === 'bearer' && `-H ${toShellWord(`Authorization: Bearer ${KEY}`)}`,
+      place?.in === 'header' && `-H ${toShellWord(`${place.name}: ${KEY}`)}`,
+      once && `-H ${toShellWord(`${once.name}: ${ONCE}`)}`,
+      body !== undefined && `-H ${toShellWord(`Content-Type: ${toMediaType(type)}`)}`,
+      body !== undefined && `-d ${toShellWord(stringify(body) as string)}`,
+      toShellWord(`${ORIGIN}${prefix}${url}`),
+    ].filter(Boolean);
+    const command = new Html(withPlaceholders(lines.join(' \\\n  ')));
+    return html`<div class="request"><pre id="curl-${name}" tabindex="0">${command}</pre>
 <button type="button" data-copy="#curl-${name}">Copy</button></div>`;
   };
 }
 
-const join = (lines: Html[]) => new Html(lines.map(({ text }) => text).join(' \\\n  '));
+const toPathPart = (value: unknown) => encodeURIComponent(toText(value).toWellFormed());

@@ -2,7 +2,7 @@
 import type { Deprecation, Operation } from '../contract/contract.ts';
 import type { ExampleNode, MediaNode, nodesOf, ResponseNode } from '../contract/document.ts';
 import { keywordsOf, type Schema } from '../schema/json.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, toText } from './html.ts';
 import { type Targets, toInline, toProse } from './prose.ts';
 
 interface Page {
@@ -56,7 +56,10 @@ ${schema && errors.length === 0 && toFields(schema)}
 }
 
 /** An example as an error. Code and message may be missing, or of another type. */
-const toError = ({ value }: ExampleNode): { code: string; message: string } => Object(value);
+function toError({ value }: ExampleNode): { code: string; message: string } {
+  const { code, message } = Object(value);
+  return { code, message: toText(message) };
+}
 
 /** The fields of a schema, one level deep: it may refer to itself. */
 function toFields(schema: Schema | undefined): Html {
@@ -86,6 +89,6 @@ function describe(any: Schema | undefined): string {
   const limits = ['format', 'minimum', 'maximum', 'minLength', 'maxLength', 'enum', 'default'].filter(
     (name) => schema[name] !== undefined,
   );
-  const values = limits.map((name) => `${WORDS[name] ?? name} ${[schema[name]].flat().join(', ')}`);
+  const values = limits.map((name) => `${WORDS[name] ?? name} ${[schema[name]].flat().map(toText).join(', ')}`);
   return [type, ...values].join(', ');
 }

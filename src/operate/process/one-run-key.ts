@@ -1,6 +1,8 @@
 /** Makes a key for this run only, so that a first start needs no preparation. */
 import type { Logger } from 'pino';
 import type { Contract } from '../../engine/contract/contract.ts';
+import { encodePath } from '../../engine/contract/path-names.ts';
+import { toShellWord } from '../../json/literals.ts';
 import { isValid, makeKey } from '../../store/api-keys.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
@@ -55,11 +57,12 @@ export function toCurl(key: string, origin: string, { prefix, operations, keyPla
     ({ method, path, parameters }) =>
       method === 'GET' && !path.includes('{') && parameters.every(({ required }) => !required),
   );
-  const url = `${origin}${prefix}${plain?.path ?? ''}`;
+  const url = `${origin}${prefix}${encodePath(plain?.path ?? '')}`;
   const place = plain ? plain.security[0]?.place : keyPlaces[0];
-  if (!place) return `curl ${url}`;
-  if (place.in === 'query') return `curl '${url}?${encodeURIComponent(place.name)}=${key}'`;
-  if (place.in === 'basic') return `curl -u :${key} ${url}`;
-  if (place.in === 'cookie') return `curl -b '${place.name}=${key}' ${url}`;
-  return `curl -H '${place.name}: ${place.in === 'bearer' ? 'Bearer ' : ''}${key}' ${url}`;
+  if (!place) return `curl ${toShellWord(url)}`;
+  if (place.in === 'query') return `curl ${toShellWord(`${url}?${encodeURIComponent(place.name)}=${key}`)}`;
+  if (place.in === 'basic') return `curl -u :${key} ${toShellWord(url)}`;
+  if (place.in === 'cookie') return `curl -b ${toShellWord(`${place.name}=${key}`)} ${toShellWord(url)}`;
+  const value = place.in === 'bearer' ? `Bearer ${key}` : key;
+  return `curl -H ${toShellWord(`${place.name}: ${value}`)} ${toShellWord(url)}`;
 }

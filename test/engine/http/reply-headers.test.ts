@@ -61,23 +61,28 @@ t.test("a plugin's header that cannot be sent is a 500 of ours, with all its oth
   }
 });
 
-t.test('paths in other letters are percent-encoded in Location, in Link and in the successor', async (t) => {
-  const yaml = edited(({ contract, headers, listPets, getPet }) => {
-    rename(contract.paths, '/pets', '/宠物');
-    rename(contract.paths, '/pets/{petId}', '/宠物/{petId}');
-    listPets.responses['200'].headers.Link.schema = { type: 'string' };
-    headers.Successor.schema = { type: 'string' };
-    getPet['x-successor'] = 'listPets';
-  });
-  const { request } = await serve(t, yaml, {});
-  const path = '/v1/%E5%AE%A0%E7%89%A9';
-  for (const id of [1, 2]) {
-    const { status, headers } = await request(path, { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
-    t.match({ status, headers }, { status: 201, headers: { location: `${path}/${id}` } });
-  }
-  t.match((await request(`${path}?limit=1`)).headers, { link: `<${path}?limit=1&after=` });
-  t.match(await request(`${path}/2`), { status: 200, headers: { link: `<${path}>; rel="successor-version"` } });
-});
+for (const odd of ['/宠物', '/>; rel="next", <`']) {
+  t.test(
+    `a path with characters that no URL has is percent-encoded in Location and in each Link: ${odd}`,
+    async (t) => {
+      const yaml = edited(({ contract, headers, listPets, getPet }) => {
+        rename(contract.paths, '/pets', odd);
+        rename(contract.paths, '/pets/{petId}', `${odd}/{petId}`);
+        listPets.responses['200'].headers.Link.schema = { type: 'string' };
+        headers.Successor.schema = { type: 'string' };
+        getPet['x-successor'] = 'listPets';
+      });
+      const { request } = await serve(t, yaml, {});
+      const path = `/v1${encodeURI(odd)}`;
+      for (const id of [1, 2]) {
+        const { status, headers } = await request(path, { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
+        t.match({ status, headers }, { status: 201, headers: { location: `${path}/${id}` } });
+      }
+      t.match((await request(`${path}?limit=1`)).headers, { link: `<${path}?limit=1&after=` });
+      t.match(await request(`${path}/2`), { status: 200, headers: { link: `<${path}>; rel="successor-version"` } });
+    },
+  );
+}
 
 t.test(
   'a header that can never be sent is refused at the start, before a handler has stored anything for it',

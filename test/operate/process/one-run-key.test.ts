@@ -24,15 +24,19 @@ const withScheme =
 
 t.test('the line to try has the key where the contract says that it is sent', async (t) => {
   const cases: [edit: Edit, toLine: (origin: string) => string][] = [
-    [() => {}, (origin) => `curl -H 'Authorization: Bearer ${KEY}' ${origin}/v1/pets`],
+    [() => {}, (origin) => `curl -H 'Authorization: Bearer ${KEY}' '${origin}/v1/pets'`],
     [
       withScheme({ type: 'apiKey', in: 'header', name: 'X-Key' }),
-      (origin) => `curl -H 'X-Key: ${KEY}' ${origin}/v1/pets`,
+      (origin) => `curl -H 'X-Key: ${KEY}' '${origin}/v1/pets'`,
     ],
     [withScheme({ type: 'apiKey', in: 'query', name: 'a&b' }), (origin) => `curl '${origin}/v1/pets?a%26b=${KEY}'`],
-    [withScheme({ type: 'http', scheme: 'basic' }), (origin) => `curl -u :${KEY} ${origin}/v1/pets`],
-    [withScheme({ type: 'apiKey', in: 'cookie', name: 'key' }), (origin) => `curl -b 'key=${KEY}' ${origin}/v1/pets`],
-    [({ listPets }) => (listPets.security = []), (origin) => `curl ${origin}/v1/pets`],
+    [withScheme({ type: 'http', scheme: 'basic' }), (origin) => `curl -u :${KEY} '${origin}/v1/pets'`],
+    [withScheme({ type: 'apiKey', in: 'cookie', name: 'key' }), (origin) => `curl -b 'key=${KEY}' '${origin}/v1/pets'`],
+    [
+      withScheme({ type: 'apiKey', in: 'header', name: "X-'|exit|'" }),
+      (origin) => `curl -H 'X-'\\''|exit|'\\'': ${KEY}' '${origin}/v1/pets'`,
+    ],
+    [({ listPets }) => (listPets.security = []), (origin) => `curl '${origin}/v1/pets'`],
   ];
   for (const [edit, toLine] of cases) {
     const yaml = edited(edit);
@@ -51,7 +55,7 @@ t.test('where each operation needs more than a key, the line has the place of th
     t,
     edited(({ limit }) => (limit.required = true)),
   );
-  t.equal(toCurl(KEY, 'http://a', contract), `curl -H 'Authorization: Bearer ${KEY}' http://a/v1`);
+  t.equal(toCurl(KEY, 'http://a', contract), `curl -H 'Authorization: Bearer ${KEY}' 'http://a/v1'`);
 });
 
 t.test('there is none in production, and the failure says what makes a key', async (t) => {

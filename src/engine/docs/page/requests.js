@@ -5,7 +5,9 @@ const LANGUAGES = {
   curl: ({ method, url, headers, body }) => {
     const quote = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
     const lines = headers.map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
-    return ['curl -i', `-X ${method}`, ...lines, ...(body ? [`-d ${quote(body)}`] : []), quote(url)].join(' \\\n  ');
+    return ['curl -i', `-X ${method}`, ...lines, ...(body ? [`--data-raw ${quote(body)}`] : []), quote(url)].join(
+      ' \\\n  ',
+    );
   },
 
   JavaScript: ({ method, url, headers, body }) => `const reply = await fetch(${quote(url)}, {
