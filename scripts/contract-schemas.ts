@@ -5,6 +5,7 @@ import { isNames, isValue } from '../src/engine/schema/keys.ts';
 import { lookUp, toPointer } from '../src/engine/schema/references.ts';
 import { subschemasOf } from '../src/engine/schema/subschemas.ts';
 import { fromStep } from '../src/json/pointer.ts';
+import { named, type Source, source } from './source-text.ts';
 
 type Named = Record<string, Schema>;
 
@@ -16,7 +17,7 @@ const SILENT = /^(components|schemas|paths|properties|definitions|\$defs|respons
 export const LIST: unique symbol = Symbol('list');
 export type Listed = Keywords & { [LIST]?: string };
 
-/** Gives each schema to which a reference leads a name among the components. */
+/** Gives each schema to which a reference leads a name among the components, and puts other targets in the places of references. */
 export function nameTargets(document: Document): void {
   document.components ??= {};
   document.components.schemas ??= {};
@@ -34,7 +35,10 @@ export function nameTargets(document: Document): void {
 
   function visit(node: unknown, isSchema: boolean, hasNames = false): void {
     if (!isNode(node)) return;
-    if (isSchema && !hasNames && typeof node.$ref === 'string') node.$ref = toNamed(node.$ref);
+    if (!hasNames && typeof node.$ref === 'string') {
+      if (isSchema) node.$ref = toNamed(node.$ref);
+      else replace(node, document);
+    }
     for (const [key, child] of Object.entries(node)) {
       if (hasNames) visit(child, isSchema);
       else if (!isSchema || !isValue(key)) visit(child, isSchema || /^schemas?$/.test(key), isNames(key));
@@ -42,6 +46,19 @@ export function nameTargets(document: Document): void {
   }
 
   visit(document, false);
+}
+
+/** The parts of a document in which openapi-typescript finds others than schemas. */
+const FOUND = /^#\/(components|paths|webhooks)\//;
+
+/** Puts the target of a reference in its place, where openapi-typescript does not find it. It reads no file, and fetches nothing. */
+function replace(node: Record<string, unknown>, document: Document, seen = new Set<unknown>()): void {
+  const { $ref, ...beside } = node;
+  if (typeof $ref !== 'string' || FOUND.test($ref)) return;
+  delete node.$ref;
+  if (seen.has($ref)) return;
+  Object.assign(node, structuredClone(lookUp(document, $ref)), beside);
+  replace(node, document, seen.add($ref));
 }
 
 /** Returns its name. */
@@ -57,7 +74,7 @@ function addSchema(schemas: Named, schema: Schema, wanted: string): string {
  * Gives each list that is an item of itself, also by way of others, a type of its own: as a field, `A: A[]` does not compile.
  * Returns these types.
  */
-export function toListTypes(document: Document): string {
+export function toListTypes(document: Document): Source[] {
   const schemas = document.components?.schemas as Named;
   const types = new Map<string, string>();
   for (const [name, schema] of Object.entries(schemas)) {
@@ -70,11 +87,10 @@ export function toListTypes(document: Document): string {
       list[LIST] = type;
     }
   }
-  const extended = [...types].map(([$ref, type]) => {
-    const item = JSON.stringify($ref.slice(COMPONENTS.length));
-    return `interface ${type} extends Array<components['schemas'][${item}]> {}\n`;
+  return [...types].map(([$ref, type]) => {
+    const item = $ref.slice(COMPONENTS.length);
+    return source`interface ${named(type)} extends Array<components['schemas'][${item}]> {}\n`;
   });
-  return extended.join('');
 }
 
 /** The schemas of the same value and of its items. */

@@ -1,6 +1,6 @@
 /** The contract as TypeScript types, with 64-bit integers as bigint, as they are inside the server. */
 import { randomBytes } from 'node:crypto';
-import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
+import openapiTS, { type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
 import { ContractError } from '../src/engine/contract/contract.ts';
 import { type Document, operationsOf, type ParameterNode } from '../src/engine/contract/document.ts';
@@ -10,6 +10,7 @@ import { isNames } from '../src/engine/schema/keys.ts';
 import { lookUp } from '../src/engine/schema/references.ts';
 import { checkShapes } from '../src/engine/schema/shapes.ts';
 import { LIST, type Listed, nameTargets, toListTypes } from './contract-schemas.ts';
+import { joined, printed, type Source, source } from './source-text.ts';
 
 /** The types of a 64-bit integer, and of what the schema may allow instead. */
 const INT64_TYPES = {
@@ -19,16 +20,22 @@ const INT64_TYPES = {
   null: ts.factory.createLiteralTypeNode(ts.factory.createNull()),
 };
 
-/** Names and steps that every object has a function for: openapi-typescript would call it. */
+const BYTES = ts.factory.createTypeReferenceNode('AsyncIterable', [ts.factory.createTypeReferenceNode('Uint8Array')]);
+
+/** Names, and steps of references, that every object has a function for: openapi-typescript would call it. */
 const INHERITED =
-  /(["/])(hasOwnProperty|isPrototypeOf|propertyIsEnumerable|to(?:Locale)?String|valueOf|constructor|__\w+__)(?=["/])/g;
+  /(?<=["/])(hasOwnProperty|isPrototypeOf|propertyIsEnumerable|to(Locale)?String|valueOf|constructor|__\w+__)(?=["/])/g;
+/** A text of JSON that is a reference, or such a name. */
+const NAMING = /"#\/(?:[^"\\]|\\.)*"(?!:)|"\w+"/g;
 /** No contract has it. */
 const MARK = `name_${randomBytes(16).toString('hex')}_`;
 
+const withMarks = (json: string) => json.replace(NAMING, (text) => text.replace(INHERITED, `${MARK}$&`));
+
 /** @throws ContractError that names what is no schema: operations use none of them */
-export async function buildTypes(contract: Document): Promise<string> {
+export async function buildTypes(contract: Document): Promise<Source> {
   // openapi-typescript writes it as JSON, which has no bigint.
-  const document: Document = JSON.parse(JSON.stringify(toDoubles(contract)).replace(INHERITED, `$1${MARK}$2`));
+  const document: Document = JSON.parse(withMarks(JSON.stringify(toDoubles(contract))));
   checkComponents(document);
   nameTargets(document);
   const lists = toListTypes(document);
@@ -56,7 +63,7 @@ export async function buildTypes(contract: Document): Promise<string> {
       if (types.includes('integer') && format === 'int64') {
         return ts.factory.createUnionTypeNode(types.map((type) => INT64_TYPES[type as keyof typeof INT64_TYPES]));
       }
-      if (format === 'binary') return ts.factory.createTypeReferenceNode('AsyncIterable<Uint8Array>');
+      if (format === 'binary') return BYTES;
       if (codes) {
         return ts.factory.createUnionTypeNode(
           codes.map((code) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(code))),
@@ -65,8 +72,9 @@ export async function buildTypes(contract: Document): Promise<string> {
       return undefined;
     },
   });
-  const open = `/** The operations that may be called without a key. */\nexport type OpenOperation = ${toOpen(document)};\n`;
-  return `${astToString(nodes)}${lists}${open}`.replaceAll(MARK, '');
+  return source`${printed(nodes, MARK)}${lists}/** The operations that may be called without a key. */
+export type OpenOperation = ${toOpen(document)};
+`;
 }
 
 function checkComponents({ components }: Document): void {
@@ -76,13 +84,17 @@ function checkComponents({ components }: Document): void {
   if (problems.length > 0) throw new ContractError(problems);
 }
 
-function toOpen({ paths = {}, security = [] }: Document): string {
+function toOpen({ paths = {}, security = [] }: Document): Source {
   const sources = Object.values(paths)
     .flatMap(operationsOf)
     .map(([, operation]) => operation);
   const isOpen = (ways: object[]) => ways.length === 0 || ways.some((way) => Object.keys(way).length === 0);
   const open = sources.filter((source) => source.operationId && isOpen(source.security ?? security));
-  return open.map(({ operationId }) => `'${operationId}'`).join(' | ') || 'never';
+  if (open.length === 0) return source`never`;
+  return joined(
+    open.map(({ operationId }) => source`${operationId as string}`),
+    ' | ',
+  );
 }
 
 /** JSON in a parameter is read. A default is filled in before a handler is called, so the handler always finds the parameter. */
@@ -107,12 +119,13 @@ function inlineHeaders(node: unknown, document: Document): void {
 }
 
 /**
- * Examples that stand elsewhere, which openapi-typescript would fetch, `nullable`, which means nothing in 3.1, `$defs`, which would be a
+ * Examples and references that lead elsewhere, which openapi-typescript would read or fetch, `nullable`, which means nothing in 3.1, `$defs`, which would be a
  * field, and a discriminator without alternatives, whose field it would take away from those that have the schema in `allOf`.
  */
 function dropUntyped(node: unknown, key = ''): void {
   if (!isNode(node)) return;
   if (typeof node.externalValue === 'string') delete node.externalValue;
+  if (typeof node.$ref === 'string' && !node.$ref.startsWith('#')) delete node.$ref;
   if (!isNames(key)) {
     delete node.nullable;
     delete node.$defs;

@@ -4,32 +4,40 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { ContractError } from '../src/engine/contract/contract.ts';
+import { joined, named, type Source, source } from './source-text.ts';
 
 /** The first line of each generated file. */
 export const HEADER = '// Made from openapi/petstore.yaml by `npm run generate`. Never edited.\n\n';
 
 /** Finds the collections; there may be none. @throws ContractError if a `domain.ts` exports anything else */
-export function buildDomain(source: URL): string {
-  const collections = findCollections(source);
-  const names = collections.map(({ name }) => name);
-  const imports = collections.map(({ folder, name }) => `import { ${name} } from '../${folder}/domain.ts';\n`);
-  const errors = names.map((name) => `...${name}.errors`);
+export function buildDomain(folder: URL): Source {
+  const collections = findCollections(folder);
+  const names = collections.map(({ name }) => named(name));
+  const imports = collections.map(
+    (one) => source`import { ${named(one.name)} } from '../${named(one.folder)}/domain.ts';\n`,
+  );
   const hasTransactions = collections.some((one) => one.hasTransactions);
-  return `${hasTransactions ? "import { readingOf, transactionOf } from '#store';\n" : ''}${imports.join('')}
+  return source`${hasTransactions ? source`import { readingOf, transactionOf } from '#store';\n` : []}${imports}
 export const domain = ${toObject(names)};
-export const errors = ${toObject(errors)};
-${hasTransactions ? 'export const transaction = transactionOf<typeof domain>();\nexport const reading = readingOf<typeof domain>();\n' : ''}`;
+export const errors = ${toObject(names.map((name) => source`...${name}.errors`))};
+${hasTransactions ? TRANSACTION : []}`;
 }
+
+const TRANSACTION = source`export const transaction = transactionOf<typeof domain>();
+export const reading = readingOf<typeof domain>();
+`;
 
 /** The transactions in the `transactions.ts` beside a `domain.ts`. */
-export function buildTransactions(source: URL): string {
-  const found = findCollections(source).filter(({ hasTransactions }) => hasTransactions);
-  const imports = found.map(({ folder, name }) => `import * as ${name} from '../${folder}/transactions.ts';\n`);
-  const names = found.map(({ name }) => name);
-  return `${imports.length > 0 ? `${imports.join('')}\n` : ''}export const transactions = ${toObject(names)};\n`;
+export function buildTransactions(folder: URL): Source {
+  const found = findCollections(folder).filter(({ hasTransactions }) => hasTransactions);
+  const imports = found.map(
+    (one) => source`import * as ${named(one.name)} from '../${named(one.folder)}/transactions.ts';\n`,
+  );
+  const names = found.map(({ name }) => named(name));
+  return source`${imports}${imports.length > 0 ? source`\n` : []}export const transactions = ${toObject(names)};\n`;
 }
 
-const toObject = (parts: string[]) => (parts.length > 0 ? `{ ${parts.join(', ')} }` : '{}');
+const toObject = (parts: Source[]) => (parts.length > 0 ? source`{ ${joined(parts, ', ')} }` : source`{}`);
 
 function findCollections(source: URL): { folder: string; name: string; hasTransactions: boolean }[] {
   const isThere = (path: string) => existsSync(new URL(path, source));

@@ -15,6 +15,7 @@ import { buildDomain, buildTransactions, HEADER } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
 import { describeSlowPatterns } from './patterns.ts';
 import { buildScopes } from './scopes.ts';
+import type { Source } from './source-text.ts';
 
 const ROOT = new URL('..', import.meta.url);
 const CONTRACT = 'openapi/petstore.yaml';
@@ -70,10 +71,10 @@ async function generate(): Promise<string[]> {
 }
 
 /** Writes the files, or nothing with `--check`. Returns the names of stale files. */
-function write(name: string, made: string): string[] {
+function write(name: string, made: Source): string[] {
   const path = `src/generated/${name}.ts`;
   const file = new URL(path, ROOT);
-  const text = HEADER + made;
+  const text = HEADER + made.text;
   if (!isCheck) writeFileSync(file, text);
   else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
     return [`${path} is stale: run \`npm run generate\` and commit what it writes`];

@@ -1,18 +1,17 @@
 /** The handlers by their operations, as TypeScript that the compiler checks, with the digest of the contract. */
 import type { Contract } from '../src/engine/contract/contract.ts';
+import { named, type Source, source } from './source-text.ts';
 
-export function buildHandlersMap({ operations, digest }: Contract): string {
+export function buildHandlersMap({ operations, digest }: Contract): Source {
   const ids = [...operations.keys()];
   // Some operationIds are not valid as variables: `delete`, `find-pet`. None has a `$`.
-  const nameOf = (id: string) => `${id.replaceAll('-', '$')}Handler`;
-  return `${ids.map((id) => `import ${nameOf(id)} from '../../handlers/${id}.ts';`).join('\n')}
-import type { Handler, OperationId } from '../engine/index.ts';
+  const nameOf = (id: string) => named(`${id.replaceAll('-', '$')}Handler`);
+  return source`${ids.map((id) => source`import ${nameOf(id)} from '../../handlers/${named(id)}.ts';\n`)}import type { Handler, OperationId } from '../engine/index.ts';
 
 export const handlers = {
-${ids.map((id) => `  ${id.includes('-') ? `'${id}'` : id}: ${nameOf(id)},`).join('\n')}
-} satisfies { [Id in OperationId]: Handler<Id> };
+${ids.map((id) => source`  ${id.includes('-') ? id : named(id)}: ${nameOf(id)},\n`)}} satisfies { [Id in OperationId]: Handler<Id> };
 
 /** SHA-256 of the contract that the types and this map are made from. */
-export const CONTRACT_DIGEST = '${digest}';
+export const CONTRACT_DIGEST = ${digest};
 `;
 }

@@ -35,7 +35,7 @@ export async function buildJudge(
   // In this order: the first problem is enough, and the files on top of Fastify's types take the compiler long.
   const files = filesIn(['handlers', 'src/store', 'src']);
   const unedited = await load(original);
-  const types = toCode(await buildTypes(unedited.document));
+  const types = toCode((await buildTypes(unedited.document)).text);
   const probes = probesOf(unedited.json);
   const before = await (await startProbedServer(unedited, handlers))(probes);
   const ignored = before.ignored.map(({ why }) => why);
@@ -52,7 +52,7 @@ export async function buildJudge(
     } catch (error) {
       return { by: 'start', why: (error as Error).message };
     }
-    const editedTypes = await buildTypes(contract.document);
+    const editedTypes = (await buildTypes(contract.document)).text;
     if (toCode(editedTypes) !== types) {
       for (const [file, said] of diagnose(files, { 'src/generated/contract.ts': editedTypes })) {
         return { by: 'compile', why: `${file}: ${said}` };

@@ -51,7 +51,7 @@ const diagnose = buildDiagnose({ noUnusedLocals: false });
 
 /** The compiler's words about the file, with the types of its contract. */
 async function saidOf(text: string, document: Json): Promise<string> {
-  const texts = { 'src/errors.ts': text, 'src/generated/contract.ts': await buildTypes(document) };
+  const texts = { 'src/errors.ts': text, 'src/generated/contract.ts': (await buildTypes(document)).text };
   return [...diagnose(['src/errors.ts'], texts)].map(([, said]) => said).join(' ');
 }
 

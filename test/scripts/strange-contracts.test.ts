@@ -14,7 +14,7 @@ const toYaml = (paths: Json, more: Json = {}) =>
 
 /** Which kinds of statements the types are. */
 async function kindsOf(document: Json): Promise<string[]> {
-  const { statements } = ts.createSourceFile('types.ts', await buildTypes(document), ts.ScriptTarget.Latest);
+  const { statements } = ts.createSourceFile('types.ts', (await buildTypes(document)).text, ts.ScriptTarget.Latest);
   return [...new Set(statements.map(({ kind }) => ts.SyntaxKind[kind] as string))].sort();
 }
 
@@ -46,7 +46,7 @@ t.test('names that every object of JavaScript has are names like any other among
     const parameters = [{ in: 'query', name, schema: { type: 'integer' } }];
     const paths = { [`/${name}`]: { get: { operationId: 'read', parameters, responses: RESPONSES } } };
     const { document } = await load(t, toYaml(paths, { components: { schemas } }));
-    const types = (await buildTypes(document)).replace(/\s+/g, ' ');
+    const types = (await buildTypes(document)).text.replace(/\s+/g, ' ');
     t.match(types, `schemas: { ${name}: { ${name}: string; }; `, name);
     t.match(types, `query?: { ${name}?: number; }; `);
     t.match(types, /inner\?: components\["schemas"\]\["(\w+)"\]; \}; \1: string; /);
@@ -57,7 +57,7 @@ t.test('names that every object of JavaScript has are names like any other among
 t.test('nullable means nothing in 3.1, in types neither', async (t) => {
   const properties = { n: { type: 'integer', nullable: true }, nullable: { type: 'string', nullable: true } };
   const { document } = await load(t, toYaml({}, { components: { schemas: { A: { type: 'object', properties } } } }));
-  t.match(await buildTypes(document), /n\?: number;\s+nullable\?: string;/);
+  t.match((await buildTypes(document)).text, /n\?: number;\s+nullable\?: string;/);
 });
 
 t.test('bounds that no double holds are bounds, not types', async (t) => {
@@ -65,7 +65,7 @@ t.test('bounds that no double holds are bounds, not types', async (t) => {
   const parameters = [{ in: 'query', name: 'n', schema: n }];
   const paths = { '/': { get: { operationId: 'read', parameters, responses: RESPONSES } } };
   const { document } = await load(t, toYaml(paths));
-  t.match(await buildTypes(document), /n: bigint;/);
+  t.match((await buildTypes(document)).text, /n: bigint;/);
 });
 
 t.test('a schema within another has a name among the types, where a reference leads to it', async (t) => {
@@ -88,7 +88,7 @@ t.test('a schema within another has a name among the types, where a reference le
   const headers = { H: { schema: { type: 'number' } } };
   const paths = { '/': { get: { operationId: 'read', responses: RESPONSES } } };
   const { document } = await load(t, toYaml(paths, { components: { schemas, headers } }));
-  const types = (await buildTypes(document)).replace(/\s+/g, ' ');
+  const types = (await buildTypes(document)).text.replace(/\s+/g, ' ');
   t.match(types, 'again?: components["schemas"]["A_x_y"]; twice?: components["schemas"]["A_x_y"]; ');
   t.match(types, / other\?: components\["schemas"\]\["(A_x_y_[0-9]+)"\]; .* A_x_y: boolean; \1: number; /);
   t.match(types, / header\?: components\["schemas"\]\["headers_H"\]; .* headers_H: number; /);
@@ -102,7 +102,7 @@ t.test('a discriminator without alternatives takes no field away', async (t) => 
   const schemas = { Base: base, Child: child('Base'), Grandchild: child('Child') };
   const { document } = await load(t, toYaml({}, { components: { schemas } }));
   t.match(
-    (await buildTypes(document)).replace(/\s+/g, ' '),
+    (await buildTypes(document)).text.replace(/\s+/g, ' '),
     'Child: components["schemas"]["Base"]; Grandchild: components["schemas"]["Child"]; ',
   );
 });
@@ -112,11 +112,11 @@ t.test('a list that is its own item has a type by itself', async (t) => {
   const forms: [Json, RegExp][] = [
     [
       { type: 'array', items: itself },
-      /schemas: \{ A: List1; \}; .*\ninterface List1 extends Array<components\['schemas'\]\["A"\]> \{\}\n/s,
+      /schemas: \{ A: List1; \}; .*\ninterface List1 extends Array<components\['schemas'\]\['A'\]> \{\}\n/s,
     ],
     [
       { type: 'array', prefixItems: [itself] },
-      / A: List1; A_item: components\["schemas"\]\["A"\]; .*\["A_item"\]> \{\}/s,
+      / A: List1; A_item: components\["schemas"\]\["A"\]; .*\['A_item'\]> \{\}/s,
     ],
     [{ type: ['array', 'null'], items: { type: 'array', items: itself } }, / A: List1 \| null; A_item: List2; /],
     [
@@ -126,7 +126,7 @@ t.test('a list that is its own item has a type by itself', async (t) => {
   ];
   for (const [schema, expected] of forms) {
     const { document } = await load(t, toYaml({}, { components: { schemas: { A: schema } } }));
-    t.match((await buildTypes(document)).replace(/ *\n +/g, ' ').replace(/\n *\};?/g, ' }'), expected);
+    t.match((await buildTypes(document)).text.replace(/ *\n +/g, ' ').replace(/\n *\};?/g, ' }'), expected);
   }
 });
 
@@ -146,7 +146,7 @@ t.test('a schema that gets a name takes it from no other', async (t) => {
   const b = { type: 'object', properties: { y: { $ref: '#/components/schemas/a/properties/x' } } };
   const schemas = { a_x: string, a_x_2: string, a_x_4: string, a_x_5: string, a, b };
   const { document } = await load(t, toYaml({}, { components: { schemas } }));
-  const types = await buildTypes(document);
+  const types = (await buildTypes(document)).text;
   for (const name of ['a_x', 'a_x_2', 'a_x_4', 'a_x_5']) t.match(types, ` ${name}: string;`);
   t.match(types, / a_x_3: number;/);
 });
@@ -178,7 +178,7 @@ t.test('fields that are named may be of other types than those that are not', as
     D: { type: 'object', properties: { a: string }, additionalProperties: {} },
   };
   const { document } = await load(t, toYaml({}, { components: { schemas } }));
-  const types = (await buildTypes(document)).replace(/\s+/g, ' ');
+  const types = (await buildTypes(document)).text.replace(/\s+/g, ' ');
   t.match(types, ' A: { a?: string; b?: string; } & { [key: string]: number | string; };');
   t.match(types, ' B: { a?: string; } & { [key: string]: number | string; };');
   t.match(types, ' C: { a?: string; } & { [key: string]: string; };');
@@ -188,5 +188,5 @@ t.test('fields that are named may be of other types than those that are not', as
 t.test('a field that is called $ref has a type', async (t) => {
   const Member = { type: 'object', properties: { $ref: { type: 'string' } }, required: ['$ref'] };
   const { document } = await load(t, toYaml({}, { components: { schemas: { Member } } }));
-  t.match(await buildTypes(document), /Member: \{\s+\$ref: string;/);
+  t.match((await buildTypes(document)).text, /Member: \{\s+\$ref: string;/);
 });

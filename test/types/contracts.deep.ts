@@ -10,7 +10,7 @@ const compiler = buildDiagnose({ noUnusedLocals: false, noUnusedParameters: fals
 
 /** What the compiler says of a handler of `echo`, in a contract that has this operation. */
 async function diagnose(yaml: string, handlers: string[]): Promise<string[]> {
-  const types = await buildTypes(parse(yaml));
+  const types = (await buildTypes(parse(yaml))).text;
   const texts = handlers.map((text, index): [string, string] => [
     `handlers/echo${index}.ts`,
     `import { handle } from '#engine';\nexport default handle('echo', ${text});`,

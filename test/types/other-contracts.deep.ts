@@ -27,8 +27,8 @@ t.test('the handlers that are made for them compile, and so does the server', as
     const ids = [...contract.operations.keys()];
     const texts = {
       ...Object.fromEntries(ids.map((id) => [`handlers/${id}.ts`, toHandler(id)])),
-      'src/generated/contract.ts': await buildTypes(contract.document),
-      'src/generated/handlers.ts': buildHandlersMap(contract),
+      'src/generated/contract.ts': (await buildTypes(contract.document)).text,
+      'src/generated/handlers.ts': buildHandlersMap(contract).text,
       'src/pets/domain.ts': LEFT_BEHIND,
       'src/errors.ts': buildErrorsFile(contract),
     };

@@ -1,0 +1,248 @@
+/** A third party's names and texts stay names and texts in all that is made of a contract: code, pages, commands to copy, headers. */
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { stringify } from 'lossless-json';
+import t from 'tap';
+import ts from 'typescript';
+import { buildTypes } from '../../scripts/contract-types.ts';
+import { buildHandlersMap } from '../../scripts/handlers-map.ts';
+import { buildScopes } from '../../scripts/scopes.ts';
+import { named } from '../../scripts/source-text.ts';
+import { toJavaScript } from '../../scripts/typescript/erase-types.js';
+import { type Contract, ContractError, type Operation } from '../../src/engine/contract/contract.ts';
+import { loadContract } from '../../src/engine/contract/load-contract.ts';
+import { toPage, toTryPage } from '../../src/engine/docs/page.ts';
+import { deprecationHeaders } from '../../src/engine/replies/deprecation.ts';
+import { type CompiledOperations, compileOperations } from '../../src/engine/routes/compiled-operations.ts';
+import { keywordsOf } from '../../src/engine/schema/json.ts';
+import { toErrorBody } from '../../src/errors.ts';
+import { toCurl } from '../../src/operate/process/one-run-key.ts';
+import type { Json } from '../any-json.ts';
+import { toProperty } from '../properties/property.ts';
+import { runProperties } from '../properties/run.ts';
+import { contractWith, HOSTILE, MARKS, WORST } from './hostile-contract.ts';
+
+type Texts = [mark: string, text: string][];
+
+const FOLDER = t.testdir({});
+
+/** Undefined where the contract is refused. */
+async function loaded(texts: Texts): Promise<Contract | undefined> {
+  const file = join(FOLDER, 'contract.json');
+  writeFileSync(file, stringify(contractWith(new Map(texts))) as string);
+  return loadContract(file).catch((error) => {
+    if (!(error instanceof ContractError)) throw error;
+    return undefined;
+  });
+}
+
+/** Types alone, of which nothing is left when they are erased. */
+async function checkTypes({ document }: Contract): Promise<void> {
+  const { text } = await buildTypes(document);
+  const { statements, parseDiagnostics }: Json = ts.createSourceFile('types.ts', text, ts.ScriptTarget.Latest);
+  demand(parseDiagnostics.length === 0, parseDiagnostics[0]?.messageText);
+  for (const { kind } of statements) demand(TYPES.includes(kind), `the types have a ${ts.SyntaxKind[kind]}`);
+  const scanner = ts.createScanner(ts.ScriptTarget.Latest, true, ts.LanguageVariant.Standard, await toJavaScript(text));
+  for (let token = scanner.scan(); token !== ts.SyntaxKind.EndOfFileToken; token = scanner.scan())
+    demand(/^(export|\{|\}|;)$/.test(scanner.getTokenText()), `without types, ${scanner.getTokenText()} is left`);
+}
+const TYPES = [ts.SyntaxKind.InterfaceDeclaration, ts.SyntaxKind.TypeAliasDeclaration];
+
+/** The scopes are those of the contract; the map of handlers has an import and a line for each operation. */
+async function checkCode(contract: Contract): Promise<void> {
+  const ids = [...contract.operations.keys()];
+  const scopes = [...contract.operations.values()].flatMap(({ security }) => security.flatMap(({ scopes }) => scopes));
+  const made = await toJavaScript(buildScopes(contract).text);
+  const { SCOPES } = await import(`data:text/javascript,${encodeURIComponent(made)}`);
+  demandSame(SCOPES, [...new Set(scopes)], 'scopes');
+  const map = ts.createSourceFile('map.ts', buildHandlersMap(contract).text, ts.ScriptTarget.Latest);
+  const imported = map.statements
+    .filter(ts.isImportDeclaration)
+    .map(({ moduleSpecifier }: Json) => moduleSpecifier.text);
+  demandSame(imported, [...ids.map((id) => `../../handlers/${id}.ts`), '../engine/index.ts'], 'imports');
+  demandSame(map.statements.length, imported.length + 2, 'statements of the map');
+}
+
+/** The elements of our pages and of Markdown, with their attributes. */
+const ELEMENTS: Record<string, string> = {
+  ...{
+    html: 'lang',
+    meta: 'charset name content',
+    link: 'rel href type sizes',
+    script: 'src type defer',
+    nav: 'id class aria-label',
+  },
+  ...{
+    a: 'href class',
+    section: 'id',
+    div: 'class id tabindex',
+    pre: 'id tabindex',
+    span: 'data-fill',
+    p: 'class',
+    tr: 'id',
+  },
+  ...{
+    button: 'type data-copy data-send data-fetch',
+    input: 'id type autocomplete spellcheck',
+    img: 'src alt',
+    ol: 'start',
+  },
+};
+const BARE =
+  /^(head|body|title|main|header|small|h[1-6]|p|ul|li|dl|dt|dd|code|details|summary|label|output|s|table|thead|tbody|th|td|em|strong|blockquote|hr|br)$/;
+const TAG = /<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+(?:="[^"<>]*")?)*)>/g;
+
+/** Each `<` begins an element of ours, and no address runs anything. */
+function checkPage(page: string): void {
+  const texts = page.replace('<!DOCTYPE html>', '').replace(TAG, (_tag, _end, name, attributes) => {
+    const known = (ELEMENTS[name] ?? '').split(' ');
+    demand(name in ELEMENTS || BARE.test(name), `the page has an element ${name}`);
+    for (const [, attribute = '', value = ''] of attributes.matchAll(/ ([a-z-]+)(?:="([^"]*)")?/g)) {
+      demand(known.includes(attribute), `${name} has an attribute ${attribute}`);
+      if (/^(href|src)$/.test(attribute)) checkAddress(decoded(value));
+    }
+    return '';
+  });
+  demand(!/[<>]/.test(texts), `the page has ${/.{0,40}[<>].{0,40}/s.exec(texts)}`);
+}
+
+function checkAddress(address: string): void {
+  const { protocol } = new URL(address, 'http://host/');
+  demand(/^(https?:|mailto:)$/.test(protocol), `the page leads to ${address}`);
+}
+
+const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"' };
+const decoded = (text: string) =>
+  text.replace(/&(?:#(\d+)|(\w+));/g, (_, code, name) => NAMED[name] ?? String.fromCharCode(Number(code)));
+
+/** The words of each command, as a shell takes them, which runs nothing else. */
+function wordsOf(commands: string[]): string[][] {
+  const script = `curl() { printf '%s\\0' "$@"; printf '\\n\\0'; }\nran() { printf 'ran\\0'; }\n${commands.join('\n')}`;
+  const said = execFileSync('/bin/sh', ['-e', '-c', script], { encoding: 'utf8', env: { PATH: '' } });
+  return said.split('\n\0').map((words) => words.split('\0').slice(0, -1));
+}
+
+const URL_TEXT = /^https:\/\/SERVER[\w.~:@!$&'()*+,;=%/#-]*$/;
+
+/** A command has the headers, the body and the URL of its operation, each as one word. */
+function checkCommands(contract: Contract, page: string): void {
+  const texts = [...page.matchAll(/<pre id="curl-[\w-]+" tabindex="0">(.*?)<\/pre>/gs)].map(([, text = '']) =>
+    decoded(text.replace(/<\/?span[^>]*>/g, '')),
+  );
+  const found = wordsOf([...texts, toCurl('KEY', 'https://SERVER', contract)]);
+  const urls = found.slice(0, -1).map((words) => words.pop() as string);
+  for (const url of urls) demand(URL_TEXT.test(url), `a command calls ${url}`);
+  const [put, list] = [...contract.operations.values()] as [Operation, Operation];
+  const [{ examples }] = Object.values<Json>(
+    Object.values<Json>(JSON.parse(contract.json).paths)[0].put.requestBody.content,
+  );
+  const key = `${list.security[0]?.place.name}: `;
+  const ofList = ['-i', '-H', `${key}<API_KEY>`];
+  const type = `Content-Type: ${put.body?.contents[0]?.type}`;
+  const [{ value }] = Object.values<Json>(examples);
+  const ofOld = ['-i'];
+  const ofPut = ['-i', '-X', 'PUT', '-H', `${key}<API_KEY>`, '-H', type, '-d', JSON.stringify(value)];
+  demandSame(found, [ofList, ofPut, ofList, ofOld, ['-H', `${key}KEY`], []], 'commands');
+}
+
+/** What the server compiles of it runs nothing, and writes what it is given. */
+function checkServed(contract: Contract): void {
+  const list = contract.operations.get('list') as Operation;
+  for (const operation of contract.operations.values()) {
+    const operations = new Map([operation, list].map((one) => [one.id, one]));
+    const one = compiledOf({ ...contract, operations })?.get(operation.id);
+    one?.check({ params: {}, query: {}, body: {}, headers: {}, raw: { url: '/', rawHeaders: [] } });
+    const plain = operation.replies.find(({ status }) => status === '206');
+    if (!plain || !one) continue;
+    const fields = Object.entries(keywordsOf(plain.schema).properties ?? {});
+    const body = Object.fromEntries(
+      fields.map(([name, field]) => [name, keywordsOf(field).type === 'integer' ? 1 : 'a']),
+    );
+    demandSame(JSON.parse(one.writerOf(plain).write(body)), body, 'what is written');
+  }
+}
+
+/** Undefined where it is refused. */
+function compiledOf(contract: Contract): CompiledOperations | undefined {
+  try {
+    return compileOperations(contract, toErrorBody);
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error;
+    return undefined;
+  }
+}
+
+function checkHeaders(contract: Contract): void {
+  for (const operation of contract.operations.values()) {
+    const { link = '<>; rel="successor-version"' } = deprecationHeaders(operation, contract);
+    demand(/^<[^\s"<>\\^`{|}]*>; rel="successor-version"$/.test(link), `Link: ${link}`);
+  }
+}
+
+function demand(holds: boolean, problem: string): void {
+  if (!holds) throw new Error(problem);
+}
+
+const demandSame = (found: unknown, wanted: unknown, name: string) =>
+  demand(JSON.stringify(found) === JSON.stringify(wanted), `${name}: ${JSON.stringify([found, wanted])}`);
+
+async function check(contract: Contract): Promise<void> {
+  await checkTypes(contract);
+  await checkCode(contract);
+  const page = toPage(contract, [], './').toString();
+  checkPage(page);
+  checkPage(toTryPage(contract, '../').toString());
+  checkCommands(contract, page);
+  checkHeaders(contract);
+  checkServed(contract);
+  demand(!hasRun, 'a text was run');
+}
+
+let hasRun = false;
+Object.assign(globalThis, { ran: () => (hasRun = true) });
+
+/** Of these places, those that take their texts beside each other. */
+async function takenOf(texts: Texts): Promise<Texts> {
+  if (texts.length === 0 || (await loaded(texts))) return texts;
+  if (texts.length === 1) return [];
+  const half = Math.ceil(texts.length / 2);
+  const [first, second] = [await takenOf(texts.slice(0, half)), await takenOf(texts.slice(half))];
+  return (await loaded([...first, ...second])) ? [...first, ...second] : first;
+}
+
+for (const [name, text] of WORST) {
+  t.test(`in all places that take it, a text stays a text: ${name}`, async (t) => {
+    // A name as it is in few places at once: two of them may be neighbours. Others differ.
+    const isName = /^\w+$/.test(text);
+    const size = isName ? 8 : MARKS.length;
+    let count = 0;
+    for (let start = 0; start < MARKS.length; start += size) {
+      const marks = MARKS.slice(start, start + size);
+      const taken = await takenOf(marks.map((mark, index) => [mark, isName ? text : text + index]));
+      await check((await loaded(taken)) as Contract);
+      count += taken.length;
+    }
+    t.ok(count > MARKS.length / 2, `${count} places take it`);
+  });
+}
+
+t.test('in any places, no text means anything', async (t) => {
+  const place = fc.tuple(
+    fc.constantFrom(...MARKS),
+    fc.oneof(fc.constantFrom(...WORST.map(([, text]) => text)), HOSTILE),
+  );
+  const property = toProperty({
+    name: 'texts of a contract stay texts',
+    cases: fc.array(place, { minLength: 1, maxLength: 4 }),
+    holds: async (texts) => check((await loaded(await takenOf(texts))) as Contract),
+    toText: (texts) => JSON.stringify(texts),
+  });
+  await runProperties(t, [property], 1 / 20);
+});
+
+t.test('what is no name is not written as one', async (t) => {
+  for (const name of ['a b', 'a;', '', "a'", 'a.b', '1', 'a\u2028'])
+    t.throws(() => named(name), { message: `${JSON.stringify(name)} cannot be a name in generated code` });
+});
