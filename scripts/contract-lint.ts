@@ -23,7 +23,7 @@ import { toLocated } from '../src/engine/contract/located.ts';
 import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
 import { lookUp } from '../src/engine/schema/references.ts';
 import { toErrorBody } from '../src/errors.ts';
-import { toPrintableLines } from '../src/store/api-keys.ts';
+import { toPrintable } from '../src/json/literals.ts';
 
 const CONTRACT = fileURLToPath(new URL('../openapi/petstore.yaml', import.meta.url));
 const CONFIG = fileURLToPath(new URL('../openapi/lint/redocly.yaml', import.meta.url));
@@ -103,16 +103,16 @@ function toLines(error: Error, file: string): string[] {
   const isRefused = error instanceof ContractError;
   // A parser shows lines of the file behind its message.
   const lines = isRefused ? toLocated(error.problems, readFileSync(file, 'utf8'), file) : error.message.split('\n', 1);
-  return lines.map((line) => `  ${line}\n`);
+  return lines.map((line) => `  ${toPrintable(line)}\n`);
 }
 
 function toLine({ location, severity, ruleId, message }: NormalizedProblem): string {
   const [{ start }] = location.map(getLineColLocation) as [ReturnType<typeof getLineColLocation>];
-  return `  ${start.line}:${start.col}  ${severity}  ${ruleId}  ${message}\n`;
+  return `  ${start.line}:${start.col}  ${severity}  ${ruleId}  ${toPrintable(message)}\n`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const problems = await lint(...process.argv.slice(2));
-  console.log(toPrintableLines(problems) || 'The contract keeps every rule.');
+  console.log(problems || 'The contract keeps every rule.');
   process.exitCode = Number(problems !== '');
 }

@@ -5,6 +5,7 @@
 import { constants, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { toPrintable, toPrintableLines } from '../src/json/literals.ts';
 import { type Judgement, judgeContract, toFiles } from './contract-diff/gate.ts';
 import { toReport } from './contract-diff/report.ts';
 import { lint } from './contract-lint.ts';
@@ -30,7 +31,7 @@ export async function release(contract: string, folder: string): Promise<string>
 }
 
 function toEntry({ version, released, changes }: Judgement): string {
-  const lines = changes.map(({ effect, place, what }) => `- ${effect.verdict}: ${place}: ${what}`);
+  const lines = changes.map(({ effect, place, what }) => toPrintable(`- ${effect.verdict}: ${place}: ${what}`));
   return `\n## ${version}\n\n${released ? lines.join('\n') : 'The first release.'}\n`;
 }
 
@@ -38,7 +39,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     console.log(`Released: ${await release(...toFiles(process.argv.slice(2)))}`);
   } catch (error) {
-    console.error((error as Error).message);
+    console.error(toPrintableLines((error as Error).message));
     process.exitCode = 1;
   }
 }

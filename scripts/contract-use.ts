@@ -9,7 +9,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { toPrintableLines } from '../src/store/api-keys.ts';
+import { toPrintableLines } from '../src/json/literals.ts';
 import { withFile } from './contract-use/fetching.ts';
 import { judge } from './contract-use/judgement.ts';
 import { withMended } from './contract-use/mended-file.ts';

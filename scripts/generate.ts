@@ -4,11 +4,13 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
+import { inspect } from 'node:util';
 import { ContractError } from '../src/engine/contract/contract.ts';
 import { CONTRACT_FILE, loadContract } from '../src/engine/contract/load-contract.ts';
 import { toLocated } from '../src/engine/contract/located.ts';
 import { checkTokens } from '../src/engine/contract/security.ts';
 import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
+import { toPrintable, toPrintableLines } from '../src/json/literals.ts';
 import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
 import { buildDomain, buildTransactions, HEADER } from './domain.ts';
@@ -30,13 +32,13 @@ else process.exitCode = await run();
 async function run(): Promise<number> {
   try {
     const problems = await generate();
-    for (const problem of problems) console.error(problem);
+    for (const problem of problems) console.error(toPrintable(problem));
     return isCheck && problems.length > 0 ? 1 : 0;
   } catch (error) {
-    if (!(error instanceof ContractError)) console.error(error);
-    if (!(error instanceof ContractError)) return 1;
-    const located = toLocated(error.problems, readFileSync(CONTRACT_FILE, 'utf8'), CONTRACT);
-    for (const problem of located) console.error(problem);
+    if (!(error instanceof ContractError)) console.error(toPrintableLines(inspect(error)));
+    else
+      for (const problem of toLocated(error.problems, readFileSync(CONTRACT_FILE, 'utf8'), CONTRACT))
+        console.error(toPrintable(problem));
     return 1;
   }
 }
@@ -55,7 +57,7 @@ async function generate(): Promise<string[]> {
   // Refuses what the server would refuse at its start, in the same words.
   compileOperations(contract, toErrorBody);
   checkTokens(contract, verifyToken);
-  for (const note of describeNotes(contract)) console.error(`note: ${note}`);
+  for (const note of describeNotes(contract)) console.error(toPrintable(`note: ${note}`));
   const slow = describeSlowPatterns(contract);
   if (slow.length > 0) throw new ContractError(slow);
   const problems = [

@@ -103,7 +103,7 @@ const ARROWS: Record<string, string[]> = {
   ],
   'src/engine/tokens.ts': ['src/store/collection.ts'],
   'src/engine/services.ts': ['src/engine/errors.ts', 'src/store/collection.ts'],
-  'src/operator-error.ts': [],
+  'src/operator-error.ts': ['src/json'],
   'src/distribution.ts': [],
   'src/store': [
     'src/operator-error.ts',

@@ -1,4 +1,5 @@
 /** Writes the gate's findings for a reviewer: each change once, with all the places that show it. */
+import { toPrintable } from '../../src/json/literals.ts';
 import type { Change } from './change.ts';
 import type { Judgement } from './gate.ts';
 
@@ -21,7 +22,7 @@ export function toReport({ version, released, changes, ofStoredPets, problems }:
   if (problems.length > 0) lines.push('', 'Refused:', ...problems.map((problem) => `  ${problem}`));
   else if (version === released) lines.push('  no change.');
   else lines.push('', `It may be released as ${version}.`);
-  return lines.join('\n');
+  return lines.map(toPrintable).join('\n');
 }
 
 function toLines(changes: Change[]): string[] {

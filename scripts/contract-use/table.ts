@@ -1,4 +1,5 @@
 /** The judgement of a contract as one table. */
+import { toPrintable } from '../../src/json/literals.ts';
 import type { Judgement, Row } from './judgement.ts';
 
 /** How many operations are listed beside those that are refused. */
@@ -8,7 +9,7 @@ export function toTable({ rows: all, notes }: Judgement): string {
   const refused = all.filter(({ problems }) => problems.length > 0);
   const served = all.length - refused.length;
   const isLong = refused.length > 0 && served > MOST_SERVED;
-  const rows = isLong ? refused : all;
+  const rows = (isLong ? refused : all).map(printable);
   const widthOf = (column: (row: Row) => string) => Math.max(0, ...rows.map((row) => column(row).length));
   const [names, requests] = [widthOf(({ name }) => name), widthOf(({ request }) => request)];
   const toLines = ({ name, request, problems }: Row) => {
@@ -19,9 +20,16 @@ export function toTable({ rows: all, notes }: Judgement): string {
     });
   };
   const others = isLong ? [`The ${served} others are served.`] : [];
-  const noted = notes.length > 0 ? ['', ...folded(notes).map((note) => `note: ${note}`)] : [];
+  const noted = notes.length > 0 ? ['', ...folded(notes).map((note) => toPrintable(`note: ${note}`))] : [];
   return [...rows.flatMap(toLines), ...others, ...noted, '', toEnd(refused, served)].join('\n');
 }
+
+/** A third party's names, paths and texts are in it. */
+const printable = ({ name, request, problems }: Row): Row => ({
+  name: toPrintable(name),
+  request: toPrintable(request),
+  problems: problems.map(({ problem, advice }) => ({ problem: toPrintable(problem), advice })),
+});
 
 function toEnd({ length: refused }: Row[], served: number): string {
   if (refused === 0) return `All of it is served: ${served} operation${served === 1 ? '' : 's'}.`;

@@ -1,4 +1,4 @@
-/** Texts as literals of other languages: a third party may have written them, and means something else there. */
+/** Texts as literals of other languages, and of a terminal: a third party may have written them. */
 
 /** A string literal of JavaScript and TypeScript. U+2028 ends a line of a comment: it does not stand as it is. */
 export const toScriptLiteral = (text: string): string =>
@@ -13,3 +13,10 @@ export const toSqlLiteral = (text: string): string => `'${text.replaceAll("'", "
 
 /** One word of a POSIX shell. */
 export const toShellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** One line of a terminal: unprintable characters become their codes. */
+export const toPrintable = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
+
+/** Does the same with each line of a text. */
+export const toPrintableLines = (text: string): string => text.split('\n').map(toPrintable).join('\n');

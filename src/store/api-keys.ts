@@ -11,16 +11,6 @@ export const CONFIGURED = 'API_KEYS.';
 /** 1 to 100 characters, without spaces around, and without characters that a terminal would execute, or that hide or reorder text. */
 export const NAME_PATTERN = '^(?! )[^\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]{1,100}(?<! )$';
 
-/** Makes text from a store or a file safe for a terminal: unprintable characters become their codes. */
-export function toPrintable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
-    return `\\u{${(character.codePointAt(0) as number).toString(16)}}`;
-  });
-}
-
-/** Does the same with each line of a text. */
-export const toPrintableLines = (text: string) => text.split('\n').map(toPrintable).join('\n');
-
 /** 192 random bits. */
 export function makeKey(): string {
   return PREFIX + randomBytes(24).toString('hex');

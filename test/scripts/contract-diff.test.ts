@@ -985,9 +985,11 @@ t.test('contract:release lists each release and its changes, the newest first', 
   const folder = t.testdir({ 'petstore.yaml': SOURCE, released: {} });
   const releaseIt = () => release(`${folder}/petstore.yaml`, `${folder}/released`);
   await releaseIt();
-  const longer = edited(({ contract, limit }) => {
+  const longer = edited(({ contract, limit, listPets }) => {
     contract.info.version = '1.1.0';
     limit.schema.maximum = 200;
+    const name = 'a\n\n## 9.9.9';
+    listPets.parameters.push({ ...limit, name });
   });
   writeFileSync(`${folder}/petstore.yaml`, longer);
   await releaseIt();
@@ -1000,6 +1002,7 @@ Written by \`npm run contract:release\`, the newest first.
 ## 1.1.0
 
 - compatible: listPets query.limit: maximum changed from 100 to 200
+- compatible: listPets query.a\\u{a}\\u{a}## 9.9.9: was added, and is optional
 
 ## 1.0.0
 

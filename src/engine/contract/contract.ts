@@ -1,4 +1,5 @@
 /** The types of the contract, as the server is built from it. */
+import { toPrintable } from '../../json/literals.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { Int64Map } from '../schema/int64-map.ts';
 import type { Schema } from '../schema/json.ts';
@@ -139,7 +140,7 @@ export class ContractError extends OperatorError {
   readonly problems: string[];
 
   constructor(problems: string[]) {
-    super(`The contract cannot be served:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    super(`The contract cannot be served:\n${problems.map((problem) => `  - ${toPrintable(problem)}`).join('\n')}`);
     this.problems = problems;
   }
 }

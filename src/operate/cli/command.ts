@@ -1,7 +1,7 @@
 /** Runs a command on the configured database, and prints its result, or its failure in words. */
 import { existsSync } from 'node:fs';
 import { domain } from '../../generated/domain.ts';
-import { toPrintableLines } from '../../store/api-keys.ts';
+import { toPrintableLines } from '../../json/literals.ts';
 import { missingFile, openStore } from '../../store/open-store.ts';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
 import { loadConfig } from '../config.ts';

@@ -4,7 +4,7 @@ import { createReadStream, readFileSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CONTRACT_DIGEST } from '../../generated/handlers.ts';
-import { toPrintableLines } from '../../store/api-keys.ts';
+import { toPrintableLines } from '../../json/literals.ts';
 import { lookInto } from '../../store/sqlite/copies.ts';
 import { loadConfig } from '../config.ts';
 import { readFileName } from './command.ts';

@@ -7,7 +7,7 @@ import { checkTokens } from '../../engine/contract/security.ts';
 import type { Settings } from '../../engine/services.ts';
 import { domain } from '../../generated/domain.ts';
 import { CONTRACT_DIGEST } from '../../generated/handlers.ts';
-import { toPrintableLines } from '../../store/api-keys.ts';
+import { toPrintableLines } from '../../json/literals.ts';
 import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/inspection.ts';
 import type { Inspection } from '../../store/store.ts';
 import { type Config, ConfigError, loadConfig } from '../config.ts';

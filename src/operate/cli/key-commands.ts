@@ -1,7 +1,8 @@
 /** The commands of `npm run keys`. */
 import { parseArgs } from 'node:util';
 import { SCOPES } from '../../generated/scopes.ts';
-import { isValid, makeKey, NAME_PATTERN, toPrintable, toStoredKey } from '../../store/api-keys.ts';
+import { toPrintable } from '../../json/literals.ts';
+import { isValid, makeKey, NAME_PATTERN, toStoredKey } from '../../store/api-keys.ts';
 import { parseRate } from '../../store/rate.ts';
 import type { KeyUse, Store, StoredKey } from '../../store/store.ts';
 import { isDay } from '../config.ts';

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { stringify } from 'lossless-json';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
@@ -498,6 +499,18 @@ t.test('the server follows the contract in the bounds of 64-bit integers', async
   t.match(await create(-5), { categoryId: -5 });
   t.match((await request('/v1/pets/0')).body, { message: 'path.petId must be more than 0' });
   t.match((await request('/v1/pets/10')).body, { message: 'path.petId must be at most 9' });
+});
+
+t.test('each problem of a contract is one line, whatever its names are', async (t) => {
+  const { file } = edited(t, ({ paths }) => {
+    paths['/a\n  - all is well\u001b[2J'] = { trace: paths['/pets'].get };
+    delete paths['/pets'].get;
+  });
+  const error = await loadContract(file).catch((reason) => reason);
+  t.match(inspect(error), /^[^\n]*\n {2}- operation listPets: TRACE is not served$/);
+  const { file: other } = edited(t, ({ paths }) => (paths['/a\n  - all is well\u001b[2J'] = { $ref: '#/a' }));
+  const { message } = await loadContract(other).catch((reason) => reason);
+  t.match(message, /^[^\n]*\n {2}- path \/a\\u\{a\} {2}- all is well\\u\{1b\}\[2J: [^\n]*$/);
 });
 
 t.test('a contract may leave out all that OpenAPI leaves optional', async (t) => {
