@@ -1,19 +1,16 @@
 /**
  * Lints the contract by the rules in `openapi/lint`: `npm run contract:lint`, or with `-- <file> ...` other contracts. It reads
- * files only: a reference to another machine is an error, not a request.
+ * files below its folder only: a reference to another machine is an error, not a request.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
-  BaseResolver,
   type Config,
   createConfig,
   getLineColLocation,
-  isAbsoluteUrl,
   lint as lintFile,
   loadConfig,
   type NormalizedProblem,
-  ResolveError,
   YamlParseError,
 } from '@redocly/openapi-core';
 import { parse } from 'yaml';
@@ -24,16 +21,10 @@ import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
 import { lookUp } from '../src/engine/schema/references.ts';
 import { toErrorBody } from '../src/errors.ts';
 import { toPrintable } from '../src/json/literals.ts';
+import { ContractFiles, checkFile } from './contract-files.ts';
 
 const CONTRACT = fileURLToPath(new URL('../openapi/petstore.yaml', import.meta.url));
 const CONFIG = fileURLToPath(new URL('../openapi/lint/redocly.yaml', import.meta.url));
-
-class FilesOnly extends BaseResolver {
-  override async loadExternalRef(reference: string) {
-    if (isAbsoluteUrl(reference)) throw new ResolveError(new Error(`${reference} is not fetched`));
-    return super.loadExternalRef(reference);
-  }
-}
 
 /** For each file that breaks a rule its name, and a line for each problem; empty when there is none. Without files, our contract. */
 export async function lint(...files: string[]): Promise<string> {
@@ -41,6 +32,7 @@ export async function lint(...files: string[]): Promise<string> {
   const reports: string[] = [];
   for (const ref of files.length > 0 ? files : [CONTRACT]) {
     try {
+      checkFile(ref);
       const found = (await problemsOf(ref, config)).filter(isMeant);
       if (found.length > 0) reports.push(`${ref}:\n${found.map(toLine).join('')}`);
       // Reports formats and defaults that the server would treat as annotations.
@@ -80,7 +72,7 @@ function isName({ ruleId, location }: NormalizedProblem): boolean {
 
 /** A rule may fail at a part of a wrong kind: then the kinds alone are judged. */
 async function problemsOf(ref: string, config: Config): Promise<NormalizedProblem[]> {
-  const externalRefResolver = new FilesOnly();
+  const externalRefResolver = new ContractFiles(ref);
   try {
     return await lintFile({ ref, config, externalRefResolver });
   } catch (error) {

@@ -1,14 +1,6 @@
 /** A contract in several files, as one. */
 import { readFileSync } from 'node:fs';
-import {
-  BaseResolver,
-  bundle,
-  createConfig,
-  isAbsoluteUrl,
-  type NormalizedProblem,
-  ResolveError,
-  Source,
-} from '@redocly/openapi-core';
+import { bundle, createConfig, type NormalizedProblem, Source } from '@redocly/openapi-core';
 import { stringify } from 'lossless-json';
 import { toLocated } from '../../src/engine/contract/located.ts';
 import { parseWithBigints } from '../../src/engine/contract/numbers.ts';
@@ -16,20 +8,16 @@ import { readSource } from '../../src/engine/contract/source.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
 import { isNames, isValue } from '../../src/engine/schema/keys.ts';
 import { lookUp } from '../../src/engine/schema/references.ts';
+import { ContractFiles } from '../contract-files.ts';
 
-/** Reads as the server does, with every digit, and nothing from other machines. */
-class Files extends BaseResolver {
+/** Reads as the server does, with every digit. */
+class Files extends ContractFiles {
   readonly read: string[] = [];
 
-  override async loadExternalRef(file: string): Promise<Source> {
-    if (isAbsoluteUrl(file)) throw new ResolveError(new Error('it is not fetched'));
-    try {
-      const { json } = await readSource(file);
-      this.read.push(file);
-      return new Source(file, json);
-    } catch (error) {
-      throw new ResolveError(error as Error);
-    }
+  protected override async load(file: string): Promise<Source> {
+    const { json } = await readSource(file);
+    this.read.push(file);
+    return new Source(file, json);
   }
 
   override parseDocument(source: Source) {
@@ -52,7 +40,7 @@ export interface Bundled {
 }
 
 export async function bundled(file: string): Promise<Bundled> {
-  const resolver = new Files();
+  const resolver = new Files(file);
   const options = { ref: file, config: await createConfig({}), externalRefResolver: resolver };
   const { bundle: made, problems } = await bundle(options);
   const files = resolver.read.slice(1).sort();

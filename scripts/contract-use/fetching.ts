@@ -1,13 +1,11 @@
 /** A contract at a URL, kept in a file while it is judged. */
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkFile, SIZE_LIMIT } from '../contract-files.ts';
 
 /** How many milliseconds a contract may take to arrive. */
 const TIME_LIMIT = 10_000;
-
-/** How large it may be, in bytes, when it is unpacked: the largest that are published have some 40 MB. */
-const SIZE_LIMIT = 64 * 1024 * 1024;
 
 /** Runs with the file itself, or with one that has what is at the URL. @throws Error that says in one line why there is nothing */
 export async function withFile<T>(
@@ -16,8 +14,11 @@ export async function withFile<T>(
   { timeLimit = TIME_LIMIT, sizeLimit = SIZE_LIMIT } = {},
 ): Promise<T> {
   if (!/^https?:\/\//i.test(source)) {
-    // A pipe may never end.
-    if (!statSync(source).isFile()) throw new Error(`${source} is not a file`);
+    try {
+      checkFile(source);
+    } catch (error) {
+      throw new Error(`${source} cannot be read: ${(error as Error).message}`);
+    }
     return run(source);
   }
   const text = await fetchText(source, timeLimit, sizeLimit);

@@ -1,5 +1,9 @@
 /** `npm run contract:use` makes one contract of several files. */
+import { execFileSync } from 'node:child_process';
+import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
+import { SIZE_LIMIT } from '../../scripts/contract-files.ts';
+import { lint } from '../../scripts/contract-lint.ts';
 import { withMended } from '../../scripts/contract-use/mended-file.ts';
 import { readSource } from '../../src/engine/contract/source.ts';
 import { lookUp } from '../../src/engine/schema/references.ts';
@@ -60,8 +64,7 @@ t.test('references to other files become references to components, with every di
 
 t.test('a reference to another file that leads to nothing is named with its line, and why', async (t) => {
   const cases = {
-    'nowhere.yaml#/A':
-      /^\S+other\.yaml:13:15: #\/paths\S+\/schema refers to nowhere\.yaml#\/A: ENOENT: no such file or directory, open '[^\n]*$/,
+    'nowhere.yaml#/A': /^\S+other\.yaml:13:15: #\/paths\S+\/schema refers to nowhere\.yaml#\/A: there is no such file$/,
     'schemas.json#/Dog': /schema refers to schemas\.json#\/Dog: it has no such part$/,
     'broken.yaml': /schema refers to broken\.yaml: line 1, column 5: Flow sequence [^\n]*$/,
     'https://example.com/a.yaml': /schema refers to https:\/\/example\.com\/a\.yaml: it is not fetched$/,
@@ -69,6 +72,39 @@ t.test('a reference to another file that leads to nothing is named with its line
   for (const [$ref, message] of Object.entries(cases)) {
     await t.rejects(mendedIn(t, contractWith(`{ $ref: '${$ref}' }`)), { message }, $ref);
   }
+});
+
+t.test('references lead to regular files below the folder of the contract, of a bounded size', async (t) => {
+  const outer = t.testdir({ 'secret.yaml': 'type: string', inner: { ...FILES, 'large.yaml': '' } });
+  const folder = `${outer}/inner`;
+  execFileSync('mkfifo', [`${folder}/pipe.yaml`]);
+  symlinkSync('../secret.yaml', `${folder}/link.yaml`);
+  symlinkSync('/dev/zero', `${folder}/device.yaml`);
+  truncateSync(`${folder}/large.yaml`, SIZE_LIMIT + 1);
+  const [elsewhere, special] = ['it is not below the folder of the contract', 'it is no regular file'];
+  const cases = {
+    ...{ '../secret.yaml': elsewhere, '/etc/hostname': elsewhere, 'link.yaml': elsewhere },
+    ...{ '/dev/zero': special, 'device.yaml': special, 'pipe.yaml': special, paths: special, '..': special },
+    ...{ 'file:///etc/hostname': 'there is no such file', 'large.yaml': `it has more than ${SIZE_LIMIT} bytes` },
+  };
+  const file = `${folder}/other.yaml`;
+  for (const [$ref, reason] of Object.entries(cases)) {
+    const words = `refers to ${$ref}: ${reason}`;
+    writeFileSync(file, contractWith(`{ $ref: '${$ref}' }`));
+    await t.rejects(
+      withMended(file, async () => {}),
+      { message: new RegExp(`:13:15: #/paths\\S+/schema ${words}$`) },
+    );
+    t.match(await lint(file), `Can't resolve $ref: ${reason}`, $ref);
+    const mapping = `{ oneOf: [{ $ref: '#/components/schemas/A' }], discriminator: { propertyName: a, mapping: { a: '${$ref}' } } }`;
+    writeFileSync(file, contractWith(mapping, 'components: { schemas: { A: { type: object } } }'));
+    t.match(await lint(file), 'other.yaml:');
+  }
+  symlinkSync(file, `${outer}/contract.yaml`);
+  await t.rejects(
+    withMended(`${outer}/contract.yaml`, async () => {}),
+    { message: /there is no such file$/ },
+  );
 });
 
 t.test('names of fields and replies are no examples', async (t) => {

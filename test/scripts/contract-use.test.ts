@@ -215,17 +215,21 @@ t.test('as a command, it fails where a contract is refused', async (t) => {
 t.test('what is no file is refused, and a pipe is not waited for', async (t) => {
   const folder = t.testdir();
   execFileSync('mkfifo', [`${folder}/pipe`]);
-  for (const name of [`${folder}/pipe`, folder]) await t.rejects(use([name]), { message: `${name} is not a file` });
+  for (const name of [`${folder}/pipe`, folder])
+    await t.rejects(use([name]), { message: `${name} cannot be read: it is no regular file` });
 });
 
-t.test("signs in a stranger's contract that a terminal obeys are shown as their codes", async (t) => {
-  const file = edited(t, 'api-with-examples', (contract) => {
-    contract.paths['/\u001b]0;owned\u0007'] = contract.paths['/v2'];
-    contract.components = { schemas: { '\u001b]0;owned\u0007': { type: 'string' } } };
-  });
-  for (const script of ['contract-use', 'contract-lint', 'contract-diff']) {
-    const { stdout, stderr } = run(script, file);
-    t.notMatch(stdout + stderr, /[^\P{Cc}\n]/u, script);
-    if (script !== 'contract-diff') t.match(stdout, '\\u{1b}]0;owned\\u{7}', script);
-  }
-});
+t.test(
+  'characters in a third-party contract that a terminal obeys, or that begin a line, are shown as their codes',
+  async (t) => {
+    const file = edited(t, 'api-with-examples', (contract) => {
+      contract.paths['/\u001b]0;owned\u0007\nowned'] = { ...contract.paths['/v2'], put: contract.paths['/v2'].get };
+      contract.components = { schemas: { '\u001b]0;owned\u0007': { type: 'string' } } };
+    });
+    for (const script of ['contract-use', 'contract-lint', 'contract-diff']) {
+      const { stdout, stderr } = run(script, file);
+      t.notMatch(stdout + stderr, /[^\P{Cc}\n]|^owned/mu, script);
+      if (script !== 'contract-diff') t.match(stdout, '\\u{1b}]0;owned\\u{7}', script);
+    }
+  },
+);

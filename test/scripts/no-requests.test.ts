@@ -1,4 +1,5 @@
 /** What a contract from elsewhere names is not fetched, unless somebody asks for it. */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -40,6 +41,26 @@ t.test('neither the types nor the lint fetch an externalValue', async (t) => {
   await lint(file);
   t.strictSame(asked, []);
   t.match(JSON.stringify(document), origin, 'the contract that is served keeps it');
+});
+
+t.test('the types read and fetch nothing that a value, an extension or a mapping names', async (t) => {
+  const { asked, origin } = await startCounting(t);
+  const pipe = `${t.testdir()}/pipe.json`;
+  execFileSync('mkfifo', [pipe]);
+  for (const $ref of [`${origin}/a.json`, pipe, '../a.json']) {
+    const schema = {
+      ...{ example: { $ref }, examples: [{ $ref }], default: { $ref }, enum: [{ $ref }], 'x-a': { $ref } },
+      ...{ oneOf: [{ $ref: '#/components/schemas/A' }], discriminator: { propertyName: 'a', mapping: { a: $ref } } },
+    };
+    const content = { 'application/json': { schema, examples: { a: { value: { $ref } } } } };
+    const get = { operationId: 'a', 'x-a': [{ $ref }], responses: { '200': { description: 'A.', content } } };
+    const components = { schemas: { A: { type: 'object' } } };
+    const paths = { '/a': { get } };
+    const contract = { openapi: '3.1.0', info: { title: 'A', version: '1' }, paths, components, 'x-a': { $ref } };
+    const { document } = await loadContract(`${t.testdir({ 'a.json': JSON.stringify(contract) })}/a.json`);
+    t.match((await buildTypes(document)).text, 'export interface paths');
+  }
+  t.strictSame(asked, []);
 });
 
 t.test('neither the types nor the lint fetch a reference', async (t) => {
