@@ -120,14 +120,7 @@ const ARROWS: Record<string, string[]> = {
   scripts: ['src'],
   test: ['src', 'handlers', 'scripts/free-port.ts'],
   'test/scripts': ['scripts', 'src', 'test'],
-  'test/types': [
-    'scripts/contract-types.ts',
-    'scripts/contract-use',
-    'scripts/handlers-map.ts',
-    'src',
-    'handlers',
-    'test',
-  ],
+  'test/types': ['scripts/contract-types.ts', 'scripts/handlers-map.ts', 'src', 'handlers', 'test'],
   'test/mutation': [
     ...['src', 'handlers', 'test', 'scripts/contract-types.ts', 'scripts/contract-lint.ts'],
     'scripts/contract-diff/contracts.ts',

@@ -9,22 +9,29 @@ interface Other {
   refused: Record<string, RegExp>;
   /** Changes the contract as the table says. */
   change(contract: Json): void;
+  /** Its team's `src/errors.ts`. */
+  toErrorBody: (error: Json) => Json;
 }
 
-const asItIs: Other = { refused: {}, change: () => {} };
+const asItIs: Other = {
+  refused: {},
+  change: () => {},
+  toErrorBody: ({ code, message, status, problems }) => ({ code, message, status, ...(problems && { problems }) }),
+};
+const withStatus: Other = { ...asItIs, toErrorBody: ({ status, message }) => ({ code: status, message }) };
 
 export const OTHERS: Record<string, Other> = {
-  petstore: asItIs,
-  'petstore-expanded': asItIs,
+  petstore: withStatus,
+  'petstore-expanded': withStatus,
   'swagger-petstore': {
-    refused: {},
+    ...asItIs,
     // Beside JSON, XML and a form with objects are 415.
     change: ({ components }) => {
       const { content } = components.requestBodies.Pet;
       components.requestBodies.Pet.content = { 'application/json': content['application/json'] };
     },
   },
-  uspto: asItIs,
+  uspto: { ...asItIs, toErrorBody: ({ message }) => message },
   tictactoe: asItIs,
   link: asItIs,
   webhook: asItIs,

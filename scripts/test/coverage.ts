@@ -15,7 +15,7 @@ const PLACES = [
     'handlers/**',
     'openapi/lint/**',
     'scripts/contract-*/**',
-    'scripts/contract-{lint,diff,release}.ts',
+    'scripts/contract-{diff,files,inspect,lint,release}.ts',
   ].map((it) => `--include=${it}`),
   ...[
     'src/generated/**',

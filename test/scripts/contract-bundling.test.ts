@@ -1,10 +1,10 @@
-/** `npm run contract:use` makes one contract of several files. */
+/** `npm run contract:inspect` makes one contract of several files. */
 import { execFileSync } from 'node:child_process';
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { SIZE_LIMIT } from '../../scripts/contract-files.ts';
+import { withMended } from '../../scripts/contract-inspect/mended-file.ts';
 import { lint } from '../../scripts/contract-lint.ts';
-import { withMended } from '../../scripts/contract-use/mended-file.ts';
 import { readSource } from '../../src/engine/contract/source.ts';
 import { lookUp } from '../../src/engine/schema/references.ts';
 

@@ -1,11 +1,10 @@
-/** `npm run contract:use` sets slips in a contract of others right, once, before it is judged. */
+/** `npm run contract:inspect` fixes harmless mistakes in a third-party contract before it is judged. */
 import { readFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { withMended } from '../../scripts/contract-use/mended-file.ts';
-import { mend } from '../../scripts/contract-use/mending.ts';
-import { use } from '../../scripts/contract-use.ts';
+import { withMended } from '../../scripts/contract-inspect/mended-file.ts';
+import { mend } from '../../scripts/contract-inspect/mending.ts';
+import { inspect } from '../../scripts/contract-inspect.ts';
 import { operation, serve, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 
@@ -288,30 +287,27 @@ t.test('what is for readers goes where it is no text, and each response has a de
   t.equal(document.paths['/a'].post.responses['200'].description, '');
 });
 
-/** The contract in a file, and a project without anything. */
-function filed(t: Test, text: string): { file: string; root: URL } {
-  const folder = t.testdir({ handlers: {}, openapi: {}, src: {}, 'other.yaml': text });
-  return { file: `${folder}/other.yaml`, root: pathToFileURL(`${folder}/`) };
-}
+/** The contract in a file. */
+const filed = (t: Test, text: string): string => `${t.testdir({ 'other.yaml': text })}/other.yaml`;
 
 t.test(
-  'contract:use tells each change with its line, the first twenty, and puts the changed contract in place',
+  'contract:inspect lists each change with its line, the first twenty, and writes the changed contract',
   async (t) => {
     const fields = Object.fromEntries([...Array(22).keys()].map((index) => [`f${index}`, { description: index }]));
     const text = stringify(contractWith({ type: 'object', properties: { ...fields, large: { maximum: 2n ** 60n } } }));
-    const { file, root } = filed(t, text);
-    const told = (await use([file, '--write'], root, [])).text.split('\n');
+    const file = filed(t, text);
+    const out = `${file}.out`;
+    const told = (await inspect([file, '--write', out])).text.split('\n');
     t.match(told[0], /^changed: .*other\.yaml:18:\d+: \/paths\/.*\/f0\/description is taken out: it cannot be 0$/);
     t.match(told.slice(19, 22), [/^changed: .*\/f19\/description/, 'changed: 2 more, which are not listed', '']);
-    const placed = readFileSync(new URL('openapi/petstore.yaml', root), 'utf8');
-    t.strictSame(schemaOf(parse(placed, { intAsBigInt: true })).properties.f1, {});
-    t.match(placed, 'maximum: 1152921504606846976', 'with every digit');
+    const written = readFileSync(out, 'utf8');
+    t.strictSame(schemaOf(parse(written, { intAsBigInt: true })).properties.f1, {});
+    t.match(written, 'maximum: 1152921504606846976', 'with every digit');
   },
 );
 
 t.test('changes name the URL that the contract is from, and say that comments are lost', async (t) => {
-  const told = async (text: string) =>
-    withMended(filed(t, text).file, async (_, changes) => changes, 'https://a/b.yaml');
+  const told = async (text: string) => withMended(filed(t, text), async (_, changes) => changes, 'https://a/b.yaml');
   const text = stringify(contractWith({ description: 1 }));
   const change = /^https:\/\/a\/b\.yaml:15:\d+: \/paths.*description is taken out: it cannot be 1$/;
   t.match(await told(text), [change]);
@@ -323,7 +319,7 @@ t.test('changes name the URL that the contract is from, and say that comments ar
 
 t.test('a file in which nothing is changed, or that cannot be read, is taken as it is', async (t) => {
   for (const text of ['a: [', '7', stringify(contractWith(OBJECT))]) {
-    const { file } = filed(t, text);
+    const file = filed(t, text);
     t.strictSame(await withMended(file, async (...given) => given), [file, []]);
   }
 });

@@ -1,9 +1,8 @@
-import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
+import { inspect } from '../../scripts/contract-inspect.ts';
 import { describeNotes } from '../../scripts/contract-notes.ts';
 import { buildTypes } from '../../scripts/contract-types.ts';
-import { use } from '../../scripts/contract-use.ts';
 import { loadContract } from '../../src/engine/contract/load-contract.ts';
 import { load } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
@@ -118,10 +117,10 @@ t.test('an operation that is called otherwise than in the contract is named', as
   ]);
 });
 
-t.test('contract:use shows them below its table', async (t) => {
-  const file = `${t.testdir({ handlers: {}, openapi: {}, src: {}, 'a.yaml': contractOf({ '/a': { get: { operationId: 'find', responses: DONE, servers: [{ url: '/b' }] } } }) })}/a.yaml`;
+t.test('contract:inspect shows them below its table', async (t) => {
+  const file = `${t.testdir({ 'a.yaml': contractOf({ '/a': { get: { operationId: 'find', responses: DONE, servers: [{ url: '/b' }] } } }) })}/a.yaml`;
   t.match(
-    (await use([file], new URL('.', pathToFileURL(file)), [])).text,
+    (await inspect([file])).text,
     /served\n\nnote: operation find: its own servers are not served: it has the path of all others\n\nAll of it/,
   );
 });

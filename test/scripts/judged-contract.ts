@@ -1,10 +1,10 @@
-/** Judges a contract as `npm run contract:use` does, but sets nothing right before: each problem, in words. */
+/** Judges a contract as `npm run contract:inspect` does, but fixes nothing before: each problem, in words. */
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';
 import type { Test } from 'tap';
-import { judge } from '../../scripts/contract-use/judgement.ts';
+import { judge } from '../../scripts/contract-inspect/judgement.ts';
 import type { Json } from '../any-json.ts';
 
 export async function judged(t: Test, document: Json): Promise<string[]> {

@@ -1,9 +1,9 @@
-/** Other people's contracts: what is refused is changed as the table of `npm run contract:use` says, and all operations answer 501. */
+/** Other people's contracts: what is refused is changed as the table of `npm run contract:inspect` says, and all operations answer 501. */
 import t, { type Test } from 'tap';
-import { buildErrorsFile, loadErrors } from '../../scripts/contract-use/errors-file.ts';
-import { judge } from '../../scripts/contract-use/judgement.ts';
+import { judge } from '../../scripts/contract-inspect/judgement.ts';
 import { notImplemented } from '../../src/engine/errors.ts';
 import type { VerifyToken } from '../../src/engine/tokens.ts';
+import { toErrorBody as ownErrorBody } from '../../src/errors.ts';
 import { hashKey } from '../../src/store/api-keys.ts';
 import type { Claims } from '../../src/tokens.ts';
 import { load } from '../added-operations.ts';
@@ -26,11 +26,10 @@ const buildVerifyToken =
   };
 
 /** Served by handlers that answer 501, as those that are generated. */
-async function start(t: Test, yaml: string): Promise<Service> {
+async function start(t: Test, yaml: string, toErrorBody = ownErrorBody): Promise<Service> {
   const contract = await load(t, yaml);
   const handlers = Object.fromEntries([...contract.operations.keys()].map((id) => [id, notImplemented]));
   const store = openUrl('sqlite::memory:');
-  const toErrorBody = await loadErrors(buildErrorsFile(contract));
   const verifyToken = buildVerifyToken(store);
   const service = await startService(t, { contract, toErrorBody, store, verifyToken, handlers, yaml, keepAlive: true });
   t.match(await service.app.inject('/docs'), { statusCode: 200 }, 'its page can be made');
@@ -43,7 +42,7 @@ const refusedIn = async (file: string) => {
   return refused.map(({ name, problems }) => [name, problems.map(({ problem }) => problem).join(' ')] as const);
 };
 
-for (const [name, { refused }] of Object.entries(OTHERS)) {
+for (const [name, { refused, toErrorBody }] of Object.entries(OTHERS)) {
   t.test(`${name}: what is refused is named, and once it is changed, any request keeps the contract`, async (t) => {
     const found = await refusedIn(fileOf(name));
     t.strictSame(
@@ -52,7 +51,7 @@ for (const [name, { refused }] of Object.entries(OTHERS)) {
     );
     for (const [operation, problems] of found) t.match(problems, refused[operation]);
     const yaml = changed(name);
-    const service = await start(t, yaml);
+    const service = await start(t, yaml, toErrorBody);
     await runProperties(t, requestProperties(service, readOperations(yaml)), 1 / 20);
   });
 }

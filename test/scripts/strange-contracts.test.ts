@@ -1,9 +1,11 @@
 /** A stranger's contract: its names and texts stay names and texts. */
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import ts from 'typescript';
 import { stringify } from 'yaml';
 import { nameTargets } from '../../scripts/contract-schemas.ts';
 import { buildTypes } from '../../scripts/contract-types.ts';
+import { buildDomain } from '../../scripts/domain.ts';
 import { load } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 
@@ -183,6 +185,11 @@ t.test('fields that are named may be of other types than those that are not', as
   t.match(types, ' B: { a?: string; } & { [key: string]: number | string; };');
   t.match(types, ' C: { a?: string; } & { [key: string]: string; };');
   t.match(types, ' D: { a?: string; } & { [key: string]: unknown; };');
+});
+
+t.test('a project whose folders have no domain.ts stores nothing', async (t) => {
+  const made = buildDomain(pathToFileURL(`${t.testdir({ books: {} })}/`));
+  t.match(made.text, 'export const domain = {};\nexport const errors = {};');
 });
 
 t.test('a field that is called $ref has a type', async (t) => {

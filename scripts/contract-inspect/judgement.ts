@@ -7,10 +7,10 @@ import { buildPlaceOf, withoutPlace } from '../../src/engine/contract/located.ts
 import { nameOf } from '../../src/engine/contract/operations.ts';
 import { toTokenSchemes } from '../../src/engine/contract/security.ts';
 import { compileOperations } from '../../src/engine/routes/compiled-operations.ts';
+import { toErrorBody } from '../../src/errors.ts';
 import { describeNotes } from '../contract-notes.ts';
 import { describeSlowPatterns } from '../patterns.ts';
 import { toAdvice } from './advice.ts';
-import { buildErrorsFile, loadErrors } from './errors-file.ts';
 
 export interface Row {
   /** The operationId, or what stands in its place; `the contract` for what is about no operation. */
@@ -23,21 +23,13 @@ export interface Row {
 
 export interface Judgement {
   rows: Row[];
-  /** The first `src/errors.ts` for it. */
-  errors: string;
-  /** Whether another one makes all of its errors, too. */
-  fits: (text: string) => Promise<boolean>;
-  /** Of the operations. */
-  ids: string[];
-  /** Whether it needs tokens of others. */
-  needsTokens: boolean;
-  /** The places where the server does otherwise than the contract says. */
+  /** Lines on parts that a team has to write for it, and on what the server does otherwise than the contract says. */
   notes: string[];
 }
 
-/** `original` has the text before slips were set right, and the name under which it is known: the places of problems are in it. */
+/** `original` has the text before mistakes were fixed, and the name under which it is known: the positions of problems are in it. */
 export async function judge(file: string, original = { file, name: file }): Promise<Judgement> {
-  const { contract, errors, fits, problems } = await readAll(file);
+  const { contract, problems, ofErrors } = await readAll(file);
   const left = new Set(problems);
   const placeOf = buildPlaceOf(problems.length > 0 ? readFileSync(original.file, 'utf8') : '', original.name);
   const toTold = (problem: string, start = '') => {
@@ -57,23 +49,19 @@ export async function judge(file: string, original = { file, name: file }): Prom
   const general = [...left].map((problem) => toTold(problem));
   if (general.length > 0) rows.unshift({ name: 'the contract', request: '', problems: general });
   const schemes = contract ? toTokenSchemes(contract.resolved) : [];
-  const unchecked = schemes.map(
-    (name) => `security scheme ${name}: src/tokens.ts is to check its tokens; the first one refuses them all`,
-  );
-  return {
-    rows,
-    errors,
-    fits,
-    needsTokens: schemes.length > 0,
-    ids: [...(contract?.operations.keys() ?? [])],
-    notes: contract ? [...unchecked, ...describeNotes(contract)] : [],
-  };
+  const unchecked = schemes.map((name) => `security scheme ${name}: src/tokens.ts is to check its tokens`);
+  return { rows, notes: contract ? [...unchecked, ...ofErrors, ...describeNotes(contract)] : [] };
+}
+
+interface Read {
+  contract?: Contract;
+  problems: string[];
+  /** The errors that `src/errors.ts` does not write as the contract has them. */
+  ofErrors: string[];
 }
 
 /** Each operation that can be compiled is, beside others that cannot be read. */
-async function readAll(
-  file: string,
-): Promise<Pick<Judgement, 'errors' | 'fits'> & { contract?: Contract; problems: string[] }> {
+async function readAll(file: string): Promise<Read> {
   const problems: string[] = [];
   try {
     const read = await readContract(file);
@@ -82,25 +70,17 @@ async function readAll(
     const isRefused = (id: string) => problems.some((problem) => problem.startsWith(`operation ${id}: `));
     const sound = [...operations].filter(([id]) => id !== '' && !isRefused(id));
     const contract = { ...read.contract, operations: new Map(sound) };
-    const errors = buildErrorsFile(contract);
-    const toErrorBody = await loadErrors(errors);
     collect(problems, () => compileOperations(contract, toErrorBody));
     collect(problems, () => problems.push(...describeSlowPatterns(contract)));
-    return { contract: read.contract, errors, fits: (text) => doesFit(text, contract), problems };
+    const ofErrors = problems.filter((problem) => OF_ERRORS.test(problem));
+    return { contract: read.contract, problems: problems.filter((problem) => !OF_ERRORS.test(problem)), ofErrors };
   } catch (error) {
-    return { errors: '', fits: async () => false, problems: problemsOf(error) };
+    return { problems: problemsOf(error), ofErrors: [] };
   }
 }
 
-/** One that cannot be loaded, since it is none or imports others, does not. */
-async function doesFit(text: string, contract: Contract): Promise<boolean> {
-  try {
-    compileOperations(contract, await loadErrors(text));
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Only its team can write the errors of a contract: the server's start refuses what it does not. */
+const OF_ERRORS = /: what toErrorBody in src\/errors\.ts makes of /;
 
 function collect(problems: string[], run: () => unknown): void {
   try {

@@ -22,7 +22,7 @@ export async function withFile<T>(
     return run(source);
   }
   const text = await fetchText(source, timeLimit, sizeLimit);
-  const folder = mkdtempSync(join(tmpdir(), 'contract-use-'));
+  const folder = mkdtempSync(join(tmpdir(), 'contract-inspect-'));
   try {
     const file = join(folder, 'contract.yaml');
     writeFileSync(file, text);

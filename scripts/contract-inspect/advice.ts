@@ -3,7 +3,6 @@
 const ADVICE: [problem: RegExp, advice: string][] = [
   [/^security scheme .* only bearer tokens/, 'type: http, scheme: bearer'],
   [/^security: .* is not in components/, 'declare it there, or take it out'],
-  [/^response .* toErrorBody/, 'give the schema of the error an example that fits: the first src/errors.ts has it'],
   [/in cookie is not supported/, 'send it in a header or the query'],
   [
     /^parameter .*(style|simple types)/,

@@ -1,23 +1,19 @@
-/** `npm run contract:use`: its table, and what it writes. The contracts are in `test/other-contracts/`. */
+/** `npm run contract:inspect`: its table, and what it writes. The contracts are in `test/other-contracts/`. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { withFile } from '../../scripts/contract-use/fetching.ts';
-import { judge } from '../../scripts/contract-use/judgement.ts';
-import { use as useAny } from '../../scripts/contract-use.ts';
+import { withFile } from '../../scripts/contract-inspect/fetching.ts';
+import { judge } from '../../scripts/contract-inspect/judgement.ts';
+import { inspect } from '../../scripts/contract-inspect.ts';
+import { METHODS } from '../../src/engine/contract/document.ts';
+import { loadContract } from '../../src/engine/contract/load-contract.ts';
 import type { Json } from '../any-json.ts';
-import { fileOf } from '../other-contracts.ts';
-
-const EMPTY = pathToFileURL(`${t.testdir({ handlers: {}, openapi: {}, src: {} })}/`);
-
-/** Without a trial: contract-trial.test.ts has that. */
-const use = (args: string[], root = EMPTY) => useAny(args, root, []);
+import { fileOf, OTHERS } from '../other-contracts.ts';
 
 /** The contract in a file of its own, after an edit. */
 function edited(t: Test, name: string, edit: (contract: Json) => void): string {
@@ -28,24 +24,21 @@ function edited(t: Test, name: string, edit: (contract: Json) => void): string {
 
 /** Each refusal in the table, with its place in the file and what to change. */
 async function refusalsOf(file: string): Promise<string[]> {
-  const { text, code } = await use([file]);
+  const { text, code } = await inspect([file]);
   if (code !== 1) throw new Error(text);
   return [...text.matchAll(/refused: (.*)/g)].map(([, line = '']) => line.replace(file, 'contract.yaml'));
 }
 
 t.test('a contract that is served is shown so, and nothing is written', async (t) => {
-  t.strictSame(await use([fileOf('api-with-examples')]), {
+  t.strictSame(await inspect([fileOf('api-with-examples')]), {
     text: `listVersionsv2       GET /    served
 getVersionDetailsv2  GET /v2  served
 
-All of it is served: 2 operations.
-In a copy with the handlers that fit it, it was generated, compiled and started, in 1 s.
-
-To put it in place: --write`,
+All of it is served: 2 operations.`,
     code: 0,
   });
   const one = edited(t, 'api-with-examples', ({ paths }) => delete paths['/v2']);
-  t.match((await use([one])).text, /^All of it is served: 1 operation\.$/m);
+  t.match((await inspect([one])).text, /^All of it is served: 1 operation\.$/m);
 });
 
 t.test('all refusals are shown at once, each with what to change', async (t) => {
@@ -74,21 +67,10 @@ t.test('of many operations, those that are refused are shown, and how many are s
     for (const path of ['/3', '/4']) paths[path].get.responses['204'] = { description: 'Done.', content };
     paths['/7'].get.parameters = [{ name: 'q', in: 'cookie', schema: {} }];
   });
-  const { text } = await use([file]);
+  const { text } = await inspect([file]);
   t.match(text, /^get7 {2}GET \/7 {2}refused: \S+: parameter q: in cookie .*\nThe 23 others are served\.\n/);
   t.match(text, /\n\nnote: operation get3: response 204: its content is never sent: .* \(and 1 more like it\)\n\n/);
   t.match(text, /\n1 refused, 23 served: change what is refused, and run it again\.\nWhat a contract may use: .*$/);
-});
-
-t.test('what --write would need, and what it removes, is told before', async (t) => {
-  const root = pathToFileURL(`${t.testdir({ handlers: { 'getPet.ts': 'ours' }, openapi: {}, src: {} })}/`);
-  const needed = '--replace-handlers, which removes all handlers that there are';
-  t.match((await use([fileOf('api-with-examples')], root)).text, `To put it in place: --write ${needed}`);
-  // Before it is tried, which takes half a minute.
-  t.strictSame(await use([fileOf('api-with-examples'), '--write'], root), {
-    text: `Nothing is written: in handlers/, getPet.ts would have no operation. Move them, or add ${needed}.`,
-    code: 1,
-  });
 });
 
 t.test(
@@ -96,68 +78,106 @@ t.test(
   async (t) => {
     const file = edited(t, 'petstore', (contract) => (contract.swagger = '2.0'));
     t.match(await refusalsOf(file), [/^contract\.yaml:1:1: it is OpenAPI 2\.0; convert it to 3\.1: npx @scalar/]);
-    await t.rejects(use([]), { message: 'npm run contract:use -- <file or URL>' });
-    await t.rejects(use([fileOf('nothing')]), { message: /no such file/ });
+    await t.rejects(inspect([]), { message: 'npm run contract:inspect -- FILE|URL [--write OUT]' });
+    await t.rejects(inspect([fileOf('nothing')]), { message: /no such file/ });
     await t.rejects(judge(fileOf('nothing')), { message: /no such file/ }, 'also where it is gone by then');
   },
 );
 
-t.test('with --write it is put in place, its text as it is, with a handler for each operation', async (t) => {
-  const folder = t.testdir({
-    ...{ openapi: {}, src: { 'errors.ts': 'ours' } },
-    handlers: { 'getPet.ts': 'ours', 'listVersionsv2.ts': 'kept', 'README.md': '' },
-  });
-  const root = pathToFileURL(`${folder}/`);
-  const file = fileOf('api-with-examples');
-  const refused = await use([file, '--write'], root);
-  t.equal(refused.code, 1);
-  t.match(refused.text, 'Nothing is written: in handlers/, getPet.ts would have no operation.');
-  t.strictSame(readdirSync(`${folder}/openapi`), []);
-
-  const { text, code } = await use([file, '--write', '--replace-handlers'], root);
-  t.equal(code, 0);
-  t.match(text, '2 handlers made, 0 kept, 2 removed.');
-  t.strictSame(readFileSync(`${folder}/openapi/petstore.yaml`), readFileSync(file));
-  t.strictSame(readdirSync(`${folder}/handlers`).sort(), ['README.md', 'getVersionDetailsv2.ts', 'listVersionsv2.ts']);
-  t.match(readFileSync(`${folder}/handlers/listVersionsv2.ts`, 'utf8'), "handle('listVersionsv2', notImplemented)");
-  t.match(text, 'src/errors.ts has its errors: go through it.');
-  t.match(readFileSync(`${folder}/src/errors.ts`, 'utf8'), /export const toErrorBody\b/);
-  writeFileSync(`${folder}/src/errors.ts`, 'export const toErrorBody = 1;\n');
-  const again = (await use([file, '--write'], root)).text;
-  t.match(again, '0 handlers made, 2 kept, 0 removed.');
-  t.match(again, 'src/errors.ts is kept: npm run generate says where it does not fit.');
+t.test('with --write, the contract is written as it is to a new file, where it has its normal form', async (t) => {
+  const out = `${t.testdir()}/out.yaml`;
+  const file = fileOf('webhook');
+  t.match(await inspect([file, '--write', out]), { text: /\n\nThe contract is written to \S+out\.yaml\.$/, code: 0 });
+  t.strictSame(readFileSync(out), readFileSync(file));
+  writeFileSync(out, 'ours');
+  const before = `${out} cannot be written: there is such a file`;
+  await t.rejects(inspect([file, '--write', out]), { message: before });
+  t.equal(readFileSync(out, 'utf8'), 'ours', 'no file is overwritten');
+  await t.rejects(inspect([file, '--write', `${out}/a`]), { message: /a cannot be written: ENOTDIR: [^\n]*$/ });
 });
 
-t.test('with --write, src/errors.ts is kept where it makes the errors of the contract already', async (t) => {
-  const folder = t.testdir({ openapi: {}, handlers: {}, src: { 'errors.ts': readFileSync('src/errors.ts', 'utf8') } });
-  const root = pathToFileURL(`${folder}/`);
-  const { text } = await use(['openapi/petstore.yaml', '--write', '--replace-handlers'], root);
-  t.match(text, 'src/errors.ts is kept: what it makes fits this contract.');
-  t.equal(readFileSync(`${folder}/src/errors.ts`, 'utf8'), readFileSync('src/errors.ts', 'utf8'));
-  const broken = t.testdir({ 'broken.json': '{"openapi":"3.1.0"}' });
-  t.equal(await (await judge(`${broken}/broken.json`)).fits('export const toErrorBody = () => ({});'), false);
-});
-
-t.test(
-  'a contract with OAuth 2 gets a check of tokens that refuses them all, unless there is one already',
-  async (t) => {
-    const root = pathToFileURL(`${t.testdir({ openapi: {}, handlers: {}, src: {} })}/`);
-    const tokens = new URL('src/tokens.ts', root);
-    const file = fileOf('tictactoe');
-    const { text } = await use([file, '--write'], root);
-    t.match(
-      text,
-      'note: security scheme app2AppOauth: src/tokens.ts is to check its tokens; the first one refuses them all',
+t.test('with --write, each operation has an operationId, and the contract means what it meant', async (t) => {
+  for (const name of Object.keys(OTHERS)) {
+    const nameless = edited(t, name, ({ paths = {} }) => {
+      for (const operation of Object.values<Json>(paths).flatMap(Object.values<Json>)) delete operation.operationId;
+    });
+    const out = `${nameless}.out`;
+    const { text } = await inspect([nameless, '--write', out]);
+    const [before, after] = [await loadContract(nameless), await loadContract(out)];
+    t.strictSame(after.document, before.document, name);
+    const yaml = readFileSync(out, 'utf8');
+    const { paths = {} } = parse(yaml);
+    const ids = [...before.operations.keys()];
+    const items = Object.values<Json>(paths);
+    t.strictSame(
+      items.flatMap((item) => METHODS.flatMap((method) => item[method]?.operationId ?? [])),
+      ids,
     );
-    t.match(readFileSync(tokens, 'utf8'), "({ refused: 'tokens are not checked yet' })");
-    writeFileSync(tokens, 'export const verifyToken: VerifyToken<Claims> | undefined = undefined;');
-    await use([file, '--write'], root);
-    t.match(readFileSync(tokens, 'utf8'), 'tokens are not checked yet');
-    writeFileSync(tokens, 'ours');
-    await use([file, '--write'], root);
-    t.equal(readFileSync(tokens, 'utf8'), 'ours');
-  },
-);
+    const count = ids.length > 0 ? `, with ${ids.length} new operationIds?` : '';
+    t.match(text, new RegExp(`The contract is written to \\S+${count}\\.$`));
+    t.strictSame(parse(yaml, { version: '1.1' }), parse(yaml), 'by YAML 1.1, too');
+  }
+});
+
+t.test('with --write, OpenAPI 3.0 becomes 3.1', async (t) => {
+  const file = edited(t, 'petstore', (contract) => {
+    contract.openapi = '3.0.3';
+    contract.components.schemas.Pet.properties.tag = { type: 'string', nullable: true };
+    contract.components.schemas.Pet.properties.id = { type: 'integer', minimum: 0, exclusiveMinimum: true };
+    delete contract.paths['/pets'].get.operationId;
+  });
+  const { text } = await inspect([file, '--write', `${file}.out`]);
+  t.match(text, /\.out, as OpenAPI 3\.1\.1 in place of 3\.0\.3, with 1 new operationId\.$/);
+  const { openapi, components } = parse(readFileSync(`${file}.out`, 'utf8'));
+  t.equal(openapi, '3.1.1');
+  t.match(components.schemas.Pet.properties, {
+    tag: { type: ['string', 'null'] },
+    id: { type: 'integer', exclusiveMinimum: 0 },
+  });
+  const [before, after] = [await loadContract(file), await loadContract(`${file}.out`)];
+  t.strictSame(after.document, before.document);
+});
+
+t.test('with --write, an operationId stays, and the second of two operations with it gets another', async (t) => {
+  const file = edited(t, 'petstore-expanded', ({ paths }) => {
+    paths['/pets'].post.operationId = 'findPets';
+    paths['x-theirs'] = { get: 'findPets' };
+  });
+  t.match((await inspect([file, '--write', `${file}.out`])).text, /, with 2 new operationIds\.$/);
+  const { paths } = parse(readFileSync(`${file}.out`, 'utf8'));
+  t.match(paths['/pets'], { get: { operationId: 'findPets' }, post: { operationId: 'postPets' } });
+  t.strictSame(paths['x-theirs'], { get: 'findPets' });
+});
+
+t.test('a contract that is refused is not written', async (t) => {
+  const file = edited(t, 'petstore', ({ paths }) => (paths['/pets'].trace = paths['/pets'].get));
+  const out = `${file}.out`;
+  t.match(await inspect([file, '--write', out]), { text: /TRACE is not served/, code: 1 });
+  t.notOk(existsSync(out));
+});
+
+t.test('what its team has to write is noted: checks of tokens, and errors of another form', async (t) => {
+  const { text } = await inspect([fileOf('tictactoe')]);
+  t.match(text, '\nnote: security scheme app2AppOauth: src/tokens.ts is to check its tokens\n');
+  t.match(await inspect([fileOf('uspto')]), {
+    text: /\nnote: operation list-searchable-fields: response 404: what toErrorBody in src\/errors\.ts makes of /,
+    code: 0,
+  });
+});
+
+t.test('no text of a third-party contract is run', async (t) => {
+  const name = 'x\u2028;globalThis.hasRun=true//';
+  const schema = { type: 'object', required: [name], properties: { [name]: { type: 'string', enum: ['a', 'b'] } } };
+  const file = edited(t, 'api-with-examples', ({ paths }) => {
+    paths['/'].get.responses['400'] = { description: 'No.', content: { 'application/json': { schema } } };
+  });
+  const out = `${file}.out`;
+  t.match(await inspect([file, '--write', out]), { code: 0 });
+  t.notOk('hasRun' in globalThis);
+  t.match((await loadContract(out)).document.paths['/']?.get?.responses?.['400']?.content, {
+    'application/json': { schema },
+  });
+});
 
 /** A thousandth of its size when it is sent. */
 const BOMB_SIZE = 4_000_000;
@@ -169,6 +189,8 @@ t.test('a contract may be at a URL; where nothing comes from there, one line say
     if (url === '/contract.yaml') response.end(readFileSync(fileOf('api-with-examples')));
     else if (url === '/cut.yaml')
       response.writeHead(200, { 'content-length': 9 }).write('short', () => response.destroy());
+    else if (url === '/to-file.yaml') response.writeHead(302, { location: 'file:///etc/hostname' }).end();
+    else if (url === '/to-data.yaml') response.writeHead(302, { location: 'data:,openapi' }).end();
     else if (url === '/none.yaml') response.writeHead(204).end();
     else if (url === '/bomb.yaml') response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB);
     else if (url !== '/silent.yaml') response.writeHead(404).end();
@@ -179,10 +201,10 @@ t.test('a contract may be at a URL; where nothing comes from there, one line say
     server.close();
     server.closeAllConnections();
   });
-  t.strictSame(await use([`${origin}/contract.yaml`]), await use([fileOf('api-with-examples')]));
-  const root = pathToFileURL(`${t.testdir({ openapi: {}, handlers: {}, src: {} })}/`);
-  t.equal((await use([`${origin}/contract.yaml`, '--write'], root)).code, 0);
-  t.strictSame(readFileSync(new URL('openapi/petstore.yaml', root)), readFileSync(fileOf('api-with-examples')));
+  t.strictSame(await inspect([`${origin}/contract.yaml`]), await inspect([fileOf('api-with-examples')]));
+  const out = `${t.testdir()}/out.yaml`;
+  t.equal((await inspect([`${origin}/contract.yaml`, '--write', out])).code, 0);
+  t.match(await loadContract(out), { title: 'Simple API overview' });
 
   const why = async (path: string, limits?: { timeLimit?: number; sizeLimit?: number }) => {
     const url = origin + path;
@@ -190,6 +212,8 @@ t.test('a contract may be at a URL; where nothing comes from there, one line say
     return told.replace(`${url} cannot be fetched: `, '');
   };
   t.equal(await why('/nothing.yaml'), 'the server answers 404');
+  for (const path of ['/to-file.yaml', '/to-data.yaml'])
+    t.equal(await why(path), 'URL scheme must be a HTTP(S) scheme');
   t.match(await why('/silent.yaml', { timeLimit: 100 }), /^The operation was aborted due to timeout$/);
   t.equal(await why('/bomb.yaml', { sizeLimit: 1_000_000 }), 'it has more than 1000000 bytes');
   for (const path of ['/bomb.yaml', '/none.yaml']) t.equal(await why(path, { sizeLimit: BOMB_SIZE }), 'a contract');
@@ -199,7 +223,7 @@ t.test('a contract may be at a URL; where nothing comes from there, one line say
   const nobodys = `http://127.0.0.1:${(gone.address() as AddressInfo).port}/`;
   gone.close();
   await once(gone, 'close');
-  await t.rejects(use([nobodys]), { message: new RegExp(`^${nobodys} cannot be fetched: connect ECONNREFUSED `) });
+  await t.rejects(inspect([nobodys]), { message: new RegExp(`^${nobodys} cannot be fetched: connect ECONNREFUSED `) });
 });
 
 /** As a command. */
@@ -209,14 +233,14 @@ function run(script: string, file: string) {
 }
 
 t.test('as a command, it fails where a contract is refused', async (t) => {
-  t.match(run('contract-use', fileOf('nothing')), { status: 1, stdout: 'no such file' });
+  t.match(run('contract-inspect', fileOf('nothing')), { status: 1, stdout: 'no such file' });
 });
 
 t.test('what is no file is refused, and a pipe is not waited for', async (t) => {
   const folder = t.testdir();
   execFileSync('mkfifo', [`${folder}/pipe`]);
   for (const name of [`${folder}/pipe`, folder])
-    await t.rejects(use([name]), { message: `${name} cannot be read: it is no regular file` });
+    await t.rejects(inspect([name]), { message: `${name} cannot be read: it is no regular file` });
 });
 
 t.test(
@@ -226,7 +250,7 @@ t.test(
       contract.paths['/\u001b]0;owned\u0007\nowned'] = { ...contract.paths['/v2'], put: contract.paths['/v2'].get };
       contract.components = { schemas: { '\u001b]0;owned\u0007': { type: 'string' } } };
     });
-    for (const script of ['contract-use', 'contract-lint', 'contract-diff']) {
+    for (const script of ['contract-inspect', 'contract-lint', 'contract-diff']) {
       const { stdout, stderr } = run(script, file);
       t.notMatch(stdout + stderr, /[^\P{Cc}\n]|^owned/mu, script);
       if (script !== 'contract-diff') t.match(stdout, '\\u{1b}]0;owned\\u{7}', script);

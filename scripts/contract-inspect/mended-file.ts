@@ -34,7 +34,7 @@ export async function withMended<T>(
   const changes = isNode(document) ? mend(document) : [];
   if (missing.length > 0 && isInFiles(document)) throw new Error(missing.join('\n'));
   if (changes.length + files.length === 0) return run(file, []);
-  const folder = mkdtempSync(join(tmpdir(), 'contract-use-'));
+  const folder = mkdtempSync(join(tmpdir(), 'contract-inspect-'));
   try {
     const mended = join(folder, 'contract.yaml');
     writeFileSync(mended, stringify(document, { aliasDuplicateObjects: false }));

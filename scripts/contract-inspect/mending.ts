@@ -1,6 +1,6 @@
 /**
- * Sets a contract of others right once, when it is put in place: keywords that say nothing, slips that nobody means, and promises that no
- * server of this project keeps. Each change is told. Where a slip may mean several things, it stays and is refused.
+ * Fixes a third-party contract: keywords that say nothing, mistakes that nobody means, and promises that no server of this project keeps.
+ * Each change is listed. A mistake that may mean several things stays, and is refused.
  */
 import { stringify } from 'lossless-json';
 import { isNode } from '../../src/engine/schema/json.ts';
