@@ -220,6 +220,7 @@ t.test('the URL of a PostgreSQL database names its hosts, user, database, schema
     certFile: undefined,
     keyFile: undefined,
     sslNegotiation: 'postgres',
+    isPrepared: undefined,
   });
   const tls =
     'sslmode=verify-full&sslrootcert=/etc/ca.pem&sslcert=/etc/own.pem&sslkey=/etc/own.key&sslnegotiation=direct';
@@ -241,6 +242,7 @@ t.test('the URL of a PostgreSQL database names its hosts, user, database, schema
     certFile: '/etc/own.pem',
     keyFile: '/etc/own.key',
     sslNegotiation: 'direct',
+    isPrepared: undefined,
   });
   t.end();
 });
