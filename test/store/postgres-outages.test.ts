@@ -165,6 +165,16 @@ t.test('a start says of each server why it cannot write to it', async (t) => {
   await t.rejects(opening, new Error(`${refused(1)}; ${refused(2)}`));
 });
 
+t.test('a start that gets fewer connections than it needs says so, and keeps none of them', async (t) => {
+  await server.execute(
+    `CREATE ROLE guest LOGIN PASSWORD 'guest' CONNECTION LIMIT 2; GRANT CREATE ON DATABASE postgres TO guest`,
+  );
+  const url = server.newUrl().replace(/\/\/[^@]*/, '//guest:guest');
+  await t.rejects(openPostgresUrl(url, { createTimeout: 60_000 }, 1700, 2000), /too many connections for role "guest"/);
+  const count = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'guest'";
+  while (Number((await server.execute(count)).rows[0]?.count) > 0) await wait(20);
+});
+
 t.test(
   'a store that is closed while the server is away closes; what waited, and what is called then, fails',
   async (t) => {

@@ -15,11 +15,11 @@ export interface Command {
 
 export interface CommandOptions {
   /** @throws Error with the usage */
-  readCommand: () => Command | Promise<Command>;
+  readCommand: () => Command;
   env: NodeJS.ProcessEnv;
   tell: (text: string) => void;
   /** The advice if it is unknown whether the command was carried out. */
-  ifUnknown?: string;
+  ifUnknown: string;
 }
 
 /** The only argument of a command. @throws Error with the usage if there is another, or an option */
@@ -47,7 +47,7 @@ export async function runCommand(options: CommandOptions): Promise<void> {
 }
 
 async function run({ readCommand, env, tell }: CommandOptions): Promise<void> {
-  const command = await readCommand();
+  const command = readCommand();
   const config = loadConfig(env);
   for (const warning of config.warnings) console.error(`Warning: ${warning}`);
   const { database } = config;
@@ -66,7 +66,7 @@ async function run({ readCommand, env, tell }: CommandOptions): Promise<void> {
 }
 
 /** Why the command failed, and what that means for the database. */
-function toWords(error: Error, ifUnknown = ''): string {
+function toWords(error: Error, ifUnknown: string): string {
   if (!(error instanceof StoreUnavailable)) return error.message;
   const outcome = error.kind === 'outcome_unknown' ? ifUnknown : 'Nothing was changed.';
   return `The database cannot be used now: ${(error.cause as Error).message}. ${outcome}`;

@@ -1,9 +1,7 @@
 import { relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
 import { openUrl } from '../../database.ts';
-import { prepareFaultyDisk } from '../../faulty-disk.ts';
 import { startProgram, startServer } from '../../program.ts';
 import { MADE, toMade } from './made-keys.ts';
 
@@ -28,38 +26,6 @@ t.test('beside a running server: a new key is accepted, and refused when it is r
   const revoking = startProgram(t, 'src/operate/cli/keys.ts', { args: ['revoke', id], env });
   t.equal(await revoking.exit, 0);
   t.equal(await statusOf(key, 401), 401);
-});
-
-t.test('when the disk fails, or the database is locked, it says whether the keys may have changed', async (t) => {
-  const disk = prepareFaultyDisk(t);
-  const { DATABASE_URL } = disk.env as { DATABASE_URL: string };
-  const run = async (...args: string[]) => {
-    const { exit, output } = startProgram(t, 'src/operate/cli/keys.ts', { args, env: disk.env, isCovered: true });
-    await exit;
-    return output;
-  };
-  const { id } = toMade((await run('create', 'Ada')).stdout);
-  const unknown = 'The change may have been made or not: see `list`, and try again.\n';
-  disk.fail();
-  for (const args of [
-    ['create', 'Ben'],
-    ['revoke', id],
-  ]) {
-    t.strictSame(await run(...args), {
-      stdout: '',
-      stderr: `The database cannot be used now: disk I/O error. ${unknown}`,
-    });
-  }
-  disk.mend();
-  t.match((await run('list')).stdout, new RegExp(`${id}  valid .* Ada`));
-
-  const other = new Sqlite(DATABASE_URL.replace('sqlite:', ''));
-  t.teardown(() => other.close());
-  other.exec('BEGIN EXCLUSIVE');
-  t.equal(
-    (await run('revoke', id)).stderr,
-    'The database cannot be used now: database is locked. Nothing was changed.\n',
-  );
 });
 
 t.test('a key that is made before the first start makes the database, and says where', async (t) => {

@@ -3,8 +3,10 @@ import { dirname } from 'node:path';
 import t, { type Test } from 'tap';
 import { readCommand } from '../../../src/operate/cli/key-commands.ts';
 import { hashKey } from '../../../src/store/api-keys.ts';
+import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openUrl } from '../../database.ts';
+import { prepareFaultyDisk } from '../../faulty-disk.ts';
 import { startProgram } from '../../program.ts';
 import { toMade } from './made-keys.ts';
 
@@ -243,4 +245,36 @@ t.test('an answer that cannot be written says that the key was made all the same
   t.equal(await exit, 1);
   t.match(output.stderr, /^The answer cannot be written: ENOSPC.* What was asked is done: see `list`\.$/m);
   t.notMatch(output.stderr, / at /);
+});
+
+t.test('when the disk fails, or the database is locked, it says whether the keys may have changed', async (t) => {
+  const disk = prepareFaultyDisk(t);
+  const { DATABASE_URL } = disk.env as { DATABASE_URL: string };
+  const run = async (...args: string[]) => {
+    const { exit, output } = startProgram(t, 'src/operate/cli/keys.ts', { args, env: disk.env, isCovered: true });
+    await exit;
+    return output;
+  };
+  const { id } = toMade((await run('create', 'Ada')).stdout);
+  const unknown = 'The change may have been made or not: see `list`, and try again.\n';
+  disk.fail();
+  for (const args of [
+    ['create', 'Ben'],
+    ['revoke', id],
+  ]) {
+    t.strictSame(await run(...args), {
+      stdout: '',
+      stderr: `The database cannot be used now: disk I/O error. ${unknown}`,
+    });
+  }
+  disk.mend();
+  t.match((await run('list')).stdout, new RegExp(`${id}  valid .* Ada`));
+
+  const other = new Sqlite(DATABASE_URL.replace('sqlite:', ''));
+  t.teardown(() => other.close());
+  other.exec('BEGIN EXCLUSIVE');
+  t.equal(
+    (await run('revoke', id)).stderr,
+    'The database cannot be used now: database is locked. Nothing was changed.\n',
+  );
 });
