@@ -19,6 +19,7 @@ const PLACES = [
   ].map((it) => `--include=${it}`),
   ...[
     'src/generated/**',
+    'src/{registered,service}.ts',
     'src/store/{description,index}.ts',
     'src/engine/routes/handler.ts',
     'src/engine/{tokens,error-body}.ts',

@@ -10,7 +10,7 @@ t.test('printPlugins() is a table of contents, in the order of effect', async (t
     [
       ...[
         'connections',
-      'upgrades',
+        'upgrades',
         'accepting',
         'traces',
         'overload',

@@ -10,20 +10,21 @@ interface Graph {
   parts: unknown[];
   /** The parts that recursive schemas refer to. */
   targets: number[];
-  root: unknown;
+  root: Node;
 }
+
+type Node = Record<string, unknown>;
 
 export function readGraph(json: string): unknown {
   const { marker, parts, targets, root } = parseWithBounds(json) as Graph;
 
-  function link(node: unknown): unknown {
-    if (!isNode(node)) return node;
+  function link(node: Node): unknown {
     const { [marker]: number, of } = node;
     if (typeof number !== 'number') return linkFields(node);
     return typeof of === 'string' ? toRecursion(of, () => parts[targets[number] as number] as Keywords) : parts[number];
   }
 
-  function linkFields(node: Record<string, unknown>): unknown {
+  function linkFields(node: Node): unknown {
     for (const [key, value] of Object.entries(node)) {
       // Also where the key is `__proto__`.
       if (isNode(value)) Object.defineProperty(node, key, { value: link(value) });
@@ -31,6 +32,6 @@ export function readGraph(json: string): unknown {
     return node;
   }
 
-  for (const [index, part] of parts.entries()) parts[index] = link(part);
+  for (const [index, part] of parts.entries()) parts[index] = link(part as Node);
   return link(root);
 }

@@ -62,7 +62,7 @@ function findParts(root: object): Parts {
 
   function toPiece(value: unknown): Piece {
     if (typeof value === 'bigint') return String(value);
-    if (!isNode(value) || value instanceof Date) return JSON.stringify(value) ?? 'null';
+    if (!isNode(value) || value instanceof Date) return JSON.stringify(value);
     const target = targetOf(value as Schema);
     if (!target) return numberOf(value);
     if (!targets.has(target)) targets.set(target, targets.size);
@@ -90,5 +90,5 @@ function buildIsShared({ parts, targets, root }: Parts): (number: number, text: 
   const ofTargets = new Set(targets);
   const uses = new Map<Piece, number>([[root, 1]]);
   for (const piece of parts.flat()) uses.set(piece, (uses.get(piece) ?? 0) + 1);
-  return (number, text) => ofTargets.has(number) || ((uses.get(number) ?? 0) > 1 && text.length >= SHORT);
+  return (number, text) => ofTargets.has(number) || ((uses.get(number) as number) > 1 && text.length >= SHORT);
 }

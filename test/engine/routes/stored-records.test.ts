@@ -60,4 +60,6 @@ t.test('records are read by their schema, one or a list, also where it has no nu
     t.strictSame(shape.read(text), record);
     t.strictSame(shape.read(`[${text},${text}]`), [record, record]);
   }
+  const { pets } = buildShapes({ records: {} }, domain);
+  t.equal(pets.check({ id: 'any' }), undefined, 'nothing is stored in a collection whose schema the contract lacks');
 });
