@@ -80,15 +80,11 @@ async function problemsOf(ref: string, config: Config): Promise<NormalizedProble
     if (error instanceof YamlParseError) throw error;
     const kinds = await createConfig({ rules: { struct: 'error' } });
     const problems = await lintFile({ ref, config: kinds, externalRefResolver }).catch(() => []);
-    if (problems.length === 0) throw (await refusalOf(ref)) ?? error;
-    return problems;
+    if (problems.length > 0) return problems;
+    // The server's words have a position.
+    const refusal: unknown = await loadContract(ref).catch((reason) => reason);
+    throw [refusal, error].find((one) => one instanceof Error);
   }
-}
-
-/** The server's words, which have a place. */
-async function refusalOf(file: string): Promise<ContractError | undefined> {
-  const error: unknown = await loadContract(file).catch((reason) => reason);
-  return error instanceof ContractError ? error : undefined;
 }
 
 /** The lines for a contract that does not exist, is no YAML, or cannot be served. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import { Busboy } from '@fastify/busboy';
 import t, { type Test } from 'tap';
 import {
@@ -27,6 +27,12 @@ async function start(t: Test, answer: RequestListener): Promise<{ server: Server
   await once(server, 'listening');
   return { server, port: (server.address() as AddressInfo).port };
 }
+
+t.test('stopParsing: a connection that has lost its parser is left as it is', async (t) => {
+  const socket = new Socket();
+  stopParsing(socket);
+  t.notOk('parser' in socket);
+});
 
 t.test('stopParsing: no request behind this one is made', async (t) => {
   let requests = 0;
