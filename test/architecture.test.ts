@@ -204,7 +204,7 @@ t.test('whatever makes a server listens for the errors of its sockets', async (t
     /\b(createServer|fastify)\(/.test(readFileSync(join(ROOT, file), 'utf8')),
   );
   t.strictSame(makers.sort(), [
-    'src/engine/http/listening.ts',
+    'src/engine/http/connections/listening.ts',
     'src/engine/server.ts',
     'src/operate/telemetry/operators.ts',
   ]);

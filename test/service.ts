@@ -8,7 +8,7 @@ import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
 import type { Contract } from '../src/engine/contract/contract.ts';
 import { CONTRACT_FILE, loadContract } from '../src/engine/contract/load-contract.ts';
-import { type Address, listen } from '../src/engine/http/listening.ts';
+import { type Address, listen } from '../src/engine/http/connections/listening.ts';
 import { compileOperations } from '../src/engine/routes/compiled-operations.ts';
 import type { Handlers } from '../src/engine/routes/operations.ts';
 import { buildServer, type ServerOptions } from '../src/engine/server.ts';

@@ -1,4 +1,6 @@
 /** buildServer() adds every part of the server, in the order in which they take effect. It does not listen. */
+
+import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import fastifyPlugin, { type PluginMetadata } from 'fastify-plugin';
 import type { DestinationStream, Logger } from 'pino';
@@ -9,30 +11,28 @@ import type { Contract } from './contract/contract.ts';
 import { checkTokens } from './contract/security.ts';
 import { addDocs } from './docs/docs.ts';
 import type { ToErrorBody } from './error-body.ts';
-import { addAccepting } from './http/accepting.ts';
 import { addClientAddresses, buildIsProxy } from './http/client-address.ts';
-import { addConnections, type ConnectionLimits } from './http/connections.ts';
+import { addAccepting } from './http/connections/accepting.ts';
+import { hearErrors } from './http/connections/closing.ts';
+import type { Stop } from './http/connections/connection.ts';
+import { type ConnectionLimits, Connections } from './http/connections/connections.ts';
+import { addDraining } from './http/connections/draining.ts';
+import { Request, takeBody } from './http/connections/server-request.ts';
+import { Response } from './http/connections/server-response.ts';
 import { addCors, toBareHeaders } from './http/cors.ts';
-import { buildCounts, type Counts } from './http/counts.ts';
-import { addDraining, type Stop } from './http/draining.ts';
-import { addErrorReplies, buildSendError, type SendError } from './http/error-replies.ts';
+import { addErrorReplies, buildSendError, type SendError } from './http/errors/error-replies.ts';
+import { MAX_URL_LENGTH } from './http/errors/malformed.ts';
 import { addPreBodyChecks, addRequestStart, buildArrive } from './http/every-request.ts';
 import { addHealth, buildIsReady } from './http/health.ts';
-import { buildToLogged } from './http/logged-urls.ts';
+import { buildCounts, type Counts } from './http/log/counts.ts';
+import { buildToLogged } from './http/log/logged-urls.ts';
+import { buildRequestIds, buildRequestObserver } from './http/log/request-log.ts';
+import { buildFastifyLog } from './http/log/request-logger.ts';
+import type { AddTraces } from './http/log/trace-context.ts';
 import { buildMakeError } from './http/made-errors.ts';
 import { buildNotFound } from './http/not-found.ts';
 import { addNullErrors } from './http/null-errors.ts';
-import { addOverload, type RequestLimits } from './http/overload.ts';
-import { addRawReplies, buildSendClientError, type RawRepliesOptions } from './http/raw-replies.ts';
 import { buildRefusedLog } from './http/refused-log.ts';
-import { buildRequestIds, buildRequestObserver } from './http/request-log.ts';
-import { buildFastifyLog } from './http/request-logger.ts';
-import { buildServerResponse } from './http/server-response.ts';
-import { hearErrors } from './http/socket-errors.ts';
-import { MAX_URL_LENGTH } from './http/thrown.ts';
-import type { AddTraces } from './http/trace-context.ts';
-import { takeBody } from './http/unwanted-bodies.ts';
-import { addUpgrades, Request } from './http/upgrades.ts';
 import { buildErrorFormOf } from './replies/error-bodies.ts';
 import { addJsonBody } from './requests/json-body.ts';
 import { addRawBodies } from './requests/raw-bodies.ts';
@@ -71,7 +71,7 @@ export interface ServerOptions {
   /** Registers the team's plugins, which see every request and every reply. */
   addPlugins?: ((app: FastifyInstance) => Promise<void>) | undefined;
   /** Limits of connections, requests and rates. */
-  limits: ConnectionLimits & RequestLimits & Rates;
+  limits: ConnectionLimits & Rates;
   /** The counter of rate limits that is shared with other processes; without it, this process counts alone. */
   countWindow?: WindowCounter | undefined;
   /** Adds traces; without it, nothing is traced. */
@@ -96,29 +96,27 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const counted = counts ?? buildCounts(String);
   const makeError = buildMakeError(logger, buildErrorFormOf(options.toErrorBody));
   const sendError = buildSendError(logger, makeError);
-  const raw = { logger, nextRequestId, makeError, counts: counted, bareHeaders: toBareHeaders(options.corsOrigins) };
+  const bareHeaders = toBareHeaders(options.corsOrigins);
+  const connections = new Connections({ limits, stop, counts: counted, logger, nextRequestId, makeError, bareHeaders });
   const frameworkErrors: SendError = (error, request, reply) => {
-    arrive(request, reply, () => sendError(error, request, reply.headers(raw.bareHeaders)));
+    arrive(request, reply, () => sendError(error, request, reply.headers(bareHeaders)));
   };
-  const app = createApp(options, raw, ownLog, frameworkErrors);
+  const app = createApp(options, connections, nextRequestId, ownLog, frameworkErrors);
   app.addHook('onClose', async () => refusedLog.end());
   const auth = { ...options, realm: contract.title, rates: limits, onRead: noteRead(counted) };
 
   const add = buildAdd(app);
-  const connections = await add('connections', (app) => addConnections(app, limits, logger, counted));
-  await add('upgrades', addUpgrades);
+  await add('connections', (app) => connections.serve(app));
   await add('accepting', (app) => addAccepting(app.server, connections));
   const beginTrace = await add('traces', (app) => options.addTraces?.(app, store.collections, store.counts, toLogged));
-  await add('overload', (app) => addOverload(app, { ...limits, ...raw, connections }));
   await add('error-replies', (app) => addErrorReplies(app, sendError));
   await add('services', (app) => addServices(app, store.collections, services));
-  await add('raw-replies', (app) => addRawReplies(app, raw, toLogged));
   const toNotFound = await add('not-found', buildNotFound);
-  const lastCall = await add('draining', (app) => addDraining(app, connections, stop, options.untilNoneListens));
+  await add('draining', (app) => addDraining(app, connections, stop, options.untilNoneListens));
   await add('request-start', (app) => addRequestStart(app, arrive, beginTrace));
   await add('cors', (app) => addCors(app, options.corsOrigins));
   await add('plugins', (app) => addTeamsPlugins(app, options));
-  await add('pre-body-checks', (app) => addPreBodyChecks(app, toNotFound, lastCall, sendError));
+  await add('pre-body-checks', (app) => addPreBodyChecks(app, toNotFound, sendError));
   const authFor = await add('auth', (app) => addAuth(app, auth));
   const contracts = fastifyPlugin(addContract, { name: 'contract', ...NEEDED.contract, encapsulate: true });
   await app.register(contracts, { ...options, given, authFor });
@@ -146,10 +144,7 @@ const CALLED = { decorators: { request: ['operationId', 'isReplayed', 'isAnswere
 
 /** The other parts and the decorations that a part needs. Fastify refuses a part without them. */
 const NEEDED: Record<string, PluginMetadata> = {
-  upgrades: { dependencies: ['connections'] },
   accepting: { dependencies: ['connections'] },
-  overload: { dependencies: ['connections'] },
-  'raw-replies': { dependencies: ['connections'] },
   draining: { dependencies: ['connections'] },
   'request-start': { dependencies: ['error-replies', 'traces'], decorators: { request: ['errorCode', 'refusal'] } },
   cors: { dependencies: ['request-start'], decorators: { fastify: ['methodsAt'] } },
@@ -191,8 +186,9 @@ const PART_TIMEOUT = 120_000;
 const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 
 function createApp(
-  { trustProxy, requestTimeout, keepAliveTimeout, stop }: ServerOptions,
-  raw: RawRepliesOptions,
+  { trustProxy, requestTimeout, keepAliveTimeout }: ServerOptions,
+  connections: Connections,
+  nextRequestId: () => string,
   { log, logController }: ReturnType<typeof buildFastifyLog>,
   frameworkErrors: SendError,
 ): FastifyInstance {
@@ -201,7 +197,7 @@ function createApp(
   const app: FastifyInstance = fastify({
     logController,
     frameworkErrors,
-    genReqId: raw.nextRequestId,
+    genReqId: nextRequestId,
     trustProxy: isProxy ?? false,
     requestTimeout,
     ...(keepAliveTimeout !== undefined && { keepAliveTimeout }),
@@ -216,13 +212,13 @@ function createApp(
       highWaterMark: 64 * 1024,
       connectionsCheckingInterval: Math.ceil(requestTimeout / 4),
       IncomingMessage: Request,
-      ServerResponse: buildServerResponse(stop),
+      ServerResponse: Response as never,
       ...SINCE_NODE_24,
     },
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     pluginTimeout: PART_TIMEOUT,
     return503OnClosing: false,
-    clientErrorHandler: buildSendClientError(raw),
+    clientErrorHandler: (error, socket) => connections.refuseMalformed(error, socket as Socket),
   });
   app.log = log;
   hearErrors(app.server);

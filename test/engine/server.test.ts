@@ -8,18 +8,7 @@ t.test('printPlugins() is a table of contents, in the order of effect', async (t
   t.strictSame(
     names.filter((name) => name !== 'bound'),
     [
-      ...[
-        'connections',
-        'accepting',
-        'traces',
-        'overload',
-        'error-replies',
-        'services',
-        'raw-replies',
-        'not-found',
-        'draining',
-        'request-start',
-      ],
+      ...['connections', 'accepting', 'traces', 'error-replies', 'services', 'not-found', 'draining', 'request-start'],
       ...['cors', 'plugins', 'pre-body-checks', 'auth', 'contract', 'docs', 'health'],
     ],
   );

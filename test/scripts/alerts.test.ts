@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parse } from 'yaml';
 import { CODES } from '../../src/engine/errors.ts';
-import { buildCounts } from '../../src/engine/http/counts.ts';
+import { buildCounts } from '../../src/engine/http/log/counts.ts';
 import { alerts, queries } from '../deployed-queries.ts';
 import { startServer } from '../program.ts';
 import { send } from '../service.ts';

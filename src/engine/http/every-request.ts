@@ -1,15 +1,14 @@
 /** The hooks that every request passes: before those of plugins, and after them. */
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpError } from '../errors.ts';
-import { isInjected } from './connections.ts';
-import type { LastCall } from './draining.ts';
-import { findMalformed, type SendError } from './error-replies.ts';
-import { REPLY } from './raw-replies.ts';
-import type { RequestObserver } from './request-log.ts';
-import { RequestLogger } from './request-logger.ts';
+import { isInjected } from './connections/connection.ts';
+import type { Request } from './connections/server-request.ts';
+import type { SendError } from './errors/error-replies.ts';
+import { findMalformed } from './errors/malformed.ts';
+import type { RequestObserver } from './log/request-log.ts';
+import { RequestLogger } from './log/request-logger.ts';
+import type { BeginTrace } from './log/trace-context.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
-import type { BeginTrace } from './trace-context.ts';
-import type { Request } from './upgrades.ts';
 
 /** Builds the first step of each request, also of one whose URL Fastify refuses before any hook. */
 export const buildArrive =
@@ -19,10 +18,11 @@ export const buildArrive =
     request.log = own as FastifyBaseLogger;
     reply.log = own as FastifyBaseLogger;
     watch?.(request, reply);
-    request.raw[REPLY] = reply;
+    const raw = request.raw as Request;
+    raw.reply = reply;
     reply.header('x-request-id', request.id);
     // `server-response.ts` puts them on every other reply.
-    if (isInjected(request.raw) || (request.raw as Request).upgrade) reply.headers(SECURITY_HEADERS);
+    if (isInjected(raw) || raw.upgrade) reply.headers(SECURITY_HEADERS);
     done();
   };
 
@@ -44,13 +44,11 @@ export function addRequestStart(app: FastifyInstance, arrive: Arrive, beginTrace
 export function addPreBodyChecks(
   app: FastifyInstance,
   toNotFound: (url: string) => HttpError,
-  lastCall: LastCall,
   sendError: SendError,
 ): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const failure = findMalformed(request) ?? (request.is404 ? toNotFound(request.url) : undefined);
     if (failure) done(failure);
-    else if (lastCall.waiting) lastCall.waiting.push(done);
     else done();
   });
   // For plugins that call `reply.callNotFound`. The option `errorHandler` works here, but is missing in Fastify's types.

@@ -15,11 +15,11 @@ import type { BusboyInstance, Dicer } from '@fastify/busboy';
 export function stopParsing(socket: Socket): void {
   type Take = (request: IncomingMessage & { upgrade: boolean }) => number;
   const { parser } = socket as Socket & { parser?: { onIncoming: Take } | null };
-  if (!parser) return;
-  parser.onIncoming = (request) => {
+  const ignore: Take = (request) => {
     request.upgrade = false;
     return 2;
   };
+  if (parser) parser.onIncoming = ignore;
 }
 
 /**
@@ -29,24 +29,6 @@ export function stopParsing(socket: Socket): void {
 export function appendToHead(response: ServerResponse, lines: string): void {
   const written = response as ServerResponse & { _header: string };
   written._header = `${written._header.slice(0, -2)}${lines}\r\n`;
-}
-
-/**
- * Whether the connection ends after this reply. Otherwise later requests on it would be executed, but never answered
- * (RFC 9112, section 9.6).
- */
-export function isLast(response: ServerResponse): boolean {
-  return (response as ServerResponse & { _last: boolean })._last;
-}
-
-/**
- * Sets whether the connection lives on after this reply, and returns what was set before. A `Connection` header could say so, too, but
- * when it is removed again, Node sends none at all.
- */
-export function keepAlive(response: ServerResponse, isKept: boolean): boolean {
-  const was = response.shouldKeepAlive;
-  response.shouldKeepAlive = isKept;
-  return was;
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import findMyWay from 'find-my-way';
 import { HttpError, NO_ROUTE } from '../errors.ts';
-import { MAX_URL_LENGTH } from './thrown.ts';
+import { MAX_URL_LENGTH } from './errors/malformed.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -3,7 +3,7 @@ import cluster from 'node:cluster';
 import { arch, platform } from 'node:process';
 import type { Logger } from 'pino';
 import type { Contract } from '../../engine/contract/contract.ts';
-import type { Counts } from '../../engine/http/counts.ts';
+import type { Counts } from '../../engine/http/log/counts.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
@@ -26,7 +26,7 @@ export async function startOperating(
   logger: Logger,
 ): Promise<Operating | undefined> {
   if (config.adminPort === undefined) return undefined;
-  const { buildCounts } = await import('../../engine/http/counts.ts');
+  const { buildCounts } = await import('../../engine/http/log/counts.ts');
   const { buildIsReady } = await import('../../engine/http/health.ts');
   const { buildMetrics } = await import('../telemetry/metrics.ts');
   const { operations, prefix } = contract;

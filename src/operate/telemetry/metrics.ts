@@ -6,7 +6,7 @@ import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import client, { type Metric } from 'prom-client';
 import type { Distribution } from '../../distribution.ts';
-import type { Counts, Duration } from '../../engine/http/counts.ts';
+import type { Counts, Duration } from '../../engine/http/log/counts.ts';
 import type { StoreCounts } from '../../store/counts.ts';
 
 interface Sample {

@@ -7,10 +7,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { format } from 'node:url';
-import { linger } from '../../engine/http/closing.ts';
+import { hearErrors, linger } from '../../engine/http/connections/closing.ts';
 import { endBy } from '../../engine/http/node-internals.ts';
 import { SECURITY_HEADERS } from '../../engine/http/security-headers.ts';
-import { hearErrors } from '../../engine/http/socket-errors.ts';
 import { type Snapshot, writeMetrics } from './metrics.ts';
 
 export interface OperatorsParts {

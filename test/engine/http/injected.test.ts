@@ -1,7 +1,7 @@
 /** `app.inject` is a way in like a socket: for tests, and for plugins that ask the server itself. */
 import type { InjectOptions } from 'fastify';
 import t from 'tap';
-import { buildCounts } from '../../../src/engine/http/counts.ts';
+import { buildCounts } from '../../../src/engine/http/log/counts.ts';
 import { KEY, type RequestOptions, send, startService } from '../../service.ts';
 
 const json = { 'content-type': 'application/json' };

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { toHttpError } from '../../../src/engine/http/thrown.ts';
+import { toHttpError } from '../../../src/engine/http/errors/thrown.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 
 t.test('an outage of the store is a 503, whether or not it has a cause', async (t) => {

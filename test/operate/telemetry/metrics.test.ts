@@ -1,5 +1,5 @@
 import t from 'tap';
-import { buildCounts } from '../../../src/engine/http/counts.ts';
+import { buildCounts } from '../../../src/engine/http/log/counts.ts';
 import { buildCommonMetrics, buildMetrics, type Snapshot } from '../../../src/operate/telemetry/metrics.ts';
 import { StoreCounts } from '../../../src/store/counts.ts';
 

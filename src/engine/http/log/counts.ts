@@ -3,8 +3,8 @@
  * All labels come from the contract and the catalogue of errors, so no client can add one.
  */
 import type { FastifyRequest } from 'fastify';
-import { Distribution, SECONDS } from '../../distribution.ts';
-import { CODES, type ErrorCode, kindOf } from '../errors.ts';
+import { Distribution, SECONDS } from '../../../distribution.ts';
+import { CODES, type ErrorCode, kindOf } from '../../errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

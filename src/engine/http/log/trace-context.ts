@@ -1,6 +1,6 @@
 /** `traceparent` (W3C Trace Context): the trace of a request, and the span that has sent it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { StoreCounts } from '../../store/counts.ts';
+import type { StoreCounts } from '../../../store/counts.ts';
 import type { ToLogged } from './logged-urls.ts';
 
 /** Adds spans for requests and for calls of collections. Returns a function to call first in each request: a hook costs more. */

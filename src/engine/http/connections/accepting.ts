@@ -49,7 +49,7 @@ export function addAccepting(server: Server, connections: Connections): void {
     else if (connections.took > LONG) {
       isAccepting = true;
       accepted = 1;
-      for (const open of connections.sockets) if (open !== socket) pause(open, known);
+      for (const open of connections.open) if (open.socket !== socket) pause(open.socket, known);
       goOnWhenQuiet(connections.took * QUIET, 0);
     }
   });

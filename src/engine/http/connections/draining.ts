@@ -1,8 +1,8 @@
 /** Stops the server without losing a request. */
-import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { type Connections, stateOf } from './connections.ts';
+import type { Connection, Stop } from './connection.ts';
+import type { Connections } from './connections.ts';
 
 /**
  * How long a stop waits for requests on their way, in milliseconds. It waits again, at most MOST_CALLS times in all, when requests
@@ -13,51 +13,37 @@ const LAST_CALL = 200;
 const LATE = 50;
 const MOST_CALLS = 10;
 
-/** Whether the server was asked to stop. */
-export interface Stop {
-  readonly isAsked: boolean;
-}
-
-export interface LastCall {
-  /** Requests held back during the wait; undefined at any other time. */
-  waiting: (() => void)[] | undefined;
-}
-
 export function addDraining(
   app: FastifyInstance,
   connections: Connections,
   stop: Stop,
   untilNoneListens: () => Promise<unknown>,
-): LastCall {
-  const lastCall: LastCall = { waiting: undefined };
-
+): void {
   // When the server closes, the kernel resets connections that wait in its backlog. A client that is answered connects again at once,
   // so nobody is answered until the requests on their way have arrived, and no process listens any more.
   app.addHook('preClose', async () => {
     if (!stop.isAsked) return;
     const waiting: (() => void)[] = [];
-    lastCall.waiting = waiting;
-    const silent = [...connections.sockets].filter(isSilent);
-    const mayStillSend = (socket: Socket) =>
-      isSilent(socket) && !socket.destroyed && connections.second - stateOf(socket).lastUse < 2;
+    connections.held = waiting;
+    const silent = [...connections.open].filter(isSilent);
+    const mayStillSend = (connection: Connection) =>
+      isSilent(connection) && !connection.socket.destroyed && connections.second - connection.lastUse < 2;
     for (let calls = 0, isOver = false; !isOver && calls < MOST_CALLS; calls++) {
       const { length: came } = waiting;
       const end = performance.now() + LAST_CALL;
       await wait(LAST_CALL);
       isOver = waiting.length === came && performance.now() < end + LATE && !silent.some(mayStillSend);
     }
-    for (const socket of silent.filter(isSilent)) socket.destroy();
+    for (const { socket } of silent.filter(isSilent)) socket.destroy();
     setImmediate(async () => {
       await untilNoneListens();
-      lastCall.waiting = undefined;
+      connections.held = undefined;
       for (const goOn of waiting) goOn();
     });
   });
-
-  return lastCall;
 }
 
 /** Whether a connection has sent nothing yet. Browsers open such ones in advance; Node counts them as in use, and would wait. */
-function isSilent({ bytesRead }: Socket): boolean {
-  return bytesRead === 0;
+function isSilent({ socket }: Connection): boolean {
+  return socket.bytesRead === 0;
 }

@@ -4,12 +4,12 @@ import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
-import { toClientAddress } from './client-address.ts';
-import { isInjected } from './connections.ts';
+import { toClientAddress } from '../client-address.ts';
+import { isInjected } from '../connections/connection.ts';
+import { describe } from '../errors/thrown.ts';
+import type { RefusedLog } from '../refused-log.ts';
 import type { Counts } from './counts.ts';
 import type { ToLogged } from './logged-urls.ts';
-import type { RefusedLog } from './refused-log.ts';
-import { describe } from './thrown.ts';
 import { toTrace } from './trace-context.ts';
 
 declare module 'fastify' {
@@ -67,12 +67,9 @@ export function buildRequestObserver({
     const { id, method, url, headers } = request;
     const ip = isLogged ? toClientAddress(request) : undefined;
     const arrived = { id, method, url, traceparent: headers.traceparent, ip };
-    let isOver = false;
     if (counts) counts.inFlight++;
-    // The event may come twice, since server-response.ts emits it, too. `once` would allocate two more objects for each request.
+    // `once` would allocate two more objects for each request.
     raw.on('close', () => {
-      if (isOver) return;
-      isOver = true;
       const ms = performance.now() - start;
       // Whether the reply was sent in full. An injected reply is not sent, only ended.
       const isSent = raw.writableFinished || (raw.writableEnded && isInjected(raw.req));

@@ -1,18 +1,11 @@
 /** Maps whatever a plugin, Fastify, a handler or the store throws to the error that the client gets. */
 
 import { inspect } from 'node:util';
-import { KeyReused } from '../../store/collection.ts';
-import { type OutageKind, StoreUnavailable } from '../../store/store.ts';
-import { type CodeAndMessage, type ErrorCode, GENERAL, HttpError, NO_ROUTE, TOO_LARGE } from '../errors.ts';
+import { KeyReused } from '../../../store/collection.ts';
+import { type OutageKind, StoreUnavailable } from '../../../store/store.ts';
+import { type CodeAndMessage, type ErrorCode, GENERAL, HttpError, NO_ROUTE, TOO_LARGE } from '../../errors.ts';
 import { isOfBody, isSendable } from './last-resort.ts';
-
-/** The longest URL that is read, in characters; RFC 9110, section 4.1, asks for 8000 at least. */
-export const MAX_URL_LENGTH = 8192;
-
-export const URI_TOO_LONG: CodeAndMessage = ['uri_too_long', `The URL is longer than ${MAX_URL_LENGTH} characters.`];
-export const MALFORMED: CodeAndMessage = ['malformed_request', 'The request is not well-formed HTTP.'];
-export const NO_VERSION: CodeAndMessage = ['http_version_not_supported', 'The server speaks HTTP/1.1 and HTTP/1.0.'];
-export const BAD_URL: CodeAndMessage = ['malformed_request', 'The URL is not well-formed.'];
+import { BAD_URL, MALFORMED, URI_TOO_LONG } from './malformed.ts';
 
 const REUSED: CodeAndMessage = ['idempotency_key_reused', 'The Idempotency-Key was sent before with another body.'];
 
