@@ -4,8 +4,7 @@ import type { Logger } from 'pino';
 import type { ErrorFormOf } from '../../error-body.ts';
 import type { ErrorCode, HttpError } from '../../errors.ts';
 import type { MakeError } from '../made-errors.ts';
-import { sendAtLast } from './last-resort.ts';
-import { describe, toHttpError } from './thrown.ts';
+import { describe, isOfBody, isSendable, toHttpError } from './thrown.ts';
 
 /** The statuses whose replies have a challenge. */
 const CHALLENGED = [401, 403];
@@ -64,6 +63,26 @@ export function buildSendError(logger: Logger, makeError: MakeError): SendError 
     if (isSecond) sendAtLast(reply, type, text);
     else reply.type(type).serializer(write).send(body);
   };
+}
+
+/** Sends an error past Fastify when its reply by Fastify fails, for example because a hook throws for each. Keeps the headers that can be sent. */
+function sendAtLast(reply: FastifyReply, type: string, text: string): void {
+  const { raw } = reply;
+  if (raw.headersSent) {
+    raw.destroy();
+    return;
+  }
+  const headers = Object.entries(reply.getHeaders()).filter(
+    ([name, value]) => !isOfBody(name) && [value].flat().every((one) => isSendable(name, one)),
+  );
+  // Node would keep the reason phrase of the status that it could not send.
+  raw.statusMessage = '';
+  raw.writeHead(raw.statusCode, {
+    ...(Object.fromEntries(headers) as Record<string, string>),
+    'content-type': type,
+    'content-length': Buffer.byteLength(text),
+  });
+  raw.end(text);
 }
 
 /** Whether to log an error. Refusals in a flood are not logged. */

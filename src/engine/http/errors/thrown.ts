@@ -1,10 +1,10 @@
 /** Maps whatever a plugin, Fastify, a handler or the store throws to the error that the client gets. */
 
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { inspect } from 'node:util';
 import { KeyReused } from '../../../store/collection.ts';
 import { type OutageKind, StoreUnavailable } from '../../../store/store.ts';
 import { type CodeAndMessage, type ErrorCode, GENERAL, HttpError, NO_ROUTE, TOO_LARGE } from '../../errors.ts';
-import { isOfBody, isSendable } from './last-resort.ts';
 import { BAD_URL, MALFORMED, URI_TOO_LONG } from './malformed.ts';
 
 const REUSED: CodeAndMessage = ['idempotency_key_reused', 'The Idempotency-Key was sent before with another body.'];
@@ -110,4 +110,20 @@ export function describe(thrown: unknown): string {
   return inspect(thrown, { depth: 1, breakLength: Number.POSITIVE_INFINITY })
     .split('\n', 1)[0]
     ?.slice(0, LONGEST) as string;
+}
+
+const OF_BODY = ['content-type', 'content-length', 'content-encoding', 'content-range', 'transfer-encoding', 'trailer'];
+
+/** Whether a header belongs to the body of the reply that failed. */
+export const isOfBody = (name: string) => OF_BODY.includes(name.toLowerCase());
+
+/** Whether Node accepts the header (RFC 9110, section 5). */
+export function isSendable(name: string, value: unknown): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value as string);
+    return true;
+  } catch {
+    return false;
+  }
 }
