@@ -14,7 +14,10 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const SCRIPTS = ['build.js', 'program.js', 'command.js', 'typescript/register.js', 'typescript/erase-types.js'];
+const SCRIPTS = [
+  ...['build.js', 'program.js', 'finish.js', 'command.js'],
+  ...['typescript/register.js', 'typescript/erase-types.js'],
+];
 const TYPESCRIPT = fileURLToPath(import.meta.resolve('typescript'));
 
 const PACKAGE = '{ "type": "module", "imports": { "#engine": "./src/room/door.ts" } }';
@@ -32,7 +35,10 @@ const SOURCES = {
   'src/room/word.ts': "export const word: string = 'one';\n",
   'src/room/table.sql': 'SELECT 1',
   'src/README.md': '',
-  'src/engine/contract/source.ts': 'export const keepSource = () => {};\n',
+  'src/engine/contract/finish-own.ts': 'export const finishOwn = () => ({});\n',
+  'src/own-contract.ts': "export const toFinishedFile = (contract: URL) => new URL('../contract.json', contract);\n",
+  'src/generated/service.ts':
+    "export const service = { contract: new URL('../../openapi/petstore.yaml', import.meta.url) };\n",
   'src/operate/cli/greet.ts': "console.log('hello', ...process.argv.slice(2) as string[]);\n",
   'handlers/getPet.ts': '',
 };
@@ -43,7 +49,7 @@ const OTHERS = ['openapi/petstore.yaml', 'package.json', 'node_modules/.package-
 function prepareProject(t: Test) {
   const folder = t.testdir({
     ...{ faults: '', checks: '', 'check.cjs': CHECK, 'tsconfig.json': '' },
-    ...{ src: { room: {}, engine: { contract: {} }, operate: { cli: {} } }, handlers: {}, openapi: {} },
+    ...{ src: { room: {}, generated: {}, engine: { contract: {} }, operate: { cli: {} } }, handlers: {}, openapi: {} },
     scripts: {
       typescript: {},
       'generate.ts': `import { createRequire } from 'node:module'; createRequire(import.meta.url)('../check.cjs');`,
