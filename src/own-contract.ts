@@ -12,7 +12,7 @@ export const toFinishedFile = (contract: URL) => new URL('../contract.json', con
 
 /** @throws ContractError */
 export async function loadOwnContract(
-  service: Pick<Service, 'contract' | 'toErrorBody' | 'domain'>,
+  service: Pick<Service, 'contract' | 'toErrorBody' | 'domain' | 'handlers'>,
 ): Promise<Contract> {
   const { contract } = service;
   return readOwn(contract, async () => (await import('./engine/contract/finish-own.ts')).finishOwn(contract, service));

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { buildIdentifyToken } from '../../../src/engine/access/token-auth.ts';
 import { handlers } from '../../../src/generated/handlers.ts';

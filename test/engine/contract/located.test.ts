@@ -4,7 +4,7 @@ import t from 'tap';
 import { finishOwn } from '../../../src/engine/contract/finish-own.ts';
 import { toLocated } from '../../../src/engine/contract/located.ts';
 
-const OWN = { toErrorBody: () => ({}) as never, domain: {} };
+const OWN = { toErrorBody: () => ({}) as never, domain: {}, handlers: {} };
 
 const YAML = `openapi: 3.1.1
 servers:
