@@ -151,7 +151,7 @@ function toRefused({ code, detail = '' }: DatabaseError, change: Change, changes
   if (code === OUT_OF_RANGE) return 'out_of_range';
   const table = changes.tableOf(change);
   // `Key (shop, lower(name))=(…)`, in the server's language; SQL's reserved words are quoted.
-  const keys = /\((.*?)\)=\(/.exec(detail)?.[1] ?? '';
+  const [keys] = detail.slice(detail.indexOf('(') + 1).split(')=(', 1) as [string];
   const columns = keys.replace(/lower\(|[)" ]/g, '').split(',');
   if (code === NO_PARENT)
     return toRefusal(change, table, { kind: 'reference', isLost: (relation) => areSame(relation.columns, columns) });
