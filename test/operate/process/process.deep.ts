@@ -93,7 +93,7 @@ handlers/listAnimals.ts has no operation listAnimals in the contract
   });
 });
 
-t.test('a contract that has changed since the build, or cannot be served, is reported at the start', async (t) => {
+t.test('a contract that cannot be served is reported at the start', async (t) => {
   const root = copyProject(t);
   const env = { DATABASE_URL: `sqlite:${root}/data/pets.db` };
   const yaml = readFileSync(`${root}/openapi/petstore.yaml`, 'utf8');
@@ -101,13 +101,6 @@ t.test('a contract that has changed since the build, or cannot be served, is rep
     writeFileSync(`${root}/openapi/petstore.yaml`, text);
     return startInVain(t, { root, env });
   };
-  t.strictSame(await startWith(yaml.replace('maximum: 100', 'maximum: 200')), {
-    code: 1,
-    stdout: '',
-    stderr: `The contract cannot be served:
-  - it has changed since this program was built: run \`npm run generate\`, and build again
-`,
-  });
   const { code, stderr } = await startWith(yaml.replace('scheme: bearer', 'scheme: digest'));
   t.equal(code, 1);
   t.match(
