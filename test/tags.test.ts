@@ -4,7 +4,7 @@ import { type Fields, isRefused, type Put } from '../src/store/collection.ts';
 import { type Notes, prepareNotes, type Version } from './notes.ts';
 import { type Open, onBoth } from './orders/shops.ts';
 
-/** What a client gets that has read a note at this tag: its reply to a read, and to a change. */
+/** The replies to a client that has read a note at this tag: to a read, and to a change. */
 async function statusesOf({ send }: Notes, slug: string, tag: string): Promise<number[]> {
   const read = await send('GET', slug, undefined, { 'if-none-match': tag });
   const changed = await send('PUT', slug, { body: 'Changed' }, { 'if-match': tag });

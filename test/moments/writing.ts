@@ -1,4 +1,4 @@
-/** What moments may be: a place has a zip, and five labels are the most. */
+/** The check of moments: a place has a zip, and five labels are the most. */
 import type { Fields } from '../../src/store/collection.ts';
 import { type Shapes, toPlainShape } from '../../src/store/shape.ts';
 import { toTable } from '../../src/store/table.ts';

@@ -121,7 +121,7 @@ const toHandler = (id: string) => `import { handle, notImplemented } from '#engi
 export default handle('${id}', notImplemented);
 `;
 
-/** What surrounds the papers' own files. */
+/** The files of a service around those of the papers. */
 async function buildFrame(t: Test): Promise<Record<string, string>> {
   const contract = await load(t, CONTRACT);
   const folder = t.testdir({

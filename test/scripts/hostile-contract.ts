@@ -24,7 +24,7 @@ export function contractWith(texts: ReadonlyMap<string, string>): Json {
   return fill(SKELETON);
 }
 
-/** What ends a text, a comment, a word or a line in some language, and what would be done behind it. */
+/** Texts that end a text, a comment, a word or a line in some language, with code that would run behind it. */
 const PARTS = [
   ...['\u2028', '\u2029', '\u0085', '\n', '\r', '\0', '\u001b', "'", '"', '`', '\\', '*/', '/*', '//', '--', ';', '#'],
   ...[

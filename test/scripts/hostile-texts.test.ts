@@ -149,7 +149,7 @@ function checkCommands(contract: ReadContract, page: string): void {
   demandSame(found, [ofList, ofPut, ofList, ofOld, ['-H', `${key}KEY`], []], 'commands');
 }
 
-/** What the server compiles of it runs nothing, and writes what it is given. */
+/** The checks and writers that the server compiles run nothing of a contract, and write the values that they are given. */
 function checkServed(contract: ReadContract): void {
   const list = contract.operations.get('list') as Operation;
   for (const operation of contract.operations.values()) {

@@ -145,7 +145,7 @@ async function countOf({ execute }: Place, ...names: string[]): Promise<number> 
 
 const table = (name: string) => `CREATE TABLE ${name} (id bigint)`;
 
-/** What SQLite's manual says of a table whose columns change in ways that ALTER TABLE does not know. */
+/** SQLite's manual rebuilds a table like this whose columns change in ways that ALTER TABLE does not know. */
 const REBUILD = {
   clubs: `
     PRAGMA foreign_keys = OFF;
@@ -223,7 +223,7 @@ t.test('a migration that takes a parent away is refused with table and file, and
 
 const GONE = 'and is not there: start a newer program, or put the file back';
 
-/** What is done to the files where two of them have run, and what the start says. */
+/** Edits of the files where two of them have run, and the words of the start. */
 const REFUSED: [sentence: string, change: (files: Files) => Files, words: string][] = [
   [
     'a gap in the numbers',

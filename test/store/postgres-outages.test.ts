@@ -449,7 +449,7 @@ async function openAccounts(t: Test, url: string, timeout?: number): Promise<Sho
   return { ...shop, ids: made.map(({ id }) => id as bigint) };
 }
 
-/** What was moved is what the orders say: nothing is half done, or done twice. */
+/** The sum of all that was moved is that of the orders: nothing is half done, or done twice. */
 async function checkAccounts(t: Test, { schema, moved }: { schema: string; moved: number }): Promise<void> {
   const { rows } = await server.execute(`
     SELECT (SELECT sum(category_id) FROM ${schema}.pets) AS sum, (SELECT count(*) FROM ${schema}.orders) AS orders`);
