@@ -2,9 +2,9 @@
 import { hasFalseReferences, withoutFalseReferences } from '../schema/false-references.ts';
 import { isNode } from '../schema/json.ts';
 import { ContractError, type ReadContract } from './contract.ts';
-import { toDigest } from './digest.ts';
 import type { Document } from './document.ts';
 import { checkExtensions, withoutWords } from './extensions.ts';
+import { sha256Of } from './finished.ts';
 import { withGetAndHead } from './get-and-head.ts';
 import { checkNumbers, parseWithBigints, parseWithBounds } from './numbers.ts';
 import { withIds } from './operation-ids.ts';
@@ -60,7 +60,7 @@ export async function readContract(file: URL | string): Promise<{ contract: Read
   const prefix = toPrefix(document, refuse);
   checkOwnPaths(prefix, operations.values(), refuse);
   const contract = {
-    ...{ yaml, json, digest: toDigest(json), document, resolved, title: document.info.title, prefix },
+    ...{ yaml, json, digest: sha256Of(json), document, resolved, title: document.info.title, prefix },
     ...{ operations, isComplete, publicPath: '' },
     keyPlaces: [...keyPlaces.values()].filter((place) => place !== undefined),
   };
