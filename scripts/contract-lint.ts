@@ -14,11 +14,11 @@ import {
   YamlParseError,
 } from '@redocly/openapi-core';
 import { parse } from 'yaml';
+import { checkOperations } from '../src/contract/checks/checked-operations.ts';
+import { toLocated } from '../src/contract/located.ts';
+import { loadContract } from '../src/contract/read/load-contract.ts';
 import { ContractError } from '../src/engine/contract/contract.ts';
-import { loadContract } from '../src/engine/contract/load-contract.ts';
-import { toLocated } from '../src/engine/contract/located.ts';
-import { checkOperations } from '../src/engine/routes/checked-operations.ts';
-import { lookUp } from '../src/engine/schema/references.ts';
+import { lookUp } from '../src/engine/schema/pointers.ts';
 import { toErrorBody } from '../src/errors.ts';
 import { domain } from '../src/generated/domain.ts';
 import { toPrintable } from '../src/json/literals.ts';

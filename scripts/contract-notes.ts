@@ -1,4 +1,7 @@
 /** Names places of a contract where the server behaves differently, and keywords without effect: no other tool reports these. */
+import { toTypes } from '../src/contract/read/media-types.ts';
+import { withoutNames } from '../src/contract/read/path-names.ts';
+import { speaksOfOthers } from '../src/contract/schema/value-bounds.ts';
 import type { Operation, ReadContract } from '../src/engine/contract/contract.ts';
 import {
   type Document,
@@ -8,13 +11,12 @@ import {
   type ParameterNode,
   type SchemeNode,
 } from '../src/engine/contract/document.ts';
-import { isJson, toTypes } from '../src/engine/contract/media-types.ts';
-import { namesIn, withoutNames } from '../src/engine/contract/path-names.ts';
+import { isJson } from '../src/engine/contract/media-types.ts';
+import { namesIn } from '../src/engine/contract/path-names.ts';
 import { inAllTypes } from '../src/engine/contract/replies.ts';
 import type { Schema } from '../src/engine/schema/json.ts';
 import { targetOf } from '../src/engine/schema/recursion.ts';
 import { subschemasOf } from '../src/engine/schema/subschemas.ts';
-import { speaksOfOthers } from '../src/engine/schema/value-bounds.ts';
 
 /** Statuses whose replies have no body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS = /^(1..|204|205|304)$/;

@@ -2,7 +2,7 @@
 import type { Document } from '../src/engine/contract/document.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../src/engine/schema/json.ts';
 import { isNames, isValue } from '../src/engine/schema/keys.ts';
-import { lookUp, toPointer } from '../src/engine/schema/references.ts';
+import { lookUp, toPointer } from '../src/engine/schema/pointers.ts';
 import { subschemasOf } from '../src/engine/schema/subschemas.ts';
 import { fromStep } from '../src/json/pointer.ts';
 import { named, type Source, source } from './source-text.ts';

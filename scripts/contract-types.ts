@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import openapiTS, { type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
+import { checkShapes } from '../src/contract/schema/shapes.ts';
 import { ContractError } from '../src/engine/contract/contract.ts';
 import { type Document, operationsOf, type ParameterNode } from '../src/engine/contract/document.ts';
 import { toDoubles } from '../src/engine/contract/numbers.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../src/engine/schema/json.ts';
 import { isNames } from '../src/engine/schema/keys.ts';
-import { lookUp } from '../src/engine/schema/references.ts';
-import { checkShapes } from '../src/engine/schema/shapes.ts';
+import { lookUp } from '../src/engine/schema/pointers.ts';
 import { LIST, type Listed, nameTargets, toListTypes } from './contract-schemas.ts';
 import { joined, printed, type Source, source } from './source-text.ts';
 

@@ -6,6 +6,6 @@ import { pathToFileURL } from 'node:url';
 const [, , folder] = process.argv;
 const load = (path) => import(pathToFileURL(join(folder, 'src', path)).href);
 const [{ finishOwn }, { toFinishedFile }, { service }] = await Promise.all(
-  ['engine/contract/finish-own.js', 'own-contract.js', 'generated/service.js'].map(load),
+  ['contract/finish-own.js', 'own-contract.js', 'generated/service.js'].map(load),
 );
 writeFileSync(toFinishedFile(service.contract), JSON.stringify(await finishOwn(service.contract, service)));

@@ -5,10 +5,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { inspect } from 'node:util';
+import { toLocated } from '../src/contract/located.ts';
+import { loadContract } from '../src/contract/read/load-contract.ts';
+import { toTokenSchemes } from '../src/contract/read/security.ts';
+import { checkTokens } from '../src/engine/access/token-checks.ts';
 import { ContractError } from '../src/engine/contract/contract.ts';
-import { loadContract } from '../src/engine/contract/load-contract.ts';
-import { toLocated } from '../src/engine/contract/located.ts';
-import { checkTokens, toTokenSchemes } from '../src/engine/contract/security.ts';
 import { describeUnmatched } from '../src/engine/routes/unmatched.ts';
 import { toPrintable, toPrintableLines } from '../src/json/literals.ts';
 import { OperatorError } from '../src/operator-error.ts';
@@ -58,11 +59,11 @@ async function generate(): Promise<string[]> {
   ];
   if (staleDomain.length > 0) return staleDomain;
   // Loaded here, because these modules import the domain, whose folder may have just been replaced.
-  const { checkOperations } = await import('../src/engine/routes/checked-operations.ts');
+  const { checkOperations } = await import('../src/contract/checks/checked-operations.ts');
   const { toErrorBody } = await import('../src/errors.ts');
   const { domain } = await import('../src/generated/domain.ts');
   const { verifyToken } = await import('../src/tokens.ts');
-  const { describeUndeclared } = await import('../src/engine/replies/own-replies.ts');
+  const { describeUndeclared } = await import('../src/contract/checks/own-replies.ts');
   // Refuses what the server would refuse at its start, in the same words.
   checkOperations(contract, { toErrorBody, domain });
   checkTokens({ tokenSchemes: toTokenSchemes(contract.resolved) }, verifyToken);

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { loadContract } from '../src/contract/read/load-contract.ts';
 import type { ReadContract } from '../src/engine/contract/contract.ts';
 import type { MediaNode, ParameterNode } from '../src/engine/contract/document.ts';
-import { loadContract } from '../src/engine/contract/load-contract.ts';
 import { toJsonText } from '../src/store/table.ts';
 
 const KEY = 'key-of-the-smoke-test';

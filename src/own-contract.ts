@@ -15,14 +15,14 @@ export async function loadOwnContract(
   service: Pick<Service, 'contract' | 'toErrorBody' | 'domain' | 'handlers'>,
 ): Promise<Contract> {
   const { contract } = service;
-  return readOwn(contract, async () => (await import('./engine/contract/finish-own.ts')).finishOwn(contract, service));
+  return readOwn(contract, async () => (await import('./contract/finish-own.ts')).finishOwn(contract, service));
 }
 
 /** The checks of records, for the writing thread, whose server has checked the contract. @throws ContractError */
 export async function loadShapes<Domain extends AnyDomain>(contract: URL, domain: Domain): Promise<Shapes<Domain>> {
   const finishUnchecked = async () => {
-    const { loadContract } = await import('./engine/contract/load-contract.ts');
-    const { finish } = await import('./engine/contract/finish.ts');
+    const { loadContract } = await import('./contract/read/load-contract.ts');
+    const { finish } = await import('./contract/finish.ts');
     return finish(await loadContract(contract), domain);
   };
   return buildShapes(await readOwn(contract, finishUnchecked), domain);

@@ -1,9 +1,9 @@
 /** The service with operations that the contract does not have: what a contract may say, called for real. */
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import { checkOperations } from '../src/contract/checks/checked-operations.ts';
+import { loadContract } from '../src/contract/read/load-contract.ts';
 import { ContractError, type ReadContract } from '../src/engine/contract/contract.ts';
-import { loadContract } from '../src/engine/contract/load-contract.ts';
-import { checkOperations } from '../src/engine/routes/checked-operations.ts';
 import type { Handlers } from '../src/engine/routes/operations.ts';
 import { toErrorBody as ownErrorBody } from '../src/errors.ts';
 import { domain } from '../src/generated/domain.ts';

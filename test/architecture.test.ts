@@ -56,7 +56,7 @@ const OF_EACH_STORE = [
 ];
 
 /** The folders whose README says what their files may import. */
-const ROOMS = ['src/engine', 'src/operate', 'src']
+const ROOMS = ['src/contract', 'src/engine', 'src/operate', 'src']
   .flatMap((wing) => readdirSync(join(ROOT, wing)).map((name) => `${wing}/${name}`))
   .filter((room) => existsSync(join(ROOT, room, 'README.md')) && mayImportOf(room));
 
@@ -73,7 +73,7 @@ const ARROWS: Record<string, string[]> = {
   'src/main.ts': ['src/run.ts'],
   'src/run.ts': ['src/start.ts', 'src/service.ts', 'src/operate/process/signals.ts'],
   'src/service.ts': ['src/engine', 'src/registered.ts', 'src/store'],
-  'src/own-contract.ts': ['src/engine', 'src/service.ts', 'src/store'],
+  'src/own-contract.ts': ['src/contract', 'src/engine', 'src/service.ts', 'src/store'],
   'src/start.ts': [
     'src/own-contract.ts',
     'src/service.ts',

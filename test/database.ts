@@ -1,5 +1,4 @@
 /** A store on SQLite by its URL, as the configuration opens it. */
-
 import { domain } from '../src/generated/domain.ts';
 import type { Page } from '../src/store/collection.ts';
 import { toCursor } from '../src/store/cursors.ts';

@@ -1,7 +1,7 @@
 /** Every example of a reply in the contract, asked for: people read and tools mock what the server gives. */
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
-import { resolveDocument } from '../src/engine/contract/resolved.ts';
+import { resolveDocument } from '../src/contract/read/resolved.ts';
 import { loadConfig } from '../src/operate/config.ts';
 import { makeKey, toStoredKey } from '../src/store/api-keys.ts';
 import { StoreUnavailable } from '../src/store/store.ts';

@@ -1,11 +1,12 @@
-/** The contract of a service that runs from its sources: nothing was built. */
-import { copyFileSync, existsSync } from 'node:fs';
+/** The contract of a service: as a build has finished it, or of a service that runs from its sources. */
+import { copyFileSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { toErrorBody } from '../src/errors.ts';
 import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { loadOwnContract, loadShapes, toFinishedFile } from '../src/own-contract.ts';
+import { startProgram } from './program.ts';
 
 t.test('a contract that no build has finished is checked and finished when it is loaded', async (t) => {
   const folder = t.testdir({ openapi: {} });
@@ -25,4 +26,19 @@ t.test('a contract that no build has finished is checked and finished when it is
   await t.rejects(loadOwnContract({ contract, toErrorBody, domain, handlers: {} }), {
     message: /operation listPets has no handlers\/listPets\.ts/,
   });
+});
+
+t.test('a built program starts and serves its contract without the code of the build', async (t) => {
+  const root = t.testdir({});
+  cpSync(process.env.TEST_PROGRAM as string, root, { recursive: true });
+  rmSync(`${root}/src/contract`, { recursive: true });
+  const env = { PORT: '0', DATABASE_URL: 'sqlite:pets.db' };
+  const program = startProgram(t, 'src/main.js', { root, env });
+  const [, key = '', origin] = await program.written('stderr', /Bearer (\S+)' '(http:[^ ]*:\d+)\//);
+  const get = async (path: string) => (await fetch(`${origin}${path}`)).text();
+  t.equal(await get('/openapi.yaml'), readFileSync('openapi/petstore.yaml', 'utf8'));
+  t.match(await get('/docs/'), 'listPets');
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
+  t.equal((await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body })).status, 201);
 });

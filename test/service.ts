@@ -1,5 +1,4 @@
 /** The service on a real socket, for one test: every reply that it gives is checked against the contract. */
-
 import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,13 +6,13 @@ import type { FastifyInstance } from 'fastify';
 import { parse } from 'lossless-json';
 import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
+import { checkOperations } from '../src/contract/checks/checked-operations.ts';
+import { finish } from '../src/contract/finish.ts';
+import { loadContract } from '../src/contract/read/load-contract.ts';
+import { toRecords } from '../src/contract/records.ts';
 import type { Contract, ReadContract } from '../src/engine/contract/contract.ts';
-import { finish } from '../src/engine/contract/finish.ts';
 import { readFinished } from '../src/engine/contract/finished.ts';
-import { loadContract } from '../src/engine/contract/load-contract.ts';
-import { toRecords } from '../src/engine/contract/records.ts';
 import { type Address, listen } from '../src/engine/http/listening.ts';
-import { checkOperations } from '../src/engine/routes/checked-operations.ts';
 import { type CompiledOperations, compileOperations, type OwnParts } from '../src/engine/routes/compiled-operations.ts';
 import type { Handlers } from '../src/engine/routes/operations.ts';
 import { buildServer, type ServerOptions } from '../src/engine/server.ts';

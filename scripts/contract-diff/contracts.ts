@@ -1,6 +1,8 @@
 /** Compares two versions of the contract: what has changed, and what each change does to clients. */
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
+import { withoutWords } from '../../src/contract/read/extensions.ts';
+import { MAX_BYTES } from '../../src/contract/read/operations.ts';
 import {
   type Document,
   type HeaderNode,
@@ -9,8 +11,6 @@ import {
   type ResponseNode,
   type ServerNode,
 } from '../../src/engine/contract/document.ts';
-import { withoutWords } from '../../src/engine/contract/extensions.ts';
-import { MAX_BYTES } from '../../src/engine/contract/operations.ts';
 import { isNode, keywordsOf } from '../../src/engine/schema/json.ts';
 import {
   type Change,

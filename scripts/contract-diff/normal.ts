@@ -1,4 +1,8 @@
 /** A contract as it is compared: one way to write what may be written in several, and no word that says what holds without it. */
+import { toTypes } from '../../src/contract/read/media-types.ts';
+import { toCurrent } from '../../src/contract/read/older-version.ts';
+import { withoutNames } from '../../src/contract/read/path-names.ts';
+import { typesOf } from '../../src/contract/schema/value-bounds.ts';
 import {
   type BodyNode,
   type Document,
@@ -12,12 +16,10 @@ import {
   type SecurityNode,
   type ValueNode,
 } from '../../src/engine/contract/document.ts';
-import { isJson, toMediaType, toTypes } from '../../src/engine/contract/media-types.ts';
-import { toCurrent } from '../../src/engine/contract/older-version.ts';
-import { namesIn, withoutNames } from '../../src/engine/contract/path-names.ts';
+import { isJson, toMediaType } from '../../src/engine/contract/media-types.ts';
+import { namesIn } from '../../src/engine/contract/path-names.ts';
 import { type Keywords, keywordsOf } from '../../src/engine/schema/json.ts';
-import { lookUp } from '../../src/engine/schema/references.ts';
-import { typesOf } from '../../src/engine/schema/value-bounds.ts';
+import { lookUp } from '../../src/engine/schema/pointers.ts';
 
 export const NO_KEY = 'no key';
 

@@ -1,6 +1,6 @@
 /** The building blocks of rules: tables that say for each key of a node how its change is judged. */
 import { isDeepStrictEqual } from 'node:util';
-import { isOurs } from '../../src/engine/contract/extensions.ts';
+import { isOurs } from '../../src/contract/read/extensions.ts';
 import {
   type Change,
   compareLists,

@@ -3,10 +3,10 @@
  * response, allowing more breaks them: they may get values that they do not expect.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { HIDDEN as HIDDEN_AS, withoutFields } from '../../src/engine/schema/directions.ts';
+import { HIDDEN as HIDDEN_AS, withoutFields } from '../../src/contract/schema/directions.ts';
+import { isSubset } from '../../src/contract/schema/subsets.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
 import { mapSubschemas } from '../../src/engine/schema/subschemas.ts';
-import { isSubset } from '../../src/engine/schema/subsets.ts';
 import {
   type Change,
   compareLists,

@@ -1,8 +1,8 @@
 /** Changes of keywords whose meaning depends on others beside them: a rule for one of them alone would judge wrongly. */
 import { isDeepStrictEqual } from 'node:util';
+import { isSubset } from '../../src/contract/schema/subsets.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
 import { subschemasOf } from '../../src/engine/schema/subschemas.ts';
-import { isSubset } from '../../src/engine/schema/subsets.ts';
 import { UNKNOWN } from './change.ts';
 import { NAME } from './expand.ts';
 import type { Changes, Direction } from './rules.ts';

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { bundle, createConfig, type NormalizedProblem, Source } from '@redocly/openapi-core';
 import { stringify } from 'lossless-json';
-import { toLocated } from '../../src/engine/contract/located.ts';
+import { toLocated } from '../../src/contract/located.ts';
+import { readSource } from '../../src/contract/read/source.ts';
 import { parseWithBigints } from '../../src/engine/contract/numbers.ts';
-import { readSource } from '../../src/engine/contract/source.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
 import { isNames, isValue } from '../../src/engine/schema/keys.ts';
-import { lookUp } from '../../src/engine/schema/references.ts';
+import { lookUp } from '../../src/engine/schema/pointers.ts';
 import { ContractFiles } from '../contract-files.ts';
 
 /** Reads as the server does, with every digit. */

@@ -1,9 +1,9 @@
 /** Compiles schemas of a document that nobody has checked yet, as the server will. */
+import { toCurrent } from '../../src/contract/read/older-version.ts';
+import { buildResolve } from '../../src/contract/schema/references.ts';
 import { toDoubles } from '../../src/engine/contract/numbers.ts';
-import { toCurrent } from '../../src/engine/contract/older-version.ts';
 import { buildChecks, type Check } from '../../src/engine/schema/checks.ts';
 import type { Schema } from '../../src/engine/schema/json.ts';
-import { buildResolve } from '../../src/engine/schema/references.ts';
 import type { Node } from './unused-components.ts';
 
 export interface Compiled {

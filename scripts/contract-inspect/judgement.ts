@@ -1,12 +1,12 @@
 /** Judges a contract as a start would, and lists the problems of all operations at once. */
 import { readFileSync } from 'node:fs';
+import { checkOperations } from '../../src/contract/checks/checked-operations.ts';
+import { buildPlaceOf, withoutPlace } from '../../src/contract/located.ts';
+import { readContract } from '../../src/contract/read/load-contract.ts';
+import { nameOf } from '../../src/contract/read/operations.ts';
+import { toTokenSchemes } from '../../src/contract/read/security.ts';
 import { ContractError, type ReadContract } from '../../src/engine/contract/contract.ts';
 import { operationsOf } from '../../src/engine/contract/document.ts';
-import { readContract } from '../../src/engine/contract/load-contract.ts';
-import { buildPlaceOf, withoutPlace } from '../../src/engine/contract/located.ts';
-import { nameOf } from '../../src/engine/contract/operations.ts';
-import { toTokenSchemes } from '../../src/engine/contract/security.ts';
-import { checkOperations } from '../../src/engine/routes/checked-operations.ts';
 import { toErrorBody } from '../../src/errors.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { describeNotes } from '../contract-notes.ts';

@@ -1,10 +1,14 @@
 /** Request bodies that are not JSON: forms are read field by field, and what the server could not check is passed on as it is. */
 import { stringify } from 'lossless-json';
+import { isForm } from '../../src/contract/read/forms.ts';
+import { checkRawBody, kindOf, toTypes } from '../../src/contract/read/media-types.ts';
+import { buildResolve } from '../../src/contract/schema/references.ts';
 import type { MediaNode } from '../../src/engine/contract/document.ts';
-import { isForm, kindOfPart, partOf } from '../../src/engine/contract/forms.ts';
-import { checkRawBody, isJson, kindOf, toTypes } from '../../src/engine/contract/media-types.ts';
+import { isJson } from '../../src/engine/contract/media-types.ts';
+import { kindOfPart, partOf } from '../../src/engine/requests/form-fields.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
-import { ANNOTATION, buildResolve, lookUp } from '../../src/engine/schema/references.ts';
+import { ANNOTATION } from '../../src/engine/schema/keys.ts';
+import { lookUp } from '../../src/engine/schema/pointers.ts';
 import { toStep } from '../../src/json/pointer.ts';
 import type { Node } from './unused-components.ts';
 import { follow, operationsIn, type Tell } from './written-operations.ts';

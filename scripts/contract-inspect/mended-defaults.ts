@@ -1,6 +1,6 @@
 /** Takes out defaults of requests that their own schema refuses: each request that leaves such a value to the server would be refused. */
+import { FILLED, isQuick } from '../../src/contract/schema/impossible.ts';
 import { toDoubles } from '../../src/engine/contract/numbers.ts';
-import { FILLED, isQuick } from '../../src/engine/schema/impossible.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
 import { ONE, subschemasOf } from '../../src/engine/schema/subschemas.ts';
 import { toStep } from '../../src/json/pointer.ts';

@@ -1,7 +1,7 @@
 /** Parameters that say beside their schemas what a schema can say. */
-import { isList, isSimple } from '../../src/engine/contract/parameters.ts';
 import { namesIn } from '../../src/engine/contract/path-names.ts';
 import { keywordsOf, type Schema } from '../../src/engine/schema/json.ts';
+import { isList, isSimple } from '../../src/engine/schema/value-types.ts';
 import { buildCompile } from './compiled.ts';
 import type { Node } from './unused-components.ts';
 import { entriesAt, operationsIn, type Placed, type Tell } from './written-operations.ts';

@@ -1,12 +1,14 @@
 /** Replies that the server itself may send are described as its errors and headers are. */
 import { stringify } from 'lossless-json';
+import { codesOf, type Replying } from '../../src/contract/checks/own-errors.ts';
+import { checkHeader, missingHeaders, TEXT } from '../../src/contract/checks/own-replies.ts';
+import { RETRIED, RETRY_AFTER } from '../../src/contract/checks/sent-headers.ts';
+import { toTypes } from '../../src/contract/read/media-types.ts';
 import type { Reply } from '../../src/engine/contract/contract.ts';
 import type { MediaNode } from '../../src/engine/contract/document.ts';
-import { isJson, PLAIN_JSON, toTypes } from '../../src/engine/contract/media-types.ts';
+import { isJson, PLAIN_JSON } from '../../src/engine/contract/media-types.ts';
 import { replyFor } from '../../src/engine/contract/replies.ts';
-import { codesOf, type Replying } from '../../src/engine/replies/own-errors.ts';
-import { checkHeader, missingHeaders, TEXT } from '../../src/engine/replies/own-replies.ts';
-import { REQUEST_IDS, RETRIED, RETRY_AFTER } from '../../src/engine/replies/sent-headers.ts';
+import { REQUEST_IDS } from '../../src/engine/replies/reply-headers.ts';
 import { isNode, type Schema } from '../../src/engine/schema/json.ts';
 import { toStep } from '../../src/json/pointer.ts';
 import { buildCompile } from './compiled.ts';

@@ -5,7 +5,7 @@
 import { stringify } from 'lossless-json';
 import { isNode } from '../../src/engine/schema/json.ts';
 import { isNames, isValue } from '../../src/engine/schema/keys.ts';
-import { lookUp } from '../../src/engine/schema/references.ts';
+import { lookUp } from '../../src/engine/schema/pointers.ts';
 import { fromStep, toStep } from '../../src/json/pointer.ts';
 import { isAddress, mendAddresses } from './mended-addresses.ts';
 import { mendBodies } from './mended-bodies.ts';

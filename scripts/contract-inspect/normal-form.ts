@@ -1,11 +1,11 @@
 /** The normal form of a contract: OpenAPI 3.1, each operation with an operationId of its own. */
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
+import { toCurrent } from '../../src/contract/read/older-version.ts';
+import { inPlace, withIds } from '../../src/contract/read/operation-ids.ts';
+import { readSource } from '../../src/contract/read/source.ts';
 import { type Document, operationsOf } from '../../src/engine/contract/document.ts';
 import { parseWithBigints } from '../../src/engine/contract/numbers.ts';
-import { toCurrent } from '../../src/engine/contract/older-version.ts';
-import { inPlace, withIds } from '../../src/engine/contract/operation-ids.ts';
-import { readSource } from '../../src/engine/contract/source.ts';
 
 /** Writes it to a new file; a contract that has this form already is copied as it is. Returns a line that says so. @throws Error */
 export async function writeNormalForm(file: string, out: string): Promise<string> {

@@ -1,8 +1,8 @@
 /** Sets schemas right that no value, or no answer, can fit, where only one thing can be meant. */
 import { isDeepStrictEqual } from 'node:util';
 import { isNode, type Keywords } from '../../src/engine/schema/json.ts';
-import { isNames, isValue } from '../../src/engine/schema/keys.ts';
-import { ANNOTATION, lookUp } from '../../src/engine/schema/references.ts';
+import { ANNOTATION, isNames, isValue } from '../../src/engine/schema/keys.ts';
+import { lookUp } from '../../src/engine/schema/pointers.ts';
 import { toStep } from '../../src/json/pointer.ts';
 import type { Node } from './unused-components.ts';
 import type { Tell } from './written-operations.ts';

@@ -1,7 +1,7 @@
 /** Components of a contract to which no operation leads, and of which nothing can be made. */
+import { checkShapes } from '../../src/contract/schema/shapes.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
-import { lookUp } from '../../src/engine/schema/references.ts';
-import { checkShapes } from '../../src/engine/schema/shapes.ts';
+import { lookUp } from '../../src/engine/schema/pointers.ts';
 
 export type Node = Record<string, unknown>;
 

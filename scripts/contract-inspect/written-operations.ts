@@ -1,7 +1,7 @@
 /** The operations of a document that nobody has checked yet, each node with its JSON Pointer. */
 import { METHODS } from '../../src/engine/contract/document.ts';
 import { isNode } from '../../src/engine/schema/json.ts';
-import { lookUp } from '../../src/engine/schema/references.ts';
+import { lookUp } from '../../src/engine/schema/pointers.ts';
 import { toStep } from '../../src/json/pointer.ts';
 import type { Node } from './unused-components.ts';
 

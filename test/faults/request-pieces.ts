@@ -1,5 +1,4 @@
 /** Sessions of random pieces of requests, one behind the other, cut anywhere: always the same for the same seed. */
-
 import { buildPick, HEADER_LINES, one, type Pick, WELL_FORMED } from '../engine/http/mutated-requests.ts';
 import { KEY } from '../service.ts';
 

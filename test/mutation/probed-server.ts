@@ -1,5 +1,4 @@
 /** A server in memory, asked whether it does what a contract demands, and whether its replies fit that contract. */
-
 import { pino } from 'pino';
 import type { ReadContract } from '../../src/engine/contract/contract.ts';
 import { SECURITY_HEADERS } from '../../src/engine/http/security-headers.ts';

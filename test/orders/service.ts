@@ -1,5 +1,4 @@
 /** A service of pets and orders, as another team would write it: its contract, and the files that it adds to the project. */
-
 import { operation, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 

@@ -1,5 +1,4 @@
 /** The transactions of the orders' domain, and what records may be. */
-
 import { pets } from '../../src/pets/domain.ts';
 import type { Fields } from '../../src/store/collection.ts';
 import { type Shapes, toPlainShape } from '../../src/store/shape.ts';

@@ -2,8 +2,8 @@
 import { Validator } from '@cfworker/json-schema';
 import fc, { type Arbitrary } from 'fast-check';
 import t from 'tap';
+import { buildResolve } from '../../src/contract/schema/references.ts';
 import { buildChecks } from '../../src/engine/schema/checks.ts';
-import { buildResolve } from '../../src/engine/schema/references.ts';
 import { parseExactJson } from '../../src/json/exact-json.ts';
 import type { Json } from '../any-json.ts';
 

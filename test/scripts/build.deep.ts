@@ -35,7 +35,7 @@ const SOURCES = {
   'src/room/word.ts': "export const word: string = 'one';\n",
   'src/room/table.sql': 'SELECT 1',
   'src/README.md': '',
-  'src/engine/contract/finish-own.ts': 'export const finishOwn = () => ({});\n',
+  'src/contract/finish-own.ts': 'export const finishOwn = () => ({});\n',
   'src/own-contract.ts': "export const toFinishedFile = (contract: URL) => new URL('../contract.json', contract);\n",
   'src/generated/service.ts':
     "export const service = { contract: new URL('../../openapi/petstore.yaml', import.meta.url) };\n",

@@ -5,8 +5,8 @@ import t, { type Test } from 'tap';
 import { SIZE_LIMIT } from '../../scripts/contract-files.ts';
 import { withMended } from '../../scripts/contract-inspect/mended-file.ts';
 import { lint } from '../../scripts/contract-lint.ts';
-import { readSource } from '../../src/engine/contract/source.ts';
-import { lookUp } from '../../src/engine/schema/references.ts';
+import { readSource } from '../../src/contract/read/source.ts';
+import { lookUp } from '../../src/engine/schema/pointers.ts';
 
 /** A contract whose reply has this schema. */
 const contractWith = (schema: string, more = '') => `openapi: 3.1.0

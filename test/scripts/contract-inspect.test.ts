@@ -10,8 +10,8 @@ import { parse, stringify } from 'yaml';
 import { withFile } from '../../scripts/contract-inspect/fetching.ts';
 import { judge } from '../../scripts/contract-inspect/judgement.ts';
 import { inspect } from '../../scripts/contract-inspect.ts';
+import { loadContract } from '../../src/contract/read/load-contract.ts';
 import { METHODS } from '../../src/engine/contract/document.ts';
-import { loadContract } from '../../src/engine/contract/load-contract.ts';
 import type { Json } from '../any-json.ts';
 import { fileOf, OTHERS } from '../other-contracts.ts';
 

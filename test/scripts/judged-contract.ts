@@ -1,5 +1,4 @@
 /** Judges a contract as `npm run contract:inspect` does, but fixes nothing before: each problem, in words. */
-
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';

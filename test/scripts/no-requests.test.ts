@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { lint } from '../../scripts/contract-lint.ts';
 import { buildTypes } from '../../scripts/contract-types.ts';
-import { loadContract } from '../../src/engine/contract/load-contract.ts';
+import { loadContract } from '../../src/contract/read/load-contract.ts';
 
 const CONTRACT = readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8');
 

@@ -1,5 +1,4 @@
 /** Keys in a header, the query or a cookie (OpenAPI 3.1, section 4.8.27), and by basic authentication. */
-
 import { hashKey } from '../../store/api-keys.ts';
 import type { KeyPlace } from '../contract/contract.ts';
 import type { Identify, NoteCaller } from './caller.ts';

@@ -7,7 +7,7 @@ import { CONFIGURED, hashKey } from '../../store/api-keys.ts';
 import type { Rate, Store, WindowCounter } from '../../store/store.ts';
 import { buildWindowCounter } from '../../store/window-counter.ts';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
-import { BEARER } from '../contract/security.ts';
+import { BEARER } from '../contract/contract.ts';
 import type { HttpError } from '../errors.ts';
 import type { VerifyToken } from '../tokens.ts';
 import { Admission } from './admission.ts';

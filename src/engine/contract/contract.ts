@@ -159,3 +159,6 @@ export class ContractError extends OperatorError {
     this.problems = problems;
   }
 }
+
+/** Tokens of OAuth 2 and OpenID Connect are sent as bearer tokens (RFC 6750). */
+export const BEARER: KeyPlace = { in: 'bearer', name: 'Authorization' };

@@ -1,13 +1,9 @@
 /** Checks the numbers in the contract: each must be exact, and `int64` must be of type integer. */
 import { parse, parseNumberAndBigInt } from 'lossless-json';
-import { toDouble } from '../../json/exact-number.ts';
-import { toStep } from '../../json/pointer.ts';
-import { isNode, type Keywords, type Refuse } from '../schema/json.ts';
-
-const INT64_TYPES = ['integer', 'string', 'boolean', 'null'];
+import { isNode } from '../schema/json.ts';
 
 /** Keywords whose numbers need every digit. */
-const EXACT = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'default'];
+export const EXACT = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'default'];
 const LARGE = new RegExp(`"(${EXACT.join('|')})":-?[0-9]{16}`);
 
 /** Parses JSON without loss: each whole number is a bigint. */
@@ -30,22 +26,4 @@ export function toDoubles(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(toDoubles);
   if (!isNode(node)) return node;
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, toDoubles(value)]));
-}
-
-/** A number that a double cannot hold is allowed in examples; elsewhere it would be rounded. */
-export function checkNumbers(node: unknown, place: string, refuse: Refuse): void {
-  if (typeof node === 'bigint') {
-    const isKept = EXACT.includes(place.slice(place.lastIndexOf('/') + 1)) || toDouble(node) !== undefined;
-    if (!isKept) refuse(`${place}: ${node} is too large to be kept exactly`);
-    return;
-  }
-  if (!isNode(node)) return;
-  const { type, format }: Keywords = node;
-  const types = [type ?? []].flat();
-  if (format === 'int64' && !(types.includes('integer') && types.every((type) => INT64_TYPES.includes(type)))) {
-    refuse(`${place}: int64 needs type: integer, alone or beside string, boolean or null`);
-  }
-  for (const [key, value] of Object.entries(node)) {
-    if (key !== 'example' && key !== 'examples') checkNumbers(value, `${place}/${toStep(key)}`, refuse);
-  }
 }

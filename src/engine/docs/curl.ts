@@ -7,7 +7,7 @@ import { toMediaType } from '../contract/media-types.ts';
 import { parseWithBigints } from '../contract/numbers.ts';
 import { encodePath, toName, withNames } from '../contract/path-names.ts';
 import { isNode, keywordsOf } from '../schema/json.ts';
-import { lookUp } from '../schema/references.ts';
+import { lookUp } from '../schema/pointers.ts';
 import { Html, html, toText } from './html.ts';
 
 /** The page fills these in if it has JavaScript. Each is between two U+0000, which no word of a command has. */

@@ -1,5 +1,4 @@
 /** Maps whatever a plugin, Fastify, a handler or the store throws to the error that the client gets. */
-
 import { inspect } from 'node:util';
 import { AlreadyDone, isTooLong, KeyReused } from '../../store/collection.ts';
 import { type OutageKind, StoreUnavailable } from '../../store/store.ts';

@@ -1,5 +1,4 @@
 /** Checks JSON bodies of handlers' answers against the contract, and writes them. */
-
 import { parseExactJson } from '../../json/exact-json.ts';
 import { JsonText } from '../../json/json-text.ts';
 import type { Operation, Reply } from '../contract/contract.ts';

@@ -11,7 +11,6 @@ import { NullProtoObject } from '../../json/null-proto-object.ts';
 import { toStep } from '../../json/pointer.ts';
 import type { Content } from '../contract/contract.ts';
 import type { EncodingNode } from '../contract/document.ts';
-import { isRepeated, kindOfPart, partOf } from '../contract/forms.ts';
 import { HttpError, TOO_LARGE, toInvalid } from '../errors.ts';
 import { onPartHeaders } from '../http/node-internals.ts';
 import { Problem, problemAt } from '../problem.ts';
@@ -19,6 +18,7 @@ import { buildToBigints } from '../schema/bigints.ts';
 import type { BuildCheck } from '../schema/checks.ts';
 import { int64sOf, int64sUnder } from '../schema/int64-map.ts';
 import { keywordsOf, type Refuse, type Schema } from '../schema/json.ts';
+import { isRepeated, kindOfPart, partOf } from './form-fields.ts';
 import type { Values } from './parameter-values.ts';
 import { buildToValue, parseInner, REPEATED } from './spelling.ts';
 

@@ -1,11 +1,10 @@
 /** Converts the header parameters of a request from text to the types of their schemas. */
-
 import { NullProtoObject } from '../../json/null-proto-object.ts';
 import { toStep } from '../../json/pointer.ts';
 import type { Parameter } from '../contract/contract.ts';
-import { itemsOf } from '../contract/parameters.ts';
 import { type Problem, problemAt } from '../problem.ts';
 import type { Schema } from '../schema/json.ts';
+import { itemsOf } from '../schema/value-types.ts';
 import type { Raw, Values } from './parameter-values.ts';
 import { type BuildIsValid, buildToValue, REPEATED } from './spelling.ts';
 

@@ -2,7 +2,7 @@
 import type { Parameter } from '../contract/contract.ts';
 import { type Int64Map, int64sUnder } from '../schema/int64-map.ts';
 import type { Schema } from '../schema/json.ts';
-import { mergeAllOf } from '../schema/subsets.ts';
+import { mergeAllOf } from '../schema/merged.ts';
 
 interface Field<Read> {
   /** The name of its parameter. */

@@ -1,11 +1,10 @@
 /** Converts the parameters of a path or query from text to the types of their schemas. */
-
 import { NullProtoObject } from '../../json/null-proto-object.ts';
 import { toStep } from '../../json/pointer.ts';
 import type { Operation, Parameter } from '../contract/contract.ts';
-import { isSimple, itemsOf, typesOf } from '../contract/parameters.ts';
 import { Problem, problemAt } from '../problem.ts';
 import type { Schema } from '../schema/json.ts';
+import { isSimple, itemsOf, typesOf } from '../schema/value-types.ts';
 import { SEPARATORS, toJoined, toJoinedPart } from './joined-items.ts';
 import { buildFindField, hasFields } from './object-values.ts';
 import { type BuildIsValid, buildToValue, parseInner, REPEATED, type ToValue } from './spelling.ts';

@@ -5,8 +5,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { type Contract, ContractError, type Operation } from '../contract/contract.ts';
 import { nodesOf } from '../contract/document.ts';
 import { toDoubles } from '../contract/numbers.ts';
-import { decodePath } from '../contract/operations.ts';
-import { beginTrusted } from '../contract/validity.ts';
+import { decodePath } from '../contract/path-names.ts';
 import { toFailureForm } from '../replies/failure-form.ts';
 import { refuseOtherTypes, typesOf } from '../requests/json-body.ts';
 import {
@@ -17,6 +16,7 @@ import {
 } from './compiled-operations.ts';
 import type { AnyHandler } from './handler.ts';
 import { type RouteParts, toRoute } from './route.ts';
+import { beginTrusted } from './trusted-validator.ts';
 import { describeUnmatched } from './unmatched.ts';
 import { buildUrlOf } from './urls.ts';
 

@@ -10,8 +10,8 @@ import { buildToBigints } from '../schema/bigints.ts';
 import { buildChecks, type Check } from '../schema/checks.ts';
 import { int64sOf } from '../schema/int64-map.ts';
 import type { Schema } from '../schema/json.ts';
-import { ANNOTATION } from '../schema/references.ts';
-import { mergeAllOf } from '../schema/subsets.ts';
+import { ANNOTATION } from '../schema/keys.ts';
+import { mergeAllOf } from '../schema/merged.ts';
 
 /** @throws ContractError that says how many stored records do not fit the contract */
 export async function checkStoredRecords(

@@ -1,5 +1,4 @@
 /** Gives the numbers of a body the types of its schema: 64-bit integers become bigint, all others that are no free JSON doubles. */
-
 import { toDouble } from '../../json/exact-number.ts';
 import { toInt64 } from '../../json/int64.ts';
 import type { Int64Map } from './int64-map.ts';

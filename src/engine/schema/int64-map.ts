@@ -1,5 +1,5 @@
 /** Finds the 64-bit integers in the values that a schema describes, also within parts such as `allOf`. */
-import type { Refuse, Schema } from './json.ts';
+import type { Schema } from './json.ts';
 import { targetOf } from './recursion.ts';
 import { scopeOf, subschemasOf } from './subschemas.ts';
 
@@ -21,13 +21,6 @@ export interface Int64Map {
 
 /** The map of a schema's values. */
 export const int64sOf = (schema: Schema): Int64Map => mapOf(schema, true);
-
-/** Refuses values that would have two types, or could not be compared. `name` is the value's name in problems. */
-export function findInt64s(schema: Schema, name: string, refuse: Refuse): Int64Map {
-  const int64s = int64sOf(schema);
-  checkMap(int64s, name, refuse);
-  return int64s;
-}
 
 /** The map of the values that a schema under this keyword describes. */
 export function int64sUnder(int64s: Int64Map, keyword: string, name: string): Int64Map {
@@ -110,41 +103,10 @@ function join(one: Int64Map | undefined, other: Int64Map): Int64Map {
   return int64s;
 }
 
-function add(int64s: Int64Map, part: Int64Map): void {
+export function add(int64s: Int64Map, part: Int64Map): void {
   for (const word of ['isInt64', 'isAlwaysInt64', 'isOtherNumber'] as const) int64s[word] ||= part[word];
   for (const keyword of part.comparisons) int64s.comparisons.add(keyword);
   for (const [name, inside] of part.fields) int64s.fields.set(name, join(int64s.fields.get(name), inside));
   if (part.rest) int64s.rest = join(int64s.rest, part.rest);
   for (const recursion of part.recursions) int64s.recursions.add(recursion);
-}
-
-const sound = new WeakSet<Int64Map>();
-
-function checkMap(int64s: Int64Map, name: string, refuseAny: Refuse): void {
-  if (sound.has(int64s)) return;
-  let isSound = true;
-  const refuse = (problem: string) => {
-    isSound = false;
-    refuseAny(problem);
-  };
-  if (int64s.isInt64) {
-    for (const keyword of int64s.comparisons) refuse(`${name}: ${keyword} is not supported for int64`);
-    if (int64s.isOtherNumber && !int64s.isAlwaysInt64)
-      refuse(`${name}: is int64 in one alternative and not in another`);
-  }
-  for (const recursion of int64s.recursions) checkRecursion(int64s, recursion, name, refuse);
-  for (const [field, inside] of int64s.fields) checkMap(inside, `${name}.${field}`, refuse);
-  if (int64s.rest) checkMap(int64s.rest, `${name}.*`, refuse);
-  if (isSound) sound.add(int64s);
-}
-
-/** The inside of a recursion is checked where the recursion begins. */
-function checkRecursion(int64s: Int64Map, recursion: Int64Map, name: string, refuse: Refuse): void {
-  if (recursion.recursions.has(recursion)) refuse(`${name}: its schema is nothing but itself`);
-  for (const [field, inside] of int64s.fields) {
-    const other = recursion.fields.get(field);
-    const both = other ? [inside, other] : [];
-    const isMixed = both.some(({ isInt64 }) => isInt64) && both.some(({ isOtherNumber }) => isOtherNumber);
-    if (isMixed) refuse(`${name}.${field}: is int64 in one alternative and not in another`);
-  }
 }

@@ -4,8 +4,8 @@ import type { Compiler } from './functions.ts';
 import { BOUND_NAMES } from './int64-keywords.ts';
 import { type Int64Map, int64sOf, int64sUnder } from './int64-map.ts';
 import { type Keywords, keywordsOf, type Schema } from './json.ts';
+import { ANNOTATION } from './keys.ts';
 import { isRecursion } from './recursion.ts';
-import { ANNOTATION } from './references.ts';
 import { withBranch, withSeenFields } from './seen-fields.ts';
 import { mapSubschemas, SUBSCHEMA_KEYWORDS, subschemasOf } from './subschemas.ts';
 

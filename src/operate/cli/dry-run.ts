@@ -1,7 +1,7 @@
 /** `node dist/src/main.js --check` prints what a start would use, and what is wrong with it. Nothing is changed. */
 import { lookup } from 'node:dns/promises';
-import { extendSunsets } from '../../engine/contract/deprecation.ts';
-import { checkTokens } from '../../engine/contract/security.ts';
+import { checkTokens } from '../../engine/access/token-checks.ts';
+import { extendSunsets } from '../../engine/contract/sunsets.ts';
 import { toPrintableLines } from '../../json/literals.ts';
 import { loadOwnContract } from '../../own-contract.ts';
 import type { Service } from '../../service.ts';

@@ -1,5 +1,4 @@
 /** Migrates a schema to this program's version. Forward only: a schema of a newer program is refused, and never changed. */
-
 import { checkColumns, checkConstraints, type FoundConstraints, isConstrained } from '../columns.ts';
 import type { AnyDomain } from '../description.ts';
 import {

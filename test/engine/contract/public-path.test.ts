@@ -1,5 +1,5 @@
 import t from 'tap';
-import { loadContract } from '../../../src/engine/contract/load-contract.ts';
+import { loadContract } from '../../../src/contract/read/load-contract.ts';
 import { withPublicPath } from '../../../src/engine/contract/public-path.ts';
 import { loadOurs, startService } from '../../service.ts';
 

@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { parse as parseJson } from 'lossless-json';
 import t, { type Test } from 'tap';
 import { parse as parseYaml } from 'yaml';
-import { loadContract } from '../../../src/engine/contract/load-contract.ts';
+import { loadContract } from '../../../src/contract/read/load-contract.ts';
 import { loadClients } from '../../../src/engine/docs/clients.ts';
 import { buildToCurl } from '../../../src/engine/docs/curl.ts';
 import { toPage } from '../../../src/engine/docs/page.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { extendSunsets } from '../../../src/engine/contract/deprecation.ts';
+import { extendSunsets } from '../../../src/engine/contract/sunsets.ts';
 import { buildSunset } from '../../../src/engine/replies/sunset.ts';
 import type { AnyHandler } from '../../../src/engine/routes/handler.ts';
 import type { Handlers } from '../../../src/engine/routes/operations.ts';

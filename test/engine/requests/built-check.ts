@@ -1,9 +1,9 @@
 /** The check of a request with these query parameters, each required, and this schema of its body. */
+import { findInt64s } from '../../../src/contract/schema/int64-checks.ts';
 import type { Body, Operation, Parameter } from '../../../src/engine/contract/contract.ts';
 import { type Accepted, buildCheckRequest, type Refused } from '../../../src/engine/requests/checks.ts';
 import type { Texts } from '../../../src/engine/requests/parameter-values.ts';
 import { buildChecks } from '../../../src/engine/schema/checks.ts';
-import { findInt64s } from '../../../src/engine/schema/int64-map.ts';
 import type { Keywords } from '../../../src/engine/schema/json.ts';
 
 export interface Sent {

@@ -1,5 +1,4 @@
 /** Conditions of requests, and changes that say only what changes: over HTTP, with what handlers are given for them. */
-
 import t, { type Test } from 'tap';
 import { ifMatch, isRefused, isUnchanged, toTag } from '../../../src/engine/index.ts';
 import { buildShapes } from '../../../src/engine/routes/stored-records.ts';

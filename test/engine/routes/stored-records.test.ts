@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
+import { loadContract } from '../../../src/contract/read/load-contract.ts';
 import { ContractError } from '../../../src/engine/contract/contract.ts';
-import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { buildShapes, checkStoredRecords } from '../../../src/engine/routes/stored-records.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { openUrl } from '../../database.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { refuseUnstorableFields } from '../../../src/engine/routes/unstorable-fields.ts';
+import { refuseUnstorableFields } from '../../../src/contract/checks/unstorable-fields.ts';
 import { buildChecks } from '../../../src/engine/schema/checks.ts';
 import type { Keywords } from '../../../src/engine/schema/json.ts';
 import type { Column } from '../../../src/store/description.ts';

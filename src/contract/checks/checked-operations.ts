@@ -1,0 +1,83 @@
+/** Checks that the server can serve each operation of a contract, with the parts of the service. Refuses with all problems at once. */
+import { ContractError, type Operation, type ReadContract } from '../../engine/contract/contract.ts';
+import { inAllTypes } from '../../engine/contract/replies.ts';
+import { buildCompileReply } from '../../engine/replies/compiled-reply.ts';
+import { headersOfHandler } from '../../engine/replies/reply-headers.ts';
+import { compileOperation, type OwnParts } from '../../engine/routes/compiled-operations.ts';
+import { type BuildCheck, buildChecks } from '../../engine/schema/checks.ts';
+import type { Refuse } from '../../engine/schema/json.ts';
+import { toRecords } from '../records.ts';
+import { refuseImpossible, refuseUnfitDefaults } from '../schema/impossible.ts';
+import { checkRequired, checkSendable } from '../schema/required-fields.ts';
+import { checkOwnReplies } from './own-replies.ts';
+import { findUnsendable } from './sendable-headers.ts';
+import { checkPages } from './stored-replies.ts';
+import { refuseUnstorableFields, refuseUnstoredFields } from './unstorable-fields.ts';
+
+/** @throws ContractError */
+export function checkOperations(contract: ReadContract, { toErrorBody, domain }: OwnParts): void {
+  const buildCheck = buildChecks({ isJudged: true, isStrict: contract.isStrict ?? false });
+  const compileReply = buildCompileReply(buildCheck);
+  const records = toRecords(contract, domain);
+  // A collection whose schema the contract does not have stores nothing.
+  const kept = Object.values(domain).flatMap((description) => {
+    const stored = records[description.schema];
+    return stored === undefined ? [] : [{ description, stored }];
+  });
+  const problems: string[] = [];
+  const told = new Set<string>();
+  for (const operation of contract.operations.values()) {
+    const before = problems.length;
+    const refuse = (problem: string) => problems.push(`operation ${operation.id}: ${problem}`);
+    compileOperation(operation, buildCheck, { compileReply, proven: {}, toErrorBody }, refuse);
+    checkHeaders(operation, refuse);
+    checkOwnReplies({ buildCheck, compileReply, contract, operation, toErrorBody, told }, refuse);
+    if (contract.isComplete) checkPossible(operation, buildCheck, refuse);
+    checkDefaults(operation, buildCheck, refuse);
+    (contract.isStrict ? checkStrictly : checkFillable)(operation, refuse);
+    if (problems.length > before) continue;
+    for (const { description, stored } of kept) {
+      checkPages(operation, stored, refuse);
+      if (contract.isComplete) refuseUnstoredFields(operation, description, refuse);
+    }
+  }
+  if (problems.length === 0) {
+    const refuse = (problem: string) => problems.push(problem);
+    for (const { description, stored } of kept) refuseUnstorableFields(description, { stored, buildCheck }, refuse);
+  }
+  if (problems.length > 0) throw new ContractError(problems);
+}
+
+/** A handler would fail only after it has stored something. */
+function checkHeaders(operation: Operation, refuse: Refuse): void {
+  for (const reply of operation.replies) {
+    const problems = headersOfHandler(operation, reply).flatMap(findUnsendable);
+    for (const problem of problems) refuse(`response ${reply.status}: ${problem}`);
+  }
+}
+
+function checkPossible({ parameters, body, replies }: Operation, buildCheck: BuildCheck, refuse: Refuse): void {
+  for (const { name, schema } of parameters) refuseImpossible(schema, `parameter ${name}`, buildCheck, refuse);
+  for (const { schema } of body?.contents ?? []) refuseImpossible(schema, 'its body', buildCheck, refuse);
+  for (const { status, schema } of inAllTypes(replies))
+    refuseImpossible(schema, `response ${status}: body`, buildCheck, refuse);
+}
+
+function checkDefaults({ parameters, body }: Operation, buildCheck: BuildCheck, refuse: Refuse): void {
+  for (const { name, schema } of parameters) refuseUnfitDefaults(schema, `parameter ${name}`, buildCheck, refuse);
+  for (const { schema } of body?.contents ?? []) refuseUnfitDefaults(schema, 'its body', buildCheck, refuse);
+}
+
+function checkFillable({ replies }: Operation, refuse: Refuse): void {
+  for (const { status, schema } of inAllTypes(replies).filter(({ isJson }) => isJson)) {
+    checkSendable(schema, `response ${status}: body`, refuse);
+  }
+}
+
+/** Refuses constructs that could be served as they are, but are mistakes in a contract that was written for this server. */
+function checkStrictly({ parameters, body, replies }: Operation, refuse: Refuse): void {
+  const key = parameters.find(({ name }) => name.toLowerCase() === 'idempotency-key');
+  if (key && key.keptHours === undefined) refuse('parameter Idempotency-Key: needs x-kept-hours, to be done once');
+  for (const { schema } of body?.contents ?? []) checkRequired(schema, 'body', refuse);
+  for (const { status, schema } of inAllTypes(replies)) checkRequired(schema, `response ${status}: body`, refuse);
+}

@@ -1,0 +1,73 @@
+/** Checks that the bodies which the team's `errors.ts` makes of the server's errors fit the contract. */
+import { isDeepStrictEqual } from 'node:util';
+import { stringify } from 'lossless-json';
+import type { Operation, Reply } from '../../engine/contract/contract.ts';
+import { replyFor } from '../../engine/contract/replies.ts';
+import type { ErrorForm } from '../../engine/error-body.ts';
+import { type ErrorCode, GENERAL, HttpError, kindOf, toCodes } from '../../engine/errors.ts';
+import { Problem } from '../../engine/problem.ts';
+import type { CompiledReply } from '../../engine/replies/compiled-reply.ts';
+import type { Refuse } from '../../engine/schema/json.ts';
+
+/** The codes that the server itself answers in an operation. A 405 has no operation; the other codes are for handlers and plugins. */
+export const toOwnCodes = () => toCodes().filter((code) => !(code in GENERAL) && kindOf(code).status !== 405);
+
+/** The parts of an operation and its replies that say which errors it has. */
+type Named = Pick<Reply, 'status'>;
+export type Replying = Pick<Operation, 'path' | 'deprecation'> & { replies: Named[] };
+
+/** Whether the operation can be answered with the code: `gone` needs a sunset; 404 a path with a parameter, which may be empty. */
+const mayBe = (code: ErrorCode, { path, deprecation }: Pick<Operation, 'path' | 'deprecation'>) =>
+  (code !== 'gone' || deprecation?.sunset !== undefined) && (kindOf(code).status !== 404 || path.includes('{'));
+
+/** The error codes that are sent with this reply: those of its status; for `4XX` and `default`, those without a reply of their own. */
+export const codesOf = (reply: Named, operation: Replying): ErrorCode[] =>
+  toOwnCodes().filter((code) => mayBe(code, operation) && replyFor(operation.replies, kindOf(code).status) === reply);
+
+/** The longest message: it names fields of the body, which may have any name, in up to 8 KB. Other messages are ours, and short. */
+const LONGEST = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
+/** The most problems that a request may have, in each of its parts. */
+const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
+  const place = ['', '/x', `/${'x'.repeat(390)}`, '/~1\u0000', '/0'][index % 5];
+  const code = ['required', 'unknown', 'maxLength', 'inexact', 'not'][index % 5] as string;
+  return new Problem(`/${['body', 'path', 'query', 'header'][index % 4]}${place}`, code, LONGEST.invalid_request);
+});
+const OTHER = 'What went wrong, and what to do: '.padEnd(160, 'x');
+const REQUEST_ID = 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c';
+
+/** Reports a fault only once, for the first reply that has it: most replies have the same faults. `told` has those reported before. */
+export function checkErrors(
+  compiled: CompiledReply,
+  toBody: ErrorForm['toBody'],
+  codes: ErrorCode[],
+  told: Set<string>,
+  refuse: Refuse,
+): void {
+  for (const code of codes) {
+    const isLong = code in LONGEST;
+    const failures = [
+      new HttpError(code, 'x'),
+      new HttpError(code, isLong ? LONGEST.invalid_request : OTHER, isLong ? { problems: PROBLEMS } : {}),
+    ];
+    const problem = failures.map(({ body }) => findProblem(compiled, () => toBody(body, REQUEST_ID))).find(Boolean);
+    if (problem === undefined) continue;
+    if (!told.has(problem)) refuse(`what toErrorBody in src/errors.ts makes of ${code} is no such body: ${problem}`);
+    told.add(problem);
+    return;
+  }
+}
+
+function findProblem({ check, write }: CompiledReply, make: () => unknown): string | undefined {
+  let body: unknown;
+  try {
+    body = make();
+  } catch (error) {
+    return `it throws ${error}`;
+  }
+  const problems = check(body);
+  if (problems) return problems.join('; ');
+  const [made, written] = [stringify(body), write(body)].map((text) => JSON.parse(text as string));
+  if (isDeepStrictEqual(made, written)) return undefined;
+  const lost = Object.keys(made).filter((name) => !isDeepStrictEqual(made[name], written[name]));
+  return `${lost.map((name) => `body.${name}`).join(', ')} would not be sent as it is: the contract does not name all of it`;
+}

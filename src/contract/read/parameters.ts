@@ -1,0 +1,127 @@
+/** Reads the parameters of an operation, and checks that they fit its path. */
+import type { Parameter, Writing } from '../../engine/contract/contract.ts';
+import type { ParameterNode } from '../../engine/contract/document.ts';
+import { PLAIN_JSON } from '../../engine/contract/media-types.ts';
+import { namesIn } from '../../engine/contract/path-names.ts';
+import { keywordsOf, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { isList, isSimple, typesOf } from '../../engine/schema/value-types.ts';
+import { findInt64s } from '../schema/int64-checks.ts';
+
+/** The default styles of each place. */
+const STYLES: Record<string, string> = { path: 'simple', query: 'form', header: 'simple' };
+/** Other styles in the query: of arrays that are not exploded, and of objects. */
+const OF_ARRAYS: Record<string, Writing> = { spaceDelimited: 'spaced', pipeDelimited: 'piped' };
+const OTHERS: Record<string, Writing> = { ...OF_ARRAYS, deepObject: 'deep' };
+/** Headers that are ignored as parameters (OpenAPI 3.1, section 4.8.12.1): other parts of the contract describe them. */
+const IGNORED = ['accept', 'content-type', 'authorization'];
+
+/** `sources` has the path item's parameters first: an operation's parameter overrides one with the same name and place. */
+export function toParameters(path: string, sources: ParameterNode[], refuse: Refuse): Parameter[] {
+  const byName = new Map<string, Parameter>();
+  for (const source of sources.filter((one) => !isIgnored(one))) {
+    const { name, in: place, required = false, content } = source;
+    const { 'x-opaque': isOpaque = false, 'x-kept-hours': keptHours } = source;
+    const said = content ? content[PLAIN_JSON]?.schema : source.schema;
+    const writing = toWriting({ ...source, schema: said });
+    const problem =
+      findUnsupported({ ...source, schema: said }, writing) ?? findUnkept(source) ?? findShared(path, source, writing);
+    if (problem) refuse(`parameter ${name}: ${problem}`);
+    const schema = said ?? true;
+    const int64s = findInt64s(schema, `parameter ${name}`, refuse);
+    const read = { int64s, writing: writing ?? 'text', isOpaque, keptHours };
+    const parameter = { name, in: place as Parameter['in'], required, schema, ...read };
+    byName.set(`${place} ${place === 'header' ? name.toLowerCase() : name}`, parameter);
+  }
+  const parameters = [...byName.values()];
+  checkPath(path, parameters, refuse);
+  checkLimit(parameters, refuse);
+  return parameters;
+}
+
+const isIgnored = ({ name, in: place }: ParameterNode) => place === 'header' && IGNORED.includes(name.toLowerCase());
+
+function findUnsupported(source: ParameterNode, writing: Writing | undefined): string | undefined {
+  const { in: place, schema, style = STYLES[place], allowEmptyValue, 'x-opaque': isOpaque } = source;
+  if (!(place in STYLES)) return `in ${place} is not supported`;
+  if (style !== STYLES[place] && writing !== OTHERS[style as string]) return `style ${style} is not supported`;
+  if (allowEmptyValue) return 'allowEmptyValue is not supported';
+  if (isOpaque && keywordsOf(schema).default !== undefined) return 'x-opaque is given out by the server: no default';
+  return writing ? undefined : 'needs a schema of simple types, or of an array of them';
+}
+
+/** How the values of a parameter are written; undefined if it is not supported. */
+function toWriting({ in: place, schema, content, style = STYLES[place], explode }: ParameterNode): Writing | undefined {
+  if (schema === undefined) return undefined;
+  if (content) return place === 'query' ? 'json' : undefined;
+  if (isSimple(schema)) return 'text';
+  if (isList(schema)) {
+    const own = explode ? undefined : OF_ARRAYS[style as string];
+    return own ?? (place === 'query' && explode !== false ? 'repeated' : 'joined');
+  }
+  if (place !== 'query' || !isFlat(schema)) return undefined;
+  if (style === 'deepObject') return 'deep';
+  return explode === false ? undefined : 'fields';
+}
+
+/** An object whose fields are simple, or arrays of simple values. */
+function isFlat(schema: Schema): boolean {
+  const { properties = {}, additionalProperties = {} } = mergeAllOf(schema);
+  const { anyOf, oneOf } = keywordsOf(schema);
+  const isField = (field: Schema) => isSimple(field) || isList(field);
+  const isObject = typesOf(schema).every((type) => type === 'object') && !anyOf && !oneOf;
+  return isObject && [...Object.values(properties), additionalProperties].every(isField);
+}
+
+/** An array in a path needs a segment of its own: its items are split before they are decoded. */
+function findShared(
+  path: string,
+  { name, in: place }: ParameterNode,
+  writing: Writing | undefined,
+): string | undefined {
+  const isAlone = path.split('/').includes(`{${name}}`);
+  return place === 'path' && writing === 'joined' && !isAlone
+    ? 'an array needs a part of the path of its own'
+    : undefined;
+}
+
+/** Some 1,000 years: a time that is later would be no number of milliseconds that is kept exactly. */
+const MOST_HOURS = 8_760_000;
+
+/** Checks an `Idempotency-Key`: one that is not remembered would break its promise. */
+function findUnkept({ name, in: place, 'x-kept-hours': hours }: ParameterNode): string | undefined {
+  if (place !== 'header' || name.toLowerCase() !== 'idempotency-key') {
+    return hours === undefined ? undefined : 'x-kept-hours is for the header Idempotency-Key only';
+  }
+  // A plain header, which the handler interprets.
+  if (hours === undefined) return undefined;
+  return Number.isInteger(hours) && hours > 0 && hours <= MOST_HOURS
+    ? undefined
+    : `needs x-kept-hours, for how many hours it is known, ${MOST_HOURS} at most`;
+}
+
+/** The parameter `limit`, which bounds the records of a page. */
+export function findLimit(parameters: Parameter[]): Parameter | undefined {
+  return parameters.find(({ name, in: place }) => name === 'limit' && place === 'query');
+}
+
+/** Refuses limits below 1: a page without items has no next one. */
+function checkLimit(parameters: Parameter[], refuse: Refuse): void {
+  const limit = findLimit(parameters);
+  if (!limit || !parameters.some(({ isOpaque }) => isOpaque)) return;
+  const { type, minimum = 0 } = keywordsOf(limit.schema);
+  if (type !== 'integer' || minimum < 1) refuse('parameter limit: a page needs type: integer and minimum: 1 or more');
+}
+
+function checkPath(path: string, parameters: Parameter[], refuse: Refuse): void {
+  const declared = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+  const inPath = namesIn(path);
+  const twice = inPath.find((name, index) => inPath.indexOf(name) < index);
+  if (twice) refuse(`path parameter {${twice}} is in the path twice: give each place a name`);
+  for (const name of inPath) {
+    if (!declared.includes(name)) refuse(`path parameter {${name}} is not declared`);
+  }
+  for (const name of declared) {
+    if (!inPath.includes(name)) refuse(`parameter ${name} is not in the path`);
+  }
+}

@@ -1,0 +1,91 @@
+/** Checks that a document is valid OpenAPI. */
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { ContractError } from '../../engine/contract/contract.ts';
+import type { Document } from '../../engine/contract/document.ts';
+import { type Fault, toFaults } from '../../engine/schema/faults.ts';
+import { isMap } from '../../engine/schema/json.ts';
+import { toPointer } from '../../engine/schema/pointers.ts';
+import { inPlace } from './operation-ids.ts';
+
+/** Shared by all contracts: compiling OpenAPI's schema takes longer than everything else at a start. */
+const VALIDATOR = new Validator();
+const { validate } = Validator.prototype;
+type Errors = Parameters<typeof toFaults>[0];
+/** The part of it that looks at no reference: `validate` would follow those of schemas, without end. */
+interface Compiled {
+  getAjvValidator(version: '3.1'): ((document: object) => boolean) & { errors: Errors };
+}
+
+const DANGLING = /^Can't resolve (.*?)(?:, only internal refs are supported\.)?$/;
+
+/** The advice for OpenAPI 3.0. The tool converts most of a document; the rest is refused with its place. */
+const CONVERT = 'convert it to 3.1: npx @scalar/cli document upgrade <file> --output <file>';
+
+/** The default dialect of schemas (OpenAPI 3.1, section 4.8.24.5), and the dialect that it is based on. */
+const DIALECTS: unknown[] = [
+  'https://spec.openapis.org/oas/3.1/dialect/base',
+  'https://json-schema.org/draft/2020-12/schema',
+];
+
+/** Returns the problem if it is only a dangling reference. @throws ContractError that lists all other problems */
+export async function checkValidity(document: Record<string, unknown>): Promise<string | undefined> {
+  const { openapi, swagger, jsonSchemaDialect = DIALECTS[0] } = document;
+  if (swagger !== undefined) throw new ContractError([`it is OpenAPI ${swagger}; ${CONVERT}`]);
+  if (openapi !== undefined && !String(openapi).startsWith('3.1.')) {
+    throw new ContractError([`openapi: ${openapi} is not supported: write it as 3.1.1`]);
+  }
+  if (!DIALECTS.includes(jsonSchemaDialect)) {
+    throw new ContractError([
+      `jsonSchemaDialect: ${jsonSchemaDialect} is not supported: remove it, for JSON Schema 2020-12`,
+    ]);
+  }
+  const whole = withItems(document);
+  const { valid, errors } = await validate.call(VALIDATOR, whole);
+  if (valid) return undefined;
+  const reference = DANGLING.exec(String(errors))?.[1] ?? (Array.isArray(errors) ? undefined : malformedOf(document));
+  if (reference !== undefined) return `$ref ${reference} is not in this document`;
+  const problems = describe(errors);
+  // The validator has stopped at a place that no operation uses, perhaps before the paths.
+  if (problems.length === 0) problems.push(...describe(findErrors(whole.paths)));
+  if (problems.length > 0) throw new ContractError(problems);
+  return undefined;
+}
+
+/** With path items in the place of references to them. */
+function withItems(document: Record<string, unknown>): Record<string, unknown> {
+  const { paths } = document as Document;
+  if (!isMap(paths)) return document;
+  const items = Object.entries(paths).map(([path, item]) => [path, inPlace(item, document)]);
+  return { ...document, paths: Object.fromEntries(items) };
+}
+
+/** The first reference that is not percent-encoded UTF-8: the validator does not name it. */
+const malformedOf = (document: object): string | undefined =>
+  [...JSON.stringify(document).matchAll(/"\$ref":"(.*?)"/g)]
+    .map(([, $ref]) => $ref as string)
+    .find(($ref) => toPointer(`#/${$ref}`) === undefined);
+
+/** Places that no operation uses: their faults are left to the lint. Faults in components are reported by the places that use them. */
+const UNUSED = /^\/(info|servers|tags|externalDocs|webhooks|components|security|x-[^/]*)\//;
+
+/** Parts of them that every contract is read for. */
+const READ = /^\/(info(\/title)?|servers|components(\/\w+)?|security) (must be|needs title)/;
+
+function describe(errors: unknown): string[] {
+  if (!Array.isArray(errors)) return [String(errors)];
+  const faults = toFaults(errors).filter(
+    ({ place, words }) => !UNUSED.test(`${place}/`) || READ.test(`${place} ${words}`),
+  );
+  return faults.map(({ place, words }) => `${place || '/'} ${words}`);
+}
+
+function findErrors(paths: unknown): Errors {
+  const check = (VALIDATOR as unknown as Compiled).getAjvValidator('3.1');
+  return check({ openapi: '3.1.1', info: { title: '', version: '' }, paths }) ? [] : check.errors;
+}
+
+/** The first fault of an operation without references, with its place in the operation. Schemas are not looked into. */
+export function findFault(operation: object): Fault | undefined {
+  const [fault] = toFaults(findErrors({ '/': { get: operation } }));
+  return fault && { ...fault, place: fault.place.slice('/paths/~1/get'.length) };
+}

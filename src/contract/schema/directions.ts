@@ -1,0 +1,59 @@
+/** `readOnly` and `writeOnly` fields: derives the schema for requests, or for replies. */
+import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { targetOf, toRecursion } from '../../engine/schema/recursion.ts';
+import { mapSubschemas, scopeOf, subschemasOf } from '../../engine/schema/subschemas.ts';
+
+type Word = 'readOnly' | 'writeOnly';
+
+/** The fields that a request (`readOnly`) or a reply (`writeOnly`) must not have, in words. */
+export const HIDDEN = { readOnly: 'read-only', writeOnly: 'write-only' };
+
+/** Caches of derived schemas, and of schemas without such fields: a schema may be in many others. */
+const known = {
+  readOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
+  writeOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
+};
+
+/** Replaces each field with this word by `hidden`, and no longer requires it. Returns the same object if there is none. */
+export function withoutFields(word: Word, schema: Keywords): Keywords;
+export function withoutFields(word: Word, schema: Schema): Schema;
+export function withoutFields(word: Word, schema: Schema): Schema {
+  if (typeof schema === 'boolean' || !mentions(word, schema)) return schema;
+  const { hidden } = known[word];
+  const made = hidden.get(schema) ?? hide(word, schema, namesOf(word, schema));
+  hidden.set(schema, made);
+  return made;
+}
+
+/** `names` has the hidden fields of all parts that describe the same value: `required` may be in another part than the field. */
+function hide(word: Word, schema: Keywords, names: string[]): Keywords {
+  const target = targetOf(schema);
+  if (target) return toRecursion(schema.$ref as string, () => withoutFields(word, target));
+  const hidden = mapSubschemas(schema, (subschema, keyword) => {
+    if (typeof subschema === 'boolean') return subschema;
+    if (keyword === 'properties' && subschema[word]) return { hidden: HIDDEN[word] };
+    return scopeOf(keyword) === 'value' ? hide(word, subschema, names) : withoutFields(word, subschema);
+  });
+  if (schema.required) hidden.required = schema.required.filter((name) => !names.includes(name));
+  return hidden;
+}
+
+function namesOf(word: Word, schema: Schema): string[] {
+  return subschemasOf(schema).flatMap(({ subschema, keyword, name }) => {
+    if (keyword === 'properties' && keywordsOf(subschema)[word]) return [name];
+    return scopeOf(keyword) === 'value' ? namesOf(word, subschema) : [];
+  });
+}
+
+/** Whether any schema within has the word. If not, none of the schemas seen has it. */
+function mentions(word: Word, schema: Keywords): boolean {
+  const { silent } = known[word];
+  const seen = new Set([schema]);
+  for (const one of seen) {
+    if (one[word]) return true;
+    const inside = [targetOf(one) ?? true, ...subschemasOf(one).map(({ subschema }) => subschema)];
+    for (const next of inside) if (typeof next === 'object' && !silent.has(next)) seen.add(next);
+  }
+  for (const one of seen) silent.add(one);
+  return false;
+}

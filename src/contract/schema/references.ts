@@ -1,0 +1,84 @@
+/** Replaces each `$ref` by its target, unless it refers to itself. Keywords beside the `$ref` of a schema count, too. */
+import { isNode, type Keywords, type Refuse, type Schema } from '../../engine/schema/json.ts';
+import { ANNOTATION, isData, isNames } from '../../engine/schema/keys.ts';
+import { lookUp } from '../../engine/schema/pointers.ts';
+import { isRecursion, toRecursion } from '../../engine/schema/recursion.ts';
+import { type Discriminated, discriminated } from './discriminator.ts';
+
+/** Keywords that other code reads without searching `allOf`. */
+const KIND = /^(type|format)$/;
+
+const BUNDLE = ': make one of its files, by npx @redocly/cli bundle <file> --output <file>';
+
+/** Returns the node with all references replaced. `Kind` is the type of the node. */
+export type Resolve = <Kind>(node: Kind, refuse: Refuse) => Kind;
+
+/** Equal references resolve to the same object, so that it is compiled once. */
+export function buildResolve(document: unknown): Resolve {
+  const targets = new Map<string, Schema>();
+  const open = new Set<string>();
+
+  return function resolveNode(root, refuse) {
+    return resolve(root, false);
+
+    function resolve<Kind>(node: Kind, isSchema: boolean, hasNames?: boolean): Kind;
+    function resolve(node: unknown, isSchema: boolean, hasNames = false): unknown {
+      if (Array.isArray(node)) return node.map((item) => resolve(item, isSchema));
+      if (!isNode(node)) return node;
+      const { $ref, ...others } = node;
+      const isReference = typeof $ref === 'string';
+      const entries = Object.entries(isReference ? others : node);
+      const resolved = entries.map(([key, value]) => {
+        if (!hasNames && isData(key, value)) return [key, value];
+        return [key, resolve(value, isSchema || key === 'schema', !hasNames && isNames(key))];
+      });
+      const beside: Keywords = Object.fromEntries(resolved);
+      if (!isReference) return isSchema && isDiscriminated(beside) ? discriminated(node, beside, refuse) : beside;
+      const target = targetOf($ref, isSchema);
+      if (entries.length === 0 || typeof target === 'boolean') return target;
+      if (isRecursion(target)) return beyond(target, beside);
+      return isSchema ? combine(target, beside) : { ...target, ...wordsOf(beside) };
+    }
+
+    function targetOf($ref: string, isSchema: boolean): Schema {
+      const known = targets.get($ref);
+      if (known !== undefined) return known;
+      const node = lookUp(document, $ref) as Schema | undefined;
+      if (open.has($ref) && isSchema) return toRecursion($ref, () => targets.get($ref) as Keywords);
+      if (open.has($ref)) refuse(`${$ref} refers to itself, which only a schema may do`);
+      else if (node === undefined) refuse(`$ref ${$ref} is not in this document${$ref.startsWith('#') ? '' : BUNDLE}`);
+      else if (isSchema && Object(node) !== node && typeof node !== 'boolean')
+        refuse(`$ref ${$ref} leads to no schema`);
+      else {
+        open.add($ref);
+        const target = resolve(node, isSchema);
+        open.delete($ref);
+        targets.set($ref, target);
+        return target;
+      }
+      return {};
+    }
+  };
+}
+
+/** The words that a reference to something other than a schema may have beside it: all else is ignored (OpenAPI 3.1, section 4.8.23). */
+const wordsOf = (beside: Keywords): Keywords =>
+  Object.fromEntries(Object.entries(beside).filter(([key]) => /^(summary|description|x-.*)$/.test(key)));
+
+const isDiscriminated = (schema: Keywords): schema is Discriminated =>
+  Boolean(schema.discriminator?.propertyName && Array.isArray(schema.oneOf ?? schema.anyOf));
+
+/** A recursive reference with keywords beside it. */
+function beyond(target: Keywords, { allOf = [], ...beside }: Keywords): Keywords {
+  return { ...beside, allOf: [target, ...allOf] };
+}
+
+/** A schema that requires both. The target goes into `allOf`, because some keywords change their meaning beside others. */
+function combine(target: Keywords, beside: Keywords): Keywords {
+  if (Object.keys(beside).every((key) => ANNOTATION.test(key))) return { ...target, ...beside };
+  const { allOf = [], ...others } = beside;
+  const ofTarget = Object.entries(target);
+  const shown = ofTarget.filter(([key]) => ANNOTATION.test(key) || KIND.test(key));
+  const checked = ofTarget.filter(([key]) => !ANNOTATION.test(key));
+  return { ...Object.fromEntries(shown), ...others, allOf: [Object.fromEntries(checked), ...allOf] };
+}

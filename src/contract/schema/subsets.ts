@@ -1,0 +1,152 @@
+/** Whether every value of one schema fits another. Cautious: false wherever it cannot be proven. */
+import { isDeepStrictEqual } from 'node:util';
+import { isMap, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { ANNOTATION } from '../../engine/schema/keys.ts';
+import { mergeAllOf } from '../../engine/schema/merged.ts';
+import { targetOf } from '../../engine/schema/recursion.ts';
+import { mapSubschemas } from '../../engine/schema/subschemas.ts';
+import { fieldOf, ruleOf } from './parts.ts';
+import { isBounded, isOfType, isType, JOINT, speaksOfOthers, typesOf, valuesOf } from './value-bounds.ts';
+
+/** Whether every value of `inner` fits `outer`, and has only fields that `outer` names. */
+export function isWithin(inner: Schema, outer: Schema): boolean {
+  const [given, wanted] = [toBare(inner), toBare(outer)];
+  return isNamed(given, wanted) && fits(given, wanted);
+}
+
+/** Whether every value of `inner` fits `outer`. */
+export const isSubset = (inner: Schema, outer: Schema): boolean => fits(toBare(inner), toBare(outer));
+
+/** Removes annotations, and replaces recursions by the number of their target. */
+function toBare(schema: Schema): Schema {
+  if (typeof schema === 'boolean') return schema;
+  const target = targetOf(schema);
+  if (target) return { recursion: numberOf(target) };
+  const entries = Object.entries(mapSubschemas(schema, toBare)).filter(([keyword]) => !ANNOTATION.test(keyword));
+  return entries.length === 0 || Object.fromEntries(entries);
+}
+
+const numbers = new WeakMap<object, number>();
+let next = 0;
+
+function numberOf(target: Keywords): number {
+  const number = numbers.get(target) ?? next++;
+  numbers.set(target, number);
+  return number;
+}
+
+/** Whether values of `inner` have only fields that `outer` names. If `outer` names none, any field is allowed. */
+function isNamed(inner: Schema, outer: Schema): boolean {
+  if (typeof outer === 'boolean' || inner === false) return true;
+  const [given, known] = [mergeAllOf(inner), mergeAllOf(outer)];
+  if (known.items && mayBe('array', given) && !isNamed(given.items ?? {}, known.items)) return false;
+  if (!mayBe('object', given)) return true;
+  const { properties: fields = {} } = known;
+  const names = Object.keys(fields);
+  if (names.length === 0) return !PARTS.some((keyword) => keyword in known);
+  return (
+    isClosed(given) &&
+    Object.entries(given.properties ?? {}).every(
+      ([name, field]) => names.includes(name) && isNamed(field, fields[name] as Schema),
+    )
+  );
+}
+
+/** Keywords whose parts may name fields. */
+const PARTS = ['anyOf', 'oneOf', 'if', 'dependentSchemas', 'patternProperties', 'prefixItems', 'recursion'];
+
+/** Whether values of this type may fit. */
+function mayBe(type: string, schema: Schema): boolean {
+  const { type: types = type, anyOf, oneOf } = keywordsOf(schema);
+  const choices = anyOf ?? oneOf;
+  return [types].flat().includes(type) && (!choices || choices.some((choice) => mayBe(type, choice)));
+}
+
+/** Whether an object may have no field but those in `properties`. */
+export const isClosed = ({ additionalProperties, patternProperties }: Keywords) =>
+  additionalProperties === false && patternProperties === undefined;
+
+function fits(inner: Schema, outer: Schema): boolean {
+  if (outer === true || inner === false) return true;
+  if (outer === false) return false;
+  const given = mergeAllOf(inner);
+  const isOpen = (keyword: string) => JOINT.test(keyword) || !isDeepStrictEqual(given[keyword], outer[keyword]);
+  return isDeepStrictEqual(inner, outer) || proves(given, Object.keys(outer).filter(isOpen), outer);
+}
+
+/** Whether each alternative of `given` fits the `keywords` of `outer`. */
+function proves(given: Keywords, keywords: string[], outer: Keywords): boolean {
+  const alternatives = keywords.length > 0 ? alternativesOf(given) : [];
+  if (alternatives.length > 0) return alternatives.every((one) => proves(one, keywords, outer));
+  return keywords.every((keyword) => speaksOfOthers(keyword, given) || holds(keyword, outer, given));
+}
+
+function alternativesOf({ anyOf, oneOf, ...rest }: Keywords): Keywords[] {
+  const choices = anyOf ?? oneOf ?? [];
+  if (choices.length > 0) return choices.map((choice) => mergeAllOf({ allOf: [choice, rest] }));
+  if (Array.isArray(rest.type)) return rest.type.map((type) => ({ ...rest, type }));
+  const { enum: values = [], ...others } = rest;
+  const typed = values.filter((one) => isOfType(one, others));
+  return 'const' in others ? [] : typed.map((one) => ({ ...others, const: one }));
+}
+
+/** Whether every value of `given` fits a keyword of `outer`. */
+function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
+  const { allOf = [], anyOf = [], oneOf = [], not = false, type = [], required = [], properties = {} } = outer;
+  switch (keyword) {
+    case 'allOf':
+      return allOf.every((part) => fits(given, part));
+    case 'anyOf':
+      return anyOf.some((part) => fits(given, part));
+    case 'oneOf':
+      return oneOf.some(
+        (part, index) => fits(given, part) && oneOf.every((other, at) => at === index || isApart(given, other)),
+      );
+    case 'not':
+      return isApart(given, not) || (given.not !== undefined && fits(not, given.not));
+    case 'type':
+      return typesOf(given)?.every((own) => [type].flat().some((wide) => isType(own, wide))) ?? false;
+    case 'required':
+      return required.every((name) => given.required?.includes(name));
+    case 'const':
+      return isAmong(given, [outer.const]);
+    case 'enum':
+      return isAmong(given, outer.enum);
+    case 'properties':
+      return Object.entries(properties).every(([name, field]) => fits(fieldOf(name, given), field));
+    case 'propertyNames':
+      return namesOf(given).every((name) => fits(name, outer.propertyNames as Schema));
+    default:
+      return ruleOf(keyword)?.(keyword, outer, given, fits) ?? isBounded(keyword, outer[keyword], given);
+  }
+}
+
+/** The names that fields may have. */
+const namesOf = (given: Keywords): Schema[] =>
+  isClosed(given)
+    ? Object.keys(given.properties ?? {}).map((name) => ({ const: name }))
+    : [given.propertyNames ?? true];
+
+const isAmong = (given: Keywords, values: unknown[] = []): boolean =>
+  valuesOf(given)?.every((one) => values.some((other) => isDeepStrictEqual(one, other))) ?? false;
+
+/** Equal for equal values: a number may be a bigint. Objects are all alike. */
+const toText = (value: unknown): string =>
+  JSON.stringify(value, (_name, inner) => {
+    if (typeof inner === 'bigint') return Number(inner);
+    return isMap(inner) ? {} : inner;
+  });
+
+/** Whether no value fits both, because of their types, their listed values, or a field that one of them requires. */
+function isApart(one: Schema, other: Schema): boolean {
+  if (one === false || other === false) return true;
+  const [left, right] = [mergeAllOf(one), mergeAllOf(other)];
+  const [types, others] = [typesOf(left), typesOf(right)];
+  if (!types || !others) return false;
+  if (!types.some((type) => others.some((wide) => isType(type, wide) || isType(wide, type)))) return true;
+  const [values, listed] = [valuesOf(left)?.map(toText), valuesOf(right)?.map(toText)];
+  if (values && listed) return !values.some((value) => listed.includes(value));
+  const required = new Set([left, right].flatMap((schema) => schema.required ?? []));
+  const areObjects = [...types, ...others].every((type) => type === 'object');
+  return areObjects && [...required].some((name) => isApart(fieldOf(name, left), fieldOf(name, right)));
+}
