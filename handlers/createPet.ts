@@ -1,4 +1,4 @@
-import { handle } from '#engine';
+import { handle } from 'contract-first';
 
 export default handle('createPet', async ({ body, idempotency, pets, urlOf }) => {
   const pet = await pets.create(body, { idempotency });

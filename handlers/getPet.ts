@@ -1,4 +1,4 @@
-import { handle, refuse } from '#engine';
+import { handle, refuse } from 'contract-first';
 
 export default handle('getPet', async ({ params, pets }) => {
   const pet = await pets.get(params.petId);

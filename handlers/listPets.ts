@@ -1,4 +1,4 @@
-import { handle, nextLink, refuseAt } from '#engine';
+import { handle, nextLink, refuseAt } from 'contract-first';
 
 export default handle('listPets', async ({ query, pets, urlOf }) => {
   const page = await pets.list(query);

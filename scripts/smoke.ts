@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { loadContract } from '../src/contract/read/load-contract.ts';
-import type { ReadContract } from '../src/engine/contract/contract.ts';
-import type { MediaNode, ParameterNode } from '../src/engine/contract/document.ts';
-import { toJsonText } from '../src/store/table.ts';
+import { loadContract } from '../src/contract-first/contract/read/load-contract.ts';
+import type { ReadContract } from '../src/contract-first/engine/contract/contract.ts';
+import type { MediaNode, ParameterNode } from '../src/contract-first/engine/contract/document.ts';
+import { toJsonText } from '../src/contract-first/store/table.ts';
 
 const KEY = 'key-of-the-smoke-test';
 const server = spawn(process.execPath, ['dist/src/main.js'], {

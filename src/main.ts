@@ -1,4 +1,4 @@
 /** The program. */
-import { run } from './run.ts';
+import { run } from 'contract-first/run';
 
 await run(() => import('./generated/service.ts'));

@@ -1,5 +1,5 @@
 /** Yours: builds what handlers need beside the collections, such as other services, queues or mail. Handlers get them as `services`. */
-import type { ServiceParts, Settings, SettingsOf } from './engine/services.ts';
+import type { ServiceParts, Settings, SettingsOf } from 'contract-first';
 
 /** Environment variables, such as `PAYMENTS_URL: { kind: 'text', rule: 'a URL', fits: URL.canParse }`. */
 export const settings = {} as const satisfies Settings;

@@ -2,7 +2,7 @@
  * Yours: checks tokens of other issuers, if the contract has bearer tokens in the format JWT, OAuth 2 or OpenID Connect. Without
  * `verifyToken`, contracts with OAuth 2 or OpenID Connect are refused, and a JWT is one of the server's own keys.
  */
-import type { VerifyToken } from './engine/tokens.ts';
+import type { VerifyToken } from 'contract-first';
 
 /** The claims of a token: handlers get them as `caller.claims`. */
 export type Claims = Readonly<Record<string, unknown>>;

@@ -1,10 +1,10 @@
 /** The service with operations that the contract does not have: what a contract may say, called for real. */
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { checkOperations } from '../src/contract/checks/checked-operations.ts';
-import { loadContract } from '../src/contract/read/load-contract.ts';
-import { ContractError, type ReadContract } from '../src/engine/contract/contract.ts';
-import type { Handlers } from '../src/engine/routes/operations.ts';
+import { checkOperations } from '../src/contract-first/contract/checks/checked-operations.ts';
+import { loadContract } from '../src/contract-first/contract/read/load-contract.ts';
+import { ContractError, type ReadContract } from '../src/contract-first/engine/contract/contract.ts';
+import type { Handlers } from '../src/contract-first/engine/routes/operations.ts';
 import { toErrorBody as ownErrorBody } from '../src/errors.ts';
 import { domain } from '../src/generated/domain.ts';
 import type { Json } from './any-json.ts';

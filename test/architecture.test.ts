@@ -27,7 +27,7 @@ function importsOf(file: string): string[] {
 }
 
 const OF_EACH_STORE = [
-  'src/json',
+  'src/contract-first/json',
   ...[
     'store',
     'collection',
@@ -52,11 +52,11 @@ const OF_EACH_STORE = [
     'migrations',
     'texts',
     'moving',
-  ].map((name) => `src/store/${name}.ts`),
+  ].map((name) => `src/contract-first/store/${name}.ts`),
 ];
 
 /** The folders whose README says what their files may import. */
-const ROOMS = ['src/contract', 'src/engine', 'src/operate', 'src']
+const ROOMS = ['src/contract-first/contract', 'src/contract-first/engine', 'src/contract-first/operate', 'src']
   .flatMap((wing) => readdirSync(join(ROOT, wing)).map((name) => `${wing}/${name}`))
   .filter((room) => existsSync(join(ROOT, room, 'README.md')) && mayImportOf(room));
 
@@ -69,61 +69,85 @@ function mayImportOf(room: string): string[] | undefined {
 /** What the files of each room may import from other rooms. */
 const ARROWS: Record<string, string[]> = {
   ...Object.fromEntries(ROOMS.map((room) => [room, mayImportOf(room)])),
-  handlers: ['src/engine/index.ts'],
-  'src/main.ts': ['src/run.ts'],
-  'src/run.ts': ['src/start.ts', 'src/service.ts', 'src/operate/process/signals.ts'],
-  'src/service.ts': ['src/engine', 'src/registered.ts', 'src/store'],
-  'src/own-contract.ts': ['src/contract', 'src/engine', 'src/service.ts', 'src/store'],
-  'src/start.ts': [
-    'src/own-contract.ts',
-    'src/service.ts',
+  handlers: ['src/contract-first/engine/index.ts'],
+  'src/main.ts': ['src/contract-first/run.ts'],
+  'src/contract-first/run.ts': [
+    'src/contract-first/start.ts',
+    'src/contract-first/service.ts',
+    'src/contract-first/operate/process/signals.ts',
+  ],
+  'src/contract-first/service.ts': [
+    'src/contract-first/engine',
+    'src/contract-first/registered.ts',
+    'src/contract-first/store',
+  ],
+  'src/contract-first/own-contract.ts': [
+    'src/contract-first/contract',
+    'src/contract-first/engine',
+    'src/contract-first/service.ts',
+    'src/contract-first/store',
+  ],
+  'src/contract-first/start.ts': [
+    'src/contract-first/own-contract.ts',
+    'src/contract-first/service.ts',
     ...['engine', 'operate', 'store'].map((wing) => `src/${wing}`),
   ],
-  'src/operate/variables.ts': [],
-  'src/operate/config.ts': [
-    'src/operate/variables.ts',
-    'src/operator-error.ts',
-    'src/engine/services.ts',
-    'src/store/rate.ts',
-    'src/store/database-url.ts',
-    'src/store/store.ts',
+  'src/contract-first/operate/variables.ts': [],
+  'src/contract-first/operate/config.ts': [
+    'src/contract-first/operate/variables.ts',
+    'src/contract-first/operator-error.ts',
+    'src/contract-first/engine/services.ts',
+    'src/contract-first/store/rate.ts',
+    'src/contract-first/store/database-url.ts',
+    'src/contract-first/store/store.ts',
   ],
-  'src/engine/problem.ts': ['src/json'],
-  'src/registered.ts': [],
-  'src/engine/errors.ts': ['src/registered.ts', 'src/engine/problem.ts'],
-  'src/engine/index.ts': ['src/json', 'src/engine', 'src/store/collection.ts', 'src/store/description.ts'],
-  'src/engine/server.ts': ['src/registered.ts', ...['engine', 'store'].map((wing) => `src/${wing}`)],
+  'src/contract-first/engine/problem.ts': ['src/contract-first/json'],
+  'src/contract-first/registered.ts': [],
+  'src/contract-first/engine/errors.ts': ['src/contract-first/registered.ts', 'src/contract-first/engine/problem.ts'],
+  'src/contract-first/engine/index.ts': [
+    'src/contract-first/json',
+    'src/contract-first/engine',
+    'src/contract-first/store/collection.ts',
+    'src/contract-first/store/description.ts',
+  ],
+  'src/contract-first/engine/server.ts': [
+    'src/contract-first/registered.ts',
+    ...['engine', 'store'].map((wing) => `src/${wing}`),
+  ],
   'src/plugins.ts': [],
-  'src/services.ts': ['src/engine/services.ts'],
-  'src/tokens.ts': ['src/engine/tokens.ts'],
-  'src/errors.ts': ['src/engine/error-body.ts'],
-  'src/engine/error-body.ts': [
-    'src/registered.ts',
-    'src/engine/errors.ts',
-    'src/engine/problem.ts',
-    'src/engine/routes/directed.ts',
+  'src/services.ts': ['src/contract-first/engine/services.ts'],
+  'src/tokens.ts': ['src/contract-first/engine/tokens.ts'],
+  'src/errors.ts': ['src/contract-first/engine/error-body.ts'],
+  'src/contract-first/engine/error-body.ts': [
+    'src/contract-first/registered.ts',
+    'src/contract-first/engine/errors.ts',
+    'src/contract-first/engine/problem.ts',
+    'src/contract-first/engine/routes/directed.ts',
   ],
-  'src/engine/tokens.ts': ['src/store/collection.ts'],
-  'src/engine/services.ts': ['src/engine/errors.ts', 'src/store/collection.ts'],
-  'src/operator-error.ts': ['src/json'],
-  'src/store': [
-    'src/operator-error.ts',
-    'src/json',
-    'src/registered.ts',
-    'src/store/sqlite/open-sqlite.ts',
-    'src/store/sqlite/inspection.ts',
-    'src/store/sqlite/contents.ts',
-    'src/store/postgres',
+  'src/contract-first/engine/tokens.ts': ['src/contract-first/store/collection.ts'],
+  'src/contract-first/engine/services.ts': [
+    'src/contract-first/engine/errors.ts',
+    'src/contract-first/store/collection.ts',
   ],
-  'src/store/sqlite': OF_EACH_STORE,
-  'src/store/postgres': OF_EACH_STORE,
+  'src/contract-first/operator-error.ts': ['src/contract-first/json'],
+  'src/contract-first/store': [
+    'src/contract-first/operator-error.ts',
+    'src/contract-first/json',
+    'src/contract-first/registered.ts',
+    'src/contract-first/store/sqlite/open-sqlite.ts',
+    'src/contract-first/store/sqlite/inspection.ts',
+    'src/contract-first/store/sqlite/contents.ts',
+    'src/contract-first/store/postgres',
+  ],
+  'src/contract-first/store/sqlite': OF_EACH_STORE,
+  'src/contract-first/store/postgres': OF_EACH_STORE,
   'src/generated': [
     'handlers',
-    'src/engine/index.ts',
-    'src/engine/errors.ts',
-    'src/store/index.ts',
+    'src/contract-first/engine/index.ts',
+    'src/contract-first/engine/errors.ts',
+    'src/contract-first/store/index.ts',
     'src/pets',
-    'src/own-contract.ts',
+    'src/contract-first/own-contract.ts',
     ...['errors', 'plugins', 'service', 'services', 'tokens'].map((name) => `src/${name}.ts`),
   ],
   scripts: ['src'],
@@ -187,8 +211,8 @@ t.test('only the configuration reads the environment', async (t) => {
     /process\.env/.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '')),
   );
   t.strictSame(readers.sort(), [
-    ...['backup', 'keys', 'move', 'restore'].map((name) => `src/operate/cli/${name}.ts`),
-    'src/start.ts',
+    ...['backup', 'keys', 'move', 'restore'].map((name) => `src/contract-first/operate/cli/${name}.ts`),
+    'src/contract-first/start.ts',
   ]);
 });
 
@@ -198,7 +222,7 @@ t.test('what is private of Node and its modules stands in one file', async (t) =
   const users = [...filesBelow('src'), ...filesBelow('handlers')].filter((file) =>
     PRIVATE.test(readFileSync(join(ROOT, file), 'utf8')),
   );
-  t.strictSame(users, ['src/engine/http/node-internals.ts']);
+  t.strictSame(users, ['src/contract-first/engine/http/node-internals.ts']);
 });
 
 t.test('whatever makes a server listens for the errors of its sockets', async (t) => {
@@ -206,9 +230,9 @@ t.test('whatever makes a server listens for the errors of its sockets', async (t
     /\b(createServer|fastify)\(/.test(readFileSync(join(ROOT, file), 'utf8')),
   );
   t.strictSame(makers.sort(), [
-    'src/engine/http/listening.ts',
-    'src/engine/server.ts',
-    'src/operate/telemetry/operators.ts',
+    'src/contract-first/engine/http/listening.ts',
+    'src/contract-first/engine/server.ts',
+    'src/contract-first/operate/telemetry/operators.ts',
   ]);
   for (const file of makers) t.match(readFileSync(join(ROOT, file), 'utf8'), /\bhearErrors\(/, file);
 });
@@ -217,13 +241,13 @@ t.test('HTML that is not escaped is written in few files', async (t) => {
   const writers = filesBelow('src').filter((file) => /\bnew Html\(/.test(readFileSync(join(ROOT, file), 'utf8')));
   t.strictSame(
     writers.sort(),
-    ['curl', 'html', 'prose'].map((name) => `src/engine/docs/${name}.ts`),
+    ['curl', 'html', 'prose'].map((name) => `src/contract-first/engine/docs/${name}.ts`),
   );
 });
 
 t.test('SQL is written in the store, and in what a domain reads, only', async (t) => {
   for (const file of [...filesBelow('src'), ...filesBelow('handlers')].filter(
-    (name) => !name.startsWith('src/store/') && !name.endsWith('/transactions.ts'),
+    (name) => !name.startsWith('src/contract-first/store/') && !name.endsWith('/transactions.ts'),
   )) {
     t.notMatch(readFileSync(join(ROOT, file), 'utf8'), /\b(SELECT|INSERT INTO|UPDATE|PRAGMA)\b/, file);
   }

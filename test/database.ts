@@ -1,12 +1,13 @@
 /** A store on SQLite by its URL, as the configuration opens it. */
+
+import type { Page } from '../src/contract-first/store/collection.ts';
+import { toCursor } from '../src/contract-first/store/cursors.ts';
+import { parseDatabaseUrl, type SqliteDatabase } from '../src/contract-first/store/database-url.ts';
+import type { CollectionOf, CollectionsOf, SchemaOf } from '../src/contract-first/store/description.ts';
+import { openStore } from '../src/contract-first/store/open-store.ts';
+import type { Shapes } from '../src/contract-first/store/shape.ts';
+import type { Store, StoreLimits } from '../src/contract-first/store/store.ts';
 import { domain } from '../src/generated/domain.ts';
-import type { Page } from '../src/store/collection.ts';
-import { toCursor } from '../src/store/cursors.ts';
-import { parseDatabaseUrl, type SqliteDatabase } from '../src/store/database-url.ts';
-import type { CollectionOf, CollectionsOf, SchemaOf } from '../src/store/description.ts';
-import { openStore } from '../src/store/open-store.ts';
-import type { Shapes } from '../src/store/shape.ts';
-import type { Store, StoreLimits } from '../src/store/store.ts';
 
 type Records = CollectionOf<(typeof domain)['pets']>;
 

@@ -3,7 +3,7 @@
  * loader: this one needs it, for the transactions are as they stand.
  */
 import { register } from 'node:module';
-import '../scripts/typescript/register.js';
+import '../src/contract-first/cli/typescript/register.js';
 
 register('../scripts/test/built-program.js', import.meta.url);
 

@@ -1,10 +1,10 @@
 /** Every example of a reply in the contract, asked for: people read and tools mock what the server gives. */
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
-import { resolveDocument } from '../src/contract/read/resolved.ts';
-import { loadConfig } from '../src/operate/config.ts';
-import { makeKey, toStoredKey } from '../src/store/api-keys.ts';
-import { StoreUnavailable } from '../src/store/store.ts';
+import { resolveDocument } from '../src/contract-first/contract/read/resolved.ts';
+import { loadConfig } from '../src/contract-first/operate/config.ts';
+import { makeKey, toStoredKey } from '../src/contract-first/store/api-keys.ts';
+import { StoreUnavailable } from '../src/contract-first/store/store.ts';
 import type { Json } from './any-json.ts';
 import { openUrl } from './database.ts';
 import { CONTRACT } from './properties/operations.ts';

@@ -1,6 +1,6 @@
 /** Values that no database can hold, sent at once with others: each caller gets an answer of its own, on both databases. */
 import t, { type Test } from 'tap';
-import { type Fields, isRefused } from '../src/store/collection.ts';
+import { type Fields, isRefused } from '../src/contract-first/store/collection.ts';
 import { idempotencyOf, keyOf, type Open, onBoth, type Shop } from './orders/shops.ts';
 
 /** PostgreSQL takes neither; half a surrogate pair would be read as U+FFFD. */

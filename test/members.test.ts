@@ -1,9 +1,9 @@
 /** Texts whose case does not count, and records that go with another one, in all databases. */
 import t, { type Test } from 'tap';
-import { type AnyCollection, type Fields, isRefused } from '../src/store/collection.ts';
-import { openStore } from '../src/store/open-store.ts';
-import type { Store } from '../src/store/store.ts';
-import { toTable, toTables } from '../src/store/table.ts';
+import { type AnyCollection, type Fields, isRefused } from '../src/contract-first/store/collection.ts';
+import { openStore } from '../src/contract-first/store/open-store.ts';
+import type { Store } from '../src/contract-first/store/store.ts';
+import { toTable, toTables } from '../src/contract-first/store/table.ts';
 import { domain } from './members/domain.ts';
 import { idempotencyOf, LIMITS, onBoth } from './orders/shops.ts';
 

@@ -1,8 +1,8 @@
 /** Times however they are spelled, records whose first fields are absent, and changes within a field, on both databases. */
 import t, { type Test } from 'tap';
-import type { JsonText } from '../src/json/json-text.ts';
-import type { AnyCollection, Fields, PageQuery } from '../src/store/collection.ts';
-import { toCursor } from '../src/store/cursors.ts';
+import type { JsonText } from '../src/contract-first/json/json-text.ts';
+import type { AnyCollection, Fields, PageQuery } from '../src/contract-first/store/collection.ts';
+import { toCursor } from '../src/contract-first/store/cursors.ts';
 import { domain } from './moments/domain.ts';
 import { loadShapes, transactions } from './moments/writing.ts';
 import { idempotencyOf, onBoth } from './orders/shops.ts';

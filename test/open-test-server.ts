@@ -2,18 +2,18 @@
 import { stringify } from 'lossless-json';
 import { pino } from 'pino';
 import type { Test } from 'tap';
-import type { Contract } from '../src/engine/contract/contract.ts';
-import { replyFor } from '../src/engine/contract/replies.ts';
-import type { InReply, InRequest, OperationId } from '../src/engine/routes/directed.ts';
-import type { HeadersOf, PathOf, QueryOf, Responses, StatusIn } from '../src/engine/routes/handler.ts';
-import { buildShapes } from '../src/engine/routes/stored-records.ts';
-import { buildUrlOf } from '../src/engine/routes/urls.ts';
-import { buildToBigints } from '../src/engine/schema/bigints.ts';
+import type { Contract } from '../src/contract-first/engine/contract/contract.ts';
+import { replyFor } from '../src/contract-first/engine/contract/replies.ts';
+import type { InReply, InRequest, OperationId } from '../src/contract-first/engine/routes/directed.ts';
+import type { HeadersOf, PathOf, QueryOf, Responses, StatusIn } from '../src/contract-first/engine/routes/handler.ts';
+import { buildShapes } from '../src/contract-first/engine/routes/stored-records.ts';
+import { buildUrlOf } from '../src/contract-first/engine/routes/urls.ts';
+import { buildToBigints } from '../src/contract-first/engine/schema/bigints.ts';
+import type { operations } from '../src/contract-first/registered.ts';
+import { openStore } from '../src/contract-first/store/open-store.ts';
 import { domain } from '../src/generated/domain.ts';
 import { transactions } from '../src/generated/writing.ts';
 import { addPlugins } from '../src/plugins.ts';
-import type { operations } from '../src/registered.ts';
-import { openStore } from '../src/store/open-store.ts';
 import { type OwnStore, withRecords } from './database.ts';
 import { KEY, loadOurs, type Request, type Service, type StartOptions, startService } from './service.ts';
 

@@ -1,12 +1,18 @@
 /** Changes of records, on both databases: conditions, keys, sums, and what the store sets itself. */
 import t, { type Test } from 'tap';
+import {
+  type Fields,
+  type Idempotency,
+  isRefused,
+  KeyReused,
+  type Put,
+} from '../src/contract-first/store/collection.ts';
+import type { AnyDomain } from '../src/contract-first/store/description.ts';
+import { openStore } from '../src/contract-first/store/open-store.ts';
+import { toPlainShape } from '../src/contract-first/store/shape.ts';
+import type { Store } from '../src/contract-first/store/store.ts';
+import { toTable, toTables } from '../src/contract-first/store/table.ts';
 import { pets } from '../src/pets/domain.ts';
-import { type Fields, type Idempotency, isRefused, KeyReused, type Put } from '../src/store/collection.ts';
-import type { AnyDomain } from '../src/store/description.ts';
-import { openStore } from '../src/store/open-store.ts';
-import { toPlainShape } from '../src/store/shape.ts';
-import type { Store } from '../src/store/store.ts';
-import { toTable, toTables } from '../src/store/table.ts';
 import { books } from './books/domain.ts';
 import { coupons, domain as DOMAIN, orders } from './orders/domain.ts';
 import { idempotencyOf, keyOf, LIMITS, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';

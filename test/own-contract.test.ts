@@ -2,10 +2,10 @@
 import { copyFileSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import { loadOwnContract, loadShapes, toFinishedFile } from '../src/contract-first/own-contract.ts';
 import { toErrorBody } from '../src/errors.ts';
 import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
-import { loadOwnContract, loadShapes, toFinishedFile } from '../src/own-contract.ts';
 import { startProgram } from './program.ts';
 
 t.test('a contract that no build has finished is checked and finished when it is loaded', async (t) => {
@@ -31,7 +31,7 @@ t.test('a contract that no build has finished is checked and finished when it is
 t.test('a built program starts and serves its contract without the code of the build', async (t) => {
   const root = t.testdir({});
   cpSync(process.env.TEST_PROGRAM as string, root, { recursive: true });
-  rmSync(`${root}/src/contract`, { recursive: true });
+  rmSync(`${root}/node_modules/contract-first/dist/contract`, { recursive: true });
   const env = { PORT: '0', DATABASE_URL: 'sqlite:pets.db' };
   const program = startProgram(t, 'src/main.js', { root, env });
   const [, key = '', origin] = await program.written('stderr', /Bearer (\S+)' '(http:[^ ]*:\d+)\//);

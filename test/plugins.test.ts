@@ -9,8 +9,8 @@ import { requestContext, fastifyRequestContext as requestContextPlugin } from '@
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import t, { type Test } from 'tap';
-import { addCors } from '../src/engine/http/cors.ts';
-import { loadConfig } from '../src/operate/config.ts';
+import { addCors } from '../src/contract-first/engine/http/cors.ts';
+import { loadConfig } from '../src/contract-first/operate/config.ts';
 import { load, operation, serve, withPaths } from './added-operations.ts';
 import { ContractCheck } from './contract-check.ts';
 import { edited } from './edited-contract.ts';

@@ -8,10 +8,10 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { Test } from 'tap';
 import { findFreePort } from '../scripts/free-port.ts';
+import { openPostgres } from '../src/contract-first/store/postgres/open-postgres.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../src/contract-first/store/postgres/settings.ts';
+import type { StoreLimits } from '../src/contract-first/store/store.ts';
 import { domain } from '../src/generated/domain.ts';
-import { openPostgres } from '../src/store/postgres/open-postgres.ts';
-import { type PostgresSettings, parsePostgresUrl } from '../src/store/postgres/settings.ts';
-import type { StoreLimits } from '../src/store/store.ts';
 import { type OwnStore, withRecords } from './database.ts';
 import { endWithProcess } from './postgres-end.ts';
 

@@ -44,7 +44,7 @@ const DEFAULTS = {
 const { TEST_PROGRAM } = process.env;
 
 /** What Node needs to run a TypeScript file. */
-export const NODE_ARGS = [`--import=${new URL('../scripts/typescript/register.js', import.meta.url)}`];
+export const NODE_ARGS = [`--import=${new URL('../src/contract-first/cli/typescript/register.js', import.meta.url)}`];
 
 /** Starts a TypeScript file of a project; of ours, the built one. */
 export function startProgram(t: Test, file: string, options: ProgramOptions = {}): Program {

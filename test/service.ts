@@ -6,21 +6,25 @@ import type { FastifyInstance } from 'fastify';
 import { parse } from 'lossless-json';
 import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
-import { checkOperations } from '../src/contract/checks/checked-operations.ts';
-import { finish } from '../src/contract/finish.ts';
-import { loadContract } from '../src/contract/read/load-contract.ts';
-import { toRecords } from '../src/contract/records.ts';
-import type { Contract, ReadContract } from '../src/engine/contract/contract.ts';
-import { readFinished } from '../src/engine/contract/finished.ts';
-import { type Address, listen } from '../src/engine/http/listening.ts';
-import { type CompiledOperations, compileOperations, type OwnParts } from '../src/engine/routes/compiled-operations.ts';
-import type { Handlers } from '../src/engine/routes/operations.ts';
-import { buildServer, type ServerOptions } from '../src/engine/server.ts';
+import { checkOperations } from '../src/contract-first/contract/checks/checked-operations.ts';
+import { finish } from '../src/contract-first/contract/finish.ts';
+import { loadContract } from '../src/contract-first/contract/read/load-contract.ts';
+import { toRecords } from '../src/contract-first/contract/records.ts';
+import type { Contract, ReadContract } from '../src/contract-first/engine/contract/contract.ts';
+import { readFinished } from '../src/contract-first/engine/contract/finished.ts';
+import { type Address, listen } from '../src/contract-first/engine/http/listening.ts';
+import {
+  type CompiledOperations,
+  compileOperations,
+  type OwnParts,
+} from '../src/contract-first/engine/routes/compiled-operations.ts';
+import type { Handlers } from '../src/contract-first/engine/routes/operations.ts';
+import { buildServer, type ServerOptions } from '../src/contract-first/engine/server.ts';
+import { loadConfig } from '../src/contract-first/operate/config.ts';
+import type { AnyDomain } from '../src/contract-first/store/description.ts';
 import { toErrorBody } from '../src/errors.ts';
 import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
-import { loadConfig } from '../src/operate/config.ts';
-import type { AnyDomain } from '../src/store/description.ts';
 import { ContractCheck, type Reply } from './contract-check.ts';
 import { type OwnStore, openUrl } from './database.ts';
 

@@ -1,13 +1,13 @@
 /** A team's services: what its handlers need beside what is kept. */
 import { pino } from 'pino';
 import t from 'tap';
-import { buildIsReady } from '../src/engine/http/health.ts';
-import type { AnyContext } from '../src/engine/routes/handler.ts';
-import { buildCheckServices, type Settings } from '../src/engine/services.ts';
+import { buildIsReady } from '../src/contract-first/engine/http/health.ts';
+import type { AnyContext } from '../src/contract-first/engine/routes/handler.ts';
+import { buildCheckServices, type Settings } from '../src/contract-first/engine/services.ts';
+import { checkStart } from '../src/contract-first/operate/cli/dry-run.ts';
+import { loadConfig } from '../src/contract-first/operate/config.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { service } from '../src/generated/service.ts';
-import { checkStart } from '../src/operate/cli/dry-run.ts';
-import { loadConfig } from '../src/operate/config.ts';
 import { openUrl } from './database.ts';
 import { holdClock } from './held-clock.ts';
 import { startService } from './service.ts';

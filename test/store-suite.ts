@@ -2,18 +2,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parse, stringify } from 'lossless-json';
 import type { Test } from 'tap';
-import { makeKey, toStoredKey } from '../src/store/api-keys.ts';
+import { makeKey, toStoredKey } from '../src/contract-first/store/api-keys.ts';
 import {
   type AnyCollection,
   type Fields,
   type Idempotency,
   KeyReused,
   type PageQuery,
-} from '../src/store/collection.ts';
-import { toCursor } from '../src/store/cursors.ts';
-import type { AnyDescription } from '../src/store/description.ts';
-import type { Store, StoredKey } from '../src/store/store.ts';
-import { type Field, toTable } from '../src/store/table.ts';
+} from '../src/contract-first/store/collection.ts';
+import { toCursor } from '../src/contract-first/store/cursors.ts';
+import type { AnyDescription } from '../src/contract-first/store/description.ts';
+import type { Store, StoredKey } from '../src/contract-first/store/store.ts';
+import { type Field, toTable } from '../src/contract-first/store/table.ts';
 
 /** A store of any domain. */
 export type AnyStore = Store & { records: AnyCollection };

@@ -1,6 +1,6 @@
 /** Entity tags are never used again: neither by a record that gets the id of a deleted one, nor after a migration. */
 import t, { type Test } from 'tap';
-import { type Fields, isRefused, type Put } from '../src/store/collection.ts';
+import { type Fields, isRefused, type Put } from '../src/contract-first/store/collection.ts';
 import { type Notes, prepareNotes, type Version } from './notes.ts';
 import { type Open, onBoth } from './orders/shops.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CompactSign, type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import t, { type Test } from 'tap';
-import type { VerifyToken } from '../src/engine/tokens.ts';
+import type { VerifyToken } from '../src/contract-first/engine/tokens.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import type { Claims } from '../src/tokens.ts';
 import { serve } from './added-operations.ts';

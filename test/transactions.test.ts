@@ -1,9 +1,9 @@
 /** Transactions of a domain: several records are changed, or none. */
 import t, { type Test } from 'tap';
+import { type Fields, isRefused, KeyReused, type Page } from '../src/contract-first/store/collection.ts';
+import { openStore } from '../src/contract-first/store/open-store.ts';
+import type { Store } from '../src/contract-first/store/store.ts';
 import { loadShapes } from '../src/generated/writing.ts';
-import { type Fields, isRefused, KeyReused, type Page } from '../src/store/collection.ts';
-import { openStore } from '../src/store/open-store.ts';
-import type { Store } from '../src/store/store.ts';
 import { domain } from './orders/domain.ts';
 import { idempotencyOf, LIMITS, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';
 import { transactions } from './orders/writing.ts';

@@ -1,11 +1,15 @@
-/** Loads the built program instead of its sources. */
+/** Loads the built program and the built package instead of their sources. */
 import { pathToFileURL } from 'node:url';
 
 const ROOT = new URL('../../', import.meta.url).href;
-const SOURCE = new RegExp(`^${ROOT}((?:src|handlers)/.*)\\.ts$`);
+const PACKAGE = new RegExp(`^${ROOT}src/contract-first/(.*)\\.ts$`);
+const SERVICE = new RegExp(`^${ROOT}((?:src|handlers)/.*)\\.ts$`);
 const PROGRAM = pathToFileURL(process.env.TEST_PROGRAM).href;
 
 export async function resolve(specifier, context, nextResolve) {
   const resolved = await nextResolve(specifier, context);
-  return { ...resolved, url: resolved.url.replace(SOURCE, `${PROGRAM}/$1.js`) };
+  const url = resolved.url
+    .replace(PACKAGE, `${PROGRAM}/node_modules/contract-first/dist/$1.js`)
+    .replace(SERVICE, `${PROGRAM}/$1.js`);
+  return { ...resolved, url };
 }

@@ -10,22 +10,21 @@ const C8 = join(dirname(createRequire(import.meta.url).resolve('c8/package.json'
 
 /** The files that must be covered, even if no test loads them. Others have only types, or run in a browser. */
 const PLACES = [
-  ...[
-    'src/**',
-    'handlers/**',
-    'openapi/lint/**',
-    'scripts/contract-*/**',
-    'scripts/contract-{diff,files,inspect,lint,release}.ts',
-  ].map((it) => `--include=${it}`),
+  ...['src/**', 'handlers/**'].map((it) => `--include=${it}`),
   ...[
     'src/generated/**',
-    'src/{registered,service}.ts',
-    'src/store/{description,index}.ts',
-    'src/engine/routes/handler.ts',
-    'src/engine/{tokens,error-body}.ts',
-    'src/engine/routes/directed.ts',
-    'src/store/asking.ts',
-    'src/engine/docs/page/**',
+    'src/contract-first/{bin,dist}/**',
+    'src/contract-first/cli/*.js',
+    'src/contract-first/cli/{domain,generate,dev,handlers-map,linear,patterns,service-files,source-text}.ts',
+    'src/contract-first/cli/contract-{notes,schemas,types}.ts',
+    'src/contract-first/cli/typescript/**',
+    'src/contract-first/{registered,service}.ts',
+    'src/contract-first/store/{description,index}.ts',
+    'src/contract-first/engine/routes/handler.ts',
+    'src/contract-first/engine/{tokens,error-body}.ts',
+    'src/contract-first/engine/routes/directed.ts',
+    'src/contract-first/store/asking.ts',
+    'src/contract-first/engine/docs/page/**',
   ].map((it) => `--exclude=${it}`),
 ];
 
@@ -50,8 +49,8 @@ export function buildCoverage({ toSource }: Pick<BuiltProgram, 'toSource'>): Cov
   function keepSources(written: string): void {
     for (const name of readdirSync(written)) {
       const ours = readScripts(join(written, name))
-        .filter(({ url }) => url.startsWith('file:') && !url.includes('/node_modules/'))
-        .map((it) => ({ ...it, url: toSource(it.url) }));
+        .map((it) => ({ ...it, url: toSource(it.url) }))
+        .filter(({ url }) => url.startsWith('file:') && !url.includes('/node_modules/'));
       writeFileSync(join(folder, name), JSON.stringify({ result: ours }));
     }
     rmSync(written, { recursive: true });

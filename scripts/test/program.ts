@@ -1,8 +1,9 @@
 /** The program as tests start it: built once for all of them, since a start that erases types takes a third longer. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { writeProgram } from '../program.js';
+import { buildPackage } from '../../src/contract-first/cli/build-package.js';
+import { writeProgram } from '../../src/contract-first/cli/program.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -17,11 +18,21 @@ export interface BuiltProgram {
 export async function buildProgram(): Promise<BuiltProgram> {
   mkdirSync(join(ROOT, '.tap'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, '.tap/program-'));
+  const installed = join(folder, 'node_modules/contract-first');
+  await buildPackage(join(installed, 'dist'));
+  // It has no sources, which its condition would name.
+  const manifest = readFileSync(join(ROOT, 'src/contract-first/package.json'), 'utf8');
+  writeFileSync(join(installed, 'package.json'), manifest.replace(/"contract-first-source": .*,\n/g, ''));
   await writeProgram(folder);
   const [here, there] = [folder, ROOT].map((path) => pathToFileURL(join(path, '/')).href) as [string, string];
   return {
     folder,
-    toSource: (url) => (url.startsWith(here) ? there + url.slice(here.length).replace(/js$/, 'ts') : url),
+    toSource(url) {
+      if (!url.startsWith(here)) return url;
+      const path = url.slice(here.length).replace(/^node_modules\/contract-first\/dist\//, 'src/contract-first/');
+      const source = path.replace(/js$/, 'ts');
+      return there + (existsSync(join(ROOT, source)) ? source : path);
+    },
     remove: () => rmSync(folder, { recursive: true }),
   };
 }

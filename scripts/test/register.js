@@ -6,6 +6,6 @@ import { register } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 
 if (isMainThread) {
-  await import('../typescript/register.js');
+  await import('../../src/contract-first/cli/typescript/register.js');
   register('./built-program.js', import.meta.url);
 }

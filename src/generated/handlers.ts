@@ -3,7 +3,7 @@
 import listPetsHandler from '../../handlers/listPets.ts';
 import createPetHandler from '../../handlers/createPet.ts';
 import getPetHandler from '../../handlers/getPet.ts';
-import type { Handler, OperationId } from '../engine/index.ts';
+import type { Handler, OperationId } from 'contract-first';
 
 export const handlers = {
   listPets: listPetsHandler,

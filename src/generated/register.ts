@@ -6,7 +6,7 @@ import type * as contract from './contract.ts';
 import type * as collections from './domain.ts';
 import type * as writing from './writing.ts';
 
-declare module '../registered.ts' {
+declare module 'contract-first' {
   interface Register {
     operations: contract.operations;
     open: contract.OpenOperation;

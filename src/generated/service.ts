@@ -1,7 +1,7 @@
 // Made from openapi/petstore.yaml by `npm run generate`. Never edited.
 
 import { toErrorBody } from '../errors.ts';
-import type { Service } from '../service.ts';
+import type { Service } from 'contract-first/run';
 import { buildServices, settings } from '../services.ts';
 import { verifyToken } from '../tokens.ts';
 import { domain } from './domain.ts';

@@ -1,6 +1,6 @@
 // Made from openapi/petstore.yaml by `npm run generate`. Never edited.
 
-import { loadShapes as load } from '../own-contract.ts';
+import { loadShapes as load } from 'contract-first/contract';
 import { domain } from './domain.ts';
 
 export const contract = new URL('../../openapi/petstore.yaml', import.meta.url);

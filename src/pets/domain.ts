@@ -1,5 +1,5 @@
 /** Describes the collection of pets: its columns and its lists. The compiler checks it against the contract. */
-import type { Description } from '#store';
+import type { Description } from 'contract-first/store';
 
 export const pets = {
   noun: 'pet',

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { makeKey, toStoredKey } from '../../src/store/api-keys.ts';
+import { makeKey, toStoredKey } from '../../src/contract-first/store/api-keys.ts';
 import { openUrl } from '../database.ts';
 import { startPostgres } from '../postgres.ts';
 import { KEY } from '../service.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse } from 'lossless-json';
 import t from 'tap';
-import { parseExactJson } from '../../src/json/exact-json.ts';
+import { parseExactJson } from '../../src/contract-first/json/exact-json.ts';
 
 t.test('what a double holds is what JSON.parse makes of it', async () => {
   fc.assert(

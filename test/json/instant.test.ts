@@ -1,5 +1,5 @@
 import t from 'tap';
-import { toInstant } from '../../src/json/instant.ts';
+import { toInstant } from '../../src/contract-first/json/instant.ts';
 import { build, problemsOf } from '../engine/requests/built-check.ts';
 
 t.test('a time is one instant in UTC, to the millisecond, however it is spelled', (t) => {

@@ -1,8 +1,8 @@
 /** The check of moments: a place has a zip, and five labels are the most. */
-import type { Fields } from '../../src/store/collection.ts';
-import { type Shapes, toPlainShape } from '../../src/store/shape.ts';
-import { toTable } from '../../src/store/table.ts';
-import { type Transactions, transactionOf } from '../../src/store/transactions.ts';
+import type { Fields } from '../../src/contract-first/store/collection.ts';
+import { type Shapes, toPlainShape } from '../../src/contract-first/store/shape.ts';
+import { toTable } from '../../src/contract-first/store/table.ts';
+import { type Transactions, transactionOf } from '../../src/contract-first/store/transactions.ts';
 import { domain } from './domain.ts';
 
 /** Tries two patches, of which the second may not fit. */

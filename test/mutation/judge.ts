@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildTypes } from '../../scripts/contract-types.ts';
-import { describeUndeclared } from '../../src/contract/checks/own-replies.ts';
-import { loadContract } from '../../src/contract/read/load-contract.ts';
-import type { ReadContract } from '../../src/engine/contract/contract.ts';
-import type { Handlers } from '../../src/engine/routes/operations.ts';
+import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
+import { describeUndeclared } from '../../src/contract-first/contract/checks/own-replies.ts';
+import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
+import type { ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
+import type { Handlers } from '../../src/contract-first/engine/routes/operations.ts';
 import type { Json } from '../any-json.ts';
 import { buildDiagnose, type Diagnose, filesIn } from '../compiler.ts';
 import { type Findings, type Run, startProbedServer } from './probed-server.ts';

@@ -1,16 +1,16 @@
 /** A server in memory, asked whether it does what a contract demands, and whether its replies fit that contract. */
 import { pino } from 'pino';
-import type { ReadContract } from '../../src/engine/contract/contract.ts';
-import { SECURITY_HEADERS } from '../../src/engine/http/security-headers.ts';
-import { buildSunset } from '../../src/engine/replies/sunset.ts';
-import type { AnyHandler } from '../../src/engine/routes/handler.ts';
-import type { Handlers } from '../../src/engine/routes/operations.ts';
-import { buildServer } from '../../src/engine/server.ts';
+import type { ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
+import { SECURITY_HEADERS } from '../../src/contract-first/engine/http/security-headers.ts';
+import { buildSunset } from '../../src/contract-first/engine/replies/sunset.ts';
+import type { AnyHandler } from '../../src/contract-first/engine/routes/handler.ts';
+import type { Handlers } from '../../src/contract-first/engine/routes/operations.ts';
+import { buildServer } from '../../src/contract-first/engine/server.ts';
+import { loadConfig } from '../../src/contract-first/operate/config.ts';
+import { toStoredKey } from '../../src/contract-first/store/api-keys.ts';
+import { type Store, StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { toErrorBody } from '../../src/errors.ts';
 import { domain } from '../../src/generated/domain.ts';
-import { loadConfig } from '../../src/operate/config.ts';
-import { toStoredKey } from '../../src/store/api-keys.ts';
-import { type Store, StoreUnavailable } from '../../src/store/store.ts';
 import { ContractCheck, type Reply } from '../contract-check.ts';
 import { openUrl } from '../database.ts';
 import { readOperations, responseKeyOf } from '../properties/operations.ts';

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
-import { ConfigError, loadConfig } from '../../src/operate/config.ts';
-import { DATABASE_FORMS } from '../../src/store/database-url.ts';
+import { ConfigError, loadConfig } from '../../src/contract-first/operate/config.ts';
+import { DATABASE_FORMS } from '../../src/contract-first/store/database-url.ts';
 
 /** The problems that these variables have, one line each. */
 function problemsOf(env: Record<string, string>): string[] {
@@ -444,7 +444,7 @@ t.test(
 t.test('every variable is described, with its default', (t) => {
   const used = new Map<string, string>();
   loadConfig({}, used);
-  const text = readFileSync(new URL('../../src/operate/config.md', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../../src/contract-first/operate/config.md', import.meta.url), 'utf8');
   const rows = [...text.matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]*)`|none) \|/gm)].map(([, name, value = '']) => [
     name,
     value,

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { makeKey, toStoredKey } from '../../src/store/api-keys.ts';
+import { makeKey, toStoredKey } from '../../src/contract-first/store/api-keys.ts';
 import { serve } from '../added-operations.ts';
 import { openUrl } from '../database.ts';
 import { edited } from '../edited-contract.ts';

@@ -1,13 +1,13 @@
 /** Stores of the orders' domain, on both databases. */
 import { existsSync } from 'node:fs';
 import type { Test } from 'tap';
-import type { AnyCollection, Fields, Idempotency } from '../../src/store/collection.ts';
-import type { AnyDomain } from '../../src/store/description.ts';
-import { openStore } from '../../src/store/open-store.ts';
-import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
-import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
-import type { Store } from '../../src/store/store.ts';
-import type { OfDomain } from '../../src/store/transactions.ts';
+import type { AnyCollection, Fields, Idempotency } from '../../src/contract-first/store/collection.ts';
+import type { AnyDomain } from '../../src/contract-first/store/description.ts';
+import { openStore } from '../../src/contract-first/store/open-store.ts';
+import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
+import type { Store } from '../../src/contract-first/store/store.ts';
+import type { OfDomain } from '../../src/contract-first/store/transactions.ts';
 import { startPostgres } from '../postgres.ts';
 import { domain as DOMAIN } from './domain.ts';
 import { loadShapes, transactions } from './writing.ts';

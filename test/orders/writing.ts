@@ -1,9 +1,10 @@
 /** The transactions of the orders' domain, and what records may be. */
+
+import type { Fields } from '../../src/contract-first/store/collection.ts';
+import { type Shapes, toPlainShape } from '../../src/contract-first/store/shape.ts';
+import { toTable } from '../../src/contract-first/store/table.ts';
+import type { Transactions } from '../../src/contract-first/store/transactions.ts';
 import { pets } from '../../src/pets/domain.ts';
-import type { Fields } from '../../src/store/collection.ts';
-import { type Shapes, toPlainShape } from '../../src/store/shape.ts';
-import { toTable } from '../../src/store/table.ts';
-import type { Transactions } from '../../src/store/transactions.ts';
 import * as orders from './transactions.ts';
 
 export const transactions: Transactions = {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { parse } from 'yaml';
-import { loadContract } from '../../src/contract/read/load-contract.ts';
+import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
 import { handlersFor, type Service, startService } from '../service.ts';
 import { type Handle, NEW_HANDLERS, withNewOperations } from './new-operations.ts';
 import { CONTRACT, readOperations } from './operations.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { parse, stringify } from 'yaml';
-import { JsonText } from '../../src/json/json-text.ts';
+import { JsonText } from '../../src/contract-first/json/json-text.ts';
 import { startService } from '../service.ts';
 import { findFailure, propertiesOf, startGrown } from './grown-service.ts';
 import type { Handle } from './new-operations.ts';

@@ -1,7 +1,7 @@
 /** What is true of every operation: it accepts what the contract allows, refuses what breaks a rule, and demands a key with its scopes. */
 import { setTimeout as wait } from 'node:timers/promises';
 import fc, { type Arbitrary } from 'fast-check';
-import { makeKey, toStoredKey } from '../../src/store/api-keys.ts';
+import { makeKey, toStoredKey } from '../../src/contract-first/store/api-keys.ts';
 import type { Received, Service } from '../service.ts';
 import { KeptKeys } from './kept-keys.ts';
 import { withKey, withWrongKey } from './keys.ts';

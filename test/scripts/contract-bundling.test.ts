@@ -2,11 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { SIZE_LIMIT } from '../../scripts/contract-files.ts';
-import { withMended } from '../../scripts/contract-inspect/mended-file.ts';
-import { lint } from '../../scripts/contract-lint.ts';
-import { readSource } from '../../src/contract/read/source.ts';
-import { lookUp } from '../../src/engine/schema/pointers.ts';
+import { SIZE_LIMIT } from '../../src/contract-first/cli/contract-files.ts';
+import { withMended } from '../../src/contract-first/cli/contract-inspect/mended-file.ts';
+import { lint } from '../../src/contract-first/cli/contract-lint.ts';
+import { readSource } from '../../src/contract-first/contract/read/source.ts';
+import { lookUp } from '../../src/contract-first/engine/schema/pointers.ts';
 
 /** A contract whose reply has this schema. */
 const contractWith = (schema: string, more = '') => `openapi: 3.1.0

@@ -3,10 +3,14 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import t, { type Test } from 'tap';
-import { compareContracts, compareStoredPets, readContract } from '../../scripts/contract-diff/contracts.ts';
-import { judgeContract, toFiles } from '../../scripts/contract-diff/gate.ts';
-import { toReport } from '../../scripts/contract-diff/report.ts';
-import { release } from '../../scripts/contract-release.ts';
+import {
+  compareContracts,
+  compareStoredPets,
+  readContract,
+} from '../../src/contract-first/cli/contract-diff/contracts.ts';
+import { judgeContract, toFiles } from '../../src/contract-first/cli/contract-diff/gate.ts';
+import { toReport } from '../../src/contract-first/cli/contract-diff/report.ts';
+import { release } from '../../src/contract-first/cli/contract-release.ts';
 import type { Json } from '../any-json.ts';
 import { type Edit, edited, rename, SOURCE, withPrefix } from '../edited-contract.ts';
 import { NODE_ARGS } from '../program.ts';

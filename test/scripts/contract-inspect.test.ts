@@ -7,11 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { withFile } from '../../scripts/contract-inspect/fetching.ts';
-import { judge } from '../../scripts/contract-inspect/judgement.ts';
-import { inspect } from '../../scripts/contract-inspect.ts';
-import { loadContract } from '../../src/contract/read/load-contract.ts';
-import { METHODS } from '../../src/engine/contract/document.ts';
+import { withFile } from '../../src/contract-first/cli/contract-inspect/fetching.ts';
+import { judge } from '../../src/contract-first/cli/contract-inspect/judgement.ts';
+import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
+import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
+import { METHODS } from '../../src/contract-first/engine/contract/document.ts';
 import type { Json } from '../any-json.ts';
 import { fileOf, OTHERS } from '../other-contracts.ts';
 

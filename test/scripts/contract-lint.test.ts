@@ -4,11 +4,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { lint } from '../../scripts/contract-lint.ts';
+import { lint } from '../../src/contract-first/cli/contract-lint.ts';
 import { type Edit, edited } from '../edited-contract.ts';
 import { NODE_ARGS } from '../program.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../scripts/contract-lint.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../src/contract-first/cli/contract-lint.ts', import.meta.url));
 const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 const OPEN =
   'An object in a request body must be closed: add additionalProperties: false, or with allOf unevaluatedProperties: false.';

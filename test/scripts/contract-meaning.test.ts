@@ -2,8 +2,8 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import t from 'tap';
-import { expandContract } from '../../scripts/contract-diff/expand.ts';
-import { compareSchemas } from '../../scripts/contract-diff/schemas.ts';
+import { expandContract } from '../../src/contract-first/cli/contract-diff/expand.ts';
+import { compareSchemas } from '../../src/contract-first/cli/contract-diff/schemas.ts';
 import type { Json } from '../any-json.ts';
 import { edit, growth, pair, value } from '../schema-pairs.ts';
 

@@ -1,6 +1,6 @@
 /** `npm run contract:inspect` fixes request bodies that are not JSON, and leaves to handlers what the server could not check. */
 import t from 'tap';
-import { mend } from '../../scripts/contract-inspect/mending.ts';
+import { mend } from '../../src/contract-first/cli/contract-inspect/mending.ts';
 import { operation, serve, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 

@@ -1,6 +1,6 @@
 /** `npm run contract:inspect` gives replies that the server itself may send what its errors and headers are. */
 import t from 'tap';
-import { mend } from '../../scripts/contract-inspect/mending.ts';
+import { mend } from '../../src/contract-first/cli/contract-inspect/mending.ts';
 import type { Json } from '../any-json.ts';
 import { judged } from './judged-contract.ts';
 

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { withMended } from '../../scripts/contract-inspect/mended-file.ts';
-import { mend } from '../../scripts/contract-inspect/mending.ts';
-import { inspect } from '../../scripts/contract-inspect.ts';
+import { withMended } from '../../src/contract-first/cli/contract-inspect/mended-file.ts';
+import { mend } from '../../src/contract-first/cli/contract-inspect/mending.ts';
+import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
 import { operation, serve, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 

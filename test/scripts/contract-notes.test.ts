@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { inspect } from '../../scripts/contract-inspect.ts';
-import { describeNotes } from '../../scripts/contract-notes.ts';
-import { buildTypes } from '../../scripts/contract-types.ts';
+import { inspect } from '../../src/contract-first/cli/contract-inspect.ts';
+import { describeNotes } from '../../src/contract-first/cli/contract-notes.ts';
+import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
 import { load } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 import { readOurs } from '../service.ts';

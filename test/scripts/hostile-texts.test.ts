@@ -6,19 +6,22 @@ import fc from 'fast-check';
 import { stringify } from 'lossless-json';
 import t from 'tap';
 import ts from 'typescript';
-import { buildTypes } from '../../scripts/contract-types.ts';
-import { buildHandlersMap } from '../../scripts/handlers-map.ts';
-import { buildService } from '../../scripts/service-files.ts';
-import { named } from '../../scripts/source-text.ts';
-import { toJavaScript } from '../../scripts/typescript/erase-types.js';
-import { loadContract } from '../../src/contract/read/load-contract.ts';
-import { ContractError, type Operation, type ReadContract } from '../../src/engine/contract/contract.ts';
-import { toPage, toTryPage } from '../../src/engine/docs/page.ts';
-import { deprecationHeaders } from '../../src/engine/replies/deprecation.ts';
-import { type CompiledOperations, compileOperations } from '../../src/engine/routes/compiled-operations.ts';
-import { keywordsOf } from '../../src/engine/schema/json.ts';
+import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
+import { buildHandlersMap } from '../../src/contract-first/cli/handlers-map.ts';
+import { buildService } from '../../src/contract-first/cli/service-files.ts';
+import { named } from '../../src/contract-first/cli/source-text.ts';
+import { toJavaScript } from '../../src/contract-first/cli/typescript/erase-types.js';
+import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
+import { ContractError, type Operation, type ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
+import { toPage, toTryPage } from '../../src/contract-first/engine/docs/page.ts';
+import { deprecationHeaders } from '../../src/contract-first/engine/replies/deprecation.ts';
+import {
+  type CompiledOperations,
+  compileOperations,
+} from '../../src/contract-first/engine/routes/compiled-operations.ts';
+import { keywordsOf } from '../../src/contract-first/engine/schema/json.ts';
+import { toCurl } from '../../src/contract-first/operate/process/one-run-key.ts';
 import { toErrorBody } from '../../src/errors.ts';
-import { toCurl } from '../../src/operate/process/one-run-key.ts';
 import type { Json } from '../any-json.ts';
 import { toProperty } from '../properties/property.ts';
 import { runProperties } from '../properties/run.ts';

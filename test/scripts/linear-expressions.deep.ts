@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t, { type Test } from 'tap';
 import ts from 'typescript';
-import { isLinear } from '../../scripts/linear.ts';
-import { addKnownFormats } from '../../src/engine/schema/ajv.ts';
-import { NAME_PATTERN } from '../../src/store/api-keys.ts';
-import { RATE_PATTERN } from '../../src/store/rate.ts';
+import { isLinear } from '../../src/contract-first/cli/linear.ts';
+import { addKnownFormats } from '../../src/contract-first/engine/schema/ajv.ts';
+import { NAME_PATTERN } from '../../src/contract-first/store/api-keys.ts';
+import { RATE_PATTERN } from '../../src/contract-first/store/rate.ts';
 import { load, operation, withPaths } from '../added-operations.ts';
 import { handlersFor, startService } from '../service.ts';
 

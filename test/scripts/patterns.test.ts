@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { describeSlowPatterns } from '../../scripts/patterns.ts';
+import { describeSlowPatterns } from '../../src/contract-first/cli/patterns.ts';
 import { load, operation, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { StoreCounts } from '../../src/store/counts.ts';
-import { type BatchOptions, BatchQueue } from '../../src/store/sqlite/batch-queue.ts';
+import { StoreCounts } from '../../src/contract-first/store/counts.ts';
+import { type BatchOptions, BatchQueue } from '../../src/contract-first/store/sqlite/batch-queue.ts';
 import { holdClock } from '../held-clock.ts';
 
 /** A queue of numbers for a writer that keeps what it is handed, and answers when the test says so. */

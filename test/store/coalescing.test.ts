@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { coalesce } from '../../src/store/postgres/coalescing.ts';
-import type { Connection } from '../../src/store/postgres/connection.ts';
+import { coalesce } from '../../src/contract-first/store/postgres/coalescing.ts';
+import type { Connection } from '../../src/contract-first/store/postgres/connection.ts';
 
 t.test(
   'calls that come while a statement of their kind runs are one statement; one that never ends holds up no others',

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { loadMigrations } from '../../src/contract-first/store/migrations.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { runMigrations } from '../../src/contract-first/store/sqlite/migrate.ts';
 import { domain } from '../../src/generated/domain.ts';
-import { loadMigrations } from '../../src/store/migrations.ts';
-import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
-import { runMigrations } from '../../src/store/sqlite/migrate.ts';
 import { books } from '../books/domain.ts';
 import { openUrl } from '../database.ts';
 

@@ -1,11 +1,11 @@
 import t from 'tap';
+import { toKept } from '../../src/contract-first/store/kept.ts';
+import { buildRunChanges } from '../../src/contract-first/store/postgres/changes.ts';
+import type { Connection } from '../../src/contract-first/store/postgres/connection.ts';
+import { StoreUnavailable } from '../../src/contract-first/store/store.ts';
+import { toTables } from '../../src/contract-first/store/table.ts';
+import type { Change } from '../../src/contract-first/store/write.ts';
 import { domain } from '../../src/generated/domain.ts';
-import { toKept } from '../../src/store/kept.ts';
-import { buildRunChanges } from '../../src/store/postgres/changes.ts';
-import type { Connection } from '../../src/store/postgres/connection.ts';
-import { StoreUnavailable } from '../../src/store/store.ts';
-import { toTables } from '../../src/store/table.ts';
-import type { Change } from '../../src/store/write.ts';
 import { holdClock } from '../held-clock.ts';
 
 /** A connection that fails, or is lost, at statements that begin with these words. */

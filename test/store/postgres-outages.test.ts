@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { toStoredKey } from '../../src/store/api-keys.ts';
-import type { Fields } from '../../src/store/collection.ts';
-import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
-import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
-import { type StoreLimits, StoreUnavailable } from '../../src/store/store.ts';
+import { toStoredKey } from '../../src/contract-first/store/api-keys.ts';
+import type { Fields } from '../../src/contract-first/store/collection.ts';
+import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
+import { type StoreLimits, StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { startCuttingProxy } from '../cutting-proxy.ts';
 import { listPets, type NewPet, type OwnStore } from '../database.ts';
 import { domain as orders } from '../orders/domain.ts';

@@ -1,10 +1,10 @@
 /** PostgreSQL has settings for servers, databases and roles; whatever they are, the answers are the same. */
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import type { AnyCollection, Fields, Page } from '../../src/store/collection.ts';
-import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
-import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { AnyCollection, Fields, Page } from '../../src/contract-first/store/collection.ts';
+import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
+import type { Store } from '../../src/contract-first/store/store.ts';
 import { books } from '../books/domain.ts';
 import { domain as orders } from '../orders/domain.ts';
 import { idempotencyOf, keyOf, LIMITS, toShop } from '../orders/shops.ts';

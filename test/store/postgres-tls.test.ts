@@ -5,8 +5,8 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { buildConnect } from '../../src/store/postgres/primary.ts';
-import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
+import { buildConnect } from '../../src/contract-first/store/postgres/primary.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
 
 const fileOf = (name: string) => fileURLToPath(new URL(`certificate/${name}`, import.meta.url));
 /** That of the server, for `localhost`, and one that it does not have. */

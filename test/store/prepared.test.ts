@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
-import type { AnyDescription } from '../../src/store/description.ts';
-import type { Connection } from '../../src/store/postgres/connection.ts';
-import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
-import { buildConnect } from '../../src/store/postgres/primary.ts';
-import { type PostgresSettings, parsePostgresUrl } from '../../src/store/postgres/settings.ts';
+import type { AnyDescription } from '../../src/contract-first/store/description.ts';
+import type { Connection } from '../../src/contract-first/store/postgres/connection.ts';
+import { openPostgres } from '../../src/contract-first/store/postgres/open-postgres.ts';
+import { buildConnect } from '../../src/contract-first/store/postgres/primary.ts';
+import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
 import { holdClock } from '../held-clock.ts';
 import { domain, orders } from '../orders/domain.ts';
 import { keyOf, LIMITS, type Shop, toShop } from '../orders/shops.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { Queue } from '../../src/store/queue.ts';
+import { Queue } from '../../src/contract-first/store/queue.ts';
 import { holdClock } from '../held-clock.ts';
 
 t.test('what is put back is the first again, and waits no longer than it may, whatever came meanwhile', async (t) => {

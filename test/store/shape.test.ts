@@ -1,6 +1,6 @@
 import t from 'tap';
-import { toPlainShape } from '../../src/store/shape.ts';
-import type { Table } from '../../src/store/table.ts';
+import { toPlainShape } from '../../src/contract-first/store/shape.ts';
+import type { Table } from '../../src/contract-first/store/table.ts';
 
 t.test('a record that is read without a contract has its numbers as its columns say', async (t) => {
   const fields = [

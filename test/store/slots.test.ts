@@ -1,5 +1,5 @@
 import t from 'tap';
-import { buildSlots } from '../../src/store/sqlite/slots.ts';
+import { buildSlots } from '../../src/contract-first/store/sqlite/slots.ts';
 
 const build = (maxSize = 100) => buildSlots<string>(maxSize, ({ length }) => length);
 

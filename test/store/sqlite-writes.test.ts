@@ -1,12 +1,12 @@
 import t from 'tap';
+import { toKept } from '../../src/contract-first/store/kept.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { migrate } from '../../src/contract-first/store/sqlite/migrate.ts';
+import { prepareWriteAll } from '../../src/contract-first/store/sqlite/writes.ts';
+import { toTables } from '../../src/contract-first/store/table.ts';
+import { transactionOf } from '../../src/contract-first/store/transactions.ts';
+import type { Call, Change } from '../../src/contract-first/store/write.ts';
 import { domain } from '../../src/generated/domain.ts';
-import { toKept } from '../../src/store/kept.ts';
-import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
-import { migrate } from '../../src/store/sqlite/migrate.ts';
-import { prepareWriteAll } from '../../src/store/sqlite/writes.ts';
-import { toTables } from '../../src/store/table.ts';
-import { transactionOf } from '../../src/store/transactions.ts';
-import type { Call, Change } from '../../src/store/write.ts';
 import { holdClock } from '../held-clock.ts';
 
 t.test(

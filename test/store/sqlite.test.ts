@@ -3,10 +3,10 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { makeKey, toStoredKey } from '../../src/store/api-keys.ts';
-import { openConnection, useWal } from '../../src/store/sqlite/connection.ts';
-import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
-import { type StoredKey, StoreUnavailable } from '../../src/store/store.ts';
+import { makeKey, toStoredKey } from '../../src/contract-first/store/api-keys.ts';
+import { openConnection, useWal } from '../../src/contract-first/store/sqlite/connection.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { type StoredKey, StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { listPets, type NewPet, type OwnStore, openUrl } from '../database.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };

@@ -14,8 +14,8 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import type { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { Sqlite } from '../../src/store/sqlite/kept-sqlite.ts';
-import type { StoreLimits } from '../../src/store/store.ts';
+import { Sqlite } from '../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import type { StoreLimits } from '../../src/contract-first/store/store.ts';
 import { listPets, type NewPet, type OwnStore, openUrl } from '../database.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };

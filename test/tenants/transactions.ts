@@ -1,7 +1,7 @@
 /** The transactions of one shop. */
-import type { Asking } from '../../src/store/asking.ts';
-import { isRefused } from '../../src/store/collection.ts';
-import { readingOf, refused, transactionOf } from '../../src/store/transactions.ts';
+import type { Asking } from '../../src/contract-first/store/asking.ts';
+import { isRefused } from '../../src/contract-first/store/collection.ts';
+import { readingOf, refused, transactionOf } from '../../src/contract-first/store/transactions.ts';
 import type { domain } from './domain.ts';
 
 /** Items are in no contract that the compiler knows. */

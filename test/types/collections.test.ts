@@ -1,8 +1,8 @@
 import t from 'tap';
+import { type Changing, isRefused } from '../../src/contract-first/store/collection.ts';
+import type { AnyDomain, CollectionOf, Referenced } from '../../src/contract-first/store/description.ts';
+import { refused } from '../../src/contract-first/store/transactions.ts';
 import { pets } from '../../src/pets/domain.ts';
-import { type Changing, isRefused } from '../../src/store/collection.ts';
-import type { AnyDomain, CollectionOf, Referenced } from '../../src/store/description.ts';
-import { refused } from '../../src/store/transactions.ts';
 import type { OwnStore } from '../database.ts';
 import type { domain } from '../members/domain.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { buildTypes } from '../../scripts/contract-types.ts';
-import { buildHandlersMap } from '../../scripts/handlers-map.ts';
+import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
+import { buildHandlersMap } from '../../src/contract-first/cli/handlers-map.ts';
 import { load } from '../added-operations.ts';
 import { buildDiagnose } from '../compiler.ts';
 import { changed, OTHERS } from '../other-contracts.ts';

@@ -1,7 +1,7 @@
 /** Contracts with API keys in headers and queries: each operation takes the keys of its own schemes. */
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
-import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
+import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { load } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { openUrl } from '../../database.ts';

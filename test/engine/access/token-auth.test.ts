@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { buildIdentifyToken } from '../../../src/engine/access/token-auth.ts';
+import { buildIdentifyToken } from '../../../src/contract-first/engine/access/token-auth.ts';
+import { loadConfig } from '../../../src/contract-first/operate/config.ts';
 import { handlers } from '../../../src/generated/handlers.ts';
-import { loadConfig } from '../../../src/operate/config.ts';
 import { serve } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { edited } from '../../edited-contract.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { hashKey, makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
+import { hashKey, makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { openUrl } from '../../database.ts';
 import { KEY, startService } from '../../service.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { finish } from '../../../src/contract/finish.ts';
-import { loadContract } from '../../../src/contract/read/load-contract.ts';
-import { readFinished } from '../../../src/engine/contract/finished.ts';
+import { finish } from '../../../src/contract-first/contract/finish.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import { readFinished } from '../../../src/contract-first/engine/contract/finished.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { readOurs } from '../../service.ts';
 

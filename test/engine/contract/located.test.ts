@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import { finishOwn } from '../../../src/contract/finish-own.ts';
-import { toLocated } from '../../../src/contract/located.ts';
+import { finishOwn } from '../../../src/contract-first/contract/finish-own.ts';
+import { toLocated } from '../../../src/contract-first/contract/located.ts';
 
 const OWN = { toErrorBody: () => ({}) as never, domain: {}, handlers: {} };
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { loadContract } from '../../../src/contract/read/load-contract.ts';
-import { withPublicPath } from '../../../src/engine/contract/public-path.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import { withPublicPath } from '../../../src/contract-first/engine/contract/public-path.ts';
 import { loadOurs, startService } from '../../service.ts';
 
 const PUBLIC = '/shop/petstore';

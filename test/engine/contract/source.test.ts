@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { readSource } from '../../../src/contract/read/source.ts';
+import { readSource } from '../../../src/contract-first/contract/read/source.ts';
 
 t.test('a contract in JSON is read as the same in YAML', async (t) => {
   const text = '{"large": 9007199254740993, "one": 1.0, "tiny": 1e-9, "__proto__": {"a": [null, true, "\\u00e9"]}}';

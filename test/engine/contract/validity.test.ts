@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { FastifyInstance } from 'fastify';
 import t from 'tap';
-import type { Contract } from '../../../src/engine/contract/contract.ts';
+import type { Contract } from '../../../src/contract-first/engine/contract/contract.ts';
 import { loadOurs, startService } from '../../service.ts';
 
 t.test('while routes are registered, every other validator of the process goes on checking', async (t) => {

@@ -3,15 +3,15 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { parse as parseJson } from 'lossless-json';
 import t, { type Test } from 'tap';
 import { parse as parseYaml } from 'yaml';
-import { loadContract } from '../../../src/contract/read/load-contract.ts';
-import { loadClients } from '../../../src/engine/docs/clients.ts';
-import { buildToCurl } from '../../../src/engine/docs/curl.ts';
-import { toPage } from '../../../src/engine/docs/page.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import { loadClients } from '../../../src/contract-first/engine/docs/clients.ts';
+import { buildToCurl } from '../../../src/contract-first/engine/docs/curl.ts';
+import { toPage } from '../../../src/contract-first/engine/docs/page.ts';
 import { connectRaw, sendRaw } from '../../raw-client.ts';
 import { readOurs, startService } from '../../service.ts';
 
 const CONTRACT = new URL('../../../openapi/petstore.yaml', import.meta.url);
-const PAGE = new URL('../../../src/engine/docs/page/', import.meta.url);
+const PAGE = new URL('../../../src/contract-first/engine/docs/page/', import.meta.url);
 const DOCUMENTS = ['/openapi.yaml', '/openapi.json'];
 
 const toNumber = (digits: string) => (/^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits));

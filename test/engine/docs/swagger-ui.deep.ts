@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Browser, ConsoleMessage, Locator, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { loadContract } from '../../../src/contract/read/load-contract.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { KEY, readOurs, type Service, type StartOptions, startService } from '../../service.ts';
 import { launchBrowser, newContext, noChromium } from './browser.ts';
 

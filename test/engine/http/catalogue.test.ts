@@ -1,6 +1,6 @@
 import t from 'tap';
 import { parse } from 'yaml';
-import { kindOf, toCodes } from '../../../src/engine/errors.ts';
+import { kindOf, toCodes } from '../../../src/contract-first/engine/errors.ts';
 // Its codes are in the catalogue, too.
 import '../../../src/generated/domain.ts';
 import { CONTRACT } from '../../properties/operations.ts';

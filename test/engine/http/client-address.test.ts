@@ -1,5 +1,5 @@
 import t from 'tap';
-import { buildIsProxy, type IsProxy } from '../../../src/engine/http/client-address.ts';
+import { buildIsProxy, type IsProxy } from '../../../src/contract-first/engine/http/client-address.ts';
 
 t.test('proxies are trusted by their address or range, in any of its spellings, and by nothing else', async (t) => {
   const isTrusted = buildIsProxy(['10.0.0.0/8', '192.0.2.1', '2001:db8::1', 'fd00::/8'], () => true) as IsProxy;

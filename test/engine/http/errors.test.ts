@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { StoreUnavailable } from '../../../src/store/store.ts';
+import { StoreUnavailable } from '../../../src/contract-first/store/store.ts';
 import { ContractCheck, type Reply } from '../../contract-check.ts';
 import { type OwnStore, openUrl } from '../../database.ts';
 import { CONTRACT, readOperations } from '../../properties/operations.ts';

@@ -1,7 +1,7 @@
 /** `app.inject` is a way in like a socket: for tests, and for plugins that ask the server itself. */
 import type { InjectOptions } from 'fastify';
 import t from 'tap';
-import { RequestCounts } from '../../../src/operate/telemetry/request-counts.ts';
+import { RequestCounts } from '../../../src/contract-first/operate/telemetry/request-counts.ts';
 import { KEY, type RequestOptions, send, startService } from '../../service.ts';
 
 const json = { 'content-type': 'application/json' };

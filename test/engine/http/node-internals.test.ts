@@ -12,7 +12,7 @@ import {
   onPartHeaders,
   readWhenResumed,
   stopParsing,
-} from '../../../src/engine/http/node-internals.ts';
+} from '../../../src/contract-first/engine/http/node-internals.ts';
 import { connectRaw } from '../../raw-client.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { toHttpError } from '../../../src/engine/http/thrown.ts';
-import { TextTooLong } from '../../../src/store/collection.ts';
-import { StoreUnavailable } from '../../../src/store/store.ts';
+import { toHttpError } from '../../../src/contract-first/engine/http/thrown.ts';
+import { TextTooLong } from '../../../src/contract-first/store/collection.ts';
+import { StoreUnavailable } from '../../../src/contract-first/store/store.ts';
 
 t.test('an outage of the store is a 503, whether or not it has a cause', async (t) => {
   const cause = new Error('the disk is gone');

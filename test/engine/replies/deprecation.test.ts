@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { loadContract } from '../../../src/contract/read/load-contract.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { operation, serve, withPaths } from '../../added-operations.ts';
 import { edited } from '../../edited-contract.ts';
 import { nextOf } from '../../properties/links.ts';

@@ -1,11 +1,18 @@
 /** Errors as another contract has them: `src/errors.ts`. */
 import t, { type Test } from 'tap';
-import type { OwnError, ToErrorBody } from '../../../src/engine/error-body.ts';
-import { type ErrorCode, GENERAL, kindOf, notImplemented, refuse, toCodes } from '../../../src/engine/errors.ts';
-import type { AnyHandler } from '../../../src/engine/routes/handler.ts';
-import { loadConfig } from '../../../src/operate/config.ts';
-import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
-import { StoreUnavailable } from '../../../src/store/store.ts';
+import type { OwnError, ToErrorBody } from '../../../src/contract-first/engine/error-body.ts';
+import {
+  type ErrorCode,
+  GENERAL,
+  kindOf,
+  notImplemented,
+  refuse,
+  toCodes,
+} from '../../../src/contract-first/engine/errors.ts';
+import type { AnyHandler } from '../../../src/contract-first/engine/routes/handler.ts';
+import { loadConfig } from '../../../src/contract-first/operate/config.ts';
+import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
+import { StoreUnavailable } from '../../../src/contract-first/store/store.ts';
 import { load, problemsOf } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import type { Reply } from '../../contract-check.ts';

@@ -147,7 +147,7 @@ t.test('a client is told that a reply depends on Accept only where a status has 
 });
 
 t.test('errors have the type of before, whatever the client accepts', async (t) => {
-  const { refuse } = await import('../../../src/engine/errors.ts');
+  const { refuse } = await import('../../../src/contract-first/engine/errors.ts');
   answer = () => refuse('pet_not_found', 'None.');
   const [status, type] = await ask('text/plain');
   t.strictSame([status, type], [404, JSON_TYPE]);

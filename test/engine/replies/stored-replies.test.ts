@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { buildShapes } from '../../../src/engine/routes/stored-records.ts';
+import { buildShapes } from '../../../src/contract-first/engine/routes/stored-records.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { load, problemsOf } from '../../added-operations.ts';
 import { openUrl } from '../../database.ts';

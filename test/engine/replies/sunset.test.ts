@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { extendSunsets } from '../../../src/engine/contract/sunsets.ts';
-import { buildSunset } from '../../../src/engine/replies/sunset.ts';
-import type { AnyHandler } from '../../../src/engine/routes/handler.ts';
-import type { Handlers } from '../../../src/engine/routes/operations.ts';
+import { extendSunsets } from '../../../src/contract-first/engine/contract/sunsets.ts';
+import { buildSunset } from '../../../src/contract-first/engine/replies/sunset.ts';
+import type { AnyHandler } from '../../../src/contract-first/engine/routes/handler.ts';
+import type { Handlers } from '../../../src/contract-first/engine/routes/operations.ts';
 import { handlers as ours } from '../../../src/generated/handlers.ts';
 import { load, problemsOf } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { buildUrlOf } from '../../../src/engine/routes/urls.ts';
+import { buildUrlOf } from '../../../src/contract-first/engine/routes/urls.ts';
 import { load, operation, problemsOf, serve, withPaths } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 

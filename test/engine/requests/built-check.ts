@@ -1,10 +1,10 @@
 /** The check of a request with these query parameters, each required, and this schema of its body. */
-import { findInt64s } from '../../../src/contract/schema/int64-checks.ts';
-import type { Body, Operation, Parameter } from '../../../src/engine/contract/contract.ts';
-import { type Accepted, buildCheckRequest, type Refused } from '../../../src/engine/requests/checks.ts';
-import type { Texts } from '../../../src/engine/requests/parameter-values.ts';
-import { buildChecks } from '../../../src/engine/schema/checks.ts';
-import type { Keywords } from '../../../src/engine/schema/json.ts';
+import { findInt64s } from '../../../src/contract-first/contract/schema/int64-checks.ts';
+import type { Body, Operation, Parameter } from '../../../src/contract-first/engine/contract/contract.ts';
+import { type Accepted, buildCheckRequest, type Refused } from '../../../src/contract-first/engine/requests/checks.ts';
+import type { Texts } from '../../../src/contract-first/engine/requests/parameter-values.ts';
+import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
+import type { Keywords } from '../../../src/contract-first/engine/schema/json.ts';
 
 export interface Sent {
   query?: Texts;

@@ -1,11 +1,11 @@
 /** Numbers that are sent: each is kept as it was written, or refused; none becomes another one in silence. */
 import fc from 'fast-check';
 import t from 'tap';
-import { findInt64s } from '../../../src/contract/schema/int64-checks.ts';
-import type { Accepted } from '../../../src/engine/requests/checks.ts';
-import { buildChecks } from '../../../src/engine/schema/checks.ts';
-import { buildWriteDeclared } from '../../../src/engine/schema/declared-json.ts';
-import { parseExactJson } from '../../../src/json/exact-json.ts';
+import { findInt64s } from '../../../src/contract-first/contract/schema/int64-checks.ts';
+import type { Accepted } from '../../../src/contract-first/engine/requests/checks.ts';
+import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
+import { buildWriteDeclared } from '../../../src/contract-first/engine/schema/declared-json.ts';
+import { parseExactJson } from '../../../src/contract-first/json/exact-json.ts';
 import { problemsOf } from '../../added-operations.ts';
 import { type Json, startEcho, withEcho } from '../routes/echo.ts';
 import { build, problemsOf as refusedFor } from './built-check.ts';

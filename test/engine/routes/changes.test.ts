@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { buildShapes } from '../../../src/engine/routes/stored-records.ts';
+import { buildShapes } from '../../../src/contract-first/engine/routes/stored-records.ts';
+import { isRefused } from '../../../src/contract-first/store/collection.ts';
 import { domain } from '../../../src/generated/domain.ts';
-import { isRefused } from '../../../src/store/collection.ts';
 import { load, operation, serve, withPaths } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { openUrl } from '../../database.ts';

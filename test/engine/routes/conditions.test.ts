@@ -1,7 +1,7 @@
 /** Conditions of requests, and changes that say only what changes: over HTTP, with what handlers are given for them. */
 import t, { type Test } from 'tap';
-import { ifMatch, isRefused, isUnchanged, toTag } from '../../../src/engine/index.ts';
-import { buildShapes } from '../../../src/engine/routes/stored-records.ts';
+import { ifMatch, isRefused, isUnchanged, toTag } from '../../../src/contract-first/engine/index.ts';
+import { buildShapes } from '../../../src/contract-first/engine/routes/stored-records.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { load, operation, serve, withPaths } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';

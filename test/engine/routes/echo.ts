@@ -1,6 +1,6 @@
 /** An operation that is added to the contract, with schemas of its own, and served for real. */
 import type { Test } from 'tap';
-import type { Handlers } from '../../../src/engine/routes/operations.ts';
+import type { Handlers } from '../../../src/contract-first/engine/routes/operations.ts';
 import { load, operation, withPaths } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { handlersFor, startService } from '../../service.ts';

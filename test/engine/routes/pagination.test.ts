@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { AnyContext } from '../../../src/engine/routes/handler.ts';
-import { nextLink } from '../../../src/engine/routes/pagination.ts';
+import type { AnyContext } from '../../../src/contract-first/engine/routes/handler.ts';
+import { nextLink } from '../../../src/contract-first/engine/routes/pagination.ts';
 
 t.test('a page has one link to the next page, which is made once for the same parameters', async (t) => {
   const [first, second] = [{}, {}];

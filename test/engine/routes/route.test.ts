@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { loadContract } from '../../../src/contract/read/load-contract.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { edited } from '../../edited-contract.ts';
 import { send, startService } from '../../service.ts';
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { loadContract } from '../../../src/contract/read/load-contract.ts';
-import { ContractError } from '../../../src/engine/contract/contract.ts';
-import { buildShapes, checkStoredRecords } from '../../../src/engine/routes/stored-records.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import { ContractError } from '../../../src/contract-first/engine/contract/contract.ts';
+import { buildShapes, checkStoredRecords } from '../../../src/contract-first/engine/routes/stored-records.ts';
 import { domain } from '../../../src/generated/domain.ts';
 import { openUrl } from '../../database.ts';
 import { type Edit, edited } from '../../edited-contract.ts';

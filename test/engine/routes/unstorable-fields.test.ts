@@ -1,8 +1,8 @@
 import t from 'tap';
-import { refuseUnstorableFields } from '../../../src/contract/checks/unstorable-fields.ts';
-import { buildChecks } from '../../../src/engine/schema/checks.ts';
-import type { Keywords } from '../../../src/engine/schema/json.ts';
-import type { Column } from '../../../src/store/description.ts';
+import { refuseUnstorableFields } from '../../../src/contract-first/contract/checks/unstorable-fields.ts';
+import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
+import type { Keywords } from '../../../src/contract-first/engine/schema/json.ts';
+import type { Column } from '../../../src/contract-first/store/description.ts';
 import { operation, problemsOf as startOf, withPaths } from '../../added-operations.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 

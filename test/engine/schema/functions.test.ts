@@ -1,11 +1,11 @@
 /** Large schemas, and those that stand in many places: each is compiled once, and checks as it would where it stands. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t, { type Test } from 'tap';
-import { findInt64s } from '../../../src/contract/schema/int64-checks.ts';
-import { buildResolve } from '../../../src/contract/schema/references.ts';
-import { buildChecks, type CheckOptions } from '../../../src/engine/schema/checks.ts';
-import { type Compiler, Functions } from '../../../src/engine/schema/functions.ts';
-import { buildPrepare } from '../../../src/engine/schema/prepared.ts';
+import { findInt64s } from '../../../src/contract-first/contract/schema/int64-checks.ts';
+import { buildResolve } from '../../../src/contract-first/contract/schema/references.ts';
+import { buildChecks, type CheckOptions } from '../../../src/contract-first/engine/schema/checks.ts';
+import { type Compiler, Functions } from '../../../src/contract-first/engine/schema/functions.ts';
+import { buildPrepare } from '../../../src/contract-first/engine/schema/prepared.ts';
 import type { Json } from '../../any-json.ts';
 
 const object = (properties: Json, more: Json = {}): Json => ({ type: 'object', properties, ...more });

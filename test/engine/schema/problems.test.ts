@@ -1,7 +1,7 @@
 /** What a value breaks, in words. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
-import { toProblems } from '../../../src/engine/schema/problems.ts';
+import { toProblems } from '../../../src/contract-first/engine/schema/problems.ts';
 
 t.test('each keyword that a value breaks is told in words', (t) => {
   for (const [schema, value, words] of [

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { buildChecks } from '../../../src/engine/schema/checks.ts';
+import { buildChecks } from '../../../src/contract-first/engine/schema/checks.ts';
 import type { Json } from '../../any-json.ts';
 
 const check = (schema: Json) => {

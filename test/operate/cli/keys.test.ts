@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t, { type Test } from 'tap';
-import { readCommand } from '../../../src/operate/cli/key-commands.ts';
-import { hashKey } from '../../../src/store/api-keys.ts';
-import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { readCommand } from '../../../src/contract-first/operate/cli/key-commands.ts';
+import { hashKey } from '../../../src/contract-first/store/api-keys.ts';
+import { Sqlite } from '../../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import type { Store } from '../../../src/contract-first/store/store.ts';
 import { openUrl } from '../../database.ts';
 import { prepareFaultyDisk } from '../../faulty-disk.ts';
 import { startProgram } from '../../program.ts';

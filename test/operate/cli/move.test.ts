@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t, { type Test } from 'tap';
-import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
+import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { openUrl } from '../../database.ts';
 import { prepareFaultyDisk } from '../../faulty-disk.ts';
 import { type ProgramOptions, startProgram, startServer } from '../../program.ts';

@@ -4,10 +4,10 @@ import { readdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { loadMigrations } from '../../../src/contract-first/store/migrations.ts';
+import { Sqlite } from '../../../src/contract-first/store/sqlite/kept-sqlite.ts';
+import { runMigrations } from '../../../src/contract-first/store/sqlite/migrate.ts';
 import { domain } from '../../../src/generated/domain.ts';
-import { loadMigrations } from '../../../src/store/migrations.ts';
-import { Sqlite } from '../../../src/store/sqlite/kept-sqlite.ts';
-import { runMigrations } from '../../../src/store/sqlite/migrate.ts';
 import { type ProgramOptions, startProgram, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 

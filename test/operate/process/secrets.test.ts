@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { hashKey } from '../../../src/store/api-keys.ts';
+import { hashKey } from '../../../src/contract-first/store/api-keys.ts';
 import { openUrl } from '../../database.ts';
 import { startProgram, startServer } from '../../program.ts';
 import { sendRaw } from '../../raw-client.ts';

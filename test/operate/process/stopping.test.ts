@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pino } from 'pino';
 import t from 'tap';
-import { buildForcedEnd } from '../../../src/operate/process/stopping.ts';
+import { buildForcedEnd } from '../../../src/contract-first/operate/process/stopping.ts';
 
 t.test('a process that does not stop in time is ended by force, and the log says so', async (t) => {
   const child = spawn('sleep', ['600']);

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { notifySystemd } from '../../../src/operate/process/watchdog.ts';
+import { notifySystemd } from '../../../src/contract-first/operate/process/watchdog.ts';
 
 t.test('systemd is told that the event loop turns, where it asks for that', async (t) => {
   const folder = t.testdir({ 'systemd-notify': '#!/bin/sh\necho "$@" >> "$(dirname "$0")/notified"\n' });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import client from 'prom-client';
 import t from 'tap';
-import { listenForOperators } from '../../../src/operate/telemetry/operators.ts';
+import { listenForOperators } from '../../../src/contract-first/operate/telemetry/operators.ts';
 
 t.test('the port of operators is asked by addresses, or by a name of its own', async (t) => {
   const metrics = new client.Registry();

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { buildMetrics } from '../../../src/operate/telemetry/metrics.ts';
-import { RequestCounts } from '../../../src/operate/telemetry/request-counts.ts';
-import { StoreCounts } from '../../../src/store/counts.ts';
+import { buildMetrics } from '../../../src/contract-first/operate/telemetry/metrics.ts';
+import { RequestCounts } from '../../../src/contract-first/operate/telemetry/request-counts.ts';
+import { StoreCounts } from '../../../src/contract-first/store/counts.ts';
 
 /** The metrics of a process with this database, and how to read the value of one. */
 function build(databaseFile?: string) {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { RequestCounts } from '../../../src/operate/telemetry/request-counts.ts';
+import { RequestCounts } from '../../../src/contract-first/operate/telemetry/request-counts.ts';
 import { send, startService } from '../../service.ts';
 
 t.test('a method that no contract has is counted as any other such', async (t) => {

@@ -1,5 +1,0 @@
-/** The checker in JavaScript alone; `recheck` itself would look for Java and for binaries. */
-declare module 'recheck/lib/browser.js' {
-  const recheck: Pick<typeof import('recheck'), 'checkSync'>;
-  export default recheck;
-}

@@ -1,0 +1,2 @@
+/** Builds the package into a folder, by default its `dist/`. */
+export function buildPackage(folder?: string): Promise<void>;

@@ -1,0 +1,56 @@
+/** Builds this package beside its sources, in `dist/`: JavaScript with blanks for types. With `--types` its declarations, too, which only a tarball needs. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { compile } from './typescript/compile.js';
+
+const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
+const require = createRequire(import.meta.url);
+
+/** What a built package does not need. */
+const IS_LEFT_OUT =
+  /^(dist|bin|node_modules)\/|\.md$|\.d\.ts$|^cli\/build-package\.js$|\/sources\.js$|^(package|tsconfig[.\w]*)\.json$/;
+
+function readPackageFiles() {
+  return readdirSync(PACKAGE, { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile())
+    .map((one) => join(one.parentPath, one.name).slice(PACKAGE.length))
+    .filter((path) => !IS_LEFT_OUT.test(path));
+}
+
+/** Writes only what has changed, and each file at once: servers that run may load more of them. */
+export async function buildPackage(folder = join(PACKAGE, 'dist')) {
+  const made = new Set(['cli/recheck.cjs']);
+  for (const path of readPackageFiles()) {
+    const content = readFileSync(join(PACKAGE, path));
+    const isSource = path.endsWith('.ts');
+    const target = isSource ? path.replace(/ts$/, 'js') : path;
+    write(join(folder, target), isSource ? Buffer.from(await compile(content.toString(), path)) : content);
+    made.add(target);
+  }
+  // npm bundles no package that a workspace shares with its root.
+  write(join(folder, 'cli/recheck.cjs'), readFileSync(require.resolve('recheck/lib/browser.js')));
+  for (const one of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(one.parentPath, one.name).slice(folder.length + 1);
+    if (one.isFile() && !made.has(path) && !path.endsWith('.d.ts')) rmSync(join(folder, path));
+  }
+}
+
+function write(file, content) {
+  if (existsSync(file) && readFileSync(file).equals(content)) return;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.${process.pid}`, content);
+  renameSync(`${file}.${process.pid}`, file);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const isForTarball = process.argv.includes('--types');
+  if (isForTarball) rmSync(join(PACKAGE, 'dist'), { recursive: true, force: true });
+  await buildPackage();
+  if (isForTarball) {
+    const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
+    execFileSync(process.execPath, [compiler, '-p', join(PACKAGE, 'tsconfig.types.json')], { stdio: 'inherit' });
+  }
+}

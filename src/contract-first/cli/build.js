@@ -1,0 +1,64 @@
+/** `build` checks the program of the service in the current folder, and compiles it to `dist/`. If nothing has changed since the last build, it does nothing. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { placeProgram, readFilesIn, readProgram } from './program.js';
+
+const ours = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Whether this is the package's source, which is built, too, before a service that imports it. */
+const isSource = existsSync(ours('build-package.js'));
+if (isSource) await (await import('./build-package.js')).buildPackage();
+
+const TYPESCRIPT = createRequire(join(process.cwd(), 'package.json')).resolve('typescript');
+/** The program without the tests, which a build need not check. Other packages below `src` have their own. */
+const TSCONFIG = 'node_modules/.cache/tsconfig.program.json';
+mkdirSync(dirname(TSCONFIG), { recursive: true });
+writeFileSync(
+  TSCONFIG,
+  JSON.stringify({
+    extends: '../../tsconfig.json',
+    compilerOptions: { incremental: true, tsBuildInfoFile: 'tsbuildinfo.program' },
+    include: ['../../src', '../../handlers'],
+    exclude: ['../../src/contract-first'],
+  }),
+);
+/** The checks. `generate` comes first, because its messages about missing handlers say more than the compiler's. */
+const CHECKS = [
+  [`--import=${ours('typescript/register.js')}`, ours(`generate.${isSource ? 'ts' : 'js'}`), '--check'],
+  [join(dirname(TYPESCRIPT), '../bin/tsc'), '-p', TSCONFIG, '--pretty', String(process.stderr.isTTY ?? false)],
+];
+/** How files are checked, and the packages that are installed. */
+const SETTINGS = ['package.json', 'tsconfig.json', join(dirname(TYPESCRIPT), '../../.package-lock.json')];
+
+/** A digest of the contents of all files that a build reads: their times mean nothing after a checkout or a copy. */
+function toDigest(program) {
+  const hash = createHash('sha256');
+  const settings = SETTINGS.map((path) => [path, readFileSync(path)]);
+  const others = readFilesIn(['openapi', ...(isSource ? [ours('../dist')] : [])]);
+  for (const [path, content] of [...settings, ...program, ...others]) {
+    hash.update(`${path} ${content.length}\n`).update(content);
+  }
+  return hash.digest('hex');
+}
+
+/** Runs the checks at the same time, and returns the output of the first that fails. */
+async function findFault() {
+  const results = await Promise.allSettled(CHECKS.map((args) => promisify(execFile)(process.execPath, args)));
+  const fault = results.find(({ status }) => status === 'rejected')?.reason;
+  return fault && (fault.stdout + fault.stderr || String(fault));
+}
+
+// Read once, so that the digest belongs to the files that are compiled.
+const program = readProgram();
+const digest = toDigest(program);
+if (!existsSync('dist/built-from') || readFileSync('dist/built-from', 'utf8') !== digest) {
+  const fault = await findFault();
+  if (fault === undefined) await placeProgram(program, digest);
+  else process.stderr.write(fault);
+  process.exitCode = Number(fault !== undefined);
+}

@@ -1,0 +1,306 @@
+/** Compares two versions of the contract: what has changed, and what each change does to clients. */
+import { isDeepStrictEqual } from 'node:util';
+import { parse } from 'yaml';
+import { withoutWords } from '../../contract/read/extensions.ts';
+import { MAX_BYTES } from '../../contract/read/operations.ts';
+import {
+  type Document,
+  type HeaderNode,
+  METHODS,
+  type PathItem,
+  type ResponseNode,
+  type ServerNode,
+} from '../../engine/contract/document.ts';
+import { isNode, keywordsOf } from '../../engine/schema/json.ts';
+import {
+  type Change,
+  compareLists,
+  describe,
+  type Effect,
+  FINE,
+  MISSING,
+  pairs,
+  READ,
+  REFUSED,
+  RENAMED,
+  SOONER,
+  UNEXPECTED,
+  UNKNOWN,
+} from './change.ts';
+import { content, ofValue, sentContent } from './contents.ts';
+import { expandContract, NAME } from './expand.ts';
+import {
+  type Comparable,
+  dropped,
+  inOneVersion,
+  isOver,
+  NO_KEY,
+  SENT,
+  toComparable,
+  toOperations,
+  toScheme,
+  withNamesOf,
+} from './normal.ts';
+import {
+  byKey,
+  type Changes,
+  type Direction,
+  growing,
+  ignored,
+  keyword,
+  named,
+  type Rule,
+  required,
+  value,
+} from './rules.ts';
+import { compareSchemas, schema } from './schemas.ts';
+
+type PathItems = Record<string, PathItem>;
+
+const body = (place: string) => `${place} body`;
+const always = (effect: Effect) => value<unknown>(() => effect);
+
+/** The largest number allowed, or `usual` where none is said. */
+const atMost = (usual: number) =>
+  keyword<number>((before = usual, after = usual) => (after < before ? 'fewer' : after > before ? 'more' : undefined));
+
+const deprecated = always(FINE);
+const scopes = value<object>((before = {}, after = {}) =>
+  Object.keys(before).every((scope) => Object.hasOwn(after, scope)) ? FINE : REFUSED,
+);
+const flows = named((place, name) => `${place} flow ${name}`, byKey({ scopes }, REFUSED));
+const SCHEME = byKey({ flows }, REFUSED);
+
+/** Words that let clients send more. */
+const allowing = value((_before, after) => (after ? FINE : REFUSED));
+
+const inBody =
+  <Value>(rule: Rule<Value>): Rule<Value> =>
+  (before, after, place, ...rest) =>
+    rule(before, after, body(place), ...rest);
+
+const RESPONSE = byKey({
+  headers: named((place, name) => `${place} header ${name}`, byKey({ required, schema, content: ofValue, deprecated })),
+  [SENT]: value<string>((before, after, way) => (before && after && way === 'response' ? UNEXPECTED : undefined)),
+  links: named((place, name) => `${place} link ${name}`, byKey({}, MISSING)),
+  content: inBody(content),
+});
+
+const OPERATION = byKey({
+  operationId: always(RENAMED),
+  path: always(RENAMED),
+  tags: growing(RENAMED),
+  deprecation: compareDeprecations,
+  security: value<string[]>((before = [], after = [], direction) => {
+    // The server meets what those ask to whom it sends.
+    const [used, taken] = direction === 'request' ? [before, after] : [after, before];
+    const { lost, gained } = compareLists(used, taken);
+    if (!lost.every((way) => taken.some((other) => asksLess(other, way))))
+      return direction === 'request' ? REFUSED : UNEXPECTED;
+    return lost.length + gained.length > 0 ? FINE : undefined;
+  }),
+  parameters: named(
+    (place, name) => `${place} ${name}`,
+    byKey({
+      ...{ required, schema, content: ofValue, deprecated, allowReserved: allowing, allowEmptyValue: allowing },
+      ...{ 'x-opaque': required, 'x-kept-hours': atMost(0) },
+    }),
+  ),
+  requestBody: named(body, byKey({ required, 'x-max-bytes': atMost(MAX_BYTES), content: sentContent })),
+  callbacks: sent('callback'),
+  responses: compareResponses,
+});
+
+/** Webhooks and callbacks, which the server sends: their requests count as replies, and clients may ignore new ones. */
+function sent(name: string): Rule<Record<string, Record<string, PathItem>>> {
+  const toPlace = (place: string, own: string) => `${place} ${name} ${own}`;
+  return (before, after, place, _direction, key) =>
+    named(toPlace, compareSent)(withoutNotes(before), withoutNotes(after), place, 'response', key);
+}
+
+/** Without each value under an `x-` key that is no webhook, callback or path item. */
+const withoutNotes = <Value>(node?: Record<string, Value>): Record<string, Value> =>
+  dropped(node, (value, key) => key.startsWith('x-') && !isNode(value));
+
+function* compareSent(before: PathItems = {}, after: PathItems = {}, place: string): Changes {
+  const toSent = (paths: PathItems) => toOperations({ paths: withoutNotes(paths) }, (expression) => expression);
+  yield* named((_, own) => `${place} ${own.trim()}`, OPERATION)(toSent(before), toSent(after), place, 'response', '');
+}
+
+const VARIABLE = byKey({ enum: growing(MISSING) }, MISSING);
+
+const SERVER = byKey({
+  url: ignored,
+  variables: function* (before: ServerNode['variables'], after: ServerNode['variables'], place: string) {
+    for (const [name, old, now] of pairs(before, after)) {
+      yield* VARIABLE(old, now, `${place}: variable ${name}`, 'request', '');
+    }
+  },
+});
+
+const CONTRACT = byKey({
+  openapi: value<string>((before, after) => {
+    const release = (version: unknown) => String(version).split('.', 2).join('.');
+    return release(before) === release(after) ? undefined : UNEXPECTED;
+  }),
+  info: byKey({}, READ),
+  tags: always(READ),
+  servers: compareServers,
+  webhooks: function* (before: PathItems = {}, after: PathItems = {}, place: string) {
+    // A webhook is like a callback with one URL, which the contract does not say.
+    const [old, now] = [before, after].map((items) =>
+      Object.fromEntries(Object.entries(withoutNotes(items)).map(([name, item]) => [name, { '': item }])),
+    );
+    yield* sent('webhook')(old, now, place, 'response', '');
+  },
+  'x-complete': value((before, after) => (after ? FINE : before ? UNEXPECTED : undefined)),
+  jsonSchemaDialect: ignored,
+  security: ignored,
+  paths: ignored,
+  components: ignored,
+});
+
+/** A contract as it is compared: its integers are bigint, since two large ones that differ could be the same double. */
+export const readContract = (yaml: string): Document => parse(yaml, { intAsBigInt: true, merge: true });
+
+/** The changes from one contract to the other. `today` (2026-11-20) decides whether a deprecated operation may go. */
+export function compareContracts(before: Document, after: Document, today: string): Change[] {
+  const [old, now] = [expandContract(inOneVersion(before)), expandContract(inOneVersion(after))];
+  // The gate checks whether the version fits.
+  old.info.version = now.info.version;
+  const changes = [
+    ...CONTRACT(old, now, 'contract', 'request', ''),
+    ...compareOperations(withoutWords(old), withoutWords(now), today),
+    ...compareSchemes(old, now),
+  ];
+  if (changes.length === 0 && !isDeepStrictEqual(old, now)) {
+    changes.push({ place: 'contract', what: 'is arranged in another way', effect: READ });
+  }
+  return changes;
+}
+
+/** The changes of the schema Pet by which stored pets may become invalid. */
+export function compareStoredPets(before: Partial<Document>, after: Partial<Document>): Change[] {
+  // A pet is stored only with fields that have a column.
+  const toStored = (contract: Partial<Document>) => {
+    const { components } = expandContract(inOneVersion(contract));
+    const { [NAME]: _name, properties = {}, ...pet } = keywordsOf(components?.schemas?.Pet);
+    // Read-only fields are stored like all others.
+    const fields = Object.entries(properties).map(([name, field]) => [
+      name,
+      field && { ...keywordsOf(field), readOnly: false },
+    ]);
+    return { ...pet, properties: Object.fromEntries(fields), additionalProperties: false };
+  };
+  const changes = [...compareSchemas(toStored(before), toStored(after), 'stored pets', 'request')];
+  return changes.filter(({ effect }) => effect === REFUSED || effect === UNKNOWN);
+}
+
+function* compareOperations(before: Document, after: Document, today: string): Changes {
+  for (const [name, old, now] of pairs(...toComparable(before, after, today))) {
+    const method = name.replace(/ .*/, '');
+    if (old && now) yield* OPERATION(old, withNamesOf(old, now), old.operationId, 'request', '');
+    else if (now) yield { place: now.operationId, what: `was added, as ${method} ${now.path}`, effect: FINE };
+    else if (old) {
+      const effect = isOver(old, today) ? FINE : MISSING;
+      yield { place: old.operationId, what: `was removed from ${method} ${old.path}`, effect };
+    }
+  }
+  const PATH = byKey(Object.fromEntries([...METHODS, 'parameters'].map((key) => [key, ignored])));
+  for (const [path, old = {}, now = {}] of pairs(before.paths, after.paths)) yield* PATH(old, now, path, 'request', '');
+}
+
+type Deprecation = Comparable['deprecation'];
+
+/** Later than all dates. */
+const NEVER = '9999';
+
+function* compareDeprecations(before: Deprecation = {}, after: Deprecation = {}, place: string): Changes {
+  const { deprecated, 'x-sunset': sunset = NEVER } = before;
+  const { 'x-sunset': end = NEVER } = after;
+  const isShorter = end < sunset;
+  if (Boolean(deprecated) !== Boolean(after.deprecated)) {
+    const what = after.deprecated ? `is deprecated, until ${after['x-sunset']}` : 'is no longer deprecated';
+    yield { place, what, effect: after.deprecated ? FINE : SOONER };
+  } else
+    yield* byKey({ deprecated: ignored, 'x-sunset': always(isShorter ? SOONER : FINE) }, FINE)(
+      before,
+      after,
+      place,
+      'request',
+      '',
+    );
+}
+
+/** Whether a caller who meets one security requirement also meets the other: it needs no other scheme, and no other scope of one. */
+function asksLess(now: string, before: string): boolean {
+  const isWithin = (key: string, other: string) => {
+    const [known, [scheme, ...scopes]] = [other.split(' '), key.split(' ') as [string]];
+    return known[0] === scheme && scopes.every((scope) => known.includes(scope, 1));
+  };
+  return (
+    now === NO_KEY || now.split(' and ').every((key) => before.split(' and ').some((other) => isWithin(key, other)))
+  );
+}
+
+type Responses = Record<string, ResponseNode>;
+
+function* compareResponses(
+  before: Responses = {},
+  after: Responses = {},
+  operation: string,
+  direction: Direction,
+): Changes {
+  // Clients reply to what the server sends.
+  const isSent = direction === 'response';
+  const toReply = isSent ? 'request' : 'response';
+  for (const [status, old, now] of pairs(before, after)) {
+    const place = `${operation} ${status}`;
+    if (old && now) yield* RESPONSE(old, now, place, toReply, '');
+    else if (!now) yield { place, what: 'was removed', effect: isSent ? REFUSED : MISSING };
+    else if (!isSent && !/^([45]|default)/.test(status)) yield { place, what: 'was added', effect: UNEXPECTED };
+    else {
+      // RFC 9110, section 15: a client takes a status that it does not know for the x00 of its class.
+      yield { place, what: 'was added', effect: FINE };
+      // Up to now, such a reply was the general one.
+      const general = before[`${status[0]}XX`] ?? before.default;
+      if (!general) continue;
+      const isMissable = ({ required }: HeaderNode, name: string) =>
+        !required && !Object.hasOwn(Object(now.headers), name);
+      const expected = { ...general, headers: dropped(general.headers, isMissable) };
+      const changes = RESPONSE(expected, now, place, toReply, '');
+      yield* [...changes].filter(({ effect }) => effect.verdict === 'breaking');
+    }
+  }
+}
+
+/** Where none is named (OpenAPI 3.1, section 4.8.1.1). */
+const ROOT = { url: '/' };
+
+/** The environments that clients know, and the one path prefix that all share. */
+function* compareServers(before: ServerNode[] = [ROOT], after: ServerNode[] = [ROOT]): Changes {
+  const [was, is] = [prefixesOf(before).join(', '), prefixesOf(after).join(', ')];
+  if (was !== is) yield { place: 'servers', what: describe('path prefix', was, is), effect: MISSING };
+  const byOrigin = (servers: ServerNode[]) =>
+    Object.fromEntries(servers.map((server) => [splitUrl(server.url).origin, server]));
+  const servers = named((_, origin) => `server ${origin || 'of this document'}`, SERVER);
+  yield* servers(byOrigin(before), byOrigin(after), '', 'response', '');
+}
+
+/** The path prefixes of the servers: `/v1` once, when they agree. */
+export function prefixesOf(servers: ServerNode[] = [ROOT]): string[] {
+  return [...new Set(servers.map(({ url }) => splitUrl(url).prefix))];
+}
+
+/** `{origin}/v1`, `https://host/v1` and `/v1` have the prefix `/v1`. */
+function splitUrl(url: string): { origin: string; prefix: string } {
+  const [origin = ''] = url.match(/^([a-z]+:\/\/[^/]+|\{\w+\})/) ?? [];
+  return { origin, prefix: url.slice(origin.length).replace(/\/$/, '') };
+}
+
+/** Only security schemes: other components are compared where they are used. */
+function* compareSchemes(before: Document, after: Document): Changes {
+  for (const [name, old, now] of pairs(before.components?.securitySchemes, after.components?.securitySchemes)) {
+    if (old && now) yield* SCHEME(toScheme(old), toScheme(now), `security scheme ${name}`, 'request', '');
+  }
+}

@@ -1,0 +1,115 @@
+/** A contract with every `$ref` and `allOf` replaced by what it stands for, so that rearranging it is no change. */
+import { isDeepStrictEqual } from 'node:util';
+import { isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import { lookUp } from '../../engine/schema/pointers.ts';
+
+/** Keys whose values are for people only. */
+export const WORDS = new Set([
+  ...['title', 'summary', 'description', 'example', 'examples', 'externalDocs', '$comment', 'bearerFormat'],
+]);
+
+/** Where a schema keeps the name that it had in `components`. */
+export const NAME = 'name of the schema';
+
+/** Under these keys, the keys are names that the contract gives, and mean nothing in themselves. */
+const NAMING = new Set(
+  (
+    'paths schemas responses parameters examples requestBodies headers securitySchemes links content variables ' +
+    'properties patternProperties dependentSchemas $defs'
+  ).split(' '),
+);
+
+/** Under these keys are values of clients, in which `$ref` and `allOf` are names like any other. */
+const VALUES = new Set(['example', 'value', 'default', 'enum', 'const']);
+
+/** Keywords that depend on others beside them, and would say something else beside those of another part. */
+const COUPLED = ['if', 'then', 'else', 'contains', 'prefixItems', 'unevaluatedItems', 'patternProperties'];
+
+/** Keywords that see what is in the `allOf` beside them, and those that they see of it. */
+const SEEING = ['unevaluatedProperties', 'unevaluatedItems'];
+const SEEN = 'properties additionalProperties unevaluatedProperties $ref allOf anyOf oneOf dependentSchemas'.split(' ');
+
+export function expandContract<Contract extends object>(contract: Contract): Contract {
+  function expand<Kind>(node: Kind, trail: string[]): Kind;
+  function expand(node: unknown, trail: string[]): unknown {
+    if (Array.isArray(node)) return node.map((item) => expand(item, trail));
+    if (!isNode(node)) return node;
+    const { $ref, allOf = [], ...rest }: Keywords = node;
+    // One part is for words beside a reference, as OpenAPI 3.0 needs it: it is named like that.
+    const toPart = (part: Schema) => (allOf.length > 1 ? withoutName(part) : part);
+    const parts = allOf.map((part) => toPart(expand(part, trail)));
+    const whole = merge([...parts, expandEntries(rest, trail)]);
+    return typeof $ref === 'string' ? merge([follow($ref, trail), whole]) : whole;
+  }
+
+  /** A schema that contains itself is the same as before if it is the same down to where it begins again. */
+  function follow($ref: string, trail: string[]): Schema {
+    if (trail.includes($ref)) return { $ref };
+    const target = lookUp(contract, $ref) as Schema | undefined;
+    if (target === undefined) throw new Error(`The contract has nothing at ${$ref}.`);
+    const node = expand(target, [...trail, $ref]);
+    const [, name] = $ref.match(/^#\/components\/schemas\/(.*)$/) ?? [];
+    return name && typeof node === 'object' ? { ...node, [NAME]: name } : node;
+  }
+
+  function expandEntries(node: object, trail: string[]): Keywords {
+    return mapValues({ ...node }, (value: unknown, key) => {
+      if (VALUES.has(key) || (key === 'examples' && Array.isArray(value))) return value;
+      if (!NAMING.has(key) || !isNode(value) || Array.isArray(value)) return expand(value, trail);
+      return mapValues(value, (child) => expand(child, trail));
+    });
+  }
+
+  return { ...contract, ...expandEntries(contract, []) };
+}
+
+function withoutName(part: Schema): Schema {
+  const { [NAME]: _name, ...rest } = keywordsOf(part);
+  return part && rest;
+}
+
+/** One schema that allows what all parts allow, of which the last is what stands beside them. What cannot be said in one stays in `allOf`. */
+function merge(parts: Schema[]): Schema {
+  if (parts.includes(false)) return false;
+  const all = parts.map(keywordsOf);
+  const own = all.at(-1) as Keywords;
+  const filled = all.filter((part) => Object.keys(part).length > 0);
+  if (filled.length < 2) return filled[0] ?? {};
+  if (!filled.every((part) => isMergeable(part, own, filled))) {
+    if (!SEEING.some((key) => key in own)) return { allOf: filled };
+    return { ...own, allOf: [...filled.filter((part) => part !== own), ...(own.allOf ?? [])] };
+  }
+  const whole: Keywords = {};
+  const rest: Schema[] = [];
+  for (const [key, value] of filled.flatMap((part) => Object.entries(part))) {
+    if (!Object.hasOwn(whole, key) || WORDS.has(key)) whole[key] = value;
+    else if (key === 'required')
+      whole.required = [...new Set([...(whole.required as string[]), ...(value as string[])])];
+    else if (key === 'properties') {
+      const known = new Map(Object.entries(whole.properties as Record<string, Schema>));
+      const fields = mapValues(value as Record<string, Schema>, (field, name) =>
+        merge([known.get(name) ?? {}, field, {}]),
+      );
+      whole.properties = { ...whole.properties, ...fields };
+    } else if (key === 'allOf') rest.push(...(value as Schema[]));
+    else if (!isDeepStrictEqual(whole[key], value)) rest.push({ [key]: value });
+  }
+  if (rest.length > 0) whole.allOf = [...(whole.allOf ?? []), ...rest];
+  return whole;
+}
+
+/** Whether a part says the same beside the keywords of the others; `own` stands beside `allOf`, and sees what is in it. */
+function isMergeable(part: Keywords, own: Keywords, parts: Keywords[]): boolean {
+  if (COUPLED.some((key) => key in part)) return false;
+  const isBlind = 'unevaluatedProperties' in part && part !== own;
+  if (!isBlind && !('additionalProperties' in part)) return true;
+  const keys = isBlind ? SEEN : ['properties'];
+  return parts.every((other) => other === part || !keys.some((key) => key in other));
+}
+
+function mapValues<Value, Made>(
+  node: Record<string, Value>,
+  map: (value: Value, key: string) => Made,
+): Record<string, Made> {
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, map(value, key)]));
+}

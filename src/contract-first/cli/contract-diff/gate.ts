@@ -1,0 +1,93 @@
+/** The gate: may the contract become a release, given what it changes of the newest one? */
+import { readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Document } from '../../engine/contract/document.ts';
+import type { Change, Effect } from './change.ts';
+import { compareContracts, compareStoredPets, prefixesOf, readContract } from './contracts.ts';
+
+export interface Judgement {
+  version: string;
+  /** The newest release, which the contract was compared with. */
+  released: string | undefined;
+  changes: Change[];
+  /** Why stored pets may not fit any more. */
+  ofStoredPets: Change[];
+  /** Why the contract may not be released; empty when it may. */
+  problems: string[];
+}
+
+/** Three numbers (https://semver.org) and nothing else: a release is no pre-release. */
+const VERSION = /^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}$/;
+const VERDICTS: Effect['verdict'][] = ['breaking', 'compatible', 'documentation'];
+
+const compareVersions = (one: string, other: string) => one.localeCompare(other, 'en', { numeric: true });
+
+/** The contract and the folder of the releases: ours, or those that the command line names. */
+export function toFiles([contract, folder]: string[]): [contract: string, folder: string] {
+  const ours = (path: string) => fileURLToPath(new URL(`../../openapi/${path}`, import.meta.url));
+  return [contract ?? ours('petstore.yaml'), folder ?? ours('released/')];
+}
+
+function read(file: string): Document {
+  let contract: Document | null;
+  try {
+    contract = readContract(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+  }
+  if (typeof contract?.info?.version === 'string' && contract.paths) return contract;
+  throw new Error(`${file} is not a contract: it has no info.version, or no paths.`);
+}
+
+/**
+ * `folder` has the releases, each under its version: `1.0.0.yaml`.
+ * @throws Error that says which file is not a contract
+ */
+export function judgeContract(file: string, folder: string, today = new Date()): Judgement {
+  const contract = read(file);
+  const { version } = contract.info;
+  const versions = readdirSync(folder).map((name) => name.replace(/\.yaml$/, ''));
+  const released = versions
+    .filter((name) => VERSION.test(name))
+    .toSorted(compareVersions)
+    .at(-1);
+  const judgement: Judgement = { version, released, changes: [], ofStoredPets: [], problems: [] };
+  if (released) {
+    const before = read(resolve(folder, `${released}.yaml`));
+    judgement.changes = compareContracts(before, contract, today.toISOString().slice(0, 10));
+    judgement.ofStoredPets = compareStoredPets(before, contract);
+  }
+  if (!VERSION.test(version)) {
+    judgement.problems.push(`info.version must be three numbers, as in 1.2.3, not ${version}.`);
+  } else if (released) {
+    judgement.problems.push(
+      ...judgeVersion(version, released, judgement.changes, prefixesOf(contract.servers).join(', ')),
+    );
+  }
+  return judgement;
+}
+
+function* judgeVersion(version: string, released: string, changes: Change[], prefix: string): Generator<string> {
+  if (compareVersions(version, released) < 0) {
+    yield `info.version ${version} is lower than ${released}, which is released.`;
+  }
+  const worst = VERDICTS.find((verdict) => changes.some(({ effect }) => effect.verdict === verdict));
+  if (!worst) return;
+  const least = toNextVersion(released, worst);
+  const nature = worst === 'documentation' ? 'changes of the documentation' : `${worst} changes`;
+  if (compareVersions(version, least) < 0) {
+    yield `After ${released}, ${nature} need the version ${least}, not ${version}.`;
+  }
+  const major = `/v${[version, least].toSorted(compareVersions).at(-1)?.split('.', 1)}`;
+  if (worst === 'breaking' && prefix !== major) {
+    yield `After ${released}, breaking changes need the path prefix ${major} in servers, not ${prefix}.`;
+  }
+}
+
+/** The lowest version that such a change may have. */
+function toNextVersion(version: string, verdict: Effect['verdict']): string {
+  const [major, minor, patch] = version.split('.').map(Number) as [number, number, number];
+  if (verdict === 'breaking') return `${major + 1}.0.0`;
+  return verdict === 'compatible' ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`;
+}

@@ -1,0 +1,127 @@
+/** The building blocks of rules: tables that say for each key of a node how its change is judged. */
+import { isDeepStrictEqual } from 'node:util';
+import { isOurs } from '../../contract/read/extensions.ts';
+import {
+  type Change,
+  compareLists,
+  describe,
+  type Effect,
+  FINE,
+  MISSING,
+  pairs,
+  READ,
+  REFUSED,
+  UNEXPECTED,
+  UNKNOWN,
+} from './change.ts';
+import { WORDS } from './expand.ts';
+
+export type Direction = 'request' | 'response';
+export type Changes = Generator<Change, void>;
+
+/** An object, or a schema that is `true` or `false`. */
+type Node = boolean | { required?: unknown };
+
+/** Called if the values under a key differ. */
+export type Rule<Value> = (
+  before: Value | undefined,
+  after: Value | undefined,
+  place: string,
+  direction: Direction,
+  key: string,
+) => Changes;
+
+/** By their keys, each of the values that OpenAPI has under its key. */
+export type Rules = Record<string, Rule<never>>;
+
+/** How the allowed values have changed; `other` where neither the old nor the new ones have all of the others. */
+export type Relation = 'fewer' | 'more' | 'other' | undefined;
+
+const EFFECTS = {
+  request: { fewer: REFUSED, more: FINE, other: REFUSED },
+  response: { fewer: FINE, more: UNEXPECTED, other: UNEXPECTED },
+};
+
+export function effectOf(relation: NonNullable<Relation>, direction: Direction): Effect {
+  return EFFECTS[direction][relation];
+}
+
+/** A key that the server ignores, and tools may read. */
+const isOfOthers = (key: string) => key.startsWith('x-') && !isOurs(key);
+
+/** The keys of a node, each by its rule. One without a rule is for people, or breaking: so a key that nobody thought of fails. */
+export function byKey(rules: Rules, otherwise: Effect = UNKNOWN): Rule<Record<string, unknown>> {
+  return function* (before, after, place, direction) {
+    for (const [key, old, now] of pairs(before, after)) {
+      if (isDeepStrictEqual(old, now)) continue;
+      const rule = Object.hasOwn(rules, key) ? (rules[key] as Rule<unknown>) : undefined;
+      if (rule) yield* rule(old, now, place, direction, key);
+      else if (WORDS.has(key) || isOfOthers(key)) yield { place, what: `${key} changed`, effect: READ };
+      else yield { place, what: describe(key, old, now), effect: otherwise };
+    }
+  };
+}
+
+/** A value that means one thing; nothing where the old and the new one mean the same. */
+export function value<Value>(
+  judge: (before: Value | undefined, after: Value | undefined, direction: Direction) => Effect | undefined,
+): Rule<Value> {
+  return function* (before, after, place, direction, key) {
+    const effect = judge(before, after, direction);
+    if (effect) yield { place, what: describe(key, before, after), effect };
+  };
+}
+
+/** A keyword that says which values are allowed. */
+export function keyword<Value>(
+  relate: (before: Value | undefined, after: Value | undefined, direction: Direction) => Relation,
+): Rule<Value> {
+  return value((before, after, direction) => {
+    const relation = relate(before, after, direction);
+    return relation && effectOf(relation, direction);
+  });
+}
+
+/** A list that may grow, and not lose an item. */
+export function growing(loss: Effect): Rule<unknown[]> {
+  return value((before, after) => {
+    const { lost, gained } = compareLists(before, after);
+    return lost.length > 0 ? loss : gained.length > 0 ? FINE : undefined;
+  });
+}
+
+export function relateSets(before: unknown[], after: unknown[]): Relation {
+  const { lost, gained } = compareLists(before, after);
+  if (lost.length > 0) return gained.length > 0 ? 'other' : 'fewer';
+  return gained.length > 0 ? 'more' : undefined;
+}
+
+export const required = keyword<boolean>((before = false, after = false) => {
+  return before === after ? undefined : after ? 'fewer' : 'more';
+});
+
+export const ignored: Rule<unknown> = function* () {};
+
+/** The things in a node, each by its name. Of one that was added, `added` says the effect. */
+export function named<Part extends Node>(
+  toPlace: (place: string, name: string) => string,
+  rule: Rule<Part>,
+  added: (part: Part, direction: Direction) => Omit<Change, 'place'> = toAddition,
+): Rule<Record<string, Part>> {
+  return function* (before, after, place, direction, key) {
+    for (const [name, old, now] of pairs(before, after)) {
+      const there = toPlace(place, name);
+      if (old !== undefined && now !== undefined) yield* rule(old, now, there, direction, key);
+      else if (now !== undefined) yield { place: there, ...added(now, direction) };
+      else yield { place: there, what: 'was removed', effect: direction === 'request' ? REFUSED : MISSING };
+    }
+  };
+}
+
+/** Clients may leave out optional items, and ignore unknown ones. */
+export function toAddition(node: Node, direction: Direction): Omit<Change, 'place'> {
+  if (direction === 'response') return { what: 'was added', effect: FINE };
+  return typeof node === 'object' && node.required
+    ? { what: 'was added, and is required', effect: REFUSED }
+    : { what: 'was added, and is optional', effect: FINE };
+}

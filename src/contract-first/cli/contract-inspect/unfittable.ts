@@ -1,0 +1,64 @@
+/** Sets schemas right that no value, or no answer, can fit, where only one thing can be meant. */
+import { isDeepStrictEqual } from 'node:util';
+import { isNode, type Keywords } from '../../engine/schema/json.ts';
+import { ANNOTATION, isNames, isValue } from '../../engine/schema/keys.ts';
+import { lookUp } from '../../engine/schema/pointers.ts';
+import { toStep } from '../../json/pointer.ts';
+import type { Node } from './unused-components.ts';
+import type { Tell } from './written-operations.ts';
+
+/** Annotations that change what is taken or sent. */
+const MEANT = /^(default|readOnly|writeOnly)$/;
+
+/** Beside them, or as a part of another schema, a schema may require the fields of others. */
+const PARTS = ['$ref', 'allOf', 'anyOf', 'oneOf'];
+const PART = /\/(all|any|one)Of\/[0-9]+$/;
+const OTHERS = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'];
+
+/** The names of all fields that schemas of the document describe. */
+export function fieldNamesIn(node: unknown, names = new Set<string>()): Set<string> {
+  if (!isNode(node)) return names;
+  for (const name of Object.keys(Object(node.properties))) names.add(name);
+  for (const child of Object.values(node)) fieldNamesIn(child, names);
+  return names;
+}
+
+/** Takes any value for a field that is required and not described: else it would not be sent. */
+export function describeRequired(schema: Keywords, at: string, names: Set<string>, tell: Tell): void {
+  const { required, properties } = schema;
+  if (!Array.isArray(required) || !isNode(properties) || OTHERS.some((key) => key in schema)) return;
+  const isPart = PART.test(at) || PARTS.some((key) => key in schema);
+  const isKnown = (name: string) => Object.hasOwn(properties, name) || (isPart && names.has(name));
+  for (const name of required.filter((name) => !isKnown(name) && name !== '__proto__')) {
+    properties[name] = {};
+    tell(`${at}/properties/${toStep(name)} is written: it is required`);
+  }
+}
+
+/** Takes out an alternative of `oneOf` that differs from another in texts alone: a value that fits one would fit both. */
+export function dropAlike(schema: Keywords, at: string, document: Node, tell: Tell): void {
+  const { oneOf, discriminator } = schema;
+  if (!Array.isArray(oneOf) || discriminator) return;
+  const bare = oneOf.map((one) => withoutWords(targetOf(document, one)));
+  const first = bare.map((one) => bare.findIndex((other) => isDeepStrictEqual(one, other)));
+  schema.oneOf = oneOf.filter((_, index) => first[index] === index);
+  for (const [index, other] of first.entries())
+    if (other !== index)
+      tell(`${at}/oneOf/${index} is taken out: it takes what oneOf/${other} takes, and only one may`);
+}
+
+/** The target of a reference, unless there is more beside it. */
+function targetOf(document: Node, schema: unknown): unknown {
+  const { $ref, ...beside } = Object(withoutWords(schema));
+  return Object.keys(beside).length === 0 ? (lookUp(document, $ref) ?? schema) : schema;
+}
+
+/** Without annotations for readers. */
+function withoutWords(node: unknown, hasNames = false): unknown {
+  if (!isNode(node)) return node;
+  if (Array.isArray(node)) return node.map((item) => withoutWords(item));
+  const entries = Object.entries(node).filter(([key]) => hasNames || MEANT.test(key) || !ANNOTATION.test(key));
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, isValue(key) ? value : withoutWords(value, !hasNames && isNames(key))]),
+  );
+}

@@ -1,0 +1,107 @@
+/**
+ * Lints the contract by the rules in `openapi/lint`: `npm run contract:lint`, or with `-- <file> ...` other contracts. It reads
+ * files below its folder only: a reference to another machine is an error, not a request.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import {
+  type Config,
+  createConfig,
+  getLineColLocation,
+  lint as lintFile,
+  loadConfig,
+  type NormalizedProblem,
+  YamlParseError,
+} from '@redocly/openapi-core';
+import { parse } from 'yaml';
+import { toErrorBody } from '../../errors.ts';
+import { domain } from '../../generated/domain.ts';
+import { checkOperations } from '../contract/checks/checked-operations.ts';
+import { toLocated } from '../contract/located.ts';
+import { loadContract } from '../contract/read/load-contract.ts';
+import { ContractError } from '../engine/contract/contract.ts';
+import { lookUp } from '../engine/schema/pointers.ts';
+import { toPrintable } from '../json/literals.ts';
+import { ContractFiles, checkFile } from './contract-files.ts';
+
+const CONTRACT = fileURLToPath(new URL('../../../openapi/petstore.yaml', import.meta.url));
+const CONFIG = fileURLToPath(new URL('./lint/redocly.yaml', import.meta.url));
+
+/** For each file that breaks a rule its name, and a line for each problem; empty when there is none. Without files, our contract. */
+export async function lint(...files: string[]): Promise<string> {
+  const config = await loadConfig({ configPath: CONFIG });
+  const reports: string[] = [];
+  for (const ref of files.length > 0 ? files : [CONTRACT]) {
+    try {
+      checkFile(ref);
+      const found = (await problemsOf(ref, config)).filter(isMeant);
+      if (found.length > 0) reports.push(`${ref}:\n${found.map(toLine).join('')}`);
+      // Reports formats and defaults that the server would treat as annotations.
+      else checkOperations({ ...(await loadContract(ref)), isStrict: true }, { toErrorBody, domain });
+    } catch (error) {
+      reports.push(`${ref}:\n${toLines(error as Error, ref).join('')}`);
+    }
+  }
+  return reports.join('');
+}
+
+/** Rules of Redocly for the operations that the server has. */
+const OF_OURS =
+  /^((rule\/)?operation-(2xx-response|4xx-response|id-casing|operationId|tag|tag-defined)|response-contains-header|security-defined)$/;
+
+/** Rules of Redocly, and the places where OpenAPI says otherwise. */
+const UNLIKE: [rule: RegExp, place: RegExp][] = [
+  // Webhooks and callbacks are operations of clients.
+  [OF_OURS, /^#\/webhooks\/|\/callbacks\//],
+  // The fields are described beside the alternatives: the server's check looks there, too.
+  [/^no-required-schema-properties-undefined$/, /\/((any|one|all)Of|not|if|then|else|dependentSchemas)\//],
+];
+
+const isMeant = (problem: NormalizedProblem) =>
+  !isName(problem) &&
+  !UNLIKE.some(
+    ([rule, place]) => rule.test(problem.ruleId) && problem.location.some(({ pointer = '' }) => place.test(pointer)),
+  );
+
+/** Whether it takes a schema's name in the mapping of a discriminator for the path of a file (OpenAPI 3.1, section 4.8.25). */
+function isName({ ruleId, location }: NormalizedProblem): boolean {
+  const [{ source, pointer = '' }] = location as [NormalizedProblem['location'][number]];
+  if (ruleId !== 'no-unresolved-refs' || !/\/discriminator\/mapping\/[^/]+$/.test(pointer)) return false;
+  const document = parse(source.body);
+  return lookUp(document, `#/components/schemas/${lookUp(document, pointer)}`) !== undefined;
+}
+
+/** A rule may fail at a part of a wrong kind: then the kinds alone are judged. */
+async function problemsOf(ref: string, config: Config): Promise<NormalizedProblem[]> {
+  const externalRefResolver = new ContractFiles(ref);
+  try {
+    return await lintFile({ ref, config, externalRefResolver });
+  } catch (error) {
+    if (error instanceof YamlParseError) throw error;
+    const kinds = await createConfig({ rules: { struct: 'error' } });
+    const problems = await lintFile({ ref, config: kinds, externalRefResolver }).catch(() => []);
+    if (problems.length > 0) return problems;
+    // The server's words have a position.
+    const refusal: unknown = await loadContract(ref).catch((reason) => reason);
+    throw [refusal, error].find((one) => one instanceof Error);
+  }
+}
+
+/** The lines for a contract that does not exist, is no YAML, or cannot be served. */
+function toLines(error: Error, file: string): string[] {
+  const isRefused = error instanceof ContractError;
+  // A parser shows lines of the file behind its message.
+  const lines = isRefused ? toLocated(error.problems, readFileSync(file, 'utf8'), file) : error.message.split('\n', 1);
+  return lines.map((line) => `  ${toPrintable(line)}\n`);
+}
+
+function toLine({ location, severity, ruleId, message }: NormalizedProblem): string {
+  const [{ start }] = location.map(getLineColLocation) as [ReturnType<typeof getLineColLocation>];
+  return `  ${start.line}:${start.col}  ${severity}  ${ruleId}  ${toPrintable(message)}\n`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const problems = await lint(...process.argv.slice(2));
+  console.log(problems || 'The contract keeps every rule.');
+  process.exitCode = Number(problems !== '');
+}

@@ -1,0 +1,45 @@
+/**
+ * Saves the contract as a release: `npm run contract:release`, or with `-- <contract> <folder of the
+ * releases>` others. A contract that the lint or the comparison refuses is not released, nor is a version twice.
+ */
+import { constants, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { toPrintable, toPrintableLines } from '../json/literals.ts';
+import { type Judgement, judgeContract, toFiles } from './contract-diff/gate.ts';
+import { toReport } from './contract-diff/report.ts';
+import { lint } from './contract-lint.ts';
+
+const HEADER = `# Changes of the contract
+
+Written by \`npm run contract:release\`, the newest first.
+`;
+
+/** Adds the release to the list of all, which stands beside their folder. @throws Error that says why the contract is not released */
+export async function release(contract: string, folder: string): Promise<string> {
+  const judgement = judgeContract(contract, folder);
+  const target = resolve(folder, `${judgement.version}.yaml`);
+  if (existsSync(target)) throw new Error(`${judgement.version} is released already: info.version must be higher.`);
+  const broken = await lint(contract);
+  if (broken) throw new Error(broken);
+  if (judgement.problems.length > 0) throw new Error(toReport(judgement));
+  copyFileSync(contract, target, constants.COPYFILE_EXCL);
+  const changelog = resolve(folder, '../CHANGELOG.md');
+  const earlier = existsSync(changelog) ? readFileSync(changelog, 'utf8').slice(HEADER.length) : '';
+  writeFileSync(changelog, HEADER + toEntry(judgement) + earlier);
+  return target;
+}
+
+function toEntry({ version, released, changes }: Judgement): string {
+  const lines = changes.map(({ effect, place, what }) => toPrintable(`- ${effect.verdict}: ${place}: ${what}`));
+  return `\n## ${version}\n\n${released ? lines.join('\n') : 'The first release.'}\n`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    console.log(`Released: ${await release(...toFiles(process.argv.slice(2)))}`);
+  } catch (error) {
+    console.error(toPrintableLines((error as Error).message));
+    process.exitCode = 1;
+  }
+}

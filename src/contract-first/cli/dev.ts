@@ -1,0 +1,106 @@
+/** `npm run dev` builds and starts the service, again after each change. During an error, it shows it and keeps the last server. */
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { watch } from 'node:fs';
+import ts from 'typescript';
+import { makeKey } from '../store/api-keys.ts';
+import { placeProgram } from './program.js';
+
+const env = { ...process.env, DRAIN_DELAY: '0', API_KEYS: process.env.API_KEYS || makeKey() };
+
+/** How long to wait for further changes, in milliseconds. */
+const TOGETHER = 50;
+
+let server: ChildProcess | undefined;
+/** How many errors the compiler has found; unknown until it has ended for the first time. */
+let errorCount: number | undefined;
+/** Whether `generate` has refused the contract as it is now. */
+let isBroken = false;
+/** Kept between changes, because it takes longer to load than to generate. */
+let generator = startGenerator();
+
+const say = (text: string) => console.log(`\n${text}\n`);
+
+async function stop(): Promise<void> {
+  const running = server;
+  server = undefined;
+  if (running?.kill('SIGTERM')) await once(running, 'exit');
+}
+
+async function restart(): Promise<void> {
+  if (isBroken) return tellErrors(1);
+  // A server that still starts would load files that are gone.
+  await placeProgram(undefined, '', stop);
+  const started = spawn(process.execPath, ['dist/src/main.js'], { stdio: 'inherit', env });
+  server = started.once('exit', () => {
+    if (server !== started) return;
+    server = undefined;
+    say('The server is down; the next change starts it again.');
+  });
+  if (!generator.connected) generator = startGenerator();
+}
+
+let working = Promise.resolve();
+
+/** Runs once for all changes that come together, and after all that ran before: a server starts with what was generated for its contract. */
+function soon(work: () => Promise<void>): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      working = working.then(work).catch((error: Error) => say(error.message));
+    }, TOGETHER);
+  };
+}
+
+const restartSoon = soon(restart);
+const generateSoon = soon(generate);
+
+function tellErrors(count: number): void {
+  say(`Errors: ${count}. ${server ? 'The last good server goes on.' : 'No server runs yet.'}`);
+}
+
+/** The process that generates: it erases types like this one, and ends with it. */
+function startGenerator(): ChildProcess {
+  return fork('scripts/generate.ts', { execArgv: process.execArgv });
+}
+
+async function generate(): Promise<void> {
+  if (!generator.connected) generator = startGenerator();
+  generator.send('generate');
+  const either = new AbortController();
+  const [code] = await Promise.race(['message', 'exit'].map((event) => once(generator, event, either)));
+  either.abort();
+  const wasBroken = isBroken;
+  isBroken = code !== 0;
+  if (isBroken) tellErrors(1);
+  // Files that `generate` changes are compiled like any other change; a contract that is mended may change none.
+  else if (errorCount === 0 && (wasBroken || !server)) restartSoon();
+}
+
+/** Notices changes at once; the compiler's own watcher would wait for a quarter of a second. */
+const system: ts.System = { ...ts.sys, setTimeout: (work, _delay, ...args) => setTimeout(work, TOGETHER, ...args) };
+
+const host = ts.createWatchCompilerHost(
+  'scripts/tsconfig.build.json',
+  {},
+  system,
+  ts.createSemanticDiagnosticsBuilderProgram,
+  (error) => console.error(ts.formatDiagnostic(error, ts.createCompilerHost({}))),
+  (_status, _newLine, _options, errors) => {
+    errorCount = errors;
+    if (errors) tellErrors(errors);
+    else if (errors === 0) restartSoon();
+  },
+);
+
+await generate();
+say(`Keys that are valid: ${env.API_KEYS}`);
+ts.createWatchProgram(host);
+watch('openapi', (_event, name) => name === 'petstore.yaml' && generateSoon());
+watch('src', { recursive: true }, (_event, name) => {
+  if (!name?.endsWith('.ts')) restartSoon();
+  // It has loaded what was there before.
+  else if (generator.connected && !name.startsWith('generated')) generator.disconnect();
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop().then(() => process.exit(0)));

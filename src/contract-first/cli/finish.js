@@ -1,0 +1,16 @@
+/** `node finish.js <folder>` finishes the contract of the program in a folder, in a process of its own: a module is loaded once in each. */
+import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [, , folder] = process.argv;
+// The modules that the program imports, so that its contract is finished by what will read it.
+const entry = createRequire(join(folder, 'src/main.js')).resolve('contract-first');
+const built = (path) => import(pathToFileURL(join(entry, '../..', path)).href);
+const [{ finishOwn }, { toFinishedFile }, { service }] = await Promise.all([
+  built('contract/finish-own.js'),
+  built('own-contract.js'),
+  import(pathToFileURL(join(folder, 'src/generated/service.js')).href),
+]);
+writeFileSync(toFinishedFile(service.contract), JSON.stringify(await finishOwn(service.contract, service)));

@@ -1,0 +1,51 @@
+/** Builds the program of a service: `src/` and `handlers/` without types, the files that they read, and the finished contract. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { compile } from './typescript/compile.js';
+
+const FINISH = fileURLToPath(new URL('finish.js', import.meta.url));
+const PARTS = ['src', 'handlers'];
+
+/** The files below these folders, by their paths from the current one, as they are now. A folder with a package.json is another package. */
+export function readFilesIn(folders) {
+  const entries = folders.flatMap((folder) => {
+    if (existsSync(join(folder, 'package.json'))) return [];
+    const inside = readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return inside.flatMap((one) => {
+      const path = join(folder, one.name);
+      return one.isDirectory() ? [...readFilesIn([path])] : one.isFile() ? [[path, readFileSync(path)]] : [];
+    });
+  });
+  return new Map(entries);
+}
+
+export const readProgram = () => readFilesIn(PARTS);
+
+/** Writes the program to a folder below the project's, which has its contract and its packages. */
+export async function writeProgram(folder, files = readProgram()) {
+  for (const [path, content] of files) {
+    if (path.endsWith('.md')) continue;
+    const isSource = path.endsWith('.ts');
+    const file = join(folder, isSource ? path.replace(/ts$/, 'js') : path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, isSource ? await compile(content.toString(), path) : content);
+  }
+  cpSync('openapi/petstore.yaml', join(folder, 'openapi/petstore.yaml'));
+  execFileSync(process.execPath, [FINISH, folder], { stdio: 'inherit' });
+}
+
+/** Writes the program to a new folder, which then replaces `dist/`, once `makeWay` has ended. `note` becomes a file in it. */
+export async function placeProgram(files, note = '', makeWay = async () => {}) {
+  const folder = join(process.cwd(), `dist.${process.pid}`);
+  try {
+    await writeProgram(folder, files);
+    writeFileSync(join(folder, 'built-from'), note);
+    await makeWay();
+    rmSync('dist', { recursive: true, force: true });
+    renameSync(folder, 'dist');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Puts blanks where types stand, so that lines and columns stay as they are written: stack traces and coverage need no source
+ * maps. Results are kept in `node_modules/.cache` by the hash of their source, since a run of the tests starts hundreds of processes.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** In the `node_modules` that this package is installed in; its sources stand in a workspace. */
+const [, INSTALLED] = /^(.*\/node_modules\/)/.exec(import.meta.url) ?? [];
+const MODULES = INSTALLED ?? new URL('../../../../node_modules/', import.meta.url).href;
+const CACHE = fileURLToPath(new URL('.cache/erased-types/', MODULES));
+const IS_TYPESCRIPT = /^file:(?!.*\/node_modules\/).*\.ts$/;
+
+export async function load(url, context, nextLoad) {
+  if (!IS_TYPESCRIPT.test(url)) return nextLoad(url, context);
+  return { format: 'module', shortCircuit: true, source: await toJavaScript(readFileSync(fileURLToPath(url), 'utf8')) };
+}
+
+export function toJavaScript(source) {
+  return cached(source, async () => (await import('ts-blank-space')).default(source));
+}
+
+/** The cached result for this text, by any process, or a new one. */
+export async function cached(text, make) {
+  const file = `${CACHE}${createHash('sha256').update(text).digest('hex')}.js`;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    const made = await make();
+    mkdirSync(CACHE, { recursive: true });
+    // Renamed when it is complete, because another process may be reading it.
+    writeFileSync(`${file}.${process.pid}`, made);
+    renameSync(`${file}.${process.pid}`, file);
+    return made;
+  }
+}

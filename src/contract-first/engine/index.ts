@@ -1,0 +1,30 @@
+/** `contract-first`: everything that handlers and domains may import of the engine. It does not load Fastify. */
+export type { JsonText } from '../json/json-text.ts';
+export type { Register } from '../registered.ts';
+export { isRefused } from '../store/collection.ts';
+export type { SchemaOf as Schema } from '../store/description.ts';
+export type { OwnError, OwnErrorBody } from './error-body.ts';
+export {
+  addErrors,
+  type ErrorBody,
+  type ErrorCode,
+  HttpError,
+  type MissingErrors,
+  notImplemented,
+  refuse,
+  refuseAt,
+} from './errors.ts';
+export type { RawBody } from './replies/raw-bodies.ts';
+export { ifMatch, isUnchanged, toTag } from './requests/conditions.ts';
+export type { Bytes, FormField, FormFile } from './requests/form-parts.ts';
+export type { InReply, InRequest, OperationId } from './routes/directed.ts';
+export {
+  type AnswerOf,
+  type Handler,
+  type HandlerContext,
+  handle,
+  type UrlOf,
+} from './routes/handler.ts';
+export { nextLink } from './routes/pagination.ts';
+export type { ServiceParts, Settings, SettingsOf } from './services.ts';
+export type { VerifyToken } from './tokens.ts';
