@@ -1,5 +1,4 @@
-/** Runs the process: reads the configuration, loads the contract, opens the store, builds the server, listens, stops on a signal. */
-import { readFileSync } from 'node:fs';
+/** Serves: reads the configuration, loads the contract, opens the store, builds the server, listens, stops on a signal. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Contract } from './engine/contract/contract.ts';
@@ -23,7 +22,7 @@ import type { Service } from './service.ts';
 import { openStore } from './store/open-store.ts';
 import { type Migrated, type Store, StoreError, StoreUnavailable } from './store/store.ts';
 
-async function start(service: Service): Promise<void> {
+export async function start(service: Service): Promise<void> {
   const { domain, transactions } = service;
   const config = loadConfig(process.env, new Map(), service.settings);
   const loaded = await loadOwnContract(service);
@@ -115,24 +114,4 @@ async function startListening(app: FastifyInstance, config: Config): Promise<str
     await app.close();
     throw new ConfigError(`Cannot listen: ${(error as Error).message}. Set HOST or PORT to another.`);
   }
-}
-
-/** Runs `--check`, whose code is loaded only here. */
-async function check(service: Service): Promise<void> {
-  const { checkStart } = await import('./operate/cli/dry-run.ts');
-  if (!(await checkStart(process.env, console.log, service))) process.exitCode = 1;
-}
-
-function showVersion(): void {
-  console.log(JSON.parse(readFileSync(new URL(import.meta.resolve('#package')), 'utf8')).version);
-}
-
-/** @throws ConfigError with the usage: a misspelt option must not start a server */
-export async function runProgram(service: Service, [option, ...rest]: string[]): Promise<void> {
-  if (option === undefined) return start(service);
-  if (option === '--check' && rest.length === 0) return check(service);
-  if (option === '--version' && rest.length === 0) return showVersion();
-  throw new ConfigError(
-    'Usage: node dist/src/main.js [--check | --version]. Settings are variables of the environment: see src/operate/config.md.',
-  );
 }

@@ -65,7 +65,7 @@ t.test('there is none in production, and the failure says what makes a key', asy
   await t.rejects(makeOneRunKey(loadConfig({ NODE_ENV: 'production' }), store, logger), {
     name: 'ConfigError',
     message:
-      /^No API key is configured\. Make one with `node dist\/src\/operate\/cli\/keys\.js create <name>`, or set API_KEYS,/,
+      /^No API key is configured\. Make one with `node dist\/src\/main\.js keys create <name>`, or set API_KEYS,/,
   });
 });
 
