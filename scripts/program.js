@@ -1,6 +1,6 @@
 /** Builds the program: `src/` and `handlers/` without types, and the files that they read. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cached, toJavaScript } from './typescript/erase-types.js';
@@ -29,6 +29,8 @@ export async function writeProgram(folder, files = readProgram()) {
     writeFileSync(file, isSource ? await compile(content.toString(), path) : content);
   }
   cpSync(join(ROOT, 'openapi/petstore.yaml'), join(folder, 'openapi/petstore.yaml'));
+  if (existsSync(join(ROOT, 'openapi/clients')))
+    cpSync(join(ROOT, 'openapi/clients'), join(folder, 'openapi/clients'), { recursive: true });
   execFileSync(process.execPath, [join(ROOT, 'scripts/finish.js'), folder], { stdio: 'inherit' });
 }
 

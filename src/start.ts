@@ -24,7 +24,7 @@ import { type Migrated, type Store, StoreError, StoreUnavailable } from './store
 
 export async function start(service: Service): Promise<void> {
   const { domain, transactions } = service;
-  const config = loadConfig(process.env, new Map(), service.settings);
+  const config = loadConfig(process.env, service);
   const loaded = await loadOwnContract(service);
   const contract = withPublicPath(extendSunsets(loaded, config.extendedSunsets), config.publicPath);
   const log = openLog(config.logLevel);
@@ -52,18 +52,19 @@ async function serve(
   log: Log,
 ): Promise<void> {
   const { logger } = log;
-  const { handlers, domain, toErrorBody, verifyToken, buildServices } = service;
-  const oneRunKey = await makeOneRunKey(config, store, logger, takesKeys(contract, verifyToken));
+  const { name, handlers, domain, toErrorBody, verifyToken, buildServices } = service;
+  const oneRunKey = await makeOneRunKey({ ...config, name }, store, logger, takesKeys(contract, verifyToken));
   const stop = { isAsked: false };
   const services = await buildServices(config.services as never, { log: logger });
   const isReady = buildIsReady(store, services, logger);
   const operating = await startOperating(config, contract, store, isReady, stop, logger);
-  const addTraces = config.isTraced ? await loadTraces(config, contract, logger) : undefined;
+  const addTraces = config.isTraced ? await loadTraces(name, config, contract, logger) : undefined;
   const { addPlugins } = await service.loadPlugins();
   const app = await buildServer({
     addTraces,
     contract,
-    ...{ handlers, domain, toErrorBody, verifyToken, addPlugins },
+    ...{ name, handlers, domain, toErrorBody, verifyToken, addPlugins },
+    clients: new URL('clients/', service.contract),
     store,
     services,
     isReady,
@@ -95,6 +96,7 @@ const DATABASE_SYSTEMS = { memory: 'sqlite', sqlite: 'sqlite', postgres: 'postgr
 
 /** Loads OpenTelemetry's SDK only if it is used. */
 async function loadTraces(
+  name: string,
   { database, traceRatio, trustTraces }: Config,
   { document }: Contract,
   logger: Logger,
@@ -102,7 +104,7 @@ async function loadTraces(
   const { buildTraces } = await import('./operate/telemetry/traces.ts');
   const system = DATABASE_SYSTEMS[database.kind];
   const { version } = document.info;
-  return buildTraces({ name: 'petstore', version, system, ratio: traceRatio, trusted: trustTraces, logger });
+  return buildTraces({ name, version, system, ratio: traceRatio, trusted: trustTraces, logger });
 }
 
 /** Returns the origin: `http://127.0.0.1:3000`. */

@@ -20,8 +20,8 @@ import { buildServer, type ServerOptions } from '../src/engine/server.ts';
 import { toErrorBody } from '../src/errors.ts';
 import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
-import { loadConfig } from '../src/operate/config.ts';
 import type { AnyDomain } from '../src/store/description.ts';
+import { loadConfig } from './config.ts';
 import { ContractCheck, type Reply } from './contract-check.ts';
 import { type OwnStore, openUrl } from './database.ts';
 
@@ -115,6 +115,8 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const own = { toErrorBody, domain, ...others };
   const app = await buildServer({
     ...(contract ? { contract: 'proven' in contract ? contract : finished(contract, own) } : await loadOurs()),
+    name: 'petstore',
+    clients: new URL('../openapi/clients/', import.meta.url),
     handlers: contract ? handlersFor(contract) : handlers,
     toErrorBody,
     domain,

@@ -7,7 +7,7 @@ import { buildCheckServices, type Settings } from '../src/engine/services.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { service } from '../src/generated/service.ts';
 import { checkStart } from '../src/operate/cli/dry-run.ts';
-import { loadConfig } from '../src/operate/config.ts';
+import { loadConfig } from './config.ts';
 import { openUrl } from './database.ts';
 import { holdClock } from './held-clock.ts';
 import { startService } from './service.ts';

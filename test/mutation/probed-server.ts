@@ -9,9 +9,9 @@ import type { Handlers } from '../../src/engine/routes/operations.ts';
 import { buildServer } from '../../src/engine/server.ts';
 import { toErrorBody } from '../../src/errors.ts';
 import { domain } from '../../src/generated/domain.ts';
-import { loadConfig } from '../../src/operate/config.ts';
 import { toStoredKey } from '../../src/store/api-keys.ts';
 import { type Store, StoreUnavailable } from '../../src/store/store.ts';
+import { loadConfig } from '../config.ts';
 import { ContractCheck, type Reply } from '../contract-check.ts';
 import { openUrl } from '../database.ts';
 import { readOperations, responseKeyOf } from '../properties/operations.ts';
@@ -64,6 +64,7 @@ export async function startProbedServer(read: ReadContract, handlers: Handlers):
   const contract = finished(read);
   const app = await buildServer({
     contract,
+    name: 'petstore',
     toErrorBody,
     domain,
     handlers: Object.fromEntries(noted),

@@ -12,9 +12,9 @@ const SYNC_INTERVAL = 50;
 
 export const toUsage = () => `${PROGRAM} backup <file>   copies the SQLite database of a running server to a new file`;
 
-export async function run({ args, env, tell }: Job): Promise<void> {
-  const copy = readFileName(args);
-  const database = toDatabaseFile(env);
+export async function run(job: Job): Promise<void> {
+  const copy = readFileName(job.args);
+  const database = toDatabaseFile(job);
   if (!existsSync(database))
     throw new Error(`There is no database ${database}. Go to the folder of the service, or set DATABASE_URL.`);
   refuseCompanions(copy);
@@ -33,7 +33,7 @@ export async function run({ args, env, tell }: Job): Promise<void> {
   }
   renameSync(part, copy);
   await syncFolder(copy);
-  tell(`Backed up ${database} to ${copy}.`);
+  job.tell(`Backed up ${database} to ${copy}.`);
 }
 
 /** @throws Error if SQLite would take the file for one of its own */

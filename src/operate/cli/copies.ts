@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { loadConfig } from '../config.ts';
-import { UsageError } from './command.ts';
+import { type Job, UsageError } from './command.ts';
 
 /** The only argument. @throws UsageError if there is another, or an option */
 export function readFileName([file, ...rest]: string[]): string {
@@ -12,8 +12,8 @@ export function readFileName([file, ...rest]: string[]): string {
 }
 
 /** @throws Error if the configured database is no file */
-export function toDatabaseFile(env: NodeJS.ProcessEnv): string {
-  const { database } = loadConfig(env);
+export function toDatabaseFile({ service, env }: Job): string {
+  const { database } = loadConfig(env, { name: service.name });
   if (database.kind === 'sqlite') return database.file;
   if (database.kind === 'memory') throw new Error('DATABASE_URL is in memory, which no other program can see.');
   throw new Error(

@@ -28,12 +28,12 @@ export async function checkStart(
   service: Service,
   leastFree = LEAST_FREE,
 ): Promise<boolean> {
-  const { domain, settings, verifyToken } = service;
+  const { domain, verifyToken } = service;
   const findings = new Findings(tell);
   const used = new Map<string, string>();
   const config = await findings.check(
     'configuration',
-    () => loadConfig(env, used, settings),
+    () => loadConfig(env, service, used),
     (config) => toSettings(used, config),
   );
   const contract = await findings.check(

@@ -9,7 +9,7 @@ import { isDay } from '../config.ts';
 import { PROGRAM, UsageError } from './command.ts';
 
 /** The part of a service that keys are made for. */
-type Keyed = Pick<Service, 'scopes'>;
+type Keyed = Pick<Service, 'name' | 'scopes'>;
 
 export interface KeyCommand {
   /** Returns the text to print. @throws Error whose message is printed */
@@ -39,6 +39,7 @@ export function readCommand(args: string[], service: Keyed): KeyCommand {
   const isUnknown = Object.keys(values).some((option) => !shape?.options.includes(option));
   if (!shape || isUnknown || rest.length > 0 || shape.hasSubject !== (subject !== '')) throw new UsageError();
   const options = {
+    key: makeKey(service.name),
     expiresAt: values.expires === undefined ? undefined : toDate('expires', values.expires),
     keptUntil: toDate('keep', values.keep ?? '7'),
     scopes: values.scopes === undefined ? undefined : toScopes(values.scopes, service.scopes),
@@ -50,6 +51,8 @@ export function readCommand(args: string[], service: Keyed): KeyCommand {
 }
 
 interface Options {
+  /** A new key. */
+  key: string;
   expiresAt: Date | undefined;
   keptUntil: Date;
   scopes: string[] | undefined;
@@ -79,17 +82,15 @@ function parse(args: string[]) {
   }
 }
 
-async function create(store: Store, name: string, { expiresAt, scopes, rate }: Options): Promise<string> {
-  const key = makeKey();
+async function create(store: Store, name: string, { key, expiresAt, scopes, rate }: Options): Promise<string> {
   const stored = toStoredKey(key, name, expiresAt, scopes, rate);
   await store.createKey(stored);
   return toMade(stored, key);
 }
 
-async function rotate(store: Store, id: string, { expiresAt, keptUntil }: Options): Promise<string> {
+async function rotate(store: Store, id: string, { key, expiresAt, keptUntil }: Options): Promise<string> {
   const keys = await store.listKeys();
   const old = keys.find((key) => key.id === id && isValid(key, Date.now()));
-  const key = makeKey();
   const expiry = expiresAt ?? (old?.expiresAt === undefined ? undefined : new Date(old.expiresAt));
   const stored = old && toStoredKey(key, old.name, expiry, old.scopes, old.rate);
   if (!stored || !(await store.replaceKey(id, stored, keptUntil.toISOString())))

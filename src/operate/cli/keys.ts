@@ -9,7 +9,7 @@ export { toUsage } from './key-commands.ts';
 
 export async function run({ args, service, env, tell }: Job): Promise<void> {
   const command = readCommand(args, service);
-  const config = loadConfig(env);
+  const config = loadConfig(env, { name: service.name });
   for (const warning of config.warnings) console.error(`Warning: ${warning}`);
   const { database } = config;
   if (database.kind === 'memory') throw new Error('DATABASE_URL is in memory, which no other program can see.');

@@ -14,7 +14,7 @@ Each is a file of SQLite, or a DATABASE_URL.`;
 
 export async function run({ args: [source, target, ...rest], service, env, tell }: Job): Promise<void> {
   if (!source || !target || rest.length > 0 || source.startsWith('-')) throw new UsageError();
-  const [from, to] = [toDatabase(source, env), toDatabase(target, env)];
+  const [from, to] = [toDatabase(source, service, env), toDatabase(target, service, env)];
   const missing = missingFile(from);
   if (missing) throw new Error(`There is no database ${missing}.`);
   const counts = await move(from, to, service.domain);
@@ -23,7 +23,7 @@ export async function run({ args: [source, target, ...rest], service, env, tell 
 }
 
 /** As the configuration reads it, with the options of its URL. */
-function toDatabase(text: string, env: NodeJS.ProcessEnv): Database {
+function toDatabase(text: string, { name }: Service, env: NodeJS.ProcessEnv): Database {
   const url = /^\w+:/.test(text) ? text : `sqlite:${text}`;
-  return loadConfig({ ...env, DATABASE_URL: url, DATABASE_URL_FILE: '' }).database;
+  return loadConfig({ ...env, DATABASE_URL: url, DATABASE_URL_FILE: '' }, { name }).database;
 }

@@ -14,18 +14,18 @@ const LOGS = ['-wal', '-shm', '-journal'];
 export const toUsage = () =>
   `${PROGRAM} restore <file>   puts a backup in the place of the database, while no server runs`;
 
-export async function run({ args, service, env, tell }: Job): Promise<void> {
-  const copy = readFileName(args);
-  const place = resolve(toDatabaseFile(env));
+export async function run(job: Job): Promise<void> {
+  const copy = readFileName(job.args);
+  const place = resolve(toDatabaseFile(job));
   // A pipe may never end.
   if (!statSync(copy).isFile()) throw new Error(`${copy} is not a file.`);
   mkdirSync(dirname(place), { recursive: true });
   const part = `${place}.${process.pid}.part`;
   await fill(part, copy, place);
-  checkBackup(part, copy, service.domain);
+  checkBackup(part, copy, job.service.domain);
   const kept = putInPlace(part, place, await toFreeName(place));
   await syncFolder(place);
-  tell(`Restored ${place}.${kept ? ` What was there before is ${kept} now.` : ''}`);
+  job.tell(`Restored ${place}.${kept ? ` What was there before is ${kept} now.` : ''}`);
 }
 
 /** @throws Error if a start would not take this database; another program's, or an empty one, is no backup either */

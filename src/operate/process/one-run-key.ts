@@ -16,7 +16,7 @@ export const takesKeys = ({ keyPlaces }: Pick<Contract, 'keyPlaces'>, verifyToke
  * @throws ConfigError in production if no key was ever made
  */
 export async function makeOneRunKey(
-  { apiKeys, isProduction }: Config,
+  { name, apiKeys, isProduction }: Pick<Config, 'apiKeys' | 'isProduction'> & { name: string },
   store: Store,
   logger: Logger,
   isTaken = true,
@@ -28,7 +28,7 @@ export async function makeOneRunKey(
     logger.warn(`no API key is valid: every caller is refused. ${HOW}`);
     return undefined;
   }
-  if (!isProduction) return makeKey();
+  if (!isProduction) return makeKey(name);
   throw new ConfigError(`No API key is configured. ${HOW}, and start again.`);
 }
 

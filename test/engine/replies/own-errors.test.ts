@@ -3,11 +3,11 @@ import t, { type Test } from 'tap';
 import type { OwnError, ToErrorBody } from '../../../src/engine/error-body.ts';
 import { type ErrorCode, GENERAL, kindOf, notImplemented, refuse, toCodes } from '../../../src/engine/errors.ts';
 import type { AnyHandler } from '../../../src/engine/routes/handler.ts';
-import { loadConfig } from '../../../src/operate/config.ts';
 import { makeKey, toStoredKey } from '../../../src/store/api-keys.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { load, problemsOf } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
+import { loadConfig } from '../../config.ts';
 import type { Reply } from '../../contract-check.ts';
 import { openUrl } from '../../database.ts';
 import { edited } from '../../edited-contract.ts';
@@ -78,7 +78,7 @@ t.test('every error has the body that the contract makes of it', async (t) => {
   let answer = (): unknown => ({ status: 200, body: [] });
   const listPets = Object.assign(async () => answer(), { operation: 'listPets' });
   const store = openUrl('sqlite::memory:');
-  const [reader, rare] = [makeKey(), makeKey()];
+  const [reader, rare] = [makeKey('petstore'), makeKey('petstore')];
   await store.createKey(toStoredKey(reader, 'reads', undefined, ['pets:read']));
   await store.createKey(toStoredKey(rare, 'rare', undefined, undefined, '1/d'));
   const options = {

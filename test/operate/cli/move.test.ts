@@ -18,7 +18,7 @@ t.test(
     const [from, to] = [`${folder}/a.db`, `${folder}/b.db`];
     const source = await startServer(t, { env: { DATABASE_URL: `sqlite:${from}` } });
     const store = openUrl(`sqlite:${from}`);
-    const key = makeKey();
+    const key = makeKey('petstore');
     await store.createKey(toStoredKey(key, 'Ada'));
     await store.close();
     const rex = { method: 'POST', body: { name: 'Rex 🐕', categoryId: 7 }, headers: { 'idempotency-key': 'one' } };
