@@ -5,9 +5,13 @@ import t from 'tap';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** By which file a team's own files import a wing: `#engine`. */
-const DOORS: Record<string, string> = Object.fromEntries(
-  ['engine', 'store'].map((wing) => [`#${wing}`, `src/${wing}/index.ts`]),
+const PACKAGE = 'src/contract-first';
+
+/** The files of the package's entry points: `contract-first/store`. */
+const ENTRY_POINTS: Record<string, string> = Object.fromEntries(
+  Object.entries<{ 'contract-first-source'?: string }>(
+    JSON.parse(readFileSync(join(ROOT, PACKAGE, 'package.json'), 'utf8')).exports,
+  ).map(([name, { 'contract-first-source': file = '' }]) => [join('contract-first', name), join(PACKAGE, file)]),
 );
 
 /** The files below a folder, TypeScript by default, by their paths from the project's root. */
@@ -20,8 +24,8 @@ function filesBelow(folder: string, form = /\.ts$/): string[] {
 /** The project's own files that a file imports, types too. A file that does not exist is named in a text that the file writes. */
 function importsOf(file: string): string[] {
   const text = readFileSync(join(ROOT, file), 'utf8');
-  const imported = [...text.matchAll(/from '([.#][^']+)'/g)].map(([, path = '']) =>
-    path.startsWith('#') ? (DOORS[path] as string) : relative(ROOT, join(ROOT, dirname(file), path)),
+  const imported = [...text.matchAll(/from '((?:\.|contract-first\b)[^']*)'/g)].map(([, path = '']) =>
+    path.startsWith('.') ? relative(ROOT, join(ROOT, dirname(file), path)) : (ENTRY_POINTS[path] as string),
   );
   return imported.filter((name) => existsSync(join(ROOT, name)));
 }
@@ -74,7 +78,7 @@ const ARROWS: Record<string, string[]> = {
   'src/contract-first/run.ts': [
     'src/contract-first/start.ts',
     'src/contract-first/service.ts',
-    'src/contract-first/operate/process/signals.ts',
+    'src/contract-first/operate',
   ],
   'src/contract-first/service.ts': [
     'src/contract-first/engine',
@@ -90,7 +94,7 @@ const ARROWS: Record<string, string[]> = {
   'src/contract-first/start.ts': [
     'src/contract-first/own-contract.ts',
     'src/contract-first/service.ts',
-    ...['engine', 'operate', 'store'].map((wing) => `src/${wing}`),
+    ...['engine', 'operate', 'store'].map((folder) => `${PACKAGE}/${folder}`),
   ],
   'src/contract-first/operate/variables.ts': [],
   'src/contract-first/operate/config.ts': [
@@ -112,7 +116,7 @@ const ARROWS: Record<string, string[]> = {
   ],
   'src/contract-first/engine/server.ts': [
     'src/contract-first/registered.ts',
-    ...['engine', 'store'].map((wing) => `src/${wing}`),
+    ...['engine', 'store'].map((folder) => `${PACKAGE}/${folder}`),
   ],
   'src/plugins.ts': [],
   'src/services.ts': ['src/contract-first/engine/services.ts'],
@@ -151,7 +155,7 @@ const ARROWS: Record<string, string[]> = {
     ...['errors', 'plugins', 'service', 'services', 'tokens'].map((name) => `src/${name}.ts`),
   ],
   scripts: ['src'],
-  test: ['src', 'handlers', 'scripts/free-port.ts'],
+  test: ['src', 'handlers', 'scripts/free-port.ts', 'scripts/service-files.ts'],
   'test/scripts': ['scripts', 'src', 'test'],
   'test/types': ['scripts/contract-types.ts', 'scripts/handlers-map.ts', 'src', 'handlers', 'test'],
   'test/mutation': [
@@ -210,10 +214,7 @@ t.test('only the configuration reads the environment', async (t) => {
   const readers = [...filesBelow('src'), ...filesBelow('handlers')].filter((file) =>
     /process\.env/.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*\*[\s\S]*?\*\//g, '')),
   );
-  t.strictSame(readers.sort(), [
-    ...['backup', 'keys', 'move', 'restore'].map((name) => `src/contract-first/operate/cli/${name}.ts`),
-    'src/contract-first/start.ts',
-  ]);
+  t.strictSame(readers.sort(), ['src/contract-first/operate/cli/program.ts', 'src/contract-first/start.ts']);
 });
 
 t.test('what is private of Node and its modules stands in one file', async (t) => {
@@ -253,13 +254,13 @@ t.test('SQL is written in the store, and in what a domain reads, only', async (t
   }
 });
 
-t.test('the engine knows no pets: only their own folder and the generated files do', async (t) => {
+t.test('the engine knows no pets and no pet store: only their own folder and the generated files do', async (t) => {
   const names = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter(
-    (name) => /\.(ts|js|sql)$/.test(name) && !/^(pets|generated)\//.test(name),
+    (name) => /\.(ts|js|sql|css)$/.test(name) && !/^(pets|generated)\//.test(name),
   );
   for (const name of names) {
-    const text = readFileSync(join(ROOT, 'src', name), 'utf8').replaceAll(/petstore/gi, '');
-    t.notMatch(text, /\bpets?(?![a-z])|Pets?(?![a-z])|_pets?\b/i, name);
+    const text = readFileSync(join(ROOT, 'src', name), 'utf8');
+    t.notMatch(text, /\bpets?(?![a-z])|Pets?(?![a-z])|_pets?\b|petstore/i, name);
   }
 });
 

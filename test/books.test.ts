@@ -81,7 +81,13 @@ t.test('a file', async (t) => {
 t.test('PostgreSQL', async (t) => {
   const server = await startPostgres(t);
   const openAt = async (url: string, own: AnyDescription = books) => {
-    const store = await openPostgres(parsePostgresUrl(url) as PostgresSettings, { books: own }, LIMITS, {}, 60_000);
+    const store = await openPostgres(
+      parsePostgresUrl(url, 'petstore') as PostgresSettings,
+      { books: own },
+      LIMITS,
+      {},
+      60_000,
+    );
     return withRecords(store, 'books') as AnyStore;
   };
   function prepare() {
@@ -141,7 +147,7 @@ t.test(
         await store.close();
       }
       if (databases.includes('postgres')) {
-        const settings = parsePostgresUrl(server.newUrl()) as PostgresSettings;
+        const settings = parsePostgresUrl(server.newUrl(), 'petstore') as PostgresSettings;
         await t.rejects(openPostgres(settings, { books: other }, LIMITS, {}, 60_000), { message });
         const store = withRecords(await openPostgres(settings, { books }, LIMITS, {}, 60_000), 'books') as AnyStore;
         t.equal(await store.records.get(1n), undefined);

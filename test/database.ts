@@ -20,7 +20,9 @@ export const withRecords = <Opened extends Store>(store: Opened, name = 'pets') 
 
 export function openUrl(url: string, limits: Partial<StoreLimits> = {}, shapes?: Shapes<typeof domain>): OwnStore {
   const all = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000, ...limits };
-  return withRecords(openStore(parseDatabaseUrl(url) as SqliteDatabase, domain, all, { shapes })) as OwnStore;
+  return withRecords(
+    openStore(parseDatabaseUrl(url, 'petstore') as SqliteDatabase, domain, all, { shapes }),
+  ) as OwnStore;
 }
 
 export type Pet = SchemaOf<'Pet'>;

@@ -2,10 +2,10 @@
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { resolveDocument } from '../src/contract-first/contract/read/resolved.ts';
-import { loadConfig } from '../src/contract-first/operate/config.ts';
 import { makeKey, toStoredKey } from '../src/contract-first/store/api-keys.ts';
 import { StoreUnavailable } from '../src/contract-first/store/store.ts';
 import type { Json } from './any-json.ts';
+import { loadConfig } from './config.ts';
 import { openUrl } from './database.ts';
 import { CONTRACT } from './properties/operations.ts';
 import { type Received, type RequestOptions, startService } from './service.ts';
@@ -65,7 +65,7 @@ const LOST = { list: lost, get: lost, create: lost };
 
 async function ask(t: Test, [{ pets = [], rate = 'none', scopes, isDown }, url, options = {}]: Ask): Promise<Received> {
   const store = openUrl('sqlite::memory:');
-  const key = makeKey();
+  const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'reader', undefined, scopes));
   const { request } = await startService(t, { store, limits: loadConfig({ KEY_RATE: rate }) });
   for (const [index, pet] of pets.entries()) {

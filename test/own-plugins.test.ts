@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import t from 'tap';
-import { loadConfig } from '../src/contract-first/operate/config.ts';
 import { RequestCounts } from '../src/contract-first/operate/telemetry/request-counts.ts';
+import { loadConfig } from './config.ts';
 import { connectRaw } from './raw-client.ts';
 import { send, startService } from './service.ts';
 

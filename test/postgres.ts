@@ -216,6 +216,6 @@ export async function openPostgresUrl(
   limits: Partial<StoreLimits> = {},
   ...times: [timeout?: number, startTimeout?: number]
 ): Promise<OwnStore> {
-  const settings = parsePostgresUrl(url) as PostgresSettings;
+  const settings = parsePostgresUrl(url, 'petstore') as PostgresSettings;
   return withRecords(await openPostgres(settings, domain, { ...LIMITS, ...limits }, {}, ...times)) as OwnStore;
 }

@@ -20,11 +20,11 @@ import {
 } from '../src/contract-first/engine/routes/compiled-operations.ts';
 import type { Handlers } from '../src/contract-first/engine/routes/operations.ts';
 import { buildServer, type ServerOptions } from '../src/contract-first/engine/server.ts';
-import { loadConfig } from '../src/contract-first/operate/config.ts';
 import type { AnyDomain } from '../src/contract-first/store/description.ts';
 import { toErrorBody } from '../src/errors.ts';
 import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
+import { loadConfig } from './config.ts';
 import { ContractCheck, type Reply } from './contract-check.ts';
 import { type OwnStore, openUrl } from './database.ts';
 
@@ -118,6 +118,8 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const own = { toErrorBody, domain, ...others };
   const app = await buildServer({
     ...(contract ? { contract: 'proven' in contract ? contract : finished(contract, own) } : await loadOurs()),
+    name: 'petstore',
+    clients: new URL('../openapi/clients/', import.meta.url),
     handlers: contract ? handlersFor(contract) : handlers,
     toErrorBody,
     domain,

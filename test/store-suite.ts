@@ -334,9 +334,12 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
   t.test('keys are listed the oldest first, with all that was stored', async (t) => {
     const store = await openOne(t);
     const keys = [
-      { ...toStoredKey(makeKey(), 'second'), createdAt: '2026-01-02T00:00:00.000Z' },
-      { ...toStoredKey(makeKey(), 'first', new Date()), createdAt: '2026-01-01T00:00:00.000Z' },
-      { ...toStoredKey(makeKey(), "th'ird 🔑", undefined, undefined, '100/s'), createdAt: '2026-01-03T00:00:00.000Z' },
+      { ...toStoredKey(makeKey('petstore'), 'second'), createdAt: '2026-01-02T00:00:00.000Z' },
+      { ...toStoredKey(makeKey('petstore'), 'first', new Date()), createdAt: '2026-01-01T00:00:00.000Z' },
+      {
+        ...toStoredKey(makeKey('petstore'), "th'ird 🔑", undefined, undefined, '100/s'),
+        createdAt: '2026-01-03T00:00:00.000Z',
+      },
     ];
     t.strictSame(await store.listKeys(), []);
     for (const key of keys) await store.createKey(key);
@@ -345,15 +348,24 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
 
   t.test('a key that is replaced ends when it is told, or earlier, and the other one is there at once', async (t) => {
     const store = await openOne(t);
-    const key = { ...toStoredKey(makeKey(), 'Ada', new Date('2026-01-09')), scopes: ['pets:read', 'pets:write'] };
-    const next = { ...toStoredKey(makeKey(), 'Ada'), scopes: [] };
-    const last = toStoredKey(makeKey(), 'Ada');
+    const key = {
+      ...toStoredKey(makeKey('petstore'), 'Ada', new Date('2026-01-09')),
+      scopes: ['pets:read', 'pets:write'],
+    };
+    const next = { ...toStoredKey(makeKey('petstore'), 'Ada'), scopes: [] };
+    const last = toStoredKey(makeKey('petstore'), 'Ada');
     await store.createKey(key);
     t.equal(await store.replaceKey(key.id, next, '2026-01-10T00:00:00.000Z'), true);
     t.equal(await store.replaceKey(next.id, last, '2026-01-11T00:00:00.000Z'), true);
-    t.equal(await store.replaceKey('unknown', toStoredKey(makeKey(), 'Ben'), '2026-01-12T00:00:00.000Z'), false);
+    t.equal(
+      await store.replaceKey('unknown', toStoredKey(makeKey('petstore'), 'Ben'), '2026-01-12T00:00:00.000Z'),
+      false,
+    );
     await store.revokeKey(last.id, '2026-01-01T00:00:00.000Z');
-    t.equal(await store.replaceKey(last.id, toStoredKey(makeKey(), 'Ben'), '2026-01-12T00:00:00.000Z'), false);
+    t.equal(
+      await store.replaceKey(last.id, toStoredKey(makeKey('petstore'), 'Ben'), '2026-01-12T00:00:00.000Z'),
+      false,
+    );
     const ends = new Map((await store.listKeys()).map(({ id, expiresAt, scopes }) => [id, { expiresAt, scopes }]));
     t.same(
       ends,
@@ -367,8 +379,8 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
 
   t.test('a key is revoked once, and stays in the list with the time when it was revoked', async (t) => {
     const store = await openOne(t);
-    const key = toStoredKey(makeKey(), 'Ada');
-    const other = toStoredKey(makeKey(), 'Ben');
+    const key = toStoredKey(makeKey('petstore'), 'Ada');
+    const other = toStoredKey(makeKey('petstore'), 'Ben');
     await store.createKey(key);
     await store.createKey(other);
     t.equal(await store.revokeKey(key.id, '2026-01-01T00:00:00.000Z'), true);
@@ -380,7 +392,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
 
   t.test('of the keys, only those are read that have changed since they were read before', async (t) => {
     const store = await openOne(t);
-    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => toStoredKey(makeKey(), name)) as [
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => toStoredKey(makeKey('petstore'), name)) as [
       ...[StoredKey, StoredKey, StoredKey, StoredKey],
     ];
     for (const key of [a, b, c]) await store.createKey(key);
@@ -463,7 +475,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     }
     await nextTurn();
     t.equal((await readAll(reader.records, { limit: 3 })).length, 10);
-    const key = toStoredKey(makeKey(), 'Ada');
+    const key = toStoredKey(makeKey('petstore'), 'Ada');
     const version = (await reader.readKeys()).version;
     await writer.createKey(key);
     t.not((await reader.readKeys()).version, version);

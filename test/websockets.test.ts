@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import websocket from '@fastify/websocket';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import { loadConfig } from '../src/contract-first/operate/config.ts';
+import { loadConfig } from './config.ts';
 import { connectRaw } from './raw-client.ts';
 import { KEY, type StartOptions, startService } from './service.ts';
 

@@ -1,15 +1,24 @@
-/** Runs a service as a process. */
+/** Runs a service as a process: serves, or runs one of its commands. */
 import { endOnSignals } from './operate/process/signals.ts';
 import type { Service } from './service.ts';
 
 export type { Service } from './service.ts';
 
-/** Handles signals before it loads the rest: PID 1 has no default handlers, and would lose early signals. */
+/**
+ * A server handles signals before it loads the rest: PID 1 has no default handlers, and would lose early signals. A command has none of
+ * its handlers: a signal ends it as it ends any program.
+ */
 export async function run(loadService: () => Promise<{ service: Service }>): Promise<void> {
-  endOnSignals();
+  const args = process.argv.slice(2);
+  if (args.length === 0) endOnSignals();
   try {
-    const [{ runProgram }, { service }] = await Promise.all([import('./start.ts'), loadService()]);
-    await runProgram(service, process.argv.slice(2));
+    if (args.length === 0) {
+      const [{ start }, { service }] = await Promise.all([import('./start.ts'), loadService()]);
+      await start(service);
+    } else {
+      const [{ runCommand }, { service }] = await Promise.all([import('./operate/cli/program.ts'), loadService()]);
+      await runCommand(service, args);
+    }
   } catch (error) {
     console.error(error);
     process.exit(1);

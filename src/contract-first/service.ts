@@ -10,6 +10,9 @@ import type { AnyDomain } from './store/description.ts';
 import type { Transactions } from './store/transactions.ts';
 
 export interface Service {
+  /** Of package.json, without a scope: API keys begin with the name, and the database's file, locks and traces have it. */
+  name: string;
+  version: string;
   /** The file of the contract. */
   contract: URL;
   /** The scopes that the operations need: the command that makes keys need not read the contract. */

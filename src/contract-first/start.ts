@@ -1,5 +1,4 @@
-/** Runs the process: reads the configuration, loads the contract, opens the store, builds the server, listens, stops on a signal. */
-import { readFileSync } from 'node:fs';
+/** Serves: reads the configuration, loads the contract, opens the store, builds the server, listens, stops on a signal. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Contract } from './engine/contract/contract.ts';
@@ -23,9 +22,9 @@ import type { Service } from './service.ts';
 import { openStore } from './store/open-store.ts';
 import { type Migrated, type Store, StoreError, StoreUnavailable } from './store/store.ts';
 
-async function start(service: Service): Promise<void> {
+export async function start(service: Service): Promise<void> {
   const { domain, transactions } = service;
-  const config = loadConfig(process.env, new Map(), service.settings);
+  const config = loadConfig(process.env, service);
   const loaded = await loadOwnContract(service);
   const contract = withPublicPath(extendSunsets(loaded, config.extendedSunsets), config.publicPath);
   const log = openLog(config.logLevel);
@@ -53,18 +52,19 @@ async function serve(
   log: Log,
 ): Promise<void> {
   const { logger } = log;
-  const { handlers, domain, toErrorBody, verifyToken, buildServices } = service;
-  const oneRunKey = await makeOneRunKey(config, store, logger, takesKeys(contract, verifyToken));
+  const { name, handlers, domain, toErrorBody, verifyToken, buildServices } = service;
+  const oneRunKey = await makeOneRunKey({ ...config, name }, store, logger, takesKeys(contract, verifyToken));
   const stop = { isAsked: false };
   const services = await buildServices(config.services as never, { log: logger });
   const isReady = buildIsReady(store, services, logger);
   const operating = await startOperating(config, contract, store, isReady, stop, logger);
-  const addTraces = config.isTraced ? await loadTraces(config, contract, logger) : undefined;
+  const addTraces = config.isTraced ? await loadTraces(name, config, contract, logger) : undefined;
   const { addPlugins } = await service.loadPlugins();
   const app = await buildServer({
     addTraces,
     contract,
-    ...{ handlers, domain, toErrorBody, verifyToken, addPlugins },
+    ...{ name, handlers, domain, toErrorBody, verifyToken, addPlugins },
+    clients: new URL('clients/', service.contract),
     store,
     services,
     isReady,
@@ -96,6 +96,7 @@ const DATABASE_SYSTEMS = { memory: 'sqlite', sqlite: 'sqlite', postgres: 'postgr
 
 /** Loads OpenTelemetry's SDK only if it is used. */
 async function loadTraces(
+  name: string,
   { database, traceRatio, trustTraces }: Config,
   { document }: Contract,
   logger: Logger,
@@ -103,7 +104,7 @@ async function loadTraces(
   const { buildTraces } = await import('./operate/telemetry/traces.ts');
   const system = DATABASE_SYSTEMS[database.kind];
   const { version } = document.info;
-  return buildTraces({ name: 'petstore', version, system, ratio: traceRatio, trusted: trustTraces, logger });
+  return buildTraces({ name, version, system, ratio: traceRatio, trusted: trustTraces, logger });
 }
 
 /** Returns the origin: `http://127.0.0.1:3000`. */
@@ -115,24 +116,4 @@ async function startListening(app: FastifyInstance, config: Config): Promise<str
     await app.close();
     throw new ConfigError(`Cannot listen: ${(error as Error).message}. Set HOST or PORT to another.`);
   }
-}
-
-/** Runs `--check`, whose code is loaded only here. */
-async function check(service: Service): Promise<void> {
-  const { checkStart } = await import('./operate/cli/dry-run.ts');
-  if (!(await checkStart(process.env, console.log, service))) process.exitCode = 1;
-}
-
-function showVersion(): void {
-  console.log(JSON.parse(readFileSync(new URL(import.meta.resolve('#package')), 'utf8')).version);
-}
-
-/** @throws ConfigError with the usage: a misspelt option must not start a server */
-export async function runProgram(service: Service, [option, ...rest]: string[]): Promise<void> {
-  if (option === undefined) return start(service);
-  if (option === '--check' && rest.length === 0) return check(service);
-  if (option === '--version' && rest.length === 0) return showVersion();
-  throw new ConfigError(
-    'Usage: node dist/src/main.js [--check | --version]. Settings are variables of the environment: see src/operate/config.md.',
-  );
 }

@@ -9,6 +9,8 @@ import { handlers } from './handlers.ts';
 import { contract, transactions } from './writing.ts';
 
 export const service = {
+  name: 'petstore',
+  version: '1.0.0',
   contract,
   scopes: ['pets:read', 'pets:write'] as readonly string[],
   domain,

@@ -29,7 +29,7 @@ const isFair = (passed: number, over = 0) =>
 
 t.test('a caller at 100 times its limit gets its limit; how much it slows a neighbour is in the figures', async (t) => {
   const DATABASE_URL = `sqlite:${t.testdir()}/pets.db`;
-  const key = makeKey();
+  const key = makeKey('petstore');
   const store = openUrl(DATABASE_URL);
   await store.createKey(toStoredKey(key, 'flood', undefined, undefined, `${LIMIT}/s`));
   await store.close();

@@ -87,7 +87,7 @@ t.test(
     const env = { ...disk.env, CREATE_TIMEOUT: '2000', ADMIN_PORT: '0' };
     const start = () => startServer(t, { env });
     const run = async (name: string, arg: string, options: ProgramOptions = {}) => {
-      const program = startProgram(t, `src/operate/cli/${name}.ts`, { args: [arg], env: disk.env, ...options });
+      const program = startProgram(t, 'src/main.ts', { args: [name, arg], env: disk.env, ...options });
       t.equal(await program.exit, 0, program.output.stderr);
     };
     const server = await start();

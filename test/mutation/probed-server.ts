@@ -6,11 +6,11 @@ import { buildSunset } from '../../src/contract-first/engine/replies/sunset.ts';
 import type { AnyHandler } from '../../src/contract-first/engine/routes/handler.ts';
 import type { Handlers } from '../../src/contract-first/engine/routes/operations.ts';
 import { buildServer } from '../../src/contract-first/engine/server.ts';
-import { loadConfig } from '../../src/contract-first/operate/config.ts';
 import { toStoredKey } from '../../src/contract-first/store/api-keys.ts';
 import { type Store, StoreUnavailable } from '../../src/contract-first/store/store.ts';
 import { toErrorBody } from '../../src/errors.ts';
 import { domain } from '../../src/generated/domain.ts';
+import { loadConfig } from '../config.ts';
 import { ContractCheck, type Reply } from '../contract-check.ts';
 import { openUrl } from '../database.ts';
 import { readOperations, responseKeyOf } from '../properties/operations.ts';
@@ -63,6 +63,7 @@ export async function startProbedServer(read: ReadContract, handlers: Handlers):
   const contract = finished(read);
   const app = await buildServer({
     contract,
+    name: 'petstore',
     toErrorBody,
     domain,
     handlers: Object.fromEntries(noted),

@@ -1,7 +1,8 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
-import { ConfigError, loadConfig } from '../../src/contract-first/operate/config.ts';
+import { ConfigError } from '../../src/contract-first/operate/config.ts';
 import { DATABASE_FORMS } from '../../src/contract-first/store/database-url.ts';
+import { loadConfig } from '../config.ts';
 
 /** The problems that these variables have, one line each. */
 function problemsOf(env: Record<string, string>): string[] {
@@ -166,7 +167,7 @@ t.test('the public URL is one of HTTP, of which the path counts', (t) => {
     'https://u@shop/a',
   ]) {
     t.strictSame(problemsOf({ PUBLIC_URL }), [
-      `  - PUBLIC_URL must be a URL, such as https://shop.example/petstore, not "${PUBLIC_URL}"`,
+      `  - PUBLIC_URL must be a URL, such as https://example.com/shop, not "${PUBLIC_URL}"`,
     ]);
   }
   t.end();
@@ -214,6 +215,7 @@ t.test('the URL of a PostgreSQL database names its hosts, user, database, schema
     user: 'ada',
     password: undefined,
     database: 'pets',
+    applicationName: 'petstore',
     schema: 'public',
     sslMode: 'disable',
     caFile: undefined,
@@ -236,6 +238,7 @@ t.test('the URL of a PostgreSQL database names its hosts, user, database, schema
     user: 'a@b',
     password: 'p:w/',
     database: 'my pets',
+    applicationName: 'petstore',
     schema: 'pet store',
     sslMode: 'verify-full',
     caFile: '/etc/ca.pem',

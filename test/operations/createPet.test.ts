@@ -257,7 +257,7 @@ t.test(
 
 t.test('an Idempotency-Key with another body is 422, and with another API key a key of its own', async (t) => {
   const store = openUrl('sqlite::memory:');
-  const key = makeKey();
+  const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'Ada'));
   const { request } = await openTestServer(t, { store, apiKeys: [KEY, `${KEY}-2`] });
   const rex = post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': 'one' });

@@ -59,7 +59,7 @@ export function onBoth(t: Test, test: (t: Test, prepare: (t: Test) => Open) => v
   t.test('PostgreSQL', async (t) => {
     const server = await startPostgres(t);
     test(t, (t) => {
-      const settings = parsePostgresUrl(server.newUrl()) as PostgresSettings;
+      const settings = parsePostgresUrl(server.newUrl(), 'petstore') as PostgresSettings;
       return async (domain = DOMAIN, own = made) => {
         const store = await openPostgres(settings, domain, LIMITS, own, 60_000);
         t.teardown(() => store.close());

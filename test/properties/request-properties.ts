@@ -80,7 +80,7 @@ function asksForKey(service: Service, operation: Operation, refusals: Refusal[])
 
 /** Nor does a caller whose key may not do this. */
 function asksForScopes(service: Service, operation: Operation, refusals: Refusal[]): Property {
-  const key = makeKey();
+  const key = makeKey('petstore');
   let isKnown = false;
   return toProperty({
     name: `${operation.id} asks for ${operation.scopes.join(' and ')}`,

@@ -39,7 +39,6 @@ const SOURCES = {
   'src/own-contract.ts': "export const toFinishedFile = (contract: URL) => new URL('../contract.json', contract);\n",
   'src/generated/service.ts':
     "export const service = { contract: new URL('../../openapi/petstore.yaml', import.meta.url) };\n",
-  'src/operate/cli/greet.ts': "console.log('hello', ...process.argv.slice(2) as string[]);\n",
   'handlers/getPet.ts': '',
 };
 /** Some of what a build depends on beside them. */
@@ -49,7 +48,7 @@ const OTHERS = ['openapi/petstore.yaml', 'package.json', 'node_modules/.package-
 function prepareProject(t: Test) {
   const folder = t.testdir({
     ...{ faults: '', checks: '', 'check.cjs': CHECK, 'tsconfig.json': '' },
-    ...{ src: { room: {}, generated: {}, engine: { contract: {} }, operate: { cli: {} } }, handlers: {}, openapi: {} },
+    ...{ src: { room: {}, generated: {}, engine: { contract: {} } }, handlers: {}, openapi: {} },
     scripts: {
       typescript: {},
       'generate.ts': `import { createRequire } from 'node:module'; createRequire(import.meta.url)('../check.cjs');`,
@@ -135,14 +134,15 @@ t.test('a build that fails says why, leaves the last program, and is tried again
 
 t.test('a command is built first only where something has changed since the last build', (t) => {
   const { folder, write, read, run } = prepareProject(t);
+  write('src/main.ts', "console.log('hello', ...process.argv.slice(2) as string[]);\n");
   const greet = () => run('scripts/command.js', 'greet', 'Ada', '-').stdout;
   for (const _ of 'ab') {
-    t.equal(greet(), 'hello Ada -\n');
+    t.equal(greet(), 'hello greet Ada -\n');
     t.equal(read('checks'), 'xx');
   }
-  write('src/operate/cli/greet.ts', "console.log('goodbye');");
+  write('src/main.ts', "console.log('goodbye');");
   t.equal(greet(), 'goodbye\n');
-  write('src/operate/cli/greet.ts', 'never built');
+  write('src/main.ts', 'never built');
   rmSync(`${folder}/node_modules/typescript`, { recursive: true });
   t.equal(greet(), 'goodbye\n', 'without the development tools, what is there runs');
   t.end();

@@ -65,7 +65,7 @@ t.test('the nightly backup keeps seven', async (t) => {
     .replaceAll('dist/', `${PROGRAM}/`);
   for (let day = 1; day <= 9; day++) writeFileSync(`${folder}/backups/2026010${day}T031500.db`, '');
   const env = { ...process.env, DATABASE_URL: `sqlite:${folder}/petstore.db`, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' };
-  const made = spawnSync(process.execPath, [`${PROGRAM}/src/operate/cli/keys.js`, 'create', 'a'], { env });
+  const made = spawnSync(process.execPath, [`${PROGRAM}/src/main.js`, 'keys', 'create', 'a'], { env });
   t.equal(made.status, 0);
   const { status, stderr } = spawnSync('sh', ['-euc', shell], {
     env,

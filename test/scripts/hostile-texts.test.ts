@@ -59,7 +59,9 @@ const TYPES = [ts.SyntaxKind.InterfaceDeclaration, ts.SyntaxKind.TypeAliasDeclar
 async function checkCode(contract: ReadContract): Promise<void> {
   const ids = [...contract.operations.keys()];
   const scopes = [...contract.operations.values()].flatMap(({ security }) => security.flatMap(({ scopes }) => scopes));
-  const [, listed] = /^ {2}scopes: (.*) as readonly string\[\],$/m.exec(buildService(contract).text) as RegExpExecArray;
+  const [, listed] = /^ {2}scopes: (.*) as readonly string\[\],$/m.exec(
+    buildService(contract, { name: 'petstore', version: '1.0.0' }).text,
+  ) as RegExpExecArray;
   const { SCOPES } = await import(`data:text/javascript,${encodeURIComponent(`export const SCOPES = ${listed}`)}`);
   demandSame(SCOPES, [...new Set(scopes)], 'scopes');
   const map = ts.createSourceFile('map.ts', buildHandlersMap(contract).text, ts.ScriptTarget.Latest);

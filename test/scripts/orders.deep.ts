@@ -303,9 +303,9 @@ t.test('a service of pets and orders keeps its promises while its servers are ki
     t.ok(records.length > MEASURED);
     for (const [index, url] of others.entries()) {
       const args = [[first, ...others][index] as string, url];
-      const { exit, output } = startProgram(t, 'src/operate/cli/move.ts', { args, root: folder });
+      const { exit, output } = startProgram(t, 'src/main.ts', { args: ['move', ...args], root: folder });
       t.equal(await exit, 0, output.stderr);
-      t.match(output.stderr, /^Moved .*orders.*pets/);
+      t.match(output.stdout, /^Moved .*orders.*pets/);
       t.strictSame(await readFrom(url), records);
     }
   });

@@ -91,7 +91,7 @@ function prepareFile(t: Test): Place {
 function prepareSchema(t: Test): Place {
   t.testdir();
   const url = postgres.newUrl();
-  return toPlace(t, { kind: 'postgres', ...(parsePostgresUrl(url) as PostgresSettings) }, async (sql) => {
+  return toPlace(t, { kind: 'postgres', ...(parsePostgresUrl(url, 'petstore') as PostgresSettings) }, async (sql) => {
     const client = await postgres.open(`-c search_path=${schemaOf(url)}`);
     return client
       .query(sql)

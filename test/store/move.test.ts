@@ -50,7 +50,7 @@ const KINDS: Record<string, (t: Test) => Place> = {
 };
 
 function toPlace(t: Test, url: string, execute: Place['execute']): Place {
-  const database = parseDatabaseUrl(url) as Database;
+  const database = parseDatabaseUrl(url, 'petstore') as Database;
   const open = async () => {
     const store = (await openStore(database, domain, LIMITS)) as unknown as Store;
     t.teardown(() => store.close());
@@ -326,7 +326,7 @@ t.test('a target into which somebody else writes is named, and so is a source th
 async function startCut(t: Test) {
   const proxy = await startCuttingProxy(t, server.port);
   const url = server.newUrl();
-  const behind = parseDatabaseUrl(url.replace(`:${server.port}/`, `:${proxy.port}/`)) as Database;
+  const behind = parseDatabaseUrl(url.replace(`:${server.port}/`, `:${proxy.port}/`), 'petstore') as Database;
   return { proxy, behind, place: toPlace(t, url, async () => {}) };
 }
 
@@ -360,7 +360,7 @@ t.test('PostgreSQL: a server that does not answer is named, without its password
   t.testdir({});
   const file = KINDS.SQLite?.(t) as Place;
   await file.open();
-  const nowhere = parseDatabaseUrl('postgres://ada:secret@127.0.0.1:1/pets') as Database;
+  const nowhere = parseDatabaseUrl('postgres://ada:secret@127.0.0.1:1/pets', 'petstore') as Database;
   for (const pair of [
     [nowhere, file.database],
     [file.database, nowhere],

@@ -27,7 +27,7 @@ const NEXT = `
 const NEWER = new Error('pets/0002-added.sql has run, and is not there: start a newer program, or put the file back');
 
 const server = await startPostgres(t);
-const settingsOf = (url: string) => parsePostgresUrl(url) as PostgresSettings;
+const settingsOf = (url: string) => parsePostgresUrl(url, 'petstore') as PostgresSettings;
 
 async function open(t: Test, url: string): Promise<OwnStore> {
   const store = await openPostgresUrl(url, LIMITS, TIMEOUT);
@@ -123,7 +123,7 @@ t.test('a start waits for another program that migrates, but not for ever, and s
   const url = server.newUrl();
   const other = await server.connect(t, url);
   const turn = 'pg_advisory_lock(hashtextextended($1, 0))';
-  await other.query(`SELECT ${turn}`, [`petstore migrations ${schemaOf(url)}`]);
+  await other.query(`SELECT ${turn}`, [`contract-first migrations ${schemaOf(url)}`]);
   await t.rejects(
     migrateWith(url, [], { migration: 100, table: 500 }),
     new Error('another program has migrated it for 100 ms: see pg_locks'),
@@ -138,7 +138,7 @@ t.test('a start that needs no migration waits for nobody', async (t) => {
   await open(t, url);
   const other = await server.connect(t, url);
   const turn = 'pg_advisory_lock(hashtextextended($1, 0))';
-  await other.query(`SELECT ${turn}`, [`petstore migrations ${schemaOf(url)}`]);
+  await other.query(`SELECT ${turn}`, [`contract-first migrations ${schemaOf(url)}`]);
   t.ok(await (await open(t, url)).records.create(REX));
 });
 

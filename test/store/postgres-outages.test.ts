@@ -424,7 +424,7 @@ t.test('a deadlock with another program ends, and the change is done', async (t)
 });
 
 t.test('a transaction that asks without an end is given up, and the outage names it', async (t) => {
-  const settings = parsePostgresUrl(server.newUrl()) as PostgresSettings;
+  const settings = parsePostgresUrl(server.newUrl(), 'petstore') as PostgresSettings;
   const limits = { createTimeout: 60_000, maxCreates: 10_000 };
   const store = await openPostgres(settings, orders, limits, { transactions }, 2600);
   t.teardown(() => store.close());
@@ -438,7 +438,7 @@ t.test('a transaction that asks without an end is given up, and the outage names
 /** A shop with ten accounts of 100 each, at the end of a URL. */
 async function openAccounts(t: Test, url: string, timeout?: number): Promise<Shop & { ids: bigint[] }> {
   const limits = { createTimeout: 60_000, maxCreates: 10_000 };
-  const settings = parsePostgresUrl(url) as PostgresSettings;
+  const settings = parsePostgresUrl(url, 'petstore') as PostgresSettings;
   const store = await openPostgres(settings, orders, limits, { transactions }, timeout);
   t.teardown(() => store.close());
   const shop = toShop(store);

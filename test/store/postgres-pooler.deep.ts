@@ -45,7 +45,7 @@ pool_mode = transaction\ndefault_pool_size = 3\nignore_startup_parameters = stat
 }
 
 async function openShop(t: Test, url: string): Promise<Shop> {
-  const settings = parsePostgresUrl(url) as PostgresSettings;
+  const settings = parsePostgresUrl(url, 'petstore') as PostgresSettings;
   const store = await openPostgres(settings, domain, LIMITS, { transactions }, 60_000);
   t.teardown(() => store.close());
   return toShop(store);

@@ -152,7 +152,8 @@ async function useKeys(store: Store): Promise<unknown[]> {
 /** All that is answered, as one text, where what the store makes up is left out. */
 async function useAll(t: Test, url: string): Promise<string> {
   const domain = { ...orders, books };
-  const open = () => openPostgres(parsePostgresUrl(url) as PostgresSettings, domain, LIMITS, { transactions }, 60_000);
+  const open = () =>
+    openPostgres(parsePostgresUrl(url, 'petstore') as PostgresSettings, domain, LIMITS, { transactions }, 60_000);
   const store = await open();
   t.teardown(() => store.close());
   const answers = [await useBooks(store), await useOrders(store), await useKeys(store)];
@@ -181,7 +182,7 @@ t.test('a role for which no triggers run, and which may not change that, is refu
   await server.execute(
     "GRANT CREATE ON DATABASE postgres TO replica; ALTER ROLE replica SET session_replication_role = 'replica'",
   );
-  const settings = parsePostgresUrl(server.newUrl().replace('petstore:', 'replica:')) as PostgresSettings;
+  const settings = parsePostgresUrl(server.newUrl().replace('petstore:', 'replica:'), 'petstore') as PostgresSettings;
   await t.rejects(
     openPostgres(settings, orders, LIMITS),
     /permission denied to set parameter "session_replication_role"/,

@@ -54,7 +54,10 @@ async function startImpostor(t: Test) {
   /** What it has heard of a client that connects so. */
   return async (host: string, query: string) => {
     Object.assign(heard, { plain: '', encrypted: '', certificate: '' });
-    const settings = parsePostgresUrl(`postgres://ada:secret@${host}:${port}/pets?${query}`) as PostgresSettings;
+    const settings = parsePostgresUrl(
+      `postgres://ada:secret@${host}:${port}/pets?${query}`,
+      'petstore',
+    ) as PostgresSettings;
     const message = await buildConnect(settings)({ toConnect: 20_000, toAnswer: 20_000 }).then(
       () => '',
       (error: Error) => error.message,
@@ -119,7 +122,7 @@ t.test('what of libpq is not known, or cannot be meant, is refused by its name',
     ['target_session_attrs=any', 'must have target_session_attrs=read-write'],
     ['a/secret@b', 'has an option that is not known'],
   ] as const) {
-    t.throws(() => parsePostgresUrl(`postgres://ada@db/pets?${options}`), { message }, options);
+    t.throws(() => parsePostgresUrl(`postgres://ada@db/pets?${options}`, 'petstore'), { message }, options);
   }
   t.end();
 });

@@ -216,7 +216,7 @@ t.test('why a database cannot be used is said without the password', async (t) =
     [`${url}&sslmode=verify-full&sslrootcert=/nowhere`, /ENOENT/],
   ];
   for (const [wrong, message] of messages) {
-    const database = parseDatabaseUrl(wrong) as Database;
+    const database = parseDatabaseUrl(wrong, 'petstore') as Database;
     const error = await Promise.resolve(openStore(database, domain, LIMITS)).catch((thrown: unknown) => thrown);
     t.ok(error instanceof StoreError);
     t.match((error as Error).message, message);

@@ -13,7 +13,7 @@ import { schemaOf, startPostgres } from '../postgres.ts';
 const server = await startPostgres(t);
 
 async function connect(t: Test, options = ''): Promise<Connection> {
-  const settings = parsePostgresUrl(server.newUrl() + options) as PostgresSettings;
+  const settings = parsePostgresUrl(server.newUrl() + options, 'petstore') as PostgresSettings;
   const connection = await buildConnect(settings)({ toConnect: 60_000, toAnswer: 60_000, isForChanges: true });
   t.teardown(() => connection.end());
   return connection;
@@ -61,7 +61,7 @@ const FREE = {
 t.test('statements that are prepared go on while tables change', async (t) => {
   const url = server.newUrl();
   const open = async (orders: AnyDescription): Promise<Shop> => {
-    const settings = parsePostgresUrl(url) as PostgresSettings;
+    const settings = parsePostgresUrl(url, 'petstore') as PostgresSettings;
     const store = await openPostgres(settings, { ...domain, orders }, LIMITS, { transactions }, 60_000);
     t.teardown(() => store.close());
     return toShop(store);

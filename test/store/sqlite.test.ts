@@ -274,7 +274,7 @@ async function rejectsUnavailable(t: Test, store: OwnStore, code: string): Promi
 
 t.test('after a removal of keys, and after a restored backup, all keys are read', async (t) => {
   const file = `${t.testdir()}/pets.db`;
-  const [a, b] = ['a', 'b'].map((name) => toStoredKey(makeKey(), name)) as [StoredKey, StoredKey];
+  const [a, b] = ['a', 'b'].map((name) => toStoredKey(makeKey('petstore'), name)) as [StoredKey, StoredKey];
   const store = openUrl(`sqlite:${file}`);
   const db = new Sqlite(file);
   t.teardown(() => [db.close(), store.close()]);

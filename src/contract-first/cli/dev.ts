@@ -6,7 +6,7 @@ import ts from 'typescript';
 import { makeKey } from '../store/api-keys.ts';
 import { placeProgram } from './program.js';
 
-const env = { ...process.env, DRAIN_DELAY: '0', API_KEYS: process.env.API_KEYS || makeKey() };
+const env = { ...process.env, DRAIN_DELAY: '0', API_KEYS: process.env.API_KEYS || makeKey('dev') };
 
 /** How long to wait for further changes, in milliseconds. */
 const TOGETHER = 50;

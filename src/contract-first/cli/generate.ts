@@ -75,7 +75,7 @@ async function generate(): Promise<string[]> {
     ...describeUndeclared(contract),
     ...write('contract', await buildTypes(contract.document)),
     ...write('handlers', buildHandlersMap(contract)),
-    ...write('service', buildService(contract)),
+    ...write('service', buildService(contract, JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')))),
   ];
   const handlers = readdirSync(new URL('handlers', ROOT)).filter((name) => name.endsWith('.ts'));
   const names = handlers.map((name) => parse(name).name);

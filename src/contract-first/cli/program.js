@@ -33,6 +33,7 @@ export async function writeProgram(folder, files = readProgram()) {
     writeFileSync(file, isSource ? await compile(content.toString(), path) : content);
   }
   cpSync('openapi/petstore.yaml', join(folder, 'openapi/petstore.yaml'));
+  if (existsSync('openapi/clients')) cpSync('openapi/clients', join(folder, 'openapi/clients'), { recursive: true });
   execFileSync(process.execPath, [FINISH, folder], { stdio: 'inherit' });
 }
 

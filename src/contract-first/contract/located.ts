@@ -7,7 +7,7 @@ import { ContractError } from '../engine/contract/contract.ts';
 import { fromStep } from '../json/pointer.ts';
 import { keysOfOperations, offsetsOfTexts, type Place, Places } from './places.ts';
 
-/** `openapi/petstore.yaml:25:7`, the place of a problem in the file of this name, whose text this is. */
+/** `openapi/books.yaml:25:7`, the place of a problem in the file of this name, whose text this is. */
 export function buildPlaceOf(text: string, name: string): (problem: string) => string {
   let offsetOf: ((problem: string) => number) | undefined;
   const lines = new LineCounter();

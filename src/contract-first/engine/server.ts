@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import fastifyPlugin, { type PluginMetadata } from 'fastify-plugin';
 import type { DestinationStream, Logger } from 'pino';
 import type { Claims } from '../registered.ts';
+import { toKeyPrefix } from '../store/api-keys.ts';
 import type { Store, WindowCounter } from '../store/store.ts';
 import { addAuth, type Rates } from './access/auth.ts';
 import { checkTokens } from './access/token-checks.ts';
@@ -44,6 +45,10 @@ export interface ServerOptions extends OwnParts {
   /** The compiled operations of the contract, if they are made already: several servers may share them. */
   compiled?: CompiledOperations;
   store: Store;
+  /** The name of the service, with which its keys begin. */
+  name: string;
+  /** The folder of clients to copy; without it, `/docs` offers none. */
+  clients?: URL;
   /** The team's services, for handlers. `/readyz` calls their `check`, the stop their `close`, if they have one. */
   services?: object;
   /** The answer of `/readyz`, where others in the process ask for it, too. */
@@ -83,7 +88,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const { isReady = buildIsReady(store, services, logger) } = options;
   const given = { ...store.collections, services };
   const nextRequestId = buildRequestIds();
-  const toLogged = buildToLogged(keysInQueries(contract), options.apiKeys);
+  const toLogged = buildToLogged(keysInQueries(contract), [toKeyPrefix(options.name), ...options.apiKeys]);
   const ownLog = buildFastifyLog(logger, toLogged);
   const watch = buildRequestObserver({ logger, lines: options.lines, toLogged, counts });
   const arrive = buildArrive(ownLog.log, watch);
@@ -116,7 +121,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const authFor = await add('auth', (app) => addAuth(app, auth));
   const contracts = fastifyPlugin(addContract, { name: 'contract', ...NEEDED.contract, encapsulate: true });
   await app.register(contracts, { ...options, given, authFor });
-  await add('docs', (app) => addDocs(app, contract));
+  await add('docs', (app) => addDocs(app, contract, options.clients));
   await add('health', (app) => addHealth(app, isReady, stop));
   return app;
 }

@@ -20,7 +20,7 @@ export interface Config {
   apiKeys: readonly string[];
   /** The addresses and ranges of proxies whose `X-Forwarded-For` counts. */
   trustProxy: readonly string[];
-  /** The path that a proxy strips from the URL that clients call: `/petstore`; empty without one. */
+  /** The path that a proxy strips from the URL that clients call: `/shop`; empty without one. */
   publicPath: string;
   /** The sites whose scripts may call the service from a browser: `https://shop.example`. */
   corsOrigins: readonly string[];
@@ -65,6 +65,13 @@ export interface Config {
 /** The configuration with the settings that `src/services.ts` declares. */
 export type ConfigWith<Declared extends Settings> = Config & { services: SettingsOf<Declared> };
 
+/** The part of a service that its configuration depends on. */
+interface Configured<Declared extends Settings> {
+  name: string;
+  /** The environment variables of its own. */
+  settings?: Declared | undefined;
+}
+
 export class ConfigError extends OperatorError {
   override name = 'ConfigError';
 }
@@ -85,13 +92,13 @@ const FIRST_PASSED = 3;
 /** `used` gets the values by the variables' names, without secrets. @throws ConfigError that lists every wrong variable */
 export function loadConfig<Declared extends Settings>(
   env: Record<string, string | undefined>,
+  { name, settings = {} as Declared }: Configured<Declared>,
   used: Map<string, string> = new Map(),
-  declared: Declared = {} as Declared,
 ): Readonly<ConfigWith<Declared>> {
   const variables = new Variables(env, used);
   const { problems, warnings } = variables;
   const callers = readCallers(variables);
-  const database = readDatabase(variables);
+  const database = readDatabase(variables, name);
   const config = Object.freeze({
     ...callers,
     database: Object.freeze(database) as Database,
@@ -99,7 +106,7 @@ export function loadConfig<Declared extends Settings>(
     ...readLog(variables),
     ...readListeners(variables),
     ...readLimits(variables),
-    services: Object.freeze(readSettings(variables, declared)),
+    services: Object.freeze(readSettings(variables, settings)),
     isProduction: variables.text('NODE_ENV') === 'production',
     warnings,
   });
@@ -155,16 +162,16 @@ function readPublicPath(variables: Variables): string {
   const text = variables.text('PUBLIC_URL');
   if (!text) return '';
   const path = /^https?:\/\/[^/?#@\s]+((?:\/[\w.~:@!$&'()+,;=-]+)*)\/?$/.exec(text)?.[1];
-  if (path === undefined) variables.refuse('PUBLIC_URL', 'a URL, such as https://shop.example/petstore');
+  if (path === undefined) variables.refuse('PUBLIC_URL', 'a URL, such as https://example.com/shop');
   return path ?? '';
 }
 
-function readDatabase(variables: Variables): Database | undefined {
+function readDatabase(variables: Variables, name: string): Database | undefined {
   const { env, problems } = variables;
-  const database = parseDatabase(variables.secret('DATABASE_URL', 'sqlite:data/petstore.db'), problems);
+  const database = parseDatabase(variables.secret('DATABASE_URL', `sqlite:data/${name}.db`), name, problems);
   if (database?.kind === 'postgres') {
-    for (const name of Object.keys(env).filter((name) => LIBPQ.test(name) && env[name]))
-      problems.push(`${name} is not read: say in DATABASE_URL how its connections are encrypted`);
+    for (const variable of Object.keys(env).filter((one) => LIBPQ.test(one) && env[one]))
+      problems.push(`${variable} is not read: say in DATABASE_URL how its connections are encrypted`);
   }
   return database;
 }
@@ -230,9 +237,9 @@ function readRate(variables: Variables, name: string): Rate | undefined {
 }
 
 /** The URL is not repeated in problems: it may contain a password. */
-function parseDatabase(url: string, problems: string[]): Database | undefined {
+function parseDatabase(url: string, name: string, problems: string[]): Database | undefined {
   try {
-    const database = parseDatabaseUrl(url);
+    const database = parseDatabaseUrl(url, name);
     if (!database) problems.push(`DATABASE_URL must be ${DATABASE_FORMS}`);
     return database;
   } catch (error) {

@@ -2,8 +2,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { StoredKey } from './store.ts';
 
-/** Lets secret scanners recognise a leaked key: `petstore_` and 48 hexadecimal digits. */
-const PREFIX = 'petstore_';
+/** The start of every key of a service, which lets secret scanners recognise a leaked one: 48 hexadecimal digits follow. */
+export const toKeyPrefix = (service: string) => `${service}_`;
 
 /** The start of the ids of configured keys; ids of stored keys have another form. */
 export const CONFIGURED = 'API_KEYS.';
@@ -12,8 +12,8 @@ export const CONFIGURED = 'API_KEYS.';
 export const NAME_PATTERN = '^(?! )[^\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]{1,100}(?<! )$';
 
 /** 192 random bits. */
-export function makeKey(): string {
-  return PREFIX + randomBytes(24).toString('hex');
+export function makeKey(service: string): string {
+  return toKeyPrefix(service) + randomBytes(24).toString('hex');
 }
 
 /** SHA-256 in hexadecimal digits: enough for random keys, which cannot be guessed from a word list. */

@@ -10,10 +10,10 @@ export const DATABASE_FORMS = `sqlite:<file>, sqlite::memory: or ${POSTGRES_FORM
 const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(.+)$/;
 
 /** Undefined if the text has none of the forms. */
-export function parseDatabaseUrl(url: string): Database | undefined {
+export function parseDatabaseUrl(url: string, applicationName: string): Database | undefined {
   const file = SQLITE.exec(url)?.[1];
   if (file === ':memory:') return { kind: 'memory' };
   if (file !== undefined) return { kind: 'sqlite', file };
-  const settings = parsePostgresUrl(url);
+  const settings = parsePostgresUrl(url, applicationName);
   return settings && { kind: 'postgres', ...settings };
 }

@@ -72,7 +72,7 @@ t.test('a request without a right key is told where one belongs', async (t) => {
 
 t.test('each way in has its own scopes, and one is enough', async (t) => {
   const store = openUrl('sqlite::memory:');
-  const [reader, lister, writer] = [makeKey(), makeKey(), makeKey()];
+  const [reader, lister, writer] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
   await store.createKey(toStoredKey(reader, 'reader', undefined, ['pets:read']));
   await store.createKey(toStoredKey(lister, 'lister', undefined, ['pets:list']));
   await store.createKey(toStoredKey(writer, 'writer', undefined, ['pets:write']));

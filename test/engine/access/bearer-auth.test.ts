@@ -181,7 +181,12 @@ t.test('documentation and health need no key, and neither does an answer that no
 
 t.test('a stored key is accepted, unless it is expired or revoked', async (t) => {
   const store = openUrl('sqlite::memory:');
-  const [valid, lasting, expired, revoked] = [makeKey(), makeKey(), makeKey(), makeKey()];
+  const [valid, lasting, expired, revoked] = [
+    makeKey('petstore'),
+    makeKey('petstore'),
+    makeKey('petstore'),
+    makeKey('petstore'),
+  ];
   await store.createKey(toStoredKey(valid, 'valid'));
   await store.createKey(toStoredKey(lasting, 'lasting', new Date(Date.now() + 86_400_000)));
   await store.createKey(toStoredKey(expired, 'expired', new Date(Date.now() - 1)));
@@ -199,7 +204,7 @@ t.test('a stored key is accepted, unless it is expired or revoked', async (t) =>
 
 t.test('a key with scopes may do what they allow, and gets 403 for anything else', async (t) => {
   const store = openUrl('sqlite::memory:');
-  const [reader, writer, both] = [makeKey(), makeKey(), makeKey()];
+  const [reader, writer, both] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
   await store.createKey(toStoredKey(reader, 'reader', undefined, ['pets:read']));
   await store.createKey(toStoredKey(writer, 'writer', undefined, ['pets:write']));
   await store.createKey(toStoredKey(both, 'both', undefined, ['pets:read', 'pets:write']));
@@ -223,7 +228,7 @@ t.test('a key with scopes may do what they allow, and gets 403 for anything else
 
 t.test('a key that may not do it is told so before its body is read', async (t) => {
   const store = openUrl('sqlite::memory:');
-  const key = makeKey();
+  const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'reader', undefined, ['pets:read']));
   const { request } = await startService(t, { store });
   for (const headers of [{}, { 'content-type': 'text/plain' }, { 'content-type': 'application/json' }]) {
@@ -233,7 +238,7 @@ t.test('a key that may not do it is told so before its body is read', async (t) 
 
 t.test('a running server takes a new key, and refuses it when it is revoked', async (t) => {
   const service = await startService(t);
-  const key = makeKey();
+  const key = makeKey('petstore');
   const stored = toStoredKey(key, 'Ada');
   t.equal((await service.request('/v1/pets', { key })).status, 401);
   await service.store.createKey(stored);
@@ -244,7 +249,7 @@ t.test('a running server takes a new key, and refuses it when it is revoked', as
 
 t.test('a running server refuses a key from its expiry on', async (t) => {
   const store = openUrl('sqlite::memory:');
-  const key = makeKey();
+  const key = makeKey('petstore');
   const expiry = new Date(Date.now() + 1000);
   await store.createKey(toStoredKey(key, 'Ada', expiry));
   const service = await startService(t, { store });
@@ -255,7 +260,7 @@ t.test('a running server refuses a key from its expiry on', async (t) => {
 t.test('while the store does not answer, the keys that are known stay valid, and the log says so', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
-  const [known, added] = [makeKey(), makeKey()];
+  const [known, added] = [makeKey('petstore'), makeKey('petstore')];
   await store.createKey(toStoredKey(known, 'known'));
   const log = new LineLog();
   const service = await startService(t, { store, log });
@@ -274,7 +279,7 @@ t.test(
   async (t) => {
     const file = `${t.testdir()}/pets.db`;
     const store = openUrl(`sqlite:${file}`);
-    const key = makeKey();
+    const key = makeKey('petstore');
     const stored = toStoredKey(key, 'Ada');
     await store.createKey(stored);
     const log = new LineLog();
@@ -318,7 +323,7 @@ t.test(
   async (t) => {
     const file = `${t.testdir()}/pets.db`;
     const store = openUrl(`sqlite:${file}`);
-    const key = makeKey();
+    const key = makeKey('petstore');
     await store.createKey(toStoredKey(key, 'Ada'));
     const ways = PLACES.map((place) => ({ place, scopes: [], alsoNeeded: [] }));
     const send = await startWithWays(t, ways, { store, maxKeyAge: 2000 });
@@ -346,7 +351,7 @@ const WAYS = [
 
 t.test('a key that is sent by one way in does not count for another one', async (t) => {
   const store = openUrl('sqlite::memory:');
-  const key = makeKey();
+  const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'Ada', undefined, ['pets:read']));
   const send = await startWithWays(t, WAYS, { store });
   t.equal(await send({ 'x-key': key }), 403);
@@ -358,7 +363,7 @@ t.test(
   'when the keys can no longer be read for the second way in, it is 503, whatever the first one came to',
   async (t) => {
     const store = openUrl('sqlite::memory:');
-    const key = makeKey();
+    const key = makeKey('petstore');
     await store.createKey(toStoredKey(key, 'Ada', undefined, [], '9/d'));
     // From the second time on, the keys are too old when the shared count comes.
     const clock = holdClock(t);
@@ -376,7 +381,7 @@ t.test(
 t.test('of the keys, only the changed ones are read again, and never twice at once', async (t) => {
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
-  for (const name of ['Ben', 'Cleo', 'Dan']) await store.createKey(toStoredKey(makeKey(), name));
+  for (const name of ['Ben', 'Cleo', 'Dan']) await store.createKey(toStoredKey(makeKey('petstore'), name));
   let [asked, atOnce, most, listed] = [0, 0, 0, 0];
   const slow: Store = {
     ...store,
@@ -395,7 +400,7 @@ t.test('of the keys, only the changed ones are read again, and never twice at on
   await keys.start();
   while (asked < 3) await wait(50);
   t.strictSame([most, listed], [1, 3]);
-  const stored = toStoredKey(makeKey(), 'Ada');
+  const stored = toStoredKey(makeKey('petstore'), 'Ada');
   await store.createKey(stored);
   while (!keys.find(stored.hash)) await wait(50);
   t.strictSame([most, listed], [1, 4]);
@@ -428,7 +433,7 @@ t.test(
   async (t) => {
     const file = `${t.testdir()}/pets.db`;
     const store = openUrl(`sqlite:${file}`);
-    const [edited, revoked, kept] = [makeKey(), makeKey(), makeKey()];
+    const [edited, revoked, kept] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
     const stored = [toStoredKey(edited, 'Ada'), toStoredKey(revoked, 'Bob'), toStoredKey(kept, 'Cai')] as const;
     for (const key of stored) await store.createKey(key);
     const log = new LineLog();

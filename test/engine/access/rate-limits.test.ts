@@ -2,10 +2,10 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { loadConfig } from '../../../src/contract-first/operate/config.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import type { WindowCounter } from '../../../src/contract-first/store/store.ts';
 import { buildWindowCounter } from '../../../src/contract-first/store/window-counter.ts';
+import { loadConfig } from '../../config.ts';
 import { ContractCheck } from '../../contract-check.ts';
 import { openUrl } from '../../database.ts';
 import { connectRaw } from '../../raw-client.ts';
@@ -23,7 +23,7 @@ const FINISHED = 'http.server.response.finish';
 /** A service with a key of each of these rates. */
 async function startWithKeys(t: Test, rates: (string | undefined)[], options: StartOptions = {}) {
   const store = openUrl('sqlite::memory:');
-  const keys = rates.map(() => makeKey());
+  const keys = rates.map(() => makeKey('petstore'));
   for (const [index, rate] of rates.entries()) {
     await store.createKey(toStoredKey(keys[index] as string, 'Ada', undefined, undefined, rate));
   }
@@ -80,7 +80,7 @@ t.test('keys without a rate of their own have that of the configuration', async 
 
 t.test('a refusal for lack of a scope counts, too', async (t) => {
   const store = openUrl('sqlite::memory:');
-  const key = makeKey();
+  const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'Ada', undefined, ['pets:read'], '1/d'));
   const { request } = await startService(t, { store });
   const post = { key, method: 'POST', body: {} };

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { buildIdentifyToken } from '../../../src/contract-first/engine/access/token-auth.ts';
-import { loadConfig } from '../../../src/contract-first/operate/config.ts';
 import { handlers } from '../../../src/generated/handlers.ts';
 import { serve } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
+import { loadConfig } from '../../config.ts';
 import { edited } from '../../edited-contract.ts';
 import { KEY, type StartOptions } from '../../service.ts';
 import { collect } from '../../used-heap.ts';

@@ -5,8 +5,8 @@ import { KEY, startService } from '../../service.ts';
 
 t.test('a server writes when keys were used', async (t) => {
   const store = openUrl('sqlite::memory:');
-  const [ada, ben] = [makeKey(), makeKey()];
-  const keys = [toStoredKey(ada, 'Ada'), toStoredKey(ben, 'Ben'), toStoredKey(makeKey(), 'Cleo')];
+  const [ada, ben] = [makeKey('petstore'), makeKey('petstore')];
+  const keys = [toStoredKey(ada, 'Ada'), toStoredKey(ben, 'Ben'), toStoredKey(makeKey('petstore'), 'Cleo')];
   for (const key of keys) await store.createKey(key);
   const [adas, bens] = keys.map(({ id }) => id) as [string, string];
   const { app, request } = await startService(t, { store });

@@ -5,8 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
-import { loadConfig } from '../../../src/contract-first/operate/config.ts';
 import { buildTraces } from '../../../src/contract-first/operate/telemetry/traces.ts';
+import { loadConfig } from '../../config.ts';
 import { connectRaw, sendRaw } from '../../raw-client.ts';
 import { KEY, type Service, startService } from '../../service.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { loadConfig } from '../../../src/contract-first/operate/config.ts';
+import { loadConfig } from '../../config.ts';
 import { listPets } from '../../database.ts';
 import { KEY, type Service, startService } from '../../service.ts';
 

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import t from 'tap';
-import { loadConfig } from '../../../src/contract-first/operate/config.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
+import { loadConfig } from '../../config.ts';
 import { ContractCheck } from '../../contract-check.ts';
 import { openUrl } from '../../database.ts';
 import { connectRaw } from '../../raw-client.ts';
@@ -48,7 +48,7 @@ t.test('the line of a request is what pino writes, whatever the URL has', async 
 t.test('the line says which operation was called, and by whom', async (t) => {
   const log = buildLog();
   const store = openUrl('sqlite::memory:');
-  const key = makeKey();
+  const key = makeKey('petstore');
   const stored = toStoredKey(key, 'Ada "A" 🔑');
   await store.createKey(stored);
   const { request } = await startService(t, { log, store });
@@ -110,7 +110,7 @@ t.test('a valid traceparent is in the line, and in the id of the request; an inv
 t.test('each refused request has a line of its own, beyond a limit and in a flood too', async (t) => {
   const log = buildLog();
   const store = openUrl('sqlite::memory:');
-  const key = makeKey();
+  const key = makeKey('petstore');
   const stored = toStoredKey(key, 'Ada', undefined, undefined, '1/d');
   await store.createKey(stored);
   const { id: keyId, name: keyName } = stored;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { loadConfig } from '../../../src/contract-first/operate/config.ts';
+import { loadConfig } from '../../config.ts';
 import { listPets } from '../../database.ts';
 import { connectRaw, flood } from '../../raw-client.ts';
 import { KEY, startService } from '../../service.ts';

@@ -10,11 +10,11 @@ import {
   toCodes,
 } from '../../../src/contract-first/engine/errors.ts';
 import type { AnyHandler } from '../../../src/contract-first/engine/routes/handler.ts';
-import { loadConfig } from '../../../src/contract-first/operate/config.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { StoreUnavailable } from '../../../src/contract-first/store/store.ts';
 import { load, problemsOf } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
+import { loadConfig } from '../../config.ts';
 import type { Reply } from '../../contract-check.ts';
 import { openUrl } from '../../database.ts';
 import { edited } from '../../edited-contract.ts';
@@ -85,7 +85,7 @@ t.test('every error has the body that the contract makes of it', async (t) => {
   let answer = (): unknown => ({ status: 200, body: [] });
   const listPets = Object.assign(async () => answer(), { operation: 'listPets' });
   const store = openUrl('sqlite::memory:');
-  const [reader, rare] = [makeKey(), makeKey()];
+  const [reader, rare] = [makeKey('petstore'), makeKey('petstore')];
   await store.createKey(toStoredKey(reader, 'reads', undefined, ['pets:read']));
   await store.createKey(toStoredKey(rare, 'rare', undefined, undefined, '1/d'));
   const options = {

@@ -13,7 +13,7 @@ const YAML = withPaths({
 /** A store with a key of Ada's. */
 async function openWithKey() {
   const store = openUrl('sqlite::memory:');
-  const key = makeKey();
+  const key = makeKey('petstore');
   const stored = toStoredKey(key, 'Ada');
   await store.createKey(stored);
   return { store, key, id: stored.id };

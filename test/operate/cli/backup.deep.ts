@@ -12,7 +12,7 @@ const CLIENTS = 16;
 const LATEST = 1500;
 
 const start = (t: Test, name: string, arg: string, file: string) =>
-  startProgram(t, `src/operate/cli/${name}.ts`, { args: [arg], env: { DATABASE_URL: `sqlite:${file}` } });
+  startProgram(t, 'src/main.ts', { args: [name, arg], env: { DATABASE_URL: `sqlite:${file}` } });
 
 async function run(t: Test, name: string, arg: string, file: string): Promise<void> {
   const { exit, output } = start(t, name, arg, file);

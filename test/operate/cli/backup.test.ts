@@ -29,10 +29,10 @@ function prepare(t: Test, env: Record<string, string> = {}) {
     names: () => readdirSync(folder).sort(),
     server: () => startServer(t, { env: { DATABASE_URL } }),
     run: async (name: Command, arg: string, options: ProgramOptions = {}) => {
-      const args = arg ? [arg.replace(/^(?=[a-z])/, `${folder}/`)] : [];
+      const args = [name, ...(arg ? [arg.replace(/^(?=[a-z])/, `${folder}/`)] : [])];
       const { env: more, ...others } = options;
       const all = { DATABASE_URL, ...env, ...more };
-      const program = startProgram(t, `src/operate/cli/${name}.ts`, { args, env: all, isCovered: true, ...others });
+      const program = startProgram(t, 'src/main.ts', { args, env: all, isCovered: true, ...others });
       return { code: await program.exit, ...program.output };
     },
   };
@@ -47,7 +47,7 @@ async function prepareBackup(t: Test) {
   const server = await all.server();
   const records = [await add(server, 'Rex 🐕'), await add(server, 'Max')];
   const made = await all.run('backup', 'b');
-  t.match(made, { code: 0, stdout: '', stderr: /^Backed up \S+a\.db to \S+b\.\n$/ });
+  t.match(made, { code: 0, stdout: /^Backed up \S+a\.db to \S+b\.\n$/, stderr: '' });
   return { ...all, server, records };
 }
 
@@ -65,7 +65,7 @@ t.test('a backup of a running server is restored with what was answered before i
   server.child.kill('SIGKILL');
   await server.exit;
   const restored = await run('restore', 'b');
-  const kept = /^Restored \S+a\.db\. What was there before is (\S+) now\.\n$/.exec(restored.stderr)?.[1] ?? '';
+  const kept = /^Restored \S+a\.db\. What was there before is (\S+) now\.\n$/.exec(restored.stdout)?.[1] ?? '';
   t.equal(restored.code, 0, restored.stderr);
   t.strictSame(names(), ['a.db', kept.replace(/.*\//, ''), 'b']);
 
@@ -78,8 +78,12 @@ t.test('a backup of a running server is restored with what was answered before i
 t.test('a backup that cannot be made says why, and leaves no file', async (t) => {
   const { run, names, folder, server } = await prepareBackup(t);
   const before = names();
-  for (const arg of ['', '--help'])
-    t.match(await run('backup', arg), { code: 1, stderr: /^Usage:\n.*npm run backup -- <file> / });
+  for (const arg of ['', '--quick'])
+    t.match(await run('backup', arg), {
+      code: 2,
+      stdout: '',
+      stderr: /^Usage:\n {2}node dist\/src\/main\.js backup <file> /,
+    });
   t.match(await run('backup', 'b'), { code: 1, stderr: /b is there already: a backup replaces none\.\n$/ });
   t.match(await run('backup', 'a.db-journal'), {
     code: 1,
@@ -125,8 +129,8 @@ t.test('a backup that is stopped leaves no file, whatever the disk does', async 
   await openUrl(DATABASE_URL).close();
   const folder = dirname(DATABASE_URL.replace('sqlite:', ''));
   disk.stall();
-  const args = [`${folder}/b`];
-  const program = startProgram(t, 'src/operate/cli/backup.ts', { args, env: disk.env, isCovered: true });
+  const args = ['backup', `${folder}/b`];
+  const program = startProgram(t, 'src/main.ts', { args, env: disk.env, isCovered: true });
   const names = () => readdirSync(folder).filter((name) => name.startsWith('b'));
   // Until the thread that copies has its journal, too, and waits for the disk.
   while (names().length < 2) await wait(20);
@@ -180,7 +184,7 @@ t.test('restores in the same second each keep what was there before', async (t) 
   const begun = Date.now();
   const taken = [0, 1, 2, 3].map((second) => new Date(begun + second * 1000).toISOString().replace(/[-:]|\.\d+/g, ''));
   for (const name of taken) writeFileSync(`${folder}/a.db.${name}`, 'earlier');
-  t.match(await run('restore', 'b'), { code: 0, stderr: /What was there before is \S+a\.db\.\d+T\d+Z now\.\n$/ });
+  t.match(await run('restore', 'b'), { code: 0, stdout: /What was there before is \S+a\.db\.\d+T\d+Z now\.\n$/ });
   for (const name of taken) t.equal(readFileSync(`${folder}/a.db.${name}`, 'utf8'), 'earlier');
   t.equal(names().filter((name) => /^a\.db\.\d+T\d+Z$/.test(name)).length, 5);
 });
@@ -192,7 +196,7 @@ t.test('a database that cannot be opened is not replaced, and the log of one tha
   await server.exit;
   renameSync(`${folder}/a.db`, `${folder}/earlier`);
   renameSync(`${folder}/wal`, `${folder}/a.db-wal`);
-  t.match(await run('restore', 'b'), { code: 0, stderr: /^Restored \S+a\.db\.\n$/ });
+  t.match(await run('restore', 'b'), { code: 0, stdout: /^Restored \S+a\.db\.\n$/ });
   t.match(names(), ['a.db', /^a\.db\.20\d+T\d+Z-wal$/, 'b', 'earlier']);
   const db = new Sqlite(`${folder}/a.db`, { readonly: true });
   t.equal(db.prepare('SELECT count(*) FROM pets').pluck().get(), records.length);

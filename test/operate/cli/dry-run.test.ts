@@ -53,8 +53,8 @@ t.test('a dry run says what a start would use, without secrets, and changes noth
 
   const DATABASE_URL = `sqlite:${folder}/pets.db`;
   const store = openUrl(DATABASE_URL);
-  await store.createKey(toStoredKey(makeKey(), 'Ada'));
-  await store.createKey(toStoredKey(makeKey(), 'Ben', new Date(0)));
+  await store.createKey(toStoredKey(makeKey('petstore'), 'Ada'));
+  await store.createKey(toStoredKey(makeKey('petstore'), 'Ben', new Date(0)));
   await store.close();
   const before = stateOf(folder);
   const there = await check({ DATABASE_URL });
@@ -106,7 +106,7 @@ t.test('what is wrong is told, part by part, and the exit code is 1', async (t) 
 
   const file = `${folder}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
-  await store.createKey({ ...toStoredKey(makeKey(), 'Ada'), revokedAt: new Date().toISOString() });
+  await store.createKey({ ...toStoredKey(makeKey('petstore'), 'Ada'), revokedAt: new Date().toISOString() });
   await store.close();
   const refusing = await check({ DATABASE_URL: `sqlite:${file}` });
   t.match([refusing.code, refusing.stdout], [0, /^keys: 0 stored keys .*: every caller is refused$/m]);
@@ -118,7 +118,9 @@ async function checkAndOpen(t: Test, DATABASE_URL: string) {
   const [, told = ''] = /^database: (?:WRONG: )?(.*)$/m.exec(stdout) ?? [];
   const migrated: Migrated[] = [];
   const limits = { createTimeout: 60_000, maxCreates: 1000, onMigrated: (one: Migrated) => void migrated.push(one) };
-  const opened = Promise.resolve().then(() => openStore(parseDatabaseUrl(DATABASE_URL) as Database, domain, limits));
+  const opened = Promise.resolve().then(() =>
+    openStore(parseDatabaseUrl(DATABASE_URL, 'petstore') as Database, domain, limits),
+  );
   const failed = await opened.then(
     (store) => store.close(),
     ({ message }: Error) => message,

@@ -19,11 +19,11 @@ t.test('beside a running server: a new key is accepted, and refused when it is r
     return status;
   }
 
-  const making = startProgram(t, 'src/operate/cli/keys.ts', { args: ['create', 'Ada'], env, isCovered: true });
+  const making = startProgram(t, 'src/main.ts', { args: ['keys', 'create', 'Ada'], env, isCovered: true });
   t.equal(await making.exit, 0);
   const { id, key } = toMade(making.output.stdout);
   t.equal(await statusOf(key, 200), 200);
-  const revoking = startProgram(t, 'src/operate/cli/keys.ts', { args: ['revoke', id], env });
+  const revoking = startProgram(t, 'src/main.ts', { args: ['keys', 'revoke', id], env });
   t.equal(await revoking.exit, 0);
   t.equal(await statusOf(key, 401), 401);
 });
@@ -32,10 +32,7 @@ t.test('a key that is made before the first start makes the database, and says w
   const DATABASE_URL = `sqlite:${relative('.', t.testdir())}/data/pets.db`;
   const told = ['There was no database yet. A new one was made: /.*/data/pets.db\n', ''];
   for (const words of told) {
-    const { exit, output } = startProgram(t, 'src/operate/cli/keys.ts', {
-      args: ['create', 'Ada'],
-      env: { DATABASE_URL },
-    });
+    const { exit, output } = startProgram(t, 'src/main.ts', { args: ['keys', 'create', 'Ada'], env: { DATABASE_URL } });
     t.equal(await exit, 0);
     t.match(output.stdout, MADE);
     t.match(output.stderr, new RegExp(`^${words}$`));
@@ -45,7 +42,7 @@ t.test('a key that is made before the first start makes the database, and says w
 t.test('several that start at once on a database that is not there yet all succeed', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
   const programs = ['Ada', 'Ben', 'Cleo'].map((name) =>
-    startProgram(t, 'src/operate/cli/keys.ts', { args: ['create', name], env }),
+    startProgram(t, 'src/main.ts', { args: ['keys', 'create', name], env }),
   );
   for (const { exit, output } of programs) t.equal(await exit, 0, output.stderr);
   const store = openUrl(env.DATABASE_URL);

@@ -5,13 +5,14 @@ import { readCommand } from '../../../src/contract-first/operate/cli/key-command
 import { hashKey } from '../../../src/contract-first/store/api-keys.ts';
 import { Sqlite } from '../../../src/contract-first/store/sqlite/kept-sqlite.ts';
 import type { Store } from '../../../src/contract-first/store/store.ts';
+import { service } from '../../../src/generated/service.ts';
 import { openUrl } from '../../database.ts';
 import { prepareFaultyDisk } from '../../faulty-disk.ts';
 import { startProgram } from '../../program.ts';
 import { toMade } from './made-keys.ts';
 
 const USAGE =
-  /^Usage:\n.* create <name> .*\n.* rotate <id> .*\n.* list .*\n.* revoke <id> .*\n\nOptions of create: .*\n.*the scopes are pets:read, pets:write\.\n/;
+  /^Usage:\n.* keys create <name> .*\n.* rotate <id> .*\n.* list .*\n.* revoke <id> .*\n\nOptions of create: .*\n.*the scopes are pets:read, pets:write\.\n/;
 const DATE = /^--(?:expires|keep) must be a number of days or a future date, such as 30 or 2030-12-05, not /;
 function openMemory(t: Test): Store {
   const store = openUrl('sqlite::memory:');
@@ -19,7 +20,7 @@ function openMemory(t: Test): Store {
   return store;
 }
 
-const run = (store: Store, ...args: string[]) => readCommand(args).run(store);
+const run = (store: Store, ...args: string[]) => readCommand(args, service).run(store);
 
 t.test('create shows the key, and stores its hash only', async (t) => {
   const store = openMemory(t);
@@ -63,8 +64,8 @@ t.test('an expiry that is none, past, or beyond the year 9999 is refused', (t) =
     '2130-02-29',
     '2130-04-31T10:00',
   ]) {
-    t.throws(() => readCommand(['create', 'x', '--expires', text]), { message: DATE }, text);
-    t.throws(() => readCommand(['rotate', 'x', '--keep', text]), { message: DATE }, text);
+    t.throws(() => readCommand(['create', 'x', '--expires', text], service), { message: DATE }, text);
+    t.throws(() => readCommand(['rotate', 'x', '--keep', text], service), { message: DATE }, text);
   }
   t.end();
 });
@@ -121,7 +122,7 @@ t.test('a key can be limited to scopes of the contract, and a misspelling is ref
     ['', ''],
   ] as const) {
     const message = `--scopes must be of pets:read, pets:write, not ${unknown}`;
-    t.throws(() => readCommand(['create', 'x', '--scopes', text]), { message }, text);
+    t.throws(() => readCommand(['create', 'x', '--scopes', text], service), { message }, text);
   }
 });
 
@@ -136,7 +137,7 @@ t.test('a key can be limited to a rate, which its successor has, too', async (t)
     ['100/s', '100/s', 'none'],
   );
   const message = 'A rate is a number of requests per s, m, h or d, such as 100/s, or none, not 100';
-  t.throws(() => readCommand(['create', 'x', '--rate', '100']), { message });
+  t.throws(() => readCommand(['create', 'x', '--rate', '100'], service), { message });
 });
 
 t.test('rotate makes a key with the same name and scopes, and the old one ends', async (t) => {
@@ -172,7 +173,7 @@ t.test('a name is short, and says nothing to a terminal', async (t) => {
   t.equal(toMade(await run(store, 'create', '  Zoë\u00a0🔑 ')).name, 'Zoë\u00a0🔑');
   t.equal(toMade(await run(store, 'create', '🔑'.repeat(100))).name, '🔑'.repeat(100));
   for (const name of [' ', '🔑'.repeat(101), '\x1b[2J', 'a\nb', 'a\u202eb', 'a\u2028b', '\ud800']) {
-    t.throws(() => readCommand(['create', name]), { message: /^A name has 1 to 100 characters, / });
+    t.throws(() => readCommand(['create', name], service), { message: /^A name has 1 to 100 characters, / });
   }
 });
 
@@ -204,44 +205,51 @@ t.test('a command that is not understood gets the usage', (t) => {
     ['list', '--scopes', 'pets:read'],
     ['rotate', 'id', '--rate', '1/s'],
     ['list', '--deprecated'],
-    ['--help'],
+    ['--all'],
   ]) {
-    t.throws(() => readCommand(args), { message: USAGE }, args.join(' '));
+    t.throws(() => readCommand(args, service), { name: 'UsageError' }, args.join(' '));
   }
   t.end();
 });
 
-t.test('a failure is reported on standard error, with exit code 1, and makes no database', async (t) => {
-  const DATABASE_URL = `sqlite:${t.testdir()}/data/pets.db`;
-  for (const [args, env, told] of [
-    [['create'], { DATABASE_URL }, /^Usage:/],
-    [['list'], { DATABASE_URL: 'sqlite::memory:' }, /^DATABASE_URL is in memory, which no other program can see\.\n$/],
-    [
-      ['list'],
-      { DATABASE_URL },
-      /^There is no database \/.*\/data\/pets\.db\. Go to the folder of the service, or set DATABASE_URL\.\n$/,
-    ],
-    [['create', ' '], { DATABASE_URL }, /^A name has 1 to 100 characters/],
-    [
-      ['list'],
-      { DATABASE_URL, MAX_CREATE: '2' },
-      /^Warning: MAX_CREATE is not known: is MAX_CREATES meant\?\nThere is no database/,
-    ],
-    [['revoke', 'aaaa'], { DATABASE_URL }, /^There is no database \/.*\/data\/pets\.db\. /],
-    [['list'], { DATABASE_URL, PORT: 'http' }, /^Wrong configuration:\n {2}- PORT /],
-  ] as const) {
-    const { exit, output } = startProgram(t, 'src/operate/cli/keys.ts', { args: [...args], env, isCovered: true });
-    t.equal(await exit, 1);
-    t.equal(output.stdout, '');
-    t.match(output.stderr, told);
-  }
-  t.notOk(existsSync(dirname(DATABASE_URL.replace('sqlite:', ''))));
-});
+t.test(
+  'a failure is reported on standard error, with exit code 1 or, for a wrong call, 2, and makes no database',
+  async (t) => {
+    const DATABASE_URL = `sqlite:${t.testdir()}/data/pets.db`;
+    for (const [args, env, told] of [
+      [['create'], { DATABASE_URL }, USAGE],
+      [
+        ['list'],
+        { DATABASE_URL: 'sqlite::memory:' },
+        /^DATABASE_URL is in memory, which no other program can see\.\n$/,
+      ],
+      [
+        ['list'],
+        { DATABASE_URL },
+        /^There is no database \/.*\/data\/pets\.db\. Go to the folder of the service, or set DATABASE_URL\.\n$/,
+      ],
+      [['create', ' '], { DATABASE_URL }, /^A name has 1 to 100 characters/],
+      [
+        ['list'],
+        { DATABASE_URL, MAX_CREATE: '2' },
+        /^Warning: MAX_CREATE is not known: is MAX_CREATES meant\?\nThere is no database/,
+      ],
+      [['revoke', 'aaaa'], { DATABASE_URL }, /^There is no database \/.*\/data\/pets\.db\. /],
+      [['list'], { DATABASE_URL, PORT: 'http' }, /^Wrong configuration:\n {2}- PORT /],
+    ] as const) {
+      const { exit, output } = startProgram(t, 'src/main.ts', { args: ['keys', ...args], env, isCovered: true });
+      t.equal(await exit, told === USAGE ? 2 : 1);
+      t.equal(output.stdout, '');
+      t.match(output.stderr, told);
+    }
+    t.notOk(existsSync(dirname(DATABASE_URL.replace('sqlite:', ''))));
+  },
+);
 
 t.test('an answer that cannot be written says that the key was made all the same', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db` };
-  const options = { args: ['create', 'Ada'], env, shell: 'exec > /dev/full', isCovered: true };
-  const { exit, output } = startProgram(t, 'src/operate/cli/keys.ts', options);
+  const options = { args: ['keys', 'create', 'Ada'], env, shell: 'exec > /dev/full', isCovered: true };
+  const { exit, output } = startProgram(t, 'src/main.ts', options);
   t.equal(await exit, 1);
   t.match(output.stderr, /^The answer cannot be written: ENOSPC.* What was asked is done: see `list`\.$/m);
   t.notMatch(output.stderr, / at /);
@@ -251,7 +259,11 @@ t.test('when the disk fails, or the database is locked, it says whether the keys
   const disk = prepareFaultyDisk(t);
   const { DATABASE_URL } = disk.env as { DATABASE_URL: string };
   const run = async (...args: string[]) => {
-    const { exit, output } = startProgram(t, 'src/operate/cli/keys.ts', { args, env: disk.env, isCovered: true });
+    const { exit, output } = startProgram(t, 'src/main.ts', {
+      args: ['keys', ...args],
+      env: disk.env,
+      isCovered: true,
+    });
     await exit;
     return output;
   };

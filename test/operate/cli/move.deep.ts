@@ -12,7 +12,7 @@ const COUNT = 60_000;
 const LATEST = 1500;
 
 const server = await startPostgres(t);
-const start = (t: Test, from: string, to: string) => startProgram(t, 'src/operate/cli/move.ts', { args: [from, to] });
+const start = (t: Test, from: string, to: string) => startProgram(t, 'src/main.ts', { args: ['move', from, to] });
 
 async function fill(file: string, count: number): Promise<void> {
   await openUrl(`sqlite:${file}`).close();
@@ -110,7 +110,7 @@ t.test('a move beside running servers is of one moment, and the target sees all 
     );
     t.equal(first?.replace('"id":1,', ''), last?.replace('"id":19999,', ''));
     t.ok(seen.size <= 2, [...seen].join('\n'));
-    const lastId = Number(/Moved ([\d,]+) pets/.exec(output.stderr)?.[1]?.replaceAll(',', ''));
+    const lastId = Number(/Moved ([\d,]+) pets/.exec(output.stdout)?.[1]?.replaceAll(',', ''));
     t.ok(lastId >= 20_000);
     t.equal((await target?.request(`/v1/pets/${lastId}`))?.text, (await source?.request(`/v1/pets/${lastId}`))?.text);
     const next = await target?.request('/v1/pets', { method: 'POST', body: { name: 'Max', categoryId: 7 } });

@@ -7,7 +7,7 @@ import { prepareFaultyDisk } from '../../faulty-disk.ts';
 import { type ProgramOptions, startProgram, startServer } from '../../program.ts';
 
 async function run(t: Test, args: string[], options: ProgramOptions = {}) {
-  const program = startProgram(t, 'src/operate/cli/move.ts', { args, isCovered: true, ...options });
+  const program = startProgram(t, 'src/main.ts', { args: ['move', ...args], isCovered: true, ...options });
   return { code: await program.exit, ...program.output };
 }
 
@@ -18,15 +18,15 @@ t.test(
     const [from, to] = [`${folder}/a.db`, `${folder}/b.db`];
     const source = await startServer(t, { env: { DATABASE_URL: `sqlite:${from}` } });
     const store = openUrl(`sqlite:${from}`);
-    const key = makeKey();
+    const key = makeKey('petstore');
     await store.createKey(toStoredKey(key, 'Ada'));
     await store.close();
     const rex = { method: 'POST', body: { name: 'Rex 🐕', categoryId: 7 }, headers: { 'idempotency-key': 'one' } };
     const made = await source.request('/v1/pets', rex);
     t.strictSame(await run(t, [from, `sqlite:${to}`]), {
       code: 0,
-      stdout: '',
-      stderr: `Moved 1 pets, 1 keys from SQLite, ${from} to SQLite, ${to}.\n`,
+      stdout: `Moved 1 pets, 1 keys from SQLite, ${from} to SQLite, ${to}.\n`,
+      stderr: '',
     });
     const target = await startServer(t, { env: { DATABASE_URL: `sqlite:${to}` } });
     t.equal((await target.request('/v1/pets', { key })).text, `[${made.text}]`);
@@ -38,11 +38,11 @@ t.test(
 t.test('a move that cannot be made says why, and moves nothing', async (t) => {
   const folder = t.testdir();
   const [from, to] = [`${folder}/a.db`, `${folder}/b.db`];
-  for (const args of [[], [from], [from, to, to], ['--help'], ['--help', to]])
+  for (const args of [[], [from], [from, to, to], ['--all'], ['--all', to]])
     t.match(await run(t, args), {
-      code: 1,
+      code: 2,
       stdout: '',
-      stderr: /^Usage:\n.* npm run move -- <source> <target> .*pets and keys/,
+      stderr: /^Usage:\n {2}node dist\/src\/main\.js move <source> <target> .*pets and keys/,
     });
   for (const [args, told] of [
     [[from, to], `There is no database ${from}.\n`],
@@ -82,6 +82,6 @@ t.test('when the disk fails at the end, it is not known whether all was moved', 
     stderr: /: disk I\/O error\. Everything was moved, or nothing: try again; it is refused if/,
   });
   const again = await run(t, [from, DATABASE_URL]);
-  t.match(again.stderr, /^Moved 1 pets|: it has pets already/);
+  t.match(again.stdout + again.stderr, /^Moved 1 pets|: it has pets already/);
   t.ok(existsSync(from));
 });

@@ -4,10 +4,10 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import t from 'tap';
 import { findKeys } from '../../../src/contract-first/operate/cli/dry-run.ts';
-import { loadConfig } from '../../../src/contract-first/operate/config.ts';
 import { makeOneRunKey, takesKeys, toCurl } from '../../../src/contract-first/operate/process/one-run-key.ts';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
 import { load } from '../../added-operations.ts';
+import { loadConfig } from '../../config.ts';
 import { openUrl } from '../../database.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 import { finished, KEY, startService } from '../../service.ts';
@@ -62,16 +62,16 @@ t.test('there is none in production, and the failure says what makes a key', asy
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
   const logger = pino({ level: 'silent' });
-  await t.rejects(makeOneRunKey(loadConfig({ NODE_ENV: 'production' }), store, logger), {
+  await t.rejects(makeOneRunKey({ ...loadConfig({ NODE_ENV: 'production' }), name: 'petstore' }, store, logger), {
     name: 'ConfigError',
     message:
-      /^No API key is configured\. Make one with `node dist\/src\/operate\/cli\/keys\.js create <name>`, or set API_KEYS,/,
+      /^No API key is configured\. Make one with `node dist\/src\/main\.js keys create <name>`, or set API_KEYS,/,
   });
 });
 
 t.test('where only tokens of others open anything, no key is made or missed, also in production', async (t) => {
   const contract = await load(t, edited(withScheme({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' })));
-  const [check, production] = [() => {}, loadConfig({ NODE_ENV: 'production' })];
+  const [check, production] = [() => {}, { ...loadConfig({ NODE_ENV: 'production' }), name: 'petstore' }];
   t.strictSame([takesKeys(contract, check), takesKeys(contract, undefined)], [false, true]);
   const keyed = await load(t, edited(withScheme({ type: 'http', scheme: 'basic' })));
   t.equal(takesKeys(keyed, check), true);
@@ -85,9 +85,12 @@ t.test('where only tokens of others open anything, no key is made or missed, als
 t.test('there is none where a stored key is valid', async (t) => {
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
-  await store.createKey(toStoredKey(makeKey(), 'Ada'));
+  await store.createKey(toStoredKey(makeKey('petstore'), 'Ada'));
   let log = '';
-  t.equal(await makeOneRunKey(loadConfig({}), store, pino({}, { write: (line) => (log += line) })), undefined);
+  t.equal(
+    await makeOneRunKey({ ...loadConfig({}), name: 'petstore' }, store, pino({}, { write: (line) => (log += line) })),
+    undefined,
+  );
   t.equal(log, '');
 });
 
@@ -97,10 +100,10 @@ t.test('there is none where every key was revoked or has expired: the service go
     for (const NODE_ENV of ['production', '']) {
       const store = openUrl('sqlite::memory:');
       t.teardown(() => store.close());
-      await store.createKey({ ...toStoredKey(makeKey(), 'Ada'), ...end });
+      await store.createKey({ ...toStoredKey(makeKey('petstore'), 'Ada'), ...end });
       let log = '';
       const logger = pino({}, { write: (line) => (log += line) });
-      t.equal(await makeOneRunKey(loadConfig({ NODE_ENV }), store, logger), undefined);
+      t.equal(await makeOneRunKey({ ...loadConfig({ NODE_ENV }), name: 'petstore' }, store, logger), undefined);
       t.match(log, 'no API key is valid: every caller is refused. Make one with');
     }
   }

@@ -30,7 +30,7 @@ t.test(
     t.equal((await untilStatus(other, headers.location as string, {}, 200)).text, text);
     t.equal((await untilStatus(other, '/v1/pets', {}, 200)).text, `[${text}]`);
 
-    const making = startProgram(t, 'src/operate/cli/keys.ts', { args: ['create', 'Ada'], env });
+    const making = startProgram(t, 'src/main.ts', { args: ['keys', 'create', 'Ada'], env });
     t.equal(await making.exit, 0, making.output.stderr);
     const [key] = /petstore_\w+/.exec(making.output.stdout) as RegExpExecArray;
     const [, id] = /^Key (\w+)/.exec(making.output.stdout) as RegExpExecArray;
@@ -52,7 +52,7 @@ t.test(
       t.equal((await untilStatus(request, '/v1/pets', CREATE, 201)).status, 201);
     }
 
-    const revoking = startProgram(t, 'src/operate/cli/keys.ts', { args: ['revoke', id as string], env });
+    const revoking = startProgram(t, 'src/main.ts', { args: ['keys', 'revoke', id as string], env });
     t.equal(await revoking.exit, 0, revoking.output.stderr);
     for (const request of [one, other]) t.equal((await untilStatus(request, '/v1/pets', { key }, 401)).status, 401);
 
@@ -74,7 +74,7 @@ t.test('a server does not start without its database, and says why', async (t) =
 
 t.test('a server whose database cannot be used during its start ends, and says why in a line', async (t) => {
   const env = { DATABASE_URL: postgres.newUrl() };
-  t.equal(await startProgram(t, 'src/operate/cli/keys.ts', { args: ['list'], env }).exit, 0);
+  t.equal(await startProgram(t, 'src/main.ts', { args: ['keys', 'list'], env }).exit, 0);
   const other = await postgres.connect(t, env.DATABASE_URL);
   await other.query('BEGIN; LOCK TABLE passed_check');
   const why = async () => {

@@ -17,7 +17,7 @@ async function startInVain(t: Test, options: ProgramOptions) {
 t.test('with a key in the environment or in the store, it prints none', async (t) => {
   const folder = t.testdir();
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, API_KEYS: '', NODE_ENV: 'production' };
-  const keys = startProgram(t, 'src/operate/cli/keys.ts', { args: ['create', 'Ada'], env });
+  const keys = startProgram(t, 'src/main.ts', { args: ['keys', 'create', 'Ada'], env });
   t.equal(await keys.exit, 0);
   const key = keys.output.stdout.match(/petstore_\w+/)?.[0] as string;
   const server = await startServer(t, { env });

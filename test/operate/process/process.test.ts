@@ -36,13 +36,46 @@ t.test('a variable that is nearly one of ours is named in the log, without its v
   t.match(await server.exit, 0);
 });
 
-t.test('an option that is not known starts no server', async (t) => {
+t.test(
+  'a command that is not known is named with the list of all, with exit code 2, and starts no server',
+  async (t) => {
+    const folder = t.testdir();
+    for (const [args, told] of [
+      [
+        ['--chek'],
+        /^There is no command --chek: there are --check, --version, --help, keys, backup, restore, move\.\n$/,
+      ],
+      [[''], /^There is no command : there are /],
+      [['toString'], /^There is no command toString: there are /],
+      [['--check', 'x'], /^Usage:\n {2}node dist\/src\/main\.js --check /],
+      [['--version', 'x'], /^Usage:\n {2}node dist\/src\/main\.js --version\n/],
+    ] as const) {
+      const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
+      const { exit, output } = startProgram(t, 'src/main.ts', { args: [...args], env, isCovered: true });
+      t.equal(await exit, 2);
+      t.equal(output.stdout, '');
+      t.match(output.stderr, told);
+    }
+    t.strictSame(readdirSync(folder), []);
+  },
+);
+
+t.test('--help lists the commands, and behind one says how it is called; neither runs it', async (t) => {
   const folder = t.testdir();
-  for (const args of [['--chek'], ['-h'], ['--check', 'x']]) {
-    const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
-    const { exit, output } = startProgram(t, 'src/main.ts', { args, env, isCovered: true });
-    t.equal(await exit, 1);
-    t.match(output.stderr, /Usage: node dist\/src\/main\.js \[--check \| --version\]\. /);
+  const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
+  for (const [args, told] of [
+    [['--help'], /^Usage:\n {2}node dist\/src\/main\.js +serves\n( {2}node dist\/src\/main\.js [a-z-]+ +\w.*\n){7}\n/],
+    [['keys', 'create', 'Ada', '--help'], /^Usage:\n {2}node dist\/src\/main\.js keys create <name> /],
+    [['move', '--help'], / move <source> <target> .*pets and keys/],
+    [['backup', '--help'], / backup <file> /],
+    [['restore', '--help'], / restore <file> /],
+    [['--check', '--help'], / --check /],
+    [['--version', '--help'], / --version\n/],
+  ] as const) {
+    const { exit, output } = startProgram(t, 'src/main.ts', { args: [...args], env, isCovered: true });
+    t.equal(await exit, 0);
+    t.equal(output.stderr, '');
+    t.match(output.stdout, told);
   }
   t.strictSame(readdirSync(folder), []);
 });

@@ -36,7 +36,7 @@ const requestsWith = (key: string) =>
   ].map((line) => `${line} HTTP/1.1\r\nHost: pets\r\nConnection: close\r\n\r\n`);
 
 async function run(t: Test, name: string, args: string[], env: Record<string, string>): Promise<string> {
-  const { output, exit } = startProgram(t, `src/operate/cli/${name}.ts`, { args, env, shell });
+  const { output, exit } = startProgram(t, 'src/main.ts', { args: [name, ...args], env, shell });
   t.equal(await exit, 0, output.stderr);
   return output.stdout + output.stderr;
 }
@@ -107,8 +107,8 @@ t.test('a backup is never written through a link', async (t) => {
   await openUrl(DATABASE_URL).close();
   symlinkSync(`${folder}/victim`, `${folder}/link`);
   const through = `cp -P ${folder}/link ${folder}/out.$$.part`;
-  const options = { args: [`${folder}/out`], env: { DATABASE_URL }, shell: through };
-  const { exit, output } = startProgram(t, 'src/operate/cli/backup.ts', options);
+  const options = { args: ['backup', `${folder}/out`], env: { DATABASE_URL }, shell: through };
+  const { exit, output } = startProgram(t, 'src/main.ts', options);
   t.strictSame([await exit, /^EEXIST: file already exists/.test(output.stderr)], [1, true], output.stderr);
   t.equal(statSync(`${folder}/victim`).size, 'untouched'.length);
   t.equal(readdirSync(folder).filter((name) => name.endsWith('.part')).length, 1);

@@ -122,7 +122,7 @@ export interface AnyContract {
   title: string;
   /** The start of every path: `/v1`; may be empty. */
   prefix: string;
-  /** The path before the prefix that a proxy strips: `/petstore`; empty without such a proxy. */
+  /** The path before the prefix that a proxy strips: `/shop`; empty without such a proxy. */
   publicPath: string;
   /** The places of keys of all security schemes. */
   keyPlaces: KeyPlace[];

@@ -5,7 +5,7 @@ import type { Document } from './document.ts';
 import { parseWithBigints } from './numbers.ts';
 
 /**
- * Puts `publicPath`, such as `/petstore`, before the paths of its servers, and of everything that the server refers to. The served YAML
+ * Puts `publicPath`, such as `/shop`, before the paths of its servers, and of everything that the server refers to. The served YAML
  * is then JSON text, no longer the file.
  */
 export function withPublicPath<Kind extends AnyContract>(contract: Kind, publicPath: string): Kind {

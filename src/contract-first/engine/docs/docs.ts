@@ -46,7 +46,7 @@ const TYPES: Record<string, string> = {
 /** Loaded on the first request: loading and making the pages would take a tenth of the start. */
 const loadPages = () => import('./page.ts');
 
-export async function addDocs(app: FastifyInstance, contract: AnyContract): Promise<void> {
+export async function addDocs(app: FastifyInstance, contract: AnyContract, folder?: URL): Promise<void> {
   // For plugins that ask for `app.swagger()`.
   const specification = { document: contract.document } as StaticDocumentSpec;
   await app.register(swagger, { mode: 'static', specification });
@@ -55,7 +55,7 @@ export async function addDocs(app: FastifyInstance, contract: AnyContract): Prom
     'content-type': 'application/json; charset=utf-8',
   });
   addFrontDoor(app, contract);
-  const clients = loadClients();
+  const clients = loadClients(folder);
   // Relative, so that the page works below any path that a proxy strips.
   for (const [url, root] of Object.entries({ '/docs': './', '/docs/': '../' })) {
     addPage(app, url, async () => (await loadPages()).toPage(contract, clients, root), {

@@ -3,9 +3,6 @@
 /** Returns the URL for the log. */
 export type ToLogged = (url: string) => string;
 
-/** The start of every stored key (`store/api-keys.ts`). */
-const OURS = 'petstore_';
-
 /** The shortest key (`config.ts`), in characters: a shorter URL has none. */
 const SHORTEST = 16;
 
@@ -16,11 +13,11 @@ const LONGEST = 1024;
 const PART = /[^/?&;#]+/g;
 
 /**
- * Hides each part that contains a stored key, one of `keys`, or one of `names`: the parameters in which keys are sent, which a client may
- * misspell.
+ * Hides each part that contains one of `keys`, which may be the start that all stored keys have, or one of `names`: the parameters in which
+ * keys are sent, which a client may misspell.
  */
 export function buildToLogged(names: string[], keys: readonly string[]): ToLogged {
-  const secrets = [OURS, ...keys].map((text) => text.toLowerCase());
+  const secrets = keys.map((text) => text.toLowerCase());
   const parameters = names.map((name) => name.toLowerCase());
   /** A quick test: most URLs have nothing to hide. */
   const suspicious = new RegExp([...secrets, ...parameters].map(toPattern).join('|').concat('|%'), 'i');

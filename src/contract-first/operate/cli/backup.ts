@@ -4,20 +4,17 @@ import type { FileHandle } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { checkIntegrity, copySnapshot } from '../../store/sqlite/copies.ts';
-import { refuseCompanions } from './command.ts';
-import { openPart, runOnCopy, syncFolder, toDatabaseFile } from './copies.ts';
-
-const USAGE = `Usage:
-  npm run backup -- <file>             copies the database of a running server
-  node dist/src/operate/cli/backup.js <file>   the same without development tools`;
+import { type Job, PROGRAM } from './command.ts';
+import { openPart, readFileName, syncFolder, toDatabaseFile } from './copies.ts';
 
 /** How often the copy is flushed to disk, in milliseconds: a little at a time, so that creates do not wait behind it. */
 const SYNC_INTERVAL = 50;
 
-await runOnCopy(USAGE, backup);
+export const toUsage = () => `${PROGRAM} backup <file>   copies the SQLite database of a running server to a new file`;
 
-async function backup(copy: string): Promise<string> {
-  const database = toDatabaseFile(process.env);
+export async function run(job: Job): Promise<void> {
+  const copy = readFileName(job.args);
+  const database = toDatabaseFile(job);
   if (!existsSync(database))
     throw new Error(`There is no database ${database}. Go to the folder of the service, or set DATABASE_URL.`);
   refuseCompanions(copy);
@@ -36,7 +33,14 @@ async function backup(copy: string): Promise<string> {
   }
   renameSync(part, copy);
   await syncFolder(copy);
-  return `Backed up ${database} to ${copy}.`;
+  job.tell(`Backed up ${database} to ${copy}.`);
+}
+
+/** @throws Error if SQLite would take the file for one of its own */
+function refuseCompanions(file: string): void {
+  const [, database, end] = /^(.+)(-wal|-shm|-journal)$/s.exec(file) ?? [];
+  if (database && existsSync(database))
+    throw new Error(`${file} is where SQLite keeps changes of ${database}: take a name that does not end with ${end}.`);
 }
 
 /** Resolves when the whole copy is on disk. */

@@ -2,26 +2,18 @@
 import { rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { toPrintableLines } from '../../json/literals.ts';
 import { loadConfig } from '../config.ts';
-import { readFileName } from './command.ts';
+import { type Job, UsageError } from './command.ts';
 
-/** Prints the result or the failure on standard error; the exit code is 1 after a failure. */
-export async function runOnCopy(usage: string, run: (copy: string) => Promise<string>): Promise<void> {
-  try {
-    tell(await run(readFileName(process.argv.slice(2), usage)));
-  } catch (error) {
-    tell((error as Error).message);
-    process.exitCode = 1;
-  }
+/** The only argument. @throws UsageError if there is another, or an option */
+export function readFileName([file, ...rest]: string[]): string {
+  if (!file || rest.length > 0 || file.startsWith('-')) throw new UsageError();
+  return file;
 }
 
-/** A file may come from anybody, so control characters are escaped. */
-const tell = (text: string) => console.error(toPrintableLines(text));
-
 /** @throws Error if the configured database is no file */
-export function toDatabaseFile(env: NodeJS.ProcessEnv): string {
-  const { database } = loadConfig(env);
+export function toDatabaseFile({ service, env }: Job): string {
+  const { database } = loadConfig(env, { name: service.name });
   if (database.kind === 'sqlite') return database.file;
   if (database.kind === 'memory') throw new Error('DATABASE_URL is in memory, which no other program can see.');
   throw new Error(

@@ -9,9 +9,17 @@ import { inspectDatabase, inspectDisk, nameOfDatabase } from '../../store/inspec
 import type { Inspection } from '../../store/store.ts';
 import { type Config, ConfigError, loadConfig } from '../config.ts';
 import { takesKeys } from '../process/one-run-key.ts';
+import { type Job, PROGRAM, UsageError } from './command.ts';
 
 /** A disk with less free space, in bytes, counts as full. */
 const LEAST_FREE = 64 * 1024 * 1024;
+
+export const toUsage = () => `${PROGRAM} --check   says what a start would use, and what is wrong with it`;
+
+export async function run({ args, service, env, tell }: Job): Promise<void> {
+  if (args.length > 0) throw new UsageError();
+  if (!(await checkStart(env, tell, service))) process.exitCode = 1;
+}
 
 /** Prints a line for each part of the start. Returns whether all are right. */
 export async function checkStart(
@@ -20,12 +28,12 @@ export async function checkStart(
   service: Service,
   leastFree = LEAST_FREE,
 ): Promise<boolean> {
-  const { domain, settings, verifyToken } = service;
+  const { domain, verifyToken } = service;
   const findings = new Findings(tell);
   const used = new Map<string, string>();
   const config = await findings.check(
     'configuration',
-    () => loadConfig(env, used, settings),
+    () => loadConfig(env, service, used),
     (config) => toSettings(used, config),
   );
   const contract = await findings.check(
@@ -127,7 +135,6 @@ export function findKeys({ apiKeys, isProduction }: Config, { validKeys, keys }:
   const known = `${validKeys} stored keys are valid, and ${apiKeys.length} of the configuration`;
   if (validKeys + apiKeys.length > 0) return known;
   if (keys > 0) return `${known}: every caller is refused`;
-  if (isProduction)
-    throw new ConfigError('there is none: make one with `node dist/src/operate/cli/keys.js create <name>`');
+  if (isProduction) throw new ConfigError(`there is none: make one with \`${PROGRAM} keys create <name>\``);
   return 'there is none: one for the run would be made';
 }

@@ -1,37 +1,48 @@
-/** The commands of `npm run keys`. */
+/** The commands of `keys`. */
 import { parseArgs } from 'node:util';
-import { service } from '../../../generated/service.ts';
 import { toPrintable } from '../../json/literals.ts';
+import type { Service } from '../../service.ts';
 import { isValid, makeKey, NAME_PATTERN, toStoredKey } from '../../store/api-keys.ts';
 import { parseRate } from '../../store/rate.ts';
 import type { Store, StoredKey } from '../../store/store.ts';
 import { isDay } from '../config.ts';
-import type { Command } from './command.ts';
+import { PROGRAM, UsageError } from './command.ts';
 
-const USAGE = `Usage:
-  npm run keys -- create <name> [<option>...]                      makes a key and shows it, once
-  npm run keys -- rotate <id> [--keep <when>] [--expires <when>]   makes a key in place of another, which ends
-  npm run keys -- list                                             lists the keys, never the keys themselves
-  npm run keys -- revoke <id>                                      refuses a key from now on
+/** The part of a service that keys are made for. */
+type Keyed = Pick<Service, 'name' | 'scopes'>;
+
+export interface KeyCommand {
+  /** Returns the text to print. @throws Error whose message is printed */
+  run(store: Store): Promise<string>;
+  /** Whether the command may create the database. */
+  makesDatabase: boolean;
+}
+
+export const toUsage = ({ scopes }: Keyed) =>
+  `${PROGRAM} keys create <name> [<option>...]                      makes a key and shows it, once
+  ${PROGRAM} keys rotate <id> [--keep <when>] [--expires <when>]   makes a key in place of another, which ends
+  ${PROGRAM} keys list                                             lists the keys, never the keys themselves
+  ${PROGRAM} keys revoke <id>                                      refuses a key from now on
 
 Options of create: --expires <when>, --scopes <scope,...> and --rate <requests>/<s, m, h or d>, such as 100/s, or none.
-A name has 1 to 100 characters. <when> is a number of days or a date. Without --scopes a key may do everything; the scopes are ${service.scopes.join(', ')}.
+A name has 1 to 100 characters. <when> is a number of days or a date. Without --scopes a key may do everything; the scopes are ${scopes.join(', ')}.
 Without --rate a key may be used as often as KEY_RATE says. A key that is rotated stays valid for 7 days, or as --keep says; the new one expires when the old one would have, or as --expires says.`;
 
 /** The latest date: stores compare times as text, which needs years of four digits. */
 const LATEST = Date.UTC(9999, 11, 31);
 
-/** @throws Error with the usage */
-export function readCommand(args: string[]): Command {
+/** @throws UsageError, or Error that says which value is wrong */
+export function readCommand(args: string[], service: Keyed): KeyCommand {
   const { positionals, values } = parse(args);
   const [name = '', subject = '', ...rest] = positionals;
   const shape = SHAPES[name];
   const isUnknown = Object.keys(values).some((option) => !shape?.options.includes(option));
-  if (!shape || isUnknown || rest.length > 0 || shape.hasSubject !== (subject !== '')) throw new Error(USAGE);
+  if (!shape || isUnknown || rest.length > 0 || shape.hasSubject !== (subject !== '')) throw new UsageError();
   const options = {
+    key: makeKey(service.name),
     expiresAt: values.expires === undefined ? undefined : toDate('expires', values.expires),
     keptUntil: toDate('keep', values.keep ?? '7'),
-    scopes: values.scopes === undefined ? undefined : toScopes(values.scopes),
+    scopes: values.scopes === undefined ? undefined : toScopes(values.scopes, service.scopes),
     rate: values.rate === undefined ? undefined : toRate(values.rate),
   };
   const isCreate = name === 'create';
@@ -40,6 +51,8 @@ export function readCommand(args: string[]): Command {
 }
 
 interface Options {
+  /** A new key. */
+  key: string;
   expiresAt: Date | undefined;
   keptUntil: Date;
   scopes: string[] | undefined;
@@ -65,21 +78,19 @@ function parse(args: string[]) {
   try {
     return parseArgs({ args, allowPositionals: true, options });
   } catch {
-    throw new Error(USAGE);
+    throw new UsageError();
   }
 }
 
-async function create(store: Store, name: string, { expiresAt, scopes, rate }: Options): Promise<string> {
-  const key = makeKey();
+async function create(store: Store, name: string, { key, expiresAt, scopes, rate }: Options): Promise<string> {
   const stored = toStoredKey(key, name, expiresAt, scopes, rate);
   await store.createKey(stored);
   return toMade(stored, key);
 }
 
-async function rotate(store: Store, id: string, { expiresAt, keptUntil }: Options): Promise<string> {
+async function rotate(store: Store, id: string, { key, expiresAt, keptUntil }: Options): Promise<string> {
   const keys = await store.listKeys();
   const old = keys.find((key) => key.id === id && isValid(key, Date.now()));
-  const key = makeKey();
   const expiry = expiresAt ?? (old?.expiresAt === undefined ? undefined : new Date(old.expiresAt));
   const stored = old && toStoredKey(key, old.name, expiry, old.scopes, old.rate);
   if (!stored || !(await store.replaceKey(id, stored, keptUntil.toISOString())))
@@ -150,11 +161,10 @@ function toName(text: string): string {
   return name;
 }
 
-function toScopes(text: string): string[] {
+function toScopes(text: string, known: readonly string[]): string[] {
   const scopes = text.split(',');
-  const unknown = scopes.filter((scope) => !service.scopes.includes(scope));
-  if (unknown.length > 0)
-    throw new Error(`--scopes must be of ${service.scopes.join(', ')}, not ${unknown.join(', ')}`);
+  const unknown = scopes.filter((scope) => !known.includes(scope));
+  if (unknown.length > 0) throw new Error(`--scopes must be of ${known.join(', ')}, not ${unknown.join(', ')}`);
   return [...new Set(scopes)];
 }
 

@@ -2,35 +2,34 @@
 import { createReadStream, existsSync, linkSync, mkdirSync, renameSync, type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { domain } from '../../../generated/domain.ts';
+import type { AnyDomain } from '../../store/description.ts';
 import { checkIntegrity, exchange } from '../../store/sqlite/copies.ts';
 import { inspectSqlite } from '../../store/sqlite/inspection.ts';
-import { openPart, runOnCopy, syncFolder, toDatabaseFile } from './copies.ts';
-
-const USAGE = `Usage:
-  npm run restore -- <file>             puts a backup in the place of the database, while no server runs
-  node dist/src/operate/cli/restore.js <file>   the same without development tools`;
+import { type Job, PROGRAM } from './command.ts';
+import { openPart, readFileName, syncFolder, toDatabaseFile } from './copies.ts';
 
 /** The files that SQLite writes beside a database. */
 const LOGS = ['-wal', '-shm', '-journal'];
 
-await runOnCopy(USAGE, restore);
+export const toUsage = () =>
+  `${PROGRAM} restore <file>   puts a backup in the place of the database, while no server runs`;
 
-async function restore(copy: string): Promise<string> {
-  const place = resolve(toDatabaseFile(process.env));
+export async function run(job: Job): Promise<void> {
+  const copy = readFileName(job.args);
+  const place = resolve(toDatabaseFile(job));
   // A pipe may never end.
   if (!statSync(copy).isFile()) throw new Error(`${copy} is not a file.`);
   mkdirSync(dirname(place), { recursive: true });
   const part = `${place}.${process.pid}.part`;
   await fill(part, copy, place);
-  checkBackup(part, copy);
+  checkBackup(part, copy, job.service.domain);
   const kept = putInPlace(part, place, await toFreeName(place));
   await syncFolder(place);
-  return `Restored ${place}.${kept ? ` What was there before is ${kept} now.` : ''}`;
+  job.tell(`Restored ${place}.${kept ? ` What was there before is ${kept} now.` : ''}`);
 }
 
 /** @throws Error if a start would not take this database; another program's, or an empty one, is no backup either */
-function checkBackup(part: string, copy: string): void {
+function checkBackup(part: string, copy: string, domain: AnyDomain): void {
   try {
     checkIntegrity(part);
     if (inspectSqlite(part, domain).version === 0) throw new Error('it has no tables of this program');

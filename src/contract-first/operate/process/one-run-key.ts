@@ -16,7 +16,7 @@ export const takesKeys = ({ keyPlaces }: Pick<Contract, 'keyPlaces'>, verifyToke
  * @throws ConfigError in production if no key was ever made
  */
 export async function makeOneRunKey(
-  { apiKeys, isProduction }: Config,
+  { name, apiKeys, isProduction }: Pick<Config, 'apiKeys' | 'isProduction'> & { name: string },
   store: Store,
   logger: Logger,
   isTaken = true,
@@ -28,12 +28,12 @@ export async function makeOneRunKey(
     logger.warn(`no API key is valid: every caller is refused. ${HOW}`);
     return undefined;
   }
-  if (!isProduction) return makeKey();
+  if (!isProduction) return makeKey(name);
   throw new ConfigError(`No API key is configured. ${HOW}, and start again.`);
 }
 
 /** Not `npm run keys`, which would compile: a deployment has no development tools. */
-const HOW = 'Make one with `node dist/src/operate/cli/keys.js create <name>`, or set API_KEYS';
+const HOW = 'Make one with `node dist/src/main.js keys create <name>`, or set API_KEYS';
 
 /** Prints the key for the person who started the server, on standard error: keys are never logged. */
 export function showOneRunKey(key: string, origin: string, contract: Contract): void {

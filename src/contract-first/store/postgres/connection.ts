@@ -54,7 +54,7 @@ export interface ConnectionOptions {
 /** @throws Error also if the server is read-only: then it is not the primary */
 export async function connectTo(
   { host, port }: Address,
-  { user, password, database, schema, sslNegotiation, isPrepared }: PostgresSettings,
+  { user, password, database, schema, sslNegotiation, isPrepared, applicationName }: PostgresSettings,
   ssl: pg.ClientConfig['ssl'],
   { toConnect, toAnswer, isForChanges = false }: ConnectionOptions,
 ): Promise<Connection> {
@@ -68,7 +68,7 @@ export async function connectTo(
     keepAlive: true,
     // The system's default is two hours.
     keepAliveInitialDelayMillis: 5000,
-    application_name: 'petstore',
+    application_name: applicationName,
   });
   const prepared = new PreparedStatements(client.connection);
   const connection = toConnection(client, socket, prepared);

@@ -112,7 +112,7 @@ export async function runMigrations(
   await connection.query(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${timeouts.migration}`);
   const lock = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
   await connection
-    .query(lock, [`petstore migrations ${schema}`])
+    .query(lock, [`contract-first migrations ${schema}`])
     .catch(failAt(`another program has migrated it for ${timeouts.migration} ms`));
   await connection.query(`SET LOCAL lock_timeout = ${timeouts.table}`);
   const before = await runPending(connection, schema, files);

@@ -19,6 +19,8 @@ export interface PostgresSettings {
   sslNegotiation: 'postgres' | 'direct';
   /** Whether statements are prepared by name; undefined if they are where no pooler is between. */
   isPrepared?: boolean | undefined;
+  /** How the server names our connections to its administrators. */
+  applicationName: string;
 }
 
 export interface Address {
@@ -45,16 +47,17 @@ type Parts = [
 const DEFAULT_PORT = '5432';
 
 /** @returns undefined if the text has another form. @throws Error that names an unknown option, or an invalid value */
-export function parsePostgresUrl(url: string): PostgresSettings | undefined {
+export function parsePostgresUrl(url: string, applicationName: string): PostgresSettings | undefined {
   const [, user, password, hosts, database, options] = (FORM.exec(url) ?? []) as unknown as Parts;
   if (user === undefined) return undefined;
-  let settings: Pick<PostgresSettings, 'hosts' | 'user' | 'password' | 'database'>;
+  let settings: Pick<PostgresSettings, 'hosts' | 'user' | 'password' | 'database' | 'applicationName'>;
   try {
     settings = {
       hosts: hosts.split(',').map(toAddress),
       user: decodeURIComponent(user),
       password: password && decodeURIComponent(password),
       database: decodeURIComponent(database),
+      applicationName,
     };
   } catch {
     return undefined;
@@ -71,7 +74,7 @@ function toAddress(text: string): Address {
 
 function toOptions(
   options: Record<string, string>,
-): Omit<PostgresSettings, 'hosts' | 'user' | 'password' | 'database'> {
+): Omit<PostgresSettings, 'hosts' | 'user' | 'password' | 'database' | 'applicationName'> {
   const { sslmode, sslrootcert, sslcert, sslkey, sslnegotiation, schema, prepared, target_session_attrs, ...unknown } =
     options;
   const [other] = Object.keys(unknown);

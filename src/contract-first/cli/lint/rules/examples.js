@@ -13,7 +13,8 @@ const CONTRACT = 'contract';
 const ofSchemas = new Ajv2020({ strict: false, allErrors: true, logger: false });
 addFormats.default(ofSchemas);
 
-export default function examples() {
+/** The checks of one contract, whose root `ajv` has under the name of it. */
+function buildChecks() {
   const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false, meta: false });
   ajv.validateSchema = ofSchemas.validateSchema.bind(ofSchemas);
   addFormats.default(ajv);
@@ -41,6 +42,12 @@ export default function examples() {
     }
   }
 
+  return { ajv, compile, check };
+}
+
+export default function examples() {
+  const { ajv, compile, check } = buildChecks();
+
   /** The examples of a body, parameter or header. */
   function checkExamples(node, ctx) {
     const { location } = ctx;
@@ -58,19 +65,7 @@ export default function examples() {
     MediaType: checkExamples,
     Parameter: checkExamples,
     Header: checkExamples,
-    Response(response, ctx) {
-      const names = Object.values(response.content ?? {}).flatMap(({ examples }) => Object.keys(examples ?? {}));
-      for (const [name, source] of Object.entries(response.headers ?? {})) {
-        const location = ctx.location.child(['headers', name]);
-        const { node: header } = follow(source, location, ctx);
-        const missing = names.filter((example) => header.required && !header.examples?.[example]);
-        if (missing.length === 0) continue;
-        ctx.report({
-          message: `The required header ${name} has no example named ${missing.join(', ')}: its examples have one for each example of the body, by the same name.`,
-          location,
-        });
-      }
-    },
+    Response: checkHeaders,
     Schema(schema, ctx) {
       const { location } = ctx;
       const validator = () => compile(schema, location);
@@ -81,6 +76,20 @@ export default function examples() {
       }
     },
   };
+}
+
+function checkHeaders(response, ctx) {
+  const names = Object.values(response.content ?? {}).flatMap(({ examples }) => Object.keys(examples ?? {}));
+  for (const [name, source] of Object.entries(response.headers ?? {})) {
+    const location = ctx.location.child(['headers', name]);
+    const { node: header } = follow(source, location, ctx);
+    const missing = names.filter((example) => header.required && !header.examples?.[example]);
+    if (missing.length === 0) continue;
+    ctx.report({
+      message: `The required header ${name} has no example named ${missing.join(', ')}: its examples have one for each example of the body, by the same name.`,
+      location,
+    });
+  }
 }
 
 /** Closes what stands for a value (an item, a field), not what is put together by `allOf`: examples have no stray field. */

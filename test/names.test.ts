@@ -1,0 +1,65 @@
+/** Names that come from a service's package.json: the engine has none of its own. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import { buildService } from '../src/contract-first/cli/service-files.ts';
+import { readCommand } from '../src/contract-first/operate/cli/key-commands.ts';
+import { loadConfig } from '../src/contract-first/operate/config.ts';
+import { service } from '../src/generated/service.ts';
+import { openUrl } from './database.ts';
+import { startPostgres } from './postgres.ts';
+import { startServer } from './program.ts';
+import { readOurs, startService } from './service.ts';
+
+const BOOKS = { name: 'books', scopes: [] };
+
+t.test('a key begins with the name of its service, and is hidden in each logged URL by it', async (t) => {
+  const store = openUrl('sqlite::memory:');
+  t.teardown(() => store.close());
+  t.match(await readCommand(['create', 'Ada'], BOOKS).run(store), /^ {2}books_[0-9a-f]{48}$/m);
+  let log = '';
+  const { request } = await startService(t, { name: 'books', log: { write: (line: string) => (log += line) } });
+  await request('/v1/pets?key=books_0123456789&status=sold');
+  await request('/v1/pets?key=pages_0123456789&status=sold');
+  t.match(log, '/v1/pets?***&status=sold');
+  t.match(log, '/v1/pets?key=pages_0123456789&status=sold');
+});
+
+t.test('the file of the database has the name of its service, unless another is set', async (t) => {
+  t.strictSame(loadConfig({}, BOOKS).database, { kind: 'sqlite', file: 'data/books.db' });
+  t.match(loadConfig({ DATABASE_URL: 'sqlite:a.db' }, BOOKS).database, { file: 'a.db' });
+});
+
+t.test('PostgreSQL and a collector of traces know a server by the name of its service', async (t) => {
+  const server = await startPostgres(t);
+  let spans = '';
+  const collector = createServer(async (request, reply) => {
+    spans += await text(request);
+    reply.setHeader('content-type', 'application/json').end('{}');
+  });
+  await once(collector.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => collector.close());
+  const OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  const running = await startServer(t, { env: { DATABASE_URL: server.newUrl(), OTEL_EXPORTER_OTLP_ENDPOINT } });
+  const { rows } = await server.execute('SELECT DISTINCT application_name AS name FROM pg_stat_activity');
+  t.ok(rows.some(({ name }) => name === service.name));
+  await running.request('/v1/pets');
+  running.child.kill('SIGTERM');
+  t.equal(await running.exit, 0);
+  t.match(spans, `{"key":"service.name","value":{"stringValue":"${service.name}"}}`);
+});
+
+t.test(
+  'the name of a package is taken without its scope, and one that keys and files cannot have is refused',
+  async (t) => {
+    const contract = await readOurs();
+    const { text } = buildService(contract, { name: '@acme/books-2', version: "1.0.0-'" });
+    t.match(text, `  name: 'books-2',\n  version: '1.0.0-\\u0027',\n`);
+    for (const name of [undefined, '', '@acme', 'Books', 'böoks', '.books', 'a/b', "a'b", 'a b', 'x'.repeat(41)]) {
+      const message = /^package\.json: the name .* must have at most 40 lowercase letters, /;
+      t.throws(() => buildService(contract, name === undefined ? {} : { name }), { message }, name ?? 'none');
+    }
+  },
+);
