@@ -9,7 +9,7 @@ import { compile } from './typescript/compile.js';
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
 
-/** What a built package does not need. */
+/** Files that a built package does not need. */
 const IS_LEFT_OUT =
   /^(dist|bin|node_modules)\/|\.md$|\.d\.ts$|^cli\/build-package\.js$|\/sources\.js$|^(package|tsconfig[.\w]*)\.json$/;
 
