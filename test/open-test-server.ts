@@ -10,9 +10,10 @@ import { buildShapes } from '../src/engine/routes/stored-records.ts';
 import { buildUrlOf } from '../src/engine/routes/urls.ts';
 import { buildToBigints } from '../src/engine/schema/bigints.ts';
 import { domain } from '../src/generated/domain.ts';
+import { service } from '../src/generated/service.ts';
 import { transactions } from '../src/generated/writing.ts';
-import { addPlugins } from '../src/plugins.ts';
 import type { operations } from '../src/registered.ts';
+import type { Service as Own } from '../src/service.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { type OwnStore, withRecords } from './database.ts';
 import { KEY, loadOurs, type Request, type Service, type StartOptions, startService } from './service.ts';
@@ -72,8 +73,10 @@ export async function openTestServer(t: Test, options: StartOptions = {}): Promi
   const { contract } = await loadOurs();
   const store = options.store ?? openOwn(contract);
   const logger = pino({ level: 'error' }, process.stderr);
-  const service = await startService(t, { addPlugins, logger, ...options, store });
-  return { ...service, key: KEY, client: buildClient(contract, service.request) };
+  const own: Own = service;
+  const plugins = await own.loadPlugins?.();
+  const server = await startService(t, { addPlugins: plugins?.addPlugins, logger, ...options, store });
+  return { ...server, key: KEY, client: buildClient(contract, server.request) };
 }
 
 function openOwn(contract: Contract): OwnStore {

@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import { toErrorBody } from '../src/errors.ts';
+import { toErrorBody } from '../src/engine/error-body.ts';
 import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { loadOwnContract, loadShapes, toFinishedFile } from '../src/own-contract.ts';

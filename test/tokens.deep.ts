@@ -9,7 +9,7 @@ import { CompactSign, type CryptoKey, exportJWK, generateKeyPair, SignJWT } from
 import t, { type Test } from 'tap';
 import type { VerifyToken } from '../src/engine/tokens.ts';
 import { handlers } from '../src/generated/handlers.ts';
-import type { Claims } from '../src/tokens.ts';
+import type { Claims } from '../src/registered.ts';
 import { serve } from './added-operations.ts';
 import { edited } from './edited-contract.ts';
 import { KEY } from './service.ts';

@@ -7,9 +7,8 @@ import { buildPlaceOf, withoutPlace } from '../../src/engine/contract/located.ts
 import { nameOf } from '../../src/engine/contract/operations.ts';
 import { toTokenSchemes } from '../../src/engine/contract/security.ts';
 import { checkOperations } from '../../src/engine/routes/checked-operations.ts';
-import { toErrorBody } from '../../src/errors.ts';
-import { domain } from '../../src/generated/domain.ts';
 import { describeNotes } from '../contract-notes.ts';
+import { loadOwnParts } from '../own-parts.ts';
 import { describeSlowPatterns } from '../patterns.ts';
 import { toAdvice } from './advice.ts';
 
@@ -65,13 +64,14 @@ interface Read {
 async function readAll(file: string): Promise<Read> {
   const problems: string[] = [];
   try {
+    const own = await loadOwnParts();
     const read = await readContract(file);
     problems.push(...read.problems);
     const { operations } = read.contract;
     const isRefused = (id: string) => problems.some((problem) => problem.startsWith(`operation ${id}: `));
     const sound = [...operations].filter(([id]) => id !== '' && !isRefused(id));
     const contract = { ...read.contract, operations: new Map(sound) };
-    collect(problems, () => checkOperations(contract, { toErrorBody, domain }));
+    collect(problems, () => checkOperations(contract, own));
     collect(problems, () => problems.push(...describeSlowPatterns(contract)));
     const ofErrors = problems.filter((problem) => OF_ERRORS.test(problem));
     return { contract: read.contract, problems: problems.filter((problem) => !OF_ERRORS.test(problem)), ofErrors };

@@ -22,7 +22,7 @@ const PLACES = [
     'src/{registered,service}.ts',
     'src/store/{description,index}.ts',
     'src/engine/routes/handler.ts',
-    'src/engine/{tokens,error-body}.ts',
+    'src/engine/tokens.ts',
     'src/engine/routes/directed.ts',
     'src/store/asking.ts',
     'src/engine/docs/page/**',

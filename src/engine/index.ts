@@ -2,6 +2,7 @@
 export type { JsonText } from '../json/json-text.ts';
 export { isRefused } from '../store/collection.ts';
 export type { SchemaOf as Schema } from '../store/description.ts';
+export { toErrorBody } from './error-body.ts';
 export { type ErrorBody, type ErrorCode, HttpError, notImplemented, refuse, refuseAt } from './errors.ts';
 export type { RawBody } from './replies/raw-bodies.ts';
 export { ifMatch, isUnchanged, toTag } from './requests/conditions.ts';

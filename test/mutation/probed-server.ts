@@ -2,12 +2,12 @@
 
 import { pino } from 'pino';
 import type { ReadContract } from '../../src/engine/contract/contract.ts';
+import { toErrorBody } from '../../src/engine/error-body.ts';
 import { SECURITY_HEADERS } from '../../src/engine/http/security-headers.ts';
 import { buildSunset } from '../../src/engine/replies/sunset.ts';
 import type { AnyHandler } from '../../src/engine/routes/handler.ts';
 import type { Handlers } from '../../src/engine/routes/operations.ts';
 import { buildServer } from '../../src/engine/server.ts';
-import { toErrorBody } from '../../src/errors.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { toStoredKey } from '../../src/store/api-keys.ts';
 import { type Store, StoreUnavailable } from '../../src/store/store.ts';

@@ -8,16 +8,16 @@ import t from 'tap';
 import ts from 'typescript';
 import { buildTypes } from '../../scripts/contract-types.ts';
 import { buildHandlersMap } from '../../scripts/handlers-map.ts';
-import { buildService } from '../../scripts/service-files.ts';
+import { buildService, OPTIONAL } from '../../scripts/service-files.ts';
 import { named } from '../../scripts/source-text.ts';
 import { toJavaScript } from '../../scripts/typescript/erase-types.js';
 import { ContractError, type Operation, type ReadContract } from '../../src/engine/contract/contract.ts';
 import { loadContract } from '../../src/engine/contract/load-contract.ts';
 import { toPage, toTryPage } from '../../src/engine/docs/page.ts';
+import { toErrorBody } from '../../src/engine/error-body.ts';
 import { deprecationHeaders } from '../../src/engine/replies/deprecation.ts';
 import { type CompiledOperations, compileOperations } from '../../src/engine/routes/compiled-operations.ts';
 import { keywordsOf } from '../../src/engine/schema/json.ts';
-import { toErrorBody } from '../../src/errors.ts';
 import { toCurl } from '../../src/operate/process/one-run-key.ts';
 import type { Json } from '../any-json.ts';
 import { toProperty } from '../properties/property.ts';
@@ -57,7 +57,7 @@ async function checkCode(contract: ReadContract): Promise<void> {
   const ids = [...contract.operations.keys()];
   const scopes = [...contract.operations.values()].flatMap(({ security }) => security.flatMap(({ scopes }) => scopes));
   const [, listed] = /^ {2}scopes: (.*) as readonly string\[\],$/m.exec(
-    buildService(contract, { name: 'petstore', version: '1.0.0' }).text,
+    buildService(contract, { name: 'petstore', version: '1.0.0' }, OPTIONAL).text,
   ) as RegExpExecArray;
   const { SCOPES } = await import(`data:text/javascript,${encodeURIComponent(`export const SCOPES = ${listed}`)}`);
   demandSame(SCOPES, [...new Set(scopes)], 'scopes');
