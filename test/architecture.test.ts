@@ -111,6 +111,7 @@ const ARROWS: Record<string, string[]> = {
   'src/contract-first/engine/index.ts': [
     'src/contract-first/json',
     'src/contract-first/engine',
+    'src/contract-first/registered.ts',
     'src/contract-first/store/collection.ts',
     'src/contract-first/store/description.ts',
   ],
@@ -118,10 +119,6 @@ const ARROWS: Record<string, string[]> = {
     'src/contract-first/registered.ts',
     ...['engine', 'store'].map((folder) => `${PACKAGE}/${folder}`),
   ],
-  'src/plugins.ts': [],
-  'src/services.ts': ['src/contract-first/engine/services.ts'],
-  'src/tokens.ts': ['src/contract-first/engine/tokens.ts'],
-  'src/errors.ts': ['src/contract-first/engine/error-body.ts'],
   'src/contract-first/engine/error-body.ts': [
     'src/contract-first/registered.ts',
     'src/contract-first/engine/errors.ts',
@@ -152,7 +149,7 @@ const ARROWS: Record<string, string[]> = {
     'src/contract-first/store/index.ts',
     'src/pets',
     'src/contract-first/own-contract.ts',
-    ...['errors', 'plugins', 'service', 'services', 'tokens'].map((name) => `src/${name}.ts`),
+    'src/contract-first/run.ts',
   ],
   [`${PACKAGE}/cli`]: [PACKAGE],
   scripts: ['src'],

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { buildService } from '../src/contract-first/cli/service-files.ts';
+import { buildRegister, buildService } from '../src/contract-first/cli/service-files.ts';
 import { readCommand } from '../src/contract-first/operate/cli/key-commands.ts';
 import { loadConfig } from '../src/contract-first/operate/config.ts';
 import { service } from '../src/generated/service.ts';
@@ -55,11 +55,31 @@ t.test(
   'the name of a package is taken without its scope, and one that keys and files cannot have is refused',
   async (t) => {
     const contract = await readOurs();
-    const { text } = buildService(contract, { name: '@acme/books-2', version: "1.0.0-'" });
+    const { text } = buildService(contract, { name: '@acme/books-2', version: "1.0.0-'" }, []);
     t.match(text, `  name: 'books-2',\n  version: '1.0.0-\\u0027',\n`);
     for (const name of [undefined, '', '@acme', 'Books', 'böoks', '.books', 'a/b', "a'b", 'a b', 'x'.repeat(41)]) {
       const message = /^package\.json: the name .* must have at most 40 lowercase letters, /;
-      t.throws(() => buildService(contract, name === undefined ? {} : { name }), { message }, name ?? 'none');
+      t.throws(() => buildService(contract, name === undefined ? {} : { name }, []), { message }, name ?? 'none');
+    }
+  },
+);
+
+t.test(
+  'each file of a team that may be absent has its lines in what is generated only where it is there',
+  async (t) => {
+    const contract = await readOurs();
+    const bare = buildService(contract, BOOKS, []).text + buildRegister([]).text;
+    t.match(bare, "import { toErrorBody } from '../engine/index.ts';");
+    const LINES = {
+      errors: ["import { toErrorBody } from '../errors.ts';"],
+      services: ["import { buildServices, settings } from '../services.ts';", 'services: services.Services;'],
+      tokens: ["import { verifyToken } from '../tokens.ts';", 'claims: tokens.Claims;'],
+      plugins: ["loadPlugins: () => import('../plugins.ts'),"],
+    };
+    for (const [name, lines] of Object.entries(LINES)) {
+      const present = [name as keyof typeof LINES];
+      const text = buildService(contract, BOOKS, present).text + buildRegister(present).text;
+      for (const line of lines) t.strictSame([text.includes(line), bare.includes(line)], [true, false], line);
     }
   },
 );

@@ -10,10 +10,11 @@ import { buildShapes } from '../src/contract-first/engine/routes/stored-records.
 import { buildUrlOf } from '../src/contract-first/engine/routes/urls.ts';
 import { buildToBigints } from '../src/contract-first/engine/schema/bigints.ts';
 import type { operations } from '../src/contract-first/registered.ts';
+import type { Service as Own } from '../src/contract-first/service.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import { domain } from '../src/generated/domain.ts';
+import { service } from '../src/generated/service.ts';
 import { transactions } from '../src/generated/writing.ts';
-import { addPlugins } from '../src/plugins.ts';
 import { type OwnStore, withRecords } from './database.ts';
 import { KEY, loadOurs, type Request, type Service, type StartOptions, startService } from './service.ts';
 
@@ -72,8 +73,10 @@ export async function openTestServer(t: Test, options: StartOptions = {}): Promi
   const { contract } = await loadOurs();
   const store = options.store ?? openOwn(contract);
   const logger = pino({ level: 'error' }, process.stderr);
-  const service = await startService(t, { addPlugins, logger, ...options, store });
-  return { ...service, key: KEY, client: buildClient(contract, service.request) };
+  const own: Own = service;
+  const plugins = await own.loadPlugins?.();
+  const server = await startService(t, { addPlugins: plugins?.addPlugins, logger, ...options, store });
+  return { ...server, key: KEY, client: buildClient(contract, server.request) };
 }
 
 function openOwn(contract: Contract): OwnStore {

@@ -2,8 +2,8 @@
 import { copyFileSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import { toErrorBody } from '../src/contract-first/engine/error-body.ts';
 import { loadOwnContract, loadShapes, toFinishedFile } from '../src/contract-first/own-contract.ts';
-import { toErrorBody } from '../src/errors.ts';
 import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { startProgram } from './program.ts';

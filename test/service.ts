@@ -12,6 +12,7 @@ import { loadContract } from '../src/contract-first/contract/read/load-contract.
 import { toRecords } from '../src/contract-first/contract/records.ts';
 import type { Contract, ReadContract } from '../src/contract-first/engine/contract/contract.ts';
 import { readFinished } from '../src/contract-first/engine/contract/finished.ts';
+import { toErrorBody } from '../src/contract-first/engine/error-body.ts';
 import { type Address, listen } from '../src/contract-first/engine/http/listening.ts';
 import {
   type CompiledOperations,
@@ -21,7 +22,6 @@ import {
 import type { Handlers } from '../src/contract-first/engine/routes/operations.ts';
 import { buildServer, type ServerOptions } from '../src/contract-first/engine/server.ts';
 import type { AnyDomain } from '../src/contract-first/store/description.ts';
-import { toErrorBody } from '../src/errors.ts';
 import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { loadConfig } from './config.ts';

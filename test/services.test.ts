@@ -10,7 +10,8 @@ import { service } from '../src/generated/service.ts';
 import { loadConfig } from './config.ts';
 import { openUrl } from './database.ts';
 import { holdClock } from './held-clock.ts';
-import { startService } from './service.ts';
+import { startProgram } from './program.ts';
+import { KEY, send, startService } from './service.ts';
 
 const SETTINGS = {
   PAYMENTS_URL: { kind: 'text', rule: 'a URL', fits: (text: string) => URL.canParse(text) },
@@ -33,6 +34,20 @@ t.test(
     });
   },
 );
+
+t.test('a program passes its settings to its services, its services to its plugins, and runs them all', async (t) => {
+  const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, GREETING: 'hello' };
+  const program = startProgram(t, 'test/whole-service.ts', { env });
+  const [, port] = await program.written('stdout', /"origin":"http:[^"]*:(\d+)"/);
+  const { status, headers } = await send(Number(port), '/readyz');
+  t.match({ status, headers }, { status: 200, headers: { greeting: 'hello' } });
+  const version = startProgram(t, 'test/whole-service.ts', { args: ['--version'] });
+  t.equal(await version.exit, 0);
+  t.equal(version.output.stdout, '2.0.0\n');
+  const wrong = startProgram(t, 'test/whole-service.ts', { env: { DATABASE_URL: 'sqlite::memory:' } });
+  t.equal(await wrong.exit, 1);
+  t.match(wrong.output.stderr, '  - GREETING must be set\n');
+});
 
 t.test('--check lists them, without what is secret', async (t) => {
   const lines: string[] = [];

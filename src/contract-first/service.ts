@@ -22,9 +22,9 @@ export interface Service {
   transactions: Transactions;
   toErrorBody: ToErrorBody;
   /** The environment variables that `buildServices` gets. */
-  settings: Settings;
-  buildServices: (config: never, parts: ServiceParts) => Awaitable<object>;
-  verifyToken?: VerifyToken<Claims> | undefined;
+  settings?: Settings;
+  buildServices?: (config: never, parts: ServiceParts) => Awaitable<object>;
+  verifyToken?: VerifyToken<Claims>;
   /** Loads the module that registers the team's plugins: a command does not need them. */
-  loadPlugins: () => Promise<{ addPlugins: (app: FastifyInstance) => Promise<void> }>;
+  loadPlugins?: () => Promise<{ addPlugins: (app: FastifyInstance) => Promise<void> }>;
 }

@@ -55,15 +55,15 @@ async function serve(
   const { name, handlers, domain, toErrorBody, verifyToken, buildServices } = service;
   const oneRunKey = await makeOneRunKey({ ...config, name }, store, logger, takesKeys(contract, verifyToken));
   const stop = { isAsked: false };
-  const services = await buildServices(config.services as never, { log: logger });
+  const services = (await buildServices?.(config.services as never, { log: logger })) ?? {};
   const isReady = buildIsReady(store, services, logger);
   const operating = await startOperating(config, contract, store, isReady, stop, logger);
   const addTraces = config.isTraced ? await loadTraces(name, config, contract, logger) : undefined;
-  const { addPlugins } = await service.loadPlugins();
+  const plugins = await service.loadPlugins?.();
   const app = await buildServer({
     addTraces,
     contract,
-    ...{ name, handlers, domain, toErrorBody, verifyToken, addPlugins },
+    ...{ name, handlers, domain, toErrorBody, verifyToken, addPlugins: plugins?.addPlugins },
     clients: new URL('clients/', service.contract),
     store,
     services,

@@ -1,7 +1,5 @@
 // Made from openapi/petstore.yaml by `npm run generate`. Never edited.
 
-import type * as services from '../services.ts';
-import type * as tokens from '../tokens.ts';
 import type * as contract from './contract.ts';
 import type * as collections from './domain.ts';
 import type * as writing from './writing.ts';
@@ -14,7 +12,5 @@ declare module 'contract-first' {
     domain: typeof collections.domain;
     errors: typeof collections.errors;
     transactions: (typeof writing.transactions)['all'];
-    services: services.Services;
-    claims: tokens.Claims;
   }
 }

@@ -1,9 +1,7 @@
 // Made from openapi/petstore.yaml by `npm run generate`. Never edited.
 
-import { toErrorBody } from '../errors.ts';
+import { toErrorBody } from 'contract-first';
 import type { Service } from 'contract-first/run';
-import { buildServices, settings } from '../services.ts';
-import { verifyToken } from '../tokens.ts';
 import { domain } from './domain.ts';
 import { handlers } from './handlers.ts';
 import { contract, transactions } from './writing.ts';
@@ -17,8 +15,4 @@ export const service = {
   handlers,
   transactions,
   toErrorBody,
-  settings,
-  buildServices,
-  verifyToken,
-  loadPlugins: () => import('../plugins.ts'),
 } satisfies Service;

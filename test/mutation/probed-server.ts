@@ -1,6 +1,7 @@
 /** A server in memory, asked whether it does what a contract demands, and whether its replies fit that contract. */
 import { pino } from 'pino';
 import type { ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
+import { toErrorBody } from '../../src/contract-first/engine/error-body.ts';
 import { SECURITY_HEADERS } from '../../src/contract-first/engine/http/security-headers.ts';
 import { buildSunset } from '../../src/contract-first/engine/replies/sunset.ts';
 import type { AnyHandler } from '../../src/contract-first/engine/routes/handler.ts';
@@ -8,7 +9,6 @@ import type { Handlers } from '../../src/contract-first/engine/routes/operations
 import { buildServer } from '../../src/contract-first/engine/server.ts';
 import { toStoredKey } from '../../src/contract-first/store/api-keys.ts';
 import { type Store, StoreUnavailable } from '../../src/contract-first/store/store.ts';
-import { toErrorBody } from '../../src/errors.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { loadConfig } from '../config.ts';
 import { ContractCheck, type Reply } from '../contract-check.ts';

@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
 import { buildDomain, buildWriting } from '../../src/contract-first/cli/domain.ts';
 import { buildHandlersMap } from '../../src/contract-first/cli/handlers-map.ts';
+import { buildRegister } from '../../src/contract-first/cli/service-files.ts';
 import { load, operation } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 import { buildDiagnose, filesIn } from '../compiler.ts';
@@ -136,6 +137,9 @@ async function buildFrame(t: Test): Promise<Record<string, string>> {
     'src/generated/handlers.ts': buildHandlersMap(contract).text,
     'src/generated/domain.ts': buildDomain(source).text,
     'src/generated/writing.ts': buildWriting(source, 'openapi/petstore.yaml').text,
+    'src/generated/register.ts': buildRegister(['services', 'tokens']).text,
+    'src/services.ts': 'export type Services = object;',
+    'src/tokens.ts': 'export type Claims = object;',
     'src/pets/domain.ts': PETS,
     'src/orders/domain.ts': ORDERS,
     'src/payments.ts': PAYMENTS,

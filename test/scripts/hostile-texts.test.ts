@@ -8,12 +8,13 @@ import t from 'tap';
 import ts from 'typescript';
 import { buildTypes } from '../../src/contract-first/cli/contract-types.ts';
 import { buildHandlersMap } from '../../src/contract-first/cli/handlers-map.ts';
-import { buildService } from '../../src/contract-first/cli/service-files.ts';
+import { buildService, OPTIONAL } from '../../src/contract-first/cli/service-files.ts';
 import { named } from '../../src/contract-first/cli/source-text.ts';
 import { toJavaScript } from '../../src/contract-first/cli/typescript/erase-types.js';
 import { loadContract } from '../../src/contract-first/contract/read/load-contract.ts';
 import { ContractError, type Operation, type ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
 import { toPage, toTryPage } from '../../src/contract-first/engine/docs/page.ts';
+import { toErrorBody } from '../../src/contract-first/engine/error-body.ts';
 import { deprecationHeaders } from '../../src/contract-first/engine/replies/deprecation.ts';
 import {
   type CompiledOperations,
@@ -21,7 +22,6 @@ import {
 } from '../../src/contract-first/engine/routes/compiled-operations.ts';
 import { keywordsOf } from '../../src/contract-first/engine/schema/json.ts';
 import { toCurl } from '../../src/contract-first/operate/process/one-run-key.ts';
-import { toErrorBody } from '../../src/errors.ts';
 import type { Json } from '../any-json.ts';
 import { toProperty } from '../properties/property.ts';
 import { runProperties } from '../properties/run.ts';
@@ -60,7 +60,7 @@ async function checkCode(contract: ReadContract): Promise<void> {
   const ids = [...contract.operations.keys()];
   const scopes = [...contract.operations.values()].flatMap(({ security }) => security.flatMap(({ scopes }) => scopes));
   const [, listed] = /^ {2}scopes: (.*) as readonly string\[\],$/m.exec(
-    buildService(contract, { name: 'petstore', version: '1.0.0' }).text,
+    buildService(contract, { name: 'petstore', version: '1.0.0' }, OPTIONAL).text,
   ) as RegExpExecArray;
   const { SCOPES } = await import(`data:text/javascript,${encodeURIComponent(`export const SCOPES = ${listed}`)}`);
   demandSame(SCOPES, [...new Set(scopes)], 'scopes');

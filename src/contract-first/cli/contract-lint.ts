@@ -14,8 +14,6 @@ import {
   YamlParseError,
 } from '@redocly/openapi-core';
 import { parse } from 'yaml';
-import { toErrorBody } from '../../errors.ts';
-import { domain } from '../../generated/domain.ts';
 import { checkOperations } from '../contract/checks/checked-operations.ts';
 import { toLocated } from '../contract/located.ts';
 import { loadContract } from '../contract/read/load-contract.ts';
@@ -23,6 +21,7 @@ import { ContractError } from '../engine/contract/contract.ts';
 import { lookUp } from '../engine/schema/pointers.ts';
 import { toPrintable } from '../json/literals.ts';
 import { ContractFiles, checkFile } from './contract-files.ts';
+import { loadOwnParts } from './own-parts.ts';
 
 const CONTRACT = fileURLToPath(new URL('../../../openapi/petstore.yaml', import.meta.url));
 const CONFIG = fileURLToPath(new URL('./lint/redocly.yaml', import.meta.url));
@@ -30,6 +29,7 @@ const CONFIG = fileURLToPath(new URL('./lint/redocly.yaml', import.meta.url));
 /** For each file that breaks a rule its name, and a line for each problem; empty when there is none. Without files, our contract. */
 export async function lint(...files: string[]): Promise<string> {
   const config = await loadConfig({ configPath: CONFIG });
+  const own = await loadOwnParts();
   const reports: string[] = [];
   for (const ref of files.length > 0 ? files : [CONTRACT]) {
     try {
@@ -37,7 +37,7 @@ export async function lint(...files: string[]): Promise<string> {
       const found = (await problemsOf(ref, config)).filter(isMeant);
       if (found.length > 0) reports.push(`${ref}:\n${found.map(toLine).join('')}`);
       // Reports formats and defaults that the server would treat as annotations.
-      else checkOperations({ ...(await loadContract(ref)), isStrict: true }, { toErrorBody, domain });
+      else checkOperations({ ...(await loadContract(ref)), isStrict: true }, own);
     } catch (error) {
       reports.push(`${ref}:\n${toLines(error as Error, ref).join('')}`);
     }

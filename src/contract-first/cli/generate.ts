@@ -19,8 +19,9 @@ import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
 import { buildDomain, buildWriting, HEADER } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
+import { loadOwnParts } from './own-parts.ts';
 import { describeSlowPatterns } from './patterns.ts';
-import { buildRegister, buildService } from './service-files.ts';
+import { buildRegister, buildService, OPTIONAL } from './service-files.ts';
 import type { Source } from './source-text.ts';
 
 const ROOT = new URL('../../..', import.meta.url);
@@ -52,17 +53,16 @@ async function run(): Promise<number> {
 async function generate(): Promise<string[]> {
   const contract = await loadContract(CONTRACT_FILE);
   const source = new URL('src/', ROOT);
+  const present = OPTIONAL.filter((name) => existsSync(new URL(`${name}.ts`, source)));
   const staleDomain = [
     ...write('domain', buildDomain(source)),
     ...write('writing', buildWriting(source, CONTRACT)),
-    ...write('register', buildRegister()),
+    ...write('register', buildRegister(present)),
   ];
   if (staleDomain.length > 0) return staleDomain;
   // Loaded here, because these modules import the domain, whose folder may have just been replaced.
   const { checkOperations } = await import('../contract/checks/checked-operations.ts');
-  const { toErrorBody } = await import('../../errors.ts');
-  const { domain } = await import('../../generated/domain.ts');
-  const { verifyToken } = await import('../../tokens.ts');
+  const { domain, toErrorBody, verifyToken } = await loadOwnParts();
   const { describeUndeclared } = await import('../contract/checks/own-replies.ts');
   // Refuses what the server would refuse at its start, in the same words.
   checkOperations(contract, { toErrorBody, domain });
@@ -75,7 +75,10 @@ async function generate(): Promise<string[]> {
     ...describeUndeclared(contract),
     ...write('contract', await buildTypes(contract.document)),
     ...write('handlers', buildHandlersMap(contract)),
-    ...write('service', buildService(contract, JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')))),
+    ...write(
+      'service',
+      buildService(contract, JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')), present),
+    ),
   ];
   const handlers = readdirSync(new URL('handlers', ROOT)).filter((name) => name.endsWith('.ts'));
   const names = handlers.map((name) => parse(name).name);

@@ -9,10 +9,17 @@ export interface Package {
   version?: string;
 }
 
-export function buildRegister(): Source {
-  return source`import type * as services from '../services.ts';
-import type * as tokens from '../tokens.ts';
-import type * as contract from './contract.ts';
+/** The files of a team that are absent until it needs them. */
+export const OPTIONAL = ['errors', 'services', 'tokens', 'plugins'] as const;
+export type Optional = (typeof OPTIONAL)[number];
+
+/** Returns the line only if the file is there. */
+const buildIf = (present: readonly Optional[]) => (name: Optional, line: Source) =>
+  present.includes(name) ? line : source`${[]}`;
+
+export function buildRegister(present: readonly Optional[]): Source {
+  const only = buildIf(present);
+  return source`${only('services', source`import type * as services from '../services.ts';\n`)}${only('tokens', source`import type * as tokens from '../tokens.ts';\n`)}import type * as contract from './contract.ts';
 import type * as collections from './domain.ts';
 import type * as writing from './writing.ts';
 
@@ -24,9 +31,7 @@ declare module 'contract-first' {
     domain: typeof collections.domain;
     errors: typeof collections.errors;
     transactions: (typeof writing.transactions)['all'];
-    services: services.Services;
-    claims: tokens.Claims;
-  }
+${only('services', source`    services: services.Services;\n`)}${only('tokens', source`    claims: tokens.Claims;\n`)}  }
 }
 `;
 }
@@ -35,7 +40,12 @@ declare module 'contract-first' {
 const NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/;
 
 /** @throws OperatorError if the name of the package is none for keys and files */
-export function buildService({ operations }: ReadContract, { name = '', version = '' }: Package): Source {
+export function buildService(
+  { operations }: ReadContract,
+  { name = '', version = '' }: Package,
+  present: readonly Optional[],
+): Source {
+  const only = buildIf(present);
   const plain = name.replace(/^@[^/]*\//, '');
   if (!NAME.test(plain))
     throw new OperatorError(
@@ -43,11 +53,10 @@ export function buildService({ operations }: ReadContract, { name = '', version 
     );
   const needed = [...operations.values()].flatMap(({ security }) => security.flatMap(({ scopes }) => scopes));
   const scopes = [...new Set(needed)].map((scope) => source`${scope}`);
-  return source`import { toErrorBody } from '../errors.ts';
+  const errors = present.includes('errors') ? source`../errors.ts` : source`contract-first`;
+  return source`import { toErrorBody } from '${errors}';
 import type { Service } from 'contract-first/run';
-import { buildServices, settings } from '../services.ts';
-import { verifyToken } from '../tokens.ts';
-import { domain } from './domain.ts';
+${only('services', source`import { buildServices, settings } from '../services.ts';\n`)}${only('tokens', source`import { verifyToken } from '../tokens.ts';\n`)}import { domain } from './domain.ts';
 import { handlers } from './handlers.ts';
 import { contract, transactions } from './writing.ts';
 
@@ -60,10 +69,6 @@ export const service = {
   handlers,
   transactions,
   toErrorBody,
-  settings,
-  buildServices,
-  verifyToken,
-  loadPlugins: () => import('../plugins.ts'),
-} satisfies Service;
+${only('services', source`  settings,\n  buildServices,\n`)}${only('tokens', source`  verifyToken,\n`)}${only('plugins', source`  loadPlugins: () => import('../plugins.ts'),\n`)}} satisfies Service;
 `;
 }

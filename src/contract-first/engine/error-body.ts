@@ -1,4 +1,4 @@
-/** The types of a team's `errors.ts`, which writes the bodies of the server's own errors. */
+/** The bodies of the server's own errors: as they are by default, and the types of a team's `errors.ts`, which writes others. */
 import type { operations } from '../registered.ts';
 import type { ErrorCode, StatusOf } from './errors.ts';
 import type { Problem } from './problem.ts';
@@ -18,6 +18,11 @@ export interface OwnError {
   operation: OperationId | undefined;
   /** The contract's key of the reply: `404`, `4XX` or `default`; undefined if it declares none for this status. */
   reply: string | undefined;
+}
+
+/** The body without an `errors.ts`, as our first contract has it. */
+export function toErrorBody({ code, message, status, problems }: OwnError) {
+  return problems ? { code, message, status, problems } : { code, message, status };
 }
 
 /** Not called for errors that are sent as text: those are the message alone. */

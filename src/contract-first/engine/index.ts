@@ -3,7 +3,7 @@ export type { JsonText } from '../json/json-text.ts';
 export type { Register } from '../registered.ts';
 export { isRefused } from '../store/collection.ts';
 export type { SchemaOf as Schema } from '../store/description.ts';
-export type { OwnError, OwnErrorBody } from './error-body.ts';
+export { type OwnError, type OwnErrorBody, toErrorBody } from './error-body.ts';
 export {
   addErrors,
   type ErrorBody,

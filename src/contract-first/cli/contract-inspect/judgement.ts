@@ -1,7 +1,5 @@
 /** Judges a contract as a start would, and lists the problems of all operations at once. */
 import { readFileSync } from 'node:fs';
-import { toErrorBody } from '../../../errors.ts';
-import { domain } from '../../../generated/domain.ts';
 import { checkOperations } from '../../contract/checks/checked-operations.ts';
 import { buildPlaceOf, withoutPlace } from '../../contract/located.ts';
 import { readContract } from '../../contract/read/load-contract.ts';
@@ -10,6 +8,7 @@ import { toTokenSchemes } from '../../contract/read/security.ts';
 import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
 import { operationsOf } from '../../engine/contract/document.ts';
 import { describeNotes } from '../contract-notes.ts';
+import { loadOwnParts } from '../own-parts.ts';
 import { describeSlowPatterns } from '../patterns.ts';
 import { toAdvice } from './advice.ts';
 
@@ -65,13 +64,14 @@ interface Read {
 async function readAll(file: string): Promise<Read> {
   const problems: string[] = [];
   try {
+    const own = await loadOwnParts();
     const read = await readContract(file);
     problems.push(...read.problems);
     const { operations } = read.contract;
     const isRefused = (id: string) => problems.some((problem) => problem.startsWith(`operation ${id}: `));
     const sound = [...operations].filter(([id]) => id !== '' && !isRefused(id));
     const contract = { ...read.contract, operations: new Map(sound) };
-    collect(problems, () => checkOperations(contract, { toErrorBody, domain }));
+    collect(problems, () => checkOperations(contract, own));
     collect(problems, () => problems.push(...describeSlowPatterns(contract)));
     const ofErrors = problems.filter((problem) => OF_ERRORS.test(problem));
     return { contract: read.contract, problems: problems.filter((problem) => !OF_ERRORS.test(problem)), ofErrors };

@@ -1,7 +1,0 @@
-/** Yours: registers Fastify plugins before any route, so that they see each request and each reply. */
-import type { FastifyInstance } from 'fastify';
-
-/**
- * Plugins have `app.collections` and `app.services`, and `request.caller` once the key is checked: from `preParsing` on.
- */
-export async function addPlugins(_app: FastifyInstance): Promise<void> {}
