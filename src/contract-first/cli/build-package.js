@@ -11,7 +11,7 @@ const require = createRequire(import.meta.url);
 
 /** Files that a built package does not need. */
 const IS_LEFT_OUT =
-  /^(dist|bin|node_modules)\/|\.md$|\.d\.ts$|^cli\/build-package\.js$|\/sources\.js$|^(package|tsconfig[.\w]*)\.json$/;
+  /^(dist|bin|node_modules)\/|\.md$|^cli\/build-package\.js$|\/sources\.js$|^(package|tsconfig[.\w]*)\.json$/;
 
 function readPackageFiles() {
   return readdirSync(PACKAGE, { recursive: true, withFileTypes: true })
@@ -25,7 +25,7 @@ export async function buildPackage(folder = join(PACKAGE, 'dist')) {
   const made = new Set(['cli/recheck.cjs']);
   for (const path of readPackageFiles()) {
     const content = readFileSync(join(PACKAGE, path));
-    const isSource = path.endsWith('.ts');
+    const isSource = path.endsWith('.ts') && !path.endsWith('.d.ts');
     const target = isSource ? path.replace(/ts$/, 'js') : path;
     write(join(folder, target), isSource ? Buffer.from(await compile(content.toString(), path)) : content);
     made.add(target);
@@ -45,6 +45,23 @@ function write(file, content) {
   renameSync(`${file}.${process.pid}`, file);
 }
 
+/** The compiler declares also what no entry point leads to. */
+function dropUnusedDeclarations() {
+  const { exports: entryPoints } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
+  const used = new Set();
+  const use = (file) => {
+    if (used.has(file)) return;
+    used.add(file);
+    const imported = readFileSync(file, 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]*)\.ts['"]/g);
+    for (const [, path] of imported) use(`${join(dirname(file), path)}.d.ts`);
+  };
+  for (const { types } of Object.values(entryPoints)) if (types) use(join(PACKAGE, types));
+  for (const one of readdirSync(join(PACKAGE, 'dist'), { recursive: true, withFileTypes: true })) {
+    const file = join(one.parentPath, one.name);
+    if (file.endsWith('.d.ts') && !used.has(file)) rmSync(file);
+  }
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const isForTarball = process.argv.includes('--types');
   if (isForTarball) rmSync(join(PACKAGE, 'dist'), { recursive: true, force: true });
@@ -52,5 +69,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if (isForTarball) {
     const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
     execFileSync(process.execPath, [compiler, '-p', join(PACKAGE, 'tsconfig.types.json')], { stdio: 'inherit' });
+    dropUnusedDeclarations();
   }
 }

@@ -38,6 +38,7 @@ export class Sqlite extends Better {
     keep(this);
   }
 
+  /** @internal Its declaration is that of better-sqlite3. */
   override prepare<Parameters extends unknown[] | object = unknown[], Result = unknown>(source: string) {
     return keep(super.prepare<Parameters, Result>(source));
   }

@@ -1,0 +1,2 @@
+/** Lets Node run TypeScript, by `node --import=contract-first/register`. */
+export {};
