@@ -2,18 +2,21 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { placeProgram, readFilesIn, readProgram } from './program.js';
+import { findCompilerSettings, findContractOrExit } from './project.js';
 
-process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+const contract = findContractOrExit();
 
+const ownTool = (name) => fileURLToPath(new URL(name, import.meta.url));
 const TYPESCRIPT = import.meta.resolve('typescript');
 const COMPILER = fileURLToPath(new URL('../bin/tsc', TYPESCRIPT));
 /** The checks. `generate` comes first, because its messages about missing handlers say more than the compiler's. */
 const CHECKS = [
-  ['--import=./scripts/typescript/register.js', 'scripts/generate.ts', '--check'],
-  [COMPILER, '-p', 'scripts/tsconfig.build.json', '--pretty', String(process.stderr.isTTY ?? false)],
+  [`--import=${new URL('typescript/register.js', import.meta.url)}`, ownTool('generate.ts'), '--check'],
+  [COMPILER, '-p', findCompilerSettings(), '--pretty', String(process.stderr.isTTY ?? false)],
 ];
 /** How files are checked, and the packages that are installed. */
 const SETTINGS = ['package.json', 'tsconfig.json', fileURLToPath(new URL('../../.package-lock.json', TYPESCRIPT))];
@@ -22,7 +25,7 @@ const SETTINGS = ['package.json', 'tsconfig.json', fileURLToPath(new URL('../../
 function toDigest(program) {
   const hash = createHash('sha256');
   const settings = SETTINGS.map((path) => [path, readFileSync(path)]);
-  for (const [path, content] of [...settings, ...program, ...readFilesIn(['openapi', 'scripts'])]) {
+  for (const [path, content] of [...settings, ...program, ...readFilesIn([dirname(contract), 'scripts'])]) {
     hash.update(`${path} ${content.length}\n`).update(content);
   }
   return hash.digest('hex');
