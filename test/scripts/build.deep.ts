@@ -15,7 +15,7 @@ import t, { type Test } from 'tap';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SCRIPTS = [
-  ...['build.js', 'program.js', 'finish.js', 'command.js'],
+  ...['build.js', 'program.js', 'finish.js', 'command.js', 'project.js'],
   ...['typescript/register.js', 'typescript/erase-types.js'],
 ];
 const TYPESCRIPT = fileURLToPath(import.meta.resolve('typescript'));

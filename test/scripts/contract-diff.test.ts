@@ -5,12 +5,13 @@ import { parse, parseNumberAndBigInt } from 'lossless-json';
 import t, { type Test } from 'tap';
 import {
   compareContracts,
-  compareStoredPets,
+  compareStoredRecords,
   readContract,
 } from '../../src/contract-first/cli/contract-diff/contracts.ts';
 import { judgeContract, toFiles } from '../../src/contract-first/cli/contract-diff/gate.ts';
 import { toReport } from '../../src/contract-first/cli/contract-diff/report.ts';
 import { release } from '../../src/contract-first/cli/contract-release.ts';
+import { domain } from '../../src/generated/domain.ts';
 import type { Json } from '../any-json.ts';
 import { type Edit, edited, rename, SOURCE, withPrefix } from '../edited-contract.ts';
 import { NODE_ARGS } from '../program.ts';
@@ -37,7 +38,7 @@ function report(before: string, after: string, today = TODAY): string[] {
 }
 
 const reportOfStoredPets = (after: string) =>
-  compareStoredPets(PARSED, read(after)).map(({ place, what }) => `${place}: ${what}`);
+  compareStoredRecords(PARSED, read(after), domain).map(({ place, what }) => `${place}: ${what}`);
 
 t.test('the comparison says what each change does to clients', async (t) => {
   for (const [verdict, edits] of Object.entries(CHANGES)) {
@@ -72,7 +73,7 @@ t.test('changes that stored pets may not fit are reported, and no others', async
   for (const [edit, told] of cases) {
     t.strictSame(reportOfStoredPets(edited(edit)), told ? [`stored pets.${told}`] : []);
   }
-  t.strictSame(compareStoredPets({}, {}), []);
+  t.strictSame(compareStoredRecords({}, {}, domain), []);
 });
 
 t.test('a deprecated operation may be removed from its sunset on', async (t) => {
@@ -898,7 +899,7 @@ t.test('the version must rise from the newest release as far as the changes dema
       'petstore.yaml': contract,
       released: { '1.9.0.yaml': SOURCE, '1.8.0.yaml': 'none', '1.10.yaml': 'none', 'README.md': '' },
     });
-    const judgement = judgeContract(`${folder}/petstore.yaml`, `${folder}/released`);
+    const judgement = judgeContract(`${folder}/petstore.yaml`, `${folder}/released`, domain);
     t.equal(judgement.released, '1.9.0');
     t.strictSame(judgement.problems, problems, `${version} with ${edits.length} edits`);
   }
@@ -941,7 +942,7 @@ Compatible (documentation):
   listPets
       summary changed. Only people read it.
 
-Stored data is affected (a start with pets that do not fit refuses, and counts them):
+Stored data is affected (a start with records that do not fit refuses, and counts them):
   stored pets.status
       enum lost sold
 
@@ -958,14 +959,14 @@ t.test('contract:diff passes a contract whose version fits, and takes ours by de
     limit.schema.maximum = 200;
   });
   const folder = t.testdir({ 'petstore.yaml': longer, released: { '1.0.0.yaml': SOURCE }, empty: {} });
-  const judge = (released: string) => judgeContract(`${folder}/petstore.yaml`, `${folder}/${released}`);
-  t.match(toReport(judgeContract(`${folder}/released/1.0.0.yaml`, `${folder}/released`)), /^ {2}no change\.$/m);
+  const judge = (released: string) => judgeContract(`${folder}/petstore.yaml`, `${folder}/${released}`, domain);
+  t.match(toReport(judgeContract(`${folder}/released/1.0.0.yaml`, `${folder}/released`, domain)), /^ {2}no change\.$/m);
   const fitting = judge('released');
   t.strictSame(fitting.problems, []);
   t.match(toReport(fitting), /^Compatible:\n {2}listPets query.limit\n {6}maximum changed from 100 to 200\./m);
   t.match(toReport(fitting), /It may be released as 1\.1\.0\.$/m);
   t.match(toReport(judge('empty')), /Nothing is released yet/);
-  t.match(toReport(judgeContract(...toFiles([]))), /compared with the released/);
+  t.match(toReport(judgeContract(...toFiles([]), domain)), /compared with the released/);
 });
 
 t.test('a file that is empty or no YAML is named, in a line', async (t) => {
@@ -974,7 +975,7 @@ t.test('a file that is empty or no YAML is named, in a line', async (t) => {
     status: 1,
     stderr: /^[^\n]*empty\.yaml is not a contract: .*\n$/,
   });
-  t.throws(() => judgeContract(`${folder}/broken.yaml`, `${folder}/released`), /broken\.yaml cannot be read: /);
+  t.throws(() => judgeContract(`${folder}/broken.yaml`, `${folder}/released`, domain), /broken\.yaml cannot be read: /);
 });
 
 t.test('contract:release saves the contract byte for byte, and each version once', async (t) => {

@@ -1,12 +1,15 @@
 /** `build` checks the program of the service in the current folder, and compiles it to `dist/`. If nothing has changed since the last build, it does nothing. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { placeProgram, readFilesIn, readProgram } from './program.js';
+import { findContractOrExit, writeCompilerSettings } from './project.js';
+
+const contract = findContractOrExit();
 
 const ours = (path) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -15,22 +18,16 @@ const isSource = existsSync(ours('build-package.js'));
 if (isSource) await (await import('./build-package.js')).buildPackage();
 
 const TYPESCRIPT = createRequire(join(process.cwd(), 'package.json')).resolve('typescript');
-/** The program without the tests, which a build need not check. Other packages below `src` have their own. */
-const TSCONFIG = 'node_modules/.cache/tsconfig.program.json';
-mkdirSync(dirname(TSCONFIG), { recursive: true });
-writeFileSync(
-  TSCONFIG,
-  JSON.stringify({
-    extends: '../../tsconfig.json',
-    compilerOptions: { incremental: true, tsBuildInfoFile: 'tsbuildinfo.program' },
-    include: ['../../src', '../../handlers'],
-    exclude: ['../../src/contract-first'],
-  }),
-);
 /** The checks. `generate` comes first, because its messages about missing handlers say more than the compiler's. */
 const CHECKS = [
   [`--import=${ours('typescript/register.js')}`, ours(`generate.${isSource ? 'ts' : 'js'}`), '--check'],
-  [join(dirname(TYPESCRIPT), '../bin/tsc'), '-p', TSCONFIG, '--pretty', String(process.stderr.isTTY ?? false)],
+  [
+    join(dirname(TYPESCRIPT), '../bin/tsc'),
+    '-p',
+    writeCompilerSettings(),
+    '--pretty',
+    String(process.stderr.isTTY ?? false),
+  ],
 ];
 /** How files are checked, and the packages that are installed. */
 const SETTINGS = ['package.json', 'tsconfig.json', join(dirname(TYPESCRIPT), '../../.package-lock.json')];
@@ -39,7 +36,7 @@ const SETTINGS = ['package.json', 'tsconfig.json', join(dirname(TYPESCRIPT), '..
 function toDigest(program) {
   const hash = createHash('sha256');
   const settings = SETTINGS.map((path) => [path, readFileSync(path)]);
-  const others = readFilesIn(['openapi', ...(isSource ? [ours('../dist')] : [])]);
+  const others = readFilesIn([dirname(contract), ...(isSource ? [ours('../dist')] : [])]);
   for (const [path, content] of [...settings, ...program, ...others]) {
     hash.update(`${path} ${content.length}\n`).update(content);
   }

@@ -4,14 +4,15 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-
-if (existsSync(`${ROOT}node_modules/typescript`)) {
+if (existsSync('node_modules/typescript')) {
   // Not to standard output, which is the command's.
-  const { status } = spawnSync(process.execPath, [`${ROOT}scripts/build.js`], { stdio: ['ignore', 2, 2] });
+  const { status } = spawnSync(process.execPath, [fileURLToPath(new URL('build.js', import.meta.url))], {
+    stdio: ['ignore', 2, 2],
+  });
   if (status !== 0) process.exit(1);
 }
-process.argv[1] = `${ROOT}dist/src/main.js`;
-await import(process.argv[1]);
+process.argv[1] = resolve('dist/src/main.js');
+await import(pathToFileURL(process.argv[1]).href);

@@ -5,9 +5,10 @@
 import { toPrintableLines } from '../json/literals.ts';
 import { judgeContract, toFiles } from './contract-diff/gate.ts';
 import { toReport } from './contract-diff/report.ts';
+import { loadOwnParts } from './own-parts.ts';
 
 try {
-  const judgement = judgeContract(...toFiles(process.argv.slice(2)));
+  const judgement = judgeContract(...toFiles(process.argv.slice(2)), (await loadOwnParts()).domain);
   console.log(toReport(judgement));
   process.exitCode = Number(judgement.problems.length > 0);
 } catch (error) {

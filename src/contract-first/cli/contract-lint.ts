@@ -22,16 +22,16 @@ import { lookUp } from '../engine/schema/pointers.ts';
 import { toPrintable } from '../json/literals.ts';
 import { ContractFiles, checkFile } from './contract-files.ts';
 import { loadOwnParts } from './own-parts.ts';
+import { findContract, findContractOrExit } from './project.js';
 
-const CONTRACT = fileURLToPath(new URL('../../../openapi/petstore.yaml', import.meta.url));
 const CONFIG = fileURLToPath(new URL('./lint/redocly.yaml', import.meta.url));
 
-/** For each file that breaks a rule its name, and a line for each problem; empty when there is none. Without files, our contract. */
+/** For each file that breaks a rule its name, and a line for each problem; empty when there is none. Without files, the project's contract. */
 export async function lint(...files: string[]): Promise<string> {
   const config = await loadConfig({ configPath: CONFIG });
   const own = await loadOwnParts();
   const reports: string[] = [];
-  for (const ref of files.length > 0 ? files : [CONTRACT]) {
+  for (const ref of files.length > 0 ? files : [findContract()]) {
     try {
       checkFile(ref);
       const found = (await problemsOf(ref, config)).filter(isMeant);
@@ -101,7 +101,9 @@ function toLine({ location, severity, ruleId, message }: NormalizedProblem): str
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const problems = await lint(...process.argv.slice(2));
+  const files = process.argv.slice(2);
+  if (files.length === 0) findContractOrExit();
+  const problems = await lint(...files);
   console.log(problems || 'The contract keeps every rule.');
   process.exitCode = Number(problems !== '');
 }

@@ -9,6 +9,7 @@ import { toPrintable, toPrintableLines } from '../json/literals.ts';
 import { type Judgement, judgeContract, toFiles } from './contract-diff/gate.ts';
 import { toReport } from './contract-diff/report.ts';
 import { lint } from './contract-lint.ts';
+import { loadOwnParts } from './own-parts.ts';
 
 const HEADER = `# Changes of the contract
 
@@ -17,7 +18,7 @@ Written by \`npm run contract:release\`, the newest first.
 
 /** Adds the release to the list of all, which stands beside their folder. @throws Error that says why the contract is not released */
 export async function release(contract: string, folder: string): Promise<string> {
-  const judgement = judgeContract(contract, folder);
+  const judgement = judgeContract(contract, folder, (await loadOwnParts()).domain);
   const target = resolve(folder, `${judgement.version}.yaml`);
   if (existsSync(target)) throw new Error(`${judgement.version} is released already: info.version must be higher.`);
   const broken = await lint(contract);

@@ -2,11 +2,19 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { makeKey } from '../store/api-keys.ts';
 import { placeProgram } from './program.js';
+import { findContractOrExit, readPackage, writeCompilerSettings } from './project.js';
 
-const env = { ...process.env, DRAIN_DELAY: '0', API_KEYS: process.env.API_KEYS || makeKey('dev') };
+const contract = findContractOrExit();
+const env = {
+  ...process.env,
+  DRAIN_DELAY: '0',
+  API_KEYS: process.env.API_KEYS || makeKey(readPackage().name ?? 'dev'),
+};
 
 /** How long to wait for further changes, in milliseconds. */
 const TOGETHER = 50;
@@ -62,7 +70,7 @@ function tellErrors(count: number): void {
 
 /** The process that generates: it erases types like this one, and ends with it. */
 function startGenerator(): ChildProcess {
-  return fork('scripts/generate.ts', { execArgv: process.execArgv });
+  return fork(fileURLToPath(new URL('generate.ts', import.meta.url)), { execArgv: process.execArgv });
 }
 
 async function generate(): Promise<void> {
@@ -82,7 +90,7 @@ async function generate(): Promise<void> {
 const system: ts.System = { ...ts.sys, setTimeout: (work, _delay, ...args) => setTimeout(work, TOGETHER, ...args) };
 
 const host = ts.createWatchCompilerHost(
-  'scripts/tsconfig.build.json',
+  writeCompilerSettings(),
   {},
   system,
   ts.createSemanticDiagnosticsBuilderProgram,
@@ -97,7 +105,7 @@ const host = ts.createWatchCompilerHost(
 await generate();
 say(`Keys that are valid: ${env.API_KEYS}`);
 ts.createWatchProgram(host);
-watch('openapi', (_event, name) => name === 'petstore.yaml' && generateSoon());
+watch(dirname(contract), (_event, name) => name === basename(contract) && generateSoon());
 watch('src', { recursive: true }, (_event, name) => {
   if (!name?.endsWith('.ts')) restartSoon();
   // It has loaded what was there before.

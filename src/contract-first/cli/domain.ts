@@ -7,7 +7,7 @@ import { ContractError } from '../engine/contract/contract.ts';
 import { joined, named, type Source, source } from './source-text.ts';
 
 /** The first line of each generated file. */
-export const HEADER = '// Made from openapi/petstore.yaml by `npm run generate`. Never edited.\n\n';
+export const toHeader = (contract: string) => `// Made from ${contract} by \`npm run generate\`. Never edited.\n\n`;
 
 /** Finds the collections; there may be none. @throws ContractError if a `domain.ts` exports anything else */
 export function buildDomain(folder: URL): Source {

@@ -3,7 +3,8 @@
  * the committed files are stale or a handler is missing.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { parse } from 'node:path';
+import { parse, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { toLocated } from '../contract/located.ts';
 import { loadContract } from '../contract/read/load-contract.ts';
@@ -17,16 +18,15 @@ import type { AnyDomain } from '../store/description.ts';
 import { loadMigrations } from '../store/migrations.ts';
 import { describeNotes } from './contract-notes.ts';
 import { buildTypes } from './contract-types.ts';
-import { buildDomain, buildWriting, HEADER } from './domain.ts';
+import { buildDomain, buildWriting, toHeader } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
 import { loadOwnParts } from './own-parts.ts';
 import { describeSlowPatterns } from './patterns.ts';
+import { findContract, readPackage } from './project.js';
 import { buildRegister, buildService, OPTIONAL } from './service-files.ts';
 import type { Source } from './source-text.ts';
 
-const ROOT = new URL('../../..', import.meta.url);
-const CONTRACT = 'openapi/petstore.yaml';
-const CONTRACT_FILE = new URL(CONTRACT, ROOT);
+const SOURCE = pathToFileURL(`${resolve('src')}/`);
 
 const isCheck = process.argv.includes('--check');
 
@@ -36,27 +36,29 @@ else process.exitCode = await run();
 
 /** Returns the exit code. */
 async function run(): Promise<number> {
+  let path = '';
   try {
-    const problems = await generate();
+    path = findContract();
+    const problems = await generate(path);
     for (const problem of problems) console.error(toPrintable(problem));
     return isCheck && problems.length > 0 ? 1 : 0;
   } catch (error) {
     if (!(error instanceof ContractError)) console.error(toPrintableLines(inspect(error)));
     else
-      for (const problem of toLocated(error.problems, readFileSync(CONTRACT_FILE, 'utf8'), CONTRACT))
+      for (const problem of toLocated(error.problems, readFileSync(path, 'utf8'), path))
         console.error(toPrintable(problem));
     return 1;
   }
 }
 
 /** Returns the names of stale or missing files. @throws ContractError or OperatorError */
-async function generate(): Promise<string[]> {
-  const contract = await loadContract(CONTRACT_FILE);
-  const source = new URL('src/', ROOT);
-  const present = OPTIONAL.filter((name) => existsSync(new URL(`${name}.ts`, source)));
+async function generate(path: string): Promise<string[]> {
+  const contract = await loadContract(path);
+  const write = buildWrite(path);
+  const present = OPTIONAL.filter((name) => existsSync(`src/${name}.ts`));
   const staleDomain = [
-    ...write('domain', buildDomain(source)),
-    ...write('writing', buildWriting(source, CONTRACT)),
+    ...write('domain', buildDomain(SOURCE)),
+    ...write('writing', buildWriting(SOURCE, path)),
     ...write('register', buildRegister(present)),
   ];
   if (staleDomain.length > 0) return staleDomain;
@@ -75,12 +77,9 @@ async function generate(): Promise<string[]> {
     ...describeUndeclared(contract),
     ...write('contract', await buildTypes(contract.document)),
     ...write('handlers', buildHandlersMap(contract)),
-    ...write(
-      'service',
-      buildService(contract, JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')), present),
-    ),
+    ...write('service', buildService(contract, readPackage(), present)),
   ];
-  const handlers = readdirSync(new URL('handlers', ROOT)).filter((name) => name.endsWith('.ts'));
+  const handlers = readdirSync('handlers').filter((name) => name.endsWith('.ts'));
   const names = handlers.map((name) => parse(name).name);
   const unmatched = describeUnmatched([...contract.operations.keys()], names);
   return [...problems, ...unmatched];
@@ -97,14 +96,15 @@ function checkMigrations(domain: AnyDomain): void {
   }
 }
 
-/** Writes the files, or nothing with `--check`. Returns the names of stale files. */
-function write(name: string, made: Source): string[] {
-  const path = `src/generated/${name}.ts`;
-  const file = new URL(path, ROOT);
-  const text = HEADER + made.text;
-  if (!isCheck) writeFileSync(file, text);
-  else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
-    return [`${path} is stale: run \`npm run generate\` and commit what it writes`];
-  }
-  return [];
+/** The function writes a file, or nothing with `--check`, and returns its name if it is stale. */
+function buildWrite(contract: string): (name: string, made: Source) => string[] {
+  return (name, made) => {
+    const path = `src/generated/${name}.ts`;
+    const text = toHeader(contract) + made.text;
+    if (!isCheck) writeFileSync(path, text);
+    else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
+      return [`${path} is stale: run \`npm run generate\` and commit what it writes`];
+    }
+    return [];
+  };
 }

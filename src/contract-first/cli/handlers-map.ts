@@ -4,7 +4,7 @@ import { named, type Source, source } from './source-text.ts';
 
 export function buildHandlersMap({ operations }: ReadContract): Source {
   const ids = [...operations.keys()];
-  // Some operationIds are not valid as variables: `delete`, `find-pet`. None has a `$`.
+  // Some operationIds are not valid as variables: `delete`, `find-book`. None has a `$`.
   const nameOf = (id: string) => named(`${id.replaceAll('-', '$')}Handler`);
   return source`${ids.map((id) => source`import ${nameOf(id)} from '../../handlers/${named(id)}.ts';\n`)}import type { Handler, OperationId } from 'contract-first';
 

@@ -1,8 +1,9 @@
 /** Builds the program of a service: `src/` and `handlers/` without types, the files that they read, and the finished contract. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findContract } from './project.js';
 import { compile } from './typescript/compile.js';
 
 const FINISH = fileURLToPath(new URL('finish.js', import.meta.url));
@@ -11,7 +12,7 @@ const PARTS = ['src', 'handlers'];
 /** The files below these folders, by their paths from the current one, as they are now. A folder with a package.json is another package. */
 export function readFilesIn(folders) {
   const entries = folders.flatMap((folder) => {
-    if (existsSync(join(folder, 'package.json'))) return [];
+    if (!existsSync(folder) || existsSync(join(folder, 'package.json'))) return [];
     const inside = readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
     return inside.flatMap((one) => {
       const path = join(folder, one.name);
@@ -32,14 +33,15 @@ export async function writeProgram(folder, files = readProgram()) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, isSource ? await compile(content.toString(), path) : content);
   }
-  cpSync('openapi/petstore.yaml', join(folder, 'openapi/petstore.yaml'));
-  if (existsSync('openapi/clients')) cpSync('openapi/clients', join(folder, 'openapi/clients'), { recursive: true });
-  execFileSync(process.execPath, [FINISH, folder], { stdio: 'inherit' });
+  const contract = findContract();
+  for (const path of [contract, join(dirname(contract), 'clients')])
+    if (existsSync(path)) cpSync(path, join(folder, path), { recursive: true });
+  execFileSync(process.execPath, [FINISH, resolve(folder)], { stdio: 'inherit' });
 }
 
 /** Writes the program to a new folder, which then replaces `dist/`, once `makeWay` has ended. `note` becomes a file in it. */
 export async function placeProgram(files, note = '', makeWay = async () => {}) {
-  const folder = join(process.cwd(), `dist.${process.pid}`);
+  const folder = `dist.${process.pid}`;
   try {
     await writeProgram(folder, files);
     writeFileSync(join(folder, 'built-from'), note);

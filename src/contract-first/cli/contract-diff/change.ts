@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'lossless-json';
 
 export interface Change {
-  /** As messages of the service name it: `createPet body.name`. */
+  /** As messages of the service name it: `createBook body.name`. */
   place: string;
   what: string;
   effect: Effect;

@@ -11,7 +11,8 @@ import {
   type ResponseNode,
   type ServerNode,
 } from '../../engine/contract/document.ts';
-import { isNode, keywordsOf } from '../../engine/schema/json.ts';
+import { isNode, keywordsOf, type Schema } from '../../engine/schema/json.ts';
+import type { AnyDomain } from '../../store/description.ts';
 import {
   type Change,
   compareLists,
@@ -179,20 +180,22 @@ export function compareContracts(before: Document, after: Document, today: strin
   return changes;
 }
 
-/** The changes of the schema Pet by which stored pets may become invalid. */
-export function compareStoredPets(before: Partial<Document>, after: Partial<Document>): Change[] {
-  // A pet is stored only with fields that have a column.
-  const toStored = (contract: Partial<Document>) => {
-    const { components } = expandContract(inOneVersion(contract));
-    const { [NAME]: _name, properties = {}, ...pet } = keywordsOf(components?.schemas?.Pet);
+/** The changes of the schemas of records by which stored ones may become invalid. */
+export function compareStoredRecords(before: Partial<Document>, after: Partial<Document>, domain: AnyDomain): Change[] {
+  const [old, now] = [before, after].map((contract) => expandContract(inOneVersion(contract)).components?.schemas);
+  // A record is stored only with fields that have a column.
+  const toStored = (schema: Schema | undefined) => {
+    const { [NAME]: _name, properties = {}, ...record } = keywordsOf(schema);
     // Read-only fields are stored like all others.
     const fields = Object.entries(properties).map(([name, field]) => [
       name,
       field && { ...keywordsOf(field), readOnly: false },
     ]);
-    return { ...pet, properties: Object.fromEntries(fields), additionalProperties: false };
+    return { ...record, properties: Object.fromEntries(fields), additionalProperties: false };
   };
-  const changes = [...compareSchemas(toStored(before), toStored(after), 'stored pets', 'request')];
+  const changes = Object.entries(domain).flatMap(([name, { schema }]) => [
+    ...compareSchemas(toStored(old?.[schema]), toStored(now?.[schema]), `stored ${name}`, 'request'),
+  ]);
   return changes.filter(({ effect }) => effect === REFUSED || effect === UNKNOWN);
 }
 

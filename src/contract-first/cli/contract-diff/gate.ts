@@ -1,18 +1,19 @@
 /** The gate: may the contract become a release, given what it changes of the newest one? */
 import { readdirSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join, resolve } from 'node:path';
 import type { Document } from '../../engine/contract/document.ts';
+import type { AnyDomain } from '../../store/description.ts';
+import { findContract } from '../project.js';
 import type { Change, Effect } from './change.ts';
-import { compareContracts, compareStoredPets, prefixesOf, readContract } from './contracts.ts';
+import { compareContracts, compareStoredRecords, prefixesOf, readContract } from './contracts.ts';
 
 export interface Judgement {
   version: string;
   /** The newest release, which the contract was compared with. */
   released: string | undefined;
   changes: Change[];
-  /** Why stored pets may not fit any more. */
-  ofStoredPets: Change[];
+  /** Why stored records may not fit any more. */
+  ofStoredRecords: Change[];
   /** Why the contract may not be released; empty when it may. */
   problems: string[];
 }
@@ -23,10 +24,12 @@ const VERDICTS: Effect['verdict'][] = ['breaking', 'compatible', 'documentation'
 
 const compareVersions = (one: string, other: string) => one.localeCompare(other, 'en', { numeric: true });
 
-/** The contract and the folder of the releases: ours, or those that the command line names. */
-export function toFiles([contract, folder]: string[]): [contract: string, folder: string] {
-  const ours = (path: string) => fileURLToPath(new URL(`../../openapi/${path}`, import.meta.url));
-  return [contract ?? ours('petstore.yaml'), folder ?? ours('released/')];
+/** The contract and the folder of the releases: the project's, or those that the command line names. @throws ProjectError */
+export function toFiles([contract = findContract(), folder = join(dirname(findContract()), 'released')]: string[]): [
+  contract: string,
+  folder: string,
+] {
+  return [contract, folder];
 }
 
 function read(file: string): Document {
@@ -41,10 +44,10 @@ function read(file: string): Document {
 }
 
 /**
- * `folder` has the releases, each under its version: `1.0.0.yaml`.
+ * `folder` has the releases, each under its version: `1.0.0.yaml`; `domain` the collections that are stored.
  * @throws Error that says which file is not a contract
  */
-export function judgeContract(file: string, folder: string, today = new Date()): Judgement {
+export function judgeContract(file: string, folder: string, domain: AnyDomain, today = new Date()): Judgement {
   const contract = read(file);
   const { version } = contract.info;
   const versions = readdirSync(folder).map((name) => name.replace(/\.yaml$/, ''));
@@ -52,11 +55,11 @@ export function judgeContract(file: string, folder: string, today = new Date()):
     .filter((name) => VERSION.test(name))
     .toSorted(compareVersions)
     .at(-1);
-  const judgement: Judgement = { version, released, changes: [], ofStoredPets: [], problems: [] };
+  const judgement: Judgement = { version, released, changes: [], ofStoredRecords: [], problems: [] };
   if (released) {
     const before = read(resolve(folder, `${released}.yaml`));
     judgement.changes = compareContracts(before, contract, today.toISOString().slice(0, 10));
-    judgement.ofStoredPets = compareStoredPets(before, contract);
+    judgement.ofStoredRecords = compareStoredRecords(before, contract, domain);
   }
   if (!VERSION.test(version)) {
     judgement.problems.push(`info.version must be three numbers, as in 1.2.3, not ${version}.`);

@@ -9,15 +9,15 @@ const HEADINGS = {
   documentation: 'Compatible (documentation):',
 };
 
-export function toReport({ version, released, changes, ofStoredPets, problems }: Judgement): string {
+export function toReport({ version, released, changes, ofStoredRecords, problems }: Judgement): string {
   const lines = [released ? `Version ${version}, compared with the released ${released}:` : 'Nothing is released yet.'];
   for (const [verdict, heading] of Object.entries(HEADINGS)) {
     const ours = changes.filter(({ effect }) => effect.verdict === verdict);
     if (ours.length > 0) lines.push('', heading, ...toLines(ours));
   }
-  if (ofStoredPets.length > 0) {
-    lines.push('', 'Stored data is affected (a start with pets that do not fit refuses, and counts them):');
-    for (const { place, what } of ofStoredPets) lines.push(`  ${place}`, `      ${what}`);
+  if (ofStoredRecords.length > 0) {
+    lines.push('', 'Stored data is affected (a start with records that do not fit refuses, and counts them):');
+    for (const { place, what } of ofStoredRecords) lines.push(`  ${place}`, `      ${what}`);
   }
   if (problems.length > 0) lines.push('', 'Refused:', ...problems.map((problem) => `  ${problem}`));
   else if (version === released) lines.push('  no change.');

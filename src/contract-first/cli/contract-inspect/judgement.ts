@@ -15,7 +15,7 @@ import { toAdvice } from './advice.ts';
 export interface Row {
   /** The operationId, or what stands in its place; `the contract` for what is about no operation. */
   name: string;
-  /** `GET /pets`. */
+  /** `GET /books`. */
   request: string;
   /** Empty where it is served. */
   problems: { problem: string; advice: string | undefined }[];

@@ -25,9 +25,9 @@ const ofOurs = (rule) => () =>
 
 const isOurs = ({ pointer }) => !/^#\/webhooks\/|\/callbacks\//.test(pointer);
 
-export default function petstore() {
+export default function contractFirst() {
   return {
-    id: 'petstore',
+    id: 'contract-first',
     rules: {
       oas3: {
         'array-items': arrayItems,

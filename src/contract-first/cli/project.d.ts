@@ -1,0 +1,12 @@
+export class ProjectError extends Error {}
+
+interface Package {
+  name?: string;
+  version?: string;
+  imports?: Record<string, string>;
+}
+
+export function readPackage(): Package;
+export function findContract(): string;
+export function findContractOrExit(): string;
+export function writeCompilerSettings(): string;

@@ -1,0 +1,74 @@
+/** The project that tools work on: the current folder. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { NODE_ARGS } from '../program.ts';
+
+const SCRIPTS = fileURLToPath(new URL('../../scripts/', import.meta.url));
+
+const runNode = (cwd: string, ...args: string[]) =>
+  spawnSync(process.execPath, args, {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' },
+  });
+
+const run = (cwd: string, name: string) => runNode(cwd, ...NODE_ARGS, `${SCRIPTS}${name}`);
+
+/** What each tool does first. */
+const FIND = `import { findContractOrExit } from '${SCRIPTS}project.js'; console.log(findContractOrExit());`;
+const find = (cwd: string) => runNode(cwd, '--input-type=module', '--eval', FIND);
+
+const TOOLS = ['generate.ts', 'build.js', 'dev.ts', 'contract-lint.ts', 'contract-diff.ts', 'contract-release.ts'];
+
+t.test('a folder without a package.json is named in one sentence by each tool, and nothing is written', (t) => {
+  const folder = t.testdir({});
+  for (const tool of TOOLS) {
+    const { status, stdout, stderr } = run(folder, tool);
+    const told = `There is no package.json in ${folder}: go to the folder of the service.\n`;
+    t.strictSame({ status, stdout, stderr }, { status: 1, stdout: '', stderr: told }, tool);
+  }
+  t.strictSame(readdirSync(folder), []);
+  t.end();
+});
+
+t.test('without a contract, and with two that package.json does not choose from, one sentence says what to do', (t) => {
+  for (const [contents, told] of [
+    [{}, 'There is no contract: put one into openapi/, or name it as "contract" in package.json.'],
+    [
+      { openapi: { 'README.md': '', released: {} } },
+      'There is no contract: put one into openapi/, or name it as "contract" in package.json.',
+    ],
+    [
+      { openapi: { 'b.yaml': '', 'a.json': '' } },
+      'openapi/ has a.json and b.yaml: name one as "contract" in package.json.',
+    ],
+    [
+      { 'package.json': '{"contract":"openapi/c.yaml"}' },
+      'There is no openapi/c.yaml, which is "contract" in package.json.',
+    ],
+    ...['"c.yaml"', '"../c.yaml"', '"/tmp/c.yaml"', '"./c.yaml"', '7'].map((contract) => [
+      { 'package.json': `{"contract":${contract}}` },
+      '"contract" in package.json must be a file in a folder, such as openapi/books.yaml.',
+    ]),
+  ] as [object, string][]) {
+    const { status, stderr } = find(t.testdir({ 'package.json': '{}', ...contents }));
+    t.strictSame({ status, stderr }, { status: 1, stderr: `${told}\n` });
+  }
+  t.end();
+});
+
+t.test('the contract that package.json names is taken, of any name and in any folder', (t) => {
+  const contract = 'openapi: 3.1.0\ninfo: { title: Books, version: 1.0.0 }\npaths: { /books: 7 }\n';
+  const folder = t.testdir({
+    'package.json': '{"name":"books","contract":"api/books.yaml"}',
+    api: { 'books.yaml': contract, 'other.yaml': '' },
+    src: { generated: {} },
+  });
+  const { status, stderr } = run(folder, 'generate.ts');
+  t.match({ status, stderr }, { status: 1, stderr: /^api\/books\.yaml:\d/ });
+  t.equal(find(folder).stdout, 'api/books.yaml\n');
+  t.match(run(folder, 'contract-lint.ts').stdout, /^api\/books\.yaml:\n/);
+  t.end();
+});
