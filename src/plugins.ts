@@ -2,6 +2,6 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Plugins have `app.collections` and `app.services`, and `request.caller` once the key is checked: from `preParsing` on.
+ * Plugins have `app.contractFirst.collections` and `.services`, and `request.contractFirst.caller` once the key is checked: from `preParsing` on.
  */
 export async function addPlugins(_app: FastifyInstance): Promise<void> {}

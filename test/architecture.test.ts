@@ -74,8 +74,18 @@ const ARROWS: Record<string, string[]> = {
   'src/run.ts': ['src/start.ts', 'src/service.ts', 'src/operate/process/signals.ts'],
   'src/service.ts': ['src/engine', 'src/registered.ts', 'src/store'],
   'src/own-contract.ts': ['src/engine', 'src/service.ts', 'src/store'],
+  'src/build.ts': [
+    ...['opening', 'own-contract', 'service'].map((name) => `src/${name}.ts`),
+    ...['engine', 'operate'].map((wing) => `src/${wing}`),
+  ],
+  'src/contract-first.ts': [
+    ...['opening', 'own-contract', 'service', 'registered', 'operator-error'].map((name) => `src/${name}.ts`),
+    ...['src/engine', 'src/operate/config.ts', 'src/store'],
+  ],
+  'src/opening.ts': ['src/engine', 'src/service.ts', 'src/store'],
   'src/start.ts': [
-    'src/own-contract.ts',
+    'src/build.ts',
+    'src/opening.ts',
     'src/service.ts',
     ...['engine', 'operate', 'store'].map((wing) => `src/${wing}`),
   ],
@@ -92,7 +102,15 @@ const ARROWS: Record<string, string[]> = {
   'src/registered.ts': [],
   'src/engine/errors.ts': ['src/registered.ts', 'src/engine/problem.ts'],
   'src/engine/index.ts': ['src/json', 'src/engine', 'src/store/collection.ts', 'src/store/description.ts'],
-  'src/engine/server.ts': ['src/registered.ts', ...['engine', 'store'].map((wing) => `src/${wing}`)],
+  'src/engine/server.ts': ['src/engine'],
+  'src/engine/plugin.ts': ['src/registered.ts', ...['engine', 'store'].map((wing) => `src/${wing}`)],
+  'src/engine/request-state.ts': [
+    'src/registered.ts',
+    'src/engine/errors.ts',
+    'src/engine/access/caller.ts',
+    'src/engine/requests/checks.ts',
+    'src/store/description.ts',
+  ],
   'src/plugins.ts': [],
   'src/services.ts': ['src/engine/services.ts'],
   'src/tokens.ts': ['src/engine/tokens.ts'],
@@ -207,7 +225,7 @@ t.test('whatever makes a server listens for the errors of its sockets', async (t
   );
   t.strictSame(makers.sort(), [
     'src/engine/http/listening.ts',
-    'src/engine/server.ts',
+    'src/engine/http/server-options.ts',
     'src/operate/telemetry/operators.ts',
   ]);
   for (const file of makers) t.match(readFileSync(join(ROOT, file), 'utf8'), /\bhearErrors\(/, file);

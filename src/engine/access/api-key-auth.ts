@@ -2,6 +2,7 @@
 
 import { hashKey } from '../../store/api-keys.ts';
 import type { KeyPlace } from '../contract/contract.ts';
+import { stateOf } from '../request-state.ts';
 import type { Identify, NoteCaller } from './caller.ts';
 import { buildKeyOf, buildVerified } from './sent-keys.ts';
 
@@ -12,7 +13,7 @@ export function buildIdentifyApiKey(place: KeyPlace, note: NoteCaller): Identify
     const key = keyOf(request);
     const hash = verified.get(key) ?? hashKey(key);
     const failure = note(request, hash);
-    if (request.caller) verified.set(key, hash);
+    if (stateOf(request).caller) verified.set(key, hash);
     done(failure);
   };
 }
