@@ -1,6 +1,8 @@
 /** The service in an app that its team made: as a plugin, on a server with our options, and built whole. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import bearerAuth from '@fastify/bearer-auth';
 import swagger from '@fastify/swagger';
 import websocket from '@fastify/websocket';
@@ -19,6 +21,7 @@ import { service as own } from '../src/generated/service.ts';
 import { loadConfig } from '../src/operate/config.ts';
 import type { Service } from '../src/service.ts';
 import { openUrl } from './database.ts';
+import { edited } from './edited-contract.ts';
 import { connectRaw } from './raw-client.ts';
 import { buildRequest, KEY, loadOurs, type Request, send } from './service.ts';
 
@@ -392,7 +395,7 @@ t.test('a store of a url is closed with the app, and a store that is passed is n
   await t.rejects(wrong, { message: /^contract-first needs a store with a url of the form sqlite:<file>, / });
 });
 
-t.test('services, keys, rates and the check of tokens are those of the options, or of the service', async (t) => {
+t.test('services, their settings and rates are those of the options, or of the service', async (t) => {
   const closed: string[] = [];
   const check = async () => {
     throw new Error('It is down.');
@@ -423,6 +426,25 @@ t.test('services, keys, rates and the check of tokens are those of the options, 
   t.teardown(() => passed.close());
   const headers = { authorization: `Bearer ${KEY}` };
   t.match((await passed.inject({ url: '/v1/pets/1', headers })).json(), { message: 'far' });
+});
+
+t.test('tokens are checked by the function of the options, in place of that of the service', async (t) => {
+  const yaml = edited(({ securitySchemes, headers }) => {
+    headers['WWW-Authenticate'].schema = { type: 'string' };
+    securitySchemes.bearerAuth.bearerFormat = 'JWT';
+  });
+  const contract = pathToFileURL(join(t.testdir({ openapi: { 'pets.yaml': yaml } }), 'openapi/pets.yaml'));
+  const verifyToken = async (token: string) =>
+    token === 'a.b.c' ? { id: 'ada', claims: {}, scopes: ['pets:read'] } : { refused: 'it is not hers' };
+  const service = { ...own, contract, verifyToken: async () => ({ refused: 'it is not theirs' }) };
+  for (const [options, status] of [
+    [{ service, verifyToken }, 200],
+    [{ service }, 401],
+  ] as const) {
+    const { port } = await startPlain(t, { options });
+    t.equal((await send(port, '/v1/pets', { key: 'a.b.c' })).status, status);
+    t.equal((await send(port, '/v1/pets')).status, 401);
+  }
 });
 
 t.test('a hook that goes on twice lets no request in while its key is still being checked', async (t) => {
