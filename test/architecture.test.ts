@@ -85,6 +85,21 @@ const ARROWS: Record<string, string[]> = {
     'src/contract-first/registered.ts',
     'src/contract-first/store',
   ],
+  'src/contract-first/build.ts': [
+    ...['opening', 'own-contract', 'service'].map((name) => `${PACKAGE}/${name}.ts`),
+    ...['engine', 'operate'].map((folder) => `${PACKAGE}/${folder}`),
+  ],
+  'src/contract-first/fastify.ts': [
+    ...['build', 'opening', 'own-contract', 'service', 'registered', 'operator-error'].map(
+      (name) => `${PACKAGE}/${name}.ts`,
+    ),
+    ...['src/contract-first/engine', 'src/contract-first/operate/config.ts', 'src/contract-first/store'],
+  ],
+  'src/contract-first/opening.ts': [
+    'src/contract-first/engine',
+    'src/contract-first/service.ts',
+    'src/contract-first/store',
+  ],
   'src/contract-first/own-contract.ts': [
     'src/contract-first/contract',
     'src/contract-first/engine',
@@ -92,18 +107,10 @@ const ARROWS: Record<string, string[]> = {
     'src/contract-first/store',
   ],
   'src/contract-first/start.ts': [
-    'src/contract-first/own-contract.ts',
+    'src/contract-first/build.ts',
+    'src/contract-first/opening.ts',
     'src/contract-first/service.ts',
     ...['engine', 'operate', 'store'].map((folder) => `${PACKAGE}/${folder}`),
-  ],
-  'src/contract-first/operate/variables.ts': [],
-  'src/contract-first/operate/config.ts': [
-    'src/contract-first/operate/variables.ts',
-    'src/contract-first/operator-error.ts',
-    'src/contract-first/engine/services.ts',
-    'src/contract-first/store/rate.ts',
-    'src/contract-first/store/database-url.ts',
-    'src/contract-first/store/store.ts',
   ],
   'src/contract-first/engine/problem.ts': ['src/contract-first/json'],
   'src/contract-first/registered.ts': [],
@@ -115,15 +122,32 @@ const ARROWS: Record<string, string[]> = {
     'src/contract-first/store/collection.ts',
     'src/contract-first/store/description.ts',
   ],
-  'src/contract-first/engine/server.ts': [
+  'src/contract-first/engine/server.ts': ['src/contract-first/engine', 'src/contract-first/store/api-keys.ts'],
+  'src/contract-first/engine/plugin.ts': [
     'src/contract-first/registered.ts',
     ...['engine', 'store'].map((folder) => `${PACKAGE}/${folder}`),
+  ],
+  'src/contract-first/engine/request-state.ts': [
+    'src/contract-first/registered.ts',
+    'src/contract-first/engine/errors.ts',
+    'src/contract-first/engine/access/caller.ts',
+    'src/contract-first/engine/requests/checks.ts',
+    'src/contract-first/store/description.ts',
   ],
   'src/contract-first/engine/error-body.ts': [
     'src/contract-first/registered.ts',
     'src/contract-first/engine/errors.ts',
     'src/contract-first/engine/problem.ts',
     'src/contract-first/engine/routes/directed.ts',
+  ],
+  'src/contract-first/operate/variables.ts': [],
+  'src/contract-first/operate/config.ts': [
+    'src/contract-first/operate/variables.ts',
+    'src/contract-first/operator-error.ts',
+    'src/contract-first/engine/services.ts',
+    'src/contract-first/store/rate.ts',
+    'src/contract-first/store/database-url.ts',
+    'src/contract-first/store/store.ts',
   ],
   'src/contract-first/engine/tokens.ts': ['src/contract-first/store/collection.ts'],
   'src/contract-first/engine/services.ts': [
@@ -228,7 +252,7 @@ t.test('whatever makes a server listens for the errors of its sockets', async (t
   );
   t.strictSame(makers.sort(), [
     'src/contract-first/engine/http/listening.ts',
-    'src/contract-first/engine/server.ts',
+    'src/contract-first/engine/http/server-options.ts',
     'src/contract-first/operate/telemetry/operators.ts',
   ]);
   for (const file of makers) t.match(readFileSync(join(ROOT, file), 'utf8'), /\bhearErrors\(/, file);

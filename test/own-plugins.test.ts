@@ -8,15 +8,15 @@ import { loadConfig } from './config.ts';
 import { connectRaw } from './raw-client.ts';
 import { send, startService } from './service.ts';
 
-const FOUND = { decorators: { fastify: ['collections', 'services'], request: ['caller'] } };
+const FOUND = { decorators: { fastify: ['contractFirst'], request: ['contractFirst'] } };
 
 t.test('a plugin finds collections, services and the caller as decorations, with their types', async (t) => {
   const callers: unknown[] = [];
   const services = { mail: { sender: 'shop@example.com' } };
   const plugin = async (app: FastifyInstance) => {
-    app.get('/first', async () => (await app.collections.pets.get(1n))?.read().name ?? 'none');
-    app.get('/sender', () => (app.services as typeof services).mail.sender);
-    app.addHook('preParsing', async ({ caller }) => void callers.push(caller?.name));
+    app.get('/first', async () => (await app.contractFirst.collections.pets.get(1n))?.read().name ?? 'none');
+    app.get('/sender', () => (app.contractFirst.services as typeof services).mail.sender);
+    app.addHook('preParsing', async ({ contractFirst }) => void callers.push(contractFirst.caller?.name));
   };
   const { request } = await startService(t, {
     services,

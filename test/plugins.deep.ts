@@ -184,7 +184,7 @@ t.test('all of them at once, beside an encapsulated plugin with a prefix and hoo
     await app.register(
       async (inside) => {
         inside.addHook('onRequest', async (_request, reply) => void reply.header('x-admin', 'yes'));
-        inside.get('/pets', async () => (await app.collections.pets.get(1n))?.read().name);
+        inside.get('/pets', async () => (await app.contractFirst.collections.pets.get(1n))?.read().name);
       },
       { prefix: '/admin' },
     );

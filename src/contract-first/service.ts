@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ToErrorBody } from './engine/error-body.ts';
 import type { Handlers } from './engine/routes/operations.ts';
+import type { ServerOptions } from './engine/server.ts';
 import type { ServiceParts, Settings } from './engine/services.ts';
 import type { VerifyToken } from './engine/tokens.ts';
 import type { Claims } from './registered.ts';
@@ -26,5 +27,10 @@ export interface Service {
   buildServices?: (config: never, parts: ServiceParts) => Awaitable<object>;
   verifyToken?: VerifyToken<Claims>;
   /** Loads the module that registers the team's plugins: a command does not need them. */
-  loadPlugins?: () => Promise<{ addPlugins: (app: FastifyInstance) => Promise<void> }>;
+  loadPlugins?: () => Promise<TeamsPlugins>;
+}
+
+/** The module `plugins.ts`. It may also say where the documents and the health checks are served, if at all. */
+export interface TeamsPlugins extends Pick<ServerOptions, 'docs' | 'health'> {
+  addPlugins: (app: FastifyInstance) => Promise<void>;
 }

@@ -1,15 +1,13 @@
 /** Serves: reads the configuration, loads the contract, opens the store, builds the server, listens, stops on a signal. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { build, loadServed } from './build.ts';
 import type { Contract } from './engine/contract/contract.ts';
-import { withPublicPath } from './engine/contract/public-path.ts';
-import { extendSunsets } from './engine/contract/sunsets.ts';
 import { buildIsReady } from './engine/http/health.ts';
 import { listen } from './engine/http/listening.ts';
 import type { AddTraces } from './engine/http/trace-context.ts';
-import { buildShapes, checkStoredRecords } from './engine/routes/stored-records.ts';
-import { buildServer } from './engine/server.ts';
 import type { Settings } from './engine/services.ts';
+import { closeIfFailed, openOwnStore } from './opening.ts';
 import { type Config, ConfigError, type ConfigWith, loadConfig } from './operate/config.ts';
 import { makeOneRunKey, showOneRunKey, takesKeys } from './operate/process/one-run-key.ts';
 import { startOperating } from './operate/process/operating.ts';
@@ -17,31 +15,19 @@ import { onStopSignals } from './operate/process/signals.ts';
 import { buildForcedEnd, prepareStop } from './operate/process/stopping.ts';
 import { notifySystemd } from './operate/process/watchdog.ts';
 import { type Log, openLog } from './operate/telemetry/log.ts';
-import { loadOwnContract } from './own-contract.ts';
 import type { Service } from './service.ts';
-import { openStore } from './store/open-store.ts';
-import { type Migrated, type Store, StoreError, StoreUnavailable } from './store/store.ts';
+import type { Migrated, Store } from './store/store.ts';
 
 export async function start(service: Service): Promise<void> {
-  const { domain, transactions } = service;
   const config = loadConfig(process.env, service);
-  const loaded = await loadOwnContract(service);
-  const contract = withPublicPath(extendSunsets(loaded, config.extendedSunsets), config.publicPath);
+  const contract = await loadServed(service, config);
   const log = openLog(config.logLevel);
   notifySystemd(process.env);
   for (const warning of config.warnings) log.logger.warn(warning);
   const onMigrated = (migrated: Migrated) =>
     log.logger.info(migrated, migrated.from === 0 ? 'the database was made' : 'the database was migrated');
-  const ofDomain = { shapes: buildShapes(contract, domain), transactions };
-  const store = await openStore(config.database, domain, { ...config, onMigrated }, ofDomain);
-  try {
-    await checkStoredRecords(contract, domain, store);
-    await serve(service, config, contract, store, log);
-  } catch (error) {
-    await store.close();
-    if (!(error instanceof StoreUnavailable)) throw error;
-    throw new StoreError(`The database cannot be used now: ${(error.cause as Error).message}.`, { cause: error });
-  }
+  const store = await openOwnStore(service, contract, config.database, { ...config, onMigrated });
+  await closeIfFailed(store, () => serve(service, config, contract, store, log));
 }
 
 async function serve(
@@ -52,34 +38,16 @@ async function serve(
   log: Log,
 ): Promise<void> {
   const { logger } = log;
-  const { name, handlers, domain, toErrorBody, verifyToken, buildServices } = service;
-  const oneRunKey = await makeOneRunKey({ ...config, name }, store, logger, takesKeys(contract, verifyToken));
+  const { name } = service;
+  const oneRunKey = await makeOneRunKey({ ...config, name }, store, logger, takesKeys(contract, service.verifyToken));
   const stop = { isAsked: false };
-  const services = (await buildServices?.(config.services as never, { log: logger })) ?? {};
+  const services = (await service.buildServices?.(config.services as never, { log: logger })) ?? {};
   const isReady = buildIsReady(store, services, logger);
   const operating = await startOperating(config, contract, store, isReady, stop, logger);
   const addTraces = config.isTraced ? await loadTraces(name, config, contract, logger) : undefined;
-  const plugins = await service.loadPlugins?.();
-  const app = await buildServer({
-    addTraces,
-    contract,
-    ...{ name, handlers, domain, toErrorBody, verifyToken, addPlugins: plugins?.addPlugins },
-    clients: new URL('clients/', service.contract),
-    store,
-    services,
-    isReady,
-    apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys,
-    trustProxy: config.trustProxy,
-    logger,
-    lines: log,
-    counts: operating?.counts,
-    requestTimeout: config.requestTimeout,
-    keepAliveTimeout: config.keepAliveTimeout,
-    corsOrigins: config.corsOrigins,
-    limits: config,
-    countWindow: store.countWindow,
-    stop,
-  });
+  const own = { ...config, apiKeys: oneRunKey ? [oneRunKey] : config.apiKeys };
+  const made = { contract, store, log, services, isReady, stop, addTraces, counts: operating?.counts };
+  const app = await build(service, own, made);
   const listening = startListening(app, config);
   const endByForce = buildForcedEnd(logger, process.pid);
   const askToStop = prepareStop({ app, store, config, log, endByForce, listening, stop });

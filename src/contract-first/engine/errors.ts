@@ -174,6 +174,11 @@ export class HttpError extends Error {
     this.headers = retryAfter === undefined ? headers : { 'retry-after': String(retryAfter), ...headers };
   }
 
+  /** For error handlers that are written as Fastify's documents say. */
+  get statusCode(): number {
+    return this.status;
+  }
+
   get body(): ErrorParts<ErrorCode> {
     return new ErrorParts(this.code, this.message, this);
   }

@@ -78,10 +78,8 @@ async function checkService([name, service]: [string, Service], timeout: number)
   }
 }
 
-/** Decorates the app with collections and services, so that plugins have them, too. */
-export function addServices(app: FastifyInstance, collections: object, services: object): void {
-  app.decorate('collections', collections as FastifyInstance['collections']);
-  app.decorate('services', services as FastifyInstance['services']);
+/** Closes the services when the app closes. */
+export function addServices(app: FastifyInstance, services: object): void {
   app.addHook('onClose', async () => {
     await Promise.all(all(services).map(async ([, service]) => service.close?.()));
   });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
-import { withPublicPath } from '../../../src/contract-first/engine/contract/public-path.ts';
+import { withPrefix, withPublicPath } from '../../../src/contract-first/engine/contract/public-path.ts';
 import { loadOurs, startService } from '../../service.ts';
 
 const PUBLIC = '/shop/petstore';
@@ -47,4 +47,17 @@ t.test('a contract that names no server gets one', async (t) => {
     PUBLIC,
   );
   t.strictSame(JSON.parse(contract.json).servers, [{ url: PUBLIC }]);
+});
+
+t.test('below another prefix, the servers that end in the old one end in the new one', async (t) => {
+  const { document } = (await loadOurs()).contract;
+  const read = async (...urls: string[]) => {
+    const text = JSON.stringify({ ...document, servers: urls.map((url) => ({ url })) });
+    return loadContract(`${t.testdir({ 'moved.json': text })}/moved.json`);
+  };
+  const moved = withPrefix(await read('/v1/', 'https://pets.example/v1', 'https://pets.example/other'), '/shop');
+  const servers = [{ url: '/shop' }, { url: 'https://pets.example/shop' }, { url: 'https://pets.example/other' }];
+  t.strictSame(JSON.parse(moved.json).servers, servers);
+  t.match(moved, { prefix: '/shop', document: { servers }, yaml: Buffer.from(moved.json) });
+  t.strictSame(withPrefix(await read('/v1'), '').document.servers, [{ url: '/' }]);
 });

@@ -181,9 +181,11 @@ for (const [what, toErrorBody, cause] of FAULTY) {
       const lines: string[] = [];
       const log = { write: (line: string) => void lines.push(line) };
       const { port } = await startService(t, { contract, toErrorBody: toErrorBody as () => never, log });
-      const refused = await send(port, '/v1/pets?limit=0');
+      const refused = await send(port, '/v1/pets/1');
       t.match(refused, { status: 500, headers: { 'content-type': /^application\/json/ } });
       t.match(JSON.parse(refused.text), { code: 'internal_error' }, 'as a handler that fails');
+      const unfit = await send(port, '/v1/pets?limit=0');
+      t.match(JSON.parse(unfit.text), { code: 'invalid_request', status: 400 });
       const thrown = await send(port, '/v1/pets', { method: 'POST', body: '{' });
       t.match(JSON.parse(thrown.text), { code: 'malformed_json', status: 400 });
       const { socket, replies } = connectRaw(port, 'GET / HTTP/1.1\r\n: :\r\n\r\n');

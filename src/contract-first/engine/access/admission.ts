@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { Rate } from '../../store/store.ts';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
 import type { HttpError } from '../errors.ts';
+import { type RequestState, stateOf } from '../request-state.ts';
 import { type Caller, type Identify, missingScopes } from './caller.ts';
 import { forbidden, placesOf, unauthorized } from './challenges.ts';
 import type { RateLimits, RefuseOver } from './rate-limits.ts';
@@ -21,7 +22,7 @@ export interface AdmissionOptions {
 }
 
 interface HeldKey extends NeededKey {
-  /** Sets `request.caller`. */
+  /** Notes the caller. */
   identify: Identify;
 }
 
@@ -30,6 +31,7 @@ type Alternative = HeldKey & { alsoNeeded: HeldKey[] };
 /** The check of one request. */
 interface Attempt {
   request: FastifyRequest;
+  state: RequestState;
   reply: FastifyReply;
   done: (failure?: HttpError) => void;
   /** The caller for whom the request was counted: a second alternative with the same key does not count it again. */
@@ -59,7 +61,8 @@ export class Admission {
     this.#takeKeys = takeFromQuery(this.#places);
   }
 
-  readonly hook: onRequestHookHandler = (request, reply, done) => this.#tryFrom(0, { request, reply, done });
+  readonly hook: onRequestHookHandler = (request, reply, done) =>
+    this.#tryFrom(0, { request, state: stateOf(request), reply, done });
 
   /** Tries the alternatives from this one on. */
   #tryFrom(index: number, attempt: Attempt): void {
@@ -68,9 +71,9 @@ export class Admission {
       this.#refuse(attempt);
       return;
     }
-    const { request, reply, done } = attempt;
+    const { request, state, reply, done } = attempt;
     alternative.identify(request, reply, (failure, refused) => {
-      const { caller } = request;
+      const { caller } = state;
       if (refused !== undefined) attempt.refused = refused;
       if (failure) done(failure);
       else if (!caller) this.#tryFrom(index + 1, attempt);
@@ -93,7 +96,7 @@ export class Admission {
     } else if (alternative.alsoNeeded.length === 0) this.#pass(caller, attempt);
     else {
       this.#needAlso(alternative.alsoNeeded, attempt, (failure, isHeld) => {
-        attempt.request.caller = caller;
+        attempt.state.caller = caller;
         if (failure) attempt.done(failure);
         else if (isHeld) this.#pass(caller, attempt);
         else this.#tryFrom(index + 1, attempt);
@@ -111,9 +114,9 @@ export class Admission {
       done(undefined, true);
       return;
     }
-    const { request, reply } = attempt;
+    const { request, state, reply } = attempt;
     other.identify(request, reply, (failure) => {
-      const { caller } = request;
+      const { caller } = state;
       const missing = caller ? missingScopes(caller, other.scopes) : [];
       if (failure || !caller) done(failure, false);
       else if (missing.length > 0) done(forbidden(missing, other, this.#options.realm));
@@ -121,16 +124,18 @@ export class Admission {
     });
   }
 
-  #pass(caller: Caller, { request, done }: Attempt): void {
+  #pass(caller: Caller, { request, state, done }: Attempt): void {
     caller.use.isNew = true;
+    state.isAdmitted = true;
     this.#takeKeys?.(request);
     done();
   }
 
-  #refuse({ request, reply, done, denied, refused }: Attempt): void {
+  #refuse({ request, state, reply, done, denied, refused }: Attempt): void {
     const { isKeyOptional, unauthorizedRate, shares, over, realm } = this.#options;
     if (isKeyOptional) {
-      request.caller = undefined;
+      state.caller = undefined;
+      state.isAdmitted = true;
       this.#takeKeys?.(request);
       done();
     } else if (denied) done(denied);

@@ -1,6 +1,6 @@
 /** Checks keys before the body is read. Keys come from the configuration and from the store; the contract says where clients send them. */
 import { createHmac } from 'node:crypto';
-import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Logger } from 'pino';
 import type { Claims } from '../../registered.ts';
 import { CONFIGURED, hashKey } from '../../store/api-keys.ts';
@@ -9,6 +9,7 @@ import { buildWindowCounter } from '../../store/window-counter.ts';
 import type { KeyPlace, NeededKey, Requirement } from '../contract/contract.ts';
 import { BEARER } from '../contract/contract.ts';
 import type { HttpError } from '../errors.ts';
+import { stateOf } from '../request-state.ts';
 import type { VerifyToken } from '../tokens.ts';
 import { Admission } from './admission.ts';
 import { buildIdentifyApiKey } from './api-key-auth.ts';
@@ -38,8 +39,10 @@ export interface AuthOptions {
   rates?: Rates;
   /** The counter that is shared with other servers; without it, this one counts alone. */
   countWindow?: WindowCounter | undefined;
+  /** The address of a request's client; by default, as Fastify finds it. */
+  toAddress?: ((request: FastifyRequest) => string | undefined) | undefined;
   /** Called whenever the stored keys have been read. */
-  onRead?: () => void;
+  onRead?: (() => void) | undefined;
   /** How long the keys that were read last stay valid while the store cannot be read, in milliseconds. */
   maxKeyAge?: number;
 }
@@ -60,6 +63,7 @@ export async function addAuth(
     countWindow = buildWindowCounter(),
     maxKeyAge,
     onRead,
+    toAddress = ({ ip }) => ip,
   }: AuthOptions,
 ): Promise<(security: Requirement[], over: RefuseOver, isKeyOptional?: boolean) => onRequestHookHandler> {
   const { keyRate, unauthorizedRate } = rates;
@@ -68,14 +72,14 @@ export async function addAuth(
   const stored = new StoredKeys({ store, logger, toCaller: toOurs, maxAge: maxKeyAge, onRead });
   await stored.start();
   const configured = new Map(apiKeys.map((key) => [hashKey(key), toOurs(toConfigured(key, stored.salt))]));
-  const shares = buildRateLimits(countWindow);
+  const shares = buildRateLimits(countWindow, toAddress);
   app.addHook('onClose', async () => {
     stored.stop();
     await uses.stop();
   });
   const note: NoteCaller = (request, hash) => {
     try {
-      request.caller = configured.get(hash) ?? stored.find(hash);
+      stateOf(request).caller = configured.get(hash) ?? stored.find(hash);
       return undefined;
     } catch (error) {
       return error as HttpError;

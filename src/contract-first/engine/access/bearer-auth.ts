@@ -3,6 +3,7 @@ import bearerAuth from '@fastify/bearer-auth';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { hashKey } from '../../store/api-keys.ts';
 import { HttpError } from '../errors.ts';
+import { stateOf } from '../request-state.ts';
 import type { Identify, NoteCaller } from './caller.ts';
 import { buildVerified } from './sent-keys.ts';
 
@@ -12,7 +13,7 @@ export async function buildIdentifyBearer(app: FastifyInstance, note: NoteCaller
     const hash = hashKey(key);
     const failure = note(request, hash);
     if (failure) throw failure;
-    if (!request.caller) return false;
+    if (!stateOf(request).caller) return false;
     verified.set(request.headers.authorization as string, hash);
     return true;
   };
@@ -22,11 +23,12 @@ export async function buildIdentifyBearer(app: FastifyInstance, note: NoteCaller
   const verify = app.verifyBearerAuth as NonNullable<typeof app.verifyBearerAuth>;
 
   return (request, reply, done) => {
+    const state = stateOf(request);
     const hash = verified.get(request.headers.authorization ?? '');
     // An alternative that was tried before may have set its caller.
-    request.caller = undefined;
+    state.caller = undefined;
     const failure = hash === undefined ? undefined : note(request, hash);
-    if (failure || request.caller) done(failure);
+    if (failure || state.caller) done(failure);
     else {
       verify(request, reply, (error) => {
         // The plugin has set 401, but a later alternative may admit the request.

@@ -22,17 +22,10 @@ export interface Caller extends KeyOwner {
   readonly logged: string;
 }
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Who sent the request; undefined where no key was checked, or none was valid. */
-    caller: Caller | undefined;
-  }
-}
-
-/** Sets `request.caller` to the owner of the key with this hash, if any. Returns an error while keys cannot be read; never throws. */
+/** Sets the request's caller to the owner of the key with this hash, if any. Returns an error while keys cannot be read; never throws. */
 export type NoteCaller = (request: FastifyRequest, hash: string) => HttpError | undefined;
 
-/** Sets `request.caller` by the key in one place. `done` gets an error of the service, or the reason why a token was refused. */
+/** Sets the request's caller by the key in one place. `done` gets an error of the service, or the reason why a token was refused. */
 export type Identify = (request: FastifyRequest, reply: FastifyReply, done: Identified) => void;
 type Identified = (failure?: HttpError, refused?: string) => void;
 

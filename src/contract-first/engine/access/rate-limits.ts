@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Rate, WindowCounter } from '../../store/store.ts';
 import { ADDRESS } from '../../store/window-counter.ts';
-import { toClientAddress } from '../http/client-address.ts';
 import { buildLimiter, type Standing } from './limiter.ts';
 
 /** Answers a request that is over its rate limit, with these headers. */
@@ -11,7 +10,10 @@ export type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers:
 
 export type RateLimits = ReturnType<typeof buildRateLimits>;
 
-export function buildRateLimits(countWindow: WindowCounter) {
+export function buildRateLimits(
+  countWindow: WindowCounter,
+  toAddress: (request: FastifyRequest) => string | undefined,
+) {
   const count = buildLimiter(countWindow);
 
   /**
@@ -42,7 +44,7 @@ export function buildRateLimits(countWindow: WindowCounter) {
     countForCaller: (counted: string, rate: Rate, reply: FastifyReply, on: Continuation) =>
       countRequest(counted, rate, reply, toStanding, on),
     countForAddress: (rate: Rate, reply: FastifyReply, on: Continuation) =>
-      countRequest(ADDRESS + toNetwork(String(toClientAddress(reply.request))), rate, reply, () => ({}), on),
+      countRequest(ADDRESS + toNetwork(String(toAddress(reply.request))), rate, reply, () => ({}), on),
   };
 }
 

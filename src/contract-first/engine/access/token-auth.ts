@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Claims } from '../../registered.ts';
 import { HttpError } from '../errors.ts';
+import { stateOf } from '../request-state.ts';
 import type { Verified, VerifyToken } from '../tokens.ts';
 import type { Caller, Identify } from './caller.ts';
 
@@ -17,7 +18,8 @@ export function buildIdentifyToken(
   timeout = VERIFY_TIMEOUT,
 ): Identify {
   return (request, _reply, done) => {
-    request.caller = undefined;
+    const state = stateOf(request);
+    state.caller = undefined;
     const [, token] = SENT.exec(request.headers.authorization ?? '') ?? [];
     if (token === undefined) {
       done();
@@ -31,7 +33,7 @@ export function buildIdentifyToken(
       (result) => {
         if ('refused' in result) done(undefined, result.refused);
         else {
-          request.caller = result;
+          state.caller = result;
           done();
         }
       },

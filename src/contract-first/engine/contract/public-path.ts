@@ -1,19 +1,32 @@
-/** The contract as clients see it behind a proxy that strips a path. */
+/** The contract as clients see it where it is not served at the path of its own servers. */
 import { stringify } from 'lossless-json';
 import type { AnyContract } from './contract.ts';
 import type { Document } from './document.ts';
 import { parseWithBigints } from './numbers.ts';
 
 /**
- * Puts `publicPath`, such as `/shop`, before the paths of its servers, and of everything that the server refers to. The served YAML
- * is then JSON text, no longer the file.
+ * Puts `publicPath`, such as `/shop`, which a proxy strips, before the paths of its servers, and of everything that the server refers
+ * to. The served YAML is then JSON text, no longer the file.
  */
 export function withPublicPath<Kind extends AnyContract>(contract: Kind, publicPath: string): Kind {
   if (publicPath === '') return contract;
+  return { ...withServers(contract, (url) => (/^(\/(?!\/)|$)/.test(url) ? publicPath + url : url)), publicPath };
+}
+
+/** Puts `prefix` in place of the contract's own, in its servers too. */
+export function withPrefix<Kind extends AnyContract>(contract: Kind, prefix: string): Kind {
+  const { prefix: old } = contract;
+  if (prefix === old) return contract;
+  const toUrl = (url: string) => {
+    const start = url.replace(/\/+$/, '');
+    return start.endsWith(old) ? start.slice(0, start.length - old.length) + prefix || '/' : url;
+  };
+  return { ...withServers(contract, toUrl), prefix };
+}
+
+function withServers<Kind extends AnyContract>(contract: Kind, toUrl: (url: string) => string): Kind {
   const source = parseWithBigints(contract.json) as Document;
-  const servers = (source.servers ?? [{ url: '' }]).map((server) =>
-    /^(\/(?!\/)|$)/.test(server.url) ? { ...server, url: publicPath + server.url } : server,
-  );
+  const servers = (source.servers ?? [{ url: '' }]).map((server) => ({ ...server, url: toUrl(server.url) }));
   const json = stringify({ ...source, servers }) as string;
-  return { ...contract, publicPath, json, yaml: Buffer.from(json), document: { ...contract.document, servers } };
+  return { ...contract, json, yaml: Buffer.from(json), document: { ...contract.document, servers } };
 }

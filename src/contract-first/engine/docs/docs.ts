@@ -1,12 +1,10 @@
 /** Serves the contract: as it is written in YAML, as JSON without loss, as a page to read, and with Swagger UI to try. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { AnyContract } from '../contract/contract.ts';
 import { loadClients } from './clients.ts';
 import { addDocument, addPage } from './documents.ts';
-import { addFrontDoor } from './front-door.ts';
 
 /**
  * The headers that OWASP recommends for HTML, beside those of every reply. The page loads nothing from other sites, and has no inline
@@ -46,40 +44,37 @@ const TYPES: Record<string, string> = {
 /** Loaded on the first request: loading and making the pages would take a tenth of the start. */
 const loadPages = () => import('./page.ts');
 
-export async function addDocs(app: FastifyInstance, contract: AnyContract, folder?: URL): Promise<void> {
-  // For plugins that ask for `app.swagger()`.
-  const specification = { document: contract.document } as StaticDocumentSpec;
-  await app.register(swagger, { mode: 'static', specification });
-  addDocument(app, '/openapi.yaml', contract.yaml, { 'content-type': 'application/yaml' });
-  addDocument(app, '/openapi.json', Buffer.from(contract.json), {
+/** Below `prefix`, such as `/internal`. */
+export function addDocs(app: FastifyInstance, contract: AnyContract, prefix: string, folder?: URL): void {
+  addDocument(app, `${prefix}/openapi.yaml`, contract.yaml, { 'content-type': 'application/yaml' });
+  addDocument(app, `${prefix}/openapi.json`, Buffer.from(contract.json), {
     'content-type': 'application/json; charset=utf-8',
   });
-  addFrontDoor(app, contract);
   const clients = loadClients(folder);
   // Relative, so that the page works below any path that a proxy strips.
   for (const [url, root] of Object.entries({ '/docs': './', '/docs/': '../' })) {
-    addPage(app, url, async () => (await loadPages()).toPage(contract, clients, root), {
+    addPage(app, prefix + url, async () => (await loadPages()).toPage(contract, clients, root), {
       'content-type': 'text/html; charset=utf-8',
       ...PAGE_HEADERS,
     });
   }
-  addPage(app, '/docs/try', async () => (await loadPages()).toTryPage(contract, '../'), {
+  addPage(app, `${prefix}/docs/try`, async () => (await loadPages()).toTryPage(contract, '../'), {
     'content-type': 'text/html; charset=utf-8',
     ...PAGE_HEADERS,
   });
   for (const { path, text } of clients) {
-    addDocument(app, `/docs/clients/${path}`, text, {
+    addDocument(app, `${prefix}/docs/clients/${path}`, text, {
       'content-type': 'text/plain; charset=utf-8',
       ...PAGE_HEADERS,
     });
   }
-  addFiles(app, SWAGGER_UI, SWAGGER_UI_FILES);
-  addFiles(app, ADDITIONS, readdirSync(ADDITIONS));
+  addFiles(app, prefix, SWAGGER_UI, SWAGGER_UI_FILES);
+  addFiles(app, prefix, ADDITIONS, readdirSync(ADDITIONS));
 }
 
-function addFiles(app: FastifyInstance, folder: URL, names: string[]): void {
+function addFiles(app: FastifyInstance, prefix: string, folder: URL, names: string[]): void {
   for (const name of names) {
     const headers = { 'content-type': TYPES[extname(name)] as string, ...PAGE_HEADERS };
-    addDocument(app, `/docs/static/${name}`, readFileSync(new URL(name, folder)), headers);
+    addDocument(app, `${prefix}/docs/static/${name}`, readFileSync(new URL(name, folder)), headers);
   }
 }

@@ -1,26 +1,40 @@
 /** Leads from the origin to the rest: people to the page, programs to the contract. */
+import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { AnyContract } from '../contract/contract.ts';
 import { toVary } from '../replies/vary.ts';
 import { addDocument } from './documents.ts';
 
 /** The relations are from RFC 8631, that of the catalogue from RFC 9727. */
-const toLinks = (publicPath: string) =>
+const toLinks = (publicPath: string, docs: string) =>
   [
-    `<${publicPath}/openapi.json>; rel="service-desc"; type="application/json"`,
-    `<${publicPath}/docs>; rel="service-doc"; type="text/html"`,
+    `<${docs}/openapi.json>; rel="service-desc"; type="application/json"`,
+    `<${docs}/docs>; rel="service-doc"; type="text/html"`,
     `<${publicPath}${CATALOGUE}>; rel="api-catalog"`,
   ].join(', ');
 
 const CATALOGUE = '/.well-known/api-catalog';
 
-export function addFrontDoor(app: FastifyInstance, { publicPath, prefix }: AnyContract): void {
+export interface FrontDoor {
+  /** The start of the paths of the documents. */
+  docs: string;
+  /** The path of the health check. */
+  readyz: string | undefined;
+}
+
+export async function addFrontDoor(app: FastifyInstance, contract: AnyContract, door: FrontDoor): Promise<void> {
+  const { document, publicPath, prefix } = contract;
+  const { readyz } = door;
+  const docs = publicPath + door.docs;
+  // For plugins that ask for `app.swagger()`, unless the team has its own.
+  const specification = { document } as StaticDocumentSpec;
+  if (!app.hasDecorator('swagger')) await app.register(swagger, { mode: 'static', specification });
   if (!app.hasRoute({ method: 'GET', url: '/' })) {
     app.get('/', (request, reply) => {
       const isBrowser = /\btext\/html\b/.test(request.headers.accept ?? '');
       reply
-        .headers({ link: toLinks(publicPath), vary: toVary(reply, 'accept') })
-        .redirect(publicPath + (isBrowser ? '/docs' : '/openapi.json'));
+        .headers({ link: toLinks(publicPath, docs), vary: toVary(reply, 'accept') })
+        .redirect(docs + (isBrowser ? '/docs' : '/openapi.json'));
     });
   }
   // URLs without an origin: the server does not know a proxy's.
@@ -29,11 +43,11 @@ export function addFrontDoor(app: FastifyInstance, { publicPath, prefix }: AnyCo
       {
         anchor: publicPath + prefix || '/',
         'service-desc': [
-          { href: `${publicPath}/openapi.json`, type: 'application/json' },
-          { href: `${publicPath}/openapi.yaml`, type: 'application/yaml' },
+          { href: `${docs}/openapi.json`, type: 'application/json' },
+          { href: `${docs}/openapi.yaml`, type: 'application/yaml' },
         ],
-        'service-doc': [{ href: `${publicPath}/docs`, type: 'text/html' }],
-        status: [{ href: `${publicPath}/readyz`, type: 'application/json' }],
+        'service-doc': [{ href: `${docs}/docs`, type: 'text/html' }],
+        ...(readyz && { status: [{ href: publicPath + readyz, type: 'application/json' }] }),
       },
     ],
   };

@@ -2,15 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
-import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Undefined where no proxy is trusted. */
-    isProxy: IsProxy | undefined;
-  }
-}
 
 /** An address with or without port and zone, as proxies write it: `192.0.2.1:80`, `[2001:DB8::1]:80`, `fe80::1%eth0`. */
 const FORM = /^(?:\[([\da-f:.]+)(?:%\w+)?\]|([\d.]+))(?::\d{1,5})?$|^([\da-f:.]+)(?:%\w+)?$/i;
@@ -59,20 +51,18 @@ export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): 
   };
 }
 
-export function addClientAddresses(app: FastifyInstance, isProxy: IsProxy | undefined): void {
-  app.decorate('isProxy', isProxy);
-  // Node caches the address when it is first read; once a client has reset its connection, the system no longer has it.
-  app.server.prependListener('connection', (socket) => socket.remoteAddress);
-}
+/** Returns the address of a request's client. Not `request.ip`: for a request with a bad URL, that is the proxy's. */
+export type ToAddress = (raw: IncomingMessage) => string | undefined;
 
-/** A Fastify request, or Node's with the app. Not `request.ip`: for a request with a bad URL, that is the proxy's. */
-type Sent = { raw: IncomingMessage; server: FastifyInstance };
-
-/** The address reported by the last trusted proxy, or the proxy's own if it reports none; undefined if the connection has no address. */
-export function toClientAddress({ raw, server }: Sent): string | undefined {
-  const { isProxy } = server;
-  if (isProxy === undefined) return raw.socket.remoteAddress;
-  const ips = proxyAddr.all(raw, isProxy);
-  const ip = ips.at(-1) as string;
-  return ips.length === 1 ? ip : (toAddress(ip) ?? toAddress(String(ips.at(-2))));
+/**
+ * The address reported by the last trusted proxy, or the proxy's own if it reports none; undefined if the connection has no address.
+ * `isProxy` is undefined where no proxy is trusted.
+ */
+export function buildToAddress(isProxy: IsProxy | undefined): ToAddress {
+  if (isProxy === undefined) return ({ socket }) => socket.remoteAddress;
+  return (raw) => {
+    const ips = proxyAddr.all(raw, isProxy);
+    const ip = ips.at(-1) as string;
+    return ips.length === 1 ? ip : (toAddress(ip) ?? toAddress(String(ips.at(-2))));
+  };
 }

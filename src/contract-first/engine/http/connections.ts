@@ -1,19 +1,11 @@
 /** The limits of connections: how many are served, and how long a client may leave a reply unread. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { linger } from './closing.ts';
 import type { Counts } from './counts.ts';
 import { answerHalfClosed, endBy, isLast, keepAlive, readWhenResumed, stopParsing } from './node-internals.ts';
 import { mayArrive } from './unwanted-bodies.ts';
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Closes every connection, whatever is still being sent. */
-    cutConnections(): void;
-  }
-}
 
 export interface ConnectionLimits {
   /** How many connections are served at a time. As many again are accepted, but get only health checks and 503. */
@@ -79,7 +71,10 @@ const isBusy = ({ response }: ConnectionState) =>
 
 export class Connections {
   readonly #limits: ConnectionLimits;
+  readonly #logger: Logger;
   readonly #counts: Counts;
+  /** Once a second, from the first connection on. */
+  #sweep: NodeJS.Timeout | undefined;
   readonly #sockets = new Set<HttpSocket>();
   #second = 0;
   #turn = 0;
@@ -88,9 +83,15 @@ export class Connections {
   /** How many connections were refused in this second. */
   #refused = 0;
 
-  constructor(limits: ConnectionLimits, counts: Counts) {
+  constructor(limits: ConnectionLimits, logger: Logger, counts: Counts) {
     this.#limits = limits;
+    this.#logger = logger;
     this.#counts = counts;
+  }
+
+  /** Closes every connection, whatever is still being sent. Not `closeAllConnections`: Node forgets a connection after a CONNECT. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   /** All open connections. */
@@ -98,7 +99,7 @@ export class Connections {
     return this.#sockets;
   }
 
-  /** Seconds since the start. */
+  /** Seconds since the first connection. */
   get second(): number {
     return this.#second;
   }
@@ -134,6 +135,7 @@ export class Connections {
 
   add(socket: HttpSocket): void {
     const { maxConnections } = this.#limits;
+    this.#sweep ??= setInterval(() => this.#endSecond(), 1000).unref();
     const state = buildState(this.#second);
     socket[STATE] = state;
     this.#sockets.add(socket);
@@ -152,13 +154,16 @@ export class Connections {
     this.#counts.dropped.full++;
   }
 
-  /** To be called once a second. Returns how many connections were refused in it. */
-  endSecond(): number {
+  #endSecond(): void {
     this.#second++;
     this.#closeUnread();
-    const refused = this.#refused;
+    if (this.#refused > 0) this.#logger.warn({ dropped: this.#refused }, 'connections were not accepted');
     this.#refused = 0;
-    return refused;
+  }
+
+  /** To be called when the server is closed. */
+  stop(): void {
+    clearInterval(this.#sweep);
   }
 
   /** Closes one idle connection, without a request for a second: its client can open another. */
@@ -189,20 +194,10 @@ export class Connections {
   }
 }
 
-export function addConnections(app: FastifyInstance, limits: ConnectionLimits, logger: Logger, counts: Counts) {
-  const connections = new Connections(limits, counts);
-  answerHalfClosed(app.server);
-  app.server.on('connection', (socket: HttpSocket) => connections.add(socket));
-  const sweep = setInterval(() => {
-    const dropped = connections.endSecond();
-    if (dropped > 0) logger.warn({ dropped }, 'connections were not accepted');
-  }, 1000).unref();
-  app.server.on('close', () => clearInterval(sweep));
-  // Not `closeAllConnections`: Node forgets a connection after a CONNECT.
-  app.decorate('cutConnections', () => {
-    for (const socket of connections.sockets) socket.destroy();
-  });
-  return connections;
+export function addConnections(server: Server, connections: Connections): void {
+  answerHalfClosed(server);
+  server.on('connection', (socket: HttpSocket) => connections.add(socket));
+  server.on('close', () => connections.stop());
 }
 
 function buildState(second: number): ConnectionState {

@@ -53,7 +53,7 @@ const answerPreflights: onRouteHookHandler = (route) => {
 
 /** Names the methods of the path. An unknown path, or a request that is no preflight of these origins, is 404 or 405 as usual. */
 const answerPreflight: preParsingHookHandler = (request, reply, _body, _done) => {
-  const methods = request.server.methodsAt(request.url);
+  const methods = request.server.contractFirst.methodsAt(request.url);
   const isAllowed = reply.hasHeader('access-control-allow-origin') && request.headers['access-control-request-method'];
   if (methods && isAllowed) reply.code(204).header('access-control-allow-methods', methods).send();
   else reply.callNotFound();

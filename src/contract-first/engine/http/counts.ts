@@ -2,13 +2,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../errors.ts';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The code with which the server itself refused the request. */
-    errorCode: ErrorCode | undefined;
-  }
-}
-
 export class Counts {
   inFlight = 0;
   connections = 0;

@@ -23,9 +23,13 @@ export interface LastCall {
   waiting: (() => void)[] | undefined;
 }
 
-export function addDraining(app: FastifyInstance, connections: Connections, stop: Stop): LastCall {
-  const lastCall: LastCall = { waiting: undefined };
+interface DrainingOptions {
+  connections: Connections;
+  stop: Stop;
+  lastCall: LastCall;
+}
 
+export function addDraining(app: FastifyInstance, { connections, stop, lastCall }: DrainingOptions): void {
   // When the server closes, the kernel resets connections that wait in its backlog. A client that is answered connects again at once,
   // so nobody is answered until the requests on their way have arrived, and nobody listens any more.
   app.addHook('preClose', async () => {
@@ -47,8 +51,6 @@ export function addDraining(app: FastifyInstance, connections: Connections, stop
       for (const goOn of waiting) goOn();
     });
   });
-
-  return lastCall;
 }
 
 /** Whether a connection has sent nothing yet. Browsers open such ones in advance; Node counts them as in use, and would wait. */

@@ -4,10 +4,11 @@ import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyReques
 import type { Logger } from 'pino';
 import type { ErrorFormOf } from '../error-body.ts';
 import { type CodeAndMessage, type ErrorCode, HttpError } from '../errors.ts';
+import { stateOf } from '../request-state.ts';
 import { sendAtLast } from './last-resort.ts';
 import type { MakeError } from './made-errors.ts';
+import { addOwnHeaders } from './security-headers.ts';
 import { BAD_URL, describe, MALFORMED, MAX_URL_LENGTH, NO_VERSION, toHttpError, URI_TOO_LONG } from './thrown.ts';
-import { continueWhenRead } from './unwanted-bodies.ts';
 
 const NO_HOST: CodeAndMessage = ['malformed_request', 'The Host header is missing, or no host.'];
 const TWICE: CodeAndMessage = ['malformed_request', 'A header that counts once was sent twice.'];
@@ -42,12 +43,6 @@ declare module 'fastify' {
       accept: string | undefined;
     };
   }
-  interface FastifyRequest {
-    /** Whether its handler has answered, so that the reply's status is the handler's. */
-    isAnswered: boolean;
-    /** The error by which a plugin refused the request, for the log. */
-    refusal: unknown;
-  }
 }
 
 const PLAIN: NonNullable<FastifyContextConfig['failures']> = {
@@ -63,15 +58,17 @@ export type SendError = (thrown: unknown, request: FastifyRequest, reply: Fastif
 /** Builds the function for Fastify's option `frameworkErrors` and its error handlers. */
 export function buildSendError(logger: Logger, makeError: MakeError): SendError {
   return (thrown, request, reply) => {
-    const isSecond = request.errorCode !== undefined;
-    const status = isSecond || request.isAnswered ? 500 : reply.statusCode;
-    const failure = toHttpError(thrown, status, request.isReplayed);
+    const state = stateOf(request);
+    const isSecond = state.errorCode !== undefined;
+    const status = isSecond || state.isAnswered ? 500 : reply.statusCode;
+    const failure = toHttpError(thrown, status, state.isReplayed);
     const { formOf, headers, challenge, accept } = request.routeOptions.config.failures ?? PLAIN;
-    request.errorCode = failure.code;
-    if (failure.status < 500) request.refusal = failure.cause;
+    state.errorCode = failure.code;
+    if (failure.status < 500) state.refusal = failure.cause;
     else if (isFault(failure)) logError(logger, request, failure);
     const retryAfter = reply.getHeader('retry-after');
-    reply.code(failure.status).headers(headers).headers(failure.headers).header('x-request-id', request.id);
+    addOwnHeaders(request, reply);
+    reply.code(failure.status).headers(headers).headers(failure.headers);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
     if (challenge && CHALLENGED.includes(failure.status) && !reply.hasHeader('www-authenticate')) {
       reply.header('www-authenticate', challenge);
@@ -97,21 +94,15 @@ function logError(logger: Logger, { id: reqId }: FastifyRequest, failure: HttpEr
   }
 }
 
+/** Answers the errors of all routes whose context has no error handler of the team's. */
 export function addErrorReplies(app: FastifyInstance, sendError: SendError): void {
-  app.decorateRequest('errorCode', undefined);
-  app.decorateRequest('isAnswered', false);
-  app.decorateRequest('refusal', undefined);
   app.setErrorHandler(sendError);
   const { errorHandler } = app;
-  // When an error's own reply fails, Fastify calls the next error handler: after the app's, that would be its own.
+  // When an error's own reply fails, Fastify calls the next error handler: after this app's, that would be of the app around it.
   app.addHook('onRoute', function (route) {
-    if (this.errorHandler === errorHandler) route.errorHandler ??= sendError;
-  });
-  // Node's own reply would have no body.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  app.server.on('checkContinue', (request, response) => {
-    continueWhenRead(request, response);
-    app.server.emit('request', request, response);
+    this.after(() => {
+      if (this.errorHandler === errorHandler) route.errorHandler ??= sendError;
+    });
   });
 }
 

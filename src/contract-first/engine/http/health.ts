@@ -36,9 +36,14 @@ function toCause(error: unknown): unknown {
   return isOurs ? error.cause : error;
 }
 
-export function addHealth(app: FastifyInstance, isReady: IsReady, stop: Stop): void {
-  app.get('/livez', () => ({ status: 'ok' }));
-  app.get('/readyz', async () => {
+export interface HealthPaths {
+  livez: string;
+  readyz: string;
+}
+
+export function addHealth(app: FastifyInstance, { livez, readyz }: HealthPaths, isReady: IsReady, stop: Stop): void {
+  app.get(livez, () => ({ status: 'ok' }));
+  app.get(readyz, async () => {
     if (stop.isAsked) throw new HttpError('unavailable', 'The service is stopping.');
     if (!(await isReady())) throw new HttpError('unavailable', 'The service is unavailable. Try again later.');
     return { status: 'ok' };

@@ -1,10 +1,10 @@
 /** Refuses requests over the limits at once, before key and body: a refusal must cost a fraction of an answer. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { HttpError } from '../errors.ts';
 import { type ConnectionState, type Connections, endBehind, stateOf } from './connections.ts';
 import type { Counts } from './counts.ts';
+import type { LastCall } from './draining.ts';
 import { isFaultilyFramed } from './error-replies.ts';
 import type { MakeError } from './made-errors.ts';
 import { isLast, stopParsing } from './node-internals.ts';
@@ -18,9 +18,6 @@ export interface RequestLimits {
 
 const OVERLOADED = new HttpError('overloaded', 'Too many requests are waiting. Try again later.');
 
-/** Health checks are never refused: load balancers decide by them whether to send requests here. */
-const HEALTH = new Set<string | undefined>(['/livez', '/readyz']);
-
 export interface OverloadOptions extends RequestLimits {
   connections: Connections;
   nextRequestId: () => string;
@@ -28,15 +25,21 @@ export interface OverloadOptions extends RequestLimits {
   makeError: MakeError;
   counts: Counts;
   bareHeaders: Readonly<Record<string, string>>;
+  /** The paths of health checks, which are never refused: load balancers decide by them whether to send requests here. */
+  healthPaths: ReadonlySet<string | undefined>;
+  lastCall: LastCall;
 }
 
-/** To be called after Fastify has added its own listener. */
-export function addOverload(app: FastifyInstance, options: OverloadOptions): void {
-  const { connections } = options;
-  const [serve] = app.server.listeners('request') as [RequestListener];
+/** Builds the listener for requests around Fastify's. */
+export function buildListener(handle: RequestListener, options: OverloadOptions): RequestListener {
+  const { connections, lastCall } = options;
   const refuse = buildRefuse(options);
+  const serve: RequestListener = (request, response) => {
+    if (lastCall.waiting) lastCall.waiting.push(() => handle(request, response));
+    else handle(request, response);
+  };
 
-  app.server.removeListener('request', serve).on('request', (request: IncomingMessage, response: ServerResponse) => {
+  return (request, response) => {
     const state = stateOf(request.socket);
     const { response: previous } = state;
     if (state.isLast || (previous && isLast(previous))) {
@@ -52,7 +55,7 @@ export function addOverload(app: FastifyInstance, options: OverloadOptions): voi
     if (isOver(request, state, options)) refuse(request, response);
     else if (previous && isBehind) hold(state, previous, () => serve(request, response));
     else serve(request, response);
-  });
+  };
 }
 
 function buildRefuse({ connections, nextRequestId, logger, makeError, counts, bareHeaders }: OverloadOptions) {
@@ -87,10 +90,10 @@ function buildRefuse({ connections, nextRequestId, logger, makeError, counts, ba
 function isOver(
   { url }: IncomingMessage,
   { requests, isSurplus }: ConnectionState,
-  { connections, maxPipelined, maxRequests }: OverloadOptions,
+  { connections, maxPipelined, maxRequests, healthPaths }: OverloadOptions,
 ): boolean {
   if (requests > 1 && (requests > maxPipelined || requests * connections.sockets.size > maxRequests)) return true;
-  return isSurplus && connections.isFull() && !HEALTH.has(url);
+  return isSurplus && connections.isFull() && !healthPaths.has(url);
 }
 
 function hold(state: ConnectionState, previous: ServerResponse, goOn: () => void): void {

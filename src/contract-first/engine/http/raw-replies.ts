@@ -1,10 +1,10 @@
 /** Replies with the error body where Node's HTTP server gives up: the request is malformed or incomplete. */
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ConnectionError, FastifyInstance, FastifyReply } from 'fastify';
+import type { ConnectionError, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { type CodeAndMessage, HttpError, kindOf } from '../errors.ts';
-import { toClientAddress } from './client-address.ts';
+import type { ToAddress } from './client-address.ts';
 import { boundReading, linger } from './closing.ts';
 import { stateOf, whenAnswered } from './connections.ts';
 import type { Counts } from './counts.ts';
@@ -40,6 +40,8 @@ export interface RawRepliesOptions {
   nextRequestId: () => string;
   makeError: MakeError;
   counts: Counts;
+  toAddress: ToAddress;
+  toLogged: ToLogged;
   /** The headers of replies that are sent before any hook: to malformed HTTP, unreadable URLs, and requests over the limits. */
   bareHeaders: Readonly<Record<string, string>>;
 }
@@ -77,15 +79,14 @@ export function buildSendClientError(options: RawRepliesOptions): SendClientErro
   };
 }
 
-export function addRawReplies(app: FastifyInstance, options: RawRepliesOptions, toLogged: ToLogged): void {
-  const { logger, nextRequestId, counts } = options;
+export function addRawReplies(server: Server, options: RawRepliesOptions): void {
+  const { logger, nextRequestId, counts, toAddress, toLogged } = options;
   // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a reply.
-  app.server.on('connect', (request, socket: Socket) => {
+  server.on('connect', (request, socket: Socket) => {
     const { method, url = '' } = request;
     const reqId = nextRequestId();
     counts.refuse(NO_CONNECT[0]);
-    const ip = toClientAddress({ raw: request, server: app });
-    logger.info({ reqId, method, url: toLogged(url), ip, status: 405 }, 'request');
+    logger.info({ reqId, method, url: toLogged(url), ip: toAddress(request), status: 405 }, 'request');
     stopReading(socket);
     whenAnswered(socket, () => sendRaw(socket, reqId, options, NO_CONNECT, { Allow: 'GET, HEAD' }));
   });

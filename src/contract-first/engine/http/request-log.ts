@@ -4,23 +4,13 @@ import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
-import { toClientAddress } from './client-address.ts';
+import { type RequestState, stateOf } from '../request-state.ts';
+import type { ToAddress } from './client-address.ts';
 import { isInjected } from './connections.ts';
 import type { Counts } from './counts.ts';
 import type { ToLogged } from './logged-urls.ts';
 import { describe } from './thrown.ts';
 import { toTrace } from './trace-context.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The operation of the request; undefined until it is routed. */
-    operationId: string | undefined;
-    /** Whether the reply repeats that of an earlier request with the same `Idempotency-Key`. */
-    isReplayed: boolean;
-    /** The span of a request that is traced and sampled. */
-    span: { traceId: string; spanId: string } | undefined;
-  }
-}
 
 /**
  * Makes ids that are unique across restarts and processes, and cheap: a random part per process, and a count. The id of a request with
@@ -45,6 +35,7 @@ export interface RequestObserverParts {
   /** Where the logger writes. */
   lines: DestinationStream;
   toLogged: ToLogged;
+  toAddress: ToAddress;
   counts: Counts | undefined;
 }
 
@@ -53,6 +44,7 @@ export function buildRequestObserver({
   logger,
   lines,
   toLogged,
+  toAddress,
   counts,
 }: RequestObserverParts): RequestObserver | undefined {
   const isLogged = logger.isLevelEnabled('info');
@@ -62,7 +54,7 @@ export function buildRequestObserver({
     const { raw } = reply;
     const start = performance.now();
     const { id, method, url, headers } = request;
-    const ip = isLogged ? toClientAddress(request) : undefined;
+    const ip = isLogged ? toAddress(raw.req) : undefined;
     const arrived = { id, method, url, traceparent: headers.traceparent, ip };
     let isOver = false;
     if (counts) counts.inFlight++;
@@ -75,7 +67,7 @@ export function buildRequestObserver({
       const isSent = raw.writableFinished || (raw.writableEnded && isInjected(raw.req));
       const status = isSent ? raw.statusCode : undefined;
       counts?.end(request, status, ms);
-      if (isLogged) lines.write(toLine(request, arrived, status, Math.round(ms * 1000) / 1000));
+      if (isLogged) lines.write(toLine(stateOf(request), arrived, status, Math.round(ms * 1000) / 1000));
     });
   };
 }
@@ -96,7 +88,7 @@ interface Arrived {
 function buildToLine(toLogged: ToLogged) {
   const ofProcess = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`;
   return (
-    { operationId, caller, isReplayed, refusal, span }: FastifyRequest,
+    { operationId, caller, isReplayed, refusal, span }: RequestState,
     { id, method, url, traceparent, ip }: Arrived,
     status: number | undefined,
     ms: number,
@@ -119,7 +111,7 @@ function inJson(text: string): string {
   return /^[ !#-[\]-~]*$/.test(text) ? text : JSON.stringify(text).slice(1, -1);
 }
 
-function toTraceFields(traceparent: string | string[] | undefined, span: FastifyRequest['span']): string {
+function toTraceFields(traceparent: string | string[] | undefined, span: RequestState['span']): string {
   const trace = toTrace(traceparent);
   const spanId = span ? `"spanId":"${span.spanId}",` : '';
   // The span belongs to another trace if the client's trace is not trusted.

@@ -1,24 +1,80 @@
 /** Fastify's own log: `app.log` and `request.log` write to ours, with the request's id. */
-import { type FastifyBaseLogger, type FastifyRequest, LogController } from 'fastify';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type { Logger } from 'pino';
 import type { ToLogged } from './logged-urls.ts';
 
-/** Drops Fastify's own lines for a request, since ours has everything but an error after the reply. */
+/** Begins each request, and drops Fastify's own lines for it, since ours has everything but an error after the reply. */
 class OwnLines extends LogController {
+  /** The logger that Fastify gives to a request, unless a team's `setChildLoggerFactory` or `logSerializers` made another. */
+  given: FastifyBaseLogger | undefined;
+  readonly #log: FastifyBaseLogger;
+  readonly #begin: Begin;
+
+  constructor(log: FastifyBaseLogger, begin: Begin) {
+    super({ disableRequestLogging: true });
+    this.#log = log;
+    this.#begin = begin;
+  }
+
+  override incomingRequest(request: FastifyRequest, reply: FastifyReply): void {
+    if (request.log === this.given) {
+      const own: unknown = new RequestLogger(this.#log, request);
+      request.log = own as FastifyBaseLogger;
+      reply.log = own as FastifyBaseLogger;
+    }
+    this.#begin(request, reply);
+  }
+
+  override defaultErrorLog(...[err, request, reply]: Parameters<LogController['defaultErrorLog']>): void {
+    if (reply.statusCode >= 500) request.log.error({ err }, err.message);
+  }
+
   override requestCompleted(...[error, request]: Parameters<LogController['requestCompleted']>): void {
     if (error) request.log.error({ err: error }, 'a hook failed behind the reply');
   }
 }
 
+/** The first step of each request, also of one whose URL Fastify refuses before any hook. It must not throw. */
+export type Begin = (request: FastifyRequest, reply: FastifyReply) => void;
+
 /**
- * Returns the server's log, and Fastify's option. Fastify itself gets no logger: it would
- * listen for the end of each reply, and make a logger for each request, a tenth of a get. The serializer hides keys in the URL when a
- * plugin logs a whole request.
+ * Returns the server's log, and Fastify's options. The serializer hides keys in the URL when a plugin logs a whole request. Fastify's own
+ * child logger for each request would take a twentieth of a get.
  */
-export function buildFastifyLog(logger: Logger, toLogged: ToLogged) {
+export function buildFastifyLog(logger: Logger, toLogged: ToLogged, begin: Begin) {
   const req = ({ method, url }: { method: string; url: string }) => ({ method, url: toLogged(url) });
   const log = logger.child({}, { serializers: { req } }) as FastifyBaseLogger;
-  return { log, logController: new OwnLines({ disableRequestLogging: true }) };
+  const logController = new OwnLines(log, begin);
+  const childLoggerFactory: FastifyInstance['childLoggerFactory'] = (given, bindings, options) => {
+    logController.given = given;
+    return options.serializers ? given.child(bindings, options) : given;
+  };
+  return { log, logController, childLoggerFactory };
+}
+
+/**
+ * Gives an app that was made without a logger this one. Had Fastify got it, it would listen for the end of each reply, which takes a
+ * twentieth of a get.
+ */
+export function setLog(app: FastifyInstance, { log, logController }: ReturnType<typeof buildFastifyLog>): void {
+  logController.given = app.log;
+  app.log = log;
+  const { setChildLoggerFactory, childLoggerFactory } = app;
+  app.setChildLoggerFactory = function (make) {
+    return setChildLoggerFactory.call(this, function (_none, ...others) {
+      return make.call(this, log, ...others);
+    });
+  };
+  app.addHook('onRoute', function (route) {
+    if (route.logSerializers && this.childLoggerFactory === childLoggerFactory)
+      route.childLoggerFactory = (_none, bindings, options) => log.child(bindings, options);
+  });
 }
 
 /** A request's logger, made when it is first used: a child logger of pino takes a twentieth of a get. */

@@ -1,4 +1,6 @@
 /** Headers that every reply has. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isInjected } from './connections.ts';
 
 /**
  * The headers that OWASP's REST cheat sheet asks for: replies are not cached, not shown as pages, and have the type that they declare.
@@ -10,3 +12,10 @@ export const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
 };
+
+/** Adds the id, and these headers where `server-response.ts` does not: it has the replies on connections of our own server only. */
+export function addOwnHeaders({ id, raw }: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', id);
+  if (!isInjected(raw) && !(raw as { upgrade?: boolean }).upgrade) return;
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
+}

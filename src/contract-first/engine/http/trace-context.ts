@@ -1,17 +1,18 @@
 /** `traceparent` (W3C Trace Context): the trace of a request, and the span that has sent it. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { StoreCounts } from '../../store/counts.ts';
+import type { ToAddress } from './client-address.ts';
 import type { ToLogged } from './logged-urls.ts';
+import type { Begin } from './request-logger.ts';
 
-/** Adds spans for requests and for calls of collections. Returns a function to call first in each request: a hook costs more. */
+/** Adds spans for requests and for calls of collections. Returns the first step of each request. */
 export type AddTraces = (
   app: FastifyInstance,
   collections: object,
   counts: StoreCounts,
   toLogged: ToLogged,
-) => BeginTrace;
-
-export type BeginTrace = (request: FastifyRequest, reply: FastifyReply) => void;
+  toAddress: ToAddress,
+) => Begin;
 
 export interface Trace {
   traceId: string;

@@ -1,10 +1,19 @@
 /** Bodies that nobody reads: no `100 Continue` asks for them, and of those that are sent only a limited part is read. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { boundReading, LINGER_TIME, linger, MOST_DROPPED } from './closing.ts';
 import { isLast, keepAlive } from './node-internals.ts';
 
+/** Node's own reply to an `Expect` that is not met would have no body. */
+export function addExpectations(server: Server): void {
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('checkContinue', (request, response) => {
+    continueWhenRead(request, response);
+    server.emit('request', request, response);
+  });
+}
+
 /** Sends `100 Continue` when somebody begins to read the body (RFC 9110, section 10.1.1). */
-export function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
+function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
   // A client that is refused without 100 may send the body or not: nobody could tell it from the next request.
   const isKept = keepAlive(response, false);
   request.on('newListener', function onReader(event: string) {

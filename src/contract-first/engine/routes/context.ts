@@ -1,32 +1,19 @@
 /** A handler's argument: the request as checked against the contract. Properties that few handlers read are computed when read. */
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { Domain, Services } from '../../registered.ts';
+import type { Services } from '../../registered.ts';
 import type { Idempotency } from '../../store/collection.ts';
-import type { CollectionsOf } from '../../store/description.ts';
 import type { Parameter } from '../contract/contract.ts';
 import { toMediaType } from '../contract/media-types.ts';
+import { type RequestState, stateOf } from '../request-state.ts';
 import { preferredType } from '../requests/accept.ts';
 import type { Accepted } from '../requests/checks.ts';
 import type { Values } from '../requests/parameter-values.ts';
 import type { AnyContext, UrlOf } from './handler.ts';
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** The domain's collections, by name. */
-    collections: CollectionsOf<Domain>;
-    /** The services that `src/services.ts` has built. */
-    services: Services;
-  }
-  interface FastifyRequest {
-    /** The collections with a span for each call, where the request is traced and sampled. */
-    tracedCollections: object | undefined;
-  }
-}
-
 /** The parts that all requests to an operation share. */
 export interface ContextParts {
-  /** The operationId. */
+  /** The operationId, behind the contract's prefix: two contracts in one app share no `Idempotency-Key`. */
   operation: string;
   urlOf: UrlOf;
   logger: Logger;
@@ -41,35 +28,35 @@ export class Context implements AnyContext {
   readonly body: unknown;
   readonly urlOf: UrlOf;
   declare readonly services: Services;
-  readonly #request: FastifyRequest;
+  readonly request: FastifyRequest;
+  readonly #state: RequestState;
   readonly #parts: ContextParts;
-  readonly #digest: string | undefined;
   #idempotency: Idempotency | undefined;
 
-  constructor({ path, query, header, body, digest }: Accepted, request: FastifyRequest, parts: ContextParts) {
+  constructor({ path, query, header, body }: Accepted, request: FastifyRequest, parts: ContextParts) {
     this.params = path;
     this.query = query;
     this.headers = header;
     this.body = body;
     this.urlOf = parts.urlOf;
-    this.#digest = digest;
-    this.#request = request;
+    this.request = request;
+    this.#state = stateOf(request);
     this.#parts = parts;
-    if (request.tracedCollections) Object.assign(this, request.tracedCollections);
+    if (this.#state.tracedCollections) Object.assign(this, this.#state.tracedCollections);
   }
 
   get contentType() {
-    return this.body === undefined ? undefined : toMediaType(this.#request.headers['content-type'] as string);
+    return this.body === undefined ? undefined : toMediaType(this.request.headers['content-type'] as string);
   }
 
   /** A function of its own, since handlers take their argument apart. */
   get accepts() {
-    const { accept } = this.#request.headers;
+    const { accept } = this.request.headers;
     return <Type extends string>(...types: Type[]) => preferredType(accept, types);
   }
 
   get caller() {
-    return this.#request.caller;
+    return this.#state.caller;
   }
 
   /** Always the same object: the store notes in it whether the change was done before. */
@@ -79,28 +66,28 @@ export class Context implements AnyContext {
   }
 
   #toIdempotency(): Idempotency | undefined {
-    const digest = this.#digest;
+    const state = this.#state;
+    const { digest } = state.checked as Accepted;
     if (digest === undefined) return undefined;
-    const request = this.#request;
     const { operation, idempotencyKey } = this.#parts;
     const { name, keptHours } = idempotencyKey as Parameter;
     return {
-      caller: toStoredCaller(request.caller),
+      caller: toStoredCaller(state.caller),
       operation,
       key: String(this.headers[name]),
       hours: keptHours as number,
       digest,
       get isReplayed() {
-        return request.isReplayed;
+        return state.isReplayed;
       },
       set isReplayed(isReplayed) {
-        request.isReplayed = isReplayed;
+        state.isReplayed = isReplayed;
       },
     };
   }
 
   get requestId() {
-    return this.#request.id;
+    return this.request.id;
   }
 
   get log() {
@@ -109,7 +96,7 @@ export class Context implements AnyContext {
 }
 
 /** The owner of an `Idempotency-Key`: an API key by its bare id, so that keys stored before there were tokens still match. */
-const toStoredCaller = (caller: FastifyRequest['caller']) =>
+const toStoredCaller = (caller: RequestState['caller']) =>
   caller?.claims === undefined ? (caller?.id ?? '') : caller.counted;
 
 /** A context with the collections and the services on its prototype: they are the same for all requests, so none pays for them. */

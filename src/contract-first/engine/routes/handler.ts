@@ -1,4 +1,5 @@
 /** How a handler is written: `handle('getItem', async (call) => answer)`, with the types of both from the contract. */
+import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { JsonText } from '../../json/json-text.ts';
 import type { Claims, Domain, OpenOperation, operations, Services, Transactions } from '../../registered.ts';
@@ -61,6 +62,8 @@ interface Context<Params, Query, Headers, Sender> {
   idempotency: Idempotency | undefined;
   /** The `X-Request-Id` of the reply, which is in all the request's lines of the log. */
   requestId: string;
+  /** Fastify's request, with what plugins have added to it. Its `params`, `query` and `body` are checked, too. */
+  request: FastifyRequest;
   /** Writes lines with the request's id. */
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }

@@ -51,14 +51,14 @@ export async function addOperations(
       config,
       onlyOwnTypes: refuseOtherTypes(operation, bodyTypes),
       urlOf,
+      prefix: contract.prefix,
     });
     return { ...options, url: toUrl(operation.path) };
   }
 
   await app.register(trustingGlue, {
     // A copy whose parts are not shared, since glue changes them. It does not support bigint.
-    specification: toDoubles(contract.glueDocument),
-    prefix: escapeColons(contract.prefix),
+    specification: { ...toDoubles(contract.glueDocument), servers: [] },
     operationResolver: (id, method, path) => {
       const { 'x-fastify-config': config } = nodesOf(contract.resolved, { path, method }).source;
       return routeOf(contract.operations.get(id) as Operation, config) as RouteOptions;
@@ -84,7 +84,7 @@ function compileAhead(app: FastifyInstance, { compileNext }: CompiledOperations)
 }
 
 /** A colon begins a parameter in Fastify; a literal colon is written twice. */
-const escapeColons = (path: string) => path.replaceAll(':', '::');
+export const escapeColons = (path: string) => path.replaceAll(':', '::');
 
 /**
  * The path as Fastify writes it: `/items/:id`. Fastify ends a parameter at `/`, `-` or `.`; before any other character it needs a

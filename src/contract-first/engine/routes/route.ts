@@ -8,14 +8,15 @@ import type {
   FastifyRequest,
   FastifySchemaCompiler,
   onRequestHookHandler,
+  preValidationHookHandler,
   RouteOptions,
 } from 'fastify';
 import type { Operation, Requirement } from '../contract/contract.ts';
-import { HttpError, NO_ROUTE, refuse } from '../errors.ts';
-import { toTold } from '../problem.ts';
+import { HttpError, NO_ROUTE, refuse, toInvalid } from '../errors.ts';
 import type { FailureForm } from '../replies/failure-form.ts';
 import { type AnyAnswer, buildSend } from '../replies/sending.ts';
 import { buildSunset } from '../replies/sunset.ts';
+import { stateOf } from '../request-state.ts';
 import type { CompiledOperation } from './compiled-operations.ts';
 import { type Context, type ContextParts, withGiven } from './context.ts';
 import type { AnyHandler } from './handler.ts';
@@ -27,6 +28,8 @@ export type AuthFor = (security: Requirement[], over: RefuseOver, isKeyOptional:
 type RefuseOver = (request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>) => void;
 
 export interface RouteParts extends Omit<ContextParts, 'operation' | 'idempotencyKey'> {
+  /** The start of every path of the contract. */
+  prefix: string;
   /** The arguments of handlers beside the request: the collections, by name, and the services. */
   given: object;
   handler: AnyHandler;
@@ -51,8 +54,10 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
   const { compiled, failures, authFor, onlyOwnTypes } = parts;
   const { headers: deprecation } = failures;
   const send = buildSend(operation, { ...parts, ...compiled, successor: deprecation.link });
-  const isOnce = operation.parameters.some(({ keptHours }) => keptHours !== undefined);
-  const answer = buildAnswer(operation, parts);
+  const idempotencyKey = operation.parameters.find(({ keptHours }) => keptHours !== undefined);
+  const { handler } = parts;
+  const OwnContext: typeof Context = withGiven(parts.given);
+  const contextParts = { ...parts, operation: `${parts.prefix} ${operation.id}`, idempotencyKey };
   const over = refuse('rate_limited', 'Too many requests. Try again after as many seconds as Retry-After says.');
   /** Refuses by `send`, not by an error: a refusal must cost no more than an answer, also in a flood. */
   const refuseOver: RefuseOver = (_request, reply, headers) => {
@@ -66,24 +71,25 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     config: { ...parts.config, failures },
     onRequest: [buildEnter(operation, auth, deprecation), ...onlyOwnTypes],
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
+    preValidation: buildJudge(operation, compiled),
     handler: serve,
   };
 
   async function serve(request: FastifyRequest, reply: FastifyReply) {
-    // Fastify takes it for success where a hook throws null, and skips the hooks behind it.
-    if (request.operationId === undefined)
-      throw new TypeError('a hook threw null or undefined: the key was not checked');
+    const state = stateOf(request);
+    const { checked } = state;
+    if (!checked) throw new TypeError(`${SKIPPED}the request was not checked`);
     let answered: AnyAnswer;
     try {
-      answered = await answer(request);
+      answered = await handler(new OwnContext(checked, request, contextParts));
     } catch (error) {
       // The client has gone and nobody waits for a reply: an error that its broken body caused in the handler is not reported.
       if (reply.sent) return undefined;
       throw error;
     }
     if (reply.sent) return undefined;
-    request.isAnswered = true;
-    if (isOnce) request.isReplayed ||= 'Idempotency-Replayed' in (answered.headers ?? {});
+    state.isAnswered = true;
+    if (idempotencyKey) state.isReplayed ||= 'Idempotency-Replayed' in (answered.headers ?? {});
     return send(reply, answered);
   }
 }
@@ -102,27 +108,36 @@ function buildEnter(
       done(new HttpError(...NO_ROUTE));
       return;
     }
-    request.operationId = id;
+    const state = stateOf(request);
+    state.operationId = id;
     if (announced) reply.headers(announced);
     if (auth) auth.call(this, request, reply, done);
-    else done();
+    else {
+      state.isAdmitted = true;
+      done();
+    }
   };
   return enter;
 }
 
-/** Checks the request, and calls the handler while the operation is served. */
-function buildAnswer(operation: Operation, parts: RouteParts) {
-  const { handler, compiled } = parts;
-  const idempotencyKey = operation.parameters.find(({ keptHours }) => keptHours !== undefined);
-  const OwnContext: typeof Context = withGiven(parts.given);
-  const contextParts: ContextParts = { ...parts, operation: operation.id, idempotencyKey };
-  const { deprecation } = operation;
+/** Fastify takes it for success where a hook throws null, and then skips the hooks behind it; so it does where a hook goes on twice. */
+const SKIPPED = 'a hook threw null or undefined: ';
+
+/** Checks the request against the contract while the operation is served: behind its key, and before the team's `preHandler`. */
+function buildJudge({ deprecation }: Operation, { check }: CompiledOperation): preValidationHookHandler {
   const sunset = buildSunset(deprecation?.sunset);
 
-  return (request: FastifyRequest): AnyAnswer | Promise<AnyAnswer> => {
-    if (sunset.isPast) return refuse('gone', `This operation was served until ${deprecation?.sunset?.toUTCString()}.`);
-    const checked = compiled.check(request);
-    if ('problems' in checked) return refuse('invalid_request', ...toTold(checked.problems));
-    return handler(new OwnContext(checked, request, contextParts));
+  return (request, _reply, done) => {
+    const state = stateOf(request);
+    if (!state.isAdmitted) return done(new TypeError(`${SKIPPED}the key was not checked`));
+    if (sunset.isPast)
+      return done(new HttpError('gone', `This operation was served until ${deprecation?.sunset?.toUTCString()}.`));
+    const checked = check(request);
+    if ('problems' in checked) return done(toInvalid(checked.problems));
+    state.checked = checked;
+    request.params = checked.path;
+    request.query = checked.query;
+    request.body = checked.body;
+    done();
   };
 }

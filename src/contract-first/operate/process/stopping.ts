@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { httpServerOf } from '../../engine/http/server-options.ts';
 import type { Store } from '../../store/store.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -45,7 +46,7 @@ export function prepareStop(options: StoppingOptions): (signal?: string) => void
     stop.isAsked = true;
     await listening;
     await wait(err ? 0 : config.drainDelay);
-    const cut = setTimeout(() => app.cutConnections(), config.stopTimeout);
+    const cut = setTimeout(() => httpServerOf(app)?.connections.cut(), config.stopTimeout);
     await app.close();
     clearTimeout(cut);
     await store.close();

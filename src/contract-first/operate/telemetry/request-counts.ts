@@ -5,6 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import { type ErrorCode, kindOf, toCodes } from '../../engine/errors.ts';
 import { Counts } from '../../engine/http/counts.ts';
+import { stateOf } from '../../engine/request-state.ts';
 
 /** Bounds in seconds: replies take 0.1 to 5 ms, stalls take seconds. */
 export const SECONDS: number[] = [
@@ -66,7 +67,8 @@ export class RequestCounts extends Counts {
 
   override end(request: FastifyRequest, status: number | undefined, ms: number): void {
     super.end(request, status, ms);
-    const { operationId, errorCode, method: sent } = request;
+    const { operationId, errorCode } = stateOf(request);
+    const { method: sent } = request;
     const route = operationId ?? request.routeOptions.url ?? '';
     const method = METHODS.has(sent) ? sent : '_OTHER';
     const outcomes: ByOutcome = entryOf(entryOf(this.#all, route, newMap), method, newMap);

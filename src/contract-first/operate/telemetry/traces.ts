@@ -28,9 +28,10 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { buildIsProxy, toClientAddress } from '../../engine/http/client-address.ts';
+import { buildIsProxy } from '../../engine/http/client-address.ts';
 import type { ToLogged } from '../../engine/http/logged-urls.ts';
 import { type AddTraces, toTrace } from '../../engine/http/trace-context.ts';
+import { stateOf } from '../../engine/request-state.ts';
 import type { Commit, StoreCounts } from '../../store/counts.ts';
 
 /** How long the last spans may take to be sent, in milliseconds. */
@@ -69,10 +70,8 @@ export function buildTraces({ name, version, system, ratio, trusted, logger }: T
 
   const isTrusted = buildIsProxy(trusted, () => false);
 
-  return (app, collections, counts, toLogged) => {
+  return (app, collections, counts, toLogged, toAddress) => {
     const commits: Commits = { counts, spans: new WeakMap() };
-    app.decorateRequest('span', undefined);
-    app.decorateRequest('tracedCollections', undefined);
     // A collector that does not answer must not delay the stop.
     app.addHook('onClose', async () => {
       await Promise.race([provider.shutdown(), wait(LAST_SPANS)]);
@@ -80,15 +79,16 @@ export function buildTraces({ name, version, system, ratio, trusted, logger }: T
 
     return (request, reply) => {
       const { headers, method } = request;
-      const isJoined = headers.traceparent !== undefined && isTrusted?.(toClientAddress(request)) === true;
+      const isJoined = headers.traceparent !== undefined && isTrusted?.(toAddress(request.raw)) === true;
       if (ratio !== undefined && isLeftOut(isJoined ? headers.traceparent : undefined, ratio)) return;
       const parent = isJoined ? propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter) : ROOT_CONTEXT;
       const span = tracer.startSpan(method, { kind: SpanKind.SERVER }, parent);
       if (!span.isRecording()) return;
-      request.span = span.spanContext();
+      const state = stateOf(request);
+      state.span = span.spanContext();
       const calling = { tracer, context: trace.setSpan(parent, span), system, commits };
       const traced = Object.entries(collections).map(([name, calls]) => [name, traceCalls(calls, calling)]);
-      request.tracedCollections = Object.fromEntries(traced);
+      state.tracedCollections = Object.fromEntries(traced);
       reply.raw.once('close', () => end(span, request, reply, toLogged));
     };
   };

@@ -1,0 +1,50 @@
+/** Builds the whole server of a service, for tests and for the process. It does not listen. */
+import type { FastifyInstance } from 'fastify';
+import type { Contract } from './engine/contract/contract.ts';
+import { withPublicPath } from './engine/contract/public-path.ts';
+import { extendSunsets } from './engine/contract/sunsets.ts';
+import { buildServer, type ServerOptions } from './engine/server.ts';
+import type { Settings } from './engine/services.ts';
+import { closeIfFailed, openOwnStore } from './opening.ts';
+import { type Config, type ConfigWith, loadConfig } from './operate/config.ts';
+import { type Log, openLog } from './operate/telemetry/log.ts';
+import { loadOwnContract } from './own-contract.ts';
+import type { Service } from './service.ts';
+
+/** The parts that are made already, and what the configuration does not say. A store that is passed stays the caller's. */
+export interface BuildParts
+  extends Partial<Pick<ServerOptions, 'contract' | 'store' | 'services' | 'isReady' | 'stop' | 'docs' | 'health'>>,
+    Pick<ServerOptions, 'counts' | 'addTraces'> {
+  log?: Log;
+}
+
+/** The contract as this configuration serves it. @throws ContractError */
+export async function loadServed(
+  service: Service,
+  { extendedSunsets, publicPath }: Pick<Config, 'extendedSunsets' | 'publicPath'>,
+): Promise<Contract> {
+  return withPublicPath(extendSunsets(await loadOwnContract(service), extendedSunsets), publicPath);
+}
+
+/** Settings that are left out have their defaults; no variable of the environment is read. */
+export async function build(
+  service: Service,
+  given: Partial<ConfigWith<Settings>> = {},
+  made: BuildParts = {},
+): Promise<FastifyInstance> {
+  const config = { ...loadConfig({}, given.services ? { name: service.name } : service), ...given };
+  const { log = openLog(config.logLevel) } = made;
+  const contract = made.contract ?? (await loadServed(service, config));
+  const store = made.store ?? (await openOwnStore(service, contract, config.database, config));
+  const { logger } = log;
+  const serve = async () =>
+    buildServer({
+      ...{ ...service, ...config, ...(await service.loadPlugins?.()), ...made },
+      ...{ contract, store, logger, lines: log, limits: config, countWindow: store.countWindow },
+      services: made.services ?? (await service.buildServices?.(config.services as never, { log: logger })) ?? {},
+      clients: new URL('clients/', service.contract),
+      ownsStore: made.store === undefined,
+      stop: made.stop ?? { isAsked: false },
+    });
+  return made.store ? serve() : closeIfFailed(store, serve);
+}

@@ -1,0 +1,108 @@
+/** Adds a contract to any Fastify app, in an encapsulation context of its own: its routes, their errors, keys and documents. */
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Claims } from '../registered.ts';
+import type { Store, WindowCounter } from '../store/store.ts';
+import { addAuth, type Rates } from './access/auth.ts';
+import { checkTokens } from './access/token-checks.ts';
+import type { Contract } from './contract/contract.ts';
+import { addDocs } from './docs/docs.ts';
+import { addErrorReplies, buildSendError } from './http/error-replies.ts';
+import { addFormCheck } from './http/every-request.ts';
+import { addHealth, buildIsReady, type HealthPaths, type IsReady } from './http/health.ts';
+import { buildMakeError } from './http/made-errors.ts';
+import { addNotFound, buildMethodsAt } from './http/not-found.ts';
+import { httpServerOf } from './http/server-options.ts';
+import { takeBody } from './http/unwanted-bodies.ts';
+import { buildErrorFormOf } from './replies/error-bodies.ts';
+import { type AppState, addState } from './request-state.ts';
+import { addJsonBody } from './requests/json-body.ts';
+import { addRawBodies } from './requests/raw-bodies.ts';
+import type { CompiledOperations, OwnParts } from './routes/compiled-operations.ts';
+import { addOperations, escapeColons, type Handlers } from './routes/operations.ts';
+import { addServices } from './services.ts';
+import type { VerifyToken } from './tokens.ts';
+
+/** Where the documents are served: `/docs` and `/openapi.json` below the prefix. */
+export interface DocsOptions {
+  prefix?: string;
+}
+
+export interface PluginOptions extends OwnParts {
+  /** Its prefix begins with that of the app. */
+  contract: Contract;
+  handlers: Handlers;
+  /** The compiled operations of the contract, if they are made already: several servers may share them. */
+  compiled?: CompiledOperations;
+  store: Store;
+  /** The team's services, for handlers. `/readyz` calls their `check`, the stop their `close`, if they have one. */
+  services?: object;
+  /** The answer of `/readyz`, where others in the process ask for it, too. */
+  isReady?: IsReady;
+  /** Checks tokens of other issuers; without it, a token is one of our keys. */
+  verifyToken?: VerifyToken<Claims> | undefined;
+  /** Keys that are valid beside those in the store. */
+  apiKeys: readonly string[];
+  /** Limits of rates. */
+  limits: Rates;
+  /** The counter of rate limits that is shared with other servers; without it, this one counts alone. */
+  countWindow?: WindowCounter | undefined;
+  logger: Logger;
+  /** The prefix with which the plugin was registered. */
+  prefix?: string | undefined;
+  docs: DocsOptions | false;
+  /** The folder of clients to copy; without it, `/docs` offers none. */
+  clients?: URL | undefined;
+  health: Partial<HealthPaths> | false;
+}
+
+export const HEALTH: HealthPaths = { livez: '/livez', readyz: '/readyz' };
+
+/** Decorates the app for plugins, and closes the services with it. To be called before routes are added. */
+export function addOwnState(app: FastifyInstance, { collections }: Store, services: object): void {
+  addState(app, { collections, services, methodsAt: buildMethodsAt(app) } as AppState);
+  addServices(app, services);
+}
+
+/** Needs an encapsulation context of its own: the team's routes see none of its parsers, hooks and decorations. */
+export async function addContract(app: FastifyInstance, options: PluginOptions): Promise<void> {
+  const { contract, store, services = {}, logger, docs, health } = options;
+  checkTokens(contract, options.verifyToken);
+  const server = httpServerOf(app);
+  server?.adopt(app);
+  // `buildServer` has done so for the routes of the team, too.
+  if (!app.hasDecorator('contractFirst')) {
+    addOwnState(app, store, services);
+    addFormCheck(app);
+  }
+  const { methodsAt } = app.contractFirst;
+  const sendError = buildSendError(logger, buildMakeError(logger, buildErrorFormOf(options.toErrorBody)));
+  addErrorReplies(app, sendError);
+  const authFor = await addAuth(app, {
+    ...options,
+    realm: contract.title,
+    rates: options.limits,
+    toAddress: server && (({ raw }) => server.toAddress(raw)),
+    onRead: () => {
+      if (server) server.counts.keysReadAt = Date.now() / 1000;
+    },
+  });
+  const below = contract.prefix.slice(app.prefix.replaceAll('::', ':').length);
+  await app.register(
+    async (inside) => {
+      addJsonBody(inside, contract);
+      addRawBodies(inside, contract, takeBody);
+      // A handler of a context without a prefix would be the app's.
+      if (contract.prefix !== '' && (below || options.prefix)) addNotFound(inside, methodsAt, sendError);
+      await addOperations(inside, { ...options, given: { ...store.collections, services }, authFor });
+    },
+    { prefix: escapeColons(below) },
+  );
+  if (docs) addDocs(app, contract, docs.prefix ?? '', options.clients);
+  if (health) {
+    const { isReady = buildIsReady(store, services, logger) } = options;
+    const paths = { ...HEALTH, ...health };
+    for (const path of Object.values(paths)) server?.healthPaths.add(app.prefix + path);
+    addHealth(app, paths, isReady, server?.stop ?? { isAsked: false });
+  }
+}

@@ -1,0 +1,65 @@
+/** The engine's notes on a request, and all that plugins find of it: `request.contractFirst` and `app.contractFirst`. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Domain, Services } from '../registered.ts';
+import type { CollectionsOf } from '../store/description.ts';
+import type { Caller } from './access/caller.ts';
+import type { ErrorCode } from './errors.ts';
+import type { Accepted } from './requests/checks.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    contractFirst: AppState;
+  }
+  interface FastifyRequest {
+    contractFirst: RequestState;
+  }
+}
+
+export interface AppState {
+  /** The domain's collections, by name. */
+  collections: CollectionsOf<Domain>;
+  /** The services that `src/services.ts` has built. */
+  services: Services;
+  /** The methods that are served at a URL, as `GET, HEAD`; undefined for an unknown path. */
+  methodsAt: (url: string) => string | undefined;
+}
+
+export class RequestState {
+  /** The operation of the request; undefined until it is routed. */
+  operationId: string | undefined = undefined;
+  /** Who sent the request; undefined where no key was checked, or none was valid. */
+  caller: Caller | undefined = undefined;
+  /** Whether the request has met a security requirement of its operation, or none is needed. */
+  isAdmitted = false;
+  /** Its parameters and body, once they fit the contract. */
+  checked: Accepted | undefined = undefined;
+  /** Whether its handler has answered, so that the reply's status is the handler's. */
+  isAnswered = false;
+  /** Whether the reply repeats that of an earlier request with the same `Idempotency-Key`. */
+  isReplayed = false;
+  /** The code with which the server itself refused the request. */
+  errorCode: ErrorCode | undefined = undefined;
+  /** The error by which a plugin refused the request, for the log. */
+  refusal: unknown = undefined;
+  /** The span of a request that is traced and sampled, and the collections with a span for each call. */
+  span: { traceId: string; spanId: string } | undefined = undefined;
+  tracedCollections: object | undefined = undefined;
+}
+
+const STATE = Symbol('state');
+
+/** Made when first asked for: hooks of the app may refuse a request before any of ours. */
+export function stateOf(request: FastifyRequest & { [STATE]?: RequestState }): RequestState {
+  request[STATE] ??= new RequestState();
+  return request[STATE];
+}
+
+/** Decorates the app, and the requests to it. */
+export function addState(app: FastifyInstance, state: AppState): void {
+  app.decorateRequest('contractFirst', {
+    getter(this: FastifyRequest) {
+      return stateOf(this);
+    },
+  });
+  app.decorate('contractFirst', state);
+}

@@ -1,0 +1,99 @@
+/** `contract-first/fastify`: the plugin, which serves a service's contract in an app that its team has made; `serverOptions()`, for promises that only a server can keep; and `build()`, both at once. */
+import type { FastifyInstance } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import type { Logger } from 'pino';
+import type { Rates } from './engine/access/auth.ts';
+import type { Contract } from './engine/contract/contract.ts';
+import { withPrefix } from './engine/contract/public-path.ts';
+import type { HealthPaths } from './engine/http/health.ts';
+import { addContract, type DocsOptions } from './engine/plugin.ts';
+import { checkStoredRecords } from './engine/routes/stored-records.ts';
+import type { VerifyToken } from './engine/tokens.ts';
+import { openOwnStore } from './opening.ts';
+import { loadConfig } from './operate/config.ts';
+import { OperatorError } from './operator-error.ts';
+import { loadOwnContract } from './own-contract.ts';
+import type { Claims } from './registered.ts';
+import type { Service } from './service.ts';
+import { DATABASE_FORMS, parseDatabaseUrl } from './store/database-url.ts';
+import type { Store, StoreLimits, WindowCounter } from './store/store.ts';
+
+export { type BuildParts, build } from './build.ts';
+export { type HttpOptions, serverOptions } from './engine/http/server-options.ts';
+
+export interface ContractFirstOptions {
+  service: Service;
+  /** An open store stays the caller's; that of a `DATABASE_URL` is opened, migrated, and closed with the app. */
+  store: Store | { url: string };
+  /** By default, those that `buildServices` makes of the fallbacks of its settings. They are closed with the app. */
+  services?: object;
+  /** Keys that are valid beside those in the store. */
+  apiKeys?: readonly string[];
+  rates?: Rates;
+  /** The counter of rate limits that is shared with other servers; by default, that of the store. */
+  countWindow?: WindowCounter;
+  /** In place of the service's own. */
+  verifyToken?: VerifyToken<Claims>;
+  /** By default, the path of the contract's server. Links, `Location` and the served contract follow. */
+  prefix?: string;
+  /** By default, none are served. */
+  docs?: DocsOptions | false;
+  health?: Partial<HealthPaths> | false;
+}
+
+/** A prefix with a parameter or a wildcard: links could not name it. */
+const VARIABLE = /(?<!:):(?!:)|[*]/;
+
+/** @throws OperatorError that says what to do, where the contract cannot be served here */
+async function addService(app: FastifyInstance, options: ContractFirstOptions): Promise<void> {
+  const { service, apiKeys = [], rates = {}, docs = false, health = false, prefix } = options;
+  if (VARIABLE.test(app.prefix))
+    throw new OperatorError(`contract-first needs a prefix without parameters, not ${app.prefix}.`);
+  const loaded = await loadOwnContract(service);
+  const around = app.prefix.replaceAll('::', ':').replace(/\/$/, '');
+  const contract = withPrefix(loaded, prefix === undefined ? around + loaded.prefix : around);
+  const defaults = loadConfig({}, options.services ? { name: service.name } : service);
+  const log = app.log as Logger;
+  const services = options.services ?? (await service.buildServices?.(defaults.services as never, { log })) ?? {};
+  const store = await toStore(app, options, contract, defaults);
+  const { countWindow = store.countWindow, verifyToken = service.verifyToken } = options;
+  await addContract(app, {
+    ...service,
+    ...{
+      contract,
+      store,
+      services,
+      apiKeys,
+      limits: rates,
+      countWindow,
+      verifyToken,
+      logger: log,
+      prefix,
+      docs,
+      clients: new URL('clients/', service.contract),
+      health,
+    },
+  });
+}
+
+async function toStore(
+  app: FastifyInstance,
+  { store, service }: ContractFirstOptions,
+  contract: Contract,
+  limits: StoreLimits,
+): Promise<Store> {
+  if (!('url' in store)) {
+    await checkStoredRecords(contract, service.domain, store);
+    return store;
+  }
+  const database = parseDatabaseUrl(store.url, service.name);
+  // Not with the URL, which may have a password.
+  if (!database) throw new OperatorError(`contract-first needs a store with a url of the form ${DATABASE_FORMS}.`);
+  const opened = await openOwnStore(service, contract, database, limits);
+  app.addHook('onClose', async () => opened.close());
+  return opened;
+}
+
+const contractFirst = fastifyPlugin(addService, { name: 'contract-first', fastify: '5.x', encapsulate: true });
+
+export default contractFirst;

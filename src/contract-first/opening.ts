@@ -1,0 +1,32 @@
+/** Opens the store of a service. */
+import type { Contract } from './engine/contract/contract.ts';
+import { buildShapes, checkStoredRecords } from './engine/routes/stored-records.ts';
+import type { Service } from './service.ts';
+import type { Database } from './store/database-url.ts';
+import { openStore } from './store/open-store.ts';
+import { type Store, StoreError, type StoreLimits, StoreUnavailable } from './store/store.ts';
+
+/** @throws ContractError if stored records do not fit the contract */
+export async function openOwnStore(
+  { domain, transactions }: Pick<Service, 'domain' | 'transactions'>,
+  contract: Contract,
+  database: Database,
+  limits: StoreLimits,
+): Promise<Store> {
+  const store = await openStore(database, domain, limits, { shapes: buildShapes(contract, domain), transactions });
+  return closeIfFailed(store, async () => {
+    await checkStoredRecords(contract, domain, store);
+    return store;
+  });
+}
+
+/** Closes the store if the start fails. An outage of the database ends a start, in words for the operator. */
+export async function closeIfFailed<Made>(store: Store, start: () => Promise<Made>): Promise<Made> {
+  try {
+    return await start();
+  } catch (error) {
+    await store.close();
+    if (!(error instanceof StoreUnavailable)) throw error;
+    throw new StoreError(`The database cannot be used now: ${(error.cause as Error).message}.`, { cause: error });
+  }
+}

@@ -1,0 +1,571 @@
+/** The service in an app that its team made: as a plugin, on a server with our options, and built whole. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import bearerAuth from '@fastify/bearer-auth';
+import swagger from '@fastify/swagger';
+import websocket from '@fastify/websocket';
+import contractFirst, {
+  type BuildParts,
+  build,
+  type ContractFirstOptions,
+  type HttpOptions,
+  serverOptions,
+} from 'contract-first/fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { pino } from 'pino';
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
+import { HttpError, refuse } from '../src/contract-first/engine/errors.ts';
+import { httpServerOf } from '../src/contract-first/engine/http/server-options.ts';
+import type { AnyHandler } from '../src/contract-first/engine/routes/handler.ts';
+import { buildShapes } from '../src/contract-first/engine/routes/stored-records.ts';
+import type { Service } from '../src/contract-first/service.ts';
+import { domain } from '../src/generated/domain.ts';
+import { service as own } from '../src/generated/service.ts';
+import { loadConfig } from './config.ts';
+import { openUrl } from './database.ts';
+import { connectRaw } from './raw-client.ts';
+import { buildRequest, KEY, loadOurs, type Request, send } from './service.ts';
+
+const MEMORY = { url: 'sqlite::memory:' };
+const REX = { name: 'Rex', categoryId: 7 };
+
+interface Started {
+  app: FastifyInstance;
+  port: number;
+  request: Request;
+  lines: string[];
+}
+
+interface StartOptions {
+  /** The team's own part of the app, before the plugin. */
+  add?: (app: FastifyInstance) => unknown;
+  options?: Partial<ContractFirstOptions>;
+  server?: Partial<HttpOptions>;
+}
+
+async function listen(t: Test, app: FastifyInstance, lines: string[]): Promise<Started> {
+  t.teardown(() => app.close());
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  return { app, port, request: buildRequest(port), lines };
+}
+
+const logTo = (lines: string[]) => ({ write: (line: string) => void lines.push(line) });
+
+async function startIn(t: Test, app: FastifyInstance, { add, options = {} }: StartOptions, lines: string[]) {
+  await add?.(app);
+  await app.register(contractFirst, { service: own, store: MEMORY, apiKeys: [KEY], ...options });
+  return listen(t, app, lines);
+}
+
+type Start = (t: Test, options?: StartOptions) => Promise<Started>;
+
+const startPlain: Start = (t, options = {}) => {
+  const lines: string[] = [];
+  return startIn(t, fastify({ logger: { stream: logTo(lines) } }), options, lines);
+};
+
+const startWithOptions: Start = (t, options = {}) => {
+  const lines: string[] = [];
+  return startIn(t, fastify(serverOptions({ logger: pino({}, logTo(lines)), ...options.server })), options, lines);
+};
+
+const startBuilt: Start = async (t, { add, options = {} } = {}) => {
+  const lines: string[] = [];
+  const log = { logger: pino({}, logTo(lines)), ...logTo(lines), end: async () => {} };
+  const { service = own, docs, health } = options;
+  const parts: BuildParts = { log, ...(docs !== undefined && { docs }), ...(health !== undefined && { health }) };
+  const loadPlugins = async () => ({ addPlugins: async (app: FastifyInstance) => void (await add?.(app)) });
+  return listen(
+    t,
+    await build({ ...service, loadPlugins }, { database: { kind: 'memory' }, apiKeys: [KEY] }, parts),
+    lines,
+  );
+};
+
+const WAYS: Record<string, Start> = {
+  'in a plain app': startPlain,
+  'in an app with serverOptions()': startWithOptions,
+  'built whole': startBuilt,
+};
+
+const withHandlers = (handlers: Record<string, AnyHandler>): Service => ({
+  ...own,
+  handlers: { ...own.handlers, ...handlers },
+});
+
+for (const [way, start] of Object.entries(WAYS)) {
+  t.test(`the contract is served to the letter, ${way}`, async (t) => {
+    const { request } = await start(t);
+    t.match(await request('/v1/pets', { method: 'POST', body: REX }), {
+      status: 201,
+      headers: { location: '/v1/pets/1' },
+    });
+    t.match(await request('/v1/pets/1'), { status: 200, body: REX });
+    t.match(await request('/v1/pets?limit=0'), { status: 400, body: { code: 'invalid_request' } });
+    t.match(await request('/v1/pets/2'), { status: 404, body: { code: 'pet_not_found' } });
+    t.match(await request('/v1/nothing'), { status: 404, body: { code: 'route_not_found' } });
+    t.match(await request('/v1/pets', { method: 'PUT' }), { status: 405, headers: { allow: 'GET, HEAD, POST' } });
+    t.match(await request('/v1/pets/1?%zz'), { status: 400, body: { code: 'malformed_request' } });
+    const json = { 'content-type': 'application/json' };
+    t.match(await request('/v1/pets', { method: 'POST', body: '{', headers: json }), { status: 400 });
+    for (const key of [null, 'wrong']) {
+      const refused = await request('/v1/pets', { method: 'POST', body: '{', headers: json, key });
+      t.match(refused, { status: 401, body: { code: 'unauthorized' } }, 'before the body is read');
+    }
+  });
+
+  t.test(`a team's preHandler sees what was checked, and its handlers the request, ${way}`, async (t) => {
+    const seen: unknown[] = [];
+    const { request } = await start(t, {
+      options: {
+        service: withHandlers({
+          getPet: async ({ request }) => refuse('pet_not_found', `${(request as { user?: string }).user} asked`),
+        }),
+      },
+      add: (app) => {
+        app.decorateRequest('user', '');
+        app.addHook('preHandler', async (request) => {
+          Object.assign(request, { user: 'ada' });
+          const { params, query, body } = request;
+          seen.push({ params, query, body, caller: request.contractFirst.caller?.name });
+        });
+      },
+    });
+    t.match(await request('/v1/pets/9007199254740993'), { status: 404, body: { message: 'ada asked' } });
+    await request('/v1/pets?limit=5');
+    await request('/v1/pets', {
+      method: 'POST',
+      body: '{"name":"Rex","categoryId":9007199254740993}',
+      headers: { 'content-type': 'application/json' },
+    });
+    for (const url of ['/v1/pets/x', '/v1/pets?limit=0']) t.equal((await request(url)).status, 400);
+    t.match(seen, [
+      { params: { petId: 9007199254740993n }, caller: 'API_KEYS' },
+      { query: { limit: 5 } },
+      { body: { categoryId: 9007199254740993n } },
+    ]);
+    t.equal(seen.length, 3);
+  });
+
+  t.test(`a hook that throws null, or goes on twice, lets no request in without its key, ${way}`, async (t) => {
+    const NULL = () => {
+      throw null;
+    };
+    const twice = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+      done();
+      done();
+    };
+    const hooks: [kind: string, hook: () => void, statusWithKey?: number][] = [
+      ['onRequest', NULL, 500],
+      ['preParsing', NULL],
+      ['preValidation', NULL, 500],
+      ['onRequest', twice as () => void],
+    ];
+    for (const [kind, hook, statusWithKey] of hooks) {
+      let calls = 0;
+      const countCalls: AnyHandler = async () => {
+        calls++;
+        return { status: 200, body: [] };
+      };
+      const { request } = await start(t, {
+        add: (app) => app.addHook(kind as 'onRequest', hook),
+        options: { service: withHandlers({ listPets: countCalls }) },
+      });
+      for (const key of [null, 'wrong']) {
+        const { status } = await request('/v1/pets', { key });
+        t.ok([401, 500].includes(status), `${kind}: ${status}`);
+      }
+      if (statusWithKey) t.equal((await request('/v1/pets')).status, statusWithKey);
+      t.equal(calls, 0);
+    }
+  });
+
+  t.test(
+    `onError sees the contract's refusals, and a team's error handler those of its own routes, ${way}`,
+    async (t) => {
+      const statuses: unknown[] = [];
+      const { request, port } = await start(t, {
+        options: {
+          service: withHandlers({
+            getPet: async () => {
+              throw new Error('No.');
+            },
+          }),
+        },
+        add: (app) => {
+          app.addHook('onError', async (_request, _reply, error) => void statuses.push(error.statusCode));
+          app.get('/own', async () => {
+            throw new HttpError('unauthorized', 'Who are you?');
+          });
+          app.setErrorHandler((error: { statusCode: number }, _request, reply) => {
+            reply.code(error.statusCode).send({ team: true });
+          });
+        },
+      });
+      t.match(await send(port, '/own'), { status: 401, text: '{"team":true}' });
+      t.match(await request('/v1/pets?limit=0'), { status: 400, body: { code: 'invalid_request' } });
+      t.match(await request('/v1/pets', { key: null }), { status: 401, body: { code: 'unauthorized' } });
+      t.match(await request('/v1/pets/1'), { status: 500, body: { code: 'internal_error' } });
+      t.match(await request('/v1/nothing'), { status: 404, body: { code: 'route_not_found' } });
+      t.strictSame(statuses, [401, 400, 401, undefined, 404]);
+    },
+  );
+
+  t.test(`an operation's error is ours, even where a hook fails again for its reply, ${way}`, async (t) => {
+    const { request, lines } = await start(t, {
+      add: (app) => {
+        app.setErrorHandler((_error, _request, reply) => void reply.send('team'));
+        app.addHook('onSend', async () => Promise.reject(new Error('It fails each time.')));
+      },
+    });
+    t.match(await request('/v1/pets/1'), { status: 500, body: { code: 'internal_error' } });
+    t.match(lines.join(''), 'It fails each time.');
+  });
+
+  t.test(`a team's setNotFoundHandler answers beside the contract, never below it, ${way}`, async (t) => {
+    const { request, port } = await start(t, {
+      add: (app) => {
+        app.setNotFoundHandler((_request, reply) => reply.code(404).send('nothing of the team'));
+        app.register(
+          async (inside) => inside.setNotFoundHandler((_request, reply) => reply.code(404).send('nothing inside')),
+          { prefix: '/inside' },
+        );
+      },
+    });
+    t.match(await send(port, '/nothing'), { status: 404, text: 'nothing of the team' });
+    t.match(await send(port, '/inside/nothing'), { status: 404, text: 'nothing inside' });
+    t.match(await request('/v1/nothing'), { status: 404, body: { code: 'route_not_found' } });
+    t.match(await request('/v1/pets', { method: 'DELETE' }), { status: 405 });
+  });
+
+  t.test(`setChildLoggerFactory, logSerializers and logLevel do what Fastify says, ${way}`, async (t) => {
+    const log = async ({ log }: FastifyRequest) => void log.info({ secret: 'shown' }, 'of the team');
+    const hide = { secret: () => 'hidden' };
+    const { port, lines } = await start(t, {
+      add: async (app) => {
+        app.get('/plain', log);
+        app.get('/hidden', { logSerializers: hide }, log);
+        app.get('/quiet', { logLevel: 'error' }, log);
+        await app.register(async (inside) => void inside.get('/hidden-inside', log), { logSerializers: hide } as never);
+        await app.register(async (inside) => {
+          inside.setChildLoggerFactory((logger, bindings, options) => logger.child({ ...bindings, own: 1 }, options));
+          inside.get('/made', log);
+          inside.get('/made-hidden', { logSerializers: hide }, log);
+        });
+      },
+    });
+    const logged = async (url: string) => {
+      lines.length = 0;
+      await send(port, url);
+      return lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'of the team');
+    };
+    t.match(await logged('/plain'), [{ secret: 'shown', reqId: /./ }]);
+    for (const url of ['/hidden', '/hidden-inside']) t.match(await logged(url), [{ secret: 'hidden', reqId: /./ }]);
+    t.strictSame(await logged('/quiet'), []);
+    t.match(await logged('/made'), [{ secret: 'shown', own: 1, reqId: /./ }]);
+    t.match(await logged('/made-hidden'), [{ secret: 'hidden', own: 1 }]);
+  });
+
+  t.test(`a team's own swagger, bearer keys, WebSockets and decorations work beside it, ${way}`, async (t) => {
+    const { app, port, request } = await start(t, {
+      add: async (app) => {
+        app.decorate('services', 'of the team').decorate('collections', 'of the team');
+        app.decorateRequest('caller', 'of the team').decorateRequest('operationId', 'of the team');
+        await app.register(swagger, { openapi: { info: { title: 'All', version: '1' } } });
+        await app.register(bearerAuth, { keys: new Set(['key-of-the-team']), addHook: false });
+        await app.register(websocket);
+        app.get('/own', { onRequest: app.verifyBearerAuth as never }, async (request) => [
+          (app as unknown as { services: string }).services,
+          (request as unknown as { caller: string }).caller,
+        ]);
+        app.get('/echo', { websocket: true }, (socket) => {
+          socket.on('message', (message) => socket.send(String(message)));
+        });
+      },
+    });
+    t.match(await send(port, '/own', { key: 'key-of-the-team' }), {
+      status: 200,
+      text: '["of the team","of the team"]',
+    });
+    t.equal((await send(port, '/own')).status, 401);
+    t.equal((await request('/v1/pets')).status, 200);
+    t.equal((await request('/v1/pets', { key: 'key-of-the-team' })).status, 401);
+    const { paths } = app.swagger() as { paths: Record<string, { get?: { operationId?: string } }> };
+    t.ok(paths['/own']);
+    t.equal(paths['/v1/pets']?.get?.operationId, 'listPets');
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/echo`);
+    await once(socket, 'open');
+    socket.send('hello');
+    t.equal(String((await once(socket, 'message'))[0]), 'hello');
+    socket.terminate();
+  });
+
+  t.test(`documents and health checks can be moved, and left out, ${way}`, async (t) => {
+    const moved = await start(t, { options: { docs: { prefix: '/internal' }, health: { livez: '/alive' } } });
+    for (const url of [
+      '/internal/docs',
+      '/internal/openapi.json',
+      '/internal/docs/static/swagger-ui.css',
+      '/alive',
+      '/readyz',
+    ])
+      t.equal((await send(moved.port, url)).status, 200, url);
+    for (const url of ['/docs', '/openapi.json', '/livez']) t.equal((await send(moved.port, url)).status, 404, url);
+    const without = await start(t, { options: { docs: false, health: false } });
+    for (const url of ['/', '/docs', '/openapi.json', '/.well-known/api-catalog', '/livez', '/readyz'])
+      t.equal((await send(without.port, url)).status, 404, url);
+    t.equal((await without.request('/v1/pets')).status, 200);
+  });
+}
+
+t.test('below another prefix, links, Location and the served contract follow', async (t) => {
+  const within = async (prefix: string, options: object, add = (app: FastifyInstance) => app) => {
+    const app = fastify();
+    await add(app).register(
+      async (inside) => {
+        await inside.register(contractFirst, { service: own, store: MEMORY, apiKeys: [KEY], docs: {}, ...options });
+      },
+      { prefix },
+    );
+    return listen(t, app, []);
+  };
+  const cases: [served: string, around: string, options: object, docs: string][] = [
+    ['/shop/pets', '', { prefix: '/shop' }, '/shop'],
+    ['/pets', '', { prefix: '/' }, ''],
+    ['/api/v1/pets', '/api', {}, '/api'],
+    ['/api/pets', '/api', { prefix: '' }, '/api'],
+    ['/a:b/shop/pets', '/a::b', { prefix: '/shop' }, '/a:b/shop'],
+  ];
+  for (const [url, around, options, docs] of cases) {
+    const { port } = await within(around, options);
+    const post = { method: 'POST', body: REX };
+    t.match(await send(port, url, post), { status: 201, headers: { location: `${url}/1` } });
+    await send(port, url, post);
+    t.match((await send(port, `${url}?limit=1`)).headers.link, `<${url}?limit=1&after=`);
+    const { servers } = JSON.parse((await send(port, `${docs}/openapi.json`)).text);
+    const path = url.slice(0, -'/pets'.length);
+    t.match(servers, [{ url: path || '/' }, { url: `{production_origin}${path}` }], url);
+  }
+  const { port } = await within('/api', { prefix: '/shop' });
+  t.match(await send(port, '/api/shop/nothing'), { status: 404, text: /"route_not_found"/ });
+  t.match(await send(port, '/api/nothing'), { status: 404, text: /"Not Found"/ });
+  await t.rejects(within('/:tenant', {}), {
+    message: 'contract-first needs a prefix without parameters, not /:tenant.',
+  });
+});
+
+t.test('two contracts in one app and on one store share no replay of an Idempotency-Key', async (t) => {
+  const { contract } = await loadOurs();
+  const shapes = buildShapes(contract, domain);
+  const store = openUrl('sqlite::memory:', {}, shapes);
+  t.teardown(() => store.close());
+  const options = { service: own, store, apiKeys: [KEY] };
+  const { port } = await startPlain(t, {
+    add: (app) => app.register(contractFirst, { ...options, prefix: '/other' }),
+    options: { store },
+  });
+  const create = (prefix: string, name: string) =>
+    send(port, `${prefix}/pets`, {
+      method: 'POST',
+      body: { name, categoryId: 1 },
+      headers: { 'idempotency-key': 'one' },
+    });
+  t.match(await create('/v1', 'Rex'), { status: 201, headers: { location: '/v1/pets/1' } });
+  t.match(await create('/other', 'Mia'), { status: 201, headers: { location: '/other/pets/2' } });
+  t.match(await create('/v1', 'Rex'), { headers: { location: '/v1/pets/1', 'idempotency-replayed': 'true' } });
+  t.match(await create('/other', 'Mia'), { headers: { location: '/other/pets/2', 'idempotency-replayed': 'true' } });
+  t.equal((await create('/other', 'Rex')).status, 422);
+  t.match((await send(port, '/v1/pets')).text, /Rex.*Mia/);
+});
+
+t.test('a store of a url is closed with the app, and a store that is passed is not', async (t) => {
+  const url = `sqlite:${t.testdir()}/pets.db`;
+  for (const name of ['Rex', 'Mia']) {
+    const { app, request } = await startPlain(t, { options: { store: { url } } });
+    await request('/v1/pets', { method: 'POST', body: { name, categoryId: 1 } });
+    await app.close();
+  }
+  const store = openUrl(url);
+  t.teardown(() => store.close());
+  const { app, request } = await startPlain(t, { options: { store } });
+  t.match((await request('/v1/pets')).body, [{ name: 'Rex' }, { name: 'Mia' }]);
+  await app.close();
+  await store.check();
+  const wrong = startPlain(t, { options: { store: { url: 'mysql://secret@db' } } });
+  await t.rejects(wrong, { message: /^contract-first needs a store with a url of the form sqlite:<file>, / });
+});
+
+t.test('services, keys, rates and the check of tokens are those of the options, or of the service', async (t) => {
+  const closed: string[] = [];
+  const check = async () => {
+    throw new Error('It is down.');
+  };
+  const say: AnyHandler = async ({ services }) => refuse('pet_not_found', Object.keys(services).join());
+  const options = { health: {}, service: withHandlers({ getPet: say }) };
+  const mail = { check, close: () => void closed.push('mail') };
+  const given = await startPlain(t, {
+    options: { ...options, services: { mail }, rates: { keyRate: { limit: 2, window: 86_400 } } },
+  });
+  t.match(await given.request('/v1/pets/1'), { status: 404, body: { message: 'mail' } });
+  t.equal((await send(given.port, '/readyz')).status, 503);
+  t.equal((await given.request('/v1/pets')).status, 200);
+  t.match(await given.request('/v1/pets'), { status: 429, headers: { 'retry-after': /./ } });
+  await given.app.close();
+  t.strictSame(closed, ['mail']);
+
+  const settings = { QUEUE: { kind: 'text', fallback: 'local' } } as const;
+  const buildServices = async ({ QUEUE }: { QUEUE: string }) => ({ [QUEUE]: {} });
+  const service = { ...options.service, settings, buildServices } as Service;
+  const own = await startPlain(t, { options: { ...options, service } });
+  t.match(await own.request('/v1/pets/1'), { body: { message: 'local' } });
+  t.equal((await send(own.port, '/readyz')).status, 200);
+  const needy = { ...service, settings: { QUEUE: { kind: 'text' } } } as Service;
+  await t.rejects(startPlain(t, { options: { service: needy } }), { message: /QUEUE must be set/ });
+  await t.rejects(build(needy, { database: { kind: 'memory' } }), { message: /QUEUE must be set/ });
+  const passed = await build(needy, { database: { kind: 'memory' }, services: { QUEUE: 'far' }, apiKeys: [KEY] });
+  t.teardown(() => passed.close());
+  const headers = { authorization: `Bearer ${KEY}` };
+  t.match((await passed.inject({ url: '/v1/pets/1', headers })).json(), { message: 'far' });
+});
+
+t.test('a hook that goes on twice lets no request in while its key is still being checked', async (t) => {
+  let calls = 0;
+  const listPets: AnyHandler = async () => {
+    calls++;
+    return { status: 200, body: [] };
+  };
+  const { request } = await startPlain(t, {
+    add: (app) => {
+      app.addHook('onRequest', (_request, _reply, done) => {
+        done();
+        done();
+      });
+    },
+    options: {
+      service: withHandlers({ listPets }),
+      rates: { unauthorizedRate: { limit: 1, window: 1 }, keyRate: { limit: 1, window: 1 } },
+      countWindow: async () => ({ total: 9, ends: 1000 }),
+    },
+  });
+  for (const key of [KEY, 'wrong', null]) t.equal((await request('/v1/pets', { key })).status, 500);
+  t.equal(calls, 0);
+});
+
+t.test('on a server with our options, each route has the id, the headers and the line of an operation', async (t) => {
+  const { app, port, lines } = await startWithOptions(t, {
+    server: { secrets: ['secret-of-the-team'], trustProxy: ['127.0.0.1'] },
+    add: (app) => {
+      app.get('/own/:name', ({ url }) => url);
+      app.get('/fails', async () => Promise.reject(new Error('It is broken.')));
+      app.get('/refuses', async () => Promise.reject(Object.assign(new Error('No.'), { statusCode: 403 })));
+    },
+  });
+  const long = await send(port, `/own/${'x'.repeat(500)}`);
+  t.match(long, { status: 200, headers: { 'x-request-id': /^[\w-]{8}-1$/, 'cache-control': 'no-store' } });
+  lines.length = 0;
+  const { headers } = await send(port, '/own/secret-of-the-team', { headers: { 'x-forwarded-for': '192.0.2.7' } });
+  t.match(
+    lines.map((line) => JSON.parse(line)),
+    [{ reqId: headers['x-request-id'], url: '/own/***', ip: '192.0.2.7', status: 200, msg: 'request', level: 30 }],
+  );
+  lines.length = 0;
+  t.match(await send(port, '/fails'), { status: 500, text: /It is broken/ });
+  t.match(await send(port, '/refuses'), { status: 403 });
+  t.equal(lines.filter((line) => JSON.parse(line).level >= 50).length, 1, lines.join(''));
+  t.match(lines[0], 'It is broken.');
+  const injected = await app.inject('/own/1');
+  t.match(injected.headers, { 'x-request-id': /./, 'cache-control': 'no-store' });
+});
+
+t.test(
+  'on a server with our options, malformed HTTP is answered in our form, and in a plain one in that of Fastify',
+  async (t) => {
+    const bad: [request: string, status: number, code: string][] = [
+      ['nonsense\r\n\r\n', 400, 'malformed_request'],
+      ['GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
+      ['GET /v1/pets HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nConnection: close\r\n\r\n', 417, 'expectation_failed'],
+      ['CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
+      [
+        `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${'Authorization: Bearer a\r\n'.repeat(2)}Connection: close\r\n\r\n`,
+        400,
+        'malformed_request',
+      ],
+    ];
+    const { port } = await startWithOptions(t);
+    for (const [request, status, code] of bad) {
+      const [reply] = await connectRaw(port, request).replies();
+      t.match(reply, { status, headers: { 'x-request-id': /./ } }, request);
+      t.match(JSON.parse(reply?.text ?? ''), { code, status, message: /./ });
+    }
+    const plain = await startPlain(t);
+    const [reply] = await connectRaw(plain.port, 'nonsense\r\n\r\n').replies();
+    t.match(reply?.text, '"Bad Request"');
+  },
+);
+
+t.test('a stop on a server with our options loses no request on its way', async (t) => {
+  const stop = { isAsked: false };
+  const { app, port } = await startWithOptions(t, { server: { stop }, options: { health: {} } });
+  t.equal((await send(port, '/readyz')).status, 200);
+  stop.isAsked = true;
+  t.equal((await send(port, '/readyz')).status, 503);
+  const closed = app.close();
+  const late = connectRaw(port, `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n\r\n`);
+  t.match(await late.replies(), [{ status: 200, headers: { connection: 'close' } }]);
+  await closed;
+});
+
+t.test('a health check that was moved is not refused, either, beyond the limit of connections', async (t) => {
+  const limits = { maxConnections: 1, maxPipelined: 64, maxRequests: 1000, replyTimeout: 30_000 };
+  const { port } = await startWithOptions(t, { server: { limits }, options: { health: { livez: '/alive' } } });
+  const open = connectRaw(port, 'GET /alive HTTP/1.1\r\nHost: a\r\n\r\n');
+  t.match(await open.replies(1), [{ status: 200 }]);
+  t.match(await send(port, '/alive'), { status: 200 });
+  t.match(await send(port, '/v1/pets'), { status: 503, text: /"overloaded"/ });
+  open.socket.destroy();
+});
+
+t.test('serverOptions() has the limits of the process, and is for plain HTTP only', async (t) => {
+  const app = fastify(serverOptions({ logger: pino({ level: 'silent' }) }));
+  const { requestTimeout, keepAliveTimeout } = app.server;
+  const limits = httpServerOf(app) as unknown as HttpOptions['limits'];
+  const { maxConnections, maxPipelined, maxRequests, replyTimeout } = limits;
+  const own = { requestTimeout, keepAliveTimeout, maxConnections, maxPipelined, maxRequests, replyTimeout };
+  t.match(loadConfig({}), own);
+  for (const tls of [{ https: {} }, { http2: true }])
+    t.throws(() => fastify({ ...serverOptions(), ...tls } as never), {
+      message: /is for plain HTTP\/1\.1: let a proxy/,
+    });
+  await app.close();
+});
+
+t.test('the service that is built whole closes its own store, also where the build fails', async (t) => {
+  const url = `${t.testdir()}/pets.db`;
+  const database = { kind: 'sqlite' as const, file: url };
+  const loadPlugins = async () => Promise.reject(new Error('a plugin is missing'));
+  await t.rejects(build({ ...own, loadPlugins }, { database }), { message: 'a plugin is missing' });
+  for (const status of [201, 201]) {
+    const app = await build(own, { database, apiKeys: [KEY] });
+    const headers = { authorization: `Bearer ${KEY}` };
+    const reply = await app.inject({ method: 'POST', url: '/v1/pets', headers, payload: REX });
+    t.equal(reply.statusCode, status);
+    await app.close();
+  }
+});
+
+t.test("a team's plugins.ts says where the documents are, if anywhere", async (t) => {
+  const addPlugins = async () => {};
+  const service = {
+    ...own,
+    loadPlugins: async () => ({ addPlugins, docs: { prefix: '/internal' }, health: false as const }),
+  };
+  const app = await build(service, { database: { kind: 'memory' } });
+  t.teardown(() => app.close());
+  t.equal((await app.inject('/internal/openapi.json')).statusCode, 200);
+  t.match((await app.inject('/')).headers, { location: '/internal/openapi.json', link: /<\/internal\/docs>/ });
+  const { linkset } = (await app.inject('/.well-known/api-catalog')).json();
+  t.match(linkset, [{ 'service-doc': [{ href: '/internal/docs' }], status: undefined }]);
+  t.equal((await app.inject('/livez')).statusCode, 404);
+});
