@@ -13,7 +13,10 @@ await run(async () => {
     loadPlugins: async () => ({
       addPlugins: async (app) => {
         app.addHook('onRequest', async (_request, reply) => {
-          reply.header('greeting', (app.contractFirst.services as unknown as { greeter: { GREETING: string } }).greeter.GREETING);
+          reply.header(
+            'greeting',
+            (app.contractFirst.services as unknown as { greeter: { GREETING: string } }).greeter.GREETING,
+          );
         });
       },
     }),
