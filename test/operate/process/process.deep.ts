@@ -32,11 +32,12 @@ t.test('in production without a key, it refuses to start, and what it names make
   const { code, stdout, stderr } = await startInVain(t, { env });
   t.equal(code, 1);
   t.match(stdout, /^[^\n]*"msg":"the database was made"\}\n$/);
-  const [, file, command] = /^No API key is configured\. Make one with `node dist\/(.+)\.js (\w+) <name>`, .*\n$/.exec(
-    stderr,
-  ) as RegExpExecArray;
+  const [, file, ...command] =
+    /^No API key is configured\. Make one with `node dist\/(.+)\.js (\w+) (\w+) <name>`, .*\n$/.exec(
+      stderr,
+    ) as RegExpExecArray;
   t.strictSame(readdirSync(folder), ['pets.db'], 'the store is left closed');
-  t.equal(await startProgram(t, `${file}.ts`, { args: [command as string, 'Ada'], env }).exit, 0);
+  t.equal(await startProgram(t, `${file}.ts`, { args: [...command, 'Ada'], env }).exit, 0);
   await startServer(t, { env });
 });
 
