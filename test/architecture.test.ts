@@ -284,6 +284,12 @@ t.test('the engine knows no pets and no pet store: only their own folder and the
   }
 });
 
+t.test('the engine and its tools import nothing that a service has written', async (t) => {
+  const isOfAService = (file: string) => /^(src\/(pets|generated)\/|handlers\/)/.test(file);
+  const files = ['src', 'scripts'].flatMap((folder) => filesBelow(folder)).filter((file) => !isOfAService(file));
+  for (const file of files) t.notOk(importsOf(file).some(isOfAService), file);
+});
+
 t.test('each operation has a test of its handler', async (t) => {
   const names = (folder: string) =>
     filesBelow(folder)

@@ -69,7 +69,7 @@ t.test(
   async (t) => {
     const contract = await readOurs();
     const bare = buildService(contract, BOOKS, []).text + buildRegister([]).text;
-    t.match(bare, "import { toErrorBody } from '../engine/index.ts';");
+    t.match(bare, "import { toErrorBody } from 'contract-first';");
     const LINES = {
       errors: ["import { toErrorBody } from '../errors.ts';"],
       services: ["import { buildServices, settings } from '../services.ts';", 'services: services.Services;'],

@@ -14,13 +14,14 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const SCRIPTS = [
+const TOOLS = [
   ...['build.js', 'program.js', 'finish.js', 'command.js', 'project.js'],
-  ...['typescript/register.js', 'typescript/erase-types.js'],
+  ...['typescript/register.js', 'typescript/erase-types.js', 'typescript/compile.js'],
 ];
+const CLI = 'node_modules/contract-first/dist/cli';
 const TYPESCRIPT = fileURLToPath(import.meta.resolve('typescript'));
 
-const PACKAGE = '{ "type": "module", "imports": { "#engine": "./src/room/door.ts" } }';
+const PACKAGE = '{ "type": "module" }';
 
 /** Notes that it was asked, and finds what the file says. */
 const CHECK = `
@@ -30,16 +31,23 @@ process.stdout.write(readFileSync('faults'));
 process.exitCode = Math.min(readFileSync('faults').length, 1);
 `;
 const SOURCES = {
-  'src/main.ts': "import { word } from '#engine';\nconsole.log(word, import.meta.url.slice(-7));\n",
-  'src/room/door.ts': "export * from './word.ts';\nexport const text: string = `import '#engine'; import './word.ts'`;",
+  'src/main.ts': "import { word } from './room/door.ts';\nconsole.log(word, import.meta.url.slice(-7));\n",
+  'src/room/door.ts': "export * from './word.ts';\nexport const text: string = `import './word.ts'`;",
   'src/room/word.ts': "export const word: string = 'one';\n",
   'src/room/table.sql': 'SELECT 1',
   'src/README.md': '',
-  'src/contract/finish-own.ts': 'export const finishOwn = () => ({});\n',
-  'src/own-contract.ts': "export const toFinishedFile = (contract: URL) => new URL('../contract.json', contract);\n",
   'src/generated/service.ts':
     "export const service = { contract: new URL('../../openapi/petstore.yaml', import.meta.url) };\n",
   'handlers/getPet.ts': '',
+};
+/** The installed package, but for its tools. */
+const ENGINE = {
+  'package.json': '{ "name": "contract-first", "type": "module", "exports": "./dist/engine/index.js" }',
+  'dist/engine/index.js': '',
+  'dist/contract/finish-own.js': 'export const finishOwn = () => ({});',
+  'dist/own-contract.js': "export const toFinishedFile = (contract) => new URL('../contract.json', contract);",
+  'dist/cli/generate.js':
+    "import { createRequire } from 'node:module'; createRequire(import.meta.url)('../../../../check.cjs');",
 };
 /** Some of what a build depends on beside them. */
 const OTHERS = ['openapi/petstore.yaml', 'package.json', 'node_modules/.package-lock.json'];
@@ -54,6 +62,7 @@ function prepareProject(t: Test) {
       'generate.ts': `import { createRequire } from 'node:module'; createRequire(import.meta.url)('../check.cjs');`,
     },
     node_modules: {
+      'contract-first': { dist: { engine: {}, contract: {}, cli: { typescript: {} } } },
       typescript: {
         'package.json': '{"main":"lib/index.js"}',
         lib: {},
@@ -65,7 +74,8 @@ function prepareProject(t: Test) {
   const read = (file: string) => readFileSync(`${folder}/${file}`, 'utf8');
   for (const [file, text] of Object.entries(SOURCES)) write(file, text);
   for (const file of OTHERS) write(file, file.endsWith('.json') ? PACKAGE : '');
-  for (const name of SCRIPTS) cpSync(`${ROOT}/scripts/${name}`, `${folder}/scripts/${name}`);
+  for (const [file, text] of Object.entries(ENGINE)) write(`node_modules/contract-first/${file}`, text);
+  for (const name of TOOLS) cpSync(`${ROOT}/src/contract-first/cli/${name}`, `${folder}/${CLI}/${name}`);
   symlinkSync(`${ROOT}/node_modules/ts-blank-space`, `${folder}/node_modules/ts-blank-space`);
   write('node_modules/typescript/lib/index.js', `module.exports = require('${TYPESCRIPT}');`);
   const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
@@ -73,7 +83,7 @@ function prepareProject(t: Test) {
     folder,
     write,
     read,
-    build: () => run('scripts/build.js'),
+    build: () => run(`${CLI}/build.js`),
     start: () => run('dist/src/main.js').stdout,
     run,
   };
@@ -85,11 +95,7 @@ t.test('a build checks and compiles again where a text that goes into it is anot
   t.equal(build().status, 0);
   t.equal(checks(), 2);
   t.equal(start(), 'one main.js\n');
-  t.match(
-    read('dist/src/room/door.js'),
-    "`import '#engine'; import './word.ts'`",
-    'what only looks like an import stays',
-  );
+  t.match(read('dist/src/room/door.js'), "`import './word.ts'`", 'what only looks like an import stays');
   t.equal(read('dist/src/room/table.sql'), 'SELECT 1');
   t.strictSame(
     readdirSync(folder).filter((name) => name.startsWith('dist')),
@@ -135,7 +141,7 @@ t.test('a build that fails says why, leaves the last program, and is tried again
 t.test('a command is built first only where something has changed since the last build', (t) => {
   const { folder, write, read, run } = prepareProject(t);
   write('src/main.ts', "console.log('hello', ...process.argv.slice(2) as string[]);\n");
-  const greet = () => run('scripts/command.js', 'greet', 'Ada', '-').stdout;
+  const greet = () => run(`${CLI}/command.js`, 'greet', 'Ada', '-').stdout;
   for (const _ of 'ab') {
     t.equal(greet(), 'hello greet Ada -\n');
     t.equal(read('checks'), 'xx');
@@ -151,6 +157,6 @@ t.test('a command is built first only where something has changed since the last
 t.test('a build that fails ends the command', (t) => {
   const { write, run } = prepareProject(t);
   write('faults', 'a fault');
-  t.match(run('scripts/command.js', 'greet'), { status: 1, stdout: '', stderr: 'a fault' });
+  t.match(run(`${CLI}/command.js`, 'greet'), { status: 1, stdout: '', stderr: 'a fault' });
   t.end();
 });

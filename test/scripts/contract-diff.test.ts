@@ -907,10 +907,14 @@ t.test('the version must rise from the newest release as far as the changes dema
 
 /** Runs a script of `npm run` with these files, with the same loader as this test. */
 function run(script: string, ...files: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...NODE_ARGS, `scripts/${script}.ts`, ...files], {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
-    encoding: 'utf8',
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [...NODE_ARGS, `src/contract-first/cli/${script}.ts`, ...files],
+    {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      encoding: 'utf8',
+    },
+  );
   return { status, stdout, stderr };
 }
 

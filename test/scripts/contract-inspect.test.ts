@@ -228,7 +228,7 @@ t.test('a contract may be at a URL; where nothing comes from there, one line say
 
 /** As a command. */
 function run(script: string, file: string) {
-  const node = ['--import=./scripts/typescript/register.js', `scripts/${script}.ts`, file];
+  const node = ['--import=./scripts/typescript/register.js', `src/contract-first/cli/${script}.ts`, file];
   return spawnSync(process.execPath, node, { encoding: 'utf8' });
 }
 

@@ -120,7 +120,7 @@ function prepareFirstStage(folder: string): string {
   mkdirSync(`${folder}/usr/local/bin`, { recursive: true });
   mkdirSync(app, { recursive: true });
   cpSync(process.execPath, `${folder}/usr/local/bin/petstore-node`, { dereference: true });
-  for (const name of ['package.json', 'package-lock.json', 'openapi'])
+  for (const name of ['package.json', 'package-lock.json'])
     cpSync(`${ROOT}${name}`, `${app}/${name}`, { recursive: true });
   execFileSync('cp', ['-al', `${ROOT}node_modules`, app]);
   execFileSync('npm', ['prune', '--omit=dev', '--offline', '--ignore-scripts', '--no-audit', '--no-fund'], {

@@ -7,12 +7,14 @@ import type { Test } from 'tap';
 import { NODE_ARGS } from '../program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PARTS = ['handlers', 'openapi', 'scripts', 'src', 'package.json', 'tsconfig.json'];
+const PARTS = ['handlers', 'openapi', 'src', 'package.json', 'tsconfig.json'];
+const PACKAGE = join(ROOT, 'src/contract-first');
 
 /** A copy of the project with this contract. */
 export function copyProject(t: Test, yaml: string): string {
   const folder = t.testdir({});
-  for (const name of PARTS) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  const filter = (path: string) => path !== PACKAGE;
+  for (const name of PARTS) cpSync(join(ROOT, name), join(folder, name), { recursive: true, filter });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'openapi/petstore.yaml'), yaml);
   return folder;
@@ -20,7 +22,7 @@ export function copyProject(t: Test, yaml: string): string {
 
 /** What `npm run generate` does there; of a copy, no coverage counts. */
 export const generate = (folder: string, ...args: string[]) =>
-  spawnSync(process.execPath, [...NODE_ARGS, 'scripts/generate.ts', ...args], {
+  spawnSync(process.execPath, [...NODE_ARGS, join(PACKAGE, 'cli/generate.ts'), ...args], {
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, NODE_V8_COVERAGE: '' },

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { NODE_ARGS } from '../program.ts';
 
-const SCRIPTS = fileURLToPath(new URL('../../scripts/', import.meta.url));
+const TOOLS_FOLDER = fileURLToPath(new URL('../../src/contract-first/cli/', import.meta.url));
 
 const runNode = (cwd: string, ...args: string[]) =>
   spawnSync(process.execPath, args, {
@@ -14,10 +14,10 @@ const runNode = (cwd: string, ...args: string[]) =>
     env: { ...process.env, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' },
   });
 
-const run = (cwd: string, name: string) => runNode(cwd, ...NODE_ARGS, `${SCRIPTS}${name}`);
+const run = (cwd: string, name: string) => runNode(cwd, ...NODE_ARGS, `${TOOLS_FOLDER}${name}`);
 
 /** What each tool does first. */
-const FIND = `import { findContractOrExit } from '${SCRIPTS}project.js'; console.log(findContractOrExit());`;
+const FIND = `import { findContractOrExit } from '${TOOLS_FOLDER}project.js'; console.log(findContractOrExit());`;
 const find = (cwd: string) => runNode(cwd, '--input-type=module', '--eval', FIND);
 
 const TOOLS = ['generate.ts', 'build.js', 'dev.ts', 'contract-lint.ts', 'contract-diff.ts', 'contract-release.ts'];

@@ -108,7 +108,7 @@ t.test('migrations are the .sql files of their folder, by name', (t) => {
 t.test('our migrations have the same names in both databases, numbered from 0001 without a gap', (t) => {
   const namesIn = (folder: string) => readdirSync(new URL(`../../src/${folder}/`, import.meta.url)).sort();
   for (const [sqlite, postgres] of [
-    ['store/sqlite/migrations', 'store/postgres/migrations'],
+    ['contract-first/store/sqlite/migrations', 'contract-first/store/postgres/migrations'],
     ['pets/migrations/sqlite', 'pets/migrations/postgres'],
   ] as const) {
     const names = namesIn(sqlite);

@@ -160,9 +160,13 @@ async function useAll(t: Test, url: string): Promise<string> {
   const parts: unknown[] = [];
   await store.countInvalidRecords('another contract', (text) => parts.push(text) > 0);
   const text = JSON.stringify([answers, parts], (_, value) => (typeof value === 'bigint' ? `${value}n` : value), 1);
-  return text
-    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'uuid')
-    .replace(/(placedAt|changedAt)(\W+)\d{4}(-\d\d){2}T[\d:.]{12}Z/g, '$1$2time');
+  return (
+    text
+      .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'uuid')
+      // A cursor has the position of its record, and a write that was tried again has left one out.
+      .replace(/"next": "[\w-]+"/g, '"next": "cursor"')
+      .replace(/(placedAt|changedAt)(\W+)\d{4}(-\d\d){2}T[\d:.]{12}Z/g, '$1$2time')
+  );
 }
 
 t.test('whatever a role and its database are set to, all is stored and answered as without it', async (t) => {

@@ -22,7 +22,7 @@ export function diagnoseAnswers(answers: [operation: string, answer: string][], 
   const handlers = answers.map(([operation, answer], index) => [
     `handlers/answer${index}.ts`,
     `
-import { handle, refuse } from '#engine';
+import { handle, refuse } from 'contract-first';
 import { JsonText } from '../src/json/json-text.ts';
 const pet = { id: 1n, name: 'Rex', categoryId: 7n };
 const redPet = { ...pet, colour: 'red' };

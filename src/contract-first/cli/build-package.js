@@ -27,7 +27,9 @@ export async function buildPackage(folder = join(PACKAGE, 'dist')) {
     const content = readFileSync(join(PACKAGE, path));
     const isSource = path.endsWith('.ts') && !path.endsWith('.d.ts');
     const target = isSource ? path.replace(/ts$/, 'js') : path;
-    write(join(folder, target), isSource ? Buffer.from(await compile(content.toString(), path)) : content);
+    // Scripts for browsers stay as they are.
+    const isCode = isSource || (path.startsWith('cli/') && path.endsWith('.js'));
+    write(join(folder, target), isCode ? Buffer.from(await compile(content.toString(), path)) : content);
     made.add(target);
   }
   // npm bundles no package that a workspace shares with its root.

@@ -8,12 +8,13 @@ import ts from 'typescript';
 import { makeKey } from '../store/api-keys.ts';
 import { placeProgram } from './program.js';
 import { findContractOrExit, readPackage, writeCompilerSettings } from './project.js';
+import { withoutScope } from './service-files.ts';
 
 const contract = findContractOrExit();
 const env = {
   ...process.env,
   DRAIN_DELAY: '0',
-  API_KEYS: process.env.API_KEYS || makeKey(readPackage().name ?? 'dev'),
+  API_KEYS: process.env.API_KEYS || makeKey(withoutScope(readPackage().name ?? '')),
 };
 
 /** How long to wait for further changes, in milliseconds. */

@@ -39,6 +39,9 @@ ${only('services', source`    services: services.Services;\n`)}${only('tokens', 
 /** Fits a key, a file, and an application_name of PostgreSQL, which has at most 63 bytes. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/;
 
+/** The service's name: that of its package, `@acme/books`, without the scope. */
+export const withoutScope = (name: string): string => name.replace(/^@[^/]*\//, '');
+
 /** @throws OperatorError if the name of the package is none for keys and files */
 export function buildService(
   { operations }: ReadContract,
@@ -46,7 +49,7 @@ export function buildService(
   present: readonly Optional[],
 ): Source {
   const only = buildIf(present);
-  const plain = name.replace(/^@[^/]*\//, '');
+  const plain = withoutScope(name);
   if (!NAME.test(plain))
     throw new OperatorError(
       `package.json: the name ${JSON.stringify(name)} must have at most 40 lowercase letters, digits, dots, underscores and hyphens: keys and files have it.`,

@@ -268,6 +268,7 @@ t.test('when the disk fails, or the database is locked, it says whether the keys
     return output;
   };
   const { id } = toMade((await run('create', 'Ada')).stdout);
+  t.equal((await run('revoke', 'ffffffff')).stderr, 'There is no valid key ffffffff.\n');
   const unknown = 'The change may have been made or not: see `list`, and try again.\n';
   disk.fail();
   for (const args of [

@@ -32,11 +32,12 @@ t.test('in production without a key, it refuses to start, and what it names make
   const { code, stdout, stderr } = await startInVain(t, { env });
   t.equal(code, 1);
   t.match(stdout, /^[^\n]*"msg":"the database was made"\}\n$/);
-  const [, file, command] = /^No API key is configured\. Make one with `node dist\/(.+)\.js (\w+) <name>`, .*\n$/.exec(
-    stderr,
-  ) as RegExpExecArray;
+  const [, file, ...command] =
+    /^No API key is configured\. Make one with `node dist\/(.+)\.js (\w+) (\w+) <name>`, .*\n$/.exec(
+      stderr,
+    ) as RegExpExecArray;
   t.strictSame(readdirSync(folder), ['pets.db'], 'the store is left closed');
-  t.equal(await startProgram(t, `${file}.ts`, { args: [command as string, 'Ada'], env }).exit, 0);
+  t.equal(await startProgram(t, `${file}.ts`, { args: [...command, 'Ada'], env }).exit, 0);
   await startServer(t, { env });
 });
 
@@ -81,7 +82,7 @@ t.test('all that contract and handlers disagree on is named before the build', a
   const root = copyProject(t);
   renameSync(`${root}/handlers/listPets.ts`, `${root}/handlers/listAnimals.ts`);
   renameSync(`${root}/handlers/getPet.ts`, `${root}/handlers/fetchPet.ts`);
-  const build = startProgram(t, 'scripts/build.js', { root });
+  const build = startProgram(t, 'src/contract-first/cli/build.js', { root });
   t.equal(await build.exit, 1);
   t.strictSame(build.output, {
     stdout: '',
@@ -107,7 +108,7 @@ t.test('a contract that cannot be served is reported at the start', async (t) =>
     stderr,
     /^The contract cannot be served:\n {2}- (\S+\/)?openapi\/petstore\.yaml:\d+:5: security scheme bearerAuth: only bearer tokens/,
   );
-  const generate = startProgram(t, 'scripts/generate.ts', { root });
+  const generate = startProgram(t, 'src/contract-first/cli/generate.ts', { root });
   t.equal(await generate.exit, 1);
   t.match(
     generate.output.stderr,

@@ -36,7 +36,7 @@ t.test('SIGHUP without a terminal is told in the log, and stops nothing', async 
 
 /** The signal has come before the new listener is there, and is delivered after it: in between, no turn of the event loop ends. */
 const SIGNAL_MEANWHILE = `
-  const { endOnSignals, onSignals } = await import('./src/operate/process/signals.ts');
+  const { endOnSignals, onSignals } = await import('./src/contract-first/operate/process/signals.ts');
   endOnSignals();
   process.kill(process.pid, 'SIGTERM');
   onSignals((signal) => {
