@@ -300,6 +300,30 @@ for (const [way, start] of Object.entries(WAYS)) {
     socket.terminate();
   });
 
+  t.test(`headers that a team's own hook sets stay, and ours are beside them, ${way}`, async (t) => {
+    const { port } = await start(t, {
+      add: (app) => app.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'private')),
+    });
+    for (const [url, key] of [
+      ['/v1/pets', KEY],
+      ['/v1/pets', 'wrong'],
+      ['/v1/nothing', KEY],
+    ] as const) {
+      const { headers } = await send(port, url, { key });
+      t.match(
+        headers,
+        { 'cache-control': /^private$/, 'x-content-type-options': /^nosniff$/, 'x-request-id': /./ },
+        url,
+      );
+    }
+    const refusing = await start(t, {
+      add: (app) => {
+        app.addHook('onRequest', async () => Promise.reject(Object.assign(new Error('Not now.'), { statusCode: 409 })));
+      },
+    });
+    t.match(await refusing.request('/v1/pets'), { status: 409, body: { code: 'conflict', message: 'Not now.' } });
+  });
+
   t.test(`documents and health checks can be moved, and left out, ${way}`, async (t) => {
     const moved = await start(t, { options: { docs: { prefix: '/internal' }, health: { livez: '/alive' } } });
     for (const url of [
@@ -376,6 +400,27 @@ t.test('two contracts in one app and on one store share no replay of an Idempote
   t.match(await create('/other', 'Mia'), { headers: { location: '/other/pets/2', 'idempotency-replayed': 'true' } });
   t.equal((await create('/other', 'Rex')).status, 422);
   t.match((await send(port, '/v1/pets')).text, /Rex.*Mia/);
+});
+
+t.test("a second contract, among a team's plugins in a service that is built whole, keeps its promises", async (t) => {
+  const closed: string[] = [];
+  const services = { second: { close: () => void closed.push('second') } };
+  const say: AnyHandler = async ({ services }) => refuse('pet_not_found', Object.keys(services).join());
+  const { app, port, request } = await startBuilt(t, {
+    add: (app) => {
+      const service = withHandlers({ getPet: say });
+      return app.register(contractFirst, { service, store: MEMORY, apiKeys: [KEY], services, prefix: '/second' });
+    },
+  });
+  t.match(await send(port, '/second/pets/1'), { status: 404, text: /"second"/ });
+  t.match(await request('/v1/pets/1'), { status: 404, body: { message: 'No pet has the id 1.' } });
+  for (const path of ['/second/pets', '/v1/pets']) {
+    t.match(await send(port, `${path}?%zz`), { status: 400, text: /"malformed_request"/ });
+    t.match(await send(port, path, { method: 'PUT' }), { status: 405, headers: { allow: 'GET, HEAD, POST' } });
+  }
+  t.match(await send(port, '/second/nothing'), { status: 404, text: /"route_not_found"/ });
+  await app.close();
+  t.strictSame(closed, ['second']);
 });
 
 t.test('a store of a url is closed with the app, and a store that is passed is not', async (t) => {
