@@ -378,6 +378,19 @@ t.test('below another prefix, links, Location and the served contract follow', a
   });
 });
 
+t.test("an app's own options take no promise of the contract away", async (t) => {
+  const app = fastify({
+    exposeHeadRoutes: false,
+    bodyLimit: 9,
+    requestIdHeader: 'x-own',
+    routerOptions: { caseSensitive: false },
+  });
+  const { request } = await startIn(t, app, {}, []);
+  t.match(await request('/v1/pets', { method: 'HEAD' }), { status: 200, text: '' });
+  t.match(await request('/v1/pets', { method: 'PUT' }), { status: 405, headers: { allow: 'GET, HEAD, POST' } });
+  t.match(await request('/v1/pets', { method: 'POST', body: REX }), { status: 201 });
+});
+
 t.test('two contracts in one app and on one store share no replay of an Idempotency-Key', async (t) => {
   const { contract } = await loadOurs();
   const shapes = buildShapes(contract, domain);
