@@ -1,6 +1,8 @@
 /** The service in an app that its team made: as a plugin, on a server with our options, and built whole. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import bearerAuth from '@fastify/bearer-auth';
 import swagger from '@fastify/swagger';
 import websocket from '@fastify/websocket';
@@ -24,6 +26,7 @@ import { domain } from '../src/generated/domain.ts';
 import { service as own } from '../src/generated/service.ts';
 import { loadConfig } from './config.ts';
 import { openUrl } from './database.ts';
+import { edited } from './edited-contract.ts';
 import { connectRaw } from './raw-client.ts';
 import { buildRequest, KEY, loadOurs, type Request, send } from './service.ts';
 
@@ -302,6 +305,30 @@ for (const [way, start] of Object.entries(WAYS)) {
     socket.terminate();
   });
 
+  t.test(`headers that a team's own hook sets stay, and ours are beside them, ${way}`, async (t) => {
+    const { port } = await start(t, {
+      add: (app) => app.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'private')),
+    });
+    for (const [url, key] of [
+      ['/v1/pets', KEY],
+      ['/v1/pets', 'wrong'],
+      ['/v1/nothing', KEY],
+    ] as const) {
+      const { headers } = await send(port, url, { key });
+      t.match(
+        headers,
+        { 'cache-control': /^private$/, 'x-content-type-options': /^nosniff$/, 'x-request-id': /./ },
+        url,
+      );
+    }
+    const refusing = await start(t, {
+      add: (app) => {
+        app.addHook('onRequest', async () => Promise.reject(Object.assign(new Error('Not now.'), { statusCode: 409 })));
+      },
+    });
+    t.match(await refusing.request('/v1/pets'), { status: 409, body: { code: 'conflict', message: 'Not now.' } });
+  });
+
   t.test(`documents and health checks can be moved, and left out, ${way}`, async (t) => {
     const moved = await start(t, { options: { docs: { prefix: '/internal' }, health: { livez: '/alive' } } });
     for (const url of [
@@ -356,6 +383,19 @@ t.test('below another prefix, links, Location and the served contract follow', a
   });
 });
 
+t.test("an app's own options take no promise of the contract away", async (t) => {
+  const app = fastify({
+    exposeHeadRoutes: false,
+    bodyLimit: 9,
+    requestIdHeader: 'x-own',
+    routerOptions: { caseSensitive: false },
+  });
+  const { request } = await startIn(t, app, {}, []);
+  t.match(await request('/v1/pets', { method: 'HEAD' }), { status: 200, text: '' });
+  t.match(await request('/v1/pets', { method: 'PUT' }), { status: 405, headers: { allow: 'GET, HEAD, POST' } });
+  t.match(await request('/v1/pets', { method: 'POST', body: REX }), { status: 201 });
+});
+
 t.test('two contracts in one app and on one store share no replay of an Idempotency-Key', async (t) => {
   const { contract } = await loadOurs();
   const shapes = buildShapes(contract, domain);
@@ -380,6 +420,27 @@ t.test('two contracts in one app and on one store share no replay of an Idempote
   t.match((await send(port, '/v1/pets')).text, /Rex.*Mia/);
 });
 
+t.test("a second contract, among a team's plugins in a service that is built whole, keeps its promises", async (t) => {
+  const closed: string[] = [];
+  const services = { second: { close: () => void closed.push('second') } };
+  const say: AnyHandler = async ({ services }) => refuse('pet_not_found', Object.keys(services).join());
+  const { app, port, request } = await startBuilt(t, {
+    add: (app) => {
+      const service = withHandlers({ getPet: say });
+      return app.register(contractFirst, { service, store: MEMORY, apiKeys: [KEY], services, prefix: '/second' });
+    },
+  });
+  t.match(await send(port, '/second/pets/1'), { status: 404, text: /"second"/ });
+  t.match(await request('/v1/pets/1'), { status: 404, body: { message: 'No pet has the id 1.' } });
+  for (const path of ['/second/pets', '/v1/pets']) {
+    t.match(await send(port, `${path}?%zz`), { status: 400, text: /"malformed_request"/ });
+    t.match(await send(port, path, { method: 'PUT' }), { status: 405, headers: { allow: 'GET, HEAD, POST' } });
+  }
+  t.match(await send(port, '/second/nothing'), { status: 404, text: /"route_not_found"/ });
+  await app.close();
+  t.strictSame(closed, ['second']);
+});
+
 t.test('a store of a url is closed with the app, and a store that is passed is not', async (t) => {
   const url = `sqlite:${t.testdir()}/pets.db`;
   for (const name of ['Rex', 'Mia']) {
@@ -397,7 +458,7 @@ t.test('a store of a url is closed with the app, and a store that is passed is n
   await t.rejects(wrong, { message: /^contract-first needs a store with a url of the form sqlite:<file>, / });
 });
 
-t.test('services, keys, rates and the check of tokens are those of the options, or of the service', async (t) => {
+t.test('services, their settings and rates are those of the options, or of the service', async (t) => {
   const closed: string[] = [];
   const check = async () => {
     throw new Error('It is down.');
@@ -428,6 +489,25 @@ t.test('services, keys, rates and the check of tokens are those of the options, 
   t.teardown(() => passed.close());
   const headers = { authorization: `Bearer ${KEY}` };
   t.match((await passed.inject({ url: '/v1/pets/1', headers })).json(), { message: 'far' });
+});
+
+t.test('tokens are checked by the function of the options, in place of that of the service', async (t) => {
+  const yaml = edited(({ securitySchemes, headers }) => {
+    headers['WWW-Authenticate'].schema = { type: 'string' };
+    securitySchemes.bearerAuth.bearerFormat = 'JWT';
+  });
+  const contract = pathToFileURL(join(t.testdir({ openapi: { 'pets.yaml': yaml } }), 'openapi/pets.yaml'));
+  const verifyToken = async (token: string) =>
+    token === 'a.b.c' ? { id: 'ada', claims: {}, scopes: ['pets:read'] } : { refused: 'it is not hers' };
+  const service = { ...own, contract, verifyToken: async () => ({ refused: 'it is not theirs' }) };
+  for (const [options, status] of [
+    [{ service, verifyToken }, 200],
+    [{ service }, 401],
+  ] as const) {
+    const { port } = await startPlain(t, { options });
+    t.equal((await send(port, '/v1/pets', { key: 'a.b.c' })).status, status);
+    t.equal((await send(port, '/v1/pets')).status, 401);
+  }
 });
 
 t.test('a hook that goes on twice lets no request in while its key is still being checked', async (t) => {

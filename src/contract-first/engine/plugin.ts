@@ -11,7 +11,7 @@ import { addErrorReplies, buildSendError } from './http/error-replies.ts';
 import { addFormCheck } from './http/every-request.ts';
 import { addHealth, buildIsReady, type HealthPaths, type IsReady } from './http/health.ts';
 import { buildMakeError } from './http/made-errors.ts';
-import { addNotFound, buildMethodsAt } from './http/not-found.ts';
+import { addNotFound, buildMethodsAt, type MethodsAt } from './http/not-found.ts';
 import { httpServerOf } from './http/server-options.ts';
 import { takeBody } from './http/unwanted-bodies.ts';
 import { buildErrorFormOf } from './replies/error-bodies.ts';
@@ -54,14 +54,18 @@ export interface PluginOptions extends OwnParts {
   /** The folder of clients to copy; without it, `/docs` offers none. */
   clients?: URL | undefined;
   health: Partial<HealthPaths> | false;
+  /** In a server that is built whole: the methods at the URLs of all routes. */
+  methodsAt?: MethodsAt;
 }
 
 export const HEALTH: HealthPaths = { livez: '/livez', readyz: '/readyz' };
 
 /** Decorates the app for plugins, and closes the services with it. To be called before routes are added. */
-export function addOwnState(app: FastifyInstance, { collections }: Store, services: object): void {
-  addState(app, { collections, services, methodsAt: buildMethodsAt(app) } as AppState);
+export function addOwnState(app: FastifyInstance, { collections }: Store, services: object): MethodsAt {
+  const methodsAt = buildMethodsAt(app);
+  addState(app, { collections, services, methodsAt } as AppState);
   addServices(app, services);
+  return methodsAt;
 }
 
 /** Needs an encapsulation context of its own: the team's routes see none of its parsers, hooks and decorations. */
@@ -70,12 +74,9 @@ export async function addContract(app: FastifyInstance, options: PluginOptions):
   checkTokens(contract, options.verifyToken);
   const server = httpServerOf(app);
   server?.adopt(app);
-  // `buildServer` has done so for the routes of the team, too.
-  if (!app.hasDecorator('contractFirst')) {
-    addOwnState(app, store, services);
-    addFormCheck(app);
-  }
-  const { methodsAt } = app.contractFirst;
+  const { methodsAt = addOwnState(app, store, services) } = options;
+  // A server that is built whole checks the requests to all routes.
+  if (!options.methodsAt) addFormCheck(app);
   const sendError = buildSendError(logger, buildMakeError(logger, buildErrorFormOf(options.toErrorBody)));
   addErrorReplies(app, sendError);
   const authFor = await addAuth(app, {

@@ -8,9 +8,11 @@ import type { Accepted } from './requests/checks.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
+    /** Of the app that `build` makes; otherwise only within the plugin. */
     contractFirst: AppState;
   }
   interface FastifyRequest {
+    /** Of each request to such an app, or to a route of the plugin. */
     contractFirst: RequestState;
   }
 }

@@ -7,13 +7,13 @@ import { addFrontDoor } from './docs/front-door.ts';
 import { addCors } from './http/cors.ts';
 import { addErrorReplies } from './http/error-replies.ts';
 import { addFormCheck } from './http/every-request.ts';
-import { addNotFound } from './http/not-found.ts';
+import { addNotFound, type MethodsAt } from './http/not-found.ts';
 import { createApp, type HttpOptions, type HttpServer } from './http/server-options.ts';
 import type { AddTraces } from './http/trace-context.ts';
 import { addContract, addOwnState, HEALTH, type PluginOptions } from './plugin.ts';
 
 export interface ServerOptions
-  extends Omit<PluginOptions, 'prefix' | 'limits' | 'docs' | 'health'>,
+  extends Omit<PluginOptions, 'prefix' | 'methodsAt' | 'limits' | 'docs' | 'health'>,
     Omit<HttpOptions, 'secrets' | 'secretNames' | 'limits'>,
     Partial<Pick<PluginOptions, 'docs' | 'health'>> {
   /** The name of the service, with which its keys begin. */
@@ -39,13 +39,13 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   server.adopt(app);
   server.beginTrace = options.addTraces?.(app, store.collections, store.counts, toLogged, toAddress);
   addErrorReplies(app, server.sendError);
-  addOwnState(app, store, services);
+  const methodsAt = addOwnState(app, store, services);
   await app.register(fastifyPlugin((app) => addCors(app, corsOrigins), { name: 'cors' }));
   await app.register(fastifyPlugin((app) => addTeamsPlugins(app, options), { name: 'plugins' }));
   addFormCheck(app);
-  addOwnNotFound(app, server);
+  addOwnNotFound(app, methodsAt, server);
   const contracts = fastifyPlugin(addContract, { name: 'contract', encapsulate: true });
-  await app.register(contracts, { ...options, docs, health });
+  await app.register(contracts, { ...options, docs, health, methodsAt });
   if (docs) {
     const { readyz = undefined } = health ? { ...HEALTH, ...health } : {};
     await addFrontDoor(app, contract, { docs: docs.prefix ?? '', readyz });
@@ -62,9 +62,9 @@ async function addTeamsPlugins(app: FastifyInstance, { addPlugins }: ServerOptio
   await app.after();
 }
 
-function addOwnNotFound(app: FastifyInstance, { sendError }: HttpServer): void {
+function addOwnNotFound(app: FastifyInstance, methodsAt: MethodsAt, { sendError }: HttpServer): void {
   try {
-    addNotFound(app, app.contractFirst.methodsAt, sendError);
+    addNotFound(app, methodsAt, sendError);
   } catch {
     // The team has set its own. Requests below the contract's prefix do not come to it.
   }

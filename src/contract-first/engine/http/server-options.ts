@@ -66,7 +66,7 @@ const httpServers = new WeakMap<Server, HttpServer>();
 /** Undefined for an app that was made without `serverOptions`. */
 export const httpServerOf = ({ server }: FastifyInstance): HttpServer | undefined => httpServers.get(server);
 
-/** Options for `fastify()`, with the limits of a configuration without variables. */
+/** Options for one `fastify()`, with the limits of a configuration without variables. */
 export function serverOptions(options: Partial<HttpOptions> = {}): FastifyServerOptions {
   const { logger = pino() } = options;
   return buildHttpServer({

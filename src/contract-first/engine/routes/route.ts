@@ -72,6 +72,8 @@ export function toRoute(operation: Operation, parts: RouteParts): Partial<RouteO
     onRequest: [buildEnter(operation, auth, deprecation), ...onlyOwnTypes],
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
     preValidation: buildJudge(operation, compiled),
+    // Also where an app's options expose none.
+    exposeHeadRoute: true,
     handler: serve,
   };
 
