@@ -1,9 +1,8 @@
 /** The service on a real socket, for one test: every reply that it gives is checked against the contract. */
 import { readFileSync } from 'node:fs';
-import { Agent, request as httpRequest } from 'node:http';
+import { Agent } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { parse } from 'lossless-json';
 import { type DestinationStream, pino } from 'pino';
 import type { Test } from 'tap';
 import { checkOperations } from '../src/contract-first/contract/checks/checked-operations.ts';
@@ -22,30 +21,23 @@ import {
 import type { Handlers } from '../src/contract-first/engine/routes/operations.ts';
 import { buildServer, type ServerOptions } from '../src/contract-first/engine/server.ts';
 import type { AnyDomain } from '../src/contract-first/store/description.ts';
+import {
+  buildRequest as buildRequestOf,
+  type Request,
+  type RequestOptions,
+  send as sendAny,
+} from '../src/contract-first/testing/requests.ts';
 import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { loadConfig } from './config.ts';
-import { ContractCheck, type Reply } from './contract-check.ts';
+import { ContractCheck } from './contract-check.ts';
 import { type OwnStore, openUrl } from './database.ts';
+
+export type { Received, Request, RequestOptions } from '../src/contract-first/testing/requests.ts';
 
 const CONTRACT = new URL('../openapi/petstore.yaml', import.meta.url);
 
 export const KEY = 'key-of-the-tests-0123456789';
-
-export interface Received extends Reply {
-  /** The body, integers above 2^53 as bigint. */
-  body: unknown;
-}
-
-export interface RequestOptions {
-  method?: string;
-  /** The API key; null sends none. */
-  key?: string | null;
-  /** Sent as it is when it is text or bytes, otherwise as JSON. */
-  body?: unknown;
-  /** A list stands for a header that is sent more than once. */
-  headers?: Record<string, string | string[]>;
-}
 
 export interface Service {
   app: FastifyInstance;
@@ -53,9 +45,6 @@ export interface Service {
   port: number;
   request: Request;
 }
-
-/** Sends a request. @throws Error when the reply breaks the contract */
-export type Request = (url: string, options?: RequestOptions) => Promise<Received>;
 
 export interface StartOptions extends Partial<Omit<ServerOptions, 'store' | 'contract'>> {
   /** One that is read is checked and finished first, as the build does. */
@@ -146,57 +135,9 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
 }
 
 /** Requests to the server on this port of this machine. */
-export function buildRequest(port: number, check = contractCheck, agent: Agent | false = false): Request {
-  return async (url, options = {}) => {
-    const reply = await send(port, url, options, agent);
-    const problems = check.problemsOf(options.method ?? 'GET', url, reply);
-    if (problems.length > 0) throw new Error(`The reply breaks the contract: ${problems.join('; ')}`);
-    return { ...reply, body: toBody(reply) };
-  };
-}
+export const buildRequest = (port: number, check = contractCheck, agent: Agent | false = false): Request =>
+  buildRequestOf(port, check, KEY, agent);
 
-/** One request; without an agent, on its own connection. */
-export function send(
-  port: number,
-  url: string,
-  options: RequestOptions = {},
-  agent: Agent | false = false,
-): Promise<Reply> {
-  const { method = 'GET', key = KEY, body, headers = {} } = options;
-  const bytes =
-    typeof body === 'string' || body instanceof Uint8Array || body === undefined ? body : JSON.stringify(body);
-  return new Promise((resolve, reject) => {
-    const request = httpRequest({
-      host: '127.0.0.1',
-      port,
-      path: url,
-      method,
-      agent,
-      headers: {
-        ...(key !== null && { authorization: `Bearer ${key}` }),
-        ...(bytes !== undefined && { 'content-type': 'application/json' }),
-        ...(bytes !== undefined && !headers['transfer-encoding'] && { 'content-length': Buffer.byteLength(bytes) }),
-        ...headers,
-      },
-    });
-    request.on('error', reject);
-    request.on('response', (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () =>
-        resolve({
-          status: response.statusCode as number,
-          headers: response.headers as Record<string, string>,
-          text: Buffer.concat(chunks).toString(),
-        }),
-      );
-    });
-    request.end(bytes);
-  });
-}
-
-function toBody({ headers, text }: Reply): unknown {
-  if (!/json/.test(headers['content-type'] ?? '') || !/^[[{]/.test(text)) return text;
-  return parse(text, undefined, (digits) => (/^-?\d{16,}$/.test(digits) ? BigInt(digits) : Number(digits)));
-}
+/** One request, with the tests' key; without an agent, on its own connection. */
+export const send = (port: number, url: string, options: RequestOptions = {}, agent: Agent | false = false) =>
+  sendAny(port, url, { ...options, key: options.key === undefined ? KEY : options.key }, agent);

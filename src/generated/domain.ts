@@ -1,4 +1,4 @@
-// Made from openapi/petstore.yaml by `npm run generate`. Never edited.
+// Made from openapi/petstore.yaml by contract-first 1.0.0: `npm run generate`. Never edited.
 
 import { addErrors, type MissingErrors } from 'contract-first';
 import { pets } from '../pets/domain.ts';

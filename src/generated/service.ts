@@ -1,4 +1,4 @@
-// Made from openapi/petstore.yaml by `npm run generate`. Never edited.
+// Made from openapi/petstore.yaml by contract-first 1.0.0: `npm run generate`. Never edited.
 
 import { toErrorBody } from 'contract-first';
 import type { Service } from 'contract-first/run';

@@ -8,7 +8,7 @@ import { lint } from '../../src/contract-first/cli/contract-lint.ts';
 import { type Edit, edited } from '../edited-contract.ts';
 import { NODE_ARGS } from '../program.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../src/contract-first/cli/contract-lint.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../src/contract-first/cli/main.ts', import.meta.url));
 const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 const OPEN =
   'An object in a request body must be closed: add additionalProperties: false, or with allOf unevaluatedProperties: false.';
@@ -426,9 +426,11 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   ],
 ];
 
-/** Runs `npm run contract:lint` with the same loader as this test. */
+/** Runs `contract-first lint` with the same loader as this test. */
 function run(...files: string[]) {
-  const { status, stdout } = spawnSync(process.execPath, [...NODE_ARGS, SCRIPT, ...files], { encoding: 'utf8' });
+  const { status, stdout } = spawnSync(process.execPath, [...NODE_ARGS, SCRIPT, 'lint', ...files], {
+    encoding: 'utf8',
+  });
   return { status, stdout };
 }
 

@@ -22,7 +22,7 @@ export function copyProject(t: Test, yaml: string): string {
 
 /** What `npm run generate` does there; of a copy, no coverage counts. */
 export const generate = (folder: string, ...args: string[]) =>
-  spawnSync(process.execPath, [...NODE_ARGS, join(PACKAGE, 'cli/generate.ts'), ...args], {
+  spawnSync(process.execPath, [...NODE_ARGS, join(PACKAGE, 'cli/main.ts'), 'generate', ...args], {
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, NODE_V8_COVERAGE: '' },

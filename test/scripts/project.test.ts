@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { NODE_ARGS } from '../program.ts';
 
-const TOOLS_FOLDER = fileURLToPath(new URL('../../src/contract-first/cli/', import.meta.url));
+const CLI = fileURLToPath(new URL('../../src/contract-first/cli/', import.meta.url));
 
 const runNode = (cwd: string, ...args: string[]) =>
   spawnSync(process.execPath, args, {
@@ -14,13 +14,13 @@ const runNode = (cwd: string, ...args: string[]) =>
     env: { ...process.env, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' },
   });
 
-const run = (cwd: string, name: string) => runNode(cwd, ...NODE_ARGS, `${TOOLS_FOLDER}${name}`);
+const run = (cwd: string, ...args: string[]) => runNode(cwd, ...NODE_ARGS, `${CLI}main.ts`, ...args);
 
 /** What each tool does first. */
-const FIND = `import { findContractOrExit } from '${TOOLS_FOLDER}project.js'; console.log(findContractOrExit());`;
+const FIND = `import { findContractOrExit } from '${CLI}project.js'; console.log(findContractOrExit());`;
 const find = (cwd: string) => runNode(cwd, '--input-type=module', '--eval', FIND);
 
-const TOOLS = ['generate.ts', 'build.js', 'dev.ts', 'contract-lint.ts', 'contract-diff.ts', 'contract-release.ts'];
+const TOOLS = ['generate', 'build', 'dev', 'test', 'lint', 'diff', 'release'];
 
 t.test('a folder without a package.json is named in one sentence by each tool, and nothing is written', (t) => {
   const folder = t.testdir({});
@@ -66,9 +66,9 @@ t.test('the contract that package.json names is taken, of any name and in any fo
     api: { 'books.yaml': contract, 'other.yaml': '' },
     src: { generated: {} },
   });
-  const { status, stderr } = run(folder, 'generate.ts');
+  const { status, stderr } = run(folder, 'generate');
   t.match({ status, stderr }, { status: 1, stderr: /^api\/books\.yaml:\d/ });
   t.equal(find(folder).stdout, 'api/books.yaml\n');
-  t.match(run(folder, 'contract-lint.ts').stdout, /^api\/books\.yaml:\n/);
+  t.match(run(folder, 'lint').stdout, /^api\/books\.yaml:\n/);
   t.end();
 });

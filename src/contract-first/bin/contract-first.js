@@ -1,3 +1,17 @@
 #!/usr/bin/env node
-/** The command of a team's developers. */
-import '../dist/cli/main.js';
+/** The command of a team's developers. A Node that is too old says so, before it loads what it cannot read. */
+import { readFileSync } from 'node:fs';
+
+const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+const [least, own] = [engines.node, process.versions.node].map((version) => {
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(version);
+  return major * 1000 + Number(minor);
+});
+
+if (own >= least) await import('../dist/cli/main.js');
+else {
+  console.error(
+    `contract-first needs Node.js ${engines.node.slice(2)} or newer, and this is ${process.versions.node}.`,
+  );
+  process.exitCode = 1;
+}

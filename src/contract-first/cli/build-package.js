@@ -25,10 +25,9 @@ export async function buildPackage(folder = join(PACKAGE, 'dist')) {
   const made = new Set(['cli/recheck.cjs']);
   for (const path of readPackageFiles()) {
     const content = readFileSync(join(PACKAGE, path));
-    const isSource = path.endsWith('.ts') && !path.endsWith('.d.ts');
-    const target = isSource ? path.replace(/ts$/, 'js') : path;
-    // Scripts for browsers stay as they are.
-    const isCode = isSource || (path.startsWith('cli/') && path.endsWith('.js'));
+    // JavaScript may import TypeScript, too: rules of the lint do.
+    const isCode = /\.[jt]s$/.test(path) && !path.endsWith('.d.ts');
+    const target = isCode ? path.replace(/ts$/, 'js') : path;
     write(join(folder, target), isCode ? Buffer.from(await compile(content.toString(), path)) : content);
     made.add(target);
   }

@@ -1,17 +1,19 @@
 /**
- * Compares the contract with its newest release, says for each change whether it breaks clients, and fails if the version does not fit:
- * `npm run contract:diff`, or with `-- <contract> <folder of the releases>` for others.
+ * Compares the contract with its newest release, says for each change whether it breaks clients, and fails if the version does not fit.
  */
 import { toPrintableLines } from '../json/literals.ts';
 import { judgeContract, toFiles } from './contract-diff/gate.ts';
 import { toReport } from './contract-diff/report.ts';
 import { loadOwnParts } from './own-parts.ts';
 
-try {
-  const judgement = judgeContract(...toFiles(process.argv.slice(2)), (await loadOwnParts()).domain);
-  console.log(toReport(judgement));
-  process.exitCode = Number(judgement.problems.length > 0);
-} catch (error) {
-  console.error(toPrintableLines((error as Error).message));
-  process.exitCode = 1;
+/** The arguments are a contract and the folder of its releases; by default, the service's. Returns the exit code. */
+export async function run(args: string[]): Promise<number> {
+  try {
+    const judgement = judgeContract(...toFiles(args), (await loadOwnParts()).domain);
+    console.log(toReport(judgement));
+    return Number(judgement.problems.length > 0);
+  } catch (error) {
+    console.error(toPrintableLines((error as Error).message));
+    return 1;
+  }
 }

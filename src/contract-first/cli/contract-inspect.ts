@@ -1,8 +1,7 @@
 /**
- * Shows which operations of a contract are served, which are refused, why, and what to change: `npm run contract:inspect -- FILE|URL`.
- * Fixes harmless mistakes, and lists them. With `--write OUT`, writes the contract's normal form to a new file.
+ * Shows which operations of a contract are served, which are refused, why, and what to change. Fixes harmless mistakes, and lists them. With
+ * `--write OUT`, writes the contract's normal form to a new file.
  */
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { toPrintable, toPrintableLines } from '../json/literals.ts';
 import { withFile } from './contract-inspect/fetching.ts';
@@ -15,7 +14,7 @@ import { toTable } from './contract-inspect/table.ts';
 export async function inspect(args: string[]): Promise<{ text: string; code: number }> {
   const { values, positionals } = parseArgs({ args, options: { write: { type: 'string' } }, allowPositionals: true });
   const [source, ...others] = positionals;
-  if (!source || others.length > 0) throw new Error('npm run contract:inspect -- FILE|URL [--write OUT]');
+  if (!source || others.length > 0) throw new Error('contract-first inspect FILE|URL [--write OUT]');
   const run = async (file: string, original: string, changes: string[]) => {
     const judgement = await judge(file, { file: original, name: source });
     const lines = [...toChanges(changes), toTable(judgement)];
@@ -39,11 +38,12 @@ function toChanges(changes: string[]): string[] {
   ];
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { text, code } = await inspect(process.argv.slice(2)).catch(({ message }: Error) => ({
+/** Prints it, and returns the exit code. */
+export async function run(args: string[]): Promise<number> {
+  const { text, code } = await inspect(args).catch(({ message }: Error) => ({
     text: toPrintableLines(message),
     code: 1,
   }));
   console.log(text);
-  process.exitCode = code;
+  return code;
 }

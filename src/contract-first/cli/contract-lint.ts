@@ -1,6 +1,6 @@
 /**
- * Lints the contract by the rules in `openapi/lint`: `npm run contract:lint`, or with `-- <file> ...` other contracts. It reads
- * files below its folder only: a reference to another machine is an error, not a request.
+ * Lints contracts by the rules in `lint/`. It reads files below a contract's folder only: a reference to another machine is an error,
+ * not a request.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ import { lookUp } from '../engine/schema/pointers.ts';
 import { toPrintable } from '../json/literals.ts';
 import { ContractFiles, checkFile } from './contract-files.ts';
 import { loadOwnParts } from './own-parts.ts';
-import { findContract, findContractOrExit } from './project.js';
+import { findContract } from './project.js';
 
 const CONFIG = fileURLToPath(new URL('./lint/redocly.yaml', import.meta.url));
 
@@ -100,10 +100,9 @@ function toLine({ location, severity, ruleId, message }: NormalizedProblem): str
   return `  ${start.line}:${start.col}  ${severity}  ${ruleId}  ${toPrintable(message)}\n`;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const files = process.argv.slice(2);
-  if (files.length === 0) findContractOrExit();
+/** The arguments are contracts; by default, the service's. Returns the exit code. */
+export async function run(files: string[]): Promise<number> {
   const problems = await lint(...files);
   console.log(problems || 'The contract keeps every rule.');
-  process.exitCode = Number(problems !== '');
+  return Number(problems !== '');
 }

@@ -1,10 +1,8 @@
 /**
- * Saves the contract as a release: `npm run contract:release`, or with `-- <contract> <folder of the
- * releases>` others. A contract that the lint or the comparison refuses is not released, nor is a version twice.
+ * Saves the contract as a release. One that the lint or the comparison refuses is not released, nor is a version twice.
  */
 import { constants, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { toPrintable, toPrintableLines } from '../json/literals.ts';
 import { type Judgement, judgeContract, toFiles } from './contract-diff/gate.ts';
 import { toReport } from './contract-diff/report.ts';
@@ -13,7 +11,7 @@ import { loadOwnParts } from './own-parts.ts';
 
 const HEADER = `# Changes of the contract
 
-Written by \`npm run contract:release\`, the newest first.
+Written by \`contract-first release\`, the newest first.
 `;
 
 /** Adds the release to the list of all, which stands beside their folder. @throws Error that says why the contract is not released */
@@ -36,11 +34,13 @@ function toEntry({ version, released, changes }: Judgement): string {
   return `\n## ${version}\n\n${released ? lines.join('\n') : 'The first release.'}\n`;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+/** The arguments are a contract and the folder of its releases; by default, the service's. Returns the exit code. */
+export async function run(args: string[]): Promise<number> {
   try {
-    console.log(`Released: ${await release(...toFiles(process.argv.slice(2)))}`);
+    console.log(`Released: ${await release(...toFiles(args))}`);
+    return 0;
   } catch (error) {
     console.error(toPrintableLines((error as Error).message));
-    process.exitCode = 1;
+    return 1;
   }
 }

@@ -1,9 +1,8 @@
-/** `npm run dev` builds and starts the service, again after each change. During an error, it shows it and keeps the last server. */
+/** `contract-first dev` builds and starts the service, again after each change. During an error, it shows it and keeps the last server. */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { makeKey } from '../store/api-keys.ts';
 import { placeProgram } from './program.js';
@@ -69,9 +68,9 @@ function tellErrors(count: number): void {
   say(`Errors: ${count}. ${server ? 'The last good server goes on.' : 'No server runs yet.'}`);
 }
 
-/** The process that generates: it erases types like this one, and ends with it. */
+/** The process that generates: this command in another call, which ends with it. */
 function startGenerator(): ChildProcess {
-  return fork(fileURLToPath(new URL('generate.ts', import.meta.url)), { execArgv: process.execArgv });
+  return fork(process.argv[1] as string, ['generate']);
 }
 
 async function generate(): Promise<void> {

@@ -5,9 +5,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { ContractError } from '../engine/contract/contract.ts';
 import { joined, named, type Source, source } from './source-text.ts';
+import { OWN } from './tools.ts';
 
 /** The first line of each generated file. */
-export const toHeader = (contract: string) => `// Made from ${contract} by \`npm run generate\`. Never edited.\n\n`;
+export const toHeader = (contract: string) =>
+  `// Made from ${contract} by contract-first ${OWN.version}: \`npm run generate\`. Never edited.\n\n`;
 
 /** Finds the collections; there may be none. @throws ContractError if a `domain.ts` exports anything else */
 export function buildDomain(folder: URL): Source {

@@ -1,8 +1,8 @@
 /**
- * `npm run generate` writes the files that are generated from the contract, and names missing handlers. With `--check`, it fails if
- * the committed files are stale or a handler is missing.
+ * Writes the files that are generated from the contract, and names missing handlers. With `--check`, it fails if the committed files
+ * are stale or a handler is missing.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
@@ -22,7 +22,7 @@ import { buildDomain, buildWriting, toHeader } from './domain.ts';
 import { buildHandlersMap } from './handlers-map.ts';
 import { loadOwnParts } from './own-parts.ts';
 import { describeSlowPatterns } from './patterns.ts';
-import { findContract, readPackage } from './project.js';
+import { describeOtherVersion, findContract, readPackage } from './project.js';
 import { buildRegister, buildService, OPTIONAL } from './service-files.ts';
 import type { Source } from './source-text.ts';
 
@@ -53,6 +53,9 @@ async function run(): Promise<number> {
 
 /** Returns the names of stale or missing files. @throws ContractError or OperatorError */
 async function generate(path: string): Promise<string[]> {
+  const isOther = isCheck && describeOtherVersion();
+  if (isOther) return [isOther];
+  mkdirSync('src/generated', { recursive: true });
   const contract = await loadContract(path);
   const write = buildWrite(path);
   const present = OPTIONAL.filter((name) => existsSync(`src/${name}.ts`));
@@ -79,7 +82,7 @@ async function generate(path: string): Promise<string[]> {
     ...write('handlers', buildHandlersMap(contract)),
     ...write('service', buildService(contract, readPackage(), present)),
   ];
-  const handlers = readdirSync('handlers').filter((name) => name.endsWith('.ts'));
+  const handlers = (existsSync('handlers') ? readdirSync('handlers') : []).filter((name) => name.endsWith('.ts'));
   const names = handlers.map((name) => parse(name).name);
   const unmatched = describeUnmatched([...contract.operations.keys()], names);
   return [...problems, ...unmatched];

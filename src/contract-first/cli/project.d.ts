@@ -8,5 +8,6 @@ interface Package {
 
 export function readPackage(): Package;
 export function findContract(): string;
+export function describeOtherVersion(): string | undefined;
 export function findContractOrExit(): string;
 export function writeCompilerSettings(): string;

@@ -1,5 +1,6 @@
 /** The project that a tool works on: the current folder, with its package.json and its contract. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { normalize } from 'node:path';
 import { inspect } from 'node:util';
 
@@ -27,6 +28,17 @@ export function findContract() {
   if (found.length > 1)
     throw new ProjectError(`openapi/ has ${found.sort().join(' and ')}: name one as "contract" in package.json.`);
   return `openapi/${found[0]}`;
+}
+
+const GENERATED = 'src/generated/domain.ts';
+
+/** A sentence, if another version of this package has generated the files that are there: they may not fit its types. */
+export function describeOtherVersion() {
+  const { version } = createRequire(import.meta.url)('contract-first/package.json');
+  const text = existsSync(GENERATED) ? readFileSync(GENERATED, 'utf8') : '';
+  const [, other = version] = /^\/\/ .* by contract-first ([^\s:]+)/.exec(text) ?? [];
+  if (other === version) return undefined;
+  return `src/generated is made by contract-first ${other}, and this is ${version}: run \`npx --no contract-first generate\`.`;
 }
 
 /** In a folder of the project, which the build copies it from. */

@@ -3,13 +3,16 @@
  * maps. Results are kept in `node_modules/.cache` by the hash of their source, since a run of the tests starts hundreds of processes.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** In the `node_modules` that this package is installed in; its sources stand in a workspace. */
-const [, INSTALLED] = /^(.*\/node_modules\/)/.exec(import.meta.url) ?? [];
-const MODULES = INSTALLED ?? new URL('../../../../node_modules/', import.meta.url).href;
-const CACHE = fileURLToPath(new URL('.cache/erased-types/', MODULES));
+/** In the nearest `node_modules`: of the service, or of the repository that this package is a workspace of. */
+const MODULES = createRequire(import.meta.url)
+  .resolve.paths('ts-blank-space')
+  .find((folder) => existsSync(folder));
+const CACHE = join(MODULES, '.cache/erased-types/');
 const IS_TYPESCRIPT = /^file:(?!.*\/node_modules\/).*\.ts$/;
 
 export async function load(url, context, nextLoad) {

@@ -1,0 +1,30 @@
+/** Runs the tests of a service by Node's own runner: Node 20 finds no TypeScript by itself. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeOtherVersion, ProjectError, readPackage } from './project.js';
+
+const REGISTER = new URL('typescript/register.js', import.meta.url);
+
+/** The arguments are files, and options of Node. Returns the exit code. */
+export async function run(args: string[]): Promise<number> {
+  readPackage();
+  const isOther = describeOtherVersion();
+  if (isOther) throw new ProjectError(isOther);
+  const options = args.filter((one) => one.startsWith('-'));
+  const named = args.filter((one) => !one.startsWith('-'));
+  const files = named.length > 0 ? named : findTests();
+  if (files.length === 0) throw new ProjectError('There is no test: put one into test/, such as test/books.test.ts.');
+  const nodeArgs = [`--import=${REGISTER}`, '--test', '--test-reporter=spec', ...options, ...files];
+  const [code] = await once(spawn(process.execPath, nodeArgs, { stdio: 'inherit' }), 'exit');
+  return code ?? 1;
+}
+
+function findTests(): string[] {
+  const names = existsSync('test') ? readdirSync('test', { recursive: true, encoding: 'utf8' }) : [];
+  return names
+    .filter((name) => /\.test\.ts$/.test(name))
+    .sort()
+    .map((name) => join('test', name));
+}

@@ -1,0 +1,35 @@
+/** The tools that a service has as devDependencies, since a server needs none of them: npm would install optional peers in production, too. */
+import { createRequire } from 'node:module';
+
+interface Package {
+  version: string;
+  devDependencies: Record<string, string>;
+  /** npm reads these of the top package alone, so that `new` writes them there. */
+  overrides: Record<string, string>;
+  allowScripts: Record<string, boolean>;
+}
+
+/** This package's own package.json. */
+export const OWN: Package = createRequire(import.meta.url)('contract-first/package.json');
+
+export type Tool = '@redocly/openapi-core' | '@types/node' | 'openapi-typescript' | 'ts-blank-space' | 'typescript';
+
+/** As arguments of npm, and as in package.json: `['typescript', '~5.9']`. */
+export const toRanges = (tools: Tool[]) => tools.map((name) => [name, OWN.devDependencies[name] as string] as const);
+
+/** A sentence on those that are not installed; undefined if all are. */
+export function describeMissing(tools: Tool[]): string | undefined {
+  const missing = tools.filter((name) => !isInstalled(name));
+  if (missing.length === 0) return undefined;
+  const wanted = toRanges(missing).map(([name, range]) => `"${name}@${range}"`);
+  return `${missing.join(', ')}: not installed. Run \`npm install --save-dev ${wanted.join(' ')}\`.`;
+}
+
+function isInstalled(name: Tool): boolean {
+  try {
+    import.meta.resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}

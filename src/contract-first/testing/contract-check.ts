@@ -1,0 +1,166 @@
+/**
+ * Checks a reply against the contract, without any code of the engine. Status, headers and body must be documented, and well formed;
+ * objects may have no field that the contract does not name.
+ */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { parse } from 'yaml';
+
+// biome-ignore lint/suspicious/noExplicitAny: a type would promise what the check is there to find out
+type Json = any;
+
+export interface Reply {
+  status: number;
+  /** By lower-case name. */
+  headers: Record<string, string>;
+  text: string;
+}
+
+/** Headers of HTTP itself and for browsers, which a contract need not name (RFC 9110, 9111, 9112; OWASP's REST list). */
+const HTTP_HEADERS = [
+  ...'accept accept-encoding allow cache-control connection content-length content-security-policy'.split(' '),
+  ...'content-type date keep-alive transfer-encoding vary x-content-type-options'.split(' '),
+];
+/** Every reply must have these. */
+const SECURITY = {
+  'cache-control': /^no-(store|cache)$/,
+  'content-security-policy': /default-src 'none'.*frame-ancestors 'none'/,
+  'x-content-type-options': /^nosniff$/,
+};
+/** Headers of the server itself, which only a contract with `x-complete` has to name. */
+const OUR_HEADERS =
+  'deprecation link ratelimit ratelimit-policy retry-after sunset www-authenticate x-request-id'.split(' ');
+const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
+
+export class ContractCheck {
+  readonly document: Json;
+  readonly prefix: string;
+  /** The schemas themselves are the lint's to check: to compile what checks them takes longer than all else. */
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, multipleOfPrecision: 9 });
+  /** Contracts that do not say `x-complete` need not name what our server adds: headers, and errors of its own. */
+  readonly #isOurs: boolean;
+  readonly #validators = new Map<string, ValidateFunction>();
+  /** Paths with fewer parameters first: `/books/mine` before `/books/{id}`. */
+  readonly #paths: [template: string, item: Json][];
+
+  constructor(yaml: string) {
+    // JSON is YAML, but read as such it takes longer.
+    this.document = yaml.startsWith('{') ? JSON.parse(yaml) : parse(yaml);
+    this.prefix = prefixOf(this.document);
+    this.#isOurs = this.document['x-complete'] === true;
+    const paths = Object.entries<Json>(this.document.paths ?? {});
+    this.#paths = paths.toSorted(([one], [other]) => one.split('{').length - other.split('{').length);
+    addFormats.default(this.#ajv);
+    this.#ajv.addFormat('decimal', true);
+    this.#ajv.addKeyword({
+      keyword: 'x-extensible-enum',
+      validate: (codes: unknown[], data: unknown) => codes.includes(data),
+    });
+    this.#ajv.addSchema(close(structuredClone(this.document)), 'contract');
+  }
+
+  /** Lists how the reply breaks the contract; empty if it does not. */
+  problemsOf(method: string, url: string, reply: Reply): string[] {
+    const unsafe = Object.entries(SECURITY).filter(([name, value]) => !value.test(reply.headers[name] ?? ''));
+    return [...unsafe.map(([name]) => `${name} is not safe`), ...this.#contractProblems(method, url, reply)];
+  }
+
+  #contractProblems(method: string, url: string, { status, headers, text }: Reply): string[] {
+    const pointer = this.#responseOf(method, url, status);
+    if (!this.#isOurs && status >= 400 && !this.#isDescribed(pointer)) return [];
+    if (!pointer) return status < 400 ? [] : [...this.#bodyProblems('/components/schemas/Error', text, status)];
+    if (pointer === 'undocumented') return [`status ${status} is not documented for ${method} ${url}`];
+    const response = this.#resolve(pointer);
+    const problems = this.#headerProblems(response.value.headers ?? {}, headers);
+    const type = headers['content-type']?.split(';')[0] as string;
+    if (!response.value.content) return text === '' && !type ? problems : [...problems, 'a body is not documented'];
+    if (!response.value.content[type]) return [...problems, `content type ${type} is not documented`];
+    if (method === 'HEAD') return text === '' ? problems : [...problems, 'the reply to HEAD has a body'];
+    if (!/[/+]json$/.test(type)) return problems;
+    const schema = `${response.pointer}/content/${escapePointer(type)}/schema`;
+    return [...problems, ...this.#bodyProblems(schema, text, status)];
+  }
+
+  /** Where the contract describes the response; nothing for a path or method that is not in the contract. */
+  #responseOf(method: string, url: string, status: number): string | undefined {
+    const path = url.split('?')[0] as string;
+    for (const [template, item] of this.#paths) {
+      const pattern = new RegExp(`^${this.prefix}${template.replace(/\{[^}]+\}/g, '[^/]+')}$`);
+      const name = (method === 'HEAD' ? 'GET' : method).toLowerCase();
+      if (!pattern.test(path) || !item[name]) continue;
+      const responses = `/paths/${escapePointer(template)}/${name}/responses`;
+      const key = [String(status), `${String(status)[0]}XX`].find((key) => item[name].responses[key]);
+      if (key) return `${responses}/${key}`;
+      return item[name].responses.default && status >= 400 ? `${responses}/default` : 'undocumented';
+    }
+    return undefined;
+  }
+
+  #isDescribed(pointer: string | undefined): boolean {
+    return pointer !== undefined && pointer !== 'undocumented' && this.#resolve(pointer).value.content !== undefined;
+  }
+
+  #resolve(pointer: string): { pointer: string; value: Json } {
+    const keys = pointer.slice(1).split('/').map(unescapePointer);
+    const value = keys.reduce((node, key) => node[key], this.document);
+    return value.$ref ? this.#resolve(value.$ref.slice(1)) : { pointer, value };
+  }
+
+  #headerProblems(declared: Record<string, Json>, headers: Record<string, string>): string[] {
+    const problems: string[] = [];
+    for (const [name, source] of Object.entries(declared)) {
+      const header = source.$ref ? this.#resolve(source.$ref.slice(1)).value : source;
+      const text = headers[name.toLowerCase()];
+      if (text === undefined && header.required) problems.push(`header ${name} is missing`);
+      if (text === undefined) continue;
+      const isNumber = [header.schema.type].flat().some((type) => type === 'integer' || type === 'number');
+      const value = isNumber ? Number(text) : text;
+      if (!this.#ajv.validate(header.schema, value)) problems.push(`header ${name}: ${this.#ajv.errorsText()}`);
+    }
+    const known = [
+      ...HTTP_HEADERS,
+      ...(this.#isOurs ? [] : OUR_HEADERS),
+      ...Object.keys(declared).map((name) => name.toLowerCase()),
+    ];
+    for (const name of Object.keys(headers)) {
+      if (!known.includes(name)) problems.push(`header ${name} is not documented`);
+    }
+    return problems;
+  }
+
+  #bodyProblems(pointer: string, text: string, status: number): string[] {
+    const problems: string[] = [];
+    const body = JSON.parse(text);
+    const validate = this.#validators.get(pointer) ?? this.#ajv.compile({ $ref: `contract#${encodeURI(pointer)}` });
+    this.#validators.set(pointer, validate);
+    if (!validate(body)) problems.push(`body: ${this.#ajv.errorsText(validate.errors)}: ${text}`);
+    if (this.#isOurs && status >= 400 && body.status !== status)
+      problems.push(`body.status is ${body.status}, the reply's is ${status}`);
+    for (const [digits] of text.replace(/"(?:[^"\\]|\\.)*"/g, '""').matchAll(/-?\d{16,}/g)) {
+      if (BigInt(digits) < INT64.least || BigInt(digits) > INT64.most) problems.push(`${digits} is no 64-bit integer`);
+    }
+    return problems;
+  }
+}
+
+/** The path of the first server: `/v1`. */
+const prefixOf = ({ servers }: Json): string =>
+  (servers?.[0].url ?? '').replace(/^[\w{}]+:\/\/[^/]+|\/$/g, '').replace(/\/$/, '');
+
+const escapePointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
+const unescapePointer = (key: string) => key.replaceAll('~1', '/').replaceAll('~0', '~');
+
+/** The document with every object closed: a reply may have no field that is not described. */
+function close(node: Json): Json {
+  if (typeof node !== 'object' || node === null) return node;
+  if (node.type === 'object' && node.properties) {
+    node.additionalProperties ??= false;
+    for (const [name, field] of Object.entries<Json>(node.properties)) {
+      if (field.writeOnly !== true) continue;
+      node.properties[name] = false;
+      node.required = node.required?.filter((other: string) => other !== name) ?? [];
+    }
+  }
+  for (const value of Object.values(node)) close(value);
+  return node;
+}

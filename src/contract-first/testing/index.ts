@@ -1,0 +1,80 @@
+/** `contract-first/test`: a server of the service for a test of its own, on a database in memory. It takes `t` of node:test or of tap. */
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { listen } from '../engine/http/listening.ts';
+import { buildShapes } from '../engine/routes/stored-records.ts';
+import { buildServer } from '../engine/server.ts';
+import { loadConfig } from '../operate/config.ts';
+import { loadOwnContract } from '../own-contract.ts';
+import type { Domain, Services, Transactions } from '../registered.ts';
+import type { Service } from '../service.ts';
+import type { CollectionsOf } from '../store/description.ts';
+import { openStore } from '../store/open-store.ts';
+import type { CallsOf } from '../store/transactions.ts';
+import { buildClient, type Client } from './client.ts';
+import { ContractCheck } from './contract-check.ts';
+import { buildRequest, type Request } from './requests.ts';
+
+export type { Client } from './client.ts';
+export type { Received, Request, RequestOptions } from './requests.ts';
+
+/** Of node:test, or of tap. */
+export interface TestContext {
+  after(end: () => Promise<void>): unknown;
+}
+
+export interface TestOptions {
+  /** In place of those that the service builds: fakes of what would charge a card. */
+  services?: Services;
+  /** Variables of the environment; by default, none is read. */
+  env?: Record<string, string>;
+}
+
+export interface TestServer {
+  /** Calls operations by their names. It throws when a reply breaks the contract. */
+  client: Client;
+  /** Sends any request: `request('/v1/books?limit=2', { method: 'POST', body, key: null })`. It throws when a reply breaks the contract. */
+  request: Request;
+  /** The database, by the names that handlers use. */
+  collections: CollectionsOf<Domain, CallsOf<Transactions>>;
+  app: FastifyInstance;
+  port: number;
+  /** The key that client and requests send, with all scopes. */
+  key: string;
+}
+
+const KEY = 'key-of-the-tests-0123456789';
+
+/** Ends with the test, whose output has the cause of a 500. Each server has a database of its own. */
+export async function openTestServer(
+  t: TestContext,
+  service: Service,
+  { env = {}, ...given }: TestOptions = {},
+): Promise<TestServer> {
+  const { name, handlers, domain, transactions, toErrorBody, verifyToken, settings } = service;
+  const config = loadConfig(env, { name, settings: given.services ? {} : settings });
+  const contract = await loadOwnContract(service);
+  const logger = pino({ level: 'error' }, process.stderr);
+  const services = given.services ?? (await service.buildServices?.(config.services as never, { log: logger })) ?? {};
+  const store = await openStore({ kind: 'memory' }, domain, config, {
+    shapes: buildShapes(contract, domain),
+    transactions,
+  });
+  const plugins = await service.loadPlugins?.();
+  const app = await buildServer({
+    ...{ ...config, name, contract, handlers, domain, toErrorBody, verifyToken, store, services, logger },
+    ...{ addPlugins: plugins?.addPlugins, lines: process.stderr, apiKeys: [KEY], limits: config },
+    stop: { isAsked: false },
+  });
+  t.after(async () => {
+    await app.close();
+    await store.close();
+  });
+  await listen(app, { host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const request = buildRequest(port, new ContractCheck(readFileSync(service.contract, 'utf8')), KEY);
+  const collections = store.collections as unknown as TestServer['collections'];
+  return { client: buildClient(contract, request), request, collections, app, port, key: KEY };
+}

@@ -1,0 +1,78 @@
+/** Requests to a server of this machine, on real sockets. */
+import { type Agent, request as httpRequest } from 'node:http';
+import { parse } from 'lossless-json';
+import type { ContractCheck, Reply } from './contract-check.ts';
+
+export interface Received extends Reply {
+  /** The body, integers above 2^53 as bigint. */
+  body: unknown;
+}
+
+export interface RequestOptions {
+  method?: string;
+  /** The API key; null sends none. */
+  key?: string | null | undefined;
+  /** Sent as it is when it is text or bytes, otherwise as JSON. */
+  body?: unknown;
+  /** A list stands for a header that is sent more than once. */
+  headers?: Record<string, string | string[]>;
+}
+
+/** Sends a request. @throws Error when the reply breaks the contract */
+export type Request = (url: string, options?: RequestOptions) => Promise<Received>;
+
+/** Requests to the server on this port, with this key unless they say otherwise. */
+export function buildRequest(port: number, check: ContractCheck, key: string, agent: Agent | false = false): Request {
+  return async (url, options = {}) => {
+    const reply = await send(port, url, { ...options, key: options.key === undefined ? key : options.key }, agent);
+    const problems = check.problemsOf(options.method ?? 'GET', url, reply);
+    if (problems.length > 0) throw new Error(`The reply breaks the contract: ${problems.join('; ')}`);
+    return { ...reply, body: toBody(reply) };
+  };
+}
+
+/** One request; without an agent, on its own connection. */
+export function send(
+  port: number,
+  url: string,
+  options: RequestOptions = {},
+  agent: Agent | false = false,
+): Promise<Reply> {
+  const { method = 'GET', key = null, body, headers = {} } = options;
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
+  const bytes = isRaw ? body : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({
+      host: '127.0.0.1',
+      port,
+      path: url,
+      method,
+      agent,
+      headers: {
+        ...(key !== null && { authorization: `Bearer ${key}` }),
+        ...(bytes !== undefined && { 'content-type': 'application/json' }),
+        ...(bytes !== undefined && !headers['transfer-encoding'] && { 'content-length': Buffer.byteLength(bytes) }),
+        ...headers,
+      },
+    });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode as number,
+          headers: response.headers as Record<string, string>,
+          text: Buffer.concat(chunks).toString(),
+        }),
+      );
+    });
+    request.end(bytes);
+  });
+}
+
+function toBody({ headers, text }: Reply): unknown {
+  if (!/json/.test(headers['content-type'] ?? '') || !/^[[{]/.test(text)) return text;
+  return parse(text, undefined, (digits) => (/^-?\d{16,}$/.test(digits) ? BigInt(digits) : Number(digits)));
+}

@@ -1,0 +1,146 @@
+/** The command `contract-first`: its table, its exit codes, and what it says where it cannot work. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { NODE_ARGS } from '../program.ts';
+
+const PACKAGE = fileURLToPath(new URL('../../src/contract-first/', import.meta.url));
+const { version, engines, devDependencies } = JSON.parse(readFileSync(`${PACKAGE}package.json`, 'utf8'));
+
+const runNode = (cwd: string, ...args: string[]) =>
+  spawnSync(process.execPath, args, { cwd, encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } });
+const runIn = (cwd: string, ...args: string[]) => runNode(cwd, ...NODE_ARGS, `${PACKAGE}cli/main.ts`, ...args);
+const run = (...args: string[]) => runIn(PACKAGE, ...args);
+
+const COMMANDS = ['new', 'generate', 'build', 'dev', 'test', 'lint', 'diff', 'release', 'inspect'];
+
+/** A folder outside of the project, where no package is found. */
+function makeFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'contract-first-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+t.test('the command alone and --help list all commands, and --help after each says how it is called', (t) => {
+  for (const args of [[], ['--help'], ['-h']]) {
+    const { status, stdout, stderr } = run(...args);
+    t.strictSame({ status, stderr }, { status: 0, stderr: '' });
+    t.strictSame(
+      [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name),
+      COMMANDS,
+    );
+  }
+  for (const name of COMMANDS)
+    t.match(run(name, '--help'), { status: 0, stdout: new RegExp(`^Usage: npx --no contract-first ${name}\\b`) });
+  const readme = readFileSync(`${PACKAGE}cli/README.md`, 'utf8');
+  for (const name of COMMANDS) t.match(readme, new RegExp(`^\\| \`${name}\\b`, 'm'), `its README has ${name}`);
+  t.end();
+});
+
+t.test('wrong usage is exit code 2, with the usage on standard error', (t) => {
+  for (const [args, said] of [
+    [['nothing'], /^There is no nothing\.\nUsage: npx --no contract-first COMMAND/],
+    [['toString'], /^There is no toString\./],
+    [['inspect'], /^Usage: npx --no contract-first inspect FILE\|URL \[--write OUT\]\n/],
+    [['inspect', 'a.yaml', 'b.yaml'], /^Usage: .* inspect/],
+    [['diff', 'a', 'b', 'c'], /^Usage: .* diff/],
+    [['build', '--fast'], /^Usage: npx --no contract-first build\n/],
+    [['new'], /^Usage: .* new \. /],
+  ] as [string[], RegExp][])
+    t.match(run(...args), { status: 2, stdout: '', stderr: said }, args.join(' '));
+  t.end();
+});
+
+t.test('what is found is exit code 1, and what is done is 0', (t) => {
+  const root = join(PACKAGE, '../..');
+  t.match(runIn(root, 'diff'), { status: 0, stdout: /no change/ });
+  t.match(runIn(root, 'diff', 'none.yaml'), { status: 1, stderr: /^none\.yaml cannot be read/ });
+  t.match(runIn(root, 'release'), { status: 1, stderr: /^1\.0\.0 is released already/ });
+  t.match(runIn(root, 'inspect', 'openapi/petstore.yaml'), { status: 0, stdout: /createPet/ });
+  t.match(runIn(root, 'inspect', 'none.yaml'), { status: 1, stdout: /^none\.yaml/ });
+  t.end();
+});
+
+t.test('a release is saved, and said', (t) => {
+  const folder = t.testdir({ released: {} });
+  const root = join(PACKAGE, '../..');
+  t.strictSame(
+    runIn(root, 'release', 'openapi/petstore.yaml', `${folder}/released`).stdout,
+    `Released: ${folder}/released/1.0.0.yaml\n`,
+  );
+  t.match(
+    readFileSync(`${folder}/CHANGELOG.md`, 'utf8'),
+    /Written by `contract-first release`[\s\S]*The first release/,
+  );
+  t.end();
+});
+
+t.test('a Node that is too old is named before anything else is loaded', (t) => {
+  const fake = "Object.defineProperty(process.versions, 'node', { value: '20.11.1' })";
+  const bin = `${PACKAGE}bin/contract-first.js`;
+  t.equal(engines.node, '>=20.12');
+  const { status, stdout, stderr } = runNode(PACKAGE, `--import=data:text/javascript,${fake}`, bin, 'lint');
+  const told = 'contract-first needs Node.js 20.12 or newer, and this is 20.11.1.\n';
+  t.strictSame({ status, stdout, stderr }, { status: 1, stdout: '', stderr: told });
+  t.end();
+});
+
+t.test('tools that are not installed are named, with the command that installs them', (t) => {
+  const folder = makeFolder(t);
+  cpSync(`${process.env.TEST_PROGRAM}/node_modules`, `${folder}/node_modules`, { recursive: true });
+  const main = `${folder}/node_modules/contract-first/dist/cli/main.js`;
+  const { status, stderr } = runNode(folder, main, 'generate');
+  const names = ['typescript', 'openapi-typescript', 'ts-blank-space'];
+  const wanted = names.map((name) => `"${name}@${devDependencies[name]}"`).join(' ');
+  const told = `${names.join(', ')}: not installed. Run \`npm install --save-dev ${wanted}\`.\n`;
+  t.strictSame({ status, stderr }, { status: 1, stderr: told });
+  symlinkSync(join(PACKAGE, '../../node_modules/typescript'), `${folder}/node_modules/typescript`);
+  t.match(runNode(folder, main, 'generate').stderr, /^openapi-typescript, ts-blank-space: not installed\./);
+  t.match(runNode(folder, main, 'lint').stderr, /^@redocly\/openapi-core, ts-blank-space: not installed\./);
+  t.end();
+});
+
+t.test(
+  'generated files of another version of the package are refused in one sentence, until they are generated again',
+  (t) => {
+    const folder = t.testdir({
+      'package.json': '{"name":"books"}',
+      openapi: { 'books.yaml': readFileSync(join(PACKAGE, '../../openapi/petstore.yaml')) },
+      src: {
+        generated: {
+          'domain.ts': '// Made from openapi/books.yaml by contract-first 0.9.3: `npm run generate`. Never edited.\n',
+        },
+      },
+    });
+    const told = `src/generated is made by contract-first 0.9.3, and this is ${version}: run \`npx --no contract-first generate\`.\n`;
+    for (const args of [['generate', '--check'], ['test']])
+      t.match(runIn(folder, ...args), { status: 1, stderr: told });
+    t.match(runIn(folder, 'generate'), { stderr: /^operation listPets has no handlers\/listPets\.ts$/m });
+    t.match(readFileSync(`${folder}/src/generated/domain.ts`, 'utf8'), `by contract-first ${version}: `);
+    t.match(runIn(folder, 'generate', '--check').stderr, /^operation listPets has no/);
+    t.end();
+  },
+);
+
+t.test('test runs all files of test/, or those that are named, and is 1 if one fails or there is none', (t) => {
+  const good = "import { test } from 'node:test';\nconst word: string = 'good';\ntest(word, () => {});\n";
+  const folder = t.testdir({ 'package.json': '{"type":"module"}', test: { 'notes.ts': '' } });
+  t.match(runIn(folder, 'test'), {
+    status: 1,
+    stderr: 'There is no test: put one into test/, such as test/books.test.ts.\n',
+  });
+  const filled = t.testdir({
+    'package.json': '{"type":"module"}',
+    test: {
+      'one.test.ts': good,
+      deeper: { 'two.test.ts': good.replace('() => {}', "() => { throw new Error('two') }") },
+    },
+  });
+  t.match(runIn(filled, 'test'), { status: 1, stdout: /pass 1\n[\s\S]*fail 1\n/ });
+  t.match(runIn(filled, 'test', 'test/one.test.ts'), { status: 0, stdout: /pass 1\n/ });
+  t.match(runIn(filled, 'test', '--test-name-pattern=none'), { status: 0, stdout: /pass 0\n|skipped 2\n/ });
+  t.end();
+});

@@ -1,0 +1,193 @@
+/** `contract-first/test`: the server, the client and the check of replies for the tests of a service. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { FastifyInstance } from 'fastify';
+import t from 'tap';
+import { ContractCheck } from '../src/contract-first/testing/contract-check.ts';
+import { openTestServer } from '../src/contract-first/testing/index.ts';
+import { send } from '../src/contract-first/testing/requests.ts';
+import { service } from '../src/generated/service.ts';
+import { edited } from './edited-contract.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const NEW = { name: 'Rex', categoryId: 2n ** 63n - 1n };
+
+t.test(
+  'a service is called by the names of its operations, with exact integers, on a database in memory',
+  async (t) => {
+    const { client, collections, request, key } = await openTestServer(t, service);
+    const created = await client.createPet({ body: NEW });
+    t.match(created, { status: 201, body: { id: 1n, ...NEW }, headers: { location: '/v1/pets/1' } });
+    t.strictSame((await client.getPet({ params: { petId: 1n } })).body, created.body);
+    t.same((await collections.pets.get(1n))?.read(), created.body);
+    t.match(await client.listPets(), { status: 200, body: [NEW] });
+    t.match(await client.createPet({ body: '{"name":"Mia","categoryId":7}' as never }), {
+      status: 201,
+      body: { id: 2n },
+    });
+    t.match(await client.createPet({ body: Buffer.from('[]') as never }), { status: 400 });
+    t.match(await client.listPets({ key: null }), { status: 401 });
+    t.match(await request('/v1/pets'), { status: 200, body: [NEW, { id: 2 }] });
+    t.match(await request('/v1/pets', { method: 'HEAD' }), { status: 200, body: '' });
+    t.match(await request('/docs'), { status: 200, body: /^<!doctype html>/i });
+    t.match(await request('/v1/pets', { method: 'POST', body: '{', key }), {
+      status: 400,
+      body: { code: 'malformed_json' },
+    });
+    t.match(await request('/v1/none', { key: null, headers: { accept: ['text/html', '*/*'] } }), { status: 404 });
+  },
+);
+
+t.test('a status that a third-party contract does not declare may have any body', async (t) => {
+  const yaml = edited((document) => {
+    delete document.contract['x-complete'];
+    const { responses } = document.paths['/pets/{petId}'].get;
+    for (const status of ['401', 'default']) delete responses[status];
+  });
+  const folder = t.testdir({ openapi: { 'petstore.yaml': yaml } });
+  const contract = pathToFileURL(`${folder}/openapi/petstore.yaml`);
+  const { client, port } = await openTestServer(t, { ...service, contract });
+  t.match(await client.getPet({ params: { petId: 1n }, key: null }), { status: 401, body: { code: 'unauthorized' } });
+  t.match(await send(port, '/v1/pets/1'), { status: 401, text: /unauthorized/ });
+});
+
+t.test('each server has a database of its own, and is closed with its test', async (t) => {
+  const ends: (() => Promise<void>)[] = [];
+  const { port, app, request } = await openTestServer({ after: (end) => ends.push(end) }, service);
+  t.equal((await request('/v1/pets')).text, '[]');
+  t.equal(app.server.address() !== null && port > 0, true);
+  for (const end of ends) await end();
+  await t.rejects(request('/v1/pets'), { code: 'ECONNREFUSED' });
+});
+
+t.test('services are made from their settings, or are the fakes that a test passes; plugins are there', async (t) => {
+  const own = {
+    ...service,
+    settings: { BANK: { kind: 'text', fallback: 'none' }, LEVEL: { kind: 'integer', fallback: 1, least: 0, most: 9 } },
+    buildServices: (config: object) => config,
+    loadPlugins: async () => ({
+      addPlugins: async (app: FastifyInstance) => {
+        app.addHook('onSend', async (_request, reply) => void reply.header('x-word', 'hello'));
+      },
+    }),
+  } as never;
+  const { app, request } = await openTestServer(t, own, { env: { BANK: 'mine' } });
+  t.strictSame({ ...app.services }, { BANK: 'mine', LEVEL: 1 });
+  await t.rejects(request('/v1/pets'), { message: 'The reply breaks the contract: header x-word is not documented' });
+  const faked = await openTestServer(t, own, { services: { bank: 'fake' } as never });
+  t.strictSame({ ...faked.app.services }, { bank: 'fake' });
+});
+
+t.test('it takes the t of node:test', (t) => {
+  const text = `import assert from 'node:assert';
+    import { test } from 'node:test';
+    import { openTestServer } from 'contract-first/test';
+    import { service } from '${ROOT}src/generated/service.ts';
+    test('a pet', async (t) => {
+      const { client } = await openTestServer(t, service);
+      assert.equal((await client.getPet({ params: { petId: 1n } })).status, 404);
+    });`;
+  const args = [`--import=${ROOT}scripts/typescript/register.js`, '--input-type=module', '--eval', text];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  t.match({ status, stdout }, { status: 0, stdout: /pass 1/ }, stderr);
+  t.end();
+});
+
+const YAML = `
+openapi: 3.1.0
+info: { title: Books, version: 1.0.0 }
+servers: [{ url: https://books.example/v1/ }]
+paths:
+  /books/{book-id}:
+    get:
+      responses:
+        "200":
+          description: A book.
+          headers:
+            X-Count: { required: true, schema: { type: integer } }
+            X-Word: { $ref: "#/components/headers/Word" }
+          content:
+            application/json: { schema: { $ref: "#/components/schemas/Book" } }
+            text/plain: {}
+        "204": { description: None. }
+        4XX: { $ref: "#/components/responses/Fault" }
+  /books/mine:
+    get:
+      responses: { "204": { description: None. }, default: { description: A fault. } }
+components:
+  headers: { Word: { schema: { type: string, maxLength: 3 } } }
+  responses: { Fault: { description: A fault., content: { application/json: { schema: { $ref: "#/components/schemas/Error" } } } } }
+  schemas:
+    Error: { type: object, properties: { status: { type: integer } } }
+    Book:
+      type: object
+      required: [id, secret]
+      properties:
+        id: { type: integer, format: int64 }
+        "a/b~": { type: number, format: decimal }
+        secret: { type: string, writeOnly: true }
+        code: { x-extensible-enum: [one] }
+        any: { type: object, properties: { x: { type: string, writeOnly: true } } }
+`;
+const SAFE = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+};
+const JSON_TYPE = { 'content-type': 'application/json', 'x-count': '1' };
+
+t.test('each way in which a reply breaks the contract has its words', (t) => {
+  const check = new ContractCheck(YAML);
+  const strict = new ContractCheck(`x-complete: true\n${YAML}`);
+  for (const [status, headers, text, problems, { method = 'GET', url = '/v1/books/7', by = check } = {}] of [
+    [200, JSON_TYPE, '{"id":1}', []],
+    [200, JSON_TYPE, '{"id":1,"code":"one","any":{}}', []],
+    [200, { ...JSON_TYPE, 'x-request-id': 'a', deprecation: '@1' }, '{"id":1}', []],
+    [
+      200,
+      { ...JSON_TYPE, 'x-request-id': 'a' },
+      '{"id":1}',
+      [/^header x-request-id is not documented/],
+      { by: strict },
+    ],
+    [200, JSON_TYPE, '{}', [/^body: .* must have required property 'id'/]],
+    [200, JSON_TYPE, '{"id":1,"more":1}', [/additional properties/]],
+    [200, JSON_TYPE, '{"id":1,"secret":"a"}', [/secret/]],
+    [200, JSON_TYPE, '{"id":1,"code":"two"}', [/x-extensible-enum/]],
+    [200, JSON_TYPE, '{"id":9223372036854775808}', [/^9223372036854775808 is no 64-bit integer/]],
+    [
+      200,
+      { 'content-type': 'application/json', 'x-word': 'long' },
+      '{"id":1}',
+      [/^header X-Count is missing/, /^header X-Word: /],
+    ],
+    [200, { 'content-type': 'text/html', 'x-count': '1' }, '', [/^content type text\/html is not documented/]],
+    [200, { 'content-type': 'text/plain', 'x-count': '1' }, 'a', []],
+    [200, JSON_TYPE, '', [], { method: 'HEAD' }],
+    [200, JSON_TYPE, '{}', [/^the reply to HEAD has a body/], { method: 'HEAD' }],
+    [201, {}, '', [/^status 201 is not documented for GET/]],
+    [204, {}, '', []],
+    [204, {}, 'a', [/^a body is not documented/]],
+    [204, {}, '', [], { url: '/v1/books/mine' }],
+    [404, { 'content-type': 'text/plain' }, 'a', [/^content type text\/plain/]],
+    [404, { 'content-type': 'application/json' }, '{"status":404}', [], { by: strict }],
+    [
+      404,
+      { 'content-type': 'application/json' },
+      '{"status":400}',
+      [/^body.status is 400, the reply's is 404/],
+      { by: strict },
+    ],
+    [500, {}, 'a', [], { url: '/v1/books/mine' }],
+    [500, {}, '', [], { url: '/v1/books/mine', by: strict }],
+    [404, {}, 'a', [], { url: '/none' }],
+    [404, {}, '{"status":404}', [], { url: '/none', by: strict }],
+    [200, {}, 'a', [], { url: '/docs' }],
+  ] as [number, Record<string, string>, string, RegExp[], { method?: string; url?: string; by?: ContractCheck }?][]) {
+    const found = by.problemsOf(method, url, { status, headers: { ...SAFE, ...headers }, text });
+    t.match({ count: found.length, found }, { count: problems.length, found: problems }, `${status} ${text}`);
+  }
+  t.match(check.problemsOf('GET', '/docs', { status: 200, headers: {}, text: '' }), [/^cache-control is not safe/]);
+  t.same(new ContractCheck('{"openapi":"3.1.0"}').problemsOf('GET', '/', { status: 200, headers: SAFE, text: '' }), []);
+  t.end();
+});
