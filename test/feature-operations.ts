@@ -1,4 +1,4 @@
-/** Two operations that use most of openapi/features.md, as text: the paths of a contract, and their handlers by operationId. */
+/** Two operations that use most of guide/features.md, as text: the paths of a contract, and their handlers by operationId. */
 
 const RESPONSES = `
         "400":
@@ -98,7 +98,7 @@ export const PATHS = `
 `;
 
 export const HANDLERS: Record<string, string> = {
-  patchLabels: `import { handle } from '#engine';
+  patchLabels: `import { handle } from 'contract-first';
 
 export default handle('patchLabels', async ({ query, headers, body, contentType }) => {
   async function* lines() {
@@ -108,7 +108,7 @@ export default handle('patchLabels', async ({ query, headers, body, contentType 
   return { status: 200, body: lines() };
 });
 `,
-  putPicture: `import { handle } from '#engine';
+  putPicture: `import { handle } from 'contract-first';
 
 export default handle('putPicture', async ({ body, contentType }) => {
   if (contentType === 'application/octet-stream') return { status: 200, body };

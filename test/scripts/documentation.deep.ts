@@ -107,7 +107,7 @@ const PETS = read('src/pets/domain.ts')
   .replace('errors: {', 'errors: { pet_is_sold: { status: 409 },')
   .replace('columns: {', "columns: { revision: { column: 'revision', type: 'int64', set: 'revision' },");
 
-const PAYMENTS = `import type { ServiceParts } from '#engine';
+const PAYMENTS = `import type { ServiceParts } from 'contract-first';
 
 export class Payments {
   constructor(...parts: [url: string, key: string, log: ServiceParts['log']]) {
@@ -117,7 +117,7 @@ export class Payments {
 `;
 
 /** The handler of an operation that no paper is about. */
-const toHandler = (id: string) => `import { handle, notImplemented } from '#engine';
+const toHandler = (id: string) => `import { handle, notImplemented } from 'contract-first';
 
 export default handle('${id}', notImplemented);
 `;
@@ -150,12 +150,12 @@ async function buildFrame(t: Test): Promise<Record<string, string>> {
 const CALL = 'params, query, headers, body, pets, orders, services, caller, accepts, idempotency, urlOf, log';
 const OF_ENGINE = 'handle, ifMatch, isRefused, isUnchanged, nextLink, notImplemented, refuse, refuseAt, toTag';
 
-/** Lines of a handler: the function around them has the whole argument, and may import all of `#engine`. */
+/** Lines of a handler: the function around them has the whole argument, and may import all of `contract-first`. */
 function toHandlerWith(id: string, lines: string): string {
   const names = [...lines.matchAll(/^const (?:(\w+)|\{(.*)\}) =/gm)].flatMap(
     ([, one, several = '']) => one ?? several.match(/\w+/g) ?? [],
   );
-  return `import { ${OF_ENGINE} } from '#engine';
+  return `import { ${OF_ENGINE} } from 'contract-first';
 export { ${OF_ENGINE} };
 export default handle('${id}', async ({ ${CALL} }) => {
 void [${CALL}];
